@@ -1,0 +1,96 @@
+/** Who asks: the shapes that a plugin's `identify` hands to every route. CONTRACT 1 and 4. */
+
+/** A tenant. Every table carries `account_id`, and no query crosses accounts. */
+export interface Account {
+  readonly id: number;
+  readonly name: string;
+  /** Without a slash at the end. */
+  readonly baseUrl: string;
+  readonly timezone: string;
+  readonly locale: string;
+}
+
+export const roles = ["admin", "manager", "user", "guest"] as const;
+export type Role = (typeof roles)[number];
+
+export interface User {
+  readonly id: number;
+  readonly login: string;
+  readonly email: string | null;
+  readonly name: string;
+  readonly role: Role;
+  readonly teamIds: readonly number[];
+  readonly groupIds: readonly number[];
+  readonly departmentIds: readonly number[];
+}
+
+/** A signed-in request: its person, the token it carries and what both together may do. */
+export interface Caller {
+  readonly account: Account;
+  readonly user: User;
+  readonly tokenId: number;
+  /** The token's own list; empty = not narrowed. */
+  readonly narrowedTo: readonly string[];
+  /** Owner's set ∩ token's list. */
+  readonly privileges: ReadonlySet<string>;
+  /** True for a session cookie: changes must then come from the same origin. */
+  readonly viaCookie: boolean;
+}
+
+/** What is known of a request before its route runs. `caller` is null without a working credential. */
+export interface Identity {
+  readonly account: Account;
+  readonly caller: Caller | null;
+}
+
+export interface Credential {
+  readonly token: string;
+  readonly viaCookie: boolean;
+}
+
+/** A plugin's way to find out who asks. `host` is the lower-case Host header. */
+export type Identify = (host: string, credential: Credential | null) => Promise<Identity>;
+
+/** The name of a privilege and which roles have it; `admin` has all. */
+export interface Privilege {
+  readonly name: string;
+  readonly doc: string;
+  readonly roles: readonly Role[];
+}
+
+export const sessionCookie = "core_session";
+
+/** The credential of a request: the bearer token, else the session cookie. */
+export function credentialOf(headers: Headers): Credential | null {
+  const authorization = headers.get("authorization");
+  if (authorization !== null) {
+    const match = /^Bearer +(\S+) *$/i.exec(authorization);
+    // Another scheme is still a credential, and one that does not work: the cookie must not stand in for it.
+    return { token: match?.[1] ?? "", viaCookie: false };
+  }
+  const token = readCookie(headers.get("cookie"), sessionCookie);
+  return token ? { token, viaCookie: true } : null;
+}
+
+/** One cookie's value out of a Cookie header, or undefined. */
+export function readCookie(header: string | null, name: string): string | undefined {
+  if (!header) return undefined;
+  for (const part of header.split(";")) {
+    const equals = part.indexOf("=");
+    if (equals > 0 && part.slice(0, equals).trim() === name) return part.slice(equals + 1).trim();
+  }
+  return undefined;
+}
+
+/**
+ * Whether a change sent with the session cookie comes from our own pages (CONTRACT 1): `Sec-Fetch-Site` must be
+ * `same-origin`, and `Origin` the request's own host; at least one of both must be there.
+ */
+export function fromSameOrigin(headers: Headers): boolean {
+  const site = headers.get("sec-fetch-site");
+  const origin = headers.get("origin");
+  if (site === null && origin === null) return false;
+  if (site !== null && site !== "same-origin") return false;
+  if (origin === null) return true;
+  return URL.canParse(origin) && new URL(origin).host === headers.get("host")?.toLowerCase();
+}

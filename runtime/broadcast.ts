@@ -1,0 +1,240 @@
+/**
+ * Short messages between the processes of one installation, over PostgreSQL's LISTEN and NOTIFY. In this process they
+ * arrive at once; what the others get is coalesced to one statement per window. A message may be lost while a process
+ * is disconnected: `onReset` says so, and whoever keeps state by messages starts it anew then.
+ *
+ *     broadcast.on("prompts", (code, fromOtherProcess) => forget(code));
+ *     broadcast.publish("prompts", "greeting");
+ *     await broadcast.flush(); // the other processes have heard it
+ */
+import { openSubscription, type Subscription } from "./subscription.ts";
+import type { Sql } from "./db.ts";
+import type { Log } from "./log.ts";
+
+export interface Broadcast {
+  /** Hands the message to this process's listeners before it returns, and to the other processes soon. */
+  publish(topic: string, payload: string): void;
+  /** Calls `run` for every message of the topic; gives back how to end that. */
+  on(topic: string, run: (payload: string, fromOtherProcess: boolean) => void): () => void;
+  /** Calls `run` when messages may have been missed. */
+  onReset(run: () => void): () => void;
+  /** Resolves when all that was published so far was heard back by us, so by the others at about the same time. */
+  flush(): Promise<void>;
+  /** Whether messages of others reach this process now. */
+  healthy(): boolean;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface BroadcastOptions {
+  readonly sql: Sql;
+  /** Opens a pool of its own for the listening connection. */
+  readonly listen: () => Sql;
+  readonly processId: string;
+  readonly log: Log;
+  /** No other server process is there: nothing is sent, but the command line is still heard. */
+  readonly solo?: boolean;
+}
+
+const channel = "corestead";
+const windowMs = 5;
+// A notification holds less than 8000 bytes, and some of them name the sender.
+const maxMessageBytes = 7700;
+// A caller of flush waits no longer: the others do not trust what they keep while they are not connected.
+const maxFlushMs = 5000;
+const heartbeatMs = 10_000;
+
+type Pair = readonly [topic: string, payload: string];
+interface Entry {
+  readonly topic: string;
+  readonly payload: string;
+  readonly number: number;
+}
+
+export function createBroadcast({ sql, listen, processId, log, solo = false }: BroadcastOptions): Broadcast {
+  const listeners = new Map<string, Set<(payload: string, fromOtherProcess: boolean) => void>>();
+  const resets = new Set<() => void>();
+  const deliver = (topic: string, payload: string, fromOtherProcess: boolean) => {
+    for (const run of listeners.get(topic) ?? []) guarded(log, topic, () => run(payload, fromOtherProcess));
+  };
+  let subscription: Subscription | undefined;
+  const outbox = createOutbox(sql, processId, log, () => subscription !== undefined);
+  let heartbeat: ReturnType<typeof setInterval> | undefined;
+
+  const receive = (text: string) => {
+    const message = parseMessage(text);
+    if (!message) return log.warn("a message of another program on our channel", { channel });
+    if (message.from === processId) return outbox.hear(message.number);
+    for (const [topic, payload] of message.pairs) deliver(topic, payload, true);
+  };
+  const flush = async () => {
+    if (solo || (await outbox.settled(maxFlushMs))) return;
+    if (subscription?.healthy()) {
+      log.warn("the listening connection does not answer: opening another");
+      subscription.reopen();
+    }
+  };
+
+  return {
+    publish(topic, payload) {
+      if (Buffer.byteLength(JSON.stringify([topic, payload])) >= maxMessageBytes)
+        throw new Error(`a broadcast message of topic ${topic} is larger than ${maxMessageBytes} bytes`);
+      deliver(topic, payload, false);
+      if (!solo) outbox.add(topic, payload);
+    },
+    on: (topic, run) => addTo(listeners, topic, run),
+    onReset(run) {
+      resets.add(run);
+      return () => resets.delete(run);
+    },
+    flush,
+    healthy: () => subscription?.healthy() ?? false,
+    async start() {
+      const onReset = () => {
+        outbox.hearSent();
+        for (const run of resets) guarded(log, "reset", run);
+      };
+      subscription = await openSubscription({ open: listen, channel, onMessage: receive, onReset, log });
+      // A connection that a firewall forgot closes nothing: only a message that does not come back shows it.
+      if (solo) return;
+      heartbeat = setInterval(() => {
+        outbox.add("", "alive");
+        void flush();
+      }, heartbeatMs);
+    },
+    async stop() {
+      clearInterval(heartbeat);
+      await outbox.settled(1000);
+      const closing = subscription;
+      subscription = undefined;
+      await closing?.close();
+    },
+  };
+}
+
+/**
+ * Collects what is to be sent for a window and sends it in one statement, one after another so that order is kept.
+ * Every entry has a number; a message says its last one, so hearing it means that all before it were heard too.
+ */
+function createOutbox(sql: Sql, processId: string, log: Log, listening: () => boolean) {
+  let entries = new Map<string, Entry>();
+  let sending = false;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let notBefore = 0;
+  let added = 0;
+  let sent = 0;
+  let heard = 0;
+  const waiters = new Set<() => void>();
+
+  const hear = (number: number) => {
+    heard = Math.max(heard, number);
+    for (const waiter of waiters) waiter();
+  };
+  const send = async () => {
+    timer = undefined;
+    const batch = entries;
+    entries = new Map();
+    sending = true;
+    notBefore = performance.now() + windowMs;
+    try {
+      const texts = packMessages(processId, [...batch.values()]);
+      await sql`select pg_notify(${channel}, message) from unnest(${texts}::text[]) as message`;
+      sent = Math.max(sent, ...[...batch.values()].map(({ number }) => number));
+      if (!listening()) hear(sent);
+    } catch (error) {
+      log.warn("broadcast failed, trying again", { error });
+      for (const [key, entry] of entries) {
+        batch.delete(key);
+        batch.set(key, entry);
+      }
+      entries = batch;
+      notBefore = performance.now() + 500;
+    }
+    sending = false;
+    schedule();
+  };
+  const schedule = () => {
+    if (sending || timer || entries.size === 0) return;
+    timer = setTimeout(() => void send(), Math.max(0, notBefore - performance.now()));
+  };
+
+  return {
+    add(topic: string, payload: string) {
+      const key = JSON.stringify([topic, payload]);
+      // Deleted first, so that the entries stay in the order of their numbers.
+      entries.delete(key);
+      entries.set(key, { topic, payload, number: ++added });
+      schedule();
+    },
+    hear,
+    /** What was sent while nobody listened here is never heard. */
+    hearSent: () => hear(sent),
+    /** Whether all that was added up to now was heard back within the time. */
+    async settled(withinMs: number): Promise<boolean> {
+      const target = added;
+      if (heard >= target) return true;
+      const { promise, resolve } = Promise.withResolvers<boolean>();
+      const waiter = () => heard >= target && resolve(true);
+      waiters.add(waiter);
+      const giveUp = setTimeout(() => resolve(false), withinMs);
+      const settled = await promise;
+      clearTimeout(giveUp);
+      waiters.delete(waiter);
+      return settled;
+    },
+  };
+}
+
+/** Packs entries into as few messages as fit. */
+function packMessages(from: string, entries: readonly Entry[]): string[] {
+  const texts: string[] = [];
+  let part: Entry[] = [];
+  let bytes = 0;
+  const close = () => {
+    const last = part.at(-1);
+    if (last)
+      texts.push(JSON.stringify({ from, number: last.number, pairs: part.map((e): Pair => [e.topic, e.payload]) }));
+    part = [];
+    bytes = 0;
+  };
+  for (const entry of entries) {
+    const size = Buffer.byteLength(JSON.stringify([entry.topic, entry.payload])) + 1;
+    if (bytes + size > maxMessageBytes) close();
+    part.push(entry);
+    bytes += size;
+  }
+  close();
+  return texts;
+}
+
+function parseMessage(text: string): { from: string; number: number; pairs: Pair[] } | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== "object" || value === null) return undefined;
+    if (!("from" in value && "number" in value && "pairs" in value)) return undefined;
+    const { from, number, pairs } = value;
+    if (typeof from !== "string" || typeof number !== "number" || !Array.isArray(pairs)) return undefined;
+    return { from, number, pairs: pairs.filter(isPair) };
+  } catch {
+    return undefined;
+  }
+}
+
+function isPair(value: unknown): value is Pair {
+  return Array.isArray(value) && typeof value[0] === "string" && typeof value[1] === "string";
+}
+
+function addTo<F>(map: Map<string, Set<F>>, key: string, run: F): () => void {
+  const set = map.get(key) ?? new Set<F>();
+  map.set(key, set.add(run));
+  return () => set.delete(run);
+}
+
+/** A listener that fails must not keep the message from the others. */
+function guarded(log: Log, topic: string, run: () => void): void {
+  try {
+    run();
+  } catch (error) {
+    log.error("a broadcast listener failed", { topic, error });
+  }
+}

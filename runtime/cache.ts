@@ -1,0 +1,115 @@
+/**
+ * Values by key that are read far more often than they change, kept right between processes: who changes one calls
+ * `invalidate` after the commit and answers when it resolves; then no process hands out the old value.
+ *
+ *     const prompts = createCache({ name: "prompts", max: 1000, broadcast, load: (code) => readPrompt(sql, code) });
+ *     prompts.peek("greeting") ?? (await prompts.get("greeting"));
+ */
+import type { Broadcast } from "./broadcast.ts";
+
+export interface Cache<V> {
+  /** The value, loaded where it is not kept; concurrent callers share one load. */
+  get(key: string): Promise<V | undefined>;
+  /** The value if it is kept, at no cost. */
+  peek(key: string): V | undefined;
+  /** Forgets the key here at once and resolves when the other processes were told. */
+  invalidate(key: string): Promise<void>;
+  /** The same for every key. */
+  clear(): Promise<void>;
+}
+
+export interface CreateCacheOptions<V> {
+  /** The same in every process, and unlike every other cache's. */
+  readonly name: string;
+  /** Values kept at most; those not asked for the longest go first. */
+  readonly max: number;
+  readonly broadcast: Broadcast;
+  /** `undefined` means that there is no such thing; that is kept for `negativeTtlMs` only. */
+  readonly load: (key: string) => Promise<V | undefined>;
+  readonly negativeTtlMs?: number;
+}
+
+/** A load under way. A stale one still answers those who wait for it, but nobody else, and it is not kept. */
+interface Load<V> {
+  promise: Promise<V | undefined>;
+  stale: boolean;
+}
+
+export function createCache<V>({ name, max, broadcast, load, negativeTtlMs = 0 }: CreateCacheOptions<V>): Cache<V> {
+  const values = new Map<string, V>();
+  const missingUntil = new Map<string, number>();
+  const loads = new Map<string, Load<V>>();
+
+  const forget = (key: string) => {
+    values.delete(key);
+    missingUntil.delete(key);
+    markStale(loads.get(key));
+    loads.delete(key);
+  };
+  const forgetAll = () => {
+    values.clear();
+    missingUntil.clear();
+    for (const running of loads.values()) markStale(running);
+    loads.clear();
+  };
+  const keep = (key: string, value: V | undefined) => {
+    if (value !== undefined) return put(values, key, value, max);
+    if (negativeTtlMs > 0) put(missingUntil, key, performance.now() + negativeTtlMs, max);
+  };
+  const peek = (key: string) => {
+    if (!broadcast.healthy()) return undefined;
+    const value = values.get(key);
+    // The order of a Map is that of insertion: what is used moves to the young end.
+    if (value !== undefined && values.size >= max) put(values, key, value, max);
+    return value;
+  };
+  const startLoad = (key: string): Promise<V | undefined> => {
+    const running: Load<V> = { promise: load(key), stale: false };
+    loads.set(key, running);
+    running.promise = running.promise
+      .then((value) => {
+        if (!running.stale) keep(key, value);
+        return value;
+      })
+      .finally(() => {
+        if (loads.get(key) === running) loads.delete(key);
+      });
+    return running.promise;
+  };
+
+  broadcast.on(`cache:${name}`, forget);
+  broadcast.on(`cache:${name}:clear`, forgetAll);
+  broadcast.onReset(forgetAll);
+
+  return {
+    peek,
+    async get(key) {
+      // Disconnected: a change would not reach us, so neither what is kept nor a load that began before this call.
+      if (!broadcast.healthy()) return load(key);
+      const value = peek(key);
+      if (value !== undefined) return value;
+      if ((missingUntil.get(key) ?? 0) > performance.now()) return undefined;
+      return loads.get(key)?.promise ?? startLoad(key);
+    },
+    invalidate(key) {
+      broadcast.publish(`cache:${name}`, key);
+      return broadcast.flush();
+    },
+    clear() {
+      broadcast.publish(`cache:${name}:clear`, "");
+      return broadcast.flush();
+    },
+  };
+}
+
+function markStale<V>(running: Load<V> | undefined): void {
+  if (running) running.stale = true;
+}
+
+function put<T>(map: Map<string, T>, key: string, value: T, max: number): void {
+  map.delete(key);
+  map.set(key, value);
+  if (map.size <= max) return;
+  const oldest = map.keys().next().value;
+  if (oldest !== undefined) map.delete(oldest);
+}

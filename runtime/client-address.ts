@@ -1,0 +1,46 @@
+import ipaddr from "ipaddr.js";
+
+/** Networks in CIDR form, parsed. */
+export type Networks = readonly [ipaddr.IPv4 | ipaddr.IPv6, number][];
+
+/** Parses "10.0.0.0/8, 127.0.0.1"; throws an Error that names the wrong part. */
+export function parseNetworks(list: string): Networks {
+  const parts = list.split(",").map((part) => part.trim());
+  return parts.filter((part) => part !== "").map(parseNetwork);
+}
+
+function parseNetwork(part: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
+  if (ipaddr.isValidCIDR(part)) return ipaddr.parseCIDR(part);
+  if (ipaddr.isValid(part)) {
+    const address = ipaddr.process(part);
+    return [address, address.kind() === "ipv4" ? 32 : 128];
+  }
+  throw new Error(`has "${part}", which is neither an address nor a network such as 10.0.0.0/8`);
+}
+
+export function inNetworks(address: string, networks: Networks): boolean {
+  if (networks.length === 0 || !ipaddr.isValid(address)) return false;
+  const parsed = ipaddr.process(address);
+  return networks.some(([base, bits]) => base.kind() === parsed.kind() && parsed.match(base, bits));
+}
+
+/**
+ * The client's address: the peer's, or where the peer is a trusted proxy, the last address of `X-Forwarded-For`
+ * that is not itself a trusted proxy (what stands before it can be invented by the client).
+ */
+export function clientAddress(peer: string, forwardedFor: string | null, trusted: Networks): string {
+  let client = plain(peer);
+  if (!forwardedFor || !inNetworks(client, trusted)) return client;
+  for (const part of forwardedFor.split(",").toReversed()) {
+    const address = part.trim();
+    if (!ipaddr.isValid(address)) return client;
+    client = plain(address);
+    if (!inNetworks(client, trusted)) return client;
+  }
+  return client;
+}
+
+/** ::ffff:127.0.0.1 and 127.0.0.1 are one client. */
+function plain(address: string): string {
+  return address.startsWith("::ffff:") && ipaddr.isValid(address) ? ipaddr.process(address).toString() : address;
+}

@@ -1,0 +1,106 @@
+import { backup, restore } from "./backup.ts";
+import { boot, type App } from "./boot.ts";
+import { runningEmbeddedPostgres } from "./embedded-postgres.ts";
+import { openDatabase, type Database, type Setup } from "./run.ts";
+import { runtimeSettings } from "./config.ts";
+import { platformTypes } from "./types-file.ts";
+
+export const usage = `corestead [command]
+
+  serve                                   start the server (also without a command)
+  migrate                                 bring the database up to date and end
+  token create --user LOGIN [--name N]    make an API token and print it once
+  user password --login L [--password P]  set a person's password
+  account create --name N --host H        make a further account
+  backup FILE                             write the whole database to FILE
+  restore FILE [--force]                  read it back into an empty database (--force: over what is there)
+  plugins                                 list the plugins
+  types [FILE]                            write platform.d.ts for authors of plugins
+  help                                    this text
+
+Settings are environment variables (or a file .env): ${Object.values(runtimeSettings)
+  .map(({ env }) => env)
+  .join(", ")}.`;
+
+export interface Arguments {
+  readonly words: readonly string[];
+  readonly options: Readonly<Record<string, string>>;
+}
+
+/** `token create --user admin --name=cli --force` -> its words and options. */
+export function parseArguments(list: readonly string[]): Arguments {
+  const words: string[] = [];
+  const options: Record<string, string> = {};
+  for (let at = 0; at < list.length; at++) {
+    const word = list[at] ?? "";
+    if (!word.startsWith("-")) {
+      words.push(word);
+      continue;
+    }
+    const [name = "", value] = word.replace(/^-{1,2}/, "").split(/=(.*)/s);
+    const next = list[at + 1];
+    if (value !== undefined) options[name] = value;
+    else if (next !== undefined && !next.startsWith("-")) {
+      options[name] = next;
+      at++;
+    } else options[name] = "true";
+  }
+  return { words, options };
+}
+
+/** Runs a command that ends; answers with the exit code. */
+export async function runCommand(
+  setup: Setup,
+  words: readonly string[],
+  options: Readonly<Record<string, string>>,
+): Promise<number> {
+  const [command, argument] = words;
+  if (command === "plugins") return say(setup.plugins.map(({ name }) => name));
+  if (command === "types") {
+    const file = argument ?? "platform.d.ts";
+    await Bun.write(file, await platformTypes());
+    return say([`wrote ${file}`]);
+  }
+  if (command === "backup" || command === "restore") {
+    if (!argument) throw new Error(`which file? corestead ${command} FILE`);
+    return withApp(setup, async ({ sql }) => {
+      if (command === "backup") await backup(sql, argument, setup.log);
+      else await restore(sql, argument, setup.log, { force: options["force"] === "true" });
+      return [`${command} of ${argument} is done`];
+    });
+  }
+  if (command === "migrate") return withApp(setup, async () => ["the database is up to date"]);
+  return withApp(setup, async (app) => {
+    const found = app.commands.find(({ name }) => name === words.slice(0, name.split(" ").length).join(" "));
+    if (!found) throw new Error(`there is no command "${words.join(" ")}"\n\n${usage}`);
+    return found.run(options);
+  });
+}
+
+/** Gives `run` the plugins on the database, also while a server runs on it, and closes both again. */
+async function withApp(setup: Setup, run: (app: App) => Promise<readonly string[]>): Promise<number> {
+  const database = await attach(setup);
+  try {
+    const { config, env, plugins, log } = setup;
+    const { target } = database;
+    const app = await boot({ config, env, plugins, target, log, role: "command", solo: false, announce: say });
+    try {
+      return say(await run(app));
+    } finally {
+      await app.stop();
+    }
+  } finally {
+    await database.stop();
+  }
+}
+
+/** The embedded server of a running Corestead is used as it is; else it is started for this command. */
+async function attach(setup: Setup): Promise<Database> {
+  const target = setup.config.databaseUrl ? undefined : await runningEmbeddedPostgres(setup.config.dataDir);
+  return target ? { target, stop: async () => {} } : openDatabase(setup);
+}
+
+function say(lines: readonly string[]): number {
+  for (const line of lines) process.stdout.write(`${line}\n`);
+  return 0;
+}

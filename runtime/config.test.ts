@@ -1,0 +1,43 @@
+import { describe, expect, test } from "bun:test";
+import { readConfig } from "./config.ts";
+import { ConfigError } from "./settings.ts";
+
+describe("the configuration", () => {
+  test("has a standard value for everything, and an empty variable means the standard", () => {
+    expect(readConfig({ PORT: "" })).toMatchObject({ port: 3000, host: "127.0.0.1", databaseUrl: "", workers: 1 });
+  });
+
+  test.each([
+    ["PORT", "http"],
+    ["PORT", "65536"],
+    ["PORT", "-1"],
+    ["PORT", "1e3"],
+    ["BASE_URL", "core.example.com"],
+    ["BASE_URL", "https://core.example.com/path"],
+    ["BASE_URL", "ftp://core.example.com"],
+    ["DATABASE_URL", "mysql://localhost/x"],
+    ["WORKERS", "0"],
+    ["TRUSTED_PROXIES", "10.0.0.0/8, proxy.local"],
+    ["SECRET_KEY", "short"],
+    ["LOG_LEVEL", "loud"],
+    ["DATABASE_PREPARE", "yes"],
+  ])("%s=%s is refused in a line that names it", (name, value) => {
+    expect(() => readConfig({ [name]: value })).toThrow(new RegExp(`^${name} `));
+  });
+
+  test("all mistakes are told at once", () => {
+    const mistakesOf = () => {
+      try {
+        readConfig({ PORT: "x", WORKERS: "y" });
+      } catch (error) {
+        return error instanceof ConfigError ? error.mistakes : [];
+      }
+      return [];
+    };
+    expect(mistakesOf()).toHaveLength(2);
+  });
+
+  test("an address loses its slash at the end", () => {
+    expect(readConfig({ BASE_URL: "https://Core.example.com/" }).baseUrl).toBe("https://core.example.com");
+  });
+});

@@ -1,0 +1,57 @@
+import { resolve } from "node:path";
+import { checked, flag, integer, oneOf, readSettings, text, type ConfigOf, type Environment } from "./settings.ts";
+import { parseNetworks } from "./client-address.ts";
+
+/** The runtime's own settings (CONTRACT 2). The README's table is checked against them. */
+export const runtimeSettings = {
+  port: integer("PORT", 3000, "Port to serve on; 0 takes a free one", { min: 0, max: 65535 }),
+  host: text("HOST", "127.0.0.1", "Address to serve on; `0.0.0.0` for all"),
+  baseUrl: checked("BASE_URL", "", "Public address of the first account, e.g. `https://core.example.com`", parseBaseUrl),
+  databaseUrl: checked("DATABASE_URL", "", "PostgreSQL 15 or later; empty = the embedded one", parseDatabaseUrl),
+  databasePool: integer("DATABASE_POOL", 10, "Connections per process", { min: 2, max: 200 }),
+  databasePrepare: flag("DATABASE_PREPARE", true, "`false` behind a transaction pooler such as pgbouncer"),
+  dataDir: checked("DATA_DIR", "./data", "Where the embedded PostgreSQL and the secret key are", (value) =>
+    resolve(value),
+  ),
+  workers: integer("WORKERS", 1, "Server processes on the one port (Linux)", { min: 1, max: 64 }),
+  trustedProxies: checked(
+    "TRUSTED_PROXIES",
+    "",
+    "Networks whose `X-Forwarded-*` headers count, comma-separated",
+    parseNetworks,
+  ),
+  pluginsDir: text("PLUGINS_DIR", "", "Folder of further plugins"),
+  secretKey: checked("SECRET_KEY", "", "At least 32 characters; empty = generated into `DATA_DIR`", parseSecretKey),
+  outboundAllow: text(
+    "OUTBOUND_ALLOW",
+    "",
+    "Private networks and hosts that webhooks and connectors may reach, comma-separated",
+  ),
+  logLevel: oneOf("LOG_LEVEL", "info", "Least level to log", ["debug", "info", "warn", "error"]),
+  maxBodyBytes: integer("MAX_BODY_BYTES", 10_000_000, "Largest request body in bytes", { min: 1_000, max: 1e9 }),
+  maxImportBytes: integer("MAX_IMPORT_BYTES", 1_000_000_000, "Largest import in bytes", { min: 1_000, max: 1e12 }),
+} as const;
+
+export type Config = ConfigOf<typeof runtimeSettings>;
+
+export function readConfig(env: Environment): Config {
+  return readSettings(runtimeSettings, env);
+}
+
+function parseBaseUrl(value: string): string {
+  if (value === "") return "";
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol) || url.pathname !== "/" || url.search || url.hash || url.username)
+    throw new Error("must be an address like https://core.example.com, without a path");
+  return url.origin;
+}
+
+function parseDatabaseUrl(value: string): string {
+  if (value === "" || /^postgres(ql)?:\/\/./.test(value)) return value;
+  throw new Error("must begin with postgres://");
+}
+
+function parseSecretKey(value: string): string {
+  if (value === "" || value.length >= 32) return value;
+  throw new Error("must have at least 32 characters");
+}

@@ -1,0 +1,187 @@
+/**
+ * The one pool of PostgreSQL connections, transactions on it, and what its errors mean.
+ *
+ *     const sql = openPool({ url: config.databaseUrl }, { applicationName: "corestead" });
+ *     await transaction(sql, async (tx) => {
+ *       await tx`insert into notes (body) values (${body})`;
+ *       afterCommit(tx, () => wake());
+ *     });
+ */
+import postgres from "postgres";
+
+/** What int8 is in JavaScript: a number where it is exact, else text. A bigint can be a parameter. */
+type Int8 = bigint | number | string;
+interface Types extends Record<string, unknown> {
+  int8: Int8;
+}
+/** The pool. Column names are camelCase in JavaScript and snake_case in SQL; keys inside jsonb are left alone. */
+export type Sql = postgres.Sql<Types>;
+/** A transaction, as `transaction` and `savepoint` hand it out. */
+export type Tx = postgres.TransactionSql<Types>;
+/** Whatever can run a statement: the pool or a transaction. */
+export type Queryable = postgres.ISql<Types>;
+
+/** An address of a server: a connection string, or the folder of a unix socket. */
+export type DatabaseTarget = { url: string } | { socketDir: string; port: number; database: string; user: string };
+
+export interface PoolOptions {
+  /** Connections at most. */
+  max?: number;
+  /** `false` behind a pooler that shares connections between transactions (pgbouncer). */
+  prepare?: boolean;
+  applicationName?: string;
+  /** The server ends a statement after this long; 0 never. */
+  statementTimeoutMs?: number;
+  /** Called when a connection of the pool has closed. */
+  onClose?: () => void;
+}
+
+/** Opens a pool; connections are made when they are first needed. `await sql.end({ timeout: 5 })` closes it. */
+export function openPool(target: DatabaseTarget, options: PoolOptions = {}): Sql {
+  const { max = 10, prepare = true, applicationName = "corestead", statementTimeoutMs = 30_000, onClose } = options;
+  const settings = {
+    max,
+    prepare,
+    // The gate: a connection is given one statement at a time, further ones wait in the pool's own queue. So no
+    // connection ever reaches the pipeline limit at which postgres.js loses track of a transaction (its #823, #1189,
+    // #1210). Without patches/postgres@3.4.9.patch every `begin` fails at once with this setting, and loses nothing.
+    max_pipeline: 0,
+    // The default grows to 20 s, far longer than a restart of the server takes.
+    backoff: (attempt: number) => Math.min(0.05 * 2 ** attempt, 1) * (0.5 + Math.random() / 2),
+    connect_timeout: 10,
+    // Not `postgres.camel`: that one also rewrites keys inside jsonb.
+    transform: { column: { from: postgres.toCamel, to: postgres.fromCamel } },
+    types: { int8: { to: 20, from: [20], serialize: (value: Int8) => value.toString(), parse: parseInt8 } },
+    onnotice: () => {},
+    ...(onClose && { onclose: onClose }),
+    connection: {
+      application_name: applicationName,
+      TimeZone: "UTC",
+      // pgbouncer refuses to start a session with a setting that it does not know.
+      ...(prepare && { statement_timeout: statementTimeoutMs, idle_in_transaction_session_timeout: 60_000 }),
+    },
+  };
+  if (!("url" in target)) {
+    const { socketDir, port, database, user } = target;
+    return postgres({ ...settings, path: `${socketDir}/.s.PGSQL.${port}`, host: "localhost", port, database, user });
+  }
+  return postgres(target.url, { ...settings, ...failover(target.url) });
+}
+
+/** With several hosts in the address, the one that takes writes is meant, unless the address says otherwise. */
+function failover(url: string): { target_session_attrs?: "read-write" } {
+  const hosts = url.replace(/^[a-z]+:\/\/([^/?]*@)?/i, "").split(/[/?]/)[0] ?? "";
+  return hosts.includes(",") && !url.includes("target_session_attrs") ? { target_session_attrs: "read-write" } : {};
+}
+
+/** Beyond 2^53 a number would be another number: it stays text. */
+function parseInt8(text: string): Int8 {
+  const number = Number(text);
+  return Number.isSafeInteger(number) ? number : text;
+}
+
+const waiting = new WeakMap<object, (() => void)[]>();
+
+/**
+ * Runs `run` in a transaction, commits when it resolves and rolls back when it rejects. What `afterCommit` collected
+ * runs before this promise resolves.
+ */
+export async function transaction<T>(sql: Sql, run: (tx: Tx) => Promise<T>): Promise<T> {
+  const callbacks: (() => void)[] = [];
+  // Wrapped, because `begin` would await the members of an array.
+  const { result } = await sql.begin(async (tx) => {
+    waiting.set(tx, callbacks);
+    return { result: await run(tx) };
+  });
+  for (const callback of callbacks) runGuarded(callback);
+  return result;
+}
+
+/** A part of a transaction that can fail alone: what it wrote, and what it told `afterCommit`, is undone with it. */
+export async function savepoint<T>(tx: Tx, run: (tx: Tx) => Promise<T>): Promise<T> {
+  const callbacks: (() => void)[] = [];
+  const { result } = await tx.savepoint(async (inner) => {
+    waiting.set(inner, callbacks);
+    return { result: await run(inner) };
+  });
+  waiting.get(tx)?.push(...callbacks);
+  return result;
+}
+
+/** Calls `run` once, synchronously and in order, when the transaction has committed; never when it rolled back. */
+export function afterCommit(tx: Tx, run: () => void): void {
+  const callbacks = waiting.get(tx);
+  if (!callbacks) throw new Error("afterCommit needs a transaction that transaction() or savepoint() handed out");
+  callbacks.push(run);
+}
+
+/** The change is committed: a callback that fails must not make it look otherwise. */
+function runGuarded(callback: () => void): void {
+  try {
+    callback();
+  } catch (error) {
+    reportError("a callback after commit failed", error);
+  }
+}
+
+let reportError = (message: string, error: unknown): void => {
+  process.stderr.write(`${message}: ${String(error)}\n`);
+};
+
+/** Says where errors of `afterCommit` callbacks go; until then they go to standard error. */
+export function reportCallbackErrorsTo(report: (message: string, error: unknown) => void): void {
+  reportError = report;
+}
+
+export type DatabaseFault = "unavailable" | "unique" | "bad-input";
+
+const faults: Record<string, DatabaseFault> = {
+  "57P01": "unavailable", // admin_shutdown: the server is being stopped
+  "57P02": "unavailable", // crash_shutdown: another backend died, all are ended
+  "57P03": "unavailable", // cannot_connect_now: it starts or recovers
+  "57P05": "unavailable", // idle_session_timeout
+  "57014": "unavailable", // query_canceled: the statement timeout
+  "53300": "unavailable", // too_many_connections
+  "53200": "unavailable", // out_of_memory, for this statement
+  "53100": "unavailable", // disk_full
+  "40001": "unavailable", // serialization_failure: right when tried again
+  "40P01": "unavailable", // deadlock_detected: right when tried again
+  "55P03": "unavailable", // lock_not_available: lock_timeout
+  "25006": "unavailable", // read_only_sql_transaction: connected to what is a standby since the failover
+  "25P03": "unavailable", // idle_in_transaction_session_timeout
+  CONNECTION_CLOSED: "unavailable", // these four are of postgres.js
+  CONNECTION_ENDED: "unavailable",
+  CONNECTION_DESTROYED: "unavailable",
+  CONNECT_TIMEOUT: "unavailable",
+  "23505": "unique", // unique_violation
+  "22P05": "bad-input", // untranslatable_character: \u0000 in jsonb
+  "22021": "bad-input", // character_not_in_repertoire: a NUL byte or broken UTF-8 in text
+  "22P02": "bad-input", // invalid_text_representation: "x" as an integer or a uuid
+  "22003": "bad-input", // numeric_value_out_of_range
+  "22007": "bad-input", // invalid_datetime_format
+  "22008": "bad-input", // datetime_field_overflow: February 30th
+  "54000": "bad-input", // program_limit_exceeded: an index entry or a value too large
+  "54001": "bad-input", // statement_too_complex: JSON nested past the stack
+  "54023": "bad-input", // too_many_arguments
+};
+// Codes of the operating system say nothing about the database unless postgres.js put its statement beside them.
+const socketFaults = new Set(
+  ["ECONNREFUSED", "ENOENT", "ECONNRESET", "EPIPE", "ENOTFOUND", "EAI_AGAIN", "ETIMEDOUT"].concat(
+    "EHOSTUNREACH",
+    "EACCES",
+  ),
+);
+
+/** What an error of the database means to the caller: try later, a duplicate, a value it cannot hold, or our mistake. */
+export function databaseFault(error: unknown): DatabaseFault | undefined {
+  if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return undefined;
+  if (error.code.startsWith("08")) return "unavailable"; // connection_exception
+  if (socketFaults.has(error.code)) return "query" in error ? "unavailable" : undefined;
+  return Object.hasOwn(faults, error.code) ? faults[error.code] : undefined;
+}
+
+/** Whether a row was refused because another has its key; `constraint` narrows it to one. */
+export function isUniqueViolation(error: unknown, constraint?: string): boolean {
+  if (databaseFault(error) !== "unique") return false;
+  return constraint === undefined || (error instanceof postgres.PostgresError && error.constraint_name === constraint);
+}

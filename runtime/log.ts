@@ -1,0 +1,65 @@
+/**
+ * The structured log: one JSON object a line on standard error, e.g.
+ * `{"time":"2026-01-31T10:00:00.000Z","level":"error","message":"job failed","job":"jsondb.reindex"}`.
+ * Lines are written in batches; `flush` writes what is waiting. Headers, bodies and query strings never belong here.
+ */
+export type Level = "debug" | "info" | "warn" | "error";
+export type Fields = Record<string, unknown>;
+
+export interface Log {
+  debug(message: string, fields?: Fields): void;
+  info(message: string, fields?: Fields): void;
+  warn(message: string, fields?: Fields): void;
+  error(message: string, fields?: Fields): void;
+  /** A log whose every line carries these fields too. */
+  with(fields: Fields): Log;
+  flush(): void;
+}
+
+const order: Record<Level, number> = { debug: 0, info: 1, warn: 2, error: 3 };
+const flushAfterMs = 50;
+const flushAboveChars = 64_000;
+
+/** Makes the log of a process. `write` gets whole lines; the default is standard error. */
+export function createLog(least: Level, write: (text: string) => void = toStandardError): Log {
+  let waiting = "";
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  const flush = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    const text = waiting;
+    waiting = "";
+    if (text !== "") write(text);
+  };
+
+  const line = (level: Level, message: string, fields: Fields) => {
+    if (order[level] < order[least]) return;
+    waiting += `${JSON.stringify({ time: new Date().toISOString(), level, message, ...fields }, plainErrors)}\n`;
+    if (level === "error" || waiting.length > flushAboveChars) return flush();
+    timer ??= setTimeout(flush, flushAfterMs);
+    timer.unref?.();
+  };
+
+  const bind = (bound: Fields): Log => ({
+    debug: (message, fields) => line("debug", message, { ...bound, ...fields }),
+    info: (message, fields) => line("info", message, { ...bound, ...fields }),
+    warn: (message, fields) => line("warn", message, { ...bound, ...fields }),
+    error: (message, fields) => line("error", message, { ...bound, ...fields }),
+    with: (fields) => bind({ ...bound, ...fields }),
+    flush,
+  });
+  return bind({});
+}
+
+function toStandardError(text: string): void {
+  process.stderr.write(text);
+}
+
+/** An Error has no own enumerable keys: print its message, code and stack, and its causes in turn. */
+function plainErrors(_key: string, value: unknown): unknown {
+  if (typeof value === "bigint") return value.toString();
+  if (!(value instanceof Error)) return value;
+  const { message, stack, cause } = value;
+  return { message, stack, ...("code" in value ? { code: value.code } : {}), ...(cause ? { cause } : {}) };
+}

@@ -1,0 +1,38 @@
+/** The command line: `corestead serve|migrate|token|user|account|backup|restore|plugins|types|help`. */
+import { plugins as builtIn } from "../plugins/index.ts";
+import { readConfig } from "./config.ts";
+import { parseArguments, runCommand, usage } from "./commands.ts";
+import { loadExternalPlugins } from "./external.ts";
+import { createLog } from "./log.ts";
+import { serve, serveWorker } from "./run.ts";
+import { ConfigError } from "./settings.ts";
+
+async function main(): Promise<number> {
+  const { words, options } = parseArguments(process.argv.slice(2));
+  const command = words[0] ?? "serve";
+  if (command === "help" || "help" in options) {
+    process.stdout.write(`${usage}\n`);
+    return 0;
+  }
+  const config = readConfig(process.env);
+  const log = createLog(config.logLevel);
+  const plugins = [...builtIn, ...(await loadExternalPlugins(config.pluginsDir))];
+  const setup = { config, env: process.env, plugins, log };
+  if (command === "serve") return serve(setup);
+  if (command === "worker") return serveWorker(setup);
+  return runCommand(setup, words, options);
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  if (error instanceof ConfigError) for (const line of error.mistakes) process.stderr.write(`corestead: ${line}\n`);
+  else process.stderr.write(`corestead: ${explain(error)}\n`);
+  process.exit(1);
+}
+
+/** An error and its causes in one line. */
+function explain(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause ? `${error.message}: ${explain(error.cause)}` : error.message;
+}

@@ -1,0 +1,48 @@
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
+
+/** What `/metrics` tells, in Prometheus' text form. */
+export function createMetrics() {
+  const registry = new Registry();
+  const requests = new Histogram({
+    name: "corestead_http_request_duration_seconds",
+    help: "Time from a request's arrival to its answer",
+    labelNames: ["method", "route", "status"],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
+    registers: [registry],
+  });
+  const memory: Gauge = new Gauge({
+    name: "process_resident_memory_bytes",
+    help: "Resident memory of this process",
+    registers: [registry],
+    collect: () => memory.set(process.memoryUsage.rss()),
+  });
+  const cpu: Counter = new Counter({
+    name: "process_cpu_seconds_total",
+    help: "Processor time of this process",
+    registers: [registry],
+    collect: () => {
+      const { user, system } = process.cpuUsage();
+      cpu.reset();
+      cpu.inc((user + system) / 1e6);
+    },
+  });
+
+  return {
+    type: registry.contentType,
+    request(method: string, route: string, status: number, seconds: number): void {
+      requests.observe({ method, route, status }, seconds);
+    },
+    /** A number that is read when `/metrics` is asked. */
+    gauge(name: string, help: string, read: () => number | Promise<number>): void {
+      const gauge: Gauge = new Gauge({
+        name,
+        help,
+        registers: [registry],
+        collect: async () => gauge.set(await read()),
+      });
+    },
+    print: (): Promise<string> => registry.metrics(),
+  };
+}
+
+export type Metrics = ReturnType<typeof createMetrics>;

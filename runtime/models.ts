@@ -1,0 +1,22 @@
+import { event } from "./references.ts";
+
+/** A kind of record whose changes others may follow, named `Module::Model` (SPEC 6, CONTRACT 8). */
+export interface Model {
+  readonly name: `${string}::${string}`;
+  /** Kinds beyond `create`, `update` and `destroy`. */
+  readonly kinds?: readonly string[];
+  /** One record as it is delivered. */
+  readonly sample: Readonly<Record<string, unknown>>;
+}
+
+export interface ModelChange {
+  readonly accountId: number;
+  readonly sourceType: string;
+  readonly kind: string;
+  readonly id: string | number;
+  /** The record's JSON as it is delivered. */
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** Every create, update and destroy of every registered model, written in the transaction of the change. */
+export const modelChanged = event<ModelChange>("core.model.changed");

@@ -1,0 +1,76 @@
+/** The body of an answer: unpacked by us, because only so a small packed answer cannot become a huge one. */
+import { Readable, type Transform } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
+
+/** The body has more than the allowed bytes. */
+export class TooLarge extends Error {}
+
+export interface Body {
+  bytes: Uint8Array;
+  truncated: boolean;
+}
+
+const unpackers: Record<string, () => Transform> = {
+  gzip: () => createGunzip(),
+  "x-gzip": () => createGunzip(),
+  deflate: () => createInflate(),
+  br: () => createBrotliDecompress(),
+  zstd: () => createZstdDecompress(),
+};
+// What is unpacked at one go stays small, whatever its ratio.
+const pieceBytes = 16_384;
+
+/** Reads up to `maxBytes`; what is above is a TooLarge, or cut off. The rest is never read. */
+export async function readBody(
+  response: Response,
+  maxBytes: number,
+  overflow: "fail" | "truncate" = "fail",
+): Promise<Body> {
+  const source = packed(response, maxBytes);
+  const unpack = unpackers[response.headers.get("content-encoding")?.trim().toLowerCase() ?? ""];
+  const parts: Uint8Array[] = [];
+  let left = maxBytes;
+  try {
+    for await (const part of unpack ? unpacked(source, unpack()) : source) {
+      parts.push(part.subarray(0, left));
+      left -= part.length;
+      if (left < 0) throw new TooLarge(`the answer has more than ${maxBytes} bytes`);
+    }
+  } catch (error) {
+    if (overflow === "truncate" && error instanceof TooLarge) return { bytes: join(parts), truncated: true };
+    throw error;
+  }
+  return { bytes: join(parts), truncated: false };
+}
+
+/** The body as it came: endless packed nothing is stopped too. */
+async function* packed(response: Response, maxBytes: number): AsyncGenerator<Uint8Array> {
+  const reader = response.body?.getReader();
+  if (!reader) return;
+  let total = 0;
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      // One piece above the limit is still handed on, for the reader to cut.
+      if (total > maxBytes) throw new TooLarge(`the answer has more than ${maxBytes} bytes`);
+      total += value.length;
+      for (let at = 0; at < value.length; at += pieceBytes) yield value.subarray(at, at + pieceBytes);
+    }
+  } finally {
+    await reader.cancel().catch(() => {});
+  }
+}
+
+async function* unpacked(source: AsyncIterable<Uint8Array>, unpacker: Transform): AsyncGenerator<Uint8Array> {
+  const done = pipeline(Readable.from(source), unpacker);
+  // An error also comes out of the loop below, and there it is handled.
+  done.catch(() => {});
+  for await (const part of unpacker) if (part instanceof Uint8Array) yield part;
+  await done;
+}
+
+function join(parts: Uint8Array[]): Uint8Array {
+  return parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts);
+}

@@ -1,0 +1,166 @@
+/**
+ * What a plugin is: facts as plain data (listed, migrated and documented without starting anything), and `setup`, where
+ * its behaviour hangs off one context. See the README's "Write a plugin".
+ */
+import type { Identify, Privilege } from "./auth.ts";
+import type { Broadcast } from "./broadcast.ts";
+import type { Cache } from "./cache.ts";
+import type { Sql, Tx } from "./db.ts";
+import type { EmitOptions } from "./events.ts";
+import type { EnqueueOptions, HandleOptions, JobInfo } from "./jobs.ts";
+import type { Liquid } from "./liquid.ts";
+import type { Log } from "./log.ts";
+import type { Metrics } from "./metrics.ts";
+import type { Migration } from "./migrate.ts";
+import type { Model, ModelChange } from "./models.ts";
+import type { Outbound } from "./outbound.ts";
+import type { Limiter, LimiterOptions } from "./rate-limit.ts";
+import type { EventRef, JobRef, ServiceRef } from "./references.ts";
+import type { Route } from "./route.ts";
+import type { Secrets } from "./secrets.ts";
+import { readSettings, type ConfigOf, type Environment, type Settings } from "./settings.ts";
+
+export type Needs = Readonly<Record<string, ServiceRef<unknown>>>;
+type ServicesOf<N extends Needs> = { readonly [K in keyof N]: N[K] extends ServiceRef<infer T> ? T : never };
+
+/** What the runtime gives every plugin; `config` and `services` are the plugin's own. */
+export interface BaseContext {
+  readonly sql: Sql;
+  readonly transaction: <T>(run: (tx: Tx) => Promise<T>) => Promise<T>;
+  readonly log: Log;
+  /** Writes the event's jobs in `tx` (the transactional outbox); without `tx` at once. */
+  readonly emit: <T>(ref: EventRef<T>, payload: NoInfer<T>, tx?: Tx, options?: EmitOptions) => Promise<void>;
+  /** Whether any durable handler would take this event: where none does, a change needs no transaction of its own. */
+  readonly wanted: <T>(ref: EventRef<T>, payload: NoInfer<T>) => boolean;
+  /** Calls `run` in this process after the event's transaction has committed. */
+  readonly listen: <T>(ref: EventRef<T>, run: (payload: T) => void) => void;
+  /** `emit(modelChanged, …)`: every create, update and destroy of a model says so here. */
+  readonly changed: (change: ModelChange, tx?: Tx) => Promise<void>;
+  readonly enqueue: <T>(ref: JobRef<T>, payload: NoInfer<T>, options?: EnqueueOptions) => Promise<void>;
+  /** A fetch that reaches no private address unless `OUTBOUND_ALLOW` names it. */
+  readonly fetch: Outbound["fetchOutside"];
+  readonly liquid: Liquid;
+  readonly secrets: Secrets;
+  readonly metrics: Metrics;
+  /** Values by key, kept right between processes: `invalidate` after the change has committed, before the answer. */
+  readonly cache: <V>(options: CacheOptions<V>) => Cache<V>;
+  /** Short messages to the same plugin in every process of this installation, this one included. */
+  readonly broadcast: Pick<Broadcast, "publish" | "on" | "onReset">;
+  readonly limiter: (options: LimiterOptions) => Limiter;
+  /** The server's own address, without a slash at the end: `BASE_URL`, or where it listens. */
+  readonly origin: () => string;
+  readonly maxImportBytes: number;
+  /** All plugins' facts: their privileges, models and built-in prompts. */
+  readonly plugins: readonly PluginFacts[];
+  /** Aborted when the server begins to stop: end streams then. */
+  readonly stopping: AbortSignal;
+}
+
+export interface CacheOptions<V> {
+  readonly name: string;
+  readonly max: number;
+  readonly load: (key: string) => Promise<V | undefined>;
+}
+
+export interface Context<N extends Needs, C extends Settings> extends BaseContext {
+  readonly config: ConfigOf<C>;
+  readonly services: ServicesOf<N>;
+}
+
+export interface PluginFacts {
+  readonly name: string;
+  readonly config: Settings;
+  readonly needs: Needs;
+  readonly provides?: ServiceRef<unknown>;
+  /** Applied in order, each once; never edited once landed. */
+  readonly migrations: readonly Migration[];
+  readonly privileges: readonly Privilege[];
+  readonly models: readonly Model[];
+  /** Built-in prompt files by file name, e.g. `notes_api.md`. */
+  readonly prompts: Readonly<Record<string, string>>;
+}
+
+/** What `setup` hands back. */
+export interface Started<P> {
+  readonly routes?: readonly Route[];
+  readonly handlers?: readonly Handler[];
+  readonly schedules?: readonly Schedule[];
+  readonly service?: P;
+  /** Finds out who asks; exactly one plugin has it. */
+  readonly identify?: Identify;
+  /** Fills an empty database, once, in one transaction with all other seeds; its lines are printed after the commit. */
+  readonly seed?: (tx: Tx) => Promise<readonly string[]>;
+  readonly commands?: readonly Command[];
+  readonly stop?: () => Promise<void> | void;
+}
+
+/** A command of the command line, e.g. `token create`. */
+export interface Command {
+  readonly name: string;
+  readonly usage: string;
+  readonly run: (options: Readonly<Record<string, string>>) => Promise<readonly string[]>;
+}
+
+export interface Schedule {
+  readonly id: string;
+  /** Five fields, in UTC. */
+  readonly cron: string;
+  readonly run: () => Promise<void>;
+}
+
+export type Handler =
+  | { readonly job: JobRef<unknown>; readonly run: JobRun; readonly options: HandleOptions }
+  | { readonly event: EventRef<unknown>; readonly id: string; readonly run: JobRun; readonly options: EventOptions };
+
+type JobRun = (payload: unknown, info: JobInfo) => Promise<void>;
+type EventOptions = HandleOptions & { readonly when?: (payload: unknown) => boolean };
+
+/** Does the job, at least once each: a run that a crash cut off is run again. */
+export function on<T>(job: JobRef<T>, run: (payload: T, info: JobInfo) => Promise<void>, options: HandleOptions = {}): Handler {
+  return { job, run: (payload, info) => run(payload as T, info), options }; // the payload of a job was typed by its ref
+}
+
+/** Follows the event durably, as a job of this `id` written in the event's transaction. */
+export function onEvent<T>(
+  event: EventRef<T>,
+  id: string,
+  run: (payload: T, info: JobInfo) => Promise<void>,
+  { when, ...options }: HandleOptions & { when?: (payload: T) => boolean } = {},
+): Handler {
+  // The payload of an event was typed by its ref.
+  const typedWhen = when && { when: (payload: unknown) => when(payload as T) };
+  return { event, id, run: (payload, info) => run(payload as T, info), options: { ...options, ...typedWhen } };
+}
+
+/** A plugin as the runtime handles it: the types are inside. */
+export interface Plugin extends PluginFacts {
+  start(base: BaseContext, env: Environment, serviceOf: (ref: ServiceRef<unknown>) => unknown): Promise<Started<unknown>>;
+}
+
+export interface Definition<N extends Needs, C extends Settings, P> {
+  readonly name: string;
+  readonly config?: C;
+  readonly needs?: N;
+  readonly provides?: ServiceRef<P>;
+  readonly migrations?: readonly Migration[];
+  readonly privileges?: readonly Privilege[];
+  readonly models?: readonly Model[];
+  readonly prompts?: Readonly<Record<string, string>>;
+  readonly setup: (ctx: Context<N, C>) => Started<P> | Promise<Started<P>>;
+}
+
+export function definePlugin<N extends Needs = {}, C extends Settings = {}, P = undefined>(
+  definition: Definition<N, C, P>,
+): Plugin {
+  const { name, setup, provides, migrations = [], privileges = [], models = [], prompts = {} } = definition;
+  if (!/^[a-z][a-z0-9-]*$/.test(name)) throw new Error(`a plugin's name is lower-case words: "${name}"`);
+  const needs: Needs = definition.needs ?? {};
+  const settings: Settings = definition.config ?? {};
+  const start: Plugin["start"] = async (base, env, serviceOf) => {
+    const services = Object.fromEntries(Object.entries(needs).map(([key, ref]) => [key, serviceOf(ref)]));
+    // Both were made from the definition's own `config` and `needs`.
+    const own = { config: readSettings(settings, env), services } as Pick<Context<N, C>, "config" | "services">;
+    return setup({ ...base, log: base.log.with({ plugin: name }), ...own });
+  };
+  return { name, config: settings, needs, ...(provides && { provides }), migrations, privileges, models, prompts, start };
+}

@@ -1,0 +1,235 @@
+/**
+ * The data folder of the embedded PostgreSQL: who may enter it, who holds it, and the cluster inside.
+ *
+ *     postgres/        the cluster        corestead.lock   held for as long as a process of ours uses the folder
+ *     run/             the socket         corestead.pid    which process that is
+ *     postgres.log     what the server says
+ */
+import { Database } from "bun:sqlite";
+import { chownSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
+import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { bundledCluster, exists, noPostgresHere, once, postgresMajor, unpack } from "./postgres-binaries.ts";
+
+/** The user that PostgreSQL runs under; nothing where it is our own. */
+export interface RunAs {
+  uid?: number;
+  gid?: number;
+}
+
+/** PostgreSQL refuses to run as root. Nobody else should have this number, so nobody else can read the folder. */
+const privateId = 50_432;
+/** initdb, unlike the server, wants a user with a name. */
+const nobodyId = 65_534;
+const socketPathBytes = 107;
+
+/** Makes the folder where it is missing, and decides who runs the server in it. */
+export async function prepareFolder(folder: string): Promise<{ dataDir: string; cluster: string; runAs: RunAs }> {
+  await mkdir(folder, { recursive: true });
+  const dataDir = await realpath(folder);
+  const cluster = join(dataDir, "postgres");
+  const owner = (await exists(cluster)) ? (await stat(cluster)).uid : undefined;
+  const self = process.getuid?.() ?? 0;
+  if (self !== 0) {
+    if (owner === undefined || owner === self) return { dataDir, cluster, runAs: {} };
+    throw new Error(
+      `the data folder ${dataDir} belongs to another user (uid ${owner}, we are ${self}): start as that user, or give it to this one with chown -R`,
+    );
+  }
+  const { mode, uid: folderOwner } = await stat(dataDir);
+  const uid = owner || folderOwner || privateId;
+  const runAs = { uid, gid: uid };
+  // Passing through is all that the server needs of the folder itself; what is secret in it has its own mode.
+  if ((mode & 0o001) === 0 && folderOwner !== uid) await chmod(dataDir, mode | 0o001);
+  if (!(await mayEnter(dataDir, runAs))) {
+    throw new Error(
+      `the data folder ${dataDir} cannot be entered by uid ${uid}, under which PostgreSQL runs because it refuses to run as root: set DATA_DIR to a folder whose parents are open to all (chmod a+x), e.g. /var/lib/corestead`,
+    );
+  }
+  return { dataDir, cluster, runAs };
+}
+
+async function mayEnter(folder: string, runAs: RunAs): Promise<boolean> {
+  return (await run(["/bin/sh", "-c", 'cd "$1"', "sh", folder], runAs)).code === 0;
+}
+
+/** Whether that user can run this program at all: the folder may be closed, or made for another C library. */
+export async function mayRun(program: string, runAs: RunAs): Promise<boolean> {
+  return (await run(["/bin/sh", "-c", 'test -x "$1"', "sh", program], runAs)).code === 0;
+}
+
+async function run(command: string[], runAs: RunAs): Promise<{ code: number; output: string }> {
+  const child = Bun.spawn(command, { cwd: "/", stdin: "ignore", stdout: "ignore", stderr: "pipe", ...runAs });
+  const output = await new Response(child.stderr).text();
+  return { code: await child.exited, output: output.trim() };
+}
+
+/**
+ * Takes the folder for this process, or throws and says who holds it. The lock is SQLite's: the kernel lets it go
+ * when the process ends in whatever way, and of two that start at once exactly one gets it.
+ */
+export function lockFolder(dataDir: string): () => void {
+  const lock = new Database(join(dataDir, "corestead.lock"));
+  const pidFile = join(dataDir, "corestead.pid");
+  try {
+    lock.run("begin exclusive");
+  } catch (cause) {
+    lock.close();
+    const holder = holderOf(pidFile);
+    throw new Error(
+      `the data folder ${dataDir} is in use by another corestead process${holder}: stop it, or set another DATA_DIR`,
+      { cause },
+    );
+  }
+  writeFileSync(pidFile, `${process.pid}\n`);
+  return () => {
+    rmSync(pidFile, { force: true });
+    lock.close();
+  };
+}
+
+/** The holder writes its number right after it got the lock: at worst we come in between. */
+function holderOf(pidFile: string): string {
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const pid = readPid(pidFile);
+    if (pid !== undefined && isAlive(pid)) return ` (pid ${pid})`;
+    Bun.sleepSync(5);
+  }
+  return "";
+}
+
+/**
+ * Ends what an earlier process of ours left running, and removes a postmaster.pid that would keep the server from
+ * starting although nobody is there. Call it with the folder locked.
+ */
+export async function clearLeftovers(dataDir: string, cluster: string): Promise<void> {
+  for (const name of await readdir(dataDir)) {
+    if (name.includes(".tmp-")) await rm(join(dataDir, name), { recursive: true, force: true });
+  }
+  const pidFile = join(cluster, "postmaster.pid");
+  const pid = readPid(pidFile);
+  // Whose number is dead is left to PostgreSQL, which also knows whether its shared memory is still in use.
+  if (pid === undefined || !isAlive(pid) || process.platform !== "linux") return;
+  if (worksIn(pid, cluster)) await endOrphan(pid, cluster);
+  // The number was a zombie's or has gone to another program. Backends may have outlived their postmaster.
+  else if (await untilGone(() => readdirSync("/proc").some((name) => worksIn(Number(name), cluster)))) {
+    rmSync(pidFile, { force: true });
+  }
+}
+
+/** We hold the lock, so a server of ours in this folder is one whose process was killed; its guard ends it too. */
+async function endOrphan(pid: number, cluster: string): Promise<void> {
+  if (!readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("cluster_name=corestead")) {
+    throw new Error(`the data folder is in use by a PostgreSQL that is not ours (pid ${pid}): stop it first`);
+  }
+  process.kill(pid, "SIGINT");
+  if (await untilGone(() => worksIn(pid, cluster))) return;
+  process.kill(pid, "SIGQUIT");
+  await untilGone(() => worksIn(pid, cluster));
+}
+
+async function untilGone(isThere: () => boolean): Promise<boolean> {
+  for (const end = Date.now() + 10_000; Date.now() < end; await Bun.sleep(5)) if (!isThere()) return true;
+  return false;
+}
+
+/** Every process of a server works in its cluster; a zombie, or somebody else's process, shows no folder. */
+function worksIn(pid: number, cluster: string): boolean {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`) === cluster;
+  } catch {
+    return false;
+  }
+}
+
+function readPid(file: string): number | undefined {
+  try {
+    const pid = Number.parseInt(readFileSync(file, "utf8"), 10);
+    return pid > 0 ? pid : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+}
+
+/** Makes the cluster where there is none, from the archive in the binary or by initdb. */
+export async function seedCluster(home: string, cluster: string, runAs: RunAs): Promise<void> {
+  if (await exists(cluster)) {
+    const version = (await readFile(join(cluster, "PG_VERSION"), "utf8")).trim();
+    if (version === postgresMajor) return;
+    throw new Error(
+      `the data folder was made by PostgreSQL ${version}, and this version has ${postgresMajor}: back up with the old version and restore with this one`,
+    );
+  }
+  await once(cluster, async (folder) => {
+    const archive = bundledCluster();
+    if (archive) await unpack(archive, folder);
+    else await initdb(home, folder, runAs);
+    await chmod(folder, 0o700);
+    await giveTo(folder, runAs);
+  });
+}
+
+async function initdb(home: string, folder: string, runAs: RunAs): Promise<void> {
+  const initAs = runAs.uid === undefined ? {} : { uid: nobodyId, gid: nobodyId };
+  await giveTo(folder, initAs);
+  const options = ["--username=corestead", "--auth=trust", "--encoding=UTF8", "--locale-provider=builtin"];
+  // `once` syncs what is made here.
+  options.push("--locale=C.UTF-8", "--no-instructions", "--no-sync", `--pgdata=${folder}`, ...clusterSettings);
+  const { code, output } = await run([join(home, "bin/initdb"), ...options], initAs).catch((error: Error) => {
+    throw noPostgresHere(error.message);
+  });
+  if (code === 126 || code === 127) throw noPostgresHere(output);
+  if (code !== 0) throw new Error(`initdb failed (status ${code}): ${output}`);
+}
+
+/** Written into postgresql.conf once, so that an administrator can change them there. Made for a small company. */
+const clusterSettings = [
+  "max_connections=40",
+  "shared_buffers=128MB",
+  "synchronous_commit=on", // off loses acknowledged rows in a power cut
+  "jit=off", // compiling costs more than our short statements take
+  "random_page_cost=1.1",
+  "wal_level=minimal", // nobody replicates from it: less to write
+  "max_wal_senders=0",
+  "max_logical_replication_workers=0",
+  "max_wal_size=512MB",
+  "autovacuum_vacuum_scale_factor=0.05",
+  "timezone=UTC",
+  "log_timezone=UTC",
+  // A refused row is the caller's affair, and the text of its statement may hold what no log should.
+  "log_min_messages=log",
+  "log_min_error_statement=panic",
+  "log_checkpoints=off",
+].flatMap((setting) => ["-c", setting]);
+
+async function giveTo(folder: string, { uid, gid }: RunAs): Promise<void> {
+  if (uid === undefined || gid === undefined) return;
+  // Synchronous: for a thousand small files ten times faster.
+  chownSync(folder, uid, gid);
+  for (const name of await readdir(folder, { recursive: true })) chownSync(join(folder, name), uid, gid);
+}
+
+/** The folder of the socket: inside the data folder, or a temporary one where that path is too long for a socket. */
+export async function socketFolder(dataDir: string, runAs: RunAs): Promise<string> {
+  const inside = join(dataDir, "run");
+  const base = fits(join(tmpdir(), "corestead-XXXXXX")) ? tmpdir() : "/tmp";
+  const folder = fits(inside) ? inside : await mkdtemp(join(base, "corestead-"));
+  await mkdir(folder, { recursive: true });
+  await chmod(folder, 0o700);
+  await giveTo(folder, runAs);
+  return folder;
+}
+
+function fits(folder: string): boolean {
+  return Buffer.byteLength(`${folder}/.s.PGSQL.5432`) <= socketPathBytes;
+}

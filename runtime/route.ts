@@ -1,0 +1,130 @@
+/**
+ * A route: what an endpoint is, as data (listed, documented and tested without starting anything), and its handler.
+ *
+ *     route("PATCH", "/core/notes/:id", {
+ *       summary: "Change a note",
+ *       access: { privilege: "notes" },
+ *       body: { key: "note", schema: Type.Partial(NoteInput) },
+ *       responses: { 200: { note: … } },
+ *     }, async ({ params, body, caller }) => ok(await store.update(caller.account.id, uuidOf(params.id), body)))
+ */
+import { TypeCompiler } from "@sinclair/typebox/compiler";
+import type { Static, TObject } from "@sinclair/typebox";
+import type { Account, Caller } from "./auth.ts";
+import type { Log } from "./log.ts";
+import type { Reply } from "./reply.ts";
+import { checkFields } from "./validate.ts";
+
+export type Method = "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
+
+/** Every route has a privilege or says why it has none. */
+export type Access =
+  | { readonly privilege: string }
+  /** Needs sign-in only; the reason. */
+  | { readonly signedIn: string }
+  /** Needs nothing; the reason. */
+  | { readonly open: string };
+
+/** `"/core/dbs/:db_id/records/:id.md"` -> `{ db_id: string; id: string }` */
+export type PathParams<Path extends string> = Path extends `${infer Segment}/${infer Rest}`
+  ? Segment extends `:${infer Name}`
+    ? { readonly [K in Name]: string } & PathParams<Rest>
+    : PathParams<Rest>
+  : Path extends `:${infer Name}.${string}`
+    ? { readonly [K in Name]: string }
+    : Path extends `:${infer Name}`
+      ? { readonly [K in Name]: string }
+      : unknown;
+
+/** What every handler gets, whatever its route. */
+export interface RequestInput {
+  readonly request: Request;
+  readonly requestId: string;
+  readonly account: Account;
+  /** Null on an open route without a working credential. */
+  readonly caller: Caller | null;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  /** The parsed JSON inside the body's key; undefined where the route takes none. */
+  readonly body: unknown;
+  /** The client's address, behind trusted proxies too. */
+  readonly ip: string;
+  /** Whether the client came by https, behind trusted proxies too. */
+  readonly secure: boolean;
+  readonly log: Log;
+  /**
+   * Runs `run` at most once for this request's `Idempotency-Key` and `principal`; without the header it just runs.
+   * Only for routes with `idempotency: "own"`; the runtime does it for all others.
+   */
+  once(principal: string, run: () => Promise<Reply>): Promise<Reply>;
+}
+
+export interface BodySpec<S extends TObject> {
+  /** The key that wraps the fields; none = the fields stand at the top. */
+  readonly key?: string;
+  readonly schema: S;
+}
+
+export interface Example {
+  readonly [status: number]: unknown;
+}
+
+export interface RouteSpec<A extends Access, S extends TObject> {
+  readonly summary: string;
+  readonly description?: string;
+  readonly access: A;
+  readonly body?: BodySpec<S>;
+  /** Query parameters and what each means, for the documentation. */
+  readonly query?: Readonly<Record<string, string>>;
+  /** An example of the request body's fields. */
+  readonly request?: unknown;
+  /** Example answers by status; a string is a text body, null an empty one. */
+  readonly responses: Readonly<Record<number, unknown>>;
+  /** `wrapped`: 422 bodies are `{ errors: { field: […] } }` (SPEC 7, API tokens). */
+  readonly errors?: "plain" | "wrapped";
+  /** `stream`: the handler reads `request.body` itself; `any`: any JSON value, unwrapped; `form`: also an HTML form. */
+  readonly input?: "stream" | "any" | "form";
+  readonly idempotency?: "own";
+  /** Any origin may call it, without credentials (CONTRACT 7). */
+  readonly cors?: boolean;
+}
+
+/** A route as the runtime handles it: the types are inside. */
+export interface Route {
+  readonly method: Method;
+  readonly path: string;
+  readonly spec: RouteSpec<Access, TObject>;
+  /** Throws the 422 where `value` does not fit the route's schema. */
+  readonly check: (value: unknown) => unknown;
+  readonly run: (input: RequestInput) => Promise<Reply | Response>;
+}
+
+type CallerOf<A extends Access> = A extends { readonly open: string } ? Caller | null : Caller;
+
+type Input<Path extends string, A extends Access, S extends TObject> = Omit<
+  RequestInput,
+  "params" | "body" | "caller"
+> & {
+  readonly params: PathParams<Path>;
+  readonly body: Static<S>;
+  readonly caller: CallerOf<A>;
+};
+
+export function route<const Path extends string, A extends Access, S extends TObject>(
+  method: Method,
+  path: Path,
+  spec: RouteSpec<A, S>,
+  handler: (input: Input<Path, A, S>) => Promise<Reply | Response> | Reply | Response,
+): Route {
+  const schema = spec.body?.schema;
+  // Compiled on first use: a hundred schemas compiled at start would cost a quarter of it.
+  let compiled: ReturnType<typeof TypeCompiler.Compile> | undefined;
+  const check = (value: unknown) => {
+    if (!schema) return value;
+    compiled ??= TypeCompiler.Compile(schema);
+    return checkFields(compiled, schema, value);
+  };
+  // The runtime calls `run` with the params of `path`, a checked body, and a caller wherever `access` asks for one.
+  const run = async (input: RequestInput) => handler(input as unknown as Input<Path, A, S>);
+  return { method, path, spec, check, run };
+}

@@ -1,0 +1,130 @@
+/** Runs the server: alone, or as a supervisor of WORKERS processes on one port. */
+import { boot, type App } from "./boot.ts";
+import type { Config } from "./config.ts";
+import type { DatabaseTarget } from "./db.ts";
+import { startEmbeddedPostgres } from "./embedded-postgres.ts";
+import type { Log } from "./log.ts";
+import type { Plugin } from "./plugin.ts";
+import type { Environment } from "./settings.ts";
+
+export interface Setup {
+  readonly config: Config;
+  readonly env: Environment;
+  readonly plugins: readonly Plugin[];
+  readonly log: Log;
+}
+
+export interface Database {
+  readonly target: DatabaseTarget;
+  readonly stop: () => Promise<void>;
+}
+
+/** The database of this configuration: the one of DATABASE_URL, or the embedded one, started. */
+export async function openDatabase({ config, log }: Pick<Setup, "config" | "log">): Promise<Database> {
+  if (config.databaseUrl) return { target: { url: config.databaseUrl }, stop: async () => {} };
+  return startEmbeddedPostgres({ dataDir: config.dataDir, log });
+}
+
+/** `corestead serve`: until SIGTERM or SIGINT. Answers with the exit code. */
+export async function serve(setup: Setup): Promise<number> {
+  const stopped = stopSignal();
+  const database = await openDatabase(setup);
+  if (setup.config.workers > 1) return supervise(setup, database, stopped);
+  const solo = !setup.config.databaseUrl;
+  const app = await startApp(setup, database, solo).catch(async (error: unknown) => {
+    await database.stop();
+    throw error;
+  });
+  say(`Corestead serves on ${app.origin}`);
+  await stopped;
+  await app.stop();
+  await database.stop();
+  return 0;
+}
+
+/** One of WORKERS processes: its supervisor has started the database and says when to stop. */
+export async function serveWorker(setup: Setup): Promise<number> {
+  const target: DatabaseTarget = JSON.parse(setup.env["CORESTEAD_DATABASE"] ?? "null");
+  if (!target) throw new Error("`worker` is started by `serve`");
+  const stopped = stopSignal();
+  const app = await startApp(setup, { target, stop: async () => {} }, false);
+  process.send?.("ready");
+  await stopped;
+  await app.stop();
+  return 0;
+}
+
+function startApp({ config, env, plugins, log }: Setup, { target }: Database, solo: boolean): Promise<App> {
+  const announce = (lines: readonly string[]) => lines.forEach(say);
+  return boot({ config, env, plugins, target, log, role: "serve", solo, announce });
+}
+
+async function supervise(setup: Setup, database: Database, stopped: Promise<void>): Promise<number> {
+  const { config, log } = setup;
+  const port = config.port || freePort(config.host);
+  const env = { ...process.env, PORT: `${port}`, CORESTEAD_DATABASE: JSON.stringify(database.target) };
+  const running = new Set<Bun.Subprocess>();
+  let stopping = false;
+
+  const start = (): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const child = Bun.spawn([process.execPath, ...ownArguments(), "worker"], {
+        env,
+        stdout: "inherit",
+        stderr: "inherit",
+        ipc: () => resolve(),
+        onExit: (_child, code, signal) => {
+          running.delete(child);
+          reject(new Error(`a server process ended at start (${signal ?? code})`));
+          if (stopping) return;
+          log.error("a server process ended and is started again", { code, signal });
+          setTimeout(() => void start().catch(() => {}), 500);
+        },
+      });
+      running.add(child);
+    });
+
+  const stop = async () => {
+    stopping = true;
+    for (const child of running) child.kill("SIGTERM");
+    await Promise.race([Promise.all([...running].map((child) => child.exited)), Bun.sleep(9_500)]);
+    for (const child of running) child.kill("SIGKILL");
+    await database.stop();
+  };
+
+  try {
+    await start(); // the first fills an empty database and prints what it made
+    await Promise.all(Array.from({ length: config.workers - 1 }, start));
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  const name = config.host === "0.0.0.0" ? "localhost" : config.host;
+  say(`Corestead serves on ${config.baseUrl || `http://${name}:${port}`} with ${config.workers} processes`);
+  await stopped;
+  await stop();
+  return 0;
+}
+
+/** In development this program is `bun runtime/main.ts`, in the binary it is the executable itself. */
+export function ownArguments(): string[] {
+  return Bun.main.startsWith("/$bunfs/") || Bun.main.includes("~BUN") ? [] : [Bun.main];
+}
+
+function freePort(hostname: string): number {
+  const probe = Bun.serve({ port: 0, hostname, fetch: () => new Response() });
+  const { port } = probe;
+  void probe.stop(true);
+  return port ?? 3000;
+}
+
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    process.once("SIGTERM", () => resolve());
+    process.once("SIGINT", () => resolve());
+  });
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

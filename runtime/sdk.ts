@@ -1,0 +1,25 @@
+/** All that a plugin may import, under the name "platform". */
+export { Type } from "@sinclair/typebox";
+export type { Static, TSchema } from "@sinclair/typebox";
+export { credentialOf, fromSameOrigin, roles, readCookie, sessionCookie } from "./auth.ts";
+export type { Account, Caller, Credential, Identify, Identity, Privilege, Role, User } from "./auth.ts";
+export type { Cache } from "./cache.ts";
+export { afterCommit } from "./db.ts";
+export type { Queryable, Sql, Tx } from "./db.ts";
+export { escapeHtml } from "./docs-page.ts";
+export * from "./errors.ts";
+export { etag, expectedVersion } from "./etag.ts";
+export { integerId, pageOf, slugOf, uuidOf, uuidv7, wildcardPattern } from "./values.ts";
+export type { Page } from "./values.ts";
+export { field } from "./fields.ts";
+export type { Log } from "./log.ts";
+export { modelChanged } from "./models.ts";
+export type { Model, ModelChange } from "./models.ts";
+export { definePlugin, on, onEvent } from "./plugin.ts";
+export type { BaseContext, Command, Context, Handler, Needs, Plugin, PluginFacts, Schedule, Started } from "./plugin.ts";
+export { event, job, service } from "./references.ts";
+export type { EventRef, JobRef, ServiceRef } from "./references.ts";
+export * from "./reply.ts";
+export { route } from "./route.ts";
+export type { Access, Method, RequestInput, Route } from "./route.ts";
+export * as setting from "./settings.ts";

@@ -1,0 +1,178 @@
+/**
+ * Secrets at rest, signatures and keyed hashes, all from the one SECRET_KEY.
+ *
+ *     const secrets = createSecrets(loadSecretKey(dataDir, process.env.SECRET_KEY));
+ *     const stored = secrets.seal("sk_live_…", `connector:${id}`);
+ *     secrets.open(stored, `connector:${id}`); // "sk_live_…", and a fault in any other row
+ */
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  hkdfSync,
+  randomBytes,
+  timingSafeEqual,
+} from "node:crypto";
+import {
+  closeSync,
+  constants,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+
+export interface Secrets {
+  /** Encrypts. `context` names the place (row and column): the result opens nowhere else. */
+  seal(plain: string, context: string): string;
+  open(sealed: string, context: string): string;
+  /** `payload.signature`: readable by all, changed by none. */
+  sign(purpose: string, payload: string): string;
+  /** The payload of what `sign` made for this purpose, or undefined. */
+  verify(purpose: string, signed: string): string | undefined;
+  /** A keyed hash to look things up by: who reads it in the database can open nothing with it. */
+  derive(purpose: string, value: string): string;
+}
+
+/** What was sealed cannot be opened: another key, another place, or damage. */
+export class SecretFault extends Error {
+  override name = "SecretFault";
+}
+
+const version = "v1.";
+const nonceBytes = 12;
+const tagBytes = 16;
+const leastKeyChars = 16;
+
+export function createSecrets(key: string): Secrets {
+  requireStrong(key, "SECRET_KEY");
+  const encryptionKey = subkey(key, "encryption");
+  const signingKey = subkey(key, "signing");
+  const lookupKey = subkey(key, "lookup");
+
+  return {
+    seal: (plain, context) => version + encrypt(encryptionKey, plain, context).toString("base64url"),
+    open: (sealed, context) => decrypt(encryptionKey, sealed, context),
+    sign: (purpose, payload) => `${payload}.${mac(signingKey, purpose, payload)}`,
+    verify: (purpose, signed) => {
+      const dot = signed.lastIndexOf(".");
+      if (dot < 0) return undefined;
+      const payload = signed.slice(0, dot);
+      return sameText(signed.slice(dot + 1), mac(signingKey, purpose, payload)) ? payload : undefined;
+    },
+    derive: (purpose, value) => mac(lookupKey, purpose, value),
+  };
+}
+
+/** Random, URL-safe text of `bytes` bytes of entropy (43 characters for 32). */
+export function randomToken(bytes = 32): string {
+  return randomBytes(bytes).toString("base64url");
+}
+
+/**
+ * The SECRET_KEY of the environment, else the one in `dataDir/secret.key`, which is made when absent.
+ * Processes that start at once agree on one: whoever links its file first wins, the others read that.
+ */
+export function loadSecretKey(dataDir: string, fromEnv: string | undefined): string {
+  if (fromEnv) return requireStrong(fromEnv, "SECRET_KEY");
+  const path = join(dataDir, "secret.key");
+  const found = readKey(path);
+  if (found) return found;
+
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const draft = join(dataDir, `.secret.key.${process.pid}.${randomToken(6)}`);
+  try {
+    writeDurably(draft, `${randomToken(32)}\n`);
+    // Unlike a rename, a link never replaces the key that another process has made meanwhile.
+    linkSync(draft, path);
+    syncFolder(dataDir);
+  } catch (cause) {
+    if (!hasCode(cause, "EEXIST")) throw new Error(`cannot write the secret key to ${path}`, { cause });
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  const made = readKey(path);
+  if (!made) throw new Error(`the secret key ${path} vanished while it was being made`);
+  return made;
+}
+
+function readKey(path: string): string | undefined {
+  try {
+    return requireStrong(readFileSync(path, "utf8").trim(), path);
+  } catch (error) {
+    if (hasCode(error, "ENOENT")) return undefined;
+    throw error;
+  }
+}
+
+function requireStrong(key: string, where: string): string {
+  if (key.length < leastKeyChars) throw new Error(`${where} needs at least ${leastKeyChars} characters`);
+  return key;
+}
+
+function subkey(key: string, use: string): Buffer {
+  return Buffer.from(hkdfSync("sha256", key, "", `corestead ${use} v1`, 32));
+}
+
+function mac(key: Buffer, purpose: string, value: string): string {
+  // The length keeps ("a", "bc") and ("ab", "c") apart.
+  return createHmac("sha256", key).update(`${purpose.length}:${purpose}${value}`).digest("base64url");
+}
+
+function sameText(a: string, b: string): boolean {
+  // Hashed, because timingSafeEqual wants equal lengths.
+  return timingSafeEqual(sha256(a), sha256(b));
+}
+
+function sha256(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}
+
+function encrypt(key: Buffer, plain: string, context: string): Buffer {
+  const nonce = randomBytes(nonceBytes);
+  const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(Buffer.from(context));
+  return Buffer.concat([nonce, cipher.update(plain, "utf8"), cipher.final(), cipher.getAuthTag()]);
+}
+
+function decrypt(key: Buffer, sealed: string, context: string): string {
+  const bytes = Buffer.from(sealed.slice(version.length), "base64url");
+  if (!sealed.startsWith(version) || bytes.length < nonceBytes + tagBytes) {
+    throw new SecretFault(`not a sealed secret of version ${version.slice(0, -1)}`);
+  }
+  const tagAt = bytes.length - tagBytes;
+  try {
+    const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, nonceBytes), { authTagLength: tagBytes });
+    decipher.setAAD(Buffer.from(context)).setAuthTag(bytes.subarray(tagAt));
+    return Buffer.concat([decipher.update(bytes.subarray(nonceBytes, tagAt)), decipher.final()]).toString("utf8");
+  } catch (cause) {
+    throw new SecretFault("a stored secret cannot be opened: another SECRET_KEY, another place, or damage", { cause });
+  }
+}
+
+function writeDurably(path: string, text: string): void {
+  const file = openSync(path, "wx", 0o600);
+  try {
+    writeSync(file, text);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function syncFolder(path: string): void {
+  const folder = openSync(path, constants.O_RDONLY);
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && "code" in error && error.code === code;
+}

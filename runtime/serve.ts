@@ -1,0 +1,35 @@
+import type { Config } from "./config.ts";
+import type { Fetch } from "./http.ts";
+
+export interface Listener {
+  readonly port: number;
+  readonly stop: () => Promise<void>;
+}
+
+const graceMs = 8_000;
+/** Beyond any body that a route takes; routes have their own, lower limits, and answer 413 in our form. */
+const hardBodyLimit = Number.MAX_SAFE_INTEGER;
+
+/** Listens on HOST:PORT. Several processes share the port where `WORKERS` is above 1 (SO_REUSEPORT). */
+export function listen(config: Config, createFetch: (peer: (request: Request) => string) => Fetch): Listener {
+  const fetch = createFetch((request) => server.requestIP(request)?.address ?? "");
+  const server = Bun.serve({
+    port: config.port,
+    hostname: config.host,
+    reusePort: config.workers > 1,
+    maxRequestBodySize: hardBodyLimit,
+    idleTimeout: 60,
+    // Event streams and imports may be silent for longer than other requests.
+    fetch: (request) => {
+      if (/\/(events|import)(\.json)?(\?|$)/.test(request.url)) server.timeout(request, 0);
+      return fetch(request);
+    },
+    error: () => Response.json({ error: "internal error" }, { status: 500 }),
+  });
+  const stop = async () => {
+    const graceful = server.stop();
+    const forced = Bun.sleep(graceMs).then(() => server.stop(true));
+    await Promise.race([graceful, forced]);
+  };
+  return { port: server.port ?? config.port, stop };
+}

@@ -1,0 +1,49 @@
+import type { Sql } from "./db.ts";
+import { docsPage } from "./docs-page.ts";
+import { unauthorized, unavailable } from "./errors.ts";
+import type { SystemRequest, SystemRoute } from "./http.ts";
+import type { Metrics } from "./metrics.ts";
+import { openapi } from "./openapi.ts";
+import { ok, text } from "./reply.ts";
+import type { Route } from "./route.ts";
+
+export interface SystemOptions {
+  readonly sql: Sql;
+  readonly metrics: Metrics;
+  readonly routes: readonly Route[];
+  readonly origin: () => string;
+  readonly stopping: AbortSignal;
+}
+
+/** CONTRACT 3: health, readiness, metrics and the documentation. */
+export function systemRoutes({ sql, metrics, routes, origin, stopping }: SystemOptions): SystemRoute[] {
+  const ready = async () => {
+    if (stopping.aborted) throw unavailable("the server is stopping");
+    await sql`select 1`;
+    return ok({ status: "ready" });
+  };
+  const printMetrics = async (input: SystemRequest) => {
+    if (!fromThisMachine(input) && (await input.caller())?.user.role !== "admin")
+      throw unauthorized("metrics are for an administrator's token, or for this machine");
+    return text(200, await metrics.print(), metrics.type);
+  };
+  const docsHeaders = { "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'" };
+  const own: SystemRoute[] = [
+    { path: "/health", summary: "Whether the process answers", run: () => ok({ status: "ok" }) },
+    { path: "/ready", summary: "Whether the database answers: 503 where it does not", run: ready },
+    { path: "/metrics", summary: "Prometheus metrics; an admin's token, or from this machine", run: printMetrics },
+    { path: "/openapi.json", summary: "This description", run: () => ok(openapi(routes, own, origin())) },
+    {
+      path: "/docs",
+      summary: "The documentation as a page",
+      run: () => text(200, docsPage(routes), "text/html; charset=utf-8", docsHeaders),
+    },
+  ];
+  return own;
+}
+
+/** A loopback peer that forwards for somebody else (a reverse proxy) does not count. */
+function fromThisMachine({ request, peer }: SystemRequest): boolean {
+  const forwarded = ["x-forwarded-for", "forwarded", "x-real-ip"].some((name) => request.headers.has(name));
+  return !forwarded && /^(127\.|::1$|::ffff:127\.)/.test(peer);
+}

@@ -1,0 +1,114 @@
+import type { TObject } from "@sinclair/typebox";
+import { ValueErrorType, type ValueError } from "@sinclair/typebox/errors";
+import { badRequest, invalid } from "./errors.ts";
+
+interface Checker {
+  Check(value: unknown): boolean;
+  Errors(value: unknown): Iterable<ValueError>;
+}
+
+/**
+ * Checks an object against its compiled schema and returns it without the fields the schema does not know (CONTRACT 3:
+ * unknown fields are ignored). Throws 422, field name to messages.
+ */
+export function checkFields(checker: Checker, schema: TObject, value: unknown): unknown {
+  if (!checker.Check(value)) throw invalid(fieldErrors(checker.Errors(value)));
+  const known = Object.entries(Object(value)).filter(([key]) => Object.hasOwn(schema.properties, key));
+  return Object.fromEntries(known);
+}
+
+function fieldErrors(errors: Iterable<ValueError>): Record<string, string[]> {
+  const fields = new Map<string, string[]>();
+  const seen = new Set<string>();
+  for (const error of errors) {
+    if (seen.has(error.path)) continue; // one message a place: the further ones only follow from it
+    seen.add(error.path);
+    const [field = "base", ...place] = error.path.slice(1).split("/").map(unescapePointer);
+    const where = place.length > 0 ? `${place.join(".")} ` : "";
+    const messages = fields.get(field || "base") ?? [];
+    fields.set(field || "base", [...messages, `${where}${describe(error)}`]);
+    if (seen.size >= 50) break;
+  }
+  return Object.fromEntries(fields);
+}
+
+function unescapePointer(part: string): string {
+  return part.replaceAll("~1", "/").replaceAll("~0", "~");
+}
+
+/** TypeBox's error in words that a caller can act on. */
+function describe(error: ValueError): string {
+  const { schema, type } = error;
+  if (type === ValueErrorType.ObjectRequiredProperty) return "is required";
+  if (type === ValueErrorType.StringMinLength) return schema.minLength === 1 ? "can't be blank" : `must have at least ${schema.minLength} characters`;
+  if (type === ValueErrorType.StringMaxLength) return `may have at most ${schema.maxLength} characters`;
+  if (type === ValueErrorType.ArrayMaxItems) return `may have at most ${schema.maxItems} elements`;
+  if (type === ValueErrorType.StringPattern || type === ValueErrorType.StringFormat)
+    return typeof schema.description === "string" ? `must be ${schema.description}` : "has the wrong form";
+  if (typeof schema.minimum === "number" && typeof error.value === "number" && error.value < schema.minimum)
+    return `must be at least ${schema.minimum}`;
+  if (typeof schema.maximum === "number" && typeof error.value === "number" && error.value > schema.maximum)
+    return `must be at most ${schema.maximum}`;
+  return `must be ${expected(schema)}`;
+}
+
+function expected(schema: { readonly [key: string]: unknown }): string {
+  if (Array.isArray(schema["anyOf"])) {
+    const choices = schema["anyOf"].filter((choice) => choice.type !== "null").map(expected);
+    const literals = schema["anyOf"].every((choice) => "const" in choice || choice.type === "null");
+    return literals && choices.length > 1 ? `one of ${choices.join(", ")}` : choices.join(" or ");
+  }
+  if ("const" in schema) return String(schema["const"]);
+  if (schema["type"] === "string") return "a string";
+  if (schema["type"] === "integer") return "a whole number";
+  if (schema["type"] === "number") return "a number";
+  if (schema["type"] === "boolean") return "true or false";
+  if (schema["type"] === "array") return "an array";
+  if (schema["type"] === "object") return "an object";
+  return "of another type";
+}
+
+const maxDepth = 128;
+
+/**
+ * Parses a request body. 400 where it is no JSON or nests deeper than 128 levels; 422 where a string holds what
+ * PostgreSQL cannot store (NUL, half a surrogate pair), named by its place.
+ */
+export function parseJson(source: string): unknown {
+  if (tooDeep(source)) throw badRequest(`the body nests deeper than ${maxDepth} levels`);
+  let value: unknown;
+  try {
+    value = JSON.parse(source);
+  } catch {
+    throw badRequest("the body is not valid JSON");
+  }
+  // Such characters can only come from an escape: JSON forbids a raw NUL, and UTF-8 has no half pairs.
+  if (/\\u(?:0000|d[89a-f])/i.test(source)) refuseUnstorable(value, []);
+  return value;
+}
+
+function tooDeep(source: string): boolean {
+  let depth = 0;
+  let inString = false;
+  for (let at = 0; at < source.length; at++) {
+    const code = source.charCodeAt(at);
+    if (inString) {
+      if (code === 0x5c) at++;
+      else if (code === 0x22) inString = false;
+    } else if (code === 0x22) inString = true;
+    else if (code === 0x7b || code === 0x5b) {
+      if (++depth > maxDepth) return true;
+    } else if (code === 0x7d || code === 0x5d) depth--;
+  }
+  return false;
+}
+
+function refuseUnstorable(value: unknown, place: readonly string[]): void {
+  if (typeof value === "string" && (value.includes("\0") || !value.isWellFormed()))
+    throw invalid({ [place[1] ?? place[0] ?? "base"]: [`${place.slice(2).join(".")} has a character that cannot be stored`.trim()] });
+  if (typeof value !== "object" || value === null) return;
+  for (const [key, inner] of Object.entries(value)) {
+    refuseUnstorable(key, [...place, key.replaceAll("\0", "")]);
+    refuseUnstorable(inner, [...place, key]);
+  }
+}

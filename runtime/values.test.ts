@@ -1,0 +1,104 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { clientAddress, parseNetworks } from "./client-address.ts";
+import { HttpError } from "./errors.ts";
+import { etag, expectedVersion } from "./etag.ts";
+import { integerId, pageOf, slugOf, uuidOf, uuidv7, wildcardPattern } from "./values.ts";
+
+describe("a page of a list", () => {
+  test.each([
+    ["", 100, 0],
+    ["limit=5&offset=7", 5, 7],
+    ["limit=0", 1, 0],
+    ["limit=-3&offset=-3", 1, 0],
+    ["limit=5000", 1000, 0],
+    ["limit=abc&offset=x", 100, 0],
+    ["limit=1.5", 100, 0],
+    ["limit=&offset=", 100, 0],
+    ["offset=99999999999999999999", 100, 2 ** 40],
+  ])("%s", (query, limit, offset) => {
+    expect(pageOf(new URLSearchParams(query))).toEqual({ limit, offset });
+  });
+});
+
+describe("ids in addresses", () => {
+  test.each(["", "0", "-1", "1.0", "1e3", "abc", "9".repeat(16), " 1", "1 ", "\0", "__proto__"])("%p is no id", (value) => {
+    expect(() => integerId(value)).toThrow(HttpError);
+    expect(() => uuidOf(value)).toThrow(HttpError);
+  });
+
+  test("a UUID of version 7 is one, and later ones sort later", () => {
+    const ids = Array.from({ length: 100 }, () => uuidv7());
+    expect(ids.map(uuidOf)).toEqual(ids);
+    expect(ids.toSorted()).toEqual(ids);
+  });
+});
+
+describe("slugs", () => {
+  test.each([
+    ["Zażółć Gęślą Jaźń", "zazolc-gesla-jazn"],
+    ["  --Hello, World!-- ", "hello-world"],
+    ["Straße", "strasse"],
+    ["日本", ""],
+    ["x".repeat(100), "x".repeat(60)],
+  ])("%s -> %s", (name, slug) => expect(slugOf(name)).toBe(slug));
+});
+
+/** What LIKE does, case left aside: `%` any text, `_` one character, `\` takes the next as it is. */
+function like(pattern: string, value: string): boolean {
+  const source = pattern.replaceAll(/\\(.)|%|_|[^\\%_]/gsu, (part, escaped: string | undefined) => {
+    if (part === "%") return "[^]*";
+    if (part === "_") return "[^]";
+    return (escaped ?? part).replaceAll(/[$()*+.?[\\\]^{|}/-]/g, String.raw`\$&`);
+  });
+  return new RegExp(`^${source}$`, "u").test(value);
+}
+
+describe("wildcards", () => {
+  test.each([
+    ["ann", "%ann%"],
+    ["ann*", "ann%"],
+    ["*ann", "%ann"],
+    ["a%b", "a%b"],
+    ["50_", String.raw`%50\_%`],
+    ["a\\b", String.raw`%a\\b%`],
+    ["", "%%"],
+  ])("%s -> %s", (phrase, pattern) => expect(wildcardPattern(phrase)).toBe(pattern));
+
+  test("a phrase without wildcards finds every text that holds it, and no other", () => {
+    const plain = fc.string({ unit: fc.constantFrom("a", "b", "_", "\\", ".") });
+    fc.assert(
+      fc.property(plain, plain, (phrase, value) => {
+        expect(like(wildcardPattern(phrase), value)).toBe(value.includes(phrase));
+      }),
+    );
+  });
+});
+
+describe("the client's address", () => {
+  const trusted = parseNetworks("10.0.0.0/8, ::1");
+  test.each([
+    ["203.0.113.9", null, "203.0.113.9"],
+    ["203.0.113.9", "1.2.3.4", "203.0.113.9"],
+    ["10.0.0.1", "1.2.3.4", "1.2.3.4"],
+    ["10.0.0.1", "9.9.9.9, 1.2.3.4, 10.0.0.2", "1.2.3.4"],
+    ["10.0.0.1", "1.2.3.4, nonsense", "10.0.0.1"],
+    ["::1", "::ffff:1.2.3.4", "1.2.3.4"],
+    ["::ffff:10.0.0.1", "1.2.3.4", "1.2.3.4"],
+  ])("peer %s, X-Forwarded-For %s -> %s", (peer, forwarded, client) => {
+    expect(clientAddress(peer, forwarded, trusted)).toBe(client);
+  });
+});
+
+describe("If-Match", () => {
+  const asking = (tag: string) => new Request("http://x.test", { headers: { "if-match": tag } });
+  test.each([
+    [etag("a-b", 3), 3],
+    [`W/${etag("a-b", 3)}`, 3],
+    ["*", undefined],
+  ])("%s asks for version %p", (tag, version) => expect(expectedVersion(asking(tag), "a-b")).toBe(version));
+
+  test.each(['"x-3"', "3", '"a-b-x"', '""'])("%s is of another object: 412", (tag) => {
+    expect(() => expectedVersion(asking(tag), "a-b")).toThrow(expect.objectContaining({ status: 412 }));
+  });
+});

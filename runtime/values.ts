@@ -1,0 +1,54 @@
+/** Small parsers of what stands in addresses, and ids. */
+import { notFound } from "./errors.ts";
+
+/** A page of a list. */
+export interface Page {
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** `limit` and `offset`: out of range is clamped, what is no number is ignored (CONTRACT 3). */
+export function pageOf(query: URLSearchParams, standard = 100, most = 1000): Page {
+  const number = (name: string, otherwise: number) => {
+    const given = query.get(name)?.trim() ?? "";
+    return /^[+-]?\d+$/.test(given) ? Number(given) : otherwise;
+  };
+  const clamp = (value: number, least: number, largest: number) => Math.min(Math.max(value, least), largest);
+  return { limit: clamp(number("limit", standard), 1, most), offset: clamp(number("offset", 0), 0, 2 ** 40) };
+}
+
+/** An id of an address that must be a whole number; a malformed one is 404. */
+export function integerId(value: string): number {
+  if (!/^[1-9]\d{0,14}$/.test(value)) throw notFound();
+  return Number(value);
+}
+
+export function isUuid(value: string): boolean {
+  return /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i.test(value);
+}
+
+/** An id of an address that must be a UUID; a malformed one is 404. */
+export function uuidOf(value: string): string {
+  if (!isUuid(value)) throw notFound();
+  return value.toLowerCase();
+}
+
+/** A new id that sorts by age (RFC 9562, version 7). */
+export function uuidv7(): string {
+  return Bun.randomUUIDv7();
+}
+
+/** "Zażółć Gęślą!" -> "zazolc-gesla": lower-case words of ASCII letters and digits, at most 60 characters. */
+export function slugOf(name: string): string {
+  const ascii = name.normalize("NFKD").replaceAll(/[\u0300-\u036f]/g, "").replaceAll(/[łŁ]/g, "l").replaceAll("ß", "ss");
+  return ascii.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-").slice(0, 60).replaceAll(/^-+|-+$/g, "");
+}
+
+/**
+ * A phrase as a LIKE pattern: `*` and `%` are wildcards, without them a fragment is searched; `_` and `\` are ordinary
+ * characters (SPEC 4.4, CONTRACT 7).
+ */
+export function wildcardPattern(phrase: string): string {
+  const escaped = phrase.replaceAll(/[\\_]/g, String.raw`\$&`).replaceAll("*", "%");
+  return escaped.includes("%") ? escaped : `%${escaped}%`;
+}

@@ -1,0 +1,169 @@
+/**
+ * How fast the job queue is: `bun scripts/bench/jobs.ts`. It starts an embedded PostgreSQL in a temporary folder;
+ * `DATABASE_URL` takes that (empty!) database instead.
+ */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createBroadcast } from "../../runtime/broadcast.ts";
+import { afterCommit, openPool, transaction, type DatabaseTarget, type Sql } from "../../runtime/db.ts";
+import { startEmbeddedPostgres } from "../../runtime/embedded-postgres.ts";
+import { createQueue, type Queue } from "../../runtime/jobs.ts";
+import { createLog } from "../../runtime/log.ts";
+import migration from "../../runtime/migrations/001_jobs.sql" with { type: "text" };
+import { job } from "../../runtime/references.ts";
+
+const log = createLog("warn");
+const noop = job<{ n: number }>("bench.noop");
+const parked = job<{ n: number }>("bench.nobody");
+const rows: [measure: string, value: string][] = [];
+
+const folder = await mkdtemp(join(tmpdir(), "corestead-bench-"));
+const url = Bun.env["DATABASE_URL"];
+const server = url ? undefined : await startEmbeddedPostgres({ dataDir: folder, log });
+const target: DatabaseTarget = server ? server.target : { url: url ?? "" };
+const sql = openPool(target, { max: 10 });
+await sql.unsafe(migration);
+const broadcast = createBroadcast({
+  sql,
+  listen: () => openPool(target, { max: 1 }),
+  processId: "bench",
+  log,
+  solo: true,
+});
+await broadcast.start();
+
+await enqueueing();
+await processing(20);
+await processing(100);
+await latency();
+await claiming();
+
+for (const [measure, value] of rows) console.log(`| ${measure.padEnd(58)} | ${value.padStart(22)} |`);
+await broadcast.stop();
+await sql.end({ timeout: 5 });
+await server?.stop();
+await rm(folder, { recursive: true, force: true });
+
+function newQueue(): Queue {
+  return createQueue({ sql, broadcast, log, processId: `bench-${crypto.randomUUID()}` });
+}
+
+async function enqueueing() {
+  const queue = newQueue();
+  await concurrently(16, 2000, (n) => queue.enqueue(parked, { n }));
+  const single = await timed(() => concurrently(16, 20_000, (n) => queue.enqueue(parked, { n })));
+  rows.push(["enqueue, one statement each, 16 concurrent", `${rate(20_000, single)}/s`]);
+  const inTransaction = await timed(() =>
+    concurrently(16, 10_000, (n) => transaction(sql, (tx) => queue.enqueue(parked, { n }, { tx }))),
+  );
+  rows.push(["enqueue, in a transaction each, 16 concurrent", `${rate(10_000, inTransaction)}/s`]);
+  const batch = Array.from({ length: 1000 }, (_, n) => ({ n }));
+  const batched = await timed(() => concurrently(4, 200, () => queue.enqueueMany(parked, batch)));
+  rows.push(["enqueueMany, 1000 each, 4 concurrent", `${rate(200_000, batched)}/s`]);
+  await sql`truncate jobs`;
+}
+
+async function processing(concurrency: number) {
+  const total = 100_000;
+  for (const when of ["waiting already", "enqueued meanwhile, 100 at a time"]) {
+    const queue = newQueue();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    let done = 0;
+    queue.handle(noop, async () => void (++done === total && resolve()), { concurrency });
+    const batch = Array.from({ length: 100 }, (_, n) => ({ n }));
+    const fill = () => concurrently(4, total / 100, () => queue.enqueueMany(noop, batch));
+    if (when === "waiting already") await fill();
+    const ms = await timed(async () => {
+      queue.start();
+      if (when !== "waiting already") await fill();
+      await promise;
+      await queue.stop();
+    });
+    rows.push([`processed, concurrency ${concurrency}, ${when}`, `${rate(total, ms)}/s`]);
+    await sql`truncate job_history`;
+  }
+}
+
+async function latency() {
+  for (const perSecond of [20, 500]) {
+    const queue = newQueue();
+    const starts: number[] = [];
+    const committed = new Map<number, number>();
+    const count = perSecond * 8;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    queue.handle(noop, async ({ n }) => {
+      starts.push(performance.now() - (committed.get(n) ?? NaN));
+      if (starts.length === count) resolve();
+    });
+    queue.start();
+    const begin = performance.now();
+    await Promise.all(
+      Array.from({ length: count }, async (_, n) => {
+        await Bun.sleep(begin + (n * 1000) / perSecond - performance.now());
+        await transaction(sql, async (tx) => {
+          // Collected first, so called when the commit is known and before the queue wakes.
+          afterCommit(tx, () => void committed.set(n, performance.now()));
+          await queue.enqueue(noop, { n }, { tx });
+        });
+      }),
+    );
+    await promise;
+    await queue.stop();
+    starts.sort((a, b) => a - b);
+    rows.push([
+      `start after the commit, ${perSecond} jobs/s, p50 / p99`,
+      `${percentile(starts, 0.5)} / ${percentile(starts, 0.99)} ms`,
+    ]);
+  }
+}
+
+/** The claim of one batch beside jobs that are not due or not ours. */
+async function claiming() {
+  for (const waiting of [1000, 100_000, 1_000_000]) {
+    await fillTable(sql, waiting);
+    const times: number[] = [];
+    for (let i = 0; i < 200; i++) {
+      const start = performance.now();
+      await sql`select id from claim_jobs(${["bench.noop"]}, ${[1]}, ${[30]}, 'bench', null)`;
+      times.push(performance.now() - start);
+    }
+    times.sort((a, b) => a - b);
+    rows.push([
+      `claim of 1 with ${waiting} waiting, p50 / p99`,
+      `${percentile(times, 0.5)} / ${percentile(times, 0.99)} ms`,
+    ]);
+  }
+}
+
+/** A third each: due jobs of this name, jobs of this name for tomorrow, due jobs of other names. */
+async function fillTable(on: Sql, waiting: number) {
+  await on`truncate jobs`;
+  await on`
+    insert into jobs (name, run_at, created_at, payload)
+    select case when n % 3 = 2 then 'bench.other' || n % 10 else 'bench.noop' end,
+      now() + case when n % 3 = 1 then interval '1 day' else interval '-1 minute' end, now(), '{"n":1}'
+    from generate_series(1, ${waiting}::integer) n`;
+}
+
+async function concurrently(width: number, count: number, run: (n: number) => Promise<unknown>) {
+  let next = 0;
+  const worker = async () => {
+    while (next < count) await run(next++);
+  };
+  await Promise.all(Array.from({ length: width }, worker));
+}
+
+async function timed(run: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await run();
+  return performance.now() - start;
+}
+
+function rate(count: number, ms: number): string {
+  return Math.round(count / (ms / 1000)).toLocaleString("en");
+}
+
+function percentile(sorted: readonly number[], p: number): string {
+  return (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * p))] ?? NaN).toFixed(2);
+}

@@ -1,0 +1,170 @@
+/**
+ * Starts a real Corestead for a test file: its own database on one PostgreSQL of the test run, a free port, real HTTP.
+ *
+ *     const app = await startTestApp();
+ *     const answer = await app.post("/core/prompts.json", { prompt: { … } });
+ *     expect(answer.status).toBe(201);
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { plugins as builtIn } from "../plugins/index.ts";
+import { boot, type App } from "../runtime/boot.ts";
+import { readConfig } from "../runtime/config.ts";
+import { openPool, type DatabaseTarget, type Sql } from "../runtime/db.ts";
+import { startEmbeddedPostgres } from "../runtime/embedded-postgres.ts";
+import { createLog } from "../runtime/log.ts";
+import type { Plugin } from "../runtime/plugin.ts";
+import type { ServiceRef } from "../runtime/references.ts";
+
+export const adminToken = "test-admin-token-0123456789abcdefghijklmnop";
+export const adminPassword = "correct horse battery staple";
+
+/** An answer, read whole. `json` is undefined where the body is none. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // Tests read answers as an outside client does: the assertion is the check.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly json: any;
+}
+
+export interface RequestOptions {
+  /** A bearer token; null = none. Default: the administrator's. */
+  readonly token?: string | null;
+  readonly headers?: Record<string, string>;
+  /** Sent as it is instead of JSON. */
+  readonly raw?: BodyInit;
+}
+
+export interface TestApp {
+  readonly app: App;
+  readonly origin: string;
+  readonly sql: Sql;
+  readonly target: DatabaseTarget;
+  readonly logged: string[];
+  request(method: string, path: string, body?: unknown, options?: RequestOptions): Promise<Answer>;
+  get(path: string, options?: RequestOptions): Promise<Answer>;
+  post(path: string, body?: unknown, options?: RequestOptions): Promise<Answer>;
+  patch(path: string, body?: unknown, options?: RequestOptions): Promise<Answer>;
+  delete(path: string, options?: RequestOptions): Promise<Answer>;
+  service<T>(ref: ServiceRef<T>): T;
+  stop(): Promise<void>;
+}
+
+export interface TestOptions {
+  readonly env?: Record<string, string>;
+  /** Instead of the built-in plugins. */
+  readonly plugins?: readonly Plugin[];
+  /** A database that stands already, e.g. to start a second process on it. */
+  readonly target?: DatabaseTarget;
+}
+
+interface Server {
+  readonly target: DatabaseTarget;
+  readonly admin: Sql;
+  databases: number;
+}
+
+/** Test files may each have their own copy of this module; the PostgreSQL of the run is one. */
+const shared: { corestead?: Promise<Server> } = (globalThis as { coresteadTests?: {} }).coresteadTests ??= {};
+
+async function startServer(): Promise<Server> {
+  const dataDir = mkdtempSync(join(tmpdir(), "corestead-test-"));
+  process.once("exit", () => rmSync(dataDir, { recursive: true, force: true }));
+  const { target } = await startEmbeddedPostgres({ dataDir, log: createLog("error") });
+  return { target, admin: openPool(target, { max: 2 }), databases: 0 };
+}
+
+/** A new, empty database on the PostgreSQL of this test run. */
+export async function createDatabase(): Promise<DatabaseTarget> {
+  const server = await (shared.corestead ??= startServer());
+  const database = `test_${process.pid}_${++server.databases}`;
+  await server.admin.unsafe(`create database ${database}`);
+  if ("url" in server.target) throw new Error("tests run on the embedded PostgreSQL");
+  return { ...server.target, database };
+}
+
+export async function startTestApp(options: TestOptions = {}): Promise<TestApp> {
+  const target = options.target ?? (await createDatabase());
+  const dataDir = mkdtempSync(join(tmpdir(), "corestead-data-"));
+  const env = {
+    PORT: "0",
+    DATA_DIR: dataDir,
+    SECRET_KEY: "a secret key of the tests, 32 characters or more",
+    OUTBOUND_ALLOW: "127.0.0.1",
+    CORE_ADMIN_LOGIN: "admin",
+    CORE_ADMIN_PASSWORD: adminPassword,
+    CORE_ADMIN_TOKEN: adminToken,
+    DATABASE_POOL: "5",
+    LOG_LEVEL: "warn",
+    ...options.env,
+  };
+  const logged: string[] = [];
+  const app = await boot({
+    config: readConfig(env),
+    env,
+    plugins: options.plugins ?? builtIn,
+    target,
+    log: createLog("warn", (text) => logged.push(text)),
+    role: "serve",
+    solo: false,
+    announce: () => {},
+  });
+  const request = requester(app.origin);
+  return {
+    app,
+    origin: app.origin,
+    sql: app.sql,
+    target,
+    logged,
+    request,
+    get: (path, requestOptions) => request("GET", path, undefined, requestOptions),
+    post: (path, body, requestOptions) => request("POST", path, body, requestOptions),
+    patch: (path, body, requestOptions) => request("PATCH", path, body, requestOptions),
+    delete: (path, requestOptions) => request("DELETE", path, undefined, requestOptions),
+    service: app.service,
+    stop: async () => {
+      await app.stop();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Requests to one address, as an outside client sends them. */
+export function requester(origin: string): TestApp["request"] {
+  return async (method, path, body, { token = adminToken, headers = {}, raw } = {}) => {
+    const response = await fetch(`${origin}${path}`, {
+      method,
+      redirect: "manual",
+      headers: {
+        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { "content-type": "application/json; charset=utf-8" }),
+        ...headers,
+      },
+      ...(raw !== undefined ? { body: raw } : body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, text, json: parsed(text) };
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Waits until `check` gives something truthy; fails after ten seconds. */
+export async function eventually<T>(check: () => Promise<T> | T, what = "the condition"): Promise<NonNullable<T>> {
+  const end = Date.now() + 10_000;
+  for (;;) {
+    const value = await check();
+    if (value) return value;
+    if (Date.now() > end) throw new Error(`${what} did not come true`);
+    await Bun.sleep(10);
+  }
+}
