@@ -15,13 +15,13 @@ import { modelChanged } from "./models.ts";
 import { inOrder } from "./order.ts";
 import { createOutbound } from "./outbound.ts";
 import type { BaseContext, Command, Plugin, Started } from "./plugin.ts";
-import { createLimiter } from "./rate-limit.ts";
 import type { ServiceRef } from "./references.ts";
 import { runtimeMigrations } from "./runtime-migrations.ts";
 import { createSchedules } from "./schedule.ts";
 import { createSecrets, loadSecretKey } from "./secrets.ts";
 import { listen, type Listener } from "./serve.ts";
 import type { Environment } from "./settings.ts";
+import { localLimits, type Limits } from "./shared-limits.ts";
 import { systemRoutes } from "./system-routes.ts";
 
 export interface BootOptions {
@@ -34,6 +34,8 @@ export interface BootOptions {
   readonly role: "serve" | "command";
   /** No other process uses this database: nobody needs to be told of changes. */
   readonly solo: boolean;
+  /** Who counts for rate limits; left out = this process. */
+  readonly limits?: Limits;
   /** Gets the lines that are shown once, after an empty database was filled. */
   readonly announce: (lines: readonly string[]) => void;
 }
@@ -96,7 +98,8 @@ export async function boot(options: BootOptions): Promise<App> {
   };
 }
 
-async function createKernel({ config, log, target, role, solo }: BootOptions, plugins: readonly Plugin[], sql: Sql) {
+async function createKernel(options: BootOptions, plugins: readonly Plugin[], sql: Sql) {
+  const { config, log, target, role, solo } = options;
   const processId = crypto.randomUUID();
   const stopping = new AbortController();
   const metrics = createMetrics();
@@ -110,9 +113,9 @@ async function createKernel({ config, log, target, role, solo }: BootOptions, pl
   });
   const queue = createQueue({ sql, broadcast, log, processId });
   const events = createEvents({ queue, log });
-  const schedules = createSchedules({ sql, log });
+  const schedules = createSchedules({ sql, queue, log });
   const idempotency = createIdempotency(sql);
-  const secretKey = config.secretKey || (await loadSecretKey(config.dataDir));
+  const secretKey = loadSecretKey(config.dataDir, config.secretKey || undefined);
   const outbound = createOutbound({ allow: config.outboundAllow, log });
   let origin = config.baseUrl || localOrigin(config.host, config.port);
 
@@ -133,7 +136,7 @@ async function createKernel({ config, log, target, role, solo }: BootOptions, pl
     metrics,
     cache: (cacheOptions) => createCache({ ...cacheOptions, broadcast }),
     broadcast,
-    limiter: createLimiter,
+    limiter: options.limits ?? localLimits,
     origin: () => origin,
     maxImportBytes: config.maxImportBytes,
     plugins,
@@ -144,8 +147,8 @@ async function createKernel({ config, log, target, role, solo }: BootOptions, pl
   const serve = async (started: readonly Started<unknown>[], routes: App["routes"]): Promise<Listener> => {
     const [identify, ...others] = started.flatMap((running) => running.identify ?? []);
     if (!identify || others.length > 0) throw new Error("exactly one plugin must identify requests");
-    for (const running of started) register(running, queue, events, schedules);
-    schedules.register({ id: "runtime.prune-idempotency", cron: "17 * * * *", run: idempotency.prune });
+    for (const running of started) await register(running, queue, events, schedules);
+    await schedules.register({ id: "runtime.prune-idempotency", cron: "17 * * * *", run: idempotency.prune });
     const { maxBodyBytes, trustedProxies } = config;
     const system = systemRoutes({ sql, metrics, routes, origin: () => origin, stopping: stopping.signal });
     const listener = listen(config, (peer) =>
@@ -168,20 +171,22 @@ async function createKernel({ config, log, target, role, solo }: BootOptions, pl
 type Queue = ReturnType<typeof createQueue>;
 
 function queueGauges(metrics: ReturnType<typeof createMetrics>, queue: Queue): void {
-  metrics.gauge("corestead_jobs_waiting", "Jobs that wait or run", async () => (await queue.stats()).waiting);
+  metrics.gauge("corestead_jobs_waiting", "Jobs that wait, counted up to 10,000 a name", async () =>
+    (await queue.stats()).names.reduce((sum, { waiting }) => sum + waiting, 0),
+  );
 }
 
-function register(
+async function register(
   running: Started<unknown>,
   queue: Queue,
   events: ReturnType<typeof createEvents>,
   schedules: ReturnType<typeof createSchedules>,
-): void {
+): Promise<void> {
   for (const handler of running.handlers ?? []) {
     if ("job" in handler) queue.handle(handler.job, handler.run, handler.options);
     else events.on(handler.event, handler.id, handler.run, handler.options);
   }
-  for (const schedule of running.schedules ?? []) schedules.register(schedule);
+  for (const schedule of running.schedules ?? []) await schedules.register(schedule);
 }
 
 /** Fills an empty database, all plugins' seeds in one transaction; a database that was filled once is left alone. */

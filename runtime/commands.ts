@@ -1,6 +1,6 @@
 import { backup, restore } from "./backup.ts";
 import { boot, type App } from "./boot.ts";
-import { runningEmbeddedPostgres } from "./embedded-postgres.ts";
+import { runningPostgres } from "./running-postgres.ts";
 import { openDatabase, type Database, type Setup } from "./run.ts";
 import { runtimeSettings } from "./config.ts";
 import { platformTypes } from "./types-file.ts";
@@ -96,7 +96,7 @@ async function withApp(setup: Setup, run: (app: App) => Promise<readonly string[
 
 /** The embedded server of a running Corestead is used as it is; else it is started for this command. */
 async function attach(setup: Setup): Promise<Database> {
-  const target = setup.config.databaseUrl ? undefined : await runningEmbeddedPostgres(setup.config.dataDir);
+  const target = setup.config.databaseUrl ? undefined : await runningPostgres(setup.config.dataDir);
   return target ? { target, stop: async () => {} } : openDatabase(setup);
 }
 

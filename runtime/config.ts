@@ -6,7 +6,12 @@ import { parseNetworks } from "./client-address.ts";
 export const runtimeSettings = {
   port: integer("PORT", 3000, "Port to serve on; 0 takes a free one", { min: 0, max: 65535 }),
   host: text("HOST", "127.0.0.1", "Address to serve on; `0.0.0.0` for all"),
-  baseUrl: checked("BASE_URL", "", "Public address of the first account, e.g. `https://core.example.com`", parseBaseUrl),
+  baseUrl: checked(
+    "BASE_URL",
+    "",
+    "Public address of the first account, e.g. `https://core.example.com`",
+    parseBaseUrl,
+  ),
   databaseUrl: checked("DATABASE_URL", "", "PostgreSQL 15 or later; empty = the embedded one", parseDatabaseUrl),
   databasePool: integer("DATABASE_POOL", 10, "Connections per process", { min: 2, max: 200 }),
   databasePrepare: flag("DATABASE_PREPARE", true, "`false` behind a transaction pooler such as pgbouncer"),

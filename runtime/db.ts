@@ -38,13 +38,16 @@ export interface PoolOptions {
 
 /** Opens a pool; connections are made when they are first needed. `await sql.end({ timeout: 5 })` closes it. */
 export function openPool(target: DatabaseTarget, options: PoolOptions = {}): Sql {
+  // Unpatched, a transaction would be left open on a connection that goes on to serve others: their writes are lost.
+  if (!("reservesBeforeCapacity" in postgres))
+    throw new Error("patches/postgres@3.4.9.patch is not applied: run bun install");
   const { max = 10, prepare = true, applicationName = "corestead", statementTimeoutMs = 30_000, onClose } = options;
   const settings = {
     max,
     prepare,
-    // The gate: a connection is given one statement at a time, further ones wait in the pool's own queue. So no
-    // connection ever reaches the pipeline limit at which postgres.js loses track of a transaction (its #823, #1189,
-    // #1210). Without patches/postgres@3.4.9.patch every `begin` fails at once with this setting, and loses nothing.
+    // The gate: a connection has one statement at a time, further ones wait in the pool. So none ever reaches the
+    // pipeline limit, where postgres.js loses track of who owns a connection (its #823, #1189, #1210). Measured against
+    // pipelines of 100: as fast or faster up to 16 callers, a tenth slower at 64.
     max_pipeline: 0,
     // The default grows to 20 s, far longer than a restart of the server takes.
     backoff: (attempt: number) => Math.min(0.05 * 2 ** attempt, 1) * (0.5 + Math.random() / 2),

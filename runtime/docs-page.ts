@@ -2,7 +2,13 @@
 import type { Route } from "./route.ts";
 
 export function docsPage(routes: readonly Route[]): string {
-  const areas = Map.groupBy(routes, (route) => route.path.split("/").slice(1, 3).join("/").replace(/\.\w+$/, ""));
+  const areas = Map.groupBy(routes, (route) =>
+    route.path
+      .split("/")
+      .slice(1, 3)
+      .join("/")
+      .replace(/\.\w+$/, ""),
+  );
   const sections = [...areas].map(
     ([area, members]) => `<h2 id="${escapeHtml(area)}">/${escapeHtml(area)}</h2>${members.map(section).join("")}`,
   );
@@ -20,7 +26,10 @@ table{border-collapse:collapse}td{padding:.1rem .8rem .1rem 0;vertical-align:top
 @media(prefers-color-scheme:dark){body{background:#14171d;color:#e4e7ee}pre{background:#1e232c}details{border-color:#333a47}a{color:#8ab4ff}}`;
 
 function section({ method, path, spec }: Route): string {
-  const access = "privilege" in spec.access ? `privilege <code>${escapeHtml(spec.access.privilege)}</code>` : escapeHtml("signedIn" in spec.access ? `sign-in: ${spec.access.signedIn}` : `open: ${spec.access.open}`);
+  const access =
+    "privilege" in spec.access
+      ? `privilege <code>${escapeHtml(spec.access.privilege)}</code>`
+      : escapeHtml("signedIn" in spec.access ? `sign-in: ${spec.access.signedIn}` : `open: ${spec.access.open}`);
   const query = Object.entries(spec.query ?? {}).map(
     ([name, doc]) => `<tr><td><code>${escapeHtml(name)}</code></td><td>${escapeHtml(doc)}</td></tr>`,
   );

@@ -5,7 +5,8 @@ const lineLength = 255;
 
 export const field = {
   /** One line that must not be blank. */
-  name: (maxLength = lineLength) => Type.String({ minLength: 1, maxLength, pattern: String.raw`\S`, description: "not blank" }),
+  name: (maxLength = lineLength) =>
+    Type.String({ minLength: 1, maxLength, pattern: String.raw`\S`, description: "not blank" }),
   /** One line, or null. */
   line: (maxLength = lineLength) => Type.Union([Type.String({ maxLength }), Type.Null()]),
   /** Long text that must be there. */

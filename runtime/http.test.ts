@@ -10,7 +10,16 @@ import { created, noContent, ok, text } from "./reply.ts";
 import { route, type Route } from "./route.ts";
 
 const account = { id: 1, name: "Acme", baseUrl: "http://acme.test", timezone: "UTC", locale: "en" };
-const user = { id: 7, login: "ann", email: null, name: "Ann", role: "user" as const, teamIds: [], groupIds: [], departmentIds: [] };
+const user = {
+  id: 7,
+  login: "ann",
+  email: null,
+  name: "Ann",
+  role: "user" as const,
+  teamIds: [],
+  groupIds: [],
+  departmentIds: [],
+};
 
 /** Knows the tokens "good" (with the privilege `notes`) and "bare". */
 const identify: Identify = async (_host, credential) => {
@@ -40,10 +49,15 @@ const routes: Route[] = [
   route("POST", "/core/wrapped", { ...spec, errors: "wrapped" }, () => {
     throw invalid({ code: ["is already taken"] });
   }),
-  route("POST", "/core/open/:code", { summary: "", access: { open: "a test" }, cors: true, input: "any", responses: {} }, ({ caller, body }) =>
-    ok({ signedIn: caller !== null, body }),
+  route(
+    "POST",
+    "/core/open/:code",
+    { summary: "", access: { open: "a test" }, cors: true, input: "any", responses: {} },
+    ({ caller, body }) => ok({ signedIn: caller !== null, body }),
   ),
-  route("PATCH", "/core/me", { summary: "", access: { signedIn: "a test" }, responses: {} }, ({ caller }) => ok(caller.user.login)),
+  route("PATCH", "/core/me", { summary: "", access: { signedIn: "a test" }, responses: {} }, ({ caller }) =>
+    ok(caller.user.login),
+  ),
 ];
 const idempotency: Idempotency = { once: (_request, run) => run(), prune: async () => {} };
 const logged: string[] = [];
@@ -112,7 +126,21 @@ describe("addresses", () => {
 
   test("two routes of one address are refused at start", () => {
     const twice = [...routes, ...routes];
-    expect(() => createHttp({ routes: twice, identify, idempotency, log: createLog("error"), metrics: createMetrics(), maxBodyBytes: 1, trustedProxies: [], peer: () => "" }, [])).toThrow("two routes answer GET /core/notes");
+    expect(() =>
+      createHttp(
+        {
+          routes: twice,
+          identify,
+          idempotency,
+          log: createLog("error"),
+          metrics: createMetrics(),
+          maxBodyBytes: 1,
+          trustedProxies: [],
+          peer: () => "",
+        },
+        [],
+      ),
+    ).toThrow("two routes answer GET /core/notes");
   });
 });
 
@@ -138,7 +166,11 @@ describe("who may", () => {
     ["another site", { "sec-fetch-site": "cross-site" }, 403],
     ["another origin", { origin: "https://evil.example" }, 403],
     ["a null origin", { origin: "null" }, 403],
-    ["same-site by header but another origin", { "sec-fetch-site": "same-origin", origin: "https://evil.example" }, 403],
+    [
+      "same-site by header but another origin",
+      { "sec-fetch-site": "same-origin", origin: "https://evil.example" },
+      403,
+    ],
   ])("a change with the session cookie from %s", async (_name, headers, status) => {
     const response = await fetch(`http://127.0.0.1:${server.port}/core/me`, {
       method: "PATCH",
@@ -188,7 +220,9 @@ describe("bodies", () => {
   });
 
   test("another content type is 415", async () => {
-    expect((await send("POST", "/core/notes", { body: "a=b", headers: { "content-type": "text/plain" } })).status).toBe(415);
+    expect((await send("POST", "/core/notes", { body: "a=b", headers: { "content-type": "text/plain" } })).status).toBe(
+      415,
+    );
   });
 
   test("a chunked body is cut at the limit too", async () => {
@@ -217,7 +251,10 @@ describe("answers", () => {
   });
 
   test("If-None-Match of the same version is 304", async () => {
-    expect(await send("GET", "/core/notes/1", { headers: { "if-none-match": '"1"' } })).toMatchObject({ status: 304, body: "" });
+    expect(await send("GET", "/core/notes/1", { headers: { "if-none-match": '"1"' } })).toMatchObject({
+      status: 304,
+      body: "",
+    });
   });
 
   test("an open route answers a preflight of any origin, others do not", async () => {

@@ -42,6 +42,8 @@ interface Lane {
   running: number;
   /** Whether jobs may be due: set by a wake, a poll or a full batch. */
   due: boolean;
+  /** Where claims begin to look: a poll once a second finds what came late with an earlier time. */
+  since: Date;
 }
 
 /** A job that runs, or whose end is not written yet. */
@@ -60,6 +62,9 @@ const defaultConcurrency = 20;
 const defaultLeaseSeconds = 30;
 const defaultMaxAttempts = 10;
 const pauseAfterErrorMs = 500;
+// A transaction of another process that took longer than this has its jobs found by the poll.
+const lateMs = 1000;
+const ever = new Date(0);
 
 export function createRunner(options: RunnerOptions) {
   const { store, log, wake, concurrency, pollMs, graceMs } = options;
@@ -109,10 +114,21 @@ export function createRunner(options: RunnerOptions) {
     const lane = lanes.get(name);
     if (lane) lane.due = true;
   };
+  const lookFrom = (name: string, since: Date) => {
+    const lane = lanes.get(name);
+    if (lane && lane.since > since) lane.since = since;
+  };
   const startAll = (jobs: readonly ClaimedJob[], claims: readonly Claim[]) => {
-    const got = new Map<string, number>();
-    for (const job of jobs) got.set(job.name, (got.get(job.name) ?? 0) + 1);
-    for (const { name, limit } of claims) if (got.get(name) === limit) markDue(name);
+    for (const { name, limit, since } of claims) {
+      const lane = lanes.get(name);
+      const own = jobs.filter((job) => job.name === name);
+      if (!lane || own.length === 0) continue;
+      const last = Math.max(...own.map((job) => job.dueAt.getTime()));
+      const next = new Date(own.length === limit ? last : last - lateMs);
+      // Unless somebody asked for an earlier time while the claim was under way.
+      if (lane.since >= since && next > lane.since) lane.since = next;
+      if (own.length === limit) lane.due = true;
+    }
     for (const job of jobs) void start(job);
   };
   const start = async (job: ClaimedJob) => {
@@ -153,9 +169,12 @@ export function createRunner(options: RunnerOptions) {
     if (polling) return;
     polling = true;
     try {
-      for (const { name, seconds } of await store.next([...lanes.keys()])) {
-        if (seconds <= 0) markDue(name);
-        else timers.arm(seconds);
+      for (const { name, dueAt, seconds } of await store.next([...lanes.keys()])) {
+        if (seconds > 0) timers.arm(seconds);
+        else {
+          lookFrom(name, dueAt);
+          markDue(name);
+        }
       }
     } catch (error) {
       log.warn("looking for due jobs failed, trying again", { error });
@@ -193,7 +212,15 @@ export function createRunner(options: RunnerOptions) {
       const { name } = handler;
       if (lanes.has(name)) throw new Error(`job "${name}" has a handler already`);
       const { concurrency: most = defaultConcurrency, leaseSeconds = defaultLeaseSeconds } = handleOptions;
-      const lane: Lane = { handler, options: handleOptions, concurrency: most, leaseSeconds, running: 0, due: true };
+      const lane: Lane = {
+        handler,
+        options: handleOptions,
+        concurrency: most,
+        leaseSeconds,
+        running: 0,
+        due: true,
+        since: ever,
+      };
       lanes.set(name, lane);
       timers.heartbeatWithin((leaseSeconds * 1000) / 4);
       void claim();
@@ -203,6 +230,7 @@ export function createRunner(options: RunnerOptions) {
       markDue(name);
       void claim();
     },
+    lookFrom,
     poll: () => void poll(),
     abort(id: number) {
       for (const run of runs) if (run.job.id === id) run.controller.abort(new Error("the job was cancelled"));
@@ -239,7 +267,7 @@ function chooseClaims(lanes: readonly Lane[], free: number, turn: number): Claim
     if (limit <= 0) continue;
     lane.due = false;
     left -= limit;
-    claims.push({ name: lane.handler.name, limit, leaseSeconds: lane.leaseSeconds });
+    claims.push({ name: lane.handler.name, limit, leaseSeconds: lane.leaseSeconds, since: lane.since });
   }
   return claims;
 }

@@ -27,12 +27,25 @@ export interface ClaimedJob {
   readonly accountId: number | null;
   readonly payload: unknown;
   readonly causation: Causation | null;
+  /** When it could be claimed. */
+  readonly dueAt: Date;
 }
 
 export interface Claim {
   readonly name: string;
   readonly limit: number;
   readonly leaseSeconds: number;
+  /** Jobs due before this time are not looked for. */
+  readonly since: Date;
+}
+
+export interface Inserted {
+  readonly id: number;
+  readonly name: string;
+  readonly orderKey: string | null;
+  readonly runAt: Date;
+  /** Below zero where it is due. */
+  readonly seconds: number;
 }
 
 export type Outcome = "done" | "failed";
@@ -60,9 +73,9 @@ export function createJobStore(sql: Sql, worker: string, clock?: () => Date) {
     insert: (jobs: readonly NewJob[], on: Queryable = sql) => insertJobs(on, jobs, now()),
 
     claim: (claims: readonly Claim[]) => sql<ClaimedJob[]>`
-      select id, name, attempt, forgiven, max_attempts, order_key, account_id, payload, causation
+      select id, name, attempt, forgiven, max_attempts, order_key, account_id, payload, causation, due_at
       from claim_jobs(${claims.map((c) => c.name)}, ${claims.map((c) => c.limit)},
-        ${claims.map((c) => c.leaseSeconds)}, ${worker}, ${now()})`,
+        ${claims.map((c) => c.leaseSeconds)}, ${claims.map((c) => c.since.toISOString())}::text[]::timestamptz[], ${worker}, ${now()})`,
 
     finish: (jobs: readonly Finish[]) => sql`
       select from finish_jobs(${jobs.map((j) => j.id)}, ${jobs.map((j) => j.attempt)}, ${jobs.map((j) => j.outcome)},
@@ -84,12 +97,12 @@ export function createJobStore(sql: Sql, worker: string, clock?: () => Date) {
     /** The names of which a job may go now. */
     async promote(keys: readonly OrderKey[]): Promise<string[]> {
       const rows = await sql<{ name: string }[]>`
-        select name from promote_jobs(${keys.map((k) => k.name)}, ${keys.map((k) => k.orderKey)}) as name`;
+        select name from promote_jobs(${keys.map((k) => k.name)}, ${keys.map((k) => k.orderKey)}, ${now()}) as name`;
       return rows.map(({ name }) => name);
     },
 
-    next: (names: readonly string[]) => sql<{ name: string; seconds: number }[]>`
-      select job_name as name, seconds from next_jobs(${names}, ${now()})`,
+    next: (names: readonly string[]) => sql<{ name: string; dueAt: Date; seconds: number }[]>`
+      select name, due_at, seconds from next_jobs(${names}, ${now()})`,
 
     headsParked: (names: readonly string[]) => findParkedHeads(sql, names),
     cancel: (id: number) => cancelJob(sql, id, now()),
@@ -98,23 +111,26 @@ export function createJobStore(sql: Sql, worker: string, clock?: () => Date) {
   };
 }
 
-/** Ids of the jobs that were written, in order; one whose key waits already is left out. */
-async function insertJobs(on: Queryable, jobs: readonly NewJob[], now: Date | null): Promise<number[]> {
-  const rows = await on<{ id: number }[]>`
+/** What was written, in order; a job whose key waits already is left out. */
+async function insertJobs(on: Queryable, jobs: readonly NewJob[], now: Date | null): Promise<Inserted[]> {
+  // A microsecond between those of one statement: a claim can then go on where the last one ended.
+  return on<Inserted[]>`
     insert into jobs (name, state, run_at, created_at, max_attempts, key, order_key, account_id, payload, causation)
     select j.name, case when j.order_key is null then 'waiting' else 'parked' end,
-      coalesce(j.run_at::timestamptz, ${now}::timestamptz, now()), coalesce(${now}::timestamptz, now()),
+      coalesce(j.run_at::timestamptz, at.now + (j.n - 1) * interval '1 microsecond'), at.now,
       j.max_attempts, j.key, j.order_key, j.account_id, j.payload::json, j.causation::json
-    from unnest(
+    from (select coalesce(${now}::timestamptz, now()) as now) at
+    cross join unnest(
       ${jobs.map((j) => j.name)}::text[], ${jobs.map((j) => j.runAt?.toISOString() ?? null)}::text[],
       ${jobs.map((j) => j.maxAttempts ?? null)}::integer[], ${jobs.map((j) => j.key ?? null)}::text[],
       ${jobs.map((j) => j.orderKey ?? null)}::text[], ${jobs.map((j) => j.accountId ?? null)}::bigint[],
       ${jobs.map((j) => JSON.stringify(j.payload) ?? "null")}::text[],
       ${jobs.map((j) => (j.causation ? JSON.stringify(j.causation) : null))}::text[]
-    ) as j (name, run_at, max_attempts, key, order_key, account_id, payload, causation)
+    ) with ordinality as j (name, run_at, max_attempts, key, order_key, account_id, payload, causation, n)
+    order by j.n
     on conflict (name, key) where key is not null and state <> 'running' do nothing
-    returning id`;
-  return rows.map(({ id }) => id);
+    returning id, name, order_key, run_at,
+      extract(epoch from run_at - coalesce(${now}::timestamptz, now()))::float8 as seconds`;
 }
 
 /** Order keys whose first job waits behind nothing: their process died before it could let the next one go. */

@@ -10,7 +10,7 @@ import type { Broadcast } from "./broadcast.ts";
 import { currentCausation } from "./causation.ts";
 import { afterCommit, type Sql, type Tx } from "./db.ts";
 import { createRunner, type Counters, type RunnerOptions } from "./job-runner.ts";
-import { createJobStore, type NewJob, type OrderKey, type Waiting } from "./job-store.ts";
+import { createJobStore, type Inserted, type NewJob, type OrderKey, type Waiting } from "./job-store.ts";
 import type { Log } from "./log.ts";
 import type { JobRef } from "./references.ts";
 
@@ -91,7 +91,7 @@ const dueTopic = "jobs.due";
 const soonTopic = "jobs.soon";
 const cancelTopic = "jobs.cancel";
 // Enqueued for later than this, a poll sees it in time.
-const soonMs = 2000;
+const soonSeconds = 2;
 const maintenanceMs = 60_000;
 const pruneChunk = 5000;
 
@@ -108,27 +108,34 @@ export function createQueue(options: QueueOptions): Queue {
   const add: Queue["add"] = async (jobs, tx) => {
     if (jobs.length === 0) return [];
     const causation = currentCausation();
-    const ids = await store.insert(causation ? jobs.map((j) => ({ causation, ...j })) : jobs, tx);
-    if (ids.length === 0) return ids;
-    if (tx) afterCommit(tx, () => announce(jobs));
-    else announce(jobs);
-    return ids;
+    const written = await store.insert(causation ? jobs.map((j) => ({ causation, ...j })) : jobs, tx);
+    if (tx && written.length > 0) afterCommit(tx, () => announce(written));
+    else announce(written);
+    return written.map(({ id }) => id);
   };
   /** Says that committed jobs are there: the ordered ones once they may go, the others at once. */
-  const announce = (jobs: readonly NewJob[]) => {
-    runner.promote(
-      jobs.flatMap(({ name, orderKey }): OrderKey[] => (orderKey === undefined ? [] : [{ name, orderKey }])),
-    );
-    const now = (clock?.() ?? new Date()).getTime();
-    const plain = jobs.filter((job) => job.orderKey === undefined);
-    for (const name of new Set(plain.filter((j) => isDue(j, now)).map((j) => j.name))) wake(name);
-    if (plain.some((j) => !isDue(j, now) && isDue(j, now + soonMs))) broadcast.publish(soonTopic, "");
+  const announce = (written: readonly Inserted[]) => {
+    const ordered: OrderKey[] = [];
+    const due = new Set<string>();
+    let soon = false;
+    for (const { name, orderKey, runAt, seconds } of written) {
+      if (orderKey !== null) ordered.push({ name, orderKey });
+      else if (seconds <= 0.001) {
+        due.add(name);
+        runner.lookFrom(name, runAt);
+      } else soon ||= seconds <= soonSeconds;
+    }
+    runner.promote(ordered);
+    for (const name of due) wake(name);
+    if (soon) broadcast.publish(soonTopic, "");
   };
   const maintain = async () => {
     try {
       runner.promote(await store.headsParked(runner.names()));
-      let pruned = pruneChunk;
-      while (pruned === pruneChunk && !stopped) pruned = await store.prune(historyDays, pruneChunk);
+      for (;;) {
+        const pruned = await store.prune(historyDays, pruneChunk);
+        if (pruned < pruneChunk || stopped) return;
+      }
     } catch (error) {
       log.warn("looking after the jobs failed, trying again", { error });
     }
@@ -177,8 +184,4 @@ export function createQueue(options: QueueOptions): Queue {
       return { ...runner.counters(), names: await store.waiting(runner.names()) };
     },
   };
-}
-
-function isDue(job: NewJob, atMs: number): boolean {
-  return job.runAt === undefined || job.runAt.getTime() <= atMs;
 }

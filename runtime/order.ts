@@ -24,7 +24,8 @@ export function inOrder<P extends Ordered>(plugins: readonly P[]): P[] {
   const ordered = new Set<P>();
   const visit = (plugin: P, chain: readonly string[]) => {
     if (ordered.has(plugin)) return;
-    if (chain.includes(plugin.name)) throw new Error(`plugins need each other: ${[...chain, plugin.name].join(" -> ")}`);
+    if (chain.includes(plugin.name))
+      throw new Error(`plugins need each other: ${[...chain, plugin.name].join(" -> ")}`);
     for (const { id } of Object.values(plugin.needs)) {
       const provider = providers.get(id);
       if (!provider) throw new Error(`plugin "${plugin.name}" needs "${id}", which no plugin provides`);

@@ -20,6 +20,8 @@ const unpackers: Record<string, () => Transform> = {
 };
 // What is unpacked at one go stays small, whatever its ratio.
 const pieceBytes = 16_384;
+// Packed data may be a little longer than what is in it; endless packed nothing is stopped here.
+const packedSlackBytes = 1_000_000;
 
 /** Reads up to `maxBytes`; what is above is a TooLarge, or cut off. The rest is never read. */
 export async function readBody(
@@ -27,7 +29,7 @@ export async function readBody(
   maxBytes: number,
   overflow: "fail" | "truncate" = "fail",
 ): Promise<Body> {
-  const source = packed(response, maxBytes);
+  const source = packed(response, maxBytes + packedSlackBytes);
   const unpack = unpackers[response.headers.get("content-encoding")?.trim().toLowerCase() ?? ""];
   const parts: Uint8Array[] = [];
   let left = maxBytes;
@@ -44,7 +46,7 @@ export async function readBody(
   return { bytes: join(parts), truncated: false };
 }
 
-/** The body as it came: endless packed nothing is stopped too. */
+/** The body as it came, in small pieces. */
 async function* packed(response: Response, maxBytes: number): AsyncGenerator<Uint8Array> {
   const reader = response.body?.getReader();
   if (!reader) return;

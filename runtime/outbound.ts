@@ -68,7 +68,7 @@ export interface OutboundResponse {
 
 export interface Outbound {
   /** Rejects with an OutboundFault, or with the reason of the caller's own signal. */
-  fetchOutside(url: string | URL, request?: OutboundRequest): Promise<OutboundResponse>;
+  fetchOutside: (url: string | URL, request?: OutboundRequest) => Promise<OutboundResponse>;
 }
 
 export interface OutboundOptions {
@@ -249,6 +249,9 @@ async function sendTo(
   try {
     const { bytes, truncated } = await readBody(response, request.maxBytes ?? defaults.maxBytes, request.overflow);
     const headers = new Headers(response.headers);
+    // They told of the body as it was sent, not as it is here.
+    headers.delete("content-encoding");
+    headers.delete("content-length");
     const text = () => new TextDecoder().decode(bytes);
     return { status: response.status, headers, body: bytes, text, truncated, address };
   } catch (error) {

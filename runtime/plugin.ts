@@ -14,10 +14,10 @@ import type { Metrics } from "./metrics.ts";
 import type { Migration } from "./migrate.ts";
 import type { Model, ModelChange } from "./models.ts";
 import type { Outbound } from "./outbound.ts";
-import type { Limiter, LimiterOptions } from "./rate-limit.ts";
 import type { EventRef, JobRef, ServiceRef } from "./references.ts";
 import type { Route } from "./route.ts";
 import type { Secrets } from "./secrets.ts";
+import type { Limits } from "./shared-limits.ts";
 import { readSettings, type ConfigOf, type Environment, type Settings } from "./settings.ts";
 
 export type Needs = Readonly<Record<string, ServiceRef<unknown>>>;
@@ -46,7 +46,8 @@ export interface BaseContext {
   readonly cache: <V>(options: CacheOptions<V>) => Cache<V>;
   /** Short messages to the same plugin in every process of this installation, this one included. */
   readonly broadcast: Pick<Broadcast, "publish" | "on" | "onReset">;
-  readonly limiter: (options: LimiterOptions) => Limiter;
+  /** Counts over all server processes of this machine: `await ctx.limiter("mail", { limit, windowSeconds }).take(ip)`. */
+  readonly limiter: Limits;
   /** The server's own address, without a slash at the end: `BASE_URL`, or where it listens. */
   readonly origin: () => string;
   readonly maxImportBytes: number;
@@ -116,7 +117,11 @@ type JobRun = (payload: unknown, info: JobInfo) => Promise<void>;
 type EventOptions = HandleOptions & { readonly when?: (payload: unknown) => boolean };
 
 /** Does the job, at least once each: a run that a crash cut off is run again. */
-export function on<T>(job: JobRef<T>, run: (payload: T, info: JobInfo) => Promise<void>, options: HandleOptions = {}): Handler {
+export function on<T>(
+  job: JobRef<T>,
+  run: (payload: T, info: JobInfo) => Promise<void>,
+  options: HandleOptions = {},
+): Handler {
   return { job, run: (payload, info) => run(payload as T, info), options }; // the payload of a job was typed by its ref
 }
 
@@ -134,7 +139,11 @@ export function onEvent<T>(
 
 /** A plugin as the runtime handles it: the types are inside. */
 export interface Plugin extends PluginFacts {
-  start(base: BaseContext, env: Environment, serviceOf: (ref: ServiceRef<unknown>) => unknown): Promise<Started<unknown>>;
+  start(
+    base: BaseContext,
+    env: Environment,
+    serviceOf: (ref: ServiceRef<unknown>) => unknown,
+  ): Promise<Started<unknown>>;
 }
 
 export interface Definition<N extends Needs, C extends Settings, P> {
@@ -162,5 +171,15 @@ export function definePlugin<N extends Needs = {}, C extends Settings = {}, P = 
     const own = { config: readSettings(settings, env), services } as Pick<Context<N, C>, "config" | "services">;
     return setup({ ...base, log: base.log.with({ plugin: name }), ...own });
   };
-  return { name, config: settings, needs, ...(provides && { provides }), migrations, privileges, models, prompts, start };
+  return {
+    name,
+    config: settings,
+    needs,
+    ...(provides && { provides }),
+    migrations,
+    privileges,
+    models,
+    prompts,
+    start,
+  };
 }

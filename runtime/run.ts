@@ -5,6 +5,7 @@ import type { DatabaseTarget } from "./db.ts";
 import { startEmbeddedPostgres } from "./embedded-postgres.ts";
 import type { Log } from "./log.ts";
 import type { Plugin } from "./plugin.ts";
+import { createLimitServer, localLimits, supervisedLimits, type Limits } from "./shared-limits.ts";
 import type { Environment } from "./settings.ts";
 
 export interface Setup {
@@ -31,7 +32,7 @@ export async function serve(setup: Setup): Promise<number> {
   const database = await openDatabase(setup);
   if (setup.config.workers > 1) return supervise(setup, database, stopped);
   const solo = !setup.config.databaseUrl;
-  const app = await startApp(setup, database, solo).catch(async (error: unknown) => {
+  const app = await startApp(setup, database.target, solo, localLimits).catch(async (error: unknown) => {
     await database.stop();
     throw error;
   });
@@ -47,16 +48,21 @@ export async function serveWorker(setup: Setup): Promise<number> {
   const target: DatabaseTarget = JSON.parse(setup.env["CORESTEAD_DATABASE"] ?? "null");
   if (!target) throw new Error("`worker` is started by `serve`");
   const stopped = stopSignal();
-  const app = await startApp(setup, { target, stop: async () => {} }, false);
+  const app = await startApp(setup, target, false, supervisedLimits());
   process.send?.("ready");
   await stopped;
   await app.stop();
   return 0;
 }
 
-function startApp({ config, env, plugins, log }: Setup, { target }: Database, solo: boolean): Promise<App> {
+function startApp(
+  { config, env, plugins, log }: Setup,
+  target: DatabaseTarget,
+  solo: boolean,
+  limits: Limits,
+): Promise<App> {
   const announce = (lines: readonly string[]) => lines.forEach(say);
-  return boot({ config, env, plugins, target, log, role: "serve", solo, announce });
+  return boot({ config, env, plugins, target, log, role: "serve", solo, limits, announce });
 }
 
 async function supervise(setup: Setup, database: Database, stopped: Promise<void>): Promise<number> {
@@ -64,6 +70,7 @@ async function supervise(setup: Setup, database: Database, stopped: Promise<void
   const port = config.port || freePort(config.host);
   const env = { ...process.env, PORT: `${port}`, CORESTEAD_DATABASE: JSON.stringify(database.target) };
   const running = new Set<Bun.Subprocess>();
+  const countLimits = createLimitServer();
   let stopping = false;
 
   const start = (): Promise<void> =>
@@ -72,7 +79,10 @@ async function supervise(setup: Setup, database: Database, stopped: Promise<void
         env,
         stdout: "inherit",
         stderr: "inherit",
-        ipc: () => resolve(),
+        ipc: (message, worker) => {
+          if (message === "ready") resolve();
+          else countLimits(message, (answer) => worker.send(answer));
+        },
         onExit: (_child, code, signal) => {
           running.delete(child);
           reject(new Error(`a server process ended at start (${signal ?? code})`));

@@ -12,11 +12,23 @@ export { etag, expectedVersion } from "./etag.ts";
 export { integerId, pageOf, slugOf, uuidOf, uuidv7, wildcardPattern } from "./values.ts";
 export type { Page } from "./values.ts";
 export { field } from "./fields.ts";
+export { sha256 } from "./hash.ts";
 export type { Log } from "./log.ts";
 export { modelChanged } from "./models.ts";
 export type { Model, ModelChange } from "./models.ts";
 export { definePlugin, on, onEvent } from "./plugin.ts";
-export type { BaseContext, Command, Context, Handler, Needs, Plugin, PluginFacts, Schedule, Started } from "./plugin.ts";
+export type {
+  BaseContext,
+  Command,
+  Context,
+  Handler,
+  Needs,
+  Plugin,
+  PluginFacts,
+  Schedule,
+  Started,
+} from "./plugin.ts";
+export { hashPassword, verifyPassword } from "./password.ts";
 export { event, job, service } from "./references.ts";
 export type { EventRef, JobRef, ServiceRef } from "./references.ts";
 export * from "./reply.ts";

@@ -52,12 +52,7 @@ export function flag(env: string, standard: boolean, doc: string): Setting<boole
   return { env, standard: `${standard}`, doc, parse };
 }
 
-export function oneOf<const T extends string>(
-  env: string,
-  standard: T,
-  doc: string,
-  values: readonly T[],
-): Setting<T> {
+export function oneOf<const T extends string>(env: string, standard: T, doc: string, values: readonly T[]): Setting<T> {
   const parse = (value: string) => {
     const found = values.find((allowed) => allowed === value);
     if (found !== undefined) return found;

@@ -46,7 +46,8 @@ export async function openSubscription({ open, channel, onMessage, onReset, log 
     await pool.listen(channel, (text) => pool === current && onMessage(text), onListening);
   };
   const connectUntilDone = async () => {
-    while (!closed) {
+    for (;;) {
+      if (closed) return;
       try {
         return await connect();
       } catch (error) {

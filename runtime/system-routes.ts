@@ -27,7 +27,9 @@ export function systemRoutes({ sql, metrics, routes, origin, stopping }: SystemO
       throw unauthorized("metrics are for an administrator's token, or for this machine");
     return text(200, await metrics.print(), metrics.type);
   };
-  const docsHeaders = { "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'" };
+  const docsHeaders = {
+    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+  };
   const own: SystemRoute[] = [
     { path: "/health", summary: "Whether the process answers", run: () => ok({ status: "ok" }) },
     { path: "/ready", summary: "Whether the database answers: 503 where it does not", run: ready },

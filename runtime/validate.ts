@@ -40,7 +40,8 @@ function unescapePointer(part: string): string {
 function describe(error: ValueError): string {
   const { schema, type } = error;
   if (type === ValueErrorType.ObjectRequiredProperty) return "is required";
-  if (type === ValueErrorType.StringMinLength) return schema.minLength === 1 ? "can't be blank" : `must have at least ${schema.minLength} characters`;
+  if (type === ValueErrorType.StringMinLength)
+    return schema.minLength === 1 ? "can't be blank" : `must have at least ${schema.minLength} characters`;
   if (type === ValueErrorType.StringMaxLength) return `may have at most ${schema.maxLength} characters`;
   if (type === ValueErrorType.ArrayMaxItems) return `may have at most ${schema.maxItems} elements`;
   if (type === ValueErrorType.StringPattern || type === ValueErrorType.StringFormat)
@@ -105,7 +106,9 @@ function tooDeep(source: string): boolean {
 
 function refuseUnstorable(value: unknown, place: readonly string[]): void {
   if (typeof value === "string" && (value.includes("\0") || !value.isWellFormed()))
-    throw invalid({ [place[1] ?? place[0] ?? "base"]: [`${place.slice(2).join(".")} has a character that cannot be stored`.trim()] });
+    throw invalid({
+      [place[1] ?? place[0] ?? "base"]: [`${place.slice(2).join(".")} has a character that cannot be stored`.trim()],
+    });
   if (typeof value !== "object" || value === null) return;
   for (const [key, inner] of Object.entries(value)) {
     refuseUnstorable(key, [...place, key.replaceAll("\0", "")]);

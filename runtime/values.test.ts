@@ -22,10 +22,13 @@ describe("a page of a list", () => {
 });
 
 describe("ids in addresses", () => {
-  test.each(["", "0", "-1", "1.0", "1e3", "abc", "9".repeat(16), " 1", "1 ", "\0", "__proto__"])("%p is no id", (value) => {
-    expect(() => integerId(value)).toThrow(HttpError);
-    expect(() => uuidOf(value)).toThrow(HttpError);
-  });
+  test.each(["", "0", "-1", "1.0", "1e3", "abc", "9".repeat(16), " 1", "1 ", "\0", "__proto__"])(
+    "%p is no id",
+    (value) => {
+      expect(() => integerId(value)).toThrow(HttpError);
+      expect(() => uuidOf(value)).toThrow(HttpError);
+    },
+  );
 
   test("a UUID of version 7 is one, and later ones sort later", () => {
     const ids = Array.from({ length: 100 }, () => uuidv7());

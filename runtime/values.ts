@@ -40,8 +40,16 @@ export function uuidv7(): string {
 
 /** "Zażółć Gęślą!" -> "zazolc-gesla": lower-case words of ASCII letters and digits, at most 60 characters. */
 export function slugOf(name: string): string {
-  const ascii = name.normalize("NFKD").replaceAll(/[\u0300-\u036f]/g, "").replaceAll(/[łŁ]/g, "l").replaceAll("ß", "ss");
-  return ascii.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-").slice(0, 60).replaceAll(/^-+|-+$/g, "");
+  const ascii = name
+    .normalize("NFKD")
+    .replaceAll(/[\u0300-\u036f]/g, "")
+    .replaceAll(/[łŁ]/g, "l")
+    .replaceAll("ß", "ss");
+  return ascii
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .slice(0, 60)
+    .replaceAll(/^-+|-+$/g, "");
 }
 
 /**

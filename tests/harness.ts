@@ -68,7 +68,7 @@ interface Server {
 }
 
 /** Test files may each have their own copy of this module; the PostgreSQL of the run is one. */
-const shared: { corestead?: Promise<Server> } = (globalThis as { coresteadTests?: {} }).coresteadTests ??= {};
+const shared: { corestead?: Promise<Server> } = ((globalThis as { coresteadTests?: {} }).coresteadTests ??= {});
 
 async function startServer(): Promise<Server> {
   const dataDir = mkdtempSync(join(tmpdir(), "corestead-test-"));

@@ -58,9 +58,14 @@ create table schedule_runs (
 -- Functions, because a function can forbid the plans that a queue must never get: a statement that was prepared while
 -- the table was small keeps its sequential scan when the table has a million rows.
 
--- Hands out due jobs: up to limits_in[i] of names_in[i], leased for leases_in[i] seconds.
-create function claim_jobs(names_in text[], limits_in integer[], leases_in integer[], worker_in text, at_in timestamptz)
-returns setof jobs language plpgsql
+-- Hands out due jobs: up to limits_in[i] of names_in[i], due at since_in[i] or later, leased for leases_in[i] seconds.
+-- Without `since` every claim would walk over the index entries of all jobs that were deleted since the last vacuum.
+create function claim_jobs(
+  names_in text[], limits_in integer[], leases_in integer[], since_in timestamptz[], worker_in text, at_in timestamptz)
+returns table (
+  id bigint, name text, attempt integer, forgiven integer, max_attempts integer, order_key text, account_id bigint,
+  payload json, causation json, due_at timestamptz)
+language plpgsql
 set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
 as $$
 declare moment constant timestamptz := coalesce(at_in, now());
@@ -69,11 +74,11 @@ begin
   perform set_config('synchronous_commit', 'off', true);
   return query
   with due as materialized (
-    select j.id, lane.lease
-    from unnest(names_in, limits_in, leases_in) as lane (name, most, lease)
+    select j.id, j.run_at, lane.lease
+    from unnest(names_in, limits_in, leases_in, since_in) as lane (name, most, lease, since)
     cross join lateral (
-      select w.id from jobs w
-      where w.name = lane.name and w.state <> 'parked' and w.run_at <= moment
+      select w.id, w.run_at from jobs w
+      where w.name = lane.name and w.state <> 'parked' and w.run_at >= lane.since and w.run_at <= moment
       order by w.run_at, w.id
       limit lane.most
       for update skip locked
@@ -82,7 +87,8 @@ begin
   update jobs j
   set state = 'running', attempt = j.attempt + 1, worker = worker_in, run_at = moment + make_interval(secs => due.lease)
   from due where j.id = due.id
-  returning j.*;
+  returning j.id, j.name, j.attempt, j.forgiven, j.max_attempts, j.order_key, j.account_id, j.payload, j.causation,
+    due.run_at;
 end $$;
 
 -- Moves what this worker still holds to the history; the ids that come back are those.
@@ -152,7 +158,7 @@ begin
 end $$;
 
 -- Lets the first job of each order key go, where none of that key is going; gives back their names.
-create function promote_jobs(names_in text[], order_keys_in text[])
+create function promote_jobs(names_in text[], order_keys_in text[], at_in timestamptz)
 returns setof text language plpgsql
 set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
@@ -163,7 +169,7 @@ begin
   loop
     begin
       return query
-      update jobs j set state = 'waiting'
+      update jobs j set state = 'waiting', run_at = greatest(j.run_at, coalesce(at_in, now()))
       where j.state = 'parked' and j.id = (
         select h.id from jobs h
         where h.name = pair.name and h.order_key = pair.order_key and h.order_key is not null
@@ -174,14 +180,14 @@ begin
   end loop;
 end $$;
 
--- Seconds until the next job of each name may be claimed; below zero where it is due. Names with none are left out.
+-- When the next job of each name may be claimed, and in how many seconds. Names with none are left out.
 create function next_jobs(names_in text[], at_in timestamptz)
-returns table (job_name text, seconds float8) language plpgsql stable
+returns table (name text, due_at timestamptz, seconds float8) language plpgsql stable
 set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
 begin
   return query
-  select lane.name, extract(epoch from j.run_at - coalesce(at_in, now()))::float8
+  select lane.name, j.run_at, extract(epoch from j.run_at - coalesce(at_in, now()))::float8
   from unnest(names_in) as lane (name)
   cross join lateral (
     select w.run_at from jobs w where w.name = lane.name and w.state <> 'parked' order by w.run_at, w.id limit 1

@@ -125,7 +125,7 @@ async function claiming() {
     const times: number[] = [];
     for (let i = 0; i < 200; i++) {
       const start = performance.now();
-      await sql`select id from claim_jobs(${["bench.noop"]}, ${[1]}, ${[30]}, 'bench', null)`;
+      await sql`select id from claim_jobs(${["bench.noop"]}, ${[1]}, ${[30]}, array['-infinity'::timestamptz], 'bench', null)`;
       times.push(performance.now() - start);
     }
     times.sort((a, b) => a - b);

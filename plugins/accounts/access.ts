@@ -1,0 +1,96 @@
+/** Accounts by host and people with what they may do: cached, because every request asks for both. */
+import type { Account, BaseContext, Role } from "platform";
+import type { Access } from "./api.ts";
+import type { AccountStore } from "./account-store.ts";
+import type { UserRow, UserStore } from "./user-store.ts";
+
+interface Needed {
+  readonly ctx: Pick<BaseContext, "cache" | "origin" | "plugins">;
+  readonly accountStore: AccountStore;
+  readonly userStore: UserStore;
+  /** The first account's own host, from BASE_URL; "" = none. */
+  readonly firstHost: string;
+}
+
+export function createAccess({ ctx, accountStore, userStore, firstHost }: Needed) {
+  // An unknown host is an answer too, and the most common one: most installations have one account and no BASE_URL.
+  const hosts = ctx.cache<{ accountId: number | undefined }>({
+    name: "accounts.hosts",
+    max: 1_000,
+    load: async (host) => ({ accountId: await accountOfHost(host) }),
+  });
+  const accountsById = ctx.cache<Account>({ name: "accounts.accounts", max: 1_000, load: (id) => loadAccount(Number(id)) });
+  const people = ctx.cache<Access>({ name: "accounts.people", max: 20_000, load: (id) => loadAccess(Number(id)) });
+  let first: Promise<number | undefined> | undefined;
+
+  const firstId = async () => {
+    const id = await (first ??= accountStore.firstId());
+    if (id === undefined) first = undefined;
+    return id;
+  };
+
+  async function accountOfHost(host: string): Promise<number | undefined> {
+    const names = hostNames(host);
+    return (await accountStore.idByHost(names)) ?? (names.includes(firstHost) ? firstId() : undefined);
+  }
+
+  async function loadAccount(id: number): Promise<Account | undefined> {
+    const row = await accountStore.byId(id);
+    if (!row) return undefined;
+    const { name, baseUrl, timezone, locale } = row;
+    // Where the server listens is known only once it does.
+    return { id, name, timezone, locale, get baseUrl() { return baseUrl ?? ctx.origin(); } };
+  }
+
+  async function loadAccess(id: number): Promise<Access | undefined> {
+    const row = await userStore.byTokenOwner(id);
+    const account = row && (await accountsById.get(`${row.accountId}`));
+    if (!row || !account) return undefined;
+    return { account, user: userOf(row), active: row.active, privileges: privilegesOf(row) };
+  }
+
+  const privilegesOf = ({ role, privileges }: { role: Role; privileges: readonly string[] }): ReadonlySet<string> => {
+    const ofRole = ctx.plugins.flatMap((plugin) => plugin.privileges.filter(({ roles }) => role === "admin" || roles.includes(role)));
+    return new Set([...ofRole.map(({ name }) => name), ...privileges]);
+  };
+
+  return {
+    accountForHost: async (host: string): Promise<Account | undefined> => {
+      if (host.length > maxHostChars) return undefined;
+      const found = hosts.peek(host) ?? (await hosts.get(host));
+      return found?.accountId === undefined ? undefined : accountsById.get(`${found.accountId}`);
+    },
+    defaultAccount: async (): Promise<Account> => {
+      const id = await firstId();
+      const account = id === undefined ? undefined : await accountsById.get(`${id}`);
+      if (!account) throw new Error("the database has no account");
+      return account;
+    },
+    accountById: (id: number) => accountsById.get(`${id}`),
+    access: (userId: number) => people.get(`${userId}`),
+    isPrivilege: (name: string) => ctx.plugins.some(({ privileges }) => privileges.some((known) => known.name === name)),
+    /** After the commit, before the answer. */
+    forgetPerson: (userId: number) => people.invalidate(`${userId}`),
+    forgetPeople: async (userIds: readonly number[]) => {
+      if (userIds.length > 100) await people.clear();
+      else await Promise.all(userIds.map((id) => people.invalidate(`${id}`)));
+    },
+    forgetHosts: () => hosts.clear(),
+  };
+}
+
+export type AccessTable = ReturnType<typeof createAccess>;
+
+// The longest name of a host, and a port.
+const maxHostChars = 260;
+
+/** A Host header's name as it is, and without its port: `["a.example:3000", "a.example"]`. */
+export function hostNames(host: string): string[] {
+  const bare = host.replace(/:\d*$/, "");
+  return bare === host ? [host] : [host, bare];
+}
+
+function userOf(row: UserRow): Access["user"] {
+  const { id, login, email, name, role, teamIds, groupIds, departmentIds } = row;
+  return { id, login, email, name, role, teamIds, groupIds, departmentIds };
+}

@@ -1,0 +1,78 @@
+/** What other plugins may know of accounts and people. */
+import { service, type Account, type Tx, type User } from "platform";
+
+export const unitKinds = ["team", "department", "group"] as const;
+export type UnitKind = (typeof unitKinds)[number];
+
+/** Who a person is and may be, without regard to any token. */
+export interface Access {
+  readonly account: Account;
+  readonly user: User;
+  readonly active: boolean;
+  /** Those of the role and the person's own (CONTRACT 4). */
+  readonly privileges: ReadonlySet<string>;
+}
+
+/** A person as the API shows one. */
+export interface Person {
+  readonly id: number;
+  readonly login: string;
+  readonly email: string | null;
+  readonly name: string;
+  readonly role: User["role"];
+  readonly active: boolean;
+  readonly privileges: readonly string[];
+  readonly team_ids: readonly number[];
+  readonly group_ids: readonly number[];
+  readonly department_ids: readonly number[];
+  readonly created_at: Date;
+  readonly updated_at: Date;
+}
+
+export interface Unit {
+  readonly id: number;
+  readonly kind: UnitKind;
+  readonly name: string;
+}
+
+export interface NewAccount {
+  readonly accountId: number;
+  /** Its administrator. */
+  readonly userId: number;
+  /** The one that an empty database is filled with. */
+  readonly first: boolean;
+}
+
+export interface Accounts {
+  /** The account of a Host header (with or without a port), or undefined where the host is nobody's. */
+  accountForHost(host: string): Promise<Account | undefined>;
+  /** The first account: that of a request whose host and credential name none. */
+  defaultAccount(): Promise<Account>;
+  accountById(accountId: number): Promise<Account | undefined>;
+  /** Cached, and right again in every process before the answer to a change. */
+  access(userId: number): Promise<Access | undefined>;
+  person(accountId: number, userId: number): Promise<Person | undefined>;
+  /** The id of the person with this login (letter case does not matter), or undefined. */
+  userIdOf(accountId: number, login: string): Promise<number | undefined>;
+  /**
+   * The id of the active person with this login or e-mail address and this password, or undefined. It takes the same
+   * time whether or not such a person exists.
+   */
+  verifyPassword(accountId: number, loginOrEmail: string, password: string): Promise<number | undefined>;
+  unitExists(accountId: number, kind: UnitKind, id: number): Promise<boolean>;
+  /** The teams, departments and groups that a person is in. */
+  unitsOf(accountId: number, userId: number): Promise<readonly Unit[]>;
+  /** Whether any plugin declares this privilege. */
+  isPrivilege(name: string): boolean;
+  /** Calls `run` in the transaction that makes an account; its lines are shown once. */
+  onAccountCreated(run: (account: NewAccount, tx: Tx) => Promise<readonly string[]>): void;
+  /**
+   * Calls `run` in the transaction that changes a person's password, with the token that asked for it (null: a command).
+   * What it gives back runs after the commit, before the answer.
+   */
+  onPasswordChanged(run: PasswordHook): void;
+}
+
+export type PasswordHook = (userId: number, byTokenId: number | null, tx: Tx) => Promise<() => Promise<void>>;
+
+export const accounts = service<Accounts>("accounts");

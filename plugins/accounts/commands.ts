@@ -1,0 +1,50 @@
+import type { BaseContext, Command } from "platform";
+import type { AccessTable } from "./access.ts";
+import type { AccountStore } from "./account-store.ts";
+import { addressOf, foundAccount, generatePassword, timezoneOf, type AccountHook } from "./found.ts";
+import type { People } from "./people.ts";
+import type { UserStore } from "./user-store.ts";
+
+interface Needed {
+  readonly ctx: Pick<BaseContext, "transaction" | "origin">;
+  readonly accountStore: AccountStore;
+  readonly userStore: UserStore;
+  readonly hooks: readonly AccountHook[];
+  readonly people: People;
+  readonly access: AccessTable;
+}
+
+export function accountCommands({ ctx, accountStore, userStore, hooks, people, access }: Needed): Command[] {
+  const createAccount: Command = {
+    name: "account create",
+    usage: "account create --name NAME --host HOST [--login L] [--password P] [--timezone Z] [--locale L]",
+    async run(options) {
+      const { name, host, login = "admin", password = "", timezone = "UTC", locale = "en" } = options;
+      if (!name || !host) throw new Error(`which account? corestead ${createAccount.usage}`);
+      const address = addressOf(host, new URL(ctx.origin()).protocol);
+      const account = { name, ...address, timezone: timezoneOf(timezone), locale };
+      const lines = await ctx.transaction((tx) =>
+        foundAccount(tx, { accountStore, userStore, hooks }, { account, login, password, first: false }),
+      );
+      await access.forgetHosts();
+      return [`Account ${name}: ${address.baseUrl}`, ...lines];
+    },
+  };
+
+  const setPassword: Command = {
+    name: "user password",
+    usage: "user password --login LOGIN [--account HOST] [--password P]",
+    async run(options) {
+      const { login, account: host, password = generatePassword() } = options;
+      if (!login) throw new Error(`whose? corestead ${setPassword.usage}`);
+      if (password.length < 8) throw new Error("the password must have at least 8 characters");
+      const account = host ? await access.accountForHost(host) : await access.defaultAccount();
+      if (!account) throw new Error(`no account has the host ${host}`);
+      const id = await userStore.idByLogin(account.id, login);
+      if (id === undefined) throw new Error(`nobody in the account ${account.name} has the login ${login}`);
+      await people.setPassword(account.id, id, password);
+      return [options["password"] ? `${login} has the new password` : `The new password of ${login}: ${password}`];
+    },
+  };
+  return [createAccount, setPassword];
+}

@@ -1,0 +1,60 @@
+import { field, notFound, ok, route, Type, type Caller, type Route, type Sql } from "platform";
+import type { People } from "./people.ts";
+import { personExample } from "./routes.ts";
+import { toApi, type UserStore } from "./user-store.ts";
+
+const OwnFields = Type.Object({
+  name: Type.Optional(field.name()),
+  email: Type.Optional(field.line()),
+  password: Type.Optional(Type.String({ minLength: 8, maxLength: 1000 })),
+  current_password: Type.Optional(Type.String({ maxLength: 1000 })),
+});
+
+const access = { signedIn: "everyone may see and mend their own record" } as const;
+const example = {
+  ...personExample,
+  effective_privileges: ["api_tokens", "apps", "dbs", "prompts"],
+  account: { id: 1, name: "Main", base_url: "https://core.example.com", timezone: "UTC", locale: "en" },
+};
+
+/** The caller's own record. CONTRACT 1. */
+export function meRoutes(sql: Sql, store: UserStore, people: People): Route[] {
+  return [
+    route(
+      "GET",
+      "/account/me",
+      {
+        summary: "Who is signed in",
+        description: "`effective_privileges` are those that this request's token leaves.",
+        access,
+        responses: { 200: example },
+      },
+      async ({ caller }) => {
+        const row = await store.byId(sql, caller.account.id, caller.user.id);
+        if (!row) throw notFound();
+        return ok({ ...toApi(row), ...surroundings(caller) });
+      },
+    ),
+    route(
+      "PATCH",
+      "/account/me",
+      {
+        summary: "Change one's own name, e-mail address or password",
+        description: "A new password needs `current_password`, and ends one's other sessions. Other fields are ignored.",
+        access,
+        body: { key: "user", schema: OwnFields },
+        request: { name: "Anna Nowak-Kowalska" },
+        responses: { 200: example },
+      },
+      async ({ caller, body }) => ok({ ...(await people.updateSelf(caller, body)), ...surroundings(caller) }),
+    ),
+  ];
+}
+
+function surroundings({ account, privileges }: Caller) {
+  const { id, name, baseUrl, timezone, locale } = account;
+  return {
+    effective_privileges: [...privileges].toSorted(),
+    account: { id, name, base_url: baseUrl, timezone, locale },
+  };
+}

@@ -1,0 +1,79 @@
+import { definePlugin, setting, verifyPassword } from "platform";
+import { createAccess } from "./access.ts";
+import { createAccountStore } from "./account-store.ts";
+import { accounts, type PasswordHook } from "./api.ts";
+import { accountCommands } from "./commands.ts";
+import { foundAccount, timezoneOf, type AccountHook } from "./found.ts";
+import { meRoutes } from "./me-routes.ts";
+import migration from "./migrations/001_accounts.sql" with { type: "text" };
+import { createPeople } from "./people.ts";
+import { personExample, userRoutes } from "./routes.ts";
+import { unitRoutes } from "./unit-routes.ts";
+import { createUnitStore } from "./unit-store.ts";
+import { createUserStore, toApi } from "./user-store.ts";
+
+/** Tenants and their people. CONTRACT 1, 2 and 4. */
+export default definePlugin({
+  name: "accounts",
+  provides: accounts,
+  config: {
+    adminLogin: setting.text("CORE_ADMIN_LOGIN", "admin", "Login of the first administrator"),
+    adminPassword: setting.text("CORE_ADMIN_PASSWORD", "", "Their password; empty = generated and printed once"),
+    timezone: setting.checked("CORE_TIMEZONE", "UTC", "Time zone of the first account", timezoneOf),
+    locale: setting.text("CORE_LOCALE", "en", "Locale of the first account"),
+    baseUrl: setting.text("BASE_URL", "", "Public address of the first account, e.g. `https://core.example.com`"),
+  },
+  migrations: [{ name: "001_accounts", sql: migration }],
+  privileges: [{ name: "users", doc: "manage people, teams, departments and groups", roles: ["admin"] }],
+  models: [{ name: "Account::User", sample: personExample }],
+
+  setup(ctx) {
+    const { sql, config } = ctx;
+    const accountStore = createAccountStore(sql);
+    const userStore = createUserStore(sql);
+    const unitStore = createUnitStore(sql);
+    const firstHost = config.baseUrl && URL.canParse(config.baseUrl) ? new URL(config.baseUrl).host : "";
+    const access = createAccess({ ctx, accountStore, userStore, firstHost });
+    const passwordHooks: PasswordHook[] = [];
+    const hooks: AccountHook[] = [];
+    const people = createPeople({ ctx, access, accountStore, userStore, unitStore, passwordHooks });
+
+    return {
+      routes: [
+        ...userRoutes(sql, userStore, people),
+        ...unitRoutes({ ctx, store: unitStore, accountStore, table: access }),
+        ...meRoutes(sql, userStore, people),
+      ],
+      commands: accountCommands({ ctx, accountStore, userStore, hooks, people, access }),
+      seed: (tx) =>
+        foundAccount(tx, { accountStore, userStore, hooks }, {
+          account: { name: "Main", baseUrl: null, host: null, timezone: config.timezone, locale: config.locale },
+          login: config.adminLogin,
+          password: config.adminPassword,
+          first: true,
+        }),
+      service: {
+        accountForHost: access.accountForHost,
+        defaultAccount: access.defaultAccount,
+        accountById: access.accountById,
+        access: access.access,
+        isPrivilege: access.isPrivilege,
+        person: async (accountId, userId) => {
+          const row = await userStore.byId(sql, accountId, userId);
+          return row && toApi(row);
+        },
+        userIdOf: userStore.idByLogin,
+        verifyPassword: async (accountId, loginOrEmail, password) => {
+          // PostgreSQL cannot even compare such a text: it is nobody's.
+          const row = loginOrEmail.includes("\0") ? undefined : await userStore.passwordByLogin(accountId, loginOrEmail);
+          const right = await verifyPassword(password, row?.passwordHash);
+          return right && row?.active ? row.id : undefined;
+        },
+        unitExists: async (accountId, kind, id) => (await unitStore.byId(accountId, kind, id)) !== undefined,
+        unitsOf: unitStore.ofUser,
+        onAccountCreated: (run) => void hooks.push(run),
+        onPasswordChanged: (run) => void passwordHooks.push(run),
+      },
+    };
+  },
+});

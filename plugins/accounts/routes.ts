@@ -1,0 +1,118 @@
+import { created, field, integerId, list, noContent, notFound, ok, pageOf, route, Type, wildcardPattern } from "platform";
+import { roles, type Route, type Sql } from "platform";
+import type { People } from "./people.ts";
+import { toApi, type UserFilter, type UserStore } from "./user-store.ts";
+
+const UserInput = Type.Object({
+  login: Type.String({ minLength: 1, maxLength: 100, pattern: String.raw`^[^\s\x00-\x1f\x7f]+$`, description: "without blanks" }),
+  email: Type.Optional(field.line()),
+  name: Type.Optional(field.name()),
+  role: Type.Optional(field.oneOf(roles)),
+  active: Type.Optional(field.flag()),
+  privileges: Type.Optional(field.names()),
+  password: Type.Optional(Type.String({ minLength: 8, maxLength: 1000 })),
+  team_ids: Type.Optional(field.ids()),
+  group_ids: Type.Optional(field.ids()),
+  department_ids: Type.Optional(field.ids()),
+});
+
+export const personExample = {
+  id: 2,
+  login: "anna",
+  email: "anna@example.com",
+  name: "Anna Nowak",
+  role: "user",
+  active: true,
+  privileges: [],
+  team_ids: [1],
+  group_ids: [],
+  department_ids: [],
+  created_at: "2026-01-31T10:00:00.000Z",
+  updated_at: "2026-01-31T10:00:00.000Z",
+};
+const access = { privilege: "users" } as const;
+
+/** People. CONTRACT 1. */
+export function userRoutes(sql: Sql, store: UserStore, people: People): Route[] {
+  return [
+    route(
+      "GET",
+      "/account/users",
+      {
+        summary: "List people",
+        access,
+        query: {
+          q: "searches login, email and name; `*` and `%` are wildcards",
+          role: roles.join(", "),
+          active: "true or false",
+          team_id: "members of this team; `department_id` and `group_id` alike",
+          limit: "1 to 1000, default 100",
+          offset: "where the page begins",
+        },
+        responses: { 200: [personExample] },
+      },
+      async ({ caller, query }) => {
+        const { rows, total } = await store.list(caller.account.id, filterOf(query), pageOf(query));
+        return list(rows.map(toApi), total);
+      },
+    ),
+    route(
+      "GET",
+      "/account/users/:id",
+      { summary: "One person", access, responses: { 200: personExample } },
+      async ({ caller, params }) => {
+        const row = await store.byId(sql, caller.account.id, integerId(params.id));
+        if (!row) throw notFound();
+        return ok(toApi(row));
+      },
+    ),
+    route(
+      "POST",
+      "/account/users",
+      {
+        summary: "Add a person",
+        description: "Without a role: `user`. Without a password the person cannot sign in by one.",
+        access,
+        body: { key: "user", schema: UserInput },
+        request: { login: "anna", email: "anna@example.com", name: "Anna Nowak", password: "a long pass phrase" },
+        responses: { 201: personExample },
+      },
+      async ({ caller, body }) => created(await people.create(caller, body)),
+    ),
+    route(
+      "PATCH",
+      "/account/users/:id",
+      {
+        summary: "Change a person",
+        description: "A new password ends the person's sessions. The last active administrator stays one (422).",
+        access,
+        body: { key: "user", schema: Type.Partial(UserInput) },
+        request: { role: "manager", team_ids: [1] },
+        responses: { 200: { ...personExample, role: "manager" } },
+      },
+      async ({ caller, params, body }) => ok(await people.update(caller, integerId(params.id), body)),
+    ),
+    route(
+      "DELETE",
+      "/account/users/:id",
+      { summary: "Delete a person with their tokens", access, responses: { 204: null } },
+      async ({ caller, params }) => {
+        await people.delete(caller, integerId(params.id));
+        return noContent();
+      },
+    ),
+  ];
+}
+
+/** What is no such value matches nobody, as an exact filter does. */
+function filterOf(query: URLSearchParams): UserFilter {
+  const q = query.get("q");
+  const active = query.get("active");
+  const unit = query.get("team_id") ?? query.get("department_id") ?? query.get("group_id");
+  return {
+    q: q ? wildcardPattern(q) : undefined,
+    role: query.get("role") || undefined,
+    active: active === "true" || active === "1" ? true : active === "false" || active === "0" ? false : undefined,
+    unitId: unit ? (/^\d{1,15}$/.test(unit) ? Number(unit) : 0) : undefined,
+  };
+}

@@ -1,0 +1,96 @@
+import { created, field, integerId, list, noContent, notFound, ok, pageOf, route, Type, wildcardPattern } from "platform";
+import type { BaseContext, Route } from "platform";
+import type { AccessTable } from "./access.ts";
+import type { AccountStore } from "./account-store.ts";
+import { unitKinds, type UnitKind } from "./api.ts";
+import { toApi, type UnitStore } from "./unit-store.ts";
+
+const UnitInput = Type.Object({ name: field.name() });
+const access = { privilege: "users" } as const;
+const example = { id: 1, name: "Sales", created_at: "2026-01-31T10:00:00.000Z", updated_at: "2026-01-31T10:00:00.000Z" };
+
+interface Needed {
+  readonly ctx: Pick<BaseContext, "transaction">;
+  readonly store: UnitStore;
+  readonly accountStore: AccountStore;
+  readonly table: AccessTable;
+}
+
+/** Teams, departments and groups: three alike. CONTRACT 1. */
+export function unitRoutes(needed: Needed): Route[] {
+  return unitKinds.flatMap((kind) => routesOf(kind, needed));
+}
+
+function routesOf(kind: UnitKind, { ctx, store, accountStore, table }: Needed): Route[] {
+  const path = `/account/${kind}s` as const;
+  return [
+    route(
+      "GET",
+      path,
+      {
+        summary: `List ${kind}s`,
+        access,
+        query: { q: "searches the name", limit: "1 to 1000, default 100", offset: "where the page begins" },
+        responses: { 200: [example] },
+      },
+      async ({ caller, query }) => {
+        const q = query.get("q");
+        const { rows, total } = await store.list(caller.account.id, kind, q ? wildcardPattern(q) : undefined, pageOf(query));
+        return list(rows.map(toApi), total);
+      },
+    ),
+    route(
+      "GET",
+      `${path}/:id`,
+      { summary: `One ${kind}`, access, responses: { 200: example } },
+      async ({ caller, params }) => {
+        const row = await store.byId(caller.account.id, kind, integerId(params.id));
+        if (!row) throw notFound();
+        return ok(toApi(row));
+      },
+    ),
+    route(
+      "POST",
+      path,
+      {
+        summary: `Add a ${kind}`,
+        access,
+        body: { key: kind, schema: UnitInput },
+        request: { name: "Sales" },
+        responses: { 201: example },
+      },
+      async ({ caller, body }) => created(toApi(await store.insert(caller.account.id, kind, body.name))),
+    ),
+    route(
+      "PATCH",
+      `${path}/:id`,
+      {
+        summary: `Change a ${kind}`,
+        access,
+        body: { key: kind, schema: Type.Partial(UnitInput) },
+        request: { name: "Sales North" },
+        responses: { 200: { ...example, name: "Sales North" } },
+      },
+      async ({ caller, params, body }) => {
+        const row = await store.rename(caller.account.id, kind, integerId(params.id), body.name);
+        if (!row) throw notFound();
+        return ok(toApi(row));
+      },
+    ),
+    route(
+      "DELETE",
+      `${path}/:id`,
+      { summary: `Delete a ${kind}; its people stay`, access, responses: { 204: null } },
+      async ({ caller, params }) => {
+        const accountId = caller.account.id;
+        const members = await ctx.transaction(async (tx) => {
+          await accountStore.lock(tx, accountId);
+          return store.delete(tx, accountId, kind, integerId(params.id));
+        });
+        if (!members) throw notFound();
+        await table.forgetPeople(members);
+        return noContent();
+      },
+    ),
+  ];
+}

@@ -1,0 +1,122 @@
+/**
+ * Finds the token inside an address, in a text that is read piece by piece (SPEC 2.1, CONTRACT 5): who follows such an
+ * address, a reader or an agent, would hand the token to whoever it leads to.
+ *
+ * An address is wider here than in any one grammar, because readers differ: whatever a Markdown renderer, a browser, a
+ * shell or a model may take as one. So a word (up to a blank or an angle bracket) that holds the token is refused where
+ * something of an address stands before the token, or a host after it; and so is a token in a tag's link.
+ */
+
+/** Stands for the token while a text is examined: a private-use character, which no text needs. */
+export const tokenMark = "\uE000";
+
+/** Where a text read so far ends. */
+export interface Spot {
+  /** The word under way. */
+  readonly word: string;
+  /** What stands since an angle bracket that is still open; null outside of one. */
+  readonly angle: Angle | null;
+}
+
+interface Angle {
+  /** Its first characters: `<https://a b>` is a destination in Markdown, blanks included. */
+  readonly head: string;
+  readonly tail: string;
+  /** An attribute that holds an address was seen. */
+  readonly link: boolean;
+  /** The quote of an attribute's value that is still open, or "". */
+  readonly quote: string;
+}
+
+export const textStart: Spot = { word: "", angle: null };
+
+/** Reads on. `exposed` is true where a token mark stands inside an address. */
+export function readOn(from: Spot, text: string): { spot: Spot; exposed: boolean } {
+  let { word, angle } = from;
+  let exposed = false;
+  for (const [piece] of text.matchAll(/[\t\n\v\f\r <>]|[^\t\n\v\f\r <>]+/g)) {
+    if (piece.length === 1 && "\t\n\v\f\r <>".includes(piece)) word = "";
+    else word += piece;
+    angle = angle ? readAngle(angle, piece) : piece === "<" ? openAngle : null;
+    if (word.includes(tokenMark)) exposed ||= isAddress(word) || (angle !== null && isLink(angle));
+    word = shortened(word);
+  }
+  return { spot: { word, angle }, exposed };
+}
+
+/** Whether `token` stands inside an address anywhere in `text`. */
+export function exposesToken(text: string, token: string): boolean {
+  if (token === "" || !text.includes(token)) return false;
+  return readOn(textStart, text.replaceAll(token, tokenMark)).exposed;
+}
+
+const schemes =
+  "https?|wss?|ftps?|sftp|ssh|git|file|data|blob|javascript|vbscript|mailto|sms|tel|view-source|ldaps?|gopher";
+/** What makes the rest of a word an address: a slash, a query, a user's `@`, a fragment, an entity that may be any of these, a scheme. */
+const before = new RegExp(
+  String.raw`[/?@]|\w#|\\[/:.\\](?!["'])|&#?\w+;|(?:^|[^a-z0-9])(?:${schemes}):|(?:^|\W)www\.`,
+  "i",
+);
+/** A mailbox or a host that the token begins. */
+const after = new RegExp(String.raw`${tokenMark}[^${tokenMark}]*@|${tokenMark}\.[\w-]`);
+
+function isAddress(word: string): boolean {
+  const bare = withoutQuotedParts(word);
+  const at = bare.lastIndexOf(tokenMark);
+  return at >= 0 && (before.test(bare.slice(0, at)) || after.test(bare));
+}
+
+/** `{"url":"https://x","token":"` is compact JSON: a quoted part that a separator ends is a value of its own. */
+function withoutQuotedParts(word: string): string {
+  return word.replaceAll(/(["'`])(?:(?!\1)[^\uE000])*\1(?=[,:;)}\]])/g, "");
+}
+
+const longestWord = 2000;
+
+/** The end of a very long word, which stays an address where it is one: else a text without blanks is read again and again. */
+function shortened(word: string): string {
+  if (word.length <= longestWord) return word;
+  const bare = withoutQuotedParts(word);
+  return `${before.test(bare) ? "/" : ""}${bare.slice(-64)}`;
+}
+
+const openAngle: Angle = { head: "", tail: "", link: false, quote: "" };
+const headLength = 40;
+const linkStart = /^\s*(?:[a-z][a-z0-9+.-]*:|[/\\]{2}|&)/i;
+const linkAttribute =
+  /[\s"'/](?:href|xlink:href|src|srcset|srcdoc|style|action|formaction|data|poster|background|cite|ping|content|manifest|icon|on\w+)\s*=/i;
+
+function isLink({ head, link }: Angle): boolean {
+  return link || linkStart.test(head);
+}
+
+/** The angle after one more piece: null where a `>` outside of an attribute's quotes closed it. */
+function readAngle(angle: Angle, piece: string): Angle | null {
+  if (angle.quote === "") {
+    if (piece === ">") return null;
+    // What opens last counts: the one before was a less-than sign or `<<EOF`.
+    if (piece === "<") return openAngle;
+    // A destination ends with its line; a tag goes on.
+    if (piece === "\n" && !angle.link && linkStart.test(angle.head)) return null;
+  }
+  const text = angle.tail + piece;
+  return {
+    head: angle.head.length < headLength ? (angle.head + piece).slice(0, headLength) : angle.head,
+    tail: text.slice(-headLength),
+    link: angle.link || linkAttribute.test(text),
+    quote: quoteAfter(angle, piece),
+  };
+}
+
+/** A quote opens a value only where it follows the `=`: an apostrophe in a text opens nothing. */
+function quoteAfter({ quote, tail }: Angle, piece: string): string {
+  let open = quote;
+  let afterEquals = tail.trimEnd().endsWith("=");
+  for (const character of piece) {
+    if (open !== "") {
+      if (character === open) open = "";
+    } else if (afterEquals && (character === '"' || character === "'")) open = character;
+    if (character.trim() !== "") afterEquals = character === "=";
+  }
+  return open;
+}

@@ -1,0 +1,38 @@
+import { parseFrontMatter } from "./front-matter.ts";
+
+/** A prompt that came as a file of a plugin. */
+export interface BuiltIn {
+  readonly kind: "chat" | "agent";
+  readonly name: string | null;
+  readonly placeholder: string | null;
+  /** What is rendered. */
+  readonly text: string;
+  /** The file as it stands, its front matter included. */
+  readonly file: string;
+}
+
+interface PromptFiles {
+  readonly name: string;
+  readonly prompts: Readonly<Record<string, string>>;
+}
+
+/**
+ * All plugins' prompt files by code: `<code>.agent.md` before `<code>.md` (SPEC 2.1). Throws an Error where two plugins
+ * have a file of one name, for then the order of plugins would decide in silence.
+ */
+export function builtInPrompts(plugins: readonly PromptFiles[]): ReadonlyMap<string, BuiltIn> {
+  const owners = new Map<string, string>();
+  const found = new Map<string, BuiltIn>();
+  for (const plugin of plugins) {
+    for (const [fileName, file] of Object.entries(plugin.prompts)) {
+      const owner = owners.get(fileName);
+      if (owner !== undefined) throw new Error(`plugins "${owner}" and "${plugin.name}" both have the prompt ${fileName}`);
+      owners.set(fileName, plugin.name);
+      const match = /^(.+?)(\.agent)?\.md$/.exec(fileName);
+      if (!match) throw new Error(`plugin "${plugin.name}": the prompt ${fileName} must be named <code>.md`);
+      const [, code = "", agent] = match;
+      if (agent || !found.has(code)) found.set(code, { kind: agent ? "agent" : "chat", file, ...parseFrontMatter(file) });
+    }
+  }
+  return found;
+}

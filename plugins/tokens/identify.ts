@@ -1,0 +1,80 @@
+/** Who asks: the hot path of every request. CONTRACT 1. */
+import { sha256, type Account, type BaseContext, type Caller, type Credential, type Identify } from "platform";
+import type { Access, Accounts } from "../accounts/api.ts";
+import { isWellFormed } from "./raw-token.ts";
+import type { TokenRow, TokenStore } from "./store.ts";
+import type { Usage } from "./usage.ts";
+
+interface Needed {
+  readonly ctx: Pick<BaseContext, "cache">;
+  readonly store: TokenStore;
+  readonly accounts: Accounts;
+  readonly usage: Usage;
+}
+
+export interface Identifier {
+  readonly identify: Identify;
+  /** After the commit, before the answer. */
+  readonly forget: (hashes: readonly string[]) => Promise<void>;
+}
+
+// Longer than any token; whoever sends more sends none.
+const maxChars = 512;
+
+export function createIdentifier({ ctx, store, accounts, usage }: Needed): Identifier {
+  // Keyed by hash: no token stands in memory. That there is no such token is never kept.
+  const cache = ctx.cache<TokenRow>({ name: "tokens.tokens", max: 20_000, load: store.byHash });
+  const callers = new WeakMap<TokenRow, { access: Access; bearer: Caller; cookie: Caller }>();
+  let given: Promise<Set<string>> | undefined;
+
+  /** Only a token that was given from outside may have another form than ours: all else need not be looked for. */
+  const mayExist = async (token: string, hash: string): Promise<boolean> => {
+    if (isWellFormed(token)) return true;
+    given ??= store.givenHashes();
+    given.catch(() => (given = undefined));
+    return (await given).has(hash);
+  };
+
+  const tokenOf = async (raw: string): Promise<TokenRow | undefined> => {
+    if (raw === "" || raw.length > maxChars) return undefined;
+    const hash = sha256(raw);
+    return cache.peek(hash) ?? ((await mayExist(raw, hash)) ? cache.get(hash) : undefined);
+  };
+
+  const callerOf = async ({ token: raw, viaCookie }: Credential): Promise<Caller | null> => {
+    const token = await tokenOf(raw);
+    const now = Date.now();
+    if (!token?.active || (token.expiresAt && token.expiresAt.getTime() <= now)) return null;
+    // A session is a `web_token`: an ordinary token does not become one by standing in a cookie.
+    if (viaCookie && token.kind !== "web_token") return null;
+    const access = await accounts.access(token.userId);
+    if (!access?.active) return null;
+    usage.seen(token, now);
+    let made = callers.get(token);
+    if (made?.access !== access) callers.set(token, (made = { access, ...callersOf(token, access) }));
+    return viaCookie ? made.cookie : made.bearer;
+  };
+
+  const identify: Identify = async (host, credential) => {
+    const atHost = await accounts.accountForHost(host);
+    const caller = credential && (await callerOf(credential));
+    if (caller && (!atHost || atHost.id === caller.account.id)) return { account: caller.account, caller };
+    const account: Account = atHost ?? (await accounts.defaultAccount());
+    return { account, caller: null };
+  };
+
+  return {
+    identify,
+    forget: async (hashes) => {
+      await Promise.all(hashes.map((hash) => cache.invalidate(hash)));
+    },
+  };
+}
+
+/** The owner's set, narrowed to the token's list (CONTRACT 4). */
+function callersOf(token: TokenRow, { account, user, privileges }: Access): { bearer: Caller; cookie: Caller } {
+  const { id: tokenId, privileges: narrowedTo } = token;
+  const effective = narrowedTo.length === 0 ? privileges : new Set(narrowedTo.filter((name) => privileges.has(name)));
+  const bearer = { account, user, tokenId, narrowedTo, privileges: effective, viaCookie: false };
+  return { bearer, cookie: { ...bearer, viaCookie: true } };
+}

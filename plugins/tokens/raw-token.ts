@@ -1,0 +1,65 @@
+/**
+ * The text of a token: `core_`, 36 random letters and digits, and 6 of a checksum (CRC-32, as GitHub's tokens have it):
+ * secret scanners find it, and a mistyped one is refused without asking the database. CONTRACT 6.
+ */
+import type { Secrets } from "platform";
+
+const prefix = "core_";
+const randomChars = 36;
+const checksumChars = 6;
+const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const form = /^core_[0-9A-Za-z]{42}$/;
+
+export function newRawToken(): string {
+  const picked: string[] = [];
+  while (picked.length < randomChars) {
+    for (const byte of crypto.getRandomValues(new Uint8Array(64))) {
+      // 248 = 4 × 62: above it some characters would come more often.
+      if (byte < 248 && picked.length < randomChars) picked.push(alphabet.charAt(byte % 62));
+    }
+  }
+  return withChecksum(picked.join(""));
+}
+
+/** Always the same token for the same `value`: who has the server's secret key, and nobody else, can make it again. */
+export function derivedRawToken(secrets: Pick<Secrets, "derive">, value: string): string {
+  const bytes = Uint8Array.fromBase64(secrets.derive("tokens.temporary", value), { alphabet: "base64url" });
+  let number = bytes.reduce((sum, byte) => sum * 256n + BigInt(byte), 0n);
+  let text = "";
+  // 256 bits are 43 characters: 36 of them hold 214 bits.
+  for (let at = 0; at < randomChars; at++) {
+    text += alphabet.charAt(Number(number % 62n));
+    number /= 62n;
+  }
+  return withChecksum(text);
+}
+
+/** Whether we can have made it. */
+export function isWellFormed(token: string): boolean {
+  return form.test(token) && token === withChecksum(token.slice(prefix.length, -checksumChars));
+}
+
+/** What of a token may be shown: its first 8 and last 4 characters, of a short one nothing that would give it away. */
+export function tokenInfo(token: string): string {
+  return token.length >= 24 ? `${token.slice(0, 8)}...${token.slice(-4)}` : `${token.slice(0, 2)}...`;
+}
+
+function withChecksum(random: string): string {
+  let number = crc32(random);
+  let checksum = "";
+  for (let at = 0; at < checksumChars; at++) {
+    checksum = alphabet.charAt(number % 62) + checksum;
+    number = Math.floor(number / 62);
+  }
+  return `${prefix}${random}${checksum}`;
+}
+
+/** Of ASCII text. */
+export function crc32(text: string): number {
+  let crc = 0xffffffff;
+  for (let at = 0; at < text.length; at++) {
+    crc ^= text.charCodeAt(at);
+    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
+  }
+  return (crc ^ 0xffffffff) >>> 0;
+}

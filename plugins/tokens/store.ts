@@ -1,0 +1,184 @@
+import type { Page, Queryable, Sql, Tx } from "platform";
+
+export interface TokenRow {
+  readonly id: number;
+  readonly accountId: number;
+  readonly userId: number;
+  readonly purpose: "session" | "temporary" | null;
+  readonly name: string | null;
+  readonly code: string | null;
+  readonly kind: "web_token" | null;
+  readonly integrationAppCode: string | null;
+  readonly forAccount: boolean;
+  readonly active: boolean;
+  readonly privileges: readonly string[];
+  readonly expiresAt: Date | null;
+  readonly tokenHash: string;
+  readonly tokenInfo: string;
+  readonly lastUsedAt: Date | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+export interface TokenInput {
+  readonly name: string | null;
+  readonly code: string | null;
+  readonly kind: "web_token" | null;
+  readonly integrationAppCode: string | null;
+  readonly forAccount: boolean;
+  readonly active: boolean;
+  readonly privileges: readonly string[];
+  readonly expiresAt: Date | null;
+}
+
+export interface NewTokenRow extends TokenInput {
+  readonly accountId: number;
+  readonly userId: number;
+  readonly parentId: number | null;
+  readonly purpose: TokenRow["purpose"];
+  readonly tokenHash: string;
+  readonly tokenInfo: string;
+  readonly given: boolean;
+}
+
+export type TokenFilter =
+  /** The tokens of the whole account. */
+  | { readonly of: "account" }
+  /** A person's own: those made through the API, or with `kind` also their sessions. */
+  | { readonly of: "user"; readonly userId: number; readonly webTokens: boolean };
+
+/** All SQL about tokens. */
+export function createTokenStore(sql: Sql) {
+  const columns = sql`
+    t.id, t.account_id, t.user_id, t.purpose, t.name, t.code, t.kind, t.integration_app_code, t.for_account, t.active,
+    t.privileges, t.expires_at, t.token_hash, t.token_info, t.last_used_at, t.created_at, t.updated_at`;
+  const hashes = (rows: readonly { tokenHash: string }[]) => rows.map(({ tokenHash }) => tokenHash);
+
+  return {
+    async byHash(hash: string): Promise<TokenRow | undefined> {
+      const [row] = await sql<TokenRow[]>`select ${columns} from api_tokens t where t.token_hash = ${hash}`;
+      return row;
+    },
+
+    /** The hashes of tokens that were given from outside. */
+    async givenHashes(): Promise<Set<string>> {
+      return new Set(hashes(await sql<{ tokenHash: string }[]>`select token_hash from api_tokens where given`));
+    },
+
+    async list(accountId: number, filter: TokenFilter, { limit, offset }: Page) {
+      const mine = (userId: number, webTokens: boolean) => sql`
+        t.user_id = ${userId} and ${webTokens ? sql`t.kind = 'web_token' and t.purpose is distinct from 'temporary'` : sql`t.purpose is null`}`;
+      const where = sql`
+        t.account_id = ${accountId}
+        and ${filter.of === "account" ? sql`t.for_account` : mine(filter.userId, filter.webTokens)}`;
+      const rows = await sql<TokenRow[]>`
+        select ${columns} from api_tokens t where ${where} order by t.id limit ${limit} offset ${offset}`;
+      const [count] = await sql<{ total: number }[]>`select count(*) as total from api_tokens t where ${where}`;
+      return { rows, total: count?.total ?? 0 };
+    },
+
+    /** One that people may see: temporary ones are nobody's concern. */
+    async byId(db: Queryable, accountId: number, id: number): Promise<TokenRow | undefined> {
+      const [row] = await db<TokenRow[]>`
+        select ${columns} from api_tokens t
+        where t.account_id = ${accountId} and t.id = ${id} and t.purpose is distinct from 'temporary'`;
+      return row;
+    },
+
+    /** The same, and nobody changes it until the transaction ends. */
+    async lockById(tx: Tx, accountId: number, id: number): Promise<TokenRow | undefined> {
+      const [row] = await tx<TokenRow[]>`
+        select ${columns} from api_tokens t
+        where t.account_id = ${accountId} and t.id = ${id} and t.purpose is distinct from 'temporary' for update`;
+      return row;
+    },
+
+    /** Undefined where the owner (or the parent) is gone, or the very same token stands already. */
+    async insert(db: Queryable, token: NewTokenRow): Promise<TokenRow | undefined> {
+      const [row] = await db<TokenRow[]>`
+        insert into api_tokens as t (account_id, user_id, parent_id, purpose, name, code, kind, integration_app_code,
+          for_account, active, privileges, expires_at, token_hash, token_info, given)
+        select ${token.accountId}, u.id, ${token.parentId}::bigint, ${token.purpose}, ${token.name}, ${token.code},
+          ${token.kind}, ${token.integrationAppCode}, ${token.forAccount}, ${token.active},
+          ${token.privileges}::text[], ${token.expiresAt}::timestamptz, ${token.tokenHash}, ${token.tokenInfo}, ${token.given}
+        from users u
+        where u.id = ${token.userId} and u.account_id = ${token.accountId}
+          and (${token.parentId}::bigint is null
+            or exists (select 1 from api_tokens p where p.id = ${token.parentId}::bigint for key share))
+        for key share of u
+        on conflict (token_hash) do nothing
+        returning ${columns}`;
+      return row;
+    },
+
+    async update(tx: Tx, accountId: number, id: number, token: TokenInput): Promise<TokenRow | undefined> {
+      const [row] = await tx<TokenRow[]>`
+        update api_tokens t set name = ${token.name}, code = ${token.code}, kind = ${token.kind},
+          integration_app_code = ${token.integrationAppCode}, for_account = ${token.forAccount}, active = ${token.active},
+          privileges = ${token.privileges}::text[], expires_at = ${token.expiresAt}, updated_at = now()
+        where t.account_id = ${accountId} and t.id = ${id} returning ${columns}`;
+      return row;
+    },
+
+    /** Deletes it with what was made from it; gives back the hashes of all. */
+    async delete(db: Queryable, accountId: number, id: number): Promise<string[]> {
+      return hashes(await db<TokenRow[]>`
+        with recursive family as (
+          select id from api_tokens where account_id = ${accountId} and id = ${id}
+          union all select c.id from api_tokens c join family f on c.parent_id = f.id
+        )
+        delete from api_tokens where id in (select id from family) returning token_hash`);
+    },
+
+    /** Deletes what was made from it; gives back the hashes. */
+    async deleteChildren(tx: Tx, id: number): Promise<string[]> {
+      return hashes(await tx<TokenRow[]>`
+        with recursive family as (
+          select id from api_tokens where parent_id = ${id}
+          union all select c.id from api_tokens c join family f on c.parent_id = f.id
+        )
+        delete from api_tokens where id in (select id from family) returning token_hash`);
+    },
+
+    /** Deletes a person's sessions and what was made from them, but `keepId` with its own; gives back the hashes. */
+    async deleteSessions(tx: Tx, userId: number, keepId: number | null): Promise<string[]> {
+      return hashes(await tx<TokenRow[]>`
+        delete from api_tokens where user_id = ${userId} and purpose is not null
+          and id is distinct from ${keepId}::bigint and (parent_id is distinct from ${keepId}::bigint or ${keepId}::bigint is null)
+        returning token_hash`);
+    },
+
+    async pruneExpired(): Promise<void> {
+      await sql`delete from api_tokens where purpose is not null and expires_at < now()`;
+    },
+
+    /** Writes when tokens were last used, each at most once a minute. */
+    async touch(ids: readonly number[], at: Date): Promise<void> {
+      await sql`
+        update api_tokens set last_used_at = ${at} where id = any(${ids}::bigint[])
+          and (last_used_at is null or last_used_at <= ${at}::timestamptz - interval '1 minute')`;
+    },
+  };
+}
+
+export type TokenStore = ReturnType<typeof createTokenStore>;
+
+/** A token as the API shows it: never the token itself. */
+export function toApi(row: TokenRow) {
+  return {
+    id: row.id,
+    name: row.name,
+    code: row.code,
+    kind: row.kind,
+    active: row.active,
+    expires_at: row.expiresAt,
+    integration_app_code: row.integrationAppCode,
+    for_account: row.forAccount,
+    privileges: row.privileges,
+    token_info: row.tokenInfo,
+    user_id: row.userId,
+    last_used_at: row.lastUsedAt,
+    created_at: row.createdAt,
+    updated_at: row.updatedAt,
+  };
+}

@@ -1,0 +1,43 @@
+/** When tokens were last used: noted without waiting, written together, each at most once a minute. CONTRACT 6. */
+import type { Log } from "platform";
+import type { TokenRow, TokenStore } from "./store.ts";
+
+export interface Usage {
+  seen(token: TokenRow, now: number): void;
+  /** Writes what is noted. */
+  flush(): Promise<void>;
+}
+
+const everyMs = 60_000;
+const writeAfterMs = 250;
+
+export function createUsage(store: Pick<TokenStore, "touch">, log: Log): Usage {
+  // By the row that is kept in the cache: what the cache forgets is forgotten here as well.
+  const noted = new WeakMap<TokenRow, number>();
+  let waiting = new Set<number>();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  const flush = async () => {
+    clearTimeout(timer);
+    timer = undefined;
+    if (waiting.size === 0) return;
+    const ids = [...waiting];
+    waiting = new Set();
+    try {
+      await store.touch(ids, new Date());
+    } catch (error) {
+      log.warn("when tokens were last used was not written", { tokens: ids.length, error });
+    }
+  };
+
+  return {
+    flush,
+    seen(token, now) {
+      const before = noted.get(token) ?? token.lastUsedAt?.getTime() ?? 0;
+      if (now - before < everyMs) return;
+      noted.set(token, now);
+      waiting.add(token.id);
+      timer ??= setTimeout(() => void flush(), writeAfterMs);
+    },
+  };
+}

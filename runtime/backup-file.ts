@@ -1,0 +1,140 @@
+/**
+ * The file of a backup: one zstd stream of frames, each a letter, a length and as many bytes.
+ *
+ *     H  the header, JSON: what the database was      T  a table begins, JSON: its name
+ *     Z  the end: SHA-256 of all bytes before it      D  rows of it, in COPY's text format
+ *                                                     E  it ends, JSON: how many rows it had
+ *
+ * Neither side ever holds more than one frame.
+ */
+import { type Static, Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { createReadStream, createWriteStream } from "node:fs";
+import { open, rename, rm } from "node:fs/promises";
+import { pipeline } from "node:stream/promises";
+import { createZstdCompress, createZstdDecompress } from "node:zlib";
+
+export const formatVersion = 1;
+
+/** What stands at the top of a backup. */
+export const Header = Type.Object({
+  format: Type.Literal(formatVersion),
+  application: Type.String(),
+  createdAt: Type.String(),
+  migrations: Type.Array(Type.Object({ plugin: Type.String(), name: Type.String(), checksum: Type.String() })),
+  tables: Type.Array(Type.Object({ name: Type.String(), columns: Type.Array(Type.String()) })),
+  sequences: Type.Array(Type.Object({ name: Type.String(), lastValue: Type.String(), isCalled: Type.Boolean() })),
+});
+export type Header = Static<typeof Header>;
+
+const letters = ["H", "T", "D", "E", "Z"] as const;
+type Letter = (typeof letters)[number];
+export interface Frame {
+  letter: Letter;
+  bytes: Uint8Array;
+}
+
+const prefixBytes = 5;
+const maxFrameBytes = 0x7fff_ffff;
+
+export function jsonFrame(letter: Letter, value: unknown): Frame {
+  return { letter, bytes: Buffer.from(JSON.stringify(value)) };
+}
+
+/** Writes a backup and puts it in its place only when it is complete and on disk; others cannot read it. */
+export async function writeFrames(file: string, frames: AsyncIterable<Frame>): Promise<void> {
+  const partial = `${file}.partial`;
+  try {
+    await pipeline(encode(frames), createZstdCompress(), createWriteStream(partial, { mode: 0o600 }));
+    const written = await open(partial, "r");
+    await written.sync();
+    await written.close();
+    await rename(partial, file);
+  } catch (error) {
+    await rm(partial, { force: true });
+    throw error;
+  }
+}
+
+async function* encode(frames: AsyncIterable<Frame>): AsyncGenerator<Uint8Array> {
+  const hash = new Bun.CryptoHasher("sha256");
+  for await (const { letter, bytes } of frames) {
+    const prefix = prefixOf(letter, bytes.length);
+    hash.update(prefix).update(bytes);
+    yield prefix;
+    yield bytes;
+  }
+  const sum = hash.digest();
+  yield prefixOf("Z", sum.length);
+  yield sum;
+}
+
+function prefixOf(letter: Letter, length: number): Uint8Array {
+  const prefix = Buffer.alloc(prefixBytes);
+  prefix.write(letter, "latin1");
+  prefix.writeUInt32BE(length, 1);
+  return prefix;
+}
+
+/** Reads the frames of a backup. Throws at the place where it is damaged, at the latest when it should end. */
+export async function* readFrames(file: string): AsyncGenerator<Frame> {
+  const source = createReadStream(file);
+  const unpacked = source.pipe(createZstdDecompress());
+  source.on("error", (error) => unpacked.destroy(error));
+  const hash = new Bun.CryptoHasher("sha256");
+  let pending: Uint8Array[] = [];
+  let size = 0;
+  let wanted = prefixBytes;
+  try {
+    for await (const chunk of unpacked) {
+      pending.push(chunk);
+      size += chunk.length;
+      if (size < wanted) continue;
+      let rest = Buffer.concat(pending);
+      for (;;) {
+        const frame = decode(rest);
+        wanted = frame.end;
+        if (rest.length < frame.end) break;
+        const bytes = rest.subarray(prefixBytes, frame.end);
+        if (frame.letter === "Z") return checkEnd(bytes, hash.digest(), rest.length - frame.end);
+        hash.update(rest.subarray(0, frame.end));
+        yield { letter: frame.letter, bytes };
+        rest = rest.subarray(frame.end);
+      }
+      pending = [rest];
+      size = rest.length;
+    }
+    throw new Error("it ends too early");
+  } catch (cause) {
+    if (cause instanceof Error && "syscall" in cause) throw new Error(`${file} cannot be read`, { cause });
+    throw new Error(`${file} is no complete backup: nothing was changed`, { cause });
+  } finally {
+    source.destroy();
+  }
+}
+
+function decode(bytes: Buffer): { letter: Letter; end: number } {
+  if (bytes.length < prefixBytes) return { letter: "D", end: prefixBytes };
+  const letter = letters.find((known) => known.charCodeAt(0) === bytes[0]);
+  const length = bytes.readUInt32BE(1);
+  if (!letter || length > maxFrameBytes) throw new Error("what stands there is no frame");
+  return { letter, end: prefixBytes + length };
+}
+
+function checkEnd(expected: Uint8Array, actual: Uint8Array, after: number): void {
+  if (!Buffer.from(actual).equals(expected) || after > 0) throw new Error("its checksum is wrong");
+}
+
+/** Reads a header, or says why this version cannot. */
+export function parseHeader({ letter, bytes }: Frame): Header {
+  const value: unknown = letter === "H" ? parseJson(bytes) : undefined;
+  if (Value.Check(Header, value)) return value;
+  if (typeof value === "object" && value !== null && "format" in value && value.format !== formatVersion) {
+    throw new Error(`the backup has format ${String(value.format)}, and this version reads ${formatVersion} only`);
+  }
+  throw new Error("the file is no backup of ours");
+}
+
+export function parseJson(bytes: Uint8Array): unknown {
+  return JSON.parse(Buffer.from(bytes).toString());
+}

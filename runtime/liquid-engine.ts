@@ -1,0 +1,182 @@
+/** LiquidJS with its parser, operators, tags and loading of partials put under the guard. */
+import {
+  CaseTag,
+  Context,
+  defaultOperators,
+  evalToken,
+  InlineCommentTag,
+  Liquid,
+  Parser,
+  Tag,
+  toValue,
+  type Emitter,
+  type Operators,
+  type TagToken,
+  type Template,
+  type TopLevelToken,
+} from "liquidjs";
+import { boundedFilters, chargeSearch } from "./liquid-filters.ts";
+import { BoundedEmitter, guarded, limits, LimitReached, weigh, type GuardedContext, type Run } from "./liquid-guard.ts";
+
+// Without a map of partials there is nothing that these could load.
+const loadingTags = ["include", "render", "layout", "block"];
+
+/** One engine: filters and tags registered on it, and the run that is under way. */
+export class GuardedLiquid extends Liquid {
+  /** Rendering is synchronous, so that there is one at a time, or one within another. */
+  run: Run | undefined;
+  /** Parses a partial, by way of the cache. */
+  load: (source: string, name: string) => Template[] = (source, name) => this.parse(source, name);
+
+  constructor(hasPartials: boolean) {
+    super({
+      ownPropertyOnly: true,
+      strictFilters: true,
+      parseLimit: limits.parseChars,
+      memoryLimit: limits.memory,
+      renderLimit: limits.renderMs,
+      operators,
+      // Never asked: partials come from a map. The default would be the file system.
+      templates: {},
+    });
+    for (const name of Object.keys(this.filters)) this.unregisterFilter(name);
+    for (const [name, filter] of boundedFilters()) this.registerFilter(name, filter);
+    this.registerTag("case", BoundedCase);
+    this.registerTag("#", BoundedComment);
+    if (!hasPartials) for (const name of loadingTags) Reflect.deleteProperty(this.tags, name);
+    guardRenderer(this);
+  }
+
+  override parse(html: string, filepath?: string): Template[] {
+    return new BoundedParser(this).parse(html, filepath);
+  }
+
+  // oxlint-disable-next-line require-yield -- LiquidJS wants a generator
+  override *_parsePartialFile(file: string): Generator<unknown, Template[], Template[]> {
+    const partials = this.run?.partials;
+    // A name that is computed may be anything.
+    const name = String(toValue(file));
+    const source = typeof partials === "function" ? partials(name) : ownText(partials, name);
+    if (source === undefined) throw new Error(`there is no partial "${name.slice(0, 100)}"`);
+    return this.load(source, name);
+  }
+
+  override _parseLayoutFile(file: string): Generator<unknown, Template[], Template[]> {
+    // oxlint-disable-next-line eslint/no-underscore-dangle -- LiquidJS's name
+    return this._parsePartialFile(file);
+  }
+}
+
+function ownText(partials: Record<string, string> | undefined, name: string): string | undefined {
+  return partials && Object.hasOwn(partials, name) ? partials[name] : undefined;
+}
+
+/** LiquidJS recurses as deep as blocks and partials are nested. */
+class BoundedParser extends Parser {
+  #nesting = 0;
+
+  override parseToken(token: TopLevelToken, rest: TopLevelToken[]): ReturnType<Parser["parseToken"]> {
+    this.#nesting++;
+    try {
+      if (this.#nesting > limits.nesting) throw new LimitReached("blocks are nested too deeply");
+      return super.parseToken(token, rest);
+    } finally {
+      this.#nesting--;
+    }
+  }
+}
+
+function guardRenderer(liquid: Liquid): void {
+  const { renderer } = liquid;
+  const renderTemplates = renderer.renderTemplates.bind(renderer);
+  renderer.renderTemplates = function* (templates: Template[], ctx: Context, emitter?: Emitter) {
+    const context = guarded(ctx);
+    context.tick(1 + templates.length);
+    if (++context.run.nesting > limits.nesting) throw new LimitReached("partials are nested too deeply");
+    const result: unknown = yield renderTemplates(templates, context, emitter ?? new BoundedEmitter(context));
+    context.run.nesting--;
+    return result;
+  };
+}
+
+/** Equality that counts each element of a list and the length of a text. */
+function* equal(left: unknown, right: unknown, ctx: Context): Generator<unknown, boolean, unknown> {
+  const context = guarded(ctx);
+  context.tick();
+  if (typeof left === "string" && typeof right === "string") {
+    context.charge(Math.min(left.length, right.length) >> 6);
+    return left === right;
+  }
+  if (!Array.isArray(left) || !Array.isArray(right)) return Boolean(yield defaultOperators["=="]?.(left, right, ctx));
+  if (left.length !== right.length) return false;
+  for (const [index, item] of left.entries()) if (!(yield equal(item, right[index], ctx))) return false;
+  return true;
+}
+
+function* contains(left: unknown, right: unknown, ctx: Context): Generator<unknown, boolean, unknown> {
+  const context = guarded(ctx);
+  context.tick();
+  const [whole, part]: unknown[] = [toValue(left), toValue(right)];
+  if (typeof whole === "string") {
+    if (typeof part !== "string" && typeof part !== "number") return false;
+    chargeSearch(context, whole, String(part));
+    return whole.includes(String(part));
+  }
+  if (Array.isArray(whole)) for (const item of whole) if (yield equal(item, right, ctx)) return true;
+  return false;
+}
+
+/** An order between numbers, texts and dates; lists would first be made text, at any cost. */
+function ordering(operator: string): (left: unknown, right: unknown, ctx: Context) => unknown {
+  return (left, right, ctx) => {
+    const context = guarded(ctx);
+    context.tick();
+    if (isList(left) || isList(right)) return false;
+    if (typeof left === "string" && typeof right === "string") context.charge(Math.min(left.length, right.length) >> 6);
+    return defaultOperators[operator]?.(left, right, ctx);
+  };
+}
+
+function isList(value: unknown): boolean {
+  return Array.isArray(toValue(value));
+}
+
+const operators: Operators = {
+  ...defaultOperators,
+  "==": equal,
+  "!=": function* (left: unknown, right: unknown, ctx: Context) {
+    return !(yield equal(left, right, ctx));
+  },
+  ...Object.fromEntries([">", "<", ">=", "<="].map((operator) => [operator, ordering(operator)])),
+  contains,
+};
+
+/** LiquidJS compares with an equality of its own, that counts nothing. */
+class BoundedCase extends CaseTag {
+  override *render(ctx: Context, emitter: Emitter): Generator<unknown, void, unknown> {
+    const target: unknown = toValue(yield this.value.value(ctx));
+    let isHit = false;
+    for (const { values, templates } of this.branches) {
+      for (const token of values) {
+        if (!(yield equal(target, yield evalToken(token, ctx), ctx))) continue;
+        yield this.liquid.renderer.renderTemplates(templates, ctx, emitter);
+        isHit = true;
+        break;
+      }
+    }
+    if (!isHit) yield this.liquid.renderer.renderTemplates(this.elseTemplates, ctx, emitter);
+  }
+}
+
+/** LiquidJS checks an inline comment by an expression that takes the square of the number of its empty lines. */
+class BoundedComment extends Tag {
+  constructor(token: TagToken, rest: TopLevelToken[], liquid: Liquid) {
+    super(token, rest, liquid);
+    const lines = token.args.split("\n").slice(1);
+    if (lines.some((line) => line.trim() !== "" && !line.trim().startsWith("#"))) {
+      throw new Error("every line of an inline comment must start with a '#' character");
+    }
+  }
+
+  render(): void {}
+}

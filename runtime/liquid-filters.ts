@@ -1,0 +1,317 @@
+/**
+ * LiquidJS's filters, each with a price. Those whose work is not bounded by what they are charged are
+ * replaced: the date filters, sort and sort_natural, split, replace and remove, slice, sample, json and
+ * inspect, append and prepend. `*_exp` are off: they parse text at run time.
+ */
+import { filters as originals, toValue, toValueSync } from "liquidjs";
+import type { FilterImplOptions } from "liquidjs";
+import { defaultDateFormat, formatDate } from "./liquid-dates.ts";
+import {
+  guarded,
+  jsonOf,
+  limits,
+  LimitReached,
+  textOf,
+  weigh,
+  type FilterFunction,
+  type GuardedContext,
+} from "./liquid-guard.ts";
+
+type Handler = (context: GuardedContext, value: unknown, ...args: unknown[]) => unknown;
+
+/** All filters, ready to register. */
+export function boundedFilters(): Map<string, FilterImplOptions> {
+  const all = new Map<string, FilterImplOptions>();
+  for (const [name, original] of Object.entries(originals)) {
+    if (name.endsWith("_exp")) continue;
+    if (typeof original === "function") all.set(name, priced(name, original));
+    else all.set(name, original);
+  }
+  for (const [name, handler] of Object.entries(replacements)) {
+    all.set(
+      name,
+      priced(name, function (value: unknown, ...args: unknown[]) {
+        return handler(guarded(this.context), value, ...args);
+      }),
+    );
+  }
+  return all;
+}
+
+/** A filter of ours; a render may bring its own function of this name, which then takes its place. */
+export function customFilter(name: string, fallback: FilterFunction): FilterImplOptions {
+  return priced(name, function (value: unknown, ...args: unknown[]) {
+    const { filters } = guarded(this.context).run;
+    const filter = Object.hasOwn(filters, name) ? filters[name] : fallback;
+    return filter?.(toValue(value), ...args);
+  });
+}
+
+// They look at a list's elements but not into them.
+const shallow = new Set(
+  "append compact concat default find find_index first group_by has json jsonify inspect last map pop prepend push raw reject reverse sample shift size slice sort sort_natural sum unshift where".split(
+    " ",
+  ),
+);
+// Text in, text out: whatever comes is made text first, by rules that are the same for all of them.
+const textual = new Set(
+  "append base64_decode base64_encode capitalize cgi_escape downcase escape escape_once hmac_sha256 lstrip newline_to_br normalize_whitespace number_of_words prepend remove remove_first remove_last replace replace_first replace_last rstrip sha256 slugify split squish strip strip_html strip_newlines truncate truncatewords upcase uri_escape url_decode url_encode xml_escape".split(
+    " ",
+  ),
+);
+// They evaluate a path like `client.name` for each element.
+const byPath = new Set("find find_index group_by has map reject sort sort_natural sum where".split(" "));
+// Steps for a call, and characters for each character, where one is too few.
+const stepsOf: Record<string, number> = {
+  date: 10,
+  date_to_xmlschema: 10,
+  date_to_rfc822: 10,
+  date_to_string: 10,
+  date_to_long_string: 10,
+  sha256: 5,
+  hmac_sha256: 10,
+  base64_encode: 2,
+  base64_decode: 2,
+};
+const charsOf: Record<string, number> = {
+  truncatewords: 16,
+  number_of_words: 16,
+  array_to_sentence_string: 4,
+  slugify: 4,
+  url_encode: 3,
+  cgi_escape: 3,
+  uri_escape: 3,
+  strip: 2,
+  uniq: 2,
+  sha256: 2,
+  hmac_sha256: 2,
+};
+const searching = new Set("remove_first remove_last replace_first replace_last".split(" "));
+
+function priced(name: string, handler: Extract<FilterImplOptions, (...args: never[]) => unknown>): FilterImplOptions {
+  return function (given: unknown, ...args: unknown[]) {
+    const context = guarded(this.context);
+    const value = textual.has(name) ? textOf(context, given) : given;
+    context.tick(stepsOf[name] ?? 1);
+    const weight = (item: unknown) => (shallow.has(name) ? lengthOf(item) : weightOf(context, item));
+    context.charge((charsOf[name] ?? 1) * [value, ...args].reduce((sum: number, item) => sum + weight(item), 0));
+    if (byPath.has(name)) checkPath(context, value, args);
+    if (searching.has(name)) chargeSearch(context, value, args[0]);
+    const result: unknown = handler.call(this, value, ...args);
+    return isGenerator(result) ? settle(context, result) : checked(context, value, result);
+  };
+}
+
+function* settle(
+  context: GuardedContext,
+  steps: Generator<unknown, unknown, unknown>,
+): Generator<unknown, unknown, unknown> {
+  return checked(context, undefined, yield steps);
+}
+
+function checked(context: GuardedContext, value: unknown, result: unknown): unknown {
+  if (Array.isArray(result)) {
+    weigh(context, result);
+    context.charge(result.length);
+  } else if (typeof result === "string") {
+    context.charge(result.length - (typeof value === "string" ? value.length : 0));
+  }
+  return result;
+}
+
+function isGenerator(value: unknown): value is Generator<unknown, unknown, unknown> {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    "next" in value &&
+    "throw" in value &&
+    typeof value.next === "function"
+  );
+}
+
+function lengthOf(item: unknown): number {
+  return Array.isArray(item) ? item.length : 0;
+}
+
+function weightOf(context: GuardedContext, item: unknown): number {
+  if (Array.isArray(item)) return weigh(context, item).chars;
+  return typeof item === "string" ? item.length : 1;
+}
+
+/** A path costs its length for each element, and what it is compared with its own. */
+function checkPath(context: GuardedContext, value: unknown, [path, expected]: unknown[]): void {
+  const text = textOf(context, path);
+  if (text.length > limits.propertyChars) throw new LimitReached("a property path is too long");
+  const items = Math.max(1, lengthOf(toValue(value)));
+  context.tick(items);
+  context.charge(Math.ceil(items * (weightOf(context, expected) / 64)));
+}
+
+/** To find a long text in a long text can take the product of their lengths. */
+export function chargeSearch(context: GuardedContext, text: unknown, pattern: unknown): void {
+  const [length, patternLength] = [weightOf(context, text), weightOf(context, pattern)];
+  if (patternLength <= length) context.charge(Math.floor(length * (patternLength / 64)));
+}
+
+const replacements: Record<string, Handler> = {
+  // Only what is added costs: a text that is built up in a loop would otherwise cost the square of its length.
+  append: (context, value, arg) => textOf(context, value) + paid(context, arg),
+  prepend: (context, value, arg) => paid(context, arg) + textOf(context, value),
+  split: (context, value, separator) => splitText(context, textOf(context, value), textOf(context, separator)),
+  replace: (context, value, pattern, replacement) => replaceText(context, value, pattern, replacement),
+  remove: (context, value, pattern) => replaceText(context, value, pattern, ""),
+  slice: sliceValue,
+  sort: (context, value, path) => sorted(context, value, path, (key) => key),
+  sort_natural: (context, value, path) =>
+    sorted(context, value, path, (key) => (isNothing(key) ? key : textOf(context, key).toLowerCase())),
+  sample: sampleOf,
+  json: (context, value, indent) => jsonOf(context, plain(value), indentOf(indent)),
+  jsonify: (context, value, indent) => jsonOf(context, plain(value), indentOf(indent)),
+  inspect: (context, value, indent) => jsonOf(context, plain(value), indentOf(indent)),
+  date: (context, value, format, timezone) => dateText(context, value, format, timezone),
+  date_to_xmlschema: (context, value) => dateText(context, value, "%Y-%m-%dT%H:%M:%S%:z"),
+  date_to_rfc822: (context, value) => dateText(context, value, "%a, %d %b %Y %H:%M:%S %z", undefined, "en"),
+  date_to_string: (context, value, type, style) => dateText(context, value, dayFormat("%b", type, style)),
+  date_to_long_string: (context, value, type, style) => dateText(context, value, dayFormat("%B", type, style)),
+};
+
+function paid(context: GuardedContext, value: unknown): string {
+  const text = textOf(context, value);
+  context.charge(text.length);
+  return text;
+}
+
+function plain(value: unknown): unknown {
+  return toValue(value);
+}
+
+function indentOf(value: unknown): number {
+  return Math.min(4, Math.max(0, Math.trunc(numberOf(value, 0))));
+}
+
+function numberOf(value: unknown, fallback: number): number {
+  const number = typeof value === "number" || (typeof value === "string" && value.length < 40) ? Number(value) : NaN;
+  return Number.isNaN(number) ? fallback : number;
+}
+
+/** Pieces of a text cost more than their characters: there are at most a million. */
+const pieceChars = 16;
+
+function splitText(context: GuardedContext, text: string, separator: string): string[] {
+  chargeSearch(context, text, separator);
+  const most = Math.floor(limits.memory / pieceChars);
+  const pieces = text.split(separator, most + 1);
+  context.charge(pieces.length * pieceChars);
+  // As in Ruby: empty pieces at the end do not count.
+  while (pieces.at(-1) === "") pieces.pop();
+  return pieces;
+}
+
+function replaceText(context: GuardedContext, value: unknown, pattern: unknown, replacement: unknown): string {
+  const [text, from, to] = [textOf(context, value), textOf(context, pattern), textOf(context, replacement)];
+  chargeSearch(context, text, from);
+  let count = from === "" ? text.length : 0;
+  if (from !== "") for (let at = text.indexOf(from); at >= 0; at = text.indexOf(from, at + from.length)) count++;
+  context.charge(count * (pieceChars + to.length));
+  return text.replaceAll(from, () => to);
+}
+
+function sliceValue(context: GuardedContext, given: unknown, begin: unknown, count: unknown = 1): unknown {
+  const value: unknown = toValue(given);
+  if (isNothing(value)) return [];
+  const list = Array.isArray(value) ? value : undefined;
+  const text = list ? "" : paid(context, value);
+  const from = Math.trunc(numberOf(begin, 0));
+  const length = Math.trunc(numberOf(count, 1));
+  const start = from < 0 ? (list?.length ?? codePoints(text)) + from : from;
+  if (start < 0 || length < 0) return list ? [] : "";
+  if (list) return list.slice(start, start + length);
+  const unit = advance(text, 0, start);
+  return text.slice(unit, advance(text, unit, length));
+}
+
+function codePoints(text: string): number {
+  let count = 0;
+  for (let unit = 0; unit < text.length; unit = advance(text, unit, 1)) count++;
+  return count;
+}
+
+/** The place `count` characters on, where a character may be two code units. */
+function advance(text: string, from: number, count: number): number {
+  let unit = from;
+  for (let left = count; left > 0 && unit < text.length; left--) unit += (text.codePointAt(unit) ?? 0) > 0xffff ? 2 : 1;
+  return unit;
+}
+
+function listOf(value: unknown): unknown[] {
+  const list: unknown = toValue(value);
+  if (Array.isArray(list)) return list;
+  return isNothing(list) ? [] : [list];
+}
+
+function isNothing(value: unknown): boolean {
+  return value === undefined || value === null;
+}
+
+/** By keys that are read once: numbers and texts in order, anything else at the end. */
+function sorted(context: GuardedContext, value: unknown, path: unknown, keyOf: (key: unknown) => unknown): unknown[] {
+  const list = listOf(value);
+  const steps = isNothing(path) ? [] : textOf(context, path).split(".");
+  const rounds = Math.ceil(Math.log2(list.length + 1));
+  context.tick(Math.ceil((list.length * rounds) / 8));
+  const keyed = list.map((item) => {
+    // oxlint-disable-next-line eslint/no-underscore-dangle -- LiquidJS's name
+    const found: unknown = steps.length > 0 ? toValueSync(context._getFromScope(item, steps, false)) : toValue(item);
+    const key = comparable(keyOf(found instanceof Date ? found.getTime() : found));
+    context.charge(Math.ceil((weightOf(context, key) * rounds) / 4));
+    return { item, key };
+  });
+  return keyed.toSorted((a, b) => compare(a.key, b.key)).map(({ item }) => item);
+}
+
+type Key = number | string | boolean | undefined;
+
+function comparable(key: unknown): Key {
+  return typeof key === "number" || typeof key === "string" || typeof key === "boolean" ? key : undefined;
+}
+
+function compare(a: Key, b: Key): number {
+  if (a === undefined || b === undefined) return Number(a === undefined) - Number(b === undefined);
+  if (a < b) return -1;
+  return a > b ? 1 : 0;
+}
+
+function sampleOf(context: GuardedContext, value: unknown, count: unknown = 1): unknown {
+  const pool = typeof value === "string" ? splitText(context, value, "") : [...listOf(value)];
+  const wanted = Math.min(pool.length, Math.max(0, Math.trunc(numberOf(count, 1))));
+  for (let index = 0; index < wanted; index++) {
+    const other = index + Math.floor(context.run.random() * (pool.length - index));
+    [pool[index], pool[other]] = [pool[other], pool[index]];
+  }
+  return wanted === 1 && numberOf(count, 1) === 1 ? pool[0] : pool.slice(0, wanted);
+}
+
+function dateText(context: GuardedContext, given: unknown, format: unknown, zone?: unknown, locale?: string): unknown {
+  const value: unknown = toValue(given);
+  const { run } = context;
+  const pattern = isNothing(toValue(format)) ? defaultDateFormat : textOf(context, format);
+  context.tick(Math.ceil(pattern.length / 4));
+  return (
+    formatDate(value, pattern, { ...run, timezone: zoneOf(zone) ?? run.timezone, locale: locale ?? run.locale }) ??
+    value
+  );
+}
+
+/** A name, "+02:00", or LiquidJS's minutes west of Greenwich. */
+function zoneOf(zone: unknown): string | undefined {
+  if (typeof zone === "string" && zone !== "") return zone;
+  if (typeof zone !== "number" || !(Math.abs(zone) < 24 * 60)) return undefined;
+  const minutes = Math.trunc(Math.abs(zone));
+  const text = [Math.floor(minutes / 60), minutes % 60].map((part) => String(part).padStart(2, "0")).join(":");
+  return `${zone > 0 ? "-" : "+"}${text}`;
+}
+
+function dayFormat(month: string, type: unknown, style: unknown): string {
+  if (type !== "ordinal") return `%d ${month} %Y`;
+  return style === "US" ? `${month} %-d%q, %Y` : `%-d%q ${month} %Y`;
+}

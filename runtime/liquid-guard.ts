@@ -1,0 +1,251 @@
+/**
+ * What keeps a template within bounds: the work it may do is counted, in steps and in characters, so
+ * that the same template always ends the same way; a limit of time stands behind for what is not counted.
+ * LiquidJS has limits of its own, and holes in them, each named where it is closed below.
+ */
+import { Context, Drop, Expression, evalTokenValue, Token, Tokenizer, TokenKind, toValue, TypeGuards } from "liquidjs";
+import type { Emitter } from "liquidjs";
+import type { DateSettings } from "./liquid-dates.ts";
+
+export const limits = {
+  parseChars: 256_000,
+  /** Of blocks and partials in one another. */
+  nesting: 100,
+  /** Of brackets in one expression. */
+  brackets: 50,
+  steps: 200_000,
+  /** Characters read and written by filters, and elements of arrays. */
+  memory: 16_000_000,
+  outputChars: 5_000_000,
+  arrayNesting: 50,
+  propertyChars: 256,
+  renderMs: 1000,
+};
+
+/** Work or size has reached its limit. */
+export class LimitReached extends Error {}
+
+/** Finds a partial or layout by its name. */
+export type Partials = Record<string, string> | ((name: string) => string | undefined);
+export type FilterFunction = (value: unknown, ...args: unknown[]) => unknown;
+
+/** One rendering: its settings, and what it has used up. */
+export interface Run extends DateSettings {
+  partials: Partials | undefined;
+  filters: Record<string, FilterFunction>;
+  random: () => number;
+  steps: number;
+  nesting: number;
+  weights: WeakMap<readonly unknown[], Weight>;
+}
+
+interface Weight {
+  chars: number;
+  depth: number;
+}
+
+/** A LiquidJS context that counts, reads own properties of plain data only, and calls nothing. */
+export class GuardedContext extends Context {
+  readonly run: Run;
+
+  constructor(run: Run, ...rest: ConstructorParameters<typeof Context>) {
+    super(...rest);
+    this.run = run;
+  }
+
+  /** Counts work of about a microsecond each. */
+  tick(steps = 1): void {
+    this.run.steps += steps;
+    if (this.run.steps > limits.steps) throw new LimitReached("the template does too much work");
+  }
+
+  charge(chars: number): void {
+    this.memoryLimit.use(chars);
+  }
+
+  override spawn(scope: object = {}): GuardedContext {
+    const { sync, globals, strictVariables, ownPropertyOnly, renderLimit, memoryLimit, liquid } = this;
+    const options = { sync, globals, strictVariables, ownPropertyOnly };
+    return new GuardedContext(this.run, scope, this.opts, options, { renderLimit, memoryLimit, liquid });
+  }
+
+  // A name that is no plain key would be turned into text by the lookup, at any cost.
+  override *_get(paths: (string | number | Drop)[]): Generator<unknown, unknown, unknown> {
+    if (!isKey(toValue(paths[0]))) return undefined;
+    // oxlint-disable-next-line eslint/no-underscore-dangle -- LiquidJS's name
+    return yield super._get(paths);
+  }
+
+  override readProperty(object: unknown, property: unknown): unknown {
+    this.tick();
+    const key: unknown = toValue(property);
+    if (object === null || object === undefined || !isKey(key)) return undefined;
+    // LiquidJS lets a loop's object answer with anything, its constructor and methods included.
+    if (object instanceof Drop) return dropKeys.has(key) ? super.readProperty(object, String(key)) : undefined;
+    if (Array.isArray(object) && typeof key === "number" && key < 0) return own(object, object.length + key);
+    const value = own(object, key);
+    if (value !== undefined) return typeof value === "function" ? undefined : value;
+    if (key === "size") return sizeOf(object);
+    if (key === "first") return Array.isArray(object) ? object[0] : undefined;
+    return key === "last" && Array.isArray(object) ? object.at(-1) : undefined;
+  }
+}
+
+export function guarded(context: Context): GuardedContext {
+  if (context instanceof GuardedContext) return context;
+  throw new TypeError("a template was rendered outside the guarded engine");
+}
+
+const dropKeys = new Set<unknown>(
+  "index index0 rindex rindex0 first last length name row col col0 col_first col_last super".split(" "),
+);
+
+function isKey(key: unknown): key is string | number {
+  return typeof key === "number" || (typeof key === "string" && key.length <= limits.propertyChars);
+}
+
+function own(object: unknown, key: string | number): unknown {
+  if (!Object.hasOwn(Object(object), key)) return undefined;
+  return Reflect.get(Object(object), key);
+}
+
+function sizeOf(object: unknown): number | undefined {
+  if (Array.isArray(object) || typeof object === "string") return object.length;
+  return typeof object === "object" && object !== null ? Object.keys(object).length : undefined;
+}
+
+/** Collects output, counted: LiquidJS has no limit for it. */
+export class BoundedEmitter implements Emitter {
+  buffer = "";
+  readonly #context: GuardedContext;
+
+  constructor(context: GuardedContext) {
+    this.#context = context;
+  }
+
+  write(value: unknown): void {
+    this.#context.tick();
+    const text = textOf(this.#context, value);
+    this.#context.charge(text.length);
+    if (this.buffer.length + text.length > limits.outputChars) throw new LimitReached("the output is too long");
+    this.buffer += text;
+  }
+}
+
+/** A value as text: nothing for nil, elements joined for a list, JSON for an object. */
+export function textOf(context: GuardedContext, given: unknown): string {
+  const value: unknown = toValue(given);
+  if (typeof value === "string") return value;
+  if (value === null || value === undefined) return "";
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? "" : value.toISOString();
+  if (Array.isArray(value)) {
+    context.tick(value.length);
+    context.charge(weigh(context, value).chars);
+    return value.map((item: unknown) => textOf(context, item)).join("");
+  }
+  if (typeof value === "object") return jsonOf(context, value, 0);
+  return typeof value === "number" || typeof value === "boolean" || typeof value === "bigint" ? String(value) : "";
+}
+
+/** JSON, measured before it is made: lists that share their elements grow exponentially when printed. */
+export function jsonOf(context: GuardedContext, value: unknown, indent: number): string {
+  const measure = (item: unknown, depth: number): void => {
+    context.tick();
+    if (depth > limits.nesting) throw new LimitReached("data is nested too deeply to print");
+    context.charge(8 + indent * depth + (typeof item === "string" ? item.length : 0));
+    if (typeof item !== "object" || item === null) return;
+    if (Array.isArray(item)) context.tick(item.length);
+    for (const [key, child] of Object.entries(item)) {
+      context.charge(key.length);
+      measure(child, depth + 1);
+    }
+  };
+  measure(value, 0);
+  return JSON.stringify(value, (_, item: unknown) => (typeof item === "bigint" ? Number(item) : item), indent) ?? "";
+}
+
+/**
+ * How long a list would be as text. Lists of lists that share their elements (`push` of a list to itself)
+ * are small in memory and endless when anything walks them, so too heavy a list is refused when it is made.
+ */
+export function weigh(context: GuardedContext, list: readonly unknown[], level = 0): Weight {
+  const known = context.run.weights.get(list);
+  if (known) return known;
+  if (level > limits.arrayNesting) throw new LimitReached("lists are nested too deeply");
+  const weight: Weight = { chars: list.length, depth: 1 };
+  for (const item of list) {
+    const inner = Array.isArray(item) ? weigh(context, item, level + 1) : undefined;
+    weight.chars += inner ? inner.chars : typeof item === "string" ? item.length : 16;
+    if (inner) weight.depth = Math.max(weight.depth, inner.depth + 1);
+  }
+  if (weight.chars > limits.memory) throw new LimitReached("a list is too large");
+  if (weight.depth > limits.arrayNesting) throw new LimitReached("lists are nested too deeply");
+  context.run.weights.set(list, weight);
+  return weight;
+}
+
+/** `(1..n)`: LiquidJS never ends for bounds above 2^53, where adding one changes nothing. */
+class RangeExpression extends Expression {
+  override *evaluate(ctx: Context): Generator<unknown, unknown, unknown> {
+    const context = guarded(ctx);
+    const [low, high] = this.postfix;
+    const first = bound(yield evalTokenValue(low, context));
+    const count = bound(yield evalTokenValue(high, context)) - first + 1;
+    if (!(count > 0)) return [];
+    if (!Number.isSafeInteger(first) || !Number.isSafeInteger(first + count))
+      throw new LimitReached("a range is too large");
+    context.charge(count * 8);
+    return Array.from({ length: count }, (_, index) => first + index);
+  }
+}
+
+function bound(value: unknown): number {
+  return typeof value === "number" || (typeof value === "string" && value.length < 40)
+    ? Math.trunc(Number(value))
+    : NaN;
+}
+
+/* What follows changes LiquidJS's own prototypes: it makes its tokenizers and tokens itself, in many places. */
+
+// oxlint-disable-next-line typescript/unbound-method -- called with its own `this`
+const { readValue, readGroupOrRange } = Tokenizer.prototype;
+let brackets = 0;
+
+// `a[a[a[…` would be read, and each of its errors wrapped, by a recursion as deep as the text is long.
+Tokenizer.prototype.readValue = function () {
+  brackets++;
+  try {
+    if (brackets > limits.brackets) throw new LimitReached("brackets are nested too deeply");
+    return readValue.call(this);
+  } finally {
+    brackets--;
+  }
+};
+
+Tokenizer.prototype.readGroupOrRange = function () {
+  const token = readGroupOrRange.call(this);
+  if (!TypeGuards.isRangeToken(token)) return token;
+  const initial = new RangeExpression([token.lhs, token.rhs]);
+  return Object.assign(token, { kind: TokenKind.FilteredValue, initial, filters: [] });
+};
+
+let indexed = { input: "", lineStarts: [0] };
+
+// LiquidJS counts from the beginning for each token: quadratic for the analysis of a long template.
+Token.prototype.getPosition = function () {
+  if (indexed.input !== this.input) indexed = { input: this.input, lineStarts: lineStarts(this.input) };
+  let low = 0;
+  let high = indexed.lineStarts.length;
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if ((indexed.lineStarts[middle] ?? 0) <= this.begin) low = middle;
+    else high = middle;
+  }
+  return [low + 1, this.begin - (indexed.lineStarts[low] ?? 0) + 1];
+};
+
+function lineStarts(input: string): number[] {
+  const starts = [0];
+  for (let at = input.indexOf("\n"); at >= 0; at = input.indexOf("\n", at + 1)) starts.push(at + 1);
+  return starts;
+}

@@ -1,0 +1,263 @@
+/**
+ * The one Liquid engine: prompts, sites and flow expressions. What it runs may be hostile: a template
+ * reads plain data and nothing else, and ends within limits of time, memory and output.
+ *
+ *     const liquid = createLiquid({ timezone: "Europe/Warsaw", locale: "pl" });
+ *     liquid.renderSync("{{ day | date: '%-d %B' }}", { day: "2026-01-05" }); // "5 stycznia"
+ *     liquid.evaluate("weather.main.temp | plus: 1", { weather }); // 21, a number
+ *     liquid.condition("city != blank and temp > 20", { city, temp });
+ */
+import { LiquidError, toValue, toValueSync, Tokenizer, Value, type TagClass, type Template as Node } from "liquidjs";
+import { GuardedLiquid } from "./liquid-engine.ts";
+import { customFilter } from "./liquid-filters.ts";
+import {
+  BoundedEmitter,
+  GuardedContext,
+  LimitReached,
+  type FilterFunction,
+  type Partials,
+  type Run,
+} from "./liquid-guard.ts";
+
+export { limits as liquidLimits } from "./liquid-guard.ts";
+export type { FilterFunction, Partials } from "./liquid-guard.ts";
+
+/** A template could not be read ("syntax"), went beyond a limit, or failed as it ran. */
+export class LiquidFault extends Error {
+  override name = "LiquidFault";
+  readonly kind: "syntax" | "limit" | "runtime";
+  readonly line: number;
+  readonly column: number;
+  /** The partial that the place is in; the template itself when undefined. */
+  readonly partial: string | undefined;
+
+  constructor(kind: LiquidFault["kind"], message: string, place: Place, cause: unknown) {
+    super(message, { cause });
+    this.kind = kind;
+    this.line = place.line;
+    this.column = place.column;
+    this.partial = place.partial;
+  }
+}
+
+interface Place {
+  line: number;
+  column: number;
+  partial?: string | undefined;
+}
+
+/** A parsed template; it stays valid for the engine that parsed it. */
+export interface Template {
+  readonly nodes: Node[];
+}
+
+export interface RenderOptions {
+  /** In place of filters registered under these names, for this rendering. */
+  filters?: Record<string, FilterFunction>;
+  partials?: Partials;
+  timezone?: string;
+  locale?: string;
+}
+
+export interface Liquid {
+  /** Throws a LiquidFault; the same text is parsed once. */
+  parse(source: string): Template;
+  /** The mistake of a template that cannot be parsed. */
+  syntaxError(source: string): { line: number; column: number; message: string } | undefined;
+  renderSync(template: string | Template, variables: Record<string, unknown>, options?: RenderOptions): string;
+  /** The typed value of an expression, filters included: what stands between `{{` and `}}`. */
+  evaluate(expression: string, variables: Record<string, unknown>, options?: RenderOptions): unknown;
+  /** Whether a condition holds: what stands in `{% if … %}`. */
+  condition(expression: string, variables: Record<string, unknown>, options?: RenderOptions): boolean;
+  /** The mistake of an expression or condition. */
+  expressionError(expression: string): { line: number; column: number; message: string } | undefined;
+  /** The variables that a template expects, with their paths: `client.name`. */
+  variablesOf(source: string): string[];
+  /** Before templates that use it are parsed: an unknown filter is a syntax fault. */
+  registerFilter(name: string, filter: FilterFunction): void;
+  registerTag(name: string, tag: TagClass): void;
+}
+
+export interface LiquidOptions {
+  /** IANA name or "+02:00". */
+  timezone?: string;
+  locale?: string;
+  /** Templates that others may load. Without it there are no `render`, `include`, `layout` and `block` tags. */
+  partials?: Partials;
+  clock?: () => Date;
+  random?: () => number;
+}
+
+const cachedTemplates = { entries: 1000, chars: 2_000_000 };
+const cachedExpressions = { entries: 5000, chars: 500_000 };
+
+export function createLiquid(options: LiquidOptions = {}): Liquid {
+  const engine = new GuardedLiquid(options.partials !== undefined);
+  const templates = cache<Template>(cachedTemplates);
+  const expressions = cache<Value>(cachedExpressions);
+  const own = new Set<string>();
+
+  const parse = (source: string, name = ""): Template =>
+    templates(`${name}\n${source}`, source.length, () => ({
+      nodes: reading(() => engine.parse(source, name || undefined)),
+    }));
+  const parseExpression = (source: string) =>
+    expressions(source, source.length, () => reading(() => readExpression(engine, source)));
+  engine.load = (source, name) => parse(source, name).nodes;
+
+  const start = (given: RenderOptions): Run => {
+    for (const name of Object.keys(given.filters ?? {})) {
+      if (!own.has(name)) throw new TypeError(`the filter ${name} is not registered`);
+    }
+    return newRun(options, given);
+  };
+  const valueOf = (source: string, variables: Record<string, unknown>, given: RenderOptions = {}): unknown => {
+    const expression = parseExpression(source);
+    return running(engine, start(given), variables, (context) => {
+      const value: unknown = toValue(toValueSync(expression.value(context)));
+      return value;
+    });
+  };
+
+  return {
+    parse: (source) => parse(source),
+    syntaxError: (source) => faultOf(() => parse(source)),
+    expressionError: (source) => faultOf(() => parseExpression(source)),
+    renderSync: (template, variables, given = {}) => {
+      const { nodes } = typeof template === "string" ? parse(template) : template;
+      return running(engine, start(given), variables, (context) => {
+        const emitter = new BoundedEmitter(context);
+        toValueSync(engine.renderer.renderTemplates(nodes, context, emitter));
+        return emitter.buffer;
+      });
+    },
+    evaluate: valueOf,
+    condition: (source, variables, given) => {
+      const value = valueOf(source, variables, given);
+      return value !== false && value !== undefined && value !== null;
+    },
+    variablesOf: (source) => {
+      const { nodes } = parse(source);
+      return reading(() => engine.globalFullVariablesSync(nodes, { partials: false }));
+    },
+    registerFilter: (name, filter) => {
+      own.add(name);
+      engine.registerFilter(name, customFilter(name, filter));
+    },
+    registerTag: (name, tag) => engine.registerTag(name, tag),
+  };
+}
+
+function newRun(options: LiquidOptions, given: RenderOptions): Run {
+  return {
+    timezone: given.timezone ?? options.timezone ?? "UTC",
+    locale: given.locale ?? options.locale ?? "en",
+    now: options.clock ?? (() => new Date()),
+    random: options.random ?? Math.random,
+    partials: given.partials ?? options.partials,
+    filters: given.filters ?? {},
+    steps: 0,
+    nesting: 0,
+    weights: new WeakMap(),
+  };
+}
+
+function running<T>(engine: GuardedLiquid, run: Run, variables: object, work: (context: GuardedContext) => T): T {
+  const outer = engine.run;
+  engine.run = run;
+  try {
+    // A copy without a prototype: `increment` writes into it, and nothing is inherited.
+    const scope: object = Object.assign(Object.create(null), variables);
+    return work(new GuardedContext(run, scope, engine.options, { sync: true }, { liquid: engine }));
+  } catch (error) {
+    throw asFault(error, "runtime");
+  } finally {
+    engine.run = outer;
+  }
+}
+
+function readExpression(engine: GuardedLiquid, source: string): Value {
+  if (source.length > 10_000) throw new LimitReached("the expression is too long");
+  const tokenizer = new Tokenizer(source, engine.options.operators);
+  const token = tokenizer.readFilteredValue();
+  tokenizer.skipBlank();
+  tokenizer.assert(tokenizer.end(), `unexpected ${tokenizer.snapshot()}`);
+  return new Value(token, engine);
+}
+
+function reading<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw asFault(error, "syntax");
+  }
+}
+
+function faultOf(work: () => unknown): { line: number; column: number; message: string } | undefined {
+  try {
+    work();
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof LiquidFault)) throw error;
+    return { line: error.line, column: error.column, message: error.message };
+  }
+}
+
+function asFault(error: unknown, phase: "syntax" | "runtime"): LiquidFault {
+  if (error instanceof LiquidFault) return error;
+  if (!(error instanceof Error))
+    return new LiquidFault("runtime", "the template failed", { line: 1, column: 1 }, error);
+  const place = LiquidError.is(error) ? placeOf(error) : { line: 1, column: 1 };
+  const cause = rootOf(error);
+  // A fault in a partial, or in a rendering within this one, keeps its own place.
+  if (cause instanceof LiquidFault) return cause;
+  const isSyntax = phase === "syntax" || error.name === "ParseError" || error.name === "TokenizationError";
+  const kind = isLimit(cause) ? "limit" : isSyntax ? "syntax" : "runtime";
+  return new LiquidFault(kind, messageOf(cause), place, cause);
+}
+
+function placeOf(error: LiquidError): Place {
+  const [line = 1, column = 1] = error.token.getPosition();
+  return { line, column, partial: error.token.file };
+}
+
+/** LiquidJS wraps an error, sometimes more than once. */
+function rootOf(error: Error): Error {
+  let root = error;
+  while (LiquidError.is(root) && root.originalError instanceof Error) root = root.originalError;
+  return root;
+}
+
+function isLimit(error: Error): boolean {
+  // A RangeError is the engine's own: no stack or no memory left. The message is that of LiquidJS's limits.
+  return error instanceof LimitReached || error instanceof RangeError || error.message.endsWith(" limit exceeded");
+}
+
+function messageOf(error: Error): string {
+  return error.message.replaceAll(/(, file:[^,]*)?, line:\d+, col:\d+/g, "").slice(0, 300);
+}
+
+/** Keeps what was used last, within a number of entries and of characters of their sources. */
+function cache<T>(most: { entries: number; chars: number }): (key: string, chars: number, make: () => T) => T {
+  const known = new Map<string, { value: T; chars: number }>();
+  let total = 0;
+  return (key, chars, make) => {
+    const found = known.get(key);
+    if (found) known.delete(key);
+    else total += chars;
+    let entry = found;
+    try {
+      entry ??= { value: make(), chars };
+    } catch (error) {
+      total -= chars;
+      throw error;
+    }
+    known.set(key, entry);
+    for (const [oldest, { chars: freed }] of known) {
+      if (known.size <= most.entries && total <= most.chars) break;
+      known.delete(oldest);
+      total -= freed;
+    }
+    return entry.value;
+  };
+}

@@ -1,0 +1,128 @@
+/**
+ * Writes runtime/platform-types.txt, the text of `corestead types`: what "platform" exports, for authors of plugins who
+ * have only the binary. It stands alone: what we use of the types of TypeBox and postgres.js is inside.
+ *
+ *     bun scripts/platform-types.ts
+ *
+ * tsc prints the declarations of runtime/sdk.ts and of all it imports; each file becomes one
+ * `declare module "platform/…" { … }`, in which only those declarations stay that runtime/sdk.ts leads to.
+ */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, dirname, join, relative, resolve } from "node:path";
+import { parseDeclarations, type Declarations } from "./declarations.ts";
+
+const root = resolve(import.meta.dir, "..");
+const typebox = join(root, "node_modules/@sinclair/typebox/build/esm");
+const postgres = join(root, "node_modules/postgres/types/index.d.ts");
+const header = await Bun.file(join(import.meta.dir, "platform-types-header.txt")).text();
+
+/** A file of declarations on its way into the one. */
+interface Module {
+  readonly name: string;
+  readonly ours: boolean;
+  readonly declarations: Declarations;
+  /** The names that others need of it. */
+  readonly needed: Set<string>;
+}
+
+if (import.meta.main) {
+  const file = join(root, "runtime/platform-types.txt");
+  const text = await generateTypes();
+  await Bun.write(file, text);
+  process.stdout.write(`wrote ${relative(process.cwd(), file)} (${(text.length / 1000).toFixed(0)} kB)\n`);
+}
+
+/** The text as the sources of now give it. */
+export async function generateTypes(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "corestead-types-"));
+  try {
+    await emitDeclarations(folder);
+    const modules = await collect(folder);
+    const parts = [...modules.values()].toSorted(byName).map(print);
+    return [header.trimEnd(), ...parts].join("\n\n") + "\n";
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+function byName(a: Module, b: Module): number {
+  const key = ({ name, ours }: Module) => `${name === "platform" ? 0 : ours ? 1 : 2}${name}`;
+  return key(a) < key(b) ? -1 : 1;
+}
+
+async function emitDeclarations(folder: string): Promise<void> {
+  const config = {
+    extends: join(root, "tsconfig.json"),
+    files: [join(root, "runtime/sdk.ts"), join(root, "runtime/sql-files.d.ts")],
+    include: [],
+    compilerOptions: {
+      noEmit: false,
+      declaration: true,
+      emitDeclarationOnly: true,
+      outDir: folder,
+      rootDir: root,
+      typeRoots: [join(root, "node_modules/@types")],
+    },
+  };
+  await Bun.write(join(folder, "tsconfig.json"), JSON.stringify(config));
+  const tsc = Bun.spawn([join(root, "node_modules/.bin/tsc"), "-p", folder], { stdout: "pipe", stderr: "inherit" });
+  const said = await new Response(tsc.stdout).text();
+  if ((await tsc.exited) !== 0) throw new Error(`tsc could not print the declarations:\n${said}`);
+}
+
+/** Every module that "platform" leads to. */
+async function collect(folder: string): Promise<Map<string, Module>> {
+  const modules = new Map<string, Module>();
+  const waiting: [file: string, name: string][] = [[join(folder, "runtime/sdk.d.ts"), "*"]];
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    const [file, name] = next;
+    const ours = file.startsWith(folder);
+    const module = modules.get(file) ?? {
+      name: moduleName(file, folder),
+      ours,
+      declarations: parseDeclarations(patched(await Bun.file(file).text(), file), ours),
+      needed: new Set<string>(),
+    };
+    modules.set(file, module);
+    // Others' files come whole: they are cut along other lines than ours.
+    const wanted = ours ? name : "*";
+    if (module.needed.has(wanted)) continue;
+    module.needed.add(wanted);
+    for (const found of module.declarations.follow(wanted)) {
+      if (found.from === undefined) waiting.push([file, found.name]);
+      else waiting.push([fileOf(found.from, file, folder), found.name]);
+    }
+  }
+  for (const [file, module] of modules) module.declarations.rename((from) => moduleName(fileOf(from, file, folder), folder));
+  return modules;
+}
+
+function fileOf(specifier: string, from: string, folder: string): string {
+  if (specifier === "postgres") return postgres;
+  if (specifier === "@sinclair/typebox") return join(typebox, "index.d.mts");
+  if (specifier.startsWith(".")) return join(dirname(from), specifier.replace(/\.(m?)(?:ts|js)$/, ".d.$1ts"));
+  throw new Error(`${relative(folder, from)} shows plugins a type of "${specifier}": teach scripts/platform-types.ts that package`);
+}
+
+function moduleName(file: string, folder: string): string {
+  if (file === postgres) return "platform/postgres";
+  if (file.startsWith(typebox)) return join("platform/typebox", relative(typebox, file).replace(/(\/?index)?\.d\.mts$/, ""));
+  const name = basename(relative(folder, file), ".d.ts");
+  return name === "sdk" ? "platform" : `platform/${name}`;
+}
+
+/** postgres.js speaks of Node's streams and buffers, whose types an author need not have. */
+function patched(text: string, file: string): string {
+  if (file !== postgres) return text;
+  const streams = "type Readable = AsyncIterable<Uint8Array>;\ntype Writable = { write(chunk: string | Uint8Array): boolean; end(): void };";
+  return text
+    .replace(/^import \{ Readable, Writable \} from 'node:stream'$/m, streams)
+    .replaceAll(/\bBuffer\b/g, "Uint8Array")
+    .replace(/^export = postgres;$/m, "export default postgres;");
+}
+
+function print({ name, declarations, needed }: Module): string {
+  const body = declarations.print(needed).replaceAll(/^(?=.)/gm, "  ");
+  return `declare module "${name}" {\n${body.trimEnd()}\n}`;
+}
