@@ -85,8 +85,10 @@ export async function* readFrames(file: string): AsyncGenerator<Frame> {
   let pending: Uint8Array[] = [];
   let size = 0;
   let wanted = prefixBytes;
+  let complete = false;
   try {
     for await (const chunk of unpacked) {
+      if (complete) throw new Error("it goes on after its end");
       pending.push(chunk);
       size += chunk.length;
       if (size < wanted) continue;
@@ -96,7 +98,8 @@ export async function* readFrames(file: string): AsyncGenerator<Frame> {
         wanted = frame.end;
         if (rest.length < frame.end) break;
         const bytes = rest.subarray(prefixBytes, frame.end);
-        if (frame.letter === "Z") return checkEnd(bytes, hash.digest(), rest.length - frame.end);
+        if (frame.letter === "Z") complete = checkEnd(bytes, hash.digest(), rest.length - frame.end);
+        if (complete) break;
         hash.update(rest.subarray(0, frame.end));
         yield { letter: frame.letter, bytes };
         rest = rest.subarray(frame.end);
@@ -104,7 +107,7 @@ export async function* readFrames(file: string): AsyncGenerator<Frame> {
       pending = [rest];
       size = rest.length;
     }
-    throw new Error("it ends too early");
+    if (!complete) throw new Error("it ends too early");
   } catch (cause) {
     if (cause instanceof Error && "syscall" in cause) throw new Error(`${file} cannot be read`, { cause });
     throw new Error(`${file} is no complete backup: nothing was changed`, { cause });
@@ -121,8 +124,9 @@ function decode(bytes: Buffer): { letter: Letter; end: number } {
   return { letter, end: prefixBytes + length };
 }
 
-function checkEnd(expected: Uint8Array, actual: Uint8Array, after: number): void {
-  if (!Buffer.from(actual).equals(expected) || after > 0) throw new Error("its checksum is wrong");
+function checkEnd(expected: Uint8Array, actual: Uint8Array, bytesAfter: number): true {
+  if (!Buffer.from(actual).equals(expected) || bytesAfter > 0) throw new Error("its checksum is wrong");
+  return true;
 }
 
 /** Reads a header, or says why this version cannot. */

@@ -137,26 +137,32 @@ async function headerOf(frames: AsyncGenerator<Frame>): Promise<Header> {
 }
 
 function sameMigrations(inFile: readonly MigrationRow[], here: readonly MigrationRow[]): void {
-  const id = ({ plugin, name, checksum }: MigrationRow) => `${plugin}/${name} ${checksum}`;
-  const ours = new Set(here.map(id));
-  const theirs = new Set(inFile.map(id));
-  const unknown = inFile.find((row) => !ours.has(id(row)));
+  const ours = new Set(here.map(identity));
+  const theirs = new Set(inFile.map(identity));
+  const unknown = inFile.find((row) => !ours.has(identity(row)));
   if (unknown)
     throw new Error(
       `the backup has migration ${unknown.plugin}/${unknown.name}, which this database does not have: restore it with the version that made it, or a newer one`,
     );
-  const missing = here.find((row) => !theirs.has(id(row)));
+  const missing = here.find((row) => !theirs.has(identity(row)));
   if (missing)
     throw new Error(
       `the backup is older than migration ${missing.plugin}/${missing.name} of this database: restore it with the version that made it, then upgrade`,
     );
 }
 
+function identity({ plugin, name, checksum }: MigrationRow): string {
+  return `${plugin}/${name} ${checksum}`;
+}
+
 function sameTables(inFile: readonly Table[], here: readonly Table[]): void {
-  const shape = (tables: readonly Table[]) =>
-    JSON.stringify(tables.map(({ name, columns }) => [name, columns.toSorted()]).sort());
-  if (shape(inFile) !== shape(here))
-    throw new Error("the tables of the backup are not those of this database, though their migrations are");
+  if (Bun.deepEquals(shape(inFile), shape(here))) return;
+  throw new Error("the tables of the backup are not those of this database, though their migrations are");
+}
+
+/** Without the order, which differs between a table that was altered and one that was made at once. */
+function shape(tables: readonly Table[]): Set<string> {
+  return new Set(tables.flatMap(({ name, columns }) => columns.map((column) => `${name}.${column}`)));
 }
 
 async function makeRoom(
@@ -203,7 +209,10 @@ async function load(tx: Tx, table: Table, frames: AsyncGenerator<Frame>, log: Lo
   const rows = async function* () {
     for (let next = await frames.next(); !next.done; next = await frames.next()) {
       const { letter, bytes } = next.value;
-      if (letter !== "D") return void (expected = parseJson(bytes));
+      if (letter !== "D") {
+        expected = parseJson(bytes);
+        break;
+      }
       loaded += countRows(bytes);
       yield bytes;
     }

@@ -11,8 +11,8 @@ export function openapi(routes: readonly Route[], systemRoutes: readonly SystemR
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route) };
   }
   for (const { path, summary } of systemRoutes) {
-    const responses = { 200: { description: "OK" } };
-    paths[path] = { get: { summary, tags: ["system"], security: [], responses } };
+    const answers = { 200: { description: "OK" } };
+    paths[path] = { get: { summary, tags: ["system"], security: [], responses: answers } };
   }
   return {
     openapi: "3.1.0",

@@ -34,4 +34,5 @@ export type { EventRef, JobRef, ServiceRef } from "./references.ts";
 export * from "./reply.ts";
 export { route } from "./route.ts";
 export type { Access, Method, RequestInput, Route } from "./route.ts";
+export type { Secrets } from "./secrets.ts";
 export * as setting from "./settings.ts";

@@ -79,16 +79,17 @@ function inStatements(text: string): Declarations {
   };
 }
 
-/** A statement begins at the left edge, and its comment belongs to it. */
+/** A statement begins at the left edge, and the comment before it belongs to it. */
 function split(text: string): string[] {
   const statements: string[] = [];
   let comment = "";
   for (const block of text.split(/^(?=[a-z]|\/\*\*)/m)) {
-    if (block.startsWith("/**")) comment = block;
-    else {
+    if (!block.startsWith("/**")) {
       statements.push(comment + block);
       comment = "";
-    }
+    } else if (/\*\/\s*$/.test(block)) comment = block;
+    // A comment inside of a union stands at the left edge too.
+    else statements.push(`${statements.pop() ?? ""}${block}`);
   }
   return statements.filter((statement) => statement.trim() !== "");
 }

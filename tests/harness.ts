@@ -5,6 +5,7 @@
  *     const answer = await app.post("/core/prompts.json", { prompt: { … } });
  *     expect(answer.status).toBe(201);
  */
+import { setDefaultTimeout } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,6 +17,9 @@ import { startEmbeddedPostgres } from "../runtime/embedded-postgres.ts";
 import { createLog } from "../runtime/log.ts";
 import type { Plugin } from "../runtime/plugin.ts";
 import type { ServiceRef } from "../runtime/references.ts";
+
+// A machine may be busy: a test fails by its assertions, this only ends what hangs.
+setDefaultTimeout(60_000);
 
 export const adminToken = "test-admin-token-0123456789abcdefghijklmnop";
 export const adminPassword = "correct horse battery staple";

@@ -14,6 +14,8 @@ interface Needed {
 
 export interface Identifier {
   readonly identify: Identify;
+  /** Whether this very token stands in the database; it may be switched off. */
+  readonly knows: (raw: string) => Promise<boolean>;
   /** After the commit, before the answer. */
   readonly forget: (hashes: readonly string[]) => Promise<void>;
 }
@@ -65,6 +67,7 @@ export function createIdentifier({ ctx, store, accounts, usage }: Needed): Ident
 
   return {
     identify,
+    knows: async (raw) => (await tokenOf(raw)) !== undefined,
     forget: async (hashes) => {
       await Promise.all(hashes.map((hash) => cache.invalidate(hash)));
     },

@@ -1,0 +1,106 @@
+/** Changes of the tokens that people make, each in one transaction, and the caches put right before the answer. */
+import { forbidden, invalid, notFound, sha256, unauthorized, type BaseContext, type Caller, type Tx } from "platform";
+import type { Access, Accounts } from "../accounts/api.ts";
+import type { Identifier } from "./identify.ts";
+import { newRawToken, tokenInfo } from "./raw-token.ts";
+import { blankToken, endsChildren, maySee, merged, mustBeOwners, mustManage, mustStayWithin } from "./rules.ts";
+import type { TokenChange } from "./rules.ts";
+import { toApi, type TokenInput, type TokenRow, type TokenStore } from "./store.ts";
+
+interface Needed {
+  readonly ctx: Pick<BaseContext, "transaction" | "changed" | "sql">;
+  readonly store: TokenStore;
+  readonly accounts: Accounts;
+  readonly forget: Identifier["forget"];
+}
+
+export function createChanges({ ctx, store, accounts, forget }: Needed) {
+  const announce = (kind: string, row: TokenRow, tx: Tx) => {
+    const { accountId, id } = row;
+    return ctx.changed({ accountId, sourceType: "Account::ApiToken", kind, id, data: toApi(row) }, tx);
+  };
+
+  const ownerOf = async (userId: number): Promise<Access> => {
+    const owner = await accounts.access(userId);
+    if (!owner) throw notFound();
+    return owner;
+  };
+
+  const locked = async (tx: Tx, caller: Caller, id: number): Promise<TokenRow> => {
+    const row = await store.lockById(tx, caller.account.id, id);
+    if (!row || !maySee(caller, row)) throw notFound();
+    return row;
+  };
+
+  return {
+    async create(caller: Caller, change: TokenChange): Promise<{ row: TokenRow; raw: string }> {
+      const input = merged(blankToken, change, caller.account.timezone);
+      mustManage(caller, input);
+      mustBeOwners(input.privileges, await ownerOf(caller.user.id), accounts.isPrivilege);
+      mustStayWithin(caller, input.privileges);
+      if (isPast(input)) throw invalid({ expires_at: ["is in the past"] });
+      const raw = newRawToken();
+      const made = { parentId: null, purpose: null, tokenHash: sha256(raw), tokenInfo: tokenInfo(raw), given: false };
+      const row = await ctx.transaction(async (tx) => {
+        const owner = { accountId: caller.account.id, userId: caller.user.id };
+        const inserted = await store.insert(tx, { ...input, ...owner, ...made });
+        if (!inserted) throw unauthorized(); // the caller was deleted meanwhile
+        await announce("create", inserted, tx);
+        return inserted;
+      });
+      return { row, raw };
+    },
+
+    async update(caller: Caller, id: number, change: TokenChange): Promise<TokenRow> {
+      const { row, stale } = await ctx.transaction(async (tx) => {
+        const before = await locked(tx, caller, id);
+        if (before.purpose !== null) throw invalid({ base: ["a session can only be ended"] });
+        const after = merged(before, change, caller.account.timezone);
+        mustManage(caller, before);
+        mustManage(caller, after);
+        if (change.privileges !== undefined)
+          mustBeOwners(after.privileges, await ownerOf(before.userId), accounts.isPrivilege);
+        mustStayWithin(caller, before.privileges);
+        mustStayWithin(caller, after.privileges);
+        const updated = await store.update(tx, caller.account.id, id, after);
+        if (!updated) throw notFound();
+        const children = endsChildren(change) ? await store.deleteChildren(tx, id) : [];
+        await announce("update", updated, tx);
+        return { row: updated, stale: [updated.tokenHash, ...children] };
+      });
+      await forget(stale);
+      return row;
+    },
+
+    async delete(caller: Caller, id: number): Promise<void> {
+      const stale = await ctx.transaction(async (tx) => {
+        const before = await locked(tx, caller, id);
+        // SPEC 2.2 rule 5: running integrations depend on it.
+        if (before.forAccount) throw invalid({ base: ["a token of the whole account cannot be deleted"] });
+        if (!within(caller, before)) throw forbidden("this token can do more than the one you use");
+        const hashes = await store.delete(tx, caller.account.id, id);
+        if (before.purpose === null) await announce("destroy", before, tx);
+        return hashes;
+      });
+      await forget(stale);
+    },
+
+    async find(caller: Caller, id: number): Promise<TokenRow> {
+      const row = await store.byId(ctx.sql, caller.account.id, id);
+      if (!row || !maySee(caller, row)) throw notFound();
+      return row;
+    },
+  };
+}
+
+export type Changes = ReturnType<typeof createChanges>;
+
+function isPast({ expiresAt }: TokenInput): boolean {
+  return expiresAt !== null && expiresAt.getTime() <= Date.now();
+}
+
+/** A narrowed token ends itself and those within its own set. */
+function within(caller: Caller, { id, privileges }: TokenRow): boolean {
+  if (caller.narrowedTo.length === 0 || id === caller.tokenId) return true;
+  return privileges.length > 0 && privileges.every((name) => caller.narrowedTo.includes(name));
+}

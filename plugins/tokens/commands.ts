@@ -1,0 +1,36 @@
+import type { Command } from "platform";
+import type { Accounts } from "../accounts/api.ts";
+import { parseExpiry } from "./expiry.ts";
+import type { Issuing } from "./issue.ts";
+
+export function tokenCommands(accounts: Accounts, issuing: Issuing): Command[] {
+  const create: Command = {
+    name: "token create",
+    usage: "token create --user LOGIN [--account HOST] [--name N] [--privileges a,b] [--expires-at DATE]",
+    async run(options) {
+      const { user: login, account: host, name, privileges: list = "", "expires-at": expires } = options;
+      if (!login) throw new Error(`whose? corestead ${create.usage}`);
+      const account = host ? await accounts.accountForHost(host) : await accounts.defaultAccount();
+      if (!account) throw new Error(`no account has the host ${host}`);
+      const userId = await accounts.userIdOf(account.id, login);
+      const owner = userId === undefined ? undefined : await accounts.access(userId);
+      if (!owner) throw new Error(`nobody in the account ${account.name} has the login ${login}`);
+      const privileges = list.split(",").filter((part) => part !== "");
+      const lacked = privileges.find((privilege) => !owner.privileges.has(privilege));
+      if (lacked !== undefined) throw new Error(`${login} has no privilege ${lacked}`);
+      const expiresAt = expires ? parseExpiry(expires, account.timezone) : undefined;
+      if (expires && (!expiresAt || expiresAt.getTime() <= Date.now()))
+        throw new Error("--expires-at must be a date to come, e.g. 2030-12-31");
+      const made = await issuing.issue({
+        accountId: account.id,
+        userId: owner.user.id,
+        privileges,
+        ...(name && { name }),
+        ...(expiresAt && { expiresAt }),
+      });
+      if (!made) throw new Error(`${login} was deleted meanwhile`);
+      return [made.token];
+    },
+  };
+  return [create];
+}

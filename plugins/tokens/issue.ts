@@ -1,0 +1,71 @@
+/** Tokens that the server makes: sessions, temporary ones for prompts, and those of the command line. */
+import { sha256, type BaseContext, type Caller, type Sql, type Tx } from "platform";
+import type { IssuedToken, NewToken, Tokens } from "./api.ts";
+import type { Identifier } from "./identify.ts";
+import { derivedRawToken, newRawToken, tokenInfo } from "./raw-token.ts";
+import { blankToken } from "./rules.ts";
+import type { NewTokenRow, TokenStore } from "./store.ts";
+
+interface Needed {
+  readonly ctx: Pick<BaseContext, "sql" | "secrets" | "transaction">;
+  readonly store: TokenStore;
+  readonly identifier: Identifier;
+}
+
+type Special = Partial<Pick<NewTokenRow, "parentId" | "purpose" | "given">>;
+
+const hourMs = 3_600_000;
+
+export function createIssuing({ ctx, store, identifier }: Needed) {
+  const insert = async (db: Sql | Tx, token: NewToken, raw: string, special: Special = {}) => {
+    const { accountId, userId, name = null, kind = null, privileges = [], expiresAt = null } = token;
+    const text = { tokenHash: sha256(raw), tokenInfo: tokenInfo(raw) };
+    const made = { parentId: null, purpose: null, given: false, ...special };
+    const row = await store.insert(db, { ...blankToken, accountId, userId, name, kind, privileges, expiresAt, ...text, ...made });
+    return row && { id: row.id, token: raw, expiresAt: row.expiresAt };
+  };
+
+  const startSession: Tokens["startSession"] = async ({ accountId, userId, openedBy, seconds }) => {
+    const opener = openedBy === undefined ? undefined : await store.byId(ctx.sql, accountId, openedBy);
+    if (openedBy !== undefined && !opener) return undefined;
+    const expiresAt = earlier(new Date(Date.now() + seconds * 1000), opener?.expiresAt);
+    const session = { accountId, userId, name: "session", kind: "web_token", expiresAt } as const;
+    const narrowed = { privileges: opener?.privileges ?? [] };
+    return insert(ctx.sql, { ...session, ...narrowed }, newRawToken(), { purpose: "session", parentId: openedBy ?? null });
+  };
+
+  const endSession = async (caller: Caller): Promise<boolean> => {
+    const row = await store.byId(ctx.sql, caller.account.id, caller.tokenId);
+    if (row?.purpose !== "session") return false;
+    await identifier.forget(await store.delete(ctx.sql, caller.account.id, row.id));
+    return true;
+  };
+
+  /** One a half hour and session, the same in every process: so it is nowhere kept, and the table is not flooded. */
+  const temporaryToken = async (caller: Caller): Promise<string> => {
+    const now = Date.now();
+    const raw = derivedRawToken(ctx.secrets, `${caller.user.id}:${caller.tokenId}:${Math.floor(now / (hourMs / 2))}`);
+    if (await identifier.knows(raw)) return raw;
+    const session = await store.byId(ctx.sql, caller.account.id, caller.tokenId);
+    const expiresAt = earlier(new Date(now + hourMs), session?.expiresAt);
+    const owner = { accountId: caller.account.id, userId: caller.user.id, name: "prompt" };
+    const special = { purpose: "temporary", parentId: caller.tokenId } as const;
+    await insert(ctx.sql, { ...owner, privileges: caller.narrowedTo, expiresAt }, raw, special);
+    return raw;
+  };
+
+  return {
+    issue: (token: NewToken, db: Sql | Tx = ctx.sql): Promise<IssuedToken | undefined> => insert(db, token, newRawToken()),
+    /** Stores a token whose text was given from outside, of whatever form. */
+    issueGiven: (token: NewToken, raw: string, db: Sql | Tx) => insert(db, token, raw, { given: true }),
+    startSession,
+    endSession,
+    temporaryToken,
+  };
+}
+
+export type Issuing = ReturnType<typeof createIssuing>;
+
+function earlier(one: Date, other: Date | null | undefined): Date {
+  return other && other < one ? other : one;
+}

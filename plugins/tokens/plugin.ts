@@ -1,0 +1,71 @@
+import { definePlugin, setting } from "platform";
+import { accounts } from "../accounts/api.ts";
+import { tokens } from "./api.ts";
+import { createChanges } from "./change.ts";
+import { tokenCommands } from "./commands.ts";
+import { createIdentifier } from "./identify.ts";
+import { createIssuing } from "./issue.ts";
+import migration from "./migrations/001_tokens.sql" with { type: "text" };
+import instructions from "./prompts/api_tokens_api.md" with { type: "text" };
+import { tokenExample, tokenRoutes } from "./routes.ts";
+import { createTokenStore } from "./store.ts";
+import { createUsage } from "./usage.ts";
+
+/** API tokens, and who asks. SPEC 2.2 and 4.2, CONTRACT 6. */
+export default definePlugin({
+  name: "tokens",
+  needs: { accounts },
+  provides: tokens,
+  config: {
+    adminToken: setting.checked("CORE_ADMIN_TOKEN", "", "The first API token; empty = generated and printed once", visible),
+  },
+  migrations: [{ name: "001_tokens", sql: migration }],
+  privileges: [{ name: "api_tokens", doc: "make and manage one's own API tokens", roles: ["admin", "manager", "user"] }],
+  models: [{ name: "Account::ApiToken", sample: tokenExample }],
+  prompts: { "api_tokens_api.md": instructions },
+
+  setup(ctx) {
+    const { accounts: people } = ctx.services;
+    const store = createTokenStore(ctx.sql);
+    const usage = createUsage(store, ctx.log);
+    const identifier = createIdentifier({ ctx, store, accounts: people, usage });
+    const changes = createChanges({ ctx, store, accounts: people, forget: identifier.forget });
+    const issuing = createIssuing({ ctx, store, identifier });
+
+    people.onAccountCreated(async ({ accountId, userId, first }, tx) => {
+      const token = { accountId, userId, name: "first token" };
+      const given = first ? ctx.config.adminToken : "";
+      if (given) {
+        await issuing.issueGiven(token, given, tx);
+        return given.length < 20 ? ["CORE_ADMIN_TOKEN is short: choose one of 20 characters or more"] : [];
+      }
+      const made = await issuing.issue(token, tx);
+      return made ? [`API token: ${made.token}`] : [];
+    });
+    people.onPasswordChanged(async (userId, byTokenId, tx) => {
+      const ended = await store.deleteSessions(tx, userId, byTokenId);
+      return () => identifier.forget(ended);
+    });
+
+    return {
+      routes: tokenRoutes(store, changes, usage),
+      identify: identifier.identify,
+      commands: tokenCommands(people, issuing),
+      schedules: [{ id: "tokens.prune", cron: "23 * * * *", run: store.pruneExpired }],
+      service: {
+        identify: identifier.identify,
+        issue: (token) => issuing.issue(token),
+        startSession: issuing.startSession,
+        endSession: issuing.endSession,
+        temporaryToken: issuing.temporaryToken,
+      },
+      stop: usage.flush,
+    };
+  },
+});
+
+/** What an Authorization header can carry. */
+function visible(token: string): string {
+  if (/^[\x21-\x7e]{0,512}$/.test(token)) return token;
+  throw new Error("must be at most 512 visible ASCII characters without blanks");
+}

@@ -1,0 +1,131 @@
+import { created, field, forbidden, integerId, list, noContent, ok, pageOf, route, secret, Type } from "platform";
+import type { Caller, Route } from "platform";
+import type { Changes } from "./change.ts";
+import { isAdmin } from "./rules.ts";
+import { toApi, type TokenFilter, type TokenStore } from "./store.ts";
+import type { Usage } from "./usage.ts";
+
+const TokenInput = Type.Object({
+  name: Type.Optional(field.line()),
+  code: Type.Optional(field.line(100)),
+  active: Type.Optional(field.flag()),
+  expires_at: Type.Optional(field.line(64)),
+  kind: Type.Optional(field.line(64)),
+  integration_app_code: Type.Optional(field.line(100)),
+  for_account: Type.Optional(field.flag()),
+  privileges: Type.Optional(field.nullable(field.names())),
+});
+
+export const tokenExample = {
+  id: 7,
+  name: "import of orders",
+  code: "orders",
+  kind: null,
+  active: true,
+  expires_at: "2026-12-31T23:59:59.999Z",
+  integration_app_code: null,
+  for_account: false,
+  privileges: ["dbs"],
+  token_info: "core_AbC...wxyz",
+  user_id: 1,
+  last_used_at: null,
+  created_at: "2026-01-31T10:00:00.000Z",
+  updated_at: "2026-01-31T10:00:00.000Z",
+};
+
+// Made for the example: the text of a real one is 47 characters.
+const exampleRaw = "core_…";
+const access = { privilege: "api_tokens" } as const;
+const errors = "wrapped";
+
+/** SPEC 4.2 and CONTRACT 6. */
+export function tokenRoutes(store: TokenStore, changes: Changes, usage: Usage): Route[] {
+  return [
+    route(
+      "GET",
+      "/account/api_tokens",
+      {
+        summary: "List your tokens",
+        description: "Sessions that sign-in has started are tokens too, and are left out unless `kind=web_token` asks for them.",
+        access,
+        errors,
+        query: {
+          for_account: "`yes`: the tokens of the whole account, of whomever (administrators)",
+          kind: "`web_token`: web tokens and sessions only",
+          limit: "1 to 1000, default 100",
+          offset: "where the page begins",
+        },
+        responses: { 200: [tokenExample] },
+      },
+      async ({ caller, query }) => {
+        const filter = filterOf(caller, query);
+        await usage.flush();
+        const { rows, total } = await store.list(caller.account.id, filter, pageOf(query));
+        return list(rows.map(toApi), total);
+      },
+    ),
+    route(
+      "GET",
+      "/account/api_tokens/:id",
+      { summary: "One token", access, errors, responses: { 200: tokenExample } },
+      async ({ caller, params }) => {
+        await usage.flush();
+        return ok(toApi(await changes.find(caller, integerId(params.id))));
+      },
+    ),
+    route(
+      "POST",
+      "/account/api_tokens",
+      {
+        summary: "Make a token",
+        description:
+          "The answer shows `token`, once. `privileges` narrow it; empty = all that you may. A date in `expires_at` means the end of that day.",
+        access,
+        errors,
+        body: { key: "api_token", schema: TokenInput },
+        request: { name: "import of orders", code: "orders", expires_at: "2026-12-31", privileges: ["dbs"] },
+        responses: { 201: { ...tokenExample, token: exampleRaw } },
+      },
+      async ({ caller, body }) => {
+        const { row, raw } = await changes.create(caller, body);
+        return secret(created({ ...toApi(row), token: raw }));
+      },
+    ),
+    route(
+      "PATCH",
+      "/account/api_tokens/:id",
+      {
+        summary: "Change a token",
+        access,
+        errors,
+        body: { key: "api_token", schema: TokenInput },
+        request: { active: false },
+        responses: { 200: { ...tokenExample, active: false } },
+      },
+      async ({ caller, params, body }) => ok(toApi(await changes.update(caller, integerId(params.id), body))),
+    ),
+    route(
+      "DELETE",
+      "/account/api_tokens/:id",
+      {
+        summary: "Delete a token",
+        description: "One with `for_account` is not deleted (422): running integrations depend on it.",
+        access,
+        errors,
+        responses: { 204: null },
+      },
+      async ({ caller, params }) => {
+        await changes.delete(caller, integerId(params.id));
+        return noContent();
+      },
+    ),
+  ];
+}
+
+function filterOf(caller: Caller, query: URLSearchParams): TokenFilter {
+  if (/^(yes|true|1)$/.test(query.get("for_account") ?? "")) {
+    if (!isAdmin(caller)) throw forbidden("tokens of the whole account are for administrators");
+    return { of: "account" };
+  }
+  return { of: "user", userId: caller.user.id, webTokens: query.get("kind") === "web_token" };
+}

@@ -1,0 +1,95 @@
+/** What a token may be, and who may say so. CONTRACT 4 and 6. */
+import { forbidden, invalid, mistakes, type Caller } from "platform";
+import type { Access } from "../accounts/api.ts";
+import { parseExpiry } from "./expiry.ts";
+import type { TokenInput, TokenRow } from "./store.ts";
+
+/** The fields of a request; each may be missing. */
+export interface TokenChange {
+  readonly name?: string | null;
+  readonly code?: string | null;
+  readonly active?: boolean;
+  readonly expires_at?: string | null;
+  readonly kind?: string | null;
+  readonly integration_app_code?: string | null;
+  readonly for_account?: boolean;
+  readonly privileges?: readonly string[] | null;
+}
+
+export const blankToken: TokenInput = {
+  name: null,
+  code: null,
+  kind: null,
+  integrationAppCode: null,
+  forAccount: false,
+  active: true,
+  privileges: [],
+  expiresAt: null,
+};
+
+/** The token after the change, its privileges unchecked. Throws the 422. */
+export function merged(before: TokenInput, change: TokenChange, timezone: string): TokenInput {
+  const wrong = mistakes();
+  const kind = change.kind === undefined ? before.kind : change.kind || null;
+  if (kind !== null && kind !== "web_token") wrong.add("kind", "must be empty or web_token");
+  let { expiresAt } = before;
+  if (change.expires_at !== undefined) {
+    const given = change.expires_at?.trim();
+    expiresAt = given ? (parseExpiry(given, timezone) ?? null) : null;
+    if (given && !expiresAt) wrong.add("expires_at", "must be a date (2026-12-31) or a time (2026-12-31T12:00:00Z)");
+  }
+  wrong.check();
+  return {
+    name: line(change.name, before.name),
+    code: line(change.code, before.code),
+    kind: kind === "web_token" ? kind : null,
+    integrationAppCode: line(change.integration_app_code, before.integrationAppCode),
+    forAccount: change.for_account ?? before.forAccount,
+    active: change.active ?? before.active,
+    privileges: change.privileges === undefined ? before.privileges : [...new Set(change.privileges)],
+    expiresAt,
+  };
+}
+
+/** Throws the 422 where the list names what no plugin declares or the owner lacks. */
+export function mustBeOwners(list: readonly string[], owner: Access, isPrivilege: (name: string) => boolean): void {
+  const wrong = mistakes();
+  for (const name of list) {
+    if (!isPrivilege(name)) wrong.add("privileges", `${name} is not a privilege`);
+    else if (!owner.privileges.has(name)) wrong.add("privileges", `${name} is one that the owner lacks`);
+  }
+  wrong.check();
+}
+
+/** Throws the 422 where a narrowed token would make or change one that can do more than it. */
+export function mustStayWithin(caller: Caller, list: readonly string[]): void {
+  if (caller.narrowedTo.length === 0) return;
+  if (list.length === 0) throw invalid({ privileges: ["can't be empty: your own token is narrowed"] });
+  const wider = list.filter((name) => !caller.narrowedTo.includes(name));
+  if (wider.length > 0) throw invalid({ privileges: wider.map((name) => `${name} is beyond your own token`) });
+}
+
+/** Throws the 403 where this is not the caller's to change. */
+export function mustManage(caller: Caller, token: Pick<TokenInput, "forAccount">): void {
+  if (token.forAccount && !isAdmin(caller)) throw forbidden("tokens of the whole account are for administrators");
+}
+
+export function isAdmin(caller: Caller): boolean {
+  return caller.user.role === "admin";
+}
+
+/** One's own; an administrator sees all of the account's. */
+export function maySee(caller: Caller, token: TokenRow): boolean {
+  return token.userId === caller.user.id || isAdmin(caller);
+}
+
+/** Whether the change is one after which what was made from the token must end. */
+export function endsChildren(change: TokenChange): boolean {
+  const { active, kind, privileges, expires_at } = change;
+  return active !== undefined || kind !== undefined || privileges !== undefined || expires_at !== undefined;
+}
+
+function line(given: string | null | undefined, before: string | null): string | null {
+  if (given === undefined) return before;
+  return given?.trim() ? given : null;
+}

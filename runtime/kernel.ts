@@ -1,0 +1,133 @@
+/** The parts that all plugins share, put together: queue, events, schedules, caches, and the context made of them. */
+import { createBroadcast } from "./broadcast.ts";
+import { createCache } from "./cache.ts";
+import type { Config } from "./config.ts";
+import { openPool, transaction, type DatabaseTarget, type Sql } from "./db.ts";
+import { createEvents } from "./events.ts";
+import { createHttp } from "./http.ts";
+import { createIdempotency } from "./idempotency.ts";
+import { createQueue } from "./jobs.ts";
+import { createLiquid } from "./liquid.ts";
+import type { Log } from "./log.ts";
+import { createMetrics } from "./metrics.ts";
+import { modelChanged } from "./models.ts";
+import { createOutbound } from "./outbound.ts";
+import type { BaseContext, PluginFacts, Started } from "./plugin.ts";
+import type { Route } from "./route.ts";
+import { createSchedules } from "./schedule.ts";
+import { createSecrets, loadSecretKey } from "./secrets.ts";
+import { listen, type Listener } from "./serve.ts";
+import { localLimits, type Limits } from "./shared-limits.ts";
+import { systemRoutes } from "./system-routes.ts";
+
+export interface KernelOptions {
+  readonly config: Config;
+  readonly target: DatabaseTarget;
+  readonly log: Log;
+  /** No other process uses this database: nobody needs to be told of changes. */
+  readonly solo: boolean;
+  /** Who counts for rate limits; left out = this process. */
+  readonly limits?: Limits;
+}
+
+export interface Kernel {
+  readonly context: BaseContext;
+  /** Registers what the plugins handle, listens, and begins to work on jobs. */
+  readonly serve: (started: readonly Started<unknown>[], routes: readonly Route[]) => Promise<Listener>;
+  /** Tells streams to end; `stop` then ends everything else. */
+  readonly beginStop: () => void;
+  readonly stop: () => Promise<void>;
+}
+
+export async function createKernel(
+  options: KernelOptions,
+  sql: Sql,
+  plugins: readonly PluginFacts[],
+): Promise<Kernel> {
+  const { config, log } = options;
+  const parts = createParts(options, sql);
+  const { broadcast, queue, events, schedules, idempotency, metrics } = parts;
+  const stopping = new AbortController();
+  let origin = config.baseUrl || localOrigin(config.host, config.port);
+  const context: BaseContext = {
+    sql,
+    log,
+    plugins,
+    metrics,
+    broadcast,
+    transaction: (run) => transaction(sql, run),
+    emit: events.emit,
+    wanted: events.wanted,
+    listen: events.listen,
+    changed: (change, tx) => events.emit(modelChanged, change, tx),
+    enqueue: async (ref, payload, enqueueOptions) => void (await queue.enqueue(ref, payload, enqueueOptions)),
+    fetch: createOutbound({ allow: config.outboundAllow, log }).fetchOutside,
+    liquid: createLiquid(),
+    secrets: createSecrets(loadSecretKey(config.dataDir, config.secretKey || undefined)),
+    cache: (cacheOptions) => createCache({ ...cacheOptions, broadcast }),
+    limiter: options.limits ?? localLimits,
+    origin: () => origin,
+    maxImportBytes: config.maxImportBytes,
+    stopping: stopping.signal,
+  };
+  await broadcast.start();
+
+  const serve: Kernel["serve"] = async (started, routes) => {
+    for (const running of started) await register(running, parts);
+    await schedules.register({ id: "runtime.prune-idempotency", cron: "17 * * * *", run: idempotency.prune });
+    const system = systemRoutes({ sql, metrics, routes, origin: () => origin, stopping: stopping.signal });
+    const { maxBodyBytes, trustedProxies } = config;
+    const http = { routes, identify: identifier(started), idempotency, log, metrics, maxBodyBytes, trustedProxies };
+    const listener = listen(config, (peer) => createHttp({ ...http, peer }, system));
+    origin = config.baseUrl || localOrigin(config.host, listener.port);
+    queue.start();
+    schedules.start();
+    return listener;
+  };
+  const stop = async () => {
+    await schedules.stop();
+    await queue.stop();
+    await broadcast.stop();
+  };
+  return { context, serve, stop, beginStop: () => stopping.abort() };
+}
+
+type Parts = ReturnType<typeof createParts>;
+
+function createParts({ target, log, solo }: KernelOptions, sql: Sql) {
+  const processId = crypto.randomUUID();
+  const pool = { max: 1, prepare: false, applicationName: "corestead listen" };
+  const broadcast = createBroadcast({ sql, listen: () => openPool(target, pool), processId, log, solo });
+  const queue = createQueue({ sql, broadcast, log, processId });
+  const metrics = createMetrics();
+  metrics.gauge("corestead_jobs_waiting", "Jobs that wait, counted up to 10,000 a name", async () =>
+    (await queue.stats()).names.reduce((sum, { waiting }) => sum + waiting, 0),
+  );
+  return {
+    broadcast,
+    queue,
+    metrics,
+    events: createEvents({ queue, log }),
+    schedules: createSchedules({ sql, queue, log }),
+    idempotency: createIdempotency(sql),
+  };
+}
+
+async function register(running: Started<unknown>, { queue, events, schedules }: Parts): Promise<void> {
+  for (const handler of running.handlers ?? []) {
+    if ("job" in handler) queue.handle(handler.job, handler.run, handler.options);
+    else events.on(handler.event, handler.id, handler.run, handler.options);
+  }
+  for (const schedule of running.schedules ?? []) await schedules.register(schedule);
+}
+
+function identifier(started: readonly Started<unknown>[]) {
+  const [identify, ...others] = started.flatMap((running) => running.identify ?? []);
+  if (!identify || others.length > 0) throw new Error("exactly one plugin must identify requests");
+  return identify;
+}
+
+function localOrigin(host: string, port: number): string {
+  const name = host === "0.0.0.0" || host === "::" ? "localhost" : host.includes(":") ? `[${host}]` : host;
+  return `http://${name}:${port}`;
+}
