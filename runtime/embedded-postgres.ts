@@ -102,6 +102,7 @@ interface Run {
  */
 const guarded = `exec 3<&0 </dev/null
 ( (
+  cd /
   read -r word <&3
   [ "$word" = ended ] && exit
   kill -INT $$ || exit

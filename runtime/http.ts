@@ -114,8 +114,8 @@ async function handle(
   const { headers } = request;
   const peer = options.peer(request);
   const behindProxy = inNetworks(peer, options.trustedProxies);
-  const host = (behindProxy && headers.get("x-forwarded-host")) || headers.get("host") || "";
-  const { account, caller } = await options.identify(host.toLowerCase(), credentialOf(headers));
+  const host = ((behindProxy && headers.get("x-forwarded-host")) || headers.get("host") || "").toLowerCase();
+  const { account, caller } = await options.identify(host, credentialOf(headers));
   admit(route.spec.access, caller, request);
   const rawBody = await readBody(request, route.spec, options.maxBodyBytes);
   const once: RequestInput["once"] = (principal, run) => {
@@ -133,6 +133,7 @@ async function handle(
     params,
     query: queryOf(request.url),
     body: rawBody === undefined ? undefined : route.check(rawBody),
+    host,
     ip: behindProxy ? clientAddress(peer, headers.get("x-forwarded-for"), options.trustedProxies) : peer,
     secure: account.baseUrl.startsWith("https:") || (behindProxy && headers.get("x-forwarded-proto") === "https"),
     log: options.log,

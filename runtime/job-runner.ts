@@ -6,6 +6,7 @@ import { withCausation } from "./causation.ts";
 import type { HandleOptions, JobInfo } from "./jobs.ts";
 import type { Claim, ClaimedJob, JobStore, OrderKey } from "./job-store.ts";
 import { createSettler } from "./job-settler.ts";
+import { createTimers, untilTrue } from "./job-timers.ts";
 import type { Log } from "./log.ts";
 
 export interface RunnerOptions {
@@ -44,6 +45,8 @@ interface Lane {
   due: boolean;
   /** Where claims begin to look: a poll once a second finds what came late with an earlier time. */
   since: Date;
+  /** The earliest time that somebody asked to look from while the last claim was under way. */
+  asked: Date;
 }
 
 /** A job that runs, or whose end is not written yet. */
@@ -65,6 +68,7 @@ const pauseAfterErrorMs = 500;
 // A transaction of another process that took longer than this has its jobs found by the poll.
 const lateMs = 1000;
 const ever = new Date(0);
+const never = new Date(8.64e15);
 
 export function createRunner(options: RunnerOptions) {
   const { store, log, wake, concurrency, pollMs, graceMs } = options;
@@ -116,7 +120,9 @@ export function createRunner(options: RunnerOptions) {
   };
   const lookFrom = (name: string, since: Date) => {
     const lane = lanes.get(name);
-    if (lane && lane.since > since) lane.since = since;
+    if (!lane) return;
+    lane.since = earlier(lane.since, since);
+    lane.asked = earlier(lane.asked, since);
   };
   const startAll = (jobs: readonly ClaimedJob[], claims: readonly Claim[]) => {
     for (const { name, limit, since } of claims) {
@@ -125,8 +131,7 @@ export function createRunner(options: RunnerOptions) {
       if (!lane || own.length === 0) continue;
       const last = Math.max(...own.map((job) => job.dueAt.getTime()));
       const next = new Date(own.length === limit ? last : last - lateMs);
-      // Unless somebody asked for an earlier time while the claim was under way.
-      if (lane.since >= since && next > lane.since) lane.since = next;
+      lane.since = earlier(lane.asked, next > since ? next : since);
       if (own.length === limit) lane.due = true;
     }
     for (const job of jobs) void start(job);
@@ -220,6 +225,7 @@ export function createRunner(options: RunnerOptions) {
         running: 0,
         due: true,
         since: ever,
+        asked: never,
       };
       lanes.set(name, lane);
       timers.heartbeatWithin((leaseSeconds * 1000) / 4);
@@ -266,6 +272,7 @@ function chooseClaims(lanes: readonly Lane[], free: number, turn: number): Claim
     const limit = Math.min(lane.concurrency - lane.running, claimBatch, left);
     if (limit <= 0) continue;
     lane.due = false;
+    lane.asked = never;
     left -= limit;
     claims.push({ name: lane.handler.name, limit, leaseSeconds: lane.leaseSeconds, since: lane.since });
   }
@@ -282,47 +289,6 @@ function secondsToRetry(options: HandleOptions, attempt: number, error: unknown)
   return Math.min(2 ** (attempt - 1), 3600) * (0.75 + Math.random() / 2);
 }
 
-/** The poll, a timer for what is due before the next one, and the heartbeat. */
-function createTimers(pollMs: number, poll: () => void, heartbeat: () => void) {
-  let polling: ReturnType<typeof setInterval> | undefined;
-  let beating: ReturnType<typeof setInterval> | undefined;
-  let soon: ReturnType<typeof setTimeout> | undefined;
-  let soonAt = Infinity;
-  let beatMs = 5000;
-  const ring = () => {
-    soonAt = Infinity;
-    poll();
-  };
-  return {
-    start() {
-      polling = setInterval(poll, pollMs);
-      beating = setInterval(heartbeat, beatMs);
-    },
-    /** Polls in so many seconds, unless a poll comes first anyway. */
-    arm(seconds: number) {
-      const at = performance.now() + seconds * 1000;
-      if (polling === undefined || seconds * 1000 > pollMs || at >= soonAt) return;
-      clearTimeout(soon);
-      soonAt = at;
-      soon = setTimeout(ring, Math.max(1, seconds * 1000));
-    },
-    heartbeatWithin(ms: number) {
-      if (ms >= beatMs) return;
-      beatMs = ms;
-      if (beating === undefined) return;
-      clearInterval(beating);
-      beating = setInterval(heartbeat, beatMs);
-    },
-    stop() {
-      clearInterval(polling);
-      clearInterval(beating);
-      clearTimeout(soon);
-      polling = undefined;
-    },
-  };
-}
-
-async function untilTrue(condition: () => boolean, withinMs: number): Promise<void> {
-  const end = performance.now() + withinMs;
-  while (!condition() && performance.now() < end) await Bun.sleep(5);
+function earlier(a: Date, b: Date): Date {
+  return a < b ? a : b;
 }

@@ -69,7 +69,7 @@ export interface Queue {
   handle<T>(ref: JobRef<T>, run: (payload: T, job: JobInfo) => Promise<void>, options?: HandleOptions): () => void;
   /** Takes the job out of the queue; where it runs, its signal is aborted. False where it was finished already. */
   cancel(id: number): Promise<boolean>;
-  start(): void;
+  start(): Promise<void>;
   /** Claims no more, waits a while for what runs and gives the rest back. */
   stop(): Promise<void>;
   stats(): Promise<QueueStats>;
@@ -164,7 +164,7 @@ export function createQueue(options: QueueOptions): Queue {
       if (row.orderKey !== null) runner.promote([{ name: row.name, orderKey: row.orderKey }]);
       return true;
     },
-    start() {
+    async start() {
       unsubscribe.push(
         broadcast.on(dueTopic, runner.wake),
         broadcast.on(soonTopic, runner.poll),
@@ -172,7 +172,7 @@ export function createQueue(options: QueueOptions): Queue {
       );
       maintenance = setInterval(() => void maintain(), maintenanceMs);
       runner.start();
-      void maintain();
+      await maintain();
     },
     async stop() {
       clearInterval(maintenance);

@@ -4,7 +4,6 @@ import {
   Context,
   defaultOperators,
   evalToken,
-  InlineCommentTag,
   Liquid,
   Parser,
   Tag,
@@ -16,7 +15,7 @@ import {
   type TopLevelToken,
 } from "liquidjs";
 import { boundedFilters, chargeSearch } from "./liquid-filters.ts";
-import { BoundedEmitter, guarded, limits, LimitReached, weigh, type GuardedContext, type Run } from "./liquid-guard.ts";
+import { BoundedEmitter, guarded, limits, LimitReached, type Run } from "./liquid-guard.ts";
 
 // Without a map of partials there is nothing that these could load.
 const loadingTags = ["include", "render", "layout", "block"];
@@ -55,7 +54,8 @@ export class GuardedLiquid extends Liquid {
   override *_parsePartialFile(file: string): Generator<unknown, Template[], Template[]> {
     const partials = this.run?.partials;
     // A name that is computed may be anything.
-    const name = String(toValue(file));
+    const given: unknown = toValue(file);
+    const name = typeof given === "string" ? given : "";
     const source = typeof partials === "function" ? partials(name) : ownText(partials, name);
     if (source === undefined) throw new Error(`there is no partial "${name.slice(0, 100)}"`);
     return this.load(source, name);

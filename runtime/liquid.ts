@@ -7,7 +7,16 @@
  *     liquid.evaluate("weather.main.temp | plus: 1", { weather }); // 21, a number
  *     liquid.condition("city != blank and temp > 20", { city, temp });
  */
-import { LiquidError, toValue, toValueSync, Tokenizer, Value, type TagClass, type Template as Node } from "liquidjs";
+import {
+  LiquidError,
+  toValue,
+  toValueSync,
+  Tokenizer,
+  TypeGuards,
+  Value,
+  type Template as Node,
+  type Token,
+} from "liquidjs";
 import { GuardedLiquid } from "./liquid-engine.ts";
 import { customFilter } from "./liquid-filters.ts";
 import {
@@ -45,6 +54,9 @@ interface Place {
   column: number;
   partial?: string | undefined;
 }
+
+/** A tag: a class that extends LiquidJS's Tag. */
+export type TagClass = GuardedLiquid["tags"][string];
 
 /** A parsed template; it stays valid for the engine that parsed it. */
 export interface Template {
@@ -88,21 +100,21 @@ export interface LiquidOptions {
   random?: () => number;
 }
 
-const cachedTemplates = { entries: 1000, chars: 2_000_000 };
-const cachedExpressions = { entries: 5000, chars: 500_000 };
+const cachedTemplateBytes = 32_000_000;
+const cachedExpressionBytes = 8_000_000;
 
 export function createLiquid(options: LiquidOptions = {}): Liquid {
   const engine = new GuardedLiquid(options.partials !== undefined);
-  const templates = cache<Template>(cachedTemplates);
-  const expressions = cache<Value>(cachedExpressions);
+  const templates = cache<Template>(cachedTemplateBytes);
+  const expressions = cache<Value>(cachedExpressionBytes);
   const own = new Set<string>();
 
   const parse = (source: string, name = ""): Template =>
-    templates(`${name}\n${source}`, source.length, () => ({
+    templates(`${name}\n${source}`, source, () => ({
       nodes: reading(() => engine.parse(source, name || undefined)),
     }));
   const parseExpression = (source: string) =>
-    expressions(source, source.length, () => reading(() => readExpression(engine, source)));
+    expressions(source, source, () => reading(() => readExpression(engine, source)));
   engine.load = (source, name) => parse(source, name).nodes;
 
   const start = (given: RenderOptions): Run => {
@@ -182,7 +194,19 @@ function readExpression(engine: GuardedLiquid, source: string): Value {
   const token = tokenizer.readFilteredValue();
   tokenizer.skipBlank();
   tokenizer.assert(tokenizer.end(), `unexpected ${tokenizer.snapshot()}`);
+  // LiquidJS takes the first of "a b", and nothing for what "a >" lacks.
+  tokenizer.assert(isWhole(token.initial.postfix), "an operator lacks a value, or a value its operator", 0);
   return new Value(token, engine);
+}
+
+function isWhole(postfix: readonly Token[]): boolean {
+  let values = 0;
+  for (const token of postfix) {
+    const takes = !TypeGuards.isOperatorToken(token) ? 0 : token.operator === "not" ? 1 : 2;
+    if (values < takes) return false;
+    values += 1 - takes;
+  }
+  return values === 1;
 }
 
 function reading<T>(work: () => T): T {
@@ -237,27 +261,26 @@ function messageOf(error: Error): string {
   return error.message.replaceAll(/(, file:[^,]*)?, line:\d+, col:\d+/g, "").slice(0, 300);
 }
 
-/** Keeps what was used last, within a number of entries and of characters of their sources. */
-function cache<T>(most: { entries: number; chars: number }): (key: string, chars: number, make: () => T) => T {
-  const known = new Map<string, { value: T; chars: number }>();
+/** Keeps what was used last, as far as memory allows. */
+function cache<T>(mostBytes: number): (key: string, source: string, make: () => T) => T {
+  const known = new Map<string, { value: T; bytes: number }>();
   let total = 0;
-  return (key, chars, make) => {
+  return (key, source, make) => {
     const found = known.get(key);
+    const entry = found ?? { value: make(), bytes: parsedBytes(source) };
     if (found) known.delete(key);
-    else total += chars;
-    let entry = found;
-    try {
-      entry ??= { value: make(), chars };
-    } catch (error) {
-      total -= chars;
-      throw error;
-    }
+    else total += entry.bytes;
     known.set(key, entry);
-    for (const [oldest, { chars: freed }] of known) {
-      if (known.size <= most.entries && total <= most.chars) break;
+    for (const [oldest, { bytes }] of known) {
+      if (total <= mostBytes) break;
       known.delete(oldest);
-      total -= freed;
+      total -= bytes;
     }
     return entry.value;
   };
+}
+
+/** About what a parsed text takes: its tags weigh far more than its characters. */
+function parsedBytes(source: string): number {
+  return 2000 + 2 * source.length + 1500 * (source.match(/\{[{%]/g)?.length ?? 0);
 }

@@ -13,12 +13,15 @@
  * initdb would make, and saves half a second of the first start.
  */
 import { constants } from "node:fs";
-import { access, cp, mkdtemp, open, readdir, readFile, rename, rm, symlink } from "node:fs/promises";
+import { access, chmod, cp, mkdtemp, open, readdir, readFile, rename, rm, symlink } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { basename, dirname, join } from "node:path";
 
 /** The major version of the programs, and so of every cluster that they can open. */
 export const postgresMajor = "18";
+
+/** Another user than ours may have to run what is inside. */
+const openToAll = 0o755;
 
 /** Archives (.tar.zst) inside the compiled binary. */
 export interface BundledPostgres {
@@ -52,7 +55,10 @@ export function noPostgresHere(reason: string): Error {
 export async function postgresHome(dataDir: string, mayRun: (program: string) => Promise<boolean>): Promise<string> {
   if (bundled) {
     const { programs, version } = bundled;
-    return once(join(dataDir, `pg-${version}`), (folder) => unpack(programs, folder));
+    return once(join(dataDir, `pg-${version}`), async (folder) => {
+      await unpack(programs, folder);
+      await chmod(folder, openToAll);
+    });
   }
   const native = await packageFolder();
   if ((await linkLibraries(native)) && (await mayRun(join(native, "bin/postgres")))) return native;
@@ -60,6 +66,7 @@ export async function postgresHome(dataDir: string, mayRun: (program: string) =>
   return once(join(dataDir, `pg-${String(version)}`), async (folder) => {
     await cp(native, folder, { recursive: true });
     await linkLibraries(folder);
+    await chmod(folder, openToAll);
   });
 }
 
@@ -101,7 +108,7 @@ async function packageFolder(): Promise<string> {
 }
 
 /** Install scripts do not run under Bun, so we make the links that the package's own script would make. */
-async function linkLibraries(native: string): Promise<boolean> {
+export async function linkLibraries(native: string): Promise<boolean> {
   const links: unknown = JSON.parse(await readFile(join(native, "pg-symlinks.json"), "utf8"));
   if (!Array.isArray(links)) return false;
   for (const { source, target } of links) {

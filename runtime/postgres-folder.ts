@@ -5,7 +5,7 @@
  *     run/             the socket         corestead.pid    which process that is
  *     postgres.log     what the server says
  */
-import { Database } from "bun:sqlite";
+import { Database, SQLiteError } from "bun:sqlite";
 import { chownSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -76,6 +76,7 @@ export function lockFolder(dataDir: string): () => void {
     lock.run("begin exclusive");
   } catch (cause) {
     lock.close();
+    if (!(cause instanceof SQLiteError) || cause.code !== "SQLITE_BUSY") throw cause;
     const holder = holderOf(pidFile);
     throw new Error(
       `the data folder ${dataDir} is in use by another corestead process${holder}: stop it, or set another DATA_DIR`,
@@ -105,7 +106,8 @@ function holderOf(pidFile: string): string {
  */
 export async function clearLeftovers(dataDir: string, cluster: string): Promise<void> {
   for (const name of await readdir(dataDir)) {
-    if (name.includes(".tmp-")) await rm(join(dataDir, name), { recursive: true, force: true });
+    // What cannot be removed now (an initdb that lost its parent may still write there) is removed next time.
+    if (name.includes(".tmp-")) await rm(join(dataDir, name), { recursive: true, force: true }).catch(() => {});
   }
   const pidFile = join(cluster, "postmaster.pid");
   const pid = readPid(pidFile);

@@ -47,6 +47,8 @@ export interface RequestInput {
   readonly query: URLSearchParams;
   /** The parsed JSON inside the body's key; undefined where the route takes none. */
   readonly body: unknown;
+  /** The lower-case host that the client asked for, behind trusted proxies too; its port where it has one. */
+  readonly host: string;
   /** The client's address, behind trusted proxies too. */
   readonly ip: string;
   /** Whether the client came by https, behind trusted proxies too. */

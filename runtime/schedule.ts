@@ -23,8 +23,8 @@ export interface ScheduleOptions extends Pick<HandleOptions, "retry" | "maxAttem
 }
 
 export interface Schedules {
-  /** Resolves when the schedule is in force; gives back how to end it. */
-  register(options: ScheduleOptions): Promise<() => void>;
+  /** Puts the schedule in force; gives back how to end it. Throws where the pattern or the time zone is not one. */
+  register(options: ScheduleOptions): () => void;
   /** Fires what is due by now. The timer does it by itself; tests that turn the clock call it. */
   check(): Promise<void>;
   /** Forgets due times of so many days ago. */
@@ -46,6 +46,8 @@ interface Entry {
   readonly cron: Cron;
   /** All due times up to this one are dealt with. */
   checkedTo: Date;
+  /** Whether `checkedTo` has still to be read from what was fired before this process began. */
+  resume: boolean;
 }
 
 // Due times not older than this are late, not missed: the process was busy, or the machine slept for a moment.
@@ -76,6 +78,8 @@ export function createSchedules({ sql, queue, log, clock, timezone = "UTC" }: Sc
     const at = now();
     for (const [id, entry] of entries) {
       try {
+        if (entry.resume) entry.checkedTo = (await lastFired(sql, id)) ?? entry.checkedTo;
+        entry.resume = false;
         for (const dueAt of dueTimes(entry, at)) await fire(id, dueAt);
         entry.checkedTo = at;
       } catch (error) {
@@ -113,11 +117,11 @@ export function createSchedules({ sql, queue, log, clock, timezone = "UTC" }: Sc
   return {
     check,
     prune,
-    async register(options) {
+    register(options) {
       const { id, run, retry, maxAttempts = 3, leaseSeconds } = options;
       const cron = parse(options.cron, options.timezone ?? timezone);
       if (entries.has(id)) throw new Error(`schedule "${id}" is registered already`);
-      const entry: Entry = { options, cron, checkedTo: now() };
+      const entry: Entry = { options, cron, checkedTo: now(), resume: options.missed === "latest" };
       entries.set(id, entry);
       const unhandle = queue.handle(jobOf(id), ({ dueAt }) => run(new Date(dueAt)), {
         concurrency: 1,
@@ -125,8 +129,8 @@ export function createSchedules({ sql, queue, log, clock, timezone = "UTC" }: Sc
         ...(retry && { retry }),
         ...(leaseSeconds !== undefined && { leaseSeconds }),
       });
-      if (options.missed === "latest") entry.checkedTo = (await lastFired(sql, id)) ?? entry.checkedTo;
-      arm();
+      if (entry.resume && started) void check();
+      else arm();
       return () => {
         if (entries.get(id) === entry) entries.delete(id);
         unhandle();

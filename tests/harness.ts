@@ -9,12 +9,15 @@ import { setDefaultTimeout } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { accounts } from "../plugins/accounts/api.ts";
 import { plugins as builtIn } from "../plugins/index.ts";
+import { tokens } from "../plugins/tokens/api.ts";
 import { boot, type App } from "../runtime/boot.ts";
 import { readConfig } from "../runtime/config.ts";
 import { openPool, type DatabaseTarget, type Sql } from "../runtime/db.ts";
 import { startEmbeddedPostgres } from "../runtime/embedded-postgres.ts";
 import { createLog } from "../runtime/log.ts";
+import type { Role } from "../runtime/auth.ts";
 import type { Plugin } from "../runtime/plugin.ts";
 import type { ServiceRef } from "../runtime/references.ts";
 
@@ -160,6 +163,77 @@ function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+export interface TestPerson {
+  readonly id: number;
+  readonly login: string;
+  /** An API token of theirs, narrowed where `narrowedTo` says so. */
+  readonly token: string;
+}
+
+export interface PersonOptions {
+  readonly role?: Role;
+  readonly login?: string;
+  readonly password?: string;
+  readonly email?: string;
+  readonly privileges?: readonly string[];
+  readonly teamIds?: readonly number[];
+  readonly groupIds?: readonly number[];
+  readonly departmentIds?: readonly number[];
+  /** The token's own list. */
+  readonly narrowedTo?: readonly string[];
+  /** Whose person: that of an `otherAccount`. */
+  readonly of?: Pick<OtherAccount, "id" | "adminToken">;
+}
+
+/** A person with a token, e.g. `await person(app, { role: "guest" })`. */
+export async function person(app: TestApp, options: PersonOptions = {}): Promise<TestPerson> {
+  const { role = "user", password, email, privileges = [], narrowedTo = [], of } = options;
+  const login = options.login ?? `${role}-${crypto.randomUUID().slice(0, 8)}`;
+  const units = {
+    team_ids: options.teamIds ?? [],
+    group_ids: options.groupIds ?? [],
+    department_ids: options.departmentIds ?? [],
+  };
+  const user = { login, role, privileges, ...units, ...(password && { password }), ...(email && { email }) };
+  const answer = await app.post("/account/users.json", { user }, { token: of?.adminToken ?? adminToken });
+  if (answer.status !== 201) throw new Error(`the person was not made: ${answer.text}`);
+  const { id } = answer.json;
+  const accountId = of?.id ?? (await app.service(accounts).defaultAccount()).id;
+  const issued = await app.service(tokens).issue({ accountId, userId: id, privileges: narrowedTo });
+  if (!issued) throw new Error("the person has no token");
+  return { id, login, token: issued.token };
+}
+
+/** Another account; its requests carry its Host header and its administrator's token. */
+export interface OtherAccount extends Pick<TestApp, "request" | "get" | "post" | "patch" | "delete"> {
+  readonly id: number;
+  readonly host: string;
+  readonly adminToken: string;
+}
+
+let otherAccounts = 0;
+
+export async function otherAccount(app: TestApp, options: Record<string, string> = {}): Promise<OtherAccount> {
+  const host = `other-${++otherAccounts}.test`;
+  const command = app.app.commands.find(({ name }) => name === "account create");
+  const lines = (await command?.run({ name: "Other", host, ...options })) ?? [];
+  const token = /API token: (\S+)/.exec(lines.join("\n"))?.[1];
+  const account = await app.service(accounts).accountForHost(host);
+  if (!token || !account) throw new Error(`the account was not made: ${lines.join("; ")}`);
+  const request: TestApp["request"] = (method, path, body, { headers, ...rest } = {}) =>
+    app.request(method, path, body, { token, ...rest, headers: { host, ...headers } });
+  return {
+    id: account.id,
+    host,
+    adminToken: token,
+    request,
+    get: (path, requestOptions) => request("GET", path, undefined, requestOptions),
+    post: (path, body, requestOptions) => request("POST", path, body, requestOptions),
+    patch: (path, body, requestOptions) => request("PATCH", path, body, requestOptions),
+    delete: (path, requestOptions) => request("DELETE", path, undefined, requestOptions),
+  };
 }
 
 /** Waits until `check` gives something truthy; fails after ten seconds. */

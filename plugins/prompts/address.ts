@@ -50,6 +50,11 @@ export function exposesToken(text: string, token: string): boolean {
   return readOn(textStart, text.replaceAll(token, tokenMark)).exposed;
 }
 
+/** Whether what is printed next would stand inside an address. */
+export function isInAddress({ word, angle }: Spot): boolean {
+  return isAddress(word + tokenMark) || (angle !== null && isLink(angle));
+}
+
 const schemes =
   "https?|wss?|ftps?|sftp|ssh|git|file|data|blob|javascript|vbscript|mailto|sms|tel|view-source|ldaps?|gopher";
 /** What makes the rest of a word an address: a slash, a query, a user's `@`, a fragment, an entity that may be any of these, a scheme. */
@@ -68,16 +73,17 @@ function isAddress(word: string): boolean {
 
 /** `{"url":"https://x","token":"` is compact JSON: a quoted part that a separator ends is a value of its own. */
 function withoutQuotedParts(word: string): string {
-  return word.replaceAll(/(["'`])(?:(?!\1)[^\uE000])*\1(?=[,:;)}\]])/g, "");
+  if (!/["'`]/.test(word)) return word;
+  return word.replaceAll(/\\(?=["'`])/g, "").replaceAll(/(["'`])(?:(?!\1)[^\uE000])*\1(?=[,:;)}\]])/g, "");
 }
 
-const longestWord = 2000;
+const longestWord = 300;
 
 /** The end of a very long word, which stays an address where it is one: else a text without blanks is read again and again. */
 function shortened(word: string): string {
   if (word.length <= longestWord) return word;
   const bare = withoutQuotedParts(word);
-  return `${before.test(bare) ? "/" : ""}${bare.slice(-64)}`;
+  return bare.length <= longestWord ? bare : `${before.test(bare) ? "/" : ""}${bare.slice(-64)}`;
 }
 
 const openAngle: Angle = { head: "", tail: "", link: false, quote: "" };

@@ -27,7 +27,7 @@ import {
   type Template as Node,
 } from "liquidjs";
 import { isInAddress, readOn, textStart, tokenMark, type Spot } from "./address.ts";
-import { createExpressions, TokenMisuse, type Texts } from "./token-expression.ts";
+import { createExpressions, shortened, TokenMisuse, type Texts } from "./token-expression.ts";
 
 export interface Misuse {
   readonly line: number;
@@ -105,7 +105,7 @@ function createFlow() {
       return spots;
     }
     if (node instanceof IfTag || node instanceof UnlessTag) {
-      for (const branch of node.branches) expressions.checkCondition(branch.value);
+      for (const { value } of node.branches) expressions.texts(value);
       return branches([...node.branches.map(({ templates }) => templates), node.elseTemplates], spots);
     }
     return stepThroughOther(node, spots);
@@ -117,8 +117,11 @@ function createFlow() {
       if (expressions.texts(argument).some((text) => text.includes(tokenMark)))
         throw new TokenMisuse(`TOKEN cannot be used in {% ${tagName(node)} %}`, node.token);
     }
-    if (node instanceof CaseTag)
-      return branches([...node.branches.map(({ templates }) => templates), node.elseTemplates, undefined], spots);
+    if (node instanceof CaseTag) {
+      // All that match are taken, one after the other.
+      const bodies = [...node.branches.map(({ templates }) => templates), node.elseTemplates];
+      return bodies.reduce((before, body) => branches([body, undefined], before), spots);
+    }
     if (node instanceof ForTag || node instanceof TablerowTag) {
       const otherwise = node instanceof ForTag ? walk(node.elseTemplates, spots) : [];
       return distinct([...loop(node, node.templates, spots), ...otherwise]);
@@ -129,12 +132,9 @@ function createFlow() {
   const printedBy = (node: EchoTag | CycleTag | AssignTag): Texts =>
     [...node.arguments()].flatMap((argument) => expressions.texts(argument));
 
-  /** One text for all that a body may print, its branches one after the other; the token is never lost of it. */
+  /** One text for all that a body may print, its branches one after the other. */
   const capturedText = (nodes: readonly Node[]): string => {
-    const text = nodes.map((node) => expressions.at(node.token, () => printedText(node))).join("");
-    if (text.length <= longestCapture) return text;
-    const token = text.includes(tokenMark) ? ` ${tokenMark} ` : "";
-    return `${text.slice(0, longestCapture / 2)}${token}${text.slice(-longestCapture / 2)}`;
+    return shortened(nodes.map((node) => expressions.at(node.token, () => printedText(node))).join(""));
   };
 
   const printedText = (node: Node): string => {
@@ -151,8 +151,6 @@ function createFlow() {
   const knowledge = () => `${expressions.knowledge()} ${JSON.stringify([...loopStarts.values()])}`;
   return { walk, knowledge };
 }
-
-const longestCapture = 4000;
 
 function distinct(spots: Spots): Spots {
   const byText = new Map(spots.map((spot) => [JSON.stringify(spot), spot]));

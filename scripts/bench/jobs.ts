@@ -75,7 +75,7 @@ async function processing(concurrency: number) {
     const fill = () => concurrently(4, total / 100, () => queue.enqueueMany(noop, batch));
     if (when === "waiting already") await fill();
     const ms = await timed(async () => {
-      queue.start();
+      await queue.start();
       if (when !== "waiting already") await fill();
       await promise;
       await queue.stop();
@@ -96,7 +96,7 @@ async function latency() {
       starts.push(performance.now() - (committed.get(n) ?? NaN));
       if (starts.length === count) resolve();
     });
-    queue.start();
+    await queue.start();
     const begin = performance.now();
     await Promise.all(
       Array.from({ length: count }, async (_, n) => {

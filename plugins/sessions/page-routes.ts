@@ -1,0 +1,106 @@
+import { HttpError, redirect, route, text, Type, type RequestInput, type Route } from "platform";
+import type { Tokens } from "../tokens/api.ts";
+import { endedCookie, sessionCookieOf } from "./cookie.ts";
+import { loginPage } from "./page.ts";
+import { safePath } from "./return-to.ts";
+import { refuseOtherOrigins } from "./routes.ts";
+import type { SignIn } from "./sign-in.ts";
+
+const Form = Type.Object({
+  login: Type.Optional(Type.String()),
+  password: Type.Optional(Type.String()),
+  return_to: Type.Optional(Type.String()),
+});
+
+interface Needed {
+  readonly tokens: Tokens;
+  readonly signIn: SignIn;
+  /** Of the page's style, as a Content-Security-Policy writes it. */
+  readonly styleHash: string;
+}
+
+/** The sign-in page, for people without scripts too. */
+export function pageRoutes({ tokens, signIn, styleHash }: Needed): Route[] {
+  const headers = {
+    "content-security-policy": `default-src 'none'; style-src '${styleHash}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
+    "cache-control": "no-store",
+  };
+  const page = (status: number, { account }: Pick<RequestInput, "account">, state: Shown, more: Headers = {}) =>
+    text(status, loginPage({ accountName: account.name, ...state }), "text/html; charset=utf-8", { ...headers, ...more });
+
+  return [
+    route(
+      "GET",
+      "/login",
+      {
+        summary: "The sign-in page",
+        access: { open: "it is how one signs in" },
+        query: { return_to: "a path of this origin to go to afterwards" },
+        responses: { 200: "<!doctype html> …", 303: null },
+      },
+      async (input) => {
+        const returnTo = safePath(input.query.get("return_to"));
+        return input.caller ? redirect(303, returnTo) : page(200, input, { returnTo });
+      },
+    ),
+    route(
+      "POST",
+      "/login",
+      {
+        summary: "Sign in by the form and go on",
+        access: { open: "it is how one signs in" },
+        input: "form",
+        body: { schema: Form },
+        request: { login: "admin", password: "a long pass phrase", return_to: "/" },
+        responses: { 303: null, 401: "<!doctype html> …", 429: "<!doctype html> …" },
+      },
+      async (input) => {
+        refuseOtherOrigins(input.request);
+        const { account, ip, secure, caller } = input;
+        const { login = "", password = "", return_to } = input.body;
+        const returnTo = safePath(return_to);
+        const shown = { returnTo, login: login.slice(0, maxChars) };
+        if (login.trim() === "" || password === "") return page(422, input, { ...shown, error: "Fill in both fields." });
+        if (login.length > maxChars || password.length > 1000) return page(401, input, { ...shown, error: wrong });
+        try {
+          const session = await signIn({ accountId: account.id, ip, login: login.trim(), password });
+          if (caller?.viaCookie) await tokens.endSession(caller);
+          return redirect(303, returnTo, { "set-cookie": sessionCookieOf(session.token, session.expiresAt, secure) });
+        } catch (error) {
+          if (!(error instanceof HttpError)) throw error;
+          const wait = error.headers["retry-after"];
+          return wait
+            ? page(error.status, input, { ...shown, error: waitText(wait) }, { "retry-after": wait })
+            : page(error.status, input, { ...shown, error: wrong });
+        }
+      },
+    ),
+    route(
+      "POST",
+      "/logout",
+      {
+        summary: "Sign out and go to the sign-in page",
+        access: { open: "without a session there is nothing to end" },
+        responses: { 303: null },
+      },
+      async ({ caller, secure }) => {
+        if (caller?.viaCookie) await tokens.endSession(caller);
+        return redirect(303, "/login", { "set-cookie": endedCookie(secure) });
+      },
+    ),
+  ];
+}
+
+type Headers = Readonly<Record<string, string>>;
+interface Shown {
+  readonly returnTo: string;
+  readonly login?: string;
+  readonly error?: string;
+}
+
+const maxChars = 255;
+const wrong = "Wrong login or password.";
+
+function waitText(seconds: string): string {
+  return `Too many failed attempts. Try again in ${seconds} ${seconds === "1" ? "second" : "seconds"}.`;
+}

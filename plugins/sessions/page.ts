@@ -1,0 +1,66 @@
+/** The sign-in page: plain HTML that works without scripts. */
+import { escapeHtml } from "platform";
+
+export interface PageState {
+  readonly accountName: string;
+  readonly returnTo: string;
+  readonly login?: string;
+  readonly error?: string;
+}
+
+export function loginPage({ accountName, returnTo, login = "", error }: PageState): string {
+  const name = escapeHtml(accountName);
+  const alert = error ? `<p id="error" role="alert">${escapeHtml(error)}</p>` : "";
+  const described = error ? ' aria-invalid="true" aria-describedby="error"' : "";
+  // The cursor stands where there is something to type.
+  const [first, second] = login === "" ? [" autofocus", ""] : ["", " autofocus"];
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>Sign in – ${name}</title>
+<style>${loginStyle}</style>
+</head>
+<body>
+<main>
+<h1>Sign in</h1>
+<p class="account">${name}</p>
+${alert}
+<form method="post" action="/login">
+<input type="hidden" name="return_to" value="${escapeHtml(returnTo)}">
+<label for="login">Login or e-mail</label>
+<input id="login" name="login" value="${escapeHtml(login)}" autocomplete="username" autocapitalize="none" spellcheck="false" maxlength="255" required${described}${first}>
+<label for="password">Password</label>
+<input id="password" name="password" type="password" autocomplete="current-password" maxlength="1000" required${described}${second}>
+<button type="submit">Sign in</button>
+</form>
+</main>
+</body>
+</html>
+`;
+}
+
+/** The page's only style; its hash stands in the Content-Security-Policy. */
+export const loginStyle = `
+:root { color-scheme: light dark; --ink: #1b2230; --soft: #566074; --paper: #f3f5f8; --card: #ffffff; --line: #8a94a6;
+  --accent: #1f5fd0; --on-accent: #ffffff; --wrong: #b3261e; --wrong-paper: #fdecea }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6e9f0; --soft: #a3acbd; --paper: #12151b; --card: #1b2029;
+  --line: #6b7688; --accent: #8ab4ff; --on-accent: #0d1a33; --wrong: #ffb4ab; --wrong-paper: #3b1a1a } }
+* { box-sizing: border-box }
+body { margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 1rem;
+  background: var(--paper); color: var(--ink); font: 1rem/1.5 system-ui, sans-serif }
+main { width: 100%; max-width: 23rem; padding: 2rem; background: var(--card); border-radius: .9rem;
+  box-shadow: 0 1px 2px rgb(0 0 0 / .12), 0 12px 40px rgb(0 0 0 / .1) }
+h1 { margin: 0; font-size: 1.5rem; line-height: 1.25 }
+.account { margin: .15rem 0 1.4rem; color: var(--soft); overflow-wrap: anywhere }
+label { display: block; margin: 0 0 .3rem; font-weight: 600 }
+input { width: 100%; margin: 0 0 1.1rem; padding: .6rem .7rem; font: inherit; color: inherit; background: transparent;
+  border: 1px solid var(--line); border-radius: .5rem }
+button { width: 100%; margin-top: .3rem; padding: .65rem; font: inherit; font-weight: 600; color: var(--on-accent);
+  background: var(--accent); border: 0; border-radius: .5rem; cursor: pointer }
+button:hover { filter: brightness(1.08) }
+input:focus-visible, button:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px }
+#error { margin: 0 0 1.2rem; padding: .6rem .8rem; color: var(--wrong); background: var(--wrong-paper); border-radius: .5rem }
+`;

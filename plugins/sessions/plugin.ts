@@ -1,0 +1,34 @@
+import { definePlugin } from "platform";
+import { accounts } from "../accounts/api.ts";
+import { tokens } from "../tokens/api.ts";
+import migration from "./migrations/001_sessions.sql" with { type: "text" };
+import { loginStyle } from "./page.ts";
+import { pageRoutes } from "./page-routes.ts";
+import { sessionRoutes } from "./routes.ts";
+import { createSignIn } from "./sign-in.ts";
+import { createFailureStore } from "./store.ts";
+
+/** Signing in and out, by the API and by a plain page. CONTRACT 1. */
+export default definePlugin({
+  name: "sessions",
+  needs: { accounts, tokens },
+  migrations: [{ name: "001_sessions", sql: migration }],
+
+  async setup(ctx) {
+    const store = createFailureStore(ctx.sql);
+    const signIn = createSignIn({ ...ctx.services, store });
+    return {
+      routes: [
+        ...sessionRoutes({ ...ctx.services, signIn }),
+        ...pageRoutes({ tokens: ctx.services.tokens, signIn, styleHash: await hashOf(loginStyle) }),
+      ],
+      schedules: [{ id: "sessions.prune", cron: "41 * * * *", run: store.prune }],
+    };
+  },
+});
+
+/** As a Content-Security-Policy writes it. */
+async function hashOf(text: string): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+  return `sha256-${new Uint8Array(digest).toBase64()}`;
+}

@@ -1,0 +1,73 @@
+/** Signing in by password, slowed down where it fails again and again. CONTRACT 1. */
+import { sha256, tooMany, unauthorized } from "platform";
+import type { Accounts } from "../accounts/api.ts";
+import type { IssuedToken, Tokens } from "../tokens/api.ts";
+import type { FailureStore } from "./store.ts";
+
+export const sessionSeconds = 14 * 24 * 3600;
+
+export interface Attempt {
+  readonly accountId: number;
+  readonly login: string;
+  readonly password: string;
+  /** The client's address. */
+  readonly ip: string;
+}
+
+export interface Session extends IssuedToken {
+  readonly userId: number;
+}
+
+interface Needed {
+  readonly accounts: Accounts;
+  readonly tokens: Tokens;
+  readonly store: FailureStore;
+}
+
+const wrong = "wrong login or password";
+const patience = {
+  login: { free: 5, maxSeconds: 60 },
+  // Many people may sit behind one address.
+  address: { free: 50, maxSeconds: 60 },
+};
+
+/** The way in: throws 401 for a wrong login or password, 429 after too many. */
+export function createSignIn({ accounts, tokens, store }: Needed) {
+  const inTurn = createTurns();
+
+  const attempt = async ({ accountId, login, password, ip }: Attempt): Promise<Session> => {
+    const [byLogin, byAddress] = [`login:${sha256(login.toLowerCase())}`, `address:${ip}`];
+    const seconds = await store.secondsToWait(accountId, [byLogin, byAddress]);
+    if (seconds > 0) throw tooMany(seconds);
+    const userId = await accounts.verifyPassword(accountId, login, password);
+    if (userId === undefined) {
+      await store.add(accountId, byLogin, patience.login);
+      await store.add(accountId, byAddress, patience.address);
+      throw unauthorized(wrong);
+    }
+    await store.clear(accountId, byLogin);
+    const session = await tokens.startSession({ accountId, userId, seconds: sessionSeconds });
+    if (!session) throw unauthorized(wrong); // deleted meanwhile
+    return { ...session, userId };
+  };
+
+  // One after another for each login: else a thousand tries at once would all come before the first failure counts.
+  return (tried: Attempt): Promise<Session> =>
+    inTurn(`${tried.accountId}:${tried.login.toLowerCase()}`, () => attempt(tried));
+}
+
+export type SignIn = ReturnType<typeof createSignIn>;
+
+/** Runs what has the same key one after another. */
+function createTurns() {
+  const last = new Map<string, Promise<unknown>>();
+  return async <T>(key: string, run: () => Promise<T>): Promise<T> => {
+    const turn = (last.get(key) ?? Promise.resolve()).then(run, run);
+    last.set(key, turn);
+    try {
+      return await turn;
+    } finally {
+      if (last.get(key) === turn) last.delete(key);
+    }
+  };
+}

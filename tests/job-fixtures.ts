@@ -1,0 +1,71 @@
+/** What the tests of broadcast, cache, jobs, events and schedules share: a PostgreSQL, and processes on it. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createBroadcast } from "../runtime/broadcast.ts";
+import { openPool, type DatabaseTarget, type Sql } from "../runtime/db.ts";
+import { startEmbeddedPostgres } from "../runtime/embedded-postgres.ts";
+import { createEvents } from "../runtime/events.ts";
+import { createQueue, type QueueOptions } from "../runtime/jobs.ts";
+import { createLog } from "../runtime/log.ts";
+import migration from "../runtime/migrations/001_jobs.sql" with { type: "text" };
+import { createSchedules } from "../runtime/schedule.ts";
+
+export const silent = createLog("error", () => {});
+
+export interface TestDatabase {
+  readonly target: DatabaseTarget;
+  readonly sql: Sql;
+  stop(): Promise<void>;
+}
+
+export async function startTestDatabase(): Promise<TestDatabase> {
+  const folder = await mkdtemp(join(tmpdir(), "corestead-jobs-"));
+  const server = await startEmbeddedPostgres({ dataDir: folder, log: silent });
+  const sql = openPool(server.target, { max: 4 });
+  await sql.unsafe(migration);
+  return {
+    target: server.target,
+    sql,
+    async stop() {
+      await sql.end({ timeout: 5 });
+      await server.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** All that one process of an installation has of this; `await using` stops it. */
+export async function startProcess(target: DatabaseTarget, options: Partial<QueueOptions> = {}) {
+  const processId = options.processId ?? crypto.randomUUID();
+  const sql = openPool(target, { max: 5 });
+  // The name is how a test finds the listening connection to end it.
+  const listen = () => openPool(target, { max: 1, applicationName: `listen ${processId}` });
+  const broadcast = createBroadcast({ sql, listen, processId, log: silent });
+  await broadcast.start();
+  const queue = createQueue({ sql, broadcast, log: silent, processId, pollMs: 50, graceMs: 200, ...options });
+  const events = createEvents({ queue, log: silent });
+  const { clock } = options;
+  const schedules = createSchedules({ sql, queue, log: silent, ...(clock && { clock }) });
+  const stop = async () => {
+    await schedules.stop();
+    await queue.stop();
+    await broadcast.stop();
+    await sql.end({ timeout: 5 });
+  };
+  return { processId, sql, broadcast, queue, events, schedules, stop, [Symbol.asyncDispose]: stop };
+}
+
+/** Waits until the condition holds. */
+export async function until(condition: () => boolean | Promise<boolean>, what = "the condition"): Promise<void> {
+  const end = performance.now() + 20_000;
+  while (!(await condition())) {
+    if (performance.now() > end) throw new Error(`waited in vain for ${what}`);
+    await Bun.sleep(5);
+  }
+}
+
+/** Ends the listening connection of a process, as a network fault would. */
+export async function cutListening(sql: Sql, processId: string): Promise<void> {
+  await sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = ${`listen ${processId}`}`;
+}
