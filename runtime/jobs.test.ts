@@ -181,6 +181,27 @@ test("jobs of one order key run one after another in order, over two processes a
   for (const key of keys) expect(seen.get(key)).toEqual(Array.from({ length: 20 }, (_, n) => n));
 });
 
+test("a job of an order key that was committed late waits for the one that runs already", async () => {
+  await using a = await startProcess(database.target);
+  const gate = Promise.withResolvers<void>();
+  const started: number[] = [];
+  a.queue.handle(count, async ({ n }) => (started.push(n), gate.promise));
+  await a.queue.start();
+  await transaction(a.sql, async (tx) => {
+    await a.queue.enqueue(count, { n: 1 }, { tx, orderKey: "k" });
+    await a.queue.enqueue(count, { n: 2 }, { orderKey: "k" });
+    await until(() => started.length === 1);
+  });
+  // Its turn was asked for with the first of these, which is done when the second one runs.
+  for (const n of [3, 4]) {
+    await a.queue.enqueue(count, { n }, { orderKey: `other ${n}` });
+    await until(() => started.includes(n));
+  }
+  expect(started).toEqual([2, 3, 4]);
+  gate.resolve();
+  await until(() => started.length === 4);
+});
+
 test("an order key whose process died before letting the next one go is picked up at the start", async () => {
   await using a = await startProcess(database.target);
   await a.sql`
@@ -342,21 +363,24 @@ test("old history is forgotten in pieces", async () => {
   expect(await history()).toHaveLength(8400);
 });
 
-test("the claim uses the index beside 100,000 jobs that are not due or not ours, and was planned on an empty table", async () => {
-  const { sql } = database;
-  const plans = await sql.begin(async (tx) => {
-    // auto_explain shows the plan inside the function.
+test("a claim that was planned on a tiny table does not scan one of 100,000 jobs", async () => {
+  await database.sql.begin(async (tx) => {
     const claim = () =>
       tx`select id from claim_jobs(array['a'], array[100], array[30], array['-infinity'::timestamptz], 'w', null)`;
+    const scans = async () => {
+      const [row] = await tx<{ scans: number }[]>`select pg_stat_get_xact_numscans('jobs'::regclass) as scans`;
+      return row?.scans;
+    };
+    await tx`insert into jobs (name, run_at, created_at, payload) values ('a', now(), now(), '1')`;
+    await tx`analyze jobs`;
     for (let i = 0; i < 8; i++) await claim();
     await tx`
       insert into jobs (name, run_at, created_at, payload)
-      select case when n % 2 = 0 then 'a' else 'b' end, now() + case when n % 2 = 0 then 1 else -1 end * interval '1 day', now(), '1'
+      select case when n % 2 = 0 then 'a' else 'b' end,
+        now() + case when n % 2 = 0 then 1 else -1 end * interval '1 day', now(), '1'
       from generate_series(1, 100000) n`;
-    const [before] = await tx<{ scans: number }[]>`select pg_stat_get_xact_numscans('jobs'::regclass) as scans`;
-    await claim();
-    const [after] = await tx<{ scans: number }[]>`select pg_stat_get_xact_numscans('jobs'::regclass) as scans`;
-    return { before: before?.scans, after: after?.scans };
+    const before = await scans();
+    expect(await claim()).toHaveLength(0);
+    expect(await scans()).toBe(before ?? NaN);
   });
-  expect(plans.after).toBe(plans.before);
 });

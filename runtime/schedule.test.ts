@@ -20,8 +20,8 @@ function turnedClock(start: string) {
 
 test("each due time is fired once over two processes", async () => {
   const { clock, turnTo } = turnedClock("2026-03-01T10:00:30Z");
-  await using a = await startProcess(database.target, { clock });
-  await using b = await startProcess(database.target, { clock });
+  await using a = await startProcess(database.target, { scheduleClock: clock });
+  await using b = await startProcess(database.target, { scheduleClock: clock });
   const fired: string[] = [];
   for (const one of [a, b]) {
     one.schedules.register({ id: "minutely", cron: "* * * * *", run: async (at) => void fired.push(at.toISOString()) });
@@ -41,7 +41,7 @@ test("what was due while no process ran is left out, or its latest fired, as ask
   const { clock, turnTo } = turnedClock("2026-03-01T09:59:00Z");
   const fired: string[] = [];
   const run = async (missed: "skip" | "latest") => {
-    const one = await startProcess(database.target, { clock });
+    const one = await startProcess(database.target, { scheduleClock: clock });
     const note = async (at: Date) => void fired.push(`${missed} ${at.toISOString()}`);
     one.schedules.register({ id: missed, cron: "0 * * * *", missed, run: note });
     await one.queue.start();
@@ -72,7 +72,7 @@ test("what was due while no process ran is left out, or its latest fired, as ask
 
 test("a run that fails is tried again, and an ended schedule fires no more", async () => {
   const { clock, turnTo } = turnedClock("2026-03-01T10:00:30Z");
-  await using a = await startProcess(database.target, { clock });
+  await using a = await startProcess(database.target, { scheduleClock: clock });
   let runs = 0;
   const end = a.schedules.register({
     id: "failing",
@@ -102,7 +102,7 @@ test("the timer fires by itself", async () => {
 });
 
 test("old due times are forgotten, but the last one of each schedule", async () => {
-  await using a = await startProcess(database.target, { clock: () => new Date("2026-03-20T00:00:00Z") });
+  await using a = await startProcess(database.target, { scheduleClock: () => new Date("2026-03-20T00:00:00Z") });
   await database.sql`
     insert into schedule_runs (schedule_id, due_at)
     select id, '2026-03-01'::timestamptz + n * interval '1 day' from unnest(array['a', 'b']) id, generate_series(0, 4) n`;

@@ -13,6 +13,8 @@ export { integerId, pageOf, slugOf, uuidOf, uuidv7, wildcardPattern } from "./va
 export type { Page } from "./values.ts";
 export { field } from "./fields.ts";
 export { sha256 } from "./hash.ts";
+export { LiquidFault } from "./liquid.ts";
+export type { FilterFunction as LiquidFilter, Liquid, Template as LiquidTemplate } from "./liquid.ts";
 export type { Log } from "./log.ts";
 export { modelChanged } from "./models.ts";
 export type { Model, ModelChange } from "./models.ts";

@@ -35,8 +35,13 @@ export async function startTestDatabase(): Promise<TestDatabase> {
   };
 }
 
+interface ProcessOptions extends Partial<QueueOptions> {
+  /** Of the schedules alone: a turned clock of the queue would end its leases. */
+  readonly scheduleClock?: () => Date;
+}
+
 /** All that one process of an installation has of this; `await using` stops it. */
-export async function startProcess(target: DatabaseTarget, options: Partial<QueueOptions> = {}) {
+export async function startProcess(target: DatabaseTarget, options: ProcessOptions = {}) {
   const processId = options.processId ?? crypto.randomUUID();
   const sql = openPool(target, { max: 5 });
   // The name is how a test finds the listening connection to end it.
@@ -45,7 +50,7 @@ export async function startProcess(target: DatabaseTarget, options: Partial<Queu
   await broadcast.start();
   const queue = createQueue({ sql, broadcast, log: silent, processId, pollMs: 50, graceMs: 200, ...options });
   const events = createEvents({ queue, log: silent });
-  const { clock } = options;
+  const { scheduleClock: clock } = options;
   const schedules = createSchedules({ sql, queue, log: silent, ...(clock && { clock }) });
   const stop = async () => {
     await schedules.stop();

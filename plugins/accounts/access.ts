@@ -19,14 +19,18 @@ export function createAccess({ ctx, accountStore, userStore, firstHost }: Needed
     max: 1_000,
     load: async (host) => ({ accountId: await accountOfHost(host) }),
   });
-  const accountsById = ctx.cache<Account>({ name: "accounts.accounts", max: 1_000, load: (id) => loadAccount(Number(id)) });
+  const accountsById = ctx.cache<Account>({
+    name: "accounts.accounts",
+    max: 1_000,
+    load: (id) => loadAccount(Number(id)),
+  });
   const people = ctx.cache<Access>({ name: "accounts.people", max: 20_000, load: (id) => loadAccess(Number(id)) });
-  let first: Promise<number | undefined> | undefined;
+  let first: number | undefined;
 
   const firstId = async () => {
-    const id = await (first ??= accountStore.firstId());
-    if (id === undefined) first = undefined;
-    return id;
+    // Kept once it is known: it never changes.
+    first ??= await accountStore.firstId();
+    return first;
   };
 
   async function accountOfHost(host: string): Promise<number | undefined> {
@@ -39,7 +43,15 @@ export function createAccess({ ctx, accountStore, userStore, firstHost }: Needed
     if (!row) return undefined;
     const { name, baseUrl, timezone, locale } = row;
     // Where the server listens is known only once it does.
-    return { id, name, timezone, locale, get baseUrl() { return baseUrl ?? ctx.origin(); } };
+    return {
+      id,
+      name,
+      timezone,
+      locale,
+      get baseUrl() {
+        return baseUrl ?? ctx.origin();
+      },
+    };
   }
 
   async function loadAccess(id: number): Promise<Access | undefined> {
@@ -50,7 +62,9 @@ export function createAccess({ ctx, accountStore, userStore, firstHost }: Needed
   }
 
   const privilegesOf = ({ role, privileges }: { role: Role; privileges: readonly string[] }): ReadonlySet<string> => {
-    const ofRole = ctx.plugins.flatMap((plugin) => plugin.privileges.filter(({ roles }) => role === "admin" || roles.includes(role)));
+    const ofRole = ctx.plugins.flatMap((plugin) =>
+      plugin.privileges.filter(({ roles }) => role === "admin" || roles.includes(role)),
+    );
     return new Set([...ofRole.map(({ name }) => name), ...privileges]);
   };
 
@@ -68,7 +82,8 @@ export function createAccess({ ctx, accountStore, userStore, firstHost }: Needed
     },
     accountById: (id: number) => accountsById.get(`${id}`),
     access: (userId: number) => people.get(`${userId}`),
-    isPrivilege: (name: string) => ctx.plugins.some(({ privileges }) => privileges.some((known) => known.name === name)),
+    isPrivilege: (name: string) =>
+      ctx.plugins.some(({ privileges }) => privileges.some((known) => known.name === name)),
     /** After the commit, before the answer. */
     forgetPerson: (userId: number) => people.invalidate(`${userId}`),
     forgetPeople: async (userIds: readonly number[]) => {

@@ -22,6 +22,8 @@ export function accountCommands({ ctx, accountStore, userStore, hooks, people, a
       const { name, host, login = "admin", password = "", timezone = "UTC", locale = "en" } = options;
       if (!name || !host) throw new Error(`which account? corestead ${createAccount.usage}`);
       const address = addressOf(host, new URL(ctx.origin()).protocol);
+      // The first account's own host is in BASE_URL, not in the table.
+      if (await access.accountForHost(address.host)) throw new Error(`an account has the host ${address.host} already`);
       const account = { name, ...address, timezone: timezoneOf(timezone), locale };
       const lines = await ctx.transaction((tx) =>
         foundAccount(tx, { accountStore, userStore, hooks }, { account, login, password, first: false }),

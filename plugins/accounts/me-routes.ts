@@ -40,7 +40,8 @@ export function meRoutes(sql: Sql, store: UserStore, people: People): Route[] {
       "/account/me",
       {
         summary: "Change one's own name, e-mail address or password",
-        description: "A new password needs `current_password`, and ends one's other sessions. Other fields are ignored.",
+        description:
+          "A new password needs `current_password`, and ends one's other sessions. Other fields are ignored.",
         access,
         body: { key: "user", schema: OwnFields },
         request: { name: "Anna Nowak-Kowalska" },

@@ -1,37 +1,24 @@
 /** Changes of people, each in one transaction, and the caches put right before the answer. */
-import { hashPassword, invalid, mistakes, notFound, verifyPassword } from "platform";
-import type { BaseContext, Caller, Role, Tx } from "platform";
+import {
+  hashPassword,
+  invalid,
+  notFound,
+  tooMany,
+  verifyPassword,
+  type BaseContext,
+  type Caller,
+  type Tx,
+} from "platform";
 import type { AccessTable } from "./access.ts";
 import type { AccountStore } from "./account-store.ts";
-import type { PasswordHook, Person, UnitKind } from "./api.ts";
+import type { PasswordHook, Person } from "./api.ts";
+import { createCheck, merged, unitFields, type OwnChange, type PersonChange } from "./person.ts";
 import { mustNotExceed, mustReach, stopsBeingAdmin } from "./rules.ts";
 import type { UnitStore } from "./unit-store.ts";
 import { toApi, type UserInput, type UserRow, type UserStore } from "./user-store.ts";
 
-/** The fields of a request; each may be missing. */
-export interface PersonChange {
-  readonly login?: string;
-  readonly email?: string | null;
-  readonly name?: string;
-  readonly role?: Role;
-  readonly active?: boolean;
-  readonly privileges?: readonly string[];
-  readonly password?: string;
-  readonly team_ids?: readonly number[];
-  readonly group_ids?: readonly number[];
-  readonly department_ids?: readonly number[];
-}
-
-/** The fields of a person's own record that they may change. */
-export interface OwnChange {
-  readonly name?: string;
-  readonly email?: string | null;
-  readonly password?: string;
-  readonly current_password?: string;
-}
-
 interface Needed {
-  readonly ctx: Pick<BaseContext, "transaction" | "changed" | "sql">;
+  readonly ctx: Pick<BaseContext, "transaction" | "changed" | "limiter">;
   readonly access: AccessTable;
   readonly accountStore: AccountStore;
   readonly userStore: UserStore;
@@ -40,7 +27,10 @@ interface Needed {
 }
 
 export function createPeople(needed: Needed) {
-  const { ctx, access, accountStore, userStore, unitStore, passwordHooks } = needed;
+  const { ctx, access, accountStore, userStore, passwordHooks } = needed;
+  const check = createCheck(needed);
+  // Whoever found an open session must not find the password by it as well.
+  const guesses = ctx.limiter("accounts.own-password", { limit: 10, windowSeconds: 300 });
 
   const announce = (kind: string, accountId: number, person: Person, tx: Tx) =>
     ctx.changed({ accountId, sourceType: "Account::User", kind, id: person.id, data: { ...person } }, tx);
@@ -49,23 +39,6 @@ export function createPeople(needed: Needed) {
     const row = await userStore.byId(tx, accountId, id);
     if (!row) throw notFound();
     return row;
-  };
-
-  const check = async (tx: Tx, accountId: number, id: number, person: UserInput, change: PersonChange) => {
-    const wrong = mistakes();
-    for (const name of change.privileges ?? []) {
-      if (!access.isPrivilege(name)) wrong.add("privileges", `${name} is not a privilege`);
-    }
-    for (const [field, kind] of unitFields) {
-      const ids = change[field] ?? [];
-      const known = ids.length > 0 ? await unitStore.known(tx, accountId, kind, ids) : new Set<number>();
-      for (const unknown of ids.filter((unit) => !known.has(unit))) wrong.add(field, `there is no ${kind} ${unknown}`);
-    }
-    if (person.email !== null && !isEmail(person.email)) wrong.add("email", "must be an e-mail address");
-    const clash = await userStore.clash(tx, accountId, id, person.login, person.email);
-    if (clash.login) wrong.add("login", "is another person's e-mail address");
-    if (clash.email) wrong.add("email", "is another person's login");
-    wrong.check();
   };
 
   /** A list that the change leaves out stays as it is. */
@@ -104,7 +77,7 @@ export function createPeople(needed: Needed) {
     authorize: (before: UserRow, after: UserInput) => void,
   ): Promise<Person> => {
     const passwordHash = fields.password === undefined ? undefined : await hashPassword(fields.password);
-    const { person, finish } = await ctx.transaction(async (tx) => {
+    const changed = await ctx.transaction(async (tx) => {
       await accountStore.lock(tx, accountId);
       const before = await read(tx, accountId, id);
       const after = merged(before, fields, passwordHash);
@@ -120,8 +93,8 @@ export function createPeople(needed: Needed) {
       await announce("update", accountId, person, tx);
       return { person, finish };
     });
-    await Promise.all([access.forgetPerson(id), ...finish.map((run) => run())]);
-    return person;
+    await Promise.all([access.forgetPerson(id), ...changed.finish.map((run) => run())]);
+    return changed.person;
   };
 
   return {
@@ -137,6 +110,8 @@ export function createPeople(needed: Needed) {
       const { account, user } = caller;
       if (fields.password !== undefined) {
         if (current_password === undefined) throw invalid({ current_password: ["is required for a new password"] });
+        const guess = await guesses.take(`${user.id}`);
+        if (!guess.allowed) throw tooMany(guess.retryAfterSeconds);
         const hash = await userStore.passwordById(account.id, user.id);
         if (!(await verifyPassword(current_password, hash))) throw invalid({ current_password: ["is wrong"] });
       }
@@ -144,7 +119,8 @@ export function createPeople(needed: Needed) {
     },
 
     /** From the command line, where nobody is above it. */
-    setPassword: (accountId: number, id: number, password: string) => change(accountId, id, { password }, null, () => {}),
+    setPassword: (accountId: number, id: number, password: string) =>
+      change(accountId, id, { password }, null, () => {}),
 
     async delete(caller: Caller, id: number): Promise<void> {
       const accountId = caller.account.id;
@@ -166,20 +142,3 @@ export type People = ReturnType<typeof createPeople>;
 
 const lastAdmin = "this is the last active administrator";
 const newcomer = { role: "user", active: true, privileges: [] } as const;
-const unitFields = [
-  ["team_ids", "team"],
-  ["group_ids", "group"],
-  ["department_ids", "department"],
-] as const satisfies readonly (readonly [keyof PersonChange, UnitKind])[];
-
-type Stored = Omit<UserInput, "passwordHash">;
-
-function merged(before: Stored, change: PersonChange, passwordHash: string | undefined): UserInput {
-  const { login = before.login, email = before.email, name = before.name, role = before.role } = change;
-  const { active = before.active, privileges = before.privileges } = change;
-  return { login, email: email === "" ? null : email, name, role, active, privileges: [...new Set(privileges)], passwordHash };
-}
-
-function isEmail(value: string): boolean {
-  return /^[^\s@]+@[^\s@]+$/.test(value);
-}

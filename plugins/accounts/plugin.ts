@@ -46,12 +46,16 @@ export default definePlugin({
       ],
       commands: accountCommands({ ctx, accountStore, userStore, hooks, people, access }),
       seed: (tx) =>
-        foundAccount(tx, { accountStore, userStore, hooks }, {
-          account: { name: "Main", baseUrl: null, host: null, timezone: config.timezone, locale: config.locale },
-          login: config.adminLogin,
-          password: config.adminPassword,
-          first: true,
-        }),
+        foundAccount(
+          tx,
+          { accountStore, userStore, hooks },
+          {
+            account: { name: "Main", baseUrl: null, host: null, timezone: config.timezone, locale: config.locale },
+            login: config.adminLogin,
+            password: config.adminPassword,
+            first: true,
+          },
+        ),
       service: {
         accountForHost: access.accountForHost,
         defaultAccount: access.defaultAccount,
@@ -65,7 +69,9 @@ export default definePlugin({
         userIdOf: userStore.idByLogin,
         verifyPassword: async (accountId, loginOrEmail, password) => {
           // PostgreSQL cannot even compare such a text: it is nobody's.
-          const row = loginOrEmail.includes("\0") ? undefined : await userStore.passwordByLogin(accountId, loginOrEmail);
+          const row = loginOrEmail.includes("\0")
+            ? undefined
+            : await userStore.passwordByLogin(accountId, loginOrEmail);
           const right = await verifyPassword(password, row?.passwordHash);
           return right && row?.active ? row.id : undefined;
         },

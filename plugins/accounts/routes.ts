@@ -1,10 +1,27 @@
-import { created, field, integerId, list, noContent, notFound, ok, pageOf, route, Type, wildcardPattern } from "platform";
+import {
+  created,
+  field,
+  integerId,
+  list,
+  noContent,
+  notFound,
+  ok,
+  pageOf,
+  route,
+  Type,
+  wildcardPattern,
+} from "platform";
 import { roles, type Route, type Sql } from "platform";
 import type { People } from "./people.ts";
 import { toApi, type UserFilter, type UserStore } from "./user-store.ts";
 
 const UserInput = Type.Object({
-  login: Type.String({ minLength: 1, maxLength: 100, pattern: String.raw`^[^\s\x00-\x1f\x7f]+$`, description: "without blanks" }),
+  login: Type.String({
+    minLength: 1,
+    maxLength: 100,
+    pattern: String.raw`^[^\s\x00-\x1f\x7f]+$`,
+    description: "without blanks",
+  }),
   email: Type.Optional(field.line()),
   name: Type.Optional(field.name()),
   role: Type.Optional(field.oneOf(roles)),

@@ -13,7 +13,8 @@ export interface Power {
  * touches people who can do more than they themselves.
  */
 export function mustReach(caller: Caller, person: Power): void {
-  if (tooHigh(caller, person.role)) throw forbidden(`a person with the role \`${person.role}\` is above what you may change`);
+  if (tooHigh(caller, person.role))
+    throw forbidden(`a person with the role \`${person.role}\` is above what you may change`);
   const lacked = person.privileges.find((name) => !caller.privileges.has(name));
   if (lacked !== undefined) throw forbidden(`a person with the privilege \`${lacked}\` is above what you may change`);
 }

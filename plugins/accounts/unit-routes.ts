@@ -1,4 +1,16 @@
-import { created, field, integerId, list, noContent, notFound, ok, pageOf, route, Type, wildcardPattern } from "platform";
+import {
+  created,
+  field,
+  integerId,
+  list,
+  noContent,
+  notFound,
+  ok,
+  pageOf,
+  route,
+  Type,
+  wildcardPattern,
+} from "platform";
 import type { BaseContext, Route } from "platform";
 import type { AccessTable } from "./access.ts";
 import type { AccountStore } from "./account-store.ts";
@@ -7,7 +19,12 @@ import { toApi, type UnitStore } from "./unit-store.ts";
 
 const UnitInput = Type.Object({ name: field.name() });
 const access = { privilege: "users" } as const;
-const example = { id: 1, name: "Sales", created_at: "2026-01-31T10:00:00.000Z", updated_at: "2026-01-31T10:00:00.000Z" };
+const example = {
+  id: 1,
+  name: "Sales",
+  created_at: "2026-01-31T10:00:00.000Z",
+  updated_at: "2026-01-31T10:00:00.000Z",
+};
 
 interface Needed {
   readonly ctx: Pick<BaseContext, "transaction">;
@@ -35,7 +52,12 @@ function routesOf(kind: UnitKind, { ctx, store, accountStore, table }: Needed): 
       },
       async ({ caller, query }) => {
         const q = query.get("q");
-        const { rows, total } = await store.list(caller.account.id, kind, q ? wildcardPattern(q) : undefined, pageOf(query));
+        const { rows, total } = await store.list(
+          caller.account.id,
+          kind,
+          q ? wildcardPattern(q) : undefined,
+          pageOf(query),
+        );
         return list(rows.map(toApi), total);
       },
     ),

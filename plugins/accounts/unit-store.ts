@@ -32,7 +32,12 @@ export function createUnitStore(sql: Sql) {
       return row;
     },
 
-    async rename(accountId: number, kind: UnitKind, id: number, name: string | undefined): Promise<UnitRow | undefined> {
+    async rename(
+      accountId: number,
+      kind: UnitKind,
+      id: number,
+      name: string | undefined,
+    ): Promise<UnitRow | undefined> {
       const [row] = await sql<UnitRow[]>`
         update units set name = coalesce(${name ?? null}, name), updated_at = now()
         where account_id = ${accountId} and kind = ${kind} and id = ${id} returning ${columns}`;

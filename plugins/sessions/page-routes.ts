@@ -26,7 +26,10 @@ export function pageRoutes({ tokens, signIn, styleHash }: Needed): Route[] {
     "cache-control": "no-store",
   };
   const page = (status: number, { account }: Pick<RequestInput, "account">, state: Shown, more: Headers = {}) =>
-    text(status, loginPage({ accountName: account.name, ...state }), "text/html; charset=utf-8", { ...headers, ...more });
+    text(status, loginPage({ accountName: account.name, ...state }), "text/html; charset=utf-8", {
+      ...headers,
+      ...more,
+    });
 
   return [
     route(
@@ -60,7 +63,8 @@ export function pageRoutes({ tokens, signIn, styleHash }: Needed): Route[] {
         const { login = "", password = "", return_to } = input.body;
         const returnTo = safePath(return_to);
         const shown = { returnTo, login: login.slice(0, maxChars) };
-        if (login.trim() === "" || password === "") return page(422, input, { ...shown, error: "Fill in both fields." });
+        if (login.trim() === "" || password === "")
+          return page(422, input, { ...shown, error: "Fill in both fields." });
         if (login.length > maxChars || password.length > 1000) return page(401, input, { ...shown, error: wrong });
         try {
           const session = await signIn({ accountId: account.id, ip, login: login.trim(), password });
@@ -68,10 +72,10 @@ export function pageRoutes({ tokens, signIn, styleHash }: Needed): Route[] {
           return redirect(303, returnTo, { "set-cookie": sessionCookieOf(session.token, session.expiresAt, secure) });
         } catch (error) {
           if (!(error instanceof HttpError)) throw error;
-          const wait = error.headers["retry-after"];
-          return wait
-            ? page(error.status, input, { ...shown, error: waitText(wait) }, { "retry-after": wait })
-            : page(error.status, input, { ...shown, error: wrong });
+          if (error.status === 401) return page(401, input, { ...shown, error: wrong });
+          if (error.status !== 429) throw error;
+          const wait = error.headers["retry-after"] ?? "1";
+          return page(429, input, { ...shown, error: waitText(wait) }, { "retry-after": wait });
         }
       },
     ),

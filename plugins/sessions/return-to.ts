@@ -4,8 +4,8 @@
  */
 export function safePath(given: string | null | undefined): string {
   if (!given || given.length > 2000 || !given.startsWith("/")) return "/";
-  // Browsers drop control characters and read a backslash as a slash.
-  if (/[\x00-\x20\x7f\\]/.test(given) || !URL.canParse(given, base)) return "/";
+  // No control characters, blanks or backslashes: browsers drop the first and read the last as a slash.
+  if (/[^\x21-\x5b\x5d-\x7e\x80-\uffff]/.test(given) || !URL.canParse(given, base)) return "/";
   const { origin, pathname, search, hash } = new URL(given, base);
   return origin === base && !pathname.startsWith("//") ? pathname + search + hash : "/";
 }

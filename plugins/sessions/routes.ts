@@ -53,6 +53,7 @@ export function sessionRoutes({ accounts, tokens, signIn }: Needed): Route[] {
         const session = await signIn({ accountId: account.id, ip, ...body });
         if (caller?.viaCookie) await tokens.endSession(caller);
         const shown = await accounts.person(account.id, session.userId);
+        if (!shown) throw unauthorized();
         return secret(created(shown, { "set-cookie": sessionCookieOf(session.token, session.expiresAt, secure) }));
       },
     ),

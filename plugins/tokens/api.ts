@@ -27,7 +27,12 @@ export interface Tokens {
    * Starts a session of this person. One that a `web_token` opens is narrowed as that is, ends with it and lasts no
    * longer. Undefined where the person or the `web_token` is gone.
    */
-  startSession(of: { accountId: number; userId: number; openedBy?: number; seconds: number }): Promise<IssuedToken | undefined>;
+  startSession(of: {
+    accountId: number;
+    userId: number;
+    openedBy?: number;
+    seconds: number;
+  }): Promise<IssuedToken | undefined>;
   /** Ends the session that this request carries; any other token goes on working. */
   endSession(caller: Caller): Promise<boolean>;
   /**
@@ -36,5 +41,8 @@ export interface Tokens {
    */
   temporaryToken(caller: Caller): Promise<string>;
 }
+
+/** Whether a text can be a token that we made: its checksum is right. */
+export { isWellFormed as isWellFormedToken } from "./raw-token.ts";
 
 export const tokens = service<Tokens>("tokens");

@@ -29,8 +29,13 @@ function utc(parts: readonly (string | undefined)[], milliseconds = 0): number |
   const [year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0] = parts.map((part) => Number(part ?? 0));
   const at = new Date(Date.UTC(year, month - 1, day, hour, minute, second, milliseconds));
   const real =
-    year >= 1000 && at.getUTCFullYear() === year && at.getUTCMonth() === month - 1 && at.getUTCDate() === day &&
-    at.getUTCHours() === hour && at.getUTCMinutes() === minute && at.getUTCSeconds() === second;
+    year >= 1000 &&
+    at.getUTCFullYear() === year &&
+    at.getUTCMonth() === month - 1 &&
+    at.getUTCDate() === day &&
+    at.getUTCHours() === hour &&
+    at.getUTCMinutes() === minute &&
+    at.getUTCSeconds() === second;
   return real ? at.getTime() : undefined;
 }
 

@@ -21,7 +21,17 @@ export function createIssuing({ ctx, store, identifier }: Needed) {
     const { accountId, userId, name = null, kind = null, privileges = [], expiresAt = null } = token;
     const text = { tokenHash: sha256(raw), tokenInfo: tokenInfo(raw) };
     const made = { parentId: null, purpose: null, given: false, ...special };
-    const row = await store.insert(db, { ...blankToken, accountId, userId, name, kind, privileges, expiresAt, ...text, ...made });
+    const row = await store.insert(db, {
+      ...blankToken,
+      accountId,
+      userId,
+      name,
+      kind,
+      privileges,
+      expiresAt,
+      ...text,
+      ...made,
+    });
     return row && { id: row.id, token: raw, expiresAt: row.expiresAt };
   };
 
@@ -31,7 +41,10 @@ export function createIssuing({ ctx, store, identifier }: Needed) {
     const expiresAt = earlier(new Date(Date.now() + seconds * 1000), opener?.expiresAt);
     const session = { accountId, userId, name: "session", kind: "web_token", expiresAt } as const;
     const narrowed = { privileges: opener?.privileges ?? [] };
-    return insert(ctx.sql, { ...session, ...narrowed }, newRawToken(), { purpose: "session", parentId: openedBy ?? null });
+    return insert(ctx.sql, { ...session, ...narrowed }, newRawToken(), {
+      purpose: "session",
+      parentId: openedBy ?? null,
+    });
   };
 
   const endSession = async (caller: Caller): Promise<boolean> => {
@@ -55,7 +68,8 @@ export function createIssuing({ ctx, store, identifier }: Needed) {
   };
 
   return {
-    issue: (token: NewToken, db: Sql | Tx = ctx.sql): Promise<IssuedToken | undefined> => insert(db, token, newRawToken()),
+    issue: (token: NewToken, db: Sql | Tx = ctx.sql): Promise<IssuedToken | undefined> =>
+      insert(db, token, newRawToken()),
     /** Stores a token whose text was given from outside, of whatever form. */
     issueGiven: (token: NewToken, raw: string, db: Sql | Tx) => insert(db, token, raw, { given: true }),
     startSession,

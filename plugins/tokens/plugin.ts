@@ -17,10 +17,17 @@ export default definePlugin({
   needs: { accounts },
   provides: tokens,
   config: {
-    adminToken: setting.checked("CORE_ADMIN_TOKEN", "", "The first API token; empty = generated and printed once", visible),
+    adminToken: setting.checked(
+      "CORE_ADMIN_TOKEN",
+      "",
+      "The first API token; empty = generated and printed once",
+      visible,
+    ),
   },
   migrations: [{ name: "001_tokens", sql: migration }],
-  privileges: [{ name: "api_tokens", doc: "make and manage one's own API tokens", roles: ["admin", "manager", "user"] }],
+  privileges: [
+    { name: "api_tokens", doc: "make and manage one's own API tokens", roles: ["admin", "manager", "user"] },
+  ],
   models: [{ name: "Account::ApiToken", sample: tokenExample }],
   prompts: { "api_tokens_api.md": instructions },
 

@@ -46,7 +46,8 @@ export function tokenRoutes(store: TokenStore, changes: Changes, usage: Usage): 
       "/account/api_tokens",
       {
         summary: "List your tokens",
-        description: "Sessions that sign-in has started are tokens too, and are left out unless `kind=web_token` asks for them.",
+        description:
+          "Sessions that sign-in has started are tokens too, and are left out unless `kind=web_token` asks for them.",
         access,
         errors,
         query: {

@@ -122,30 +122,36 @@ export function createTokenStore(sql: Sql) {
 
     /** Deletes it with what was made from it; gives back the hashes of all. */
     async delete(db: Queryable, accountId: number, id: number): Promise<string[]> {
-      return hashes(await db<TokenRow[]>`
+      return hashes(
+        await db<TokenRow[]>`
         with recursive family as (
           select id from api_tokens where account_id = ${accountId} and id = ${id}
           union all select c.id from api_tokens c join family f on c.parent_id = f.id
         )
-        delete from api_tokens where id in (select id from family) returning token_hash`);
+        delete from api_tokens where id in (select id from family) returning token_hash`,
+      );
     },
 
     /** Deletes what was made from it; gives back the hashes. */
     async deleteChildren(tx: Tx, id: number): Promise<string[]> {
-      return hashes(await tx<TokenRow[]>`
+      return hashes(
+        await tx<TokenRow[]>`
         with recursive family as (
           select id from api_tokens where parent_id = ${id}
           union all select c.id from api_tokens c join family f on c.parent_id = f.id
         )
-        delete from api_tokens where id in (select id from family) returning token_hash`);
+        delete from api_tokens where id in (select id from family) returning token_hash`,
+      );
     },
 
     /** Deletes a person's sessions and what was made from them, but `keepId` with its own; gives back the hashes. */
     async deleteSessions(tx: Tx, userId: number, keepId: number | null): Promise<string[]> {
-      return hashes(await tx<TokenRow[]>`
+      return hashes(
+        await tx<TokenRow[]>`
         delete from api_tokens where user_id = ${userId} and purpose is not null
           and id is distinct from ${keepId}::bigint and (parent_id is distinct from ${keepId}::bigint or ${keepId}::bigint is null)
-        returning token_hash`);
+        returning token_hash`,
+      );
     },
 
     async pruneExpired(): Promise<void> {

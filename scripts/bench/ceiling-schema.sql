@@ -22,3 +22,13 @@ create table contacts (
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now()
 );
+
+create index contacts_by_name on contacts (name, id);
+create index contacts_by_email on contacts (email, id);
+create index contacts_by_city on contacts (city, id);
+create index contacts_by_age on contacts (age, id);
+create index contacts_by_visits on contacts (visits, id);
+create index contacts_by_joined_at on contacts (joined_at, id);
+-- fastupdate would make single creates slower by far: the one that finds the pending list full empties it.
+create index contacts_by_fragment on contacts
+  using gin (lower(name || chr(1) || email || chr(1) || coalesce(city, '')) gin_trgm_ops) with (fastupdate = off);

@@ -1,0 +1,80 @@
+/** A person's fields: as a request gives them, merged, and checked. */
+import { mistakes, type Role, type Tx } from "platform";
+import type { AccessTable } from "./access.ts";
+import type { UnitKind } from "./api.ts";
+import type { UnitStore } from "./unit-store.ts";
+import type { UserInput, UserStore } from "./user-store.ts";
+
+/** The fields of a request; each may be missing. */
+export interface PersonChange {
+  readonly login?: string;
+  readonly email?: string | null;
+  readonly name?: string;
+  readonly role?: Role;
+  readonly active?: boolean;
+  readonly privileges?: readonly string[];
+  readonly password?: string;
+  readonly team_ids?: readonly number[];
+  readonly group_ids?: readonly number[];
+  readonly department_ids?: readonly number[];
+}
+
+/** The fields of a person's own record that they may change. */
+export interface OwnChange {
+  readonly name?: string;
+  readonly email?: string | null;
+  readonly password?: string;
+  readonly current_password?: string;
+}
+
+interface Needed {
+  readonly access: Pick<AccessTable, "isPrivilege">;
+  readonly userStore: UserStore;
+  readonly unitStore: UnitStore;
+}
+
+/** A check that needs the database: it throws the 422 for a person of this id (0 = a new one) after the change. */
+export function createCheck({ access, userStore, unitStore }: Needed) {
+  return async (tx: Tx, accountId: number, id: number, person: UserInput, change: PersonChange): Promise<void> => {
+    const wrong = mistakes();
+    for (const name of change.privileges ?? []) {
+      if (!access.isPrivilege(name)) wrong.add("privileges", `${name} is not a privilege`);
+    }
+    for (const [field, kind] of unitFields) {
+      const ids = change[field] ?? [];
+      const known = ids.length > 0 ? await unitStore.known(tx, accountId, kind, ids) : new Set<number>();
+      for (const unknown of ids.filter((unit) => !known.has(unit))) wrong.add(field, `there is no ${kind} ${unknown}`);
+    }
+    if (person.email !== null && !isEmail(person.email)) wrong.add("email", "must be an e-mail address");
+    const clash = await userStore.clash(tx, accountId, id, person.login, person.email);
+    if (clash.login) wrong.add("login", "is another person's e-mail address");
+    if (clash.email) wrong.add("email", "is another person's login");
+    wrong.check();
+  };
+}
+
+export const unitFields = [
+  ["team_ids", "team"],
+  ["group_ids", "group"],
+  ["department_ids", "department"],
+] as const satisfies readonly (readonly [keyof PersonChange, UnitKind])[];
+
+type Stored = Omit<UserInput, "passwordHash">;
+
+export function merged(before: Stored, change: PersonChange, passwordHash: string | undefined): UserInput {
+  const { login = before.login, email = before.email, name = before.name, role = before.role } = change;
+  const { active = before.active, privileges = before.privileges } = change;
+  return {
+    login,
+    email: email === "" ? null : email,
+    name,
+    role,
+    active,
+    privileges: [...new Set(privileges)],
+    passwordHash,
+  };
+}
+
+function isEmail(value: string): boolean {
+  return /^[^\s@]+@[^\s@]+$/.test(value);
+}

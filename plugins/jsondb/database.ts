@@ -1,0 +1,77 @@
+/** A database as requests use it: parsed once, kept in a cache. Pure. */
+import { HttpError, invalid } from "platform";
+import { noMethods, parsePublicMethods, type PublicMethods } from "./public-methods.ts";
+import { noTable, parseSchema, type Schema, type Table } from "./schema.ts";
+
+export interface Database {
+  readonly id: string;
+  readonly accountId: number;
+  readonly code: string;
+  readonly schema: Schema;
+  readonly publicMethods: PublicMethods;
+  readonly schemaVersion: number;
+  readonly planVersion: number;
+  /** Every record is indexed by this plan. Until then index columns are written, but not read. */
+  readonly indexed: boolean;
+}
+
+/** The columns of a row of `dbs` that a Database is made from. */
+export interface DatabaseRow {
+  readonly id: string;
+  readonly accountId: number;
+  readonly code: string;
+  readonly schema: unknown;
+  readonly publicMethods: unknown;
+  readonly schemaVersion: number;
+  readonly planVersion: number;
+  readonly indexedVersion: number;
+}
+
+export function databaseOf(row: DatabaseRow): Database {
+  const parsed = parseSchema(row.schema);
+  const methods = parsePublicMethods(row.publicMethods);
+  return {
+    id: row.id,
+    accountId: row.accountId,
+    code: row.code,
+    // What is stored was checked by an equal or older version of this program.
+    schema: "schema" in parsed ? parsed.schema : { multiTable: false, tables: new Map([["", noTable]]) },
+    publicMethods: "publicMethods" in methods ? methods.publicMethods : noMethods,
+    schemaVersion: row.schemaVersion,
+    planVersion: row.planVersion,
+    indexed: row.indexedVersion === row.planVersion,
+  };
+}
+
+export function tableNames({ schema }: Database): string[] {
+  return [...schema.tables.keys()].filter((name) => name !== "");
+}
+
+/** The table a record is written to: none given is the null table, an unknown one 422. CONTRACT 7. */
+export function tableForWrite(db: Database, name: string | null | undefined): Table {
+  const wanted = name ?? "";
+  const table = db.schema.tables.get(wanted);
+  if (table) return table;
+  const names = tableNames(db);
+  const known = db.schema.multiTable ? `one of ${names.join(", ")}` : "left out: this database has no tables";
+  throw invalid({ table_name: [`must be ${known}`] });
+}
+
+/** The table that a search is narrowed to; SPEC 7: none or an unknown one in a multi-table database is 400. */
+export function tableForSearch(db: Database, name: string | null | undefined): Table {
+  const table = db.schema.tables.get(db.schema.multiTable ? (name ?? "") : "");
+  if (table && (table.name !== "" || !db.schema.multiTable)) return table;
+  const names = tableNames(db);
+  const what = name ? "unknown table_name" : "table_name is required";
+  throw new HttpError(400, { error: `${what}: available tables are ${names.join(", ")}`, available_tables: names });
+}
+
+/** Whether two schemas fill the same index columns from the same fields, so that records need no new index. */
+export function sameIndexes(a: Schema, b: Schema): boolean {
+  return printed(a) === printed(b);
+}
+
+function printed({ tables }: Schema): string {
+  const plans = [...tables.values()].filter(({ indexes }) => indexes.size > 0);
+  return JSON.stringify(plans.map(({ name, indexFields }) => [name, indexFields]).toSorted());
+}

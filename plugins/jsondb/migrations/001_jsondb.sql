@@ -1,0 +1,133 @@
+-- Databases: what a record may hold, and where its index columns take their values from. SPEC 2.4.
+create table dbs (
+  id uuid primary key,
+  account_id bigint not null references accounts,
+  code text not null,
+  name text not null,
+  app_id uuid,
+  -- json, not jsonb: the three keep the order of their keys, which the replace endpoint works on as text
+  schema json,
+  public_methods json,
+  fields json not null default '{}',
+  -- of the whole row, for ETag
+  version integer not null default 1,
+  -- rises with every change of `schema`; a record is written by a statement that names the one it was checked against
+  schema_version integer not null default 1,
+  -- rises where the change moved an index column; `indexed_version` follows when every record is indexed anew
+  plan_version integer not null default 1,
+  indexed_version integer not null default 1,
+  -- the transaction of that change: while older snapshots live, records may still be written by the old plan
+  plan_xid xid8,
+  created_by_id bigint,
+  updated_by_id bigint,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  constraint dbs_unique_code unique (account_id, code)
+);
+
+-- Records of all databases. No foreign key to dbs: its share lock on one row would be written by every create. A
+-- database is deleted at once, its records by a job, and what is written meanwhile has no database to be seen in.
+create table records (
+  db_id uuid not null,
+  -- UUIDv7: the order of ids is the order of creation, `created_at` is its time
+  id uuid not null,
+  account_id bigint not null,
+  -- '' is the null table: "is null" would keep the planner from using the order of an index
+  table_name text collate "C" not null default '',
+  data jsonb not null,
+  idx_str_1 text collate "C",
+  idx_str_2 text collate "C",
+  idx_str_3 text collate "C",
+  idx_int_1 bigint,
+  idx_int_2 bigint,
+  idx_time_1 timestamptz,
+  idx_time_2 timestamptz,
+  -- bits of the columns above that do not hold their whole value: strings 1, 2, 4; numbers 8, 16
+  inexact smallint not null default 0,
+  plan_version integer not null,
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  primary key (db_id, id)
+) with (
+  autovacuum_vacuum_insert_scale_factor = 0.05,
+  autovacuum_analyze_scale_factor = 0.02
+);
+
+create index records_by_table on records (db_id, table_name, id) where table_name <> '';
+create index records_by_str_1 on records (db_id, table_name, idx_str_1, id) where idx_str_1 is not null;
+create index records_by_str_2 on records (db_id, table_name, idx_str_2, id) where idx_str_2 is not null;
+create index records_by_str_3 on records (db_id, table_name, idx_str_3, id) where idx_str_3 is not null;
+create index records_by_int_1 on records (db_id, table_name, idx_int_1, id) where idx_int_1 is not null;
+create index records_by_int_2 on records (db_id, table_name, idx_int_2, id) where idx_int_2 is not null;
+create index records_by_time_1 on records (db_id, table_name, idx_time_1, id) where idx_time_1 is not null;
+create index records_by_time_2 on records (db_id, table_name, idx_time_2, id) where idx_time_2 is not null;
+create index records_inexact on records (db_id, table_name) where inexact <> 0;
+
+-- What a value is worth as a number: a JSON number, or a whole number of up to 19 digits in a string (beyond 2^53 it
+-- must be one). Anything else is null, never an error: records may be older than the schema that reads them.
+create function record_number(value jsonb) returns numeric language sql immutable parallel safe
+return case jsonb_typeof(value)
+  when 'number' then (value #>> '{}')::numeric
+  when 'string' then case when value #>> '{}' ~ '^-?[0-9]{1,19}$' then (value #>> '{}')::numeric end
+end;
+
+create function record_int(value numeric) returns bigint language sql immutable parallel safe
+return case
+  when value < -9223372036854775808 then -9223372036854775808
+  when value > 9223372036854775807 then 9223372036854775807
+  else floor(value)::bigint
+end;
+
+-- A date, a time of day (of 1970-01-01) or a datetime as an instant; without an offset it is UTC. A day beyond the end
+-- of its month counts on into the next one: an error here would fail a search over records of another schema.
+create function record_instant(value text) returns timestamptz language plpgsql immutable strict parallel safe as $$
+begin
+  if value ~ '^(?!0000)\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-](0\d|1[0-5])(:?[0-5]\d)?)?$' then
+    return (left(value, 8) || '01' || substr(value, 11) || case when substr(value, 17) ~ '[Z+-]' then '' else 'Z' end)::timestamptz
+      + (substr(value, 9, 2)::int - 1) * interval '24 hours';
+  elsif value ~ '^(?!0000)\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$' then
+    return (left(value, 8) || '01T00:00Z')::timestamptz + (substr(value, 9, 2)::int - 1) * interval '24 hours';
+  elsif value ~ '^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d)?$' then
+    return ('1970-01-01T' || value || 'Z')::timestamptz;
+  end if;
+  return null;
+end $$;
+
+-- The index columns of a record: fields[1..3] go to idx_str_*, [4..5] to idx_int_*, [6..7] to idx_time_*.
+create function record_index(data jsonb, fields text[]) returns table (
+  str_1 text, str_2 text, str_3 text, int_1 bigint, int_2 bigint, time_1 timestamptz, time_2 timestamptz, inexact smallint)
+language sql immutable parallel safe as $$
+  select left(data ->> fields[1], 255), left(data ->> fields[2], 255), left(data ->> fields[3], 255),
+    record_int(record_number(data -> fields[4])), record_int(record_number(data -> fields[5])),
+    record_instant(data ->> fields[6]), record_instant(data ->> fields[7]),
+    (case when length(data ->> fields[1]) > 255 then 1 else 0 end
+      + case when length(data ->> fields[2]) > 255 then 2 else 0 end
+      + case when length(data ->> fields[3]) > 255 then 4 else 0 end
+      + case when record_number(data -> fields[4]) <> record_int(record_number(data -> fields[4])) then 8 else 0 end
+      + case when record_number(data -> fields[5]) <> record_int(record_number(data -> fields[5])) then 16 else 0 end
+    )::smallint
+$$;
+
+-- Lower case by the rules of Unicode, whatever the database's own collation can do; and where the server has pg_trgm,
+-- the index for fragments. `fastupdate` would make creates wait for whoever has to empty the list of pending entries.
+do $$
+declare rule text;
+begin
+  if lower('Ż' collate "default") = 'ż' then rule := 'default';
+  else
+    select collname into rule from pg_collation
+    where collname in ('pg_c_utf8', 'und-x-icu', 'C.utf8') and collencoding in (-1, 6)
+    order by array_position(array['pg_c_utf8', 'und-x-icu', 'C.utf8'], collname::text) limit 1;
+  end if;
+  execute format(
+    'create function record_lower(value text) returns text language sql immutable parallel safe return lower(value collate %I)',
+    coalesce(rule, 'default'));
+  begin
+    create extension if not exists pg_trgm;
+    create index records_fragments on records using gin (
+      record_lower(idx_str_1) gin_trgm_ops, record_lower(idx_str_2) gin_trgm_ops, record_lower(idx_str_3) gin_trgm_ops)
+      with (fastupdate = off);
+  exception when others then
+    raise notice 'no index for fragments: %', sqlerrm;
+  end;
+end $$;

@@ -1,0 +1,120 @@
+/** Checks a record's `data` against its table. SPEC 2.4, CONTRACT 7. Pure. */
+import type { FieldType } from "./columns.ts";
+import type { Table } from "./schema.ts";
+
+export type Data = Record<string, unknown>;
+
+/** Field to messages, and undefined where nothing is wrong. */
+export type Faults = Record<string, string[]> | undefined;
+
+export const recordLimits = { dataBytes: 2_000_000, keys: 1_000, keyLength: 255 } as const;
+
+/** A whole record: types, required fields and bounds. */
+export function checkRecord(table: Table, data: Data): Faults {
+  const faults = new Map<string, string[]>();
+  for (const name of table.required) {
+    if ((Object.hasOwn(data, name) ? data[name] : null) === null || data[name] === undefined)
+      faults.set(name, ["is required"]);
+  }
+  checkTypes(table, data, faults);
+  return found(faults);
+}
+
+/** The changed fields of a record: their types and bounds, and that no required one becomes null. */
+export function checkChanges(table: Table, changes: Data): Faults {
+  const faults = new Map<string, string[]>();
+  for (const name of table.required) {
+    if (Object.hasOwn(changes, name) && changes[name] === null) faults.set(name, ["is required"]);
+  }
+  checkTypes(table, changes, faults);
+  return found(faults);
+}
+
+/** Whether a value may stand in a field of this type; null is another matter. */
+export function fits(type: FieldType, value: unknown): boolean {
+  switch (type) {
+    case "string":
+    case "text":
+      return typeof value === "string";
+    case "integer":
+      return typeof value === "number" ? Number.isSafeInteger(value) : isBigInteger(value);
+    case "number":
+      return typeof value === "number" && Number.isFinite(value);
+    case "boolean":
+      return typeof value === "boolean";
+    case "datetime":
+      return typeof value === "string" && isDatetime(value);
+    case "date":
+      return typeof value === "string" && isDate(value);
+    case "time":
+      return typeof value === "string" && timeForm.test(value);
+  }
+}
+
+const rules: Record<FieldType, string> = {
+  string: "must be a string",
+  text: "must be a string",
+  integer: "must be a whole number within ±2^63, written as a string beyond 2^53",
+  number: "must be a number",
+  boolean: "must be true or false",
+  datetime: "must be a datetime like 2026-01-31T10:00:00Z",
+  date: "must be a date like 2026-01-31",
+  time: "must be a time like 10:00 or 10:00:00",
+};
+
+function checkTypes(table: Table, data: Data, faults: Map<string, string[]>): void {
+  const names = Object.keys(data);
+  if (names.length > recordLimits.keys) faults.set("data", [`may have at most ${recordLimits.keys} fields`]);
+  for (const name of names) {
+    const value = data[name];
+    const field = table.fields.get(name);
+    if (name.length > recordLimits.keyLength)
+      add(faults, name.slice(0, 60), `a field name may have at most ${recordLimits.keyLength} characters`);
+    else if (field) {
+      if (value !== null && !fits(field.type, value)) add(faults, name, rules[field.type]);
+    } else if (!isStorable(value)) add(faults, name, "has a number that is too large");
+    if (faults.size > 50) return;
+  }
+}
+
+/** JSON.parse makes 1e999 Infinity, which would be stored as null. The parser has bounded the depth. */
+function isStorable(value: unknown): boolean {
+  if (typeof value === "number") return Number.isFinite(value);
+  if (typeof value !== "object" || value === null) return true;
+  return Object.values(value).every(isStorable);
+}
+
+/** Beyond 2^53 a JSON number is another number in most clients: there an integer is a string. */
+function isBigInteger(value: unknown): boolean {
+  if (typeof value !== "string" || !/^-?[1-9]\d{15,18}$/.test(value)) return false;
+  const exact = BigInt(value);
+  return exact === BigInt.asIntN(64, exact) && !Number.isSafeInteger(Number(value));
+}
+
+const timeForm = /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d)?$/;
+const datetimeForm =
+  /^(\d{4}-\d{2}-\d{2})T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-](0\d|1[0-5])(:?[0-5]\d)?)?$/;
+
+function isDatetime(value: string): boolean {
+  const day = datetimeForm.exec(value)?.[1];
+  return day !== undefined && isDate(day);
+}
+
+function isDate(value: string): boolean {
+  const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(value);
+  if (!match) return false;
+  const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])];
+  if (year === 0 || month < 1 || month > 12 || day < 1) return false;
+  // Day 0 of the next month is the last of this one; Date.UTC takes years below 100 for 19xx.
+  return day <= new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate();
+}
+
+function add(faults: Map<string, string[]>, field: string, message: string): void {
+  const messages = faults.get(field);
+  if (messages) messages.push(message);
+  else faults.set(field, [message]);
+}
+
+function found(faults: Map<string, string[]>): Faults {
+  return faults.size > 0 ? Object.fromEntries(faults) : undefined;
+}

@@ -1,0 +1,178 @@
+/** Reads a database's `schema`: its tables, their fields and index columns. SPEC 2.4, CONTRACT 7. Pure. */
+import {
+  columnKindOf,
+  fieldTypes,
+  isIndexColumn,
+  kindOf,
+  planFields,
+  planIndexes,
+  type Field,
+  type FieldType,
+  type IndexColumn,
+  type IndexPlan,
+} from "./columns.ts";
+
+/** A table as records are validated, indexed and searched by it. */
+export interface Table {
+  /** "" is the null table: the only one without `tables`, and without rules where there are some. */
+  readonly name: string;
+  readonly fields: ReadonlyMap<string, Field>;
+  readonly indexes: IndexPlan;
+  /** `indexes` as the argument of `record_index`. */
+  readonly indexFields: readonly (string | null)[];
+  readonly required: readonly string[];
+}
+
+export interface Schema {
+  readonly multiTable: boolean;
+  /** By name; the null table is always there. */
+  readonly tables: ReadonlyMap<string, Table>;
+}
+
+/** Bounds that keep one schema cheap to hold and to check. */
+export const schemaLimits = { tables: 100, fields: 200, nameLength: 100, bytes: 200_000 } as const;
+
+export const noTable: Table = makeTable("", new Map(), new Map());
+
+/** A schema, or what is wrong with it, each message beginning with its place. */
+export function parseSchema(value: unknown): { schema: Schema } | { mistakes: string[] } {
+  const mistakes: string[] = [];
+  const say = (place: string, message: string) => {
+    if (mistakes.length < 50) mistakes.push(`${place} ${message}`);
+  };
+  if (value === null || value === undefined) return { schema: singleTable(noTable) };
+  if (!isObject(value)) return { mistakes: ["must be an object"] };
+  const hasTables = own(value, "tables") !== undefined;
+  const mixed = ["fields", "indexes", "indexed_fields"].filter((key) => own(value, key) !== undefined);
+  if (hasTables && mixed.length > 0)
+    return { mistakes: [`${mixed[0]}: has both \`tables\` and \`${mixed[0]}\`: use one of the two forms`] };
+  const schema = hasTables ? parseTables(own(value, "tables"), say) : singleTable(parseTable("", value, "", say));
+  return mistakes.length > 0 ? { mistakes } : { schema };
+}
+
+type Say = (place: string, message: string) => void;
+
+function parseTables(value: unknown, say: Say): Schema {
+  const tables = new Map([["", noTable]]);
+  if (!isObject(value)) say("tables:", "must be an object of table names");
+  else {
+    const entries = Object.entries(value);
+    if (entries.length > schemaLimits.tables) say("tables:", `may have at most ${schemaLimits.tables} tables`);
+    for (const [name, table] of entries.slice(0, schemaLimits.tables)) {
+      const place = `tables.${name}`;
+      if (!goodName(name)) say(`${place}:`, nameRule);
+      else if (!isObject(table)) say(`${place}:`, "must be an object with `fields`");
+      else tables.set(name, parseTable(name, table, `${place}.`, say));
+    }
+  }
+  return { multiTable: true, tables };
+}
+
+function parseTable(name: string, value: Record<string, unknown>, at: string, say: Say): Table {
+  const fields = parseFields(own(value, "fields"), `${at}fields`, say);
+  const explicit = parseIndexes(own(value, "indexes"), fields, `${at}indexes`, say);
+  const listed = parseIndexedFields(own(value, "indexed_fields"), fields, `${at}indexed_fields`, say);
+  return makeTable(name, fields, planIndexes(fields, { explicit, listed }));
+}
+
+function makeTable(name: string, fields: ReadonlyMap<string, Field>, indexes: IndexPlan): Table {
+  const required = [...fields].filter(([, field]) => field.required).map(([key]) => key);
+  return { name, fields, indexes, indexFields: planFields(indexes), required };
+}
+
+function singleTable(table: Table): Schema {
+  return { multiTable: false, tables: new Map([["", table]]) };
+}
+
+function parseFields(value: unknown, at: string, say: Say): Map<string, Field> {
+  const fields = new Map<string, Field>();
+  if (value === undefined || value === null) return fields;
+  if (!isObject(value)) {
+    say(`${at}:`, "must be an object of field names");
+    return fields;
+  }
+  const entries = Object.entries(value);
+  if (entries.length > schemaLimits.fields) say(`${at}:`, `may have at most ${schemaLimits.fields} fields`);
+  for (const [name, definition] of entries.slice(0, schemaLimits.fields)) {
+    if (!goodName(name)) say(`${at}.${name.slice(0, 100)}:`, nameRule);
+    else {
+      const field = parseField(definition, `${at}.${name}`, say);
+      if (field) fields.set(name, field);
+    }
+  }
+  return fields;
+}
+
+/** `"string"` or `{ "type": "string", "required": true }`. */
+function parseField(definition: unknown, at: string, say: Say): Field | undefined {
+  const full = isObject(definition) ? definition : { type: definition };
+  const type = own(full, "type");
+  const required = own(full, "required") ?? false;
+  if (typeof required !== "boolean") say(`${at}.required:`, "must be true or false");
+  if (!isFieldType(type)) {
+    const where = isObject(definition) ? `${at}.type:` : `${at}:`;
+    say(where, `must be one of ${fieldTypes.join(", ")}, not ${shown(type)}`);
+    return undefined;
+  }
+  return { type, required: required === true };
+}
+
+function parseIndexes(value: unknown, fields: ReadonlyMap<string, Field>, at: string, say: Say) {
+  const columns = new Map<string, IndexColumn>();
+  if (value === undefined || value === null) return columns;
+  if (!isObject(value)) {
+    say(`${at}:`, "must be an object of field names and index columns");
+    return columns;
+  }
+  const owners = new Map<IndexColumn, string>();
+  for (const [name, column] of Object.entries(value).slice(0, schemaLimits.fields)) {
+    const place = `${at}.${name.slice(0, 100)}:`;
+    const type = fields.get(name)?.type;
+    const owner = isIndexColumn(column) ? owners.get(column) : undefined;
+    if (!type) say(place, "is not one of the fields");
+    else if (!isIndexColumn(column)) say(place, `must be an index column such as idx_str_1, not ${shown(column)}`);
+    else if (kindOf(column) !== columnKindOf(type)) say(place, `${column} cannot hold a field of type ${type}`);
+    else if (owner !== undefined) say(place, `${column} is taken by ${owner}`);
+    else {
+      columns.set(name, column);
+      owners.set(column, name);
+    }
+  }
+  return columns;
+}
+
+function parseIndexedFields(value: unknown, fields: ReadonlyMap<string, Field>, at: string, say: Say): string[] {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value)) {
+    say(`${at}:`, "must be an array of field names");
+    return [];
+  }
+  return value.slice(0, schemaLimits.fields).flatMap((name: unknown, position) => {
+    if (typeof name === "string" && fields.has(name)) return [name];
+    say(`${at}[${position}]:`, `${shown(name)} is not one of the fields`);
+    return [];
+  });
+}
+
+const nameRule = `a name must have 1 to ${schemaLimits.nameLength} characters, none of them a control character`;
+
+function goodName(name: string): boolean {
+  return name.length > 0 && name.length <= schemaLimits.nameLength && !/\p{Cc}/u.test(name);
+}
+
+function isFieldType(value: unknown): value is FieldType {
+  return fieldTypes.some((type) => type === value);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** An own property: a field may be called `constructor`. */
+function own(value: Record<string, unknown>, key: string): unknown {
+  return Object.hasOwn(value, key) ? value[key] : undefined;
+}
+
+function shown(value: unknown): string {
+  return (JSON.stringify(value) ?? "nothing").slice(0, 60);
+}

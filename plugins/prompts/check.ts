@@ -1,0 +1,36 @@
+import { mistakes, type Liquid } from "platform";
+import { isWellFormedToken } from "../tokens/api.ts";
+import { tokenMisuse } from "./token-flow.ts";
+
+export interface Texts {
+  readonly name?: string;
+  readonly content?: string;
+  readonly ai_placeholder?: string | null;
+}
+
+/**
+ * Checks what will be visible to other people of the account. Throws the 422: `content` that is no Liquid template or
+ * prints `TOKEN` inside an address, and a real token in any text (SPEC 2.1, CONTRACT 5).
+ */
+export function checkTexts(texts: Texts, liquid: Liquid, carriedToken: string): void {
+  const wrong = mistakes();
+  for (const field of ["name", "content", "ai_placeholder"] as const) {
+    const text = texts[field];
+    if (text && holdsToken(text, carriedToken)) wrong.add(field, "holds a real token: write {{ TOKEN }} instead");
+  }
+  if (texts.content !== undefined) {
+    const { content } = texts;
+    const fault = liquid.syntaxError(content) ?? tokenMisuse(liquid.parse(content).nodes);
+    if (fault) wrong.add("content", `line ${fault.line}, column ${fault.column}: ${fault.message}`);
+  }
+  wrong.check();
+}
+
+/** A token that we can have made, or the very one of this request, which may have been given from outside. */
+function holdsToken(text: string, carried: string): boolean {
+  if (carried.length >= shortestSecret && text.includes(carried)) return true;
+  return [...text.matchAll(/core_[0-9A-Za-z]{42}/g)].some(([token]) => isWellFormedToken(token));
+}
+
+/** A shorter one (`CORE_ADMIN_TOKEN=test`) may well be a word. */
+const shortestSecret = 16;

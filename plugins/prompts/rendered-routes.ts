@@ -1,0 +1,62 @@
+import { credentialOf, notFound, route, text, type Caller, type Route } from "platform";
+import type { Tokens } from "../tokens/api.ts";
+import type { BuiltIn } from "./built-in.ts";
+import type { createRendering } from "./render.ts";
+
+const markdown = "text/markdown; charset=utf-8";
+
+export interface RenderedRoutes {
+  readonly builtIn: ReadonlyMap<string, BuiltIn>;
+  readonly render: ReturnType<typeof createRendering>["render"];
+  readonly tokens: Tokens;
+}
+
+/** What agents read. SPEC 4.1, CONTRACT 4: sign-in, but no privilege. */
+export function renderedRoutes({ builtIn, render, tokens }: RenderedRoutes): Route[] {
+  /** A session's own token stays with the browser: a prompt is carried elsewhere (CONTRACT 5). */
+  const tokenFor = async (request: Request, caller: Caller): Promise<string> =>
+    caller.viaCookie ? tokens.temporaryToken(caller) : (credentialOf(request.headers)?.token ?? "");
+
+  return [
+    route(
+      "GET",
+      "/core/prompt/:code.md",
+      {
+        summary: "A prompt, found through the cascade and rendered",
+        description:
+          "The first of: your own, your team's, your department's, the account's, the built-in file; what the same " +
+          "search finds for `<code>_extra` is appended. `TOKEN` is the token that you send (for a session: one that " +
+          "lasts an hour), `ACCOUNT_URL` the account's address. The header `X-Prompt-Name` has the prompt's name, percent-encoded.",
+        access: { signedIn: "everyone who may start an agent reads its prompt" },
+        query: { date: "value of {{ date }}; default today", "*": "any other parameter is a variable of the prompt" },
+        responses: { 200: "Write an entry for the client 7." },
+      },
+      async ({ caller, request, params, query }) => {
+        const { name, text: body } = await render({
+          caller,
+          code: params.code,
+          query,
+          token: await tokenFor(request, caller),
+        });
+        return text(200, body, markdown, {
+          "cache-control": "private, no-store",
+          ...(name !== null && { "x-prompt-name": encodeURIComponent(name) }),
+        });
+      },
+    ),
+    route(
+      "GET",
+      "/core/prompts/system/:code.md",
+      {
+        summary: "A built-in prompt file as it stands",
+        access: { signedIn: "everyone may compare a prompt with the built-in one" },
+        responses: { 200: "---\nname: Work entry\n---\nWrite an entry for the client {{ client_id }}.\n" },
+      },
+      ({ params }) => {
+        const prompt = builtIn.get(params.code);
+        if (!prompt) throw notFound();
+        return text(200, prompt.file, markdown);
+      },
+    ),
+  ];
+}

@@ -1,0 +1,200 @@
+import { created, etag, expectedVersion, field, integerId, invalid, list, noContent, notFound, ok } from "platform";
+import { pageOf, route, text, Type, uuidOf, wildcardPattern, type Reply, type Route } from "platform";
+import { scopes } from "./cascade.ts";
+import { orders, toApi, versionToApi, type Order, type PromptFilter, type PromptRow, type PromptStore } from "./store.ts";
+import type { Author, Writing } from "./write.ts";
+
+const maxContent = 200_000;
+
+const PromptInput = Type.Object({
+  name: field.name(),
+  code: field.code(),
+  content: field.name(maxContent),
+  kind: Type.Optional(field.oneOf(["chat", "agent"])),
+  scope: Type.Optional(field.oneOf(scopes)),
+  scope_id: Type.Optional(field.nullable(field.id())),
+  ai_placeholder: Type.Optional(field.line(1000)),
+});
+
+export const promptExample = {
+  id: "0198c5d2-7a1b-7c3d-8e4f-5a6b7c8d9e0f",
+  name: "New work entry",
+  code: "workinfo_new",
+  content: "Write an entry for the client {{ client_id }}.\n\n{{ \"apps_api\" | api_block }}",
+  kind: "chat",
+  scope: "account",
+  scope_id: null,
+  ai_placeholder: "What was done?",
+  fields: { ai_placeholder: "What was done?" },
+  created_by_id: 1,
+  updated_by_id: null,
+  created_at: "2026-01-31T10:00:00.000Z",
+  updated_at: "2026-01-31T10:00:00.000Z",
+};
+const { name, code, content, kind, scope, scope_id, ai_placeholder, fields } = promptExample;
+const versionExample = {
+  version: 1,
+  created_at: promptExample.created_at,
+  created_by_id: 1,
+  ...{ name, code, content, kind, scope, scope_id, ai_placeholder, fields },
+};
+const updatedExample = { ...promptExample, name: "Work entry", updated_by_id: 1 };
+
+const access = { privilege: "prompts" } as const;
+const ifMatch = "With `If-Match: \"<etag>\"` of a version that is no longer the latest: 412.";
+
+export interface PromptRoutes {
+  readonly store: PromptStore;
+  readonly writing: Writing;
+  readonly authorOf: (input: { request: Request; caller: Author["caller"] }) => Author;
+}
+
+/** SPEC 4.1 and CONTRACT 5. */
+export function promptRoutes({ store, writing, authorOf }: PromptRoutes): Route[] {
+  return [
+    route(
+      "GET",
+      "/core/prompts",
+      {
+        summary: "List stored prompts",
+        description: "Those of the account and of your own user, teams and departments; to an administrator all.",
+        access,
+        query: {
+          q: "searches name and code; `*` and `%` are wildcards",
+          code: "exact value",
+          kind: "chat, agent",
+          scope: scopes.join(", "),
+          order_by: `${orders.join(", ")}; with \`_desc\` at the end reversed`,
+          limit: "1 to 1000, default 100",
+          offset: "where the page begins",
+        },
+        responses: { 200: [promptExample] },
+      },
+      async ({ caller, query }) => {
+        const { account, user } = caller;
+        const { rows, total } = await store.list(account.id, user, filterOf(query), orderOf(query), pageOf(query));
+        return list(rows.map(toApi), total);
+      },
+    ),
+    route(
+      "GET",
+      "/core/prompts/:id",
+      { summary: "One prompt", access, responses: { 200: promptExample } },
+      async ({ caller, params }) => ok(...shown(await writing.find(caller, uuidOf(params.id)))),
+    ),
+    route(
+      "GET",
+      "/core/prompts/:id.md",
+      { summary: "A prompt's content as it is stored, not rendered", access, responses: { 200: content } },
+      async ({ caller, params }) => {
+        const row = await writing.find(caller, uuidOf(params.id));
+        return text(200, row.content, "text/markdown; charset=utf-8", { etag: etag(row.id, row.version) });
+      },
+    ),
+    route(
+      "POST",
+      "/core/prompts",
+      {
+        summary: "Make a prompt",
+        description:
+          "Without a scope: `account`. `user` without a `scope_id` is your own; `team` and `department` need one. " +
+          "A prompt with the code of a built-in one takes its place.",
+        access,
+        body: { key: "prompt", schema: PromptInput },
+        request: { name, code, content, kind, ai_placeholder },
+        responses: { 201: promptExample, 422: { code: ["is already taken"] } },
+      },
+      async (input) => created(...shown(await writing.create(authorOf(input), input.body))),
+    ),
+    route(
+      "PATCH",
+      "/core/prompts/:id",
+      {
+        summary: "Change a prompt",
+        description: ifMatch,
+        access,
+        body: { key: "prompt", schema: Type.Partial(PromptInput) },
+        request: { name: "Work entry" },
+        responses: { 200: updatedExample },
+      },
+      async (input) => {
+        const id = uuidOf(input.params.id);
+        const expected = expectedVersion(input.request, id);
+        return ok(...shown(await writing.update(authorOf(input), id, input.body, expected)));
+      },
+    ),
+    route(
+      "DELETE",
+      "/core/prompts/:id",
+      {
+        summary: "Delete a prompt with its versions",
+        description: "A built-in prompt of the same code is used again.",
+        access,
+        responses: { 204: null },
+      },
+      async ({ caller, params }) => {
+        await writing.remove(caller, uuidOf(params.id));
+        return noContent();
+      },
+    ),
+    route(
+      "GET",
+      "/core/prompts/:id/versions",
+      {
+        summary: "List a prompt's versions, the latest first",
+        description: "Every save is one. A version of a scope that you do not see is left out.",
+        access,
+        query: { limit: "1 to 1000, default 100", offset: "where the page begins" },
+        responses: { 200: [versionExample] },
+      },
+      async ({ caller, params, query }) => {
+        const { id } = await writing.find(caller, uuidOf(params.id));
+        const { rows, total } = await store.versions(caller.account.id, caller.user, id, pageOf(query));
+        return list(rows.map(versionToApi), total);
+      },
+    ),
+    route(
+      "POST",
+      "/core/prompts/:id/versions/:n/restore",
+      {
+        summary: "Save an earlier version anew",
+        description: ifMatch,
+        access,
+        responses: { 200: updatedExample },
+      },
+      async (input) => {
+        const id = uuidOf(input.params.id);
+        const version = integerId(input.params.n);
+        if (version > maxVersion) throw notFound();
+        const expected = expectedVersion(input.request, id);
+        return ok(...shown(await writing.restore(authorOf(input), id, version, expected)));
+      },
+    ),
+  ];
+}
+
+/** What the column holds. */
+const maxVersion = 2 ** 31 - 1;
+
+function shown(row: PromptRow): Parameters<typeof ok> {
+  return [toApi(row), { etag: etag(row.id, row.version) }];
+}
+
+/** What is no such value matches nothing, as an exact filter does. */
+function filterOf(query: URLSearchParams): PromptFilter {
+  const q = query.get("q");
+  return {
+    q: q ? wildcardPattern(q) : undefined,
+    code: query.get("code") || undefined,
+    kind: query.get("kind") || undefined,
+    scope: query.get("scope") || undefined,
+  };
+}
+
+function orderOf(query: URLSearchParams): Order {
+  const given = query.get("order_by") || "id";
+  const descending = given.endsWith("_desc");
+  const by = orders.find((name) => name === (descending ? given.slice(0, -"_desc".length) : given));
+  if (!by) throw invalid({ order_by: [`must be one of ${orders.join(", ")}, with _desc at the end reversed`] });
+  return { by, descending };
+}

@@ -1,0 +1,114 @@
+/** The benchmarked requests, in Corestead's form and in the ceiling's, and what a right answer to each is. */
+import { cityOf, contactOf, fragmentOf, idOf, pick, type Contact } from "./contacts.ts";
+
+/** One request and its right answer. */
+export interface Exchange {
+  /** The request as it goes over the wire. */
+  readonly request: string;
+  readonly status: number;
+  /** What the body must contain. */
+  readonly contains: string;
+  /** Whether the whole body is right; asked now and then, because parsing costs more than the rest of the client. */
+  readonly verify: (body: string) => boolean;
+}
+
+export interface Target {
+  readonly kind: "corestead" | "ceiling";
+  readonly port: number;
+  readonly token: string;
+  /** The path of Corestead's database, e.g. `/core/dbs/contacts`. */
+  readonly path: string;
+  /** How many contacts are seeded. */
+  readonly total: number;
+}
+
+export const operationNames = ["get", "list", "search", "patch", "create"] as const;
+export type OperationName = (typeof operationNames)[number];
+
+type Make = (target: Target, random: () => number) => Exchange;
+
+export const operations: Record<OperationName | "prompt", Make> = {
+  get(target, random) {
+    const n = pick(random, target.total);
+    const id = idOf(n);
+    const path = target.kind === "corestead" ? `${target.path}/records/${id}.json` : `/contacts/${id}`;
+    // Another operation may have changed the contact, but never its name.
+    const verify = (body: string) => contactIn(target, JSON.parse(body)).name === contactOf(n, target.total).name;
+    return { request: get(target, path), status: 200, contains: id, verify };
+  },
+
+  list(target, random) {
+    const city = cityOf(pick(random, target.total), target.total);
+    const value = encodeURIComponent(city);
+    const path =
+      target.kind === "corestead"
+        ? `${target.path}/search.json?filter[city]=${value}&sort=-joined_at&limit=20`
+        : `/contacts?city=${value}&limit=20`;
+    const verify = (body: string) => {
+      const found: Contact[] = JSON.parse(body);
+      const times = found.map(({ joined_at }) => Date.parse(joined_at));
+      const sorted = times.every((time, i) => i === 0 || time <= (times[i - 1] ?? 0));
+      return found.length === 20 && sorted && found.every((contact) => contact.city === city);
+    };
+    return { request: get(target, path), status: 200, contains: city, verify };
+  },
+
+  search(target, random) {
+    const n = pick(random, target.total);
+    const fragment = fragmentOf(n, random);
+    const path =
+      target.kind === "corestead"
+        ? `${target.path}/search.json?q=${fragment}&limit=20`
+        : `/search?q=${fragment}&limit=20`;
+    const holds = ({ name, email, city }: Contact) => `${name} ${email} ${city}`.toLowerCase().includes(fragment);
+    const verify = (body: string) => {
+      const found: Contact[] = JSON.parse(body);
+      return found.length > 0 && found.length <= 20 && found.every(holds);
+    };
+    return { request: get(target, path), status: 200, contains: '"id":', verify };
+  },
+
+  patch(target, random) {
+    const id = idOf(pick(random, target.total));
+    const changes = { visits: pick(random, 100_000), phone: `+48 ${100_000_000 + pick(random, 900_000_000)}` };
+    const corestead = target.kind === "corestead";
+    const path = corestead ? `${target.path}/records/${id}.json` : `/contacts/${id}`;
+    const body = corestead ? { record: { data: changes } } : changes;
+    const verify = (text: string) => {
+      const contact = contactIn(target, JSON.parse(text));
+      return contact.visits === changes.visits && contact.phone === changes.phone && contact.name !== undefined;
+    };
+    return { request: send(target, "PATCH", path, body), status: 200, contains: changes.phone, verify };
+  },
+
+  create(target, random) {
+    const contact = contactOf(pick(random, 2 ** 31), target.total);
+    const corestead = target.kind === "corestead";
+    const path = corestead ? `${target.path}/records.json` : "/contacts";
+    const body = corestead ? { record: { data: contact } } : contact;
+    const verify = (text: string) => contactIn(target, JSON.parse(text)).email === contact.email;
+    return { request: send(target, "POST", path, body), status: 201, contains: contact.email, verify };
+  },
+
+  prompt: (target) => ({
+    request: get(target, target.path),
+    status: 200,
+    contains: "Authorization",
+    verify: (body) => !body.includes("{{"),
+  }),
+};
+
+/** Corestead answers with what a caller stored under `data`. */
+function contactIn(target: Target, answer: { data: Partial<Contact> } & Partial<Contact>): Partial<Contact> {
+  return target.kind === "corestead" ? answer.data : answer;
+}
+
+function get(target: Target, path: string): string {
+  return `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${target.token}\r\n\r\n`;
+}
+
+function send(target: Target, method: string, path: string, body: unknown): string {
+  const text = JSON.stringify(body);
+  const head = `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${target.token}\r\n`;
+  return `${head}Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;
+}

@@ -1,0 +1,174 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Route } from "../runtime/route.ts";
+import { otherAccount, person, startTestApp, type Answer, type RequestOptions, type TestApp } from "./harness.ts";
+
+/**
+ * Every route x { no token, unknown, expired, inactive, narrowed, guest, other account }: made from the routes
+ * themselves, so a new one is in it at once.
+ */
+let app: TestApp;
+let expired: string;
+let inactive: string;
+let narrowed: Record<string, string>;
+let guest: string;
+let other: RequestOptions & { token: string; headers: Record<string, string> };
+/** What stands in the first account, by the path that leads to it. */
+let ids: Record<string, Record<string, string>>;
+
+const code = "matrix";
+
+beforeAll(async () => {
+  app = await startTestApp();
+  const token = async (fields: object): Promise<{ id: number; token: string }> =>
+    (await app.post("/account/api_tokens.json", { api_token: fields })).json;
+  expired = (await token({ name: "expired", expires_at: new Date(Date.now() + 60_000).toISOString() })).token;
+  await app.sql`update api_tokens set expires_at = now() - interval '1 minute' where name = 'expired'`;
+  const off = await token({ name: "inactive" });
+  await app.patch(`/account/api_tokens/${off.id}.json`, { api_token: { active: false } });
+  inactive = off.token;
+  const privileges = new Set(privilegedRoutes().map(({ privilege }) => privilege));
+  narrowed = {};
+  for (const privilege of privileges) {
+    const another = [...privileges].find((name) => name !== privilege);
+    narrowed[privilege] = (await token({ name: `not ${privilege}`, privileges: [another] })).token;
+  }
+  guest = (await person(app, { role: "guest" })).token;
+  const stranger = await otherAccount(app);
+  other = { token: stranger.adminToken, headers: { host: stranger.host } };
+  ids = await fixtures();
+});
+afterAll(() => app.stop());
+
+/** One object of each kind, made by the administrator of the first account. */
+async function fixtures(): Promise<Record<string, Record<string, string>>> {
+  const made = async (path: string, body: object): Promise<string> => {
+    const answer = await app.post(path, body);
+    expect(answer.status).toBe(201);
+    return String(answer.json.id);
+  };
+  const db = await made("/core/dbs.json", { db: { name: "Matrix", code, public_methods: { list: true } } });
+  const record = await made(`/core/dbs/${db}/records.json`, { record: { data: { a: 1 } } });
+  const person7 = { login: "matrix", name: "Matrix", password: "a long enough password" };
+  return {
+    "/account/users": { id: await made("/account/users.json", { user: { ...person7, role: "user" } }) },
+    "/account/teams": { id: await made("/account/teams.json", { team: { name: "Matrix" } }) },
+    "/account/departments": { id: await made("/account/departments.json", { department: { name: "Matrix" } }) },
+    "/account/groups": { id: await made("/account/groups.json", { group: { name: "Matrix" } }) },
+    "/account/api_tokens": { id: await made("/account/api_tokens.json", { api_token: { name: "Matrix" } }) },
+    "/core/prompts": {
+      id: await made("/core/prompts.json", { prompt: { name: "Matrix", code, content: "x", kind: "chat" } }),
+      n: "1",
+    },
+    "/core/prompt": { code },
+    "/core/prompts/system": { code },
+    "/core/dbs": { id: db, db_id: db },
+    "/core/dbs/:db_id/records": { id: record, db_id: db },
+    "/core/db": { db_code: code, method_name: "list" },
+  };
+}
+
+function allRoutes(): readonly Route[] {
+  return app.app.routes;
+}
+
+function privilegedRoutes(): { route: Route; privilege: string }[] {
+  return allRoutes().flatMap((route) =>
+    "privilege" in route.spec.access ? [{ route, privilege: route.spec.access.privilege }] : [],
+  );
+}
+
+/** The address of the fixture that this route leads to. */
+function addressOf(route: Route): string {
+  const prefixes = Object.keys(ids).filter((prefix) => route.path.startsWith(`${prefix}/`));
+  const prefix = prefixes.toSorted((a, b) => b.length - a.length)[0] ?? "";
+  const path = route.path.replaceAll(/:(\w+)/g, (_, name: string) => {
+    const id = ids[prefix]?.[name];
+    if (id === undefined) throw new Error(`the matrix has no fixture for ${name} of ${route.path}`);
+    return id;
+  });
+  return path;
+}
+
+function send(route: Route, options: RequestOptions): Promise<Answer> {
+  const { body, request } = route.spec;
+  const sent = body?.key ? { [body.key]: request ?? {} } : typeof request === "object" ? (request ?? undefined) : undefined;
+  return app.request(route.method, addressOf(route), route.method === "GET" ? undefined : sent, options);
+}
+
+const name = (route: Route) => `${route.method} ${route.path}`;
+
+describe("every route that is not open", () => {
+  test("says what it needs, or why it needs nothing", () => {
+    for (const { path, spec } of allRoutes()) {
+      const [said] = Object.values(spec.access);
+      expect(`${path}: ${said}`).toMatch(/: \S.+/);
+    }
+    expect(allRoutes().length).toBeGreaterThan(40);
+  });
+
+  test("refuses no token, an unknown, an expired and an inactive one with 401", async () => {
+    const wrong: string[] = [];
+    for (const route of allRoutes().filter(({ spec }) => !("open" in spec.access))) {
+      for (const [what, token] of Object.entries({ none: null, unknown: "core_nobody", expired, inactive })) {
+        const answer = await send(route, { token });
+        const right =
+          answer.status === 401 &&
+          answer.headers.get("www-authenticate") === "Bearer" &&
+          typeof answer.json?.error === "string";
+        if (!right) wrong.push(`${name(route)} with ${what} token: ${answer.status} ${answer.text}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  test("refuses a token of this account on the host of another with 401", async () => {
+    const wrong: string[] = [];
+    for (const route of allRoutes().filter(({ spec }) => !("open" in spec.access))) {
+      const answer = await send(route, { headers: other.headers });
+      if (answer.status !== 401) wrong.push(`${name(route)}: ${answer.status}`);
+    }
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe("every route with a privilege", () => {
+  test("refuses a token narrowed to another one, and a guest, with 403 that names it", async () => {
+    const wrong: string[] = [];
+    for (const { route, privilege } of privilegedRoutes()) {
+      for (const token of [narrowed[privilege] ?? "", guest]) {
+        const answer = await send(route, { token });
+        if (answer.status !== 403 || !answer.json.error.includes(privilege))
+          wrong.push(`${name(route)}: ${answer.status} ${answer.text}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe("another account", () => {
+  test("finds nothing of this account: 404 for every object", async () => {
+    const wrong: string[] = [];
+    const addressed = allRoutes().filter(({ path, spec }) => path.includes(":") && !("open" in spec.access));
+    for (const route of addressed) {
+      if (route.path.startsWith("/core/prompts/system/")) continue; // built-in files are everybody's
+      const answer = await send(route, other);
+      if (answer.status !== 404) wrong.push(`${name(route)}: ${answer.status} ${answer.text}`);
+    }
+    expect(wrong).toEqual([]);
+    expect(addressed.length).toBeGreaterThan(20);
+  });
+
+  test("and left everything as it was", async () => {
+    for (const route of allRoutes().filter(({ method, path }) => method === "GET" && /\/:id$/.test(path))) {
+      expect(`${name(route)} ${(await send(route, {})).status}`).toBe(`${name(route)} 200`);
+    }
+  });
+
+  test("sees none of it in its lists", async () => {
+    for (const route of allRoutes().filter(({ method, path }) => method === "GET" && !path.includes(":"))) {
+      if ("open" in route.spec.access) continue;
+      const { text } = await send(route, other);
+      expect(text).not.toContain("Matrix");
+    }
+  });
+});
