@@ -1,9 +1,9 @@
 /** Starts plugins on a database: order by needs -> migrate -> setup -> seed -> mount -> listen -> stop. */
-import { openPool, transaction, type Sql, type Tx } from "./db.ts";
+import { openPool, reportCallbackErrorsTo, transaction, type Sql, type Tx } from "./db.ts";
 import { createKernel, type KernelOptions } from "./kernel.ts";
-import { migrate } from "./migrate.ts";
+import { migrate, type MigrationSet } from "./migrate.ts";
 import { inOrder } from "./order.ts";
-import type { Command, Plugin, Started } from "./plugin.ts";
+import type { Command, Plugin, PluginFacts, Started } from "./plugin.ts";
 import type { ServiceRef } from "./references.ts";
 import type { Route } from "./route.ts";
 import { runtimeMigrations } from "./runtime-migrations.ts";
@@ -33,14 +33,14 @@ export interface App {
 
 export async function boot(options: BootOptions): Promise<App> {
   const { config, log, target } = options;
+  reportCallbackErrorsTo((message, error) => log.error(message, { error }));
   const plugins = inOrder(options.plugins);
   const sql = openPool(target, { max: config.databasePool, prepare: config.databasePrepare });
   const undo: (() => Promise<unknown>)[] = [() => sql.end({ timeout: 2 })];
   let stopping: Promise<void> | undefined;
   const stop = () => (stopping ??= undoAll(undo));
   try {
-    const sets = plugins.map(({ name, migrations }) => ({ plugin: name, migrations }));
-    await migrate(sql, [{ plugin: "runtime", migrations: runtimeMigrations }, ...sets], log);
+    await migrate(sql, migrationSets(plugins), log);
     const kernel = await createKernel(options, sql, plugins);
     undo.push(kernel.stop);
 
@@ -72,6 +72,12 @@ export async function boot(options: BootOptions): Promise<App> {
     await stop();
     throw error;
   }
+}
+
+/** The kernel's own tables, then each plugin's. */
+export function migrationSets(plugins: readonly PluginFacts[]): MigrationSet[] {
+  const sets = plugins.map(({ name, migrations }) => ({ plugin: name, migrations }));
+  return [{ plugin: "runtime", migrations: runtimeMigrations }, ...sets];
 }
 
 /** What was started last is stopped first. */

@@ -1,8 +1,11 @@
-import { backup, restore } from "./backup.ts";
-import { boot, type App } from "./boot.ts";
+import { backup, backupMigrations, restore } from "./backup.ts";
+import { boot, migrationSets, type App } from "./boot.ts";
 import { runningPostgres } from "./running-postgres.ts";
-import { openDatabase, type Database, type Setup } from "./run.ts";
 import { runtimeSettings } from "./config.ts";
+import { openPool } from "./db.ts";
+import { isMigrated, migrate } from "./migrate.ts";
+import { inOrder } from "./order.ts";
+import { openDatabase, type Database, type Setup } from "./run.ts";
 import { platformTypes } from "./types-file.ts";
 
 export const usage = `corestead [command]
@@ -61,20 +64,48 @@ export async function runCommand(
     await Bun.write(file, await platformTypes());
     return say([`wrote ${file}`]);
   }
-  if (command === "backup" || command === "restore") {
-    if (!argument) throw new Error(`which file? corestead ${command} FILE`);
+  if (command === "backup") {
     return withApp(setup, async ({ sql }) => {
-      if (command === "backup") await backup(sql, argument, setup.log);
-      else await restore(sql, argument, setup.log, { force: options["force"] === "true" });
-      return [`${command} of ${argument} is done`];
+      await backup(sql, required(argument, command), setup.log);
+      return [`the backup is in ${argument}`];
     });
   }
+  if (command === "restore") return restoreFrom(setup, required(argument, command), options["force"] === "true");
   if (command === "migrate") return withApp(setup, async () => ["the database is up to date"]);
   return withApp(setup, async (app) => {
     const found = app.commands.find(({ name }) => name === words.slice(0, name.split(" ").length).join(" "));
     if (!found) throw new Error(`there is no command "${words.join(" ")}"\n\n${usage}`);
     return found.run(options);
   });
+}
+
+function required(file: string | undefined, command: string): string {
+  if (!file) throw new Error(`which file? corestead ${command} FILE`);
+  return file;
+}
+
+/**
+ * Not while a server runs on the database. The backup of an older version goes into a database as that version had
+ * it, which is then brought up to date.
+ */
+async function restoreFrom(setup: Setup, file: string, force: boolean): Promise<number> {
+  const held = new Set((await backupMigrations(file)).map(({ plugin, name }) => `${plugin}/${name}`));
+  const database = await openDatabase(setup);
+  const sql = openPool(database.target, { max: 2, prepare: setup.config.databasePrepare });
+  try {
+    const sets = migrationSets(inOrder(setup.plugins));
+    const then = sets.map(({ plugin, migrations }) => ({
+      plugin,
+      migrations: migrations.filter(({ name }) => held.has(`${plugin}/${name}`)),
+    }));
+    await migrate(sql, (await isMigrated(sql)) ? sets : then, setup.log);
+    await restore(sql, file, setup.log, { force });
+    await migrate(sql, sets, setup.log);
+  } finally {
+    await sql.end({ timeout: 2 });
+    await database.stop();
+  }
+  return say([`${file} is restored`]);
 }
 
 /** Gives `run` the plugins on the database, also while a server runs on it, and closes both again. */

@@ -21,6 +21,7 @@ import {
   type RunAs,
   seedCluster,
   socketFolder,
+  spawnAs,
 } from "./postgres-folder.ts";
 
 export interface EmbeddedPostgres {
@@ -57,8 +58,9 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   };
   try {
     await clearLeftovers(dataDir, cluster);
-    const home = await postgresHome(dataDir, (program) => mayRun(program, runAs));
-    await seedCluster(home, cluster, runAs);
+    const programs = postgresHome(dataDir, (program) => mayRun(program, runAs));
+    // A cluster that is only unpacked does not wait for the programs.
+    const [home] = await Promise.all([programs, seedCluster(programs, cluster, runAs)]);
     socketDir = await socketFolder(dataDir, runAs);
     const place: Place = { home, cluster, socketDir, logFile: join(dataDir, "postgres.log"), runAs };
     const target = { socketDir, port, database, user };
@@ -123,14 +125,16 @@ async function launch({ home, cluster, socketDir, logFile, runAs }: Place): Prom
   rotate(logFile);
   const log = openSync(logFile, "a", 0o600);
   const logStart = statSync(logFile).size;
-  const child = Bun.spawn(["/bin/sh", "-c", guarded, "corestead-postgres", join(home, "bin/postgres"), ...args], {
+  const command = ["/bin/sh", "-c", guarded, "corestead-postgres", join(home, "bin/postgres"), ...args];
+  const [words, user] = spawnAs(command, runAs);
+  const child = Bun.spawn(words, {
     cwd: cluster,
     stdin: "pipe",
     stdout: log,
     stderr: log,
     // Its own session: Ctrl-C in the terminal is for us, and we stop the server when we are done with it.
     detached: true,
-    ...runAs,
+    ...user,
   });
   closeSync(log);
   const exited = child.exited.then(async (code) => {

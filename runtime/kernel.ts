@@ -39,11 +39,7 @@ export interface Kernel {
   readonly stop: () => Promise<void>;
 }
 
-export async function createKernel(
-  options: KernelOptions,
-  sql: Sql,
-  plugins: readonly PluginFacts[],
-): Promise<Kernel> {
+export async function createKernel(options: KernelOptions, sql: Sql, plugins: readonly PluginFacts[]): Promise<Kernel> {
   const { config, log } = options;
   const parts = createParts(options, sql);
   const { broadcast, queue, events, schedules, idempotency, metrics } = parts;

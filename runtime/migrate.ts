@@ -44,6 +44,12 @@ export async function migrate(sql: Sql, sets: readonly MigrationSet[], log: Log)
   });
 }
 
+/** Whether any migration has run on this database. */
+export async function isMigrated(sql: Sql): Promise<boolean> {
+  const [found] = await sql`select to_regclass('public.migrations') is not null as yes`;
+  return found?.["yes"] === true;
+}
+
 /** The migrations still to run. Throws where what was applied is not what this version knows. */
 export function pending(sets: readonly MigrationSet[], applied: readonly Applied[]) {
   const known = new Map(

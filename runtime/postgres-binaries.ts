@@ -73,7 +73,7 @@ export async function postgresHome(dataDir: string, mayRun: (program: string) =>
 /** Unpacks a .tar.zst with its links and modes. */
 export async function unpack(archive: string, folder: string): Promise<void> {
   const packed = await Bun.file(archive).bytes();
-  await new Bun.Archive(Bun.zstdDecompressSync(packed)).extract(folder);
+  await new Bun.Archive(await Bun.zstdDecompress(packed)).extract(folder);
 }
 
 /** Makes a folder by `make`, or finds it made: complete and on disk, or not there at all. */

@@ -16,6 +16,8 @@ import { bundledCluster, exists, noPostgresHere, once, postgresMajor, unpack } f
 export interface RunAs {
   uid?: number;
   gid?: number;
+  /** Pass through folders that are closed to that user, such as root's home or a fresh `mktemp -d`. */
+  throughClosed?: boolean;
 }
 
 /** PostgreSQL refuses to run as root. Nobody else should have this number, so nobody else can read the folder. */
@@ -42,12 +44,28 @@ export async function prepareFolder(folder: string): Promise<{ dataDir: string; 
   const runAs = { uid, gid: uid };
   // Passing through is all that the server needs of the folder itself; what is secret in it has its own mode.
   if ((mode & 0o001) === 0 && folderOwner !== uid) await chmod(dataDir, mode | 0o001);
-  if (!(await mayEnter(dataDir, runAs))) {
+  if (await mayEnter(dataDir, runAs)) return { dataDir, cluster, runAs };
+  const privileged = { ...runAs, throughClosed: true };
+  if (!(await mayEnter(dataDir, privileged))) {
     throw new Error(
       `the data folder ${dataDir} cannot be entered by uid ${uid}, under which PostgreSQL runs because it refuses to run as root: set DATA_DIR to a folder whose parents are open to all (chmod a+x), e.g. /var/lib/corestead`,
     );
   }
-  return { dataDir, cluster, runAs };
+  return { dataDir, cluster, runAs: privileged };
+}
+
+/**
+ * The command and the options that make `Bun.spawn` run it as that user. Closed parents are passed through by one
+ * capability, to look up names in any folder, which setpriv (util-linux) hands over.
+ */
+export function spawnAs(
+  command: string[],
+  { uid, gid, throughClosed }: RunAs,
+): [string[], { uid?: number; gid?: number }] {
+  if (uid === undefined || gid === undefined) return [command, {}];
+  if (!throughClosed) return [command, { uid, gid }];
+  const capabilities = ["--inh-caps=-all,+dac_read_search", "--ambient-caps=+dac_read_search"];
+  return [["setpriv", `--reuid=${uid}`, `--regid=${gid}`, "--clear-groups", ...capabilities, "--", ...command], {}];
 }
 
 async function mayEnter(folder: string, runAs: RunAs): Promise<boolean> {
@@ -60,7 +78,9 @@ export async function mayRun(program: string, runAs: RunAs): Promise<boolean> {
 }
 
 async function run(command: string[], runAs: RunAs): Promise<{ code: number; output: string }> {
-  const child = Bun.spawn(command, { cwd: "/", stdin: "ignore", stdout: "ignore", stderr: "pipe", ...runAs });
+  const [words, user] = spawnAs(command, runAs);
+  if (runAs.throughClosed && !Bun.which("setpriv")) return { code: 127, output: "setpriv is missing" };
+  const child = Bun.spawn(words, { cwd: "/", stdin: "ignore", stdout: "ignore", stderr: "pipe", ...user });
   const output = await new Response(child.stderr).text();
   return { code: await child.exited, output: output.trim() };
 }
@@ -164,7 +184,7 @@ function isAlive(pid: number): boolean {
 }
 
 /** Makes the cluster where there is none, from the archive in the binary or by initdb. */
-export async function seedCluster(home: string, cluster: string, runAs: RunAs): Promise<void> {
+export async function seedCluster(home: Promise<string>, cluster: string, runAs: RunAs): Promise<void> {
   if (await exists(cluster)) {
     const version = (await readFile(join(cluster, "PG_VERSION"), "utf8")).trim();
     if (version === postgresMajor) return;
@@ -175,14 +195,14 @@ export async function seedCluster(home: string, cluster: string, runAs: RunAs): 
   await once(cluster, async (folder) => {
     const archive = bundledCluster();
     if (archive) await unpack(archive, folder);
-    else await initdb(home, folder, runAs);
+    else await initdb(await home, folder, runAs);
     await chmod(folder, 0o700);
     await giveTo(folder, runAs);
   });
 }
 
 async function initdb(home: string, folder: string, runAs: RunAs): Promise<void> {
-  const initAs = runAs.uid === undefined ? {} : { uid: nobodyId, gid: nobodyId };
+  const initAs = runAs.uid === undefined ? {} : { ...runAs, uid: nobodyId, gid: nobodyId };
   await giveTo(folder, initAs);
   const options = ["--username=corestead", "--auth=trust", "--encoding=UTF8", "--locale-provider=builtin"];
   // `once` syncs what is made here.

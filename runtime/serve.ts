@@ -27,9 +27,9 @@ export function listen(config: Config, createFetch: (peer: (request: Request) =>
     error: () => Response.json({ error: "internal error" }, { status: 500 }),
   });
   const stop = async () => {
-    const graceful = server.stop();
-    const forced = Bun.sleep(graceMs).then(() => server.stop(true));
-    await Promise.race([graceful, forced]);
+    const force = setTimeout(() => void server.stop(true), graceMs);
+    await server.stop();
+    clearTimeout(force);
   };
   return { port: server.port ?? config.port, stop };
 }

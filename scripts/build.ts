@@ -133,9 +133,19 @@ async function packCluster(archive: string, level: number): Promise<void> {
   try {
     const server = await startEmbeddedPostgres({ dataDir, log: createLog("warn") });
     await server.stop();
+    await dropUnusedLog(join(dataDir, "postgres/pg_wal"));
     await pack(join(dataDir, "postgres"), archive, level);
   } finally {
     await rm(dataDir, { recursive: true });
+  }
+}
+
+/** A segment of the log that the server made ahead of need is all zeros, and it makes another when it gets there. */
+async function dropUnusedLog(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if (!/^[0-9A-F]{24}$/.test(name)) continue;
+    const file = Bun.file(join(folder, name));
+    if ((await file.bytes()).every((byte) => byte === 0)) await file.delete();
   }
 }
 

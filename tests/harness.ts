@@ -119,10 +119,12 @@ export async function startTestApp(options: TestOptions = {}): Promise<TestApp> 
     solo: false,
     announce: () => {},
   });
-  const request = requester(app.origin);
+  // Not `app.origin`: that is BASE_URL where a test sets it.
+  const origin = `http://127.0.0.1:${app.port}`;
+  const request = requester(origin);
   return {
     app,
-    origin: app.origin,
+    origin,
     sql: app.sql,
     target,
     logged,

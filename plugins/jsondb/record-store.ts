@@ -1,0 +1,166 @@
+/** All SQL about single records. A write names the schema it was checked against, in the same statement. */
+import type { Queryable, Sql, Tx } from "platform";
+import { nestedAnswer, publicAnswer, selectedData } from "./answer-store.ts";
+import type { Database } from "./database.ts";
+import { recordLimits } from "./record.ts";
+import type { Table } from "./schema.ts";
+
+export interface NewRecord {
+  readonly id: string;
+  readonly createdAt: Date;
+  /** `data` as JSON text. */
+  readonly json: string;
+}
+
+/** Narrows a statement to the records of one visitor. SPEC 2.4, `scope_by`. */
+export interface Guard {
+  readonly field: string;
+  readonly value: string;
+}
+
+export interface StoredRecord {
+  readonly id: string;
+  readonly tableName: string;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** What a change of one record gives back: its answer's text, and the record itself where events need it. */
+export interface Written {
+  readonly answer: string;
+  readonly record: StoredRecord | undefined;
+}
+
+/** How a written or read record is to be shown. */
+export interface Shape {
+  readonly form: "nested" | "public";
+  /** Only these fields of `data`; all where undefined. */
+  readonly fields?: readonly string[] | undefined;
+  /** Give the record itself back too. */
+  readonly whole?: boolean | undefined;
+}
+
+export interface Change {
+  readonly id: string;
+  readonly table: Table;
+  /** The changed fields as JSON text. */
+  readonly json: string;
+  /** Required fields that the change does not bring: the record must have them. */
+  readonly mustHave: readonly string[];
+  readonly guard: Guard | undefined;
+  /** The row is locked and was checked as it stands: it may come from another table. */
+  readonly checked: boolean;
+}
+
+export type RecordStore = ReturnType<typeof createRecordStore>;
+
+export function createRecordStore(sql: Sql) {
+  const columns = sql.unsafe(`db_id, id, account_id, table_name, data, idx_str_1, idx_str_2, idx_str_3, idx_int_1, idx_int_2,
+    idx_time_1, idx_time_2, inexact, plan_version, created_at, updated_at`);
+  const indexColumns = sql.unsafe("idx_str_1, idx_str_2, idx_str_3, idx_int_1, idx_int_2, idx_time_1, idx_time_2, inexact");
+  const indexValues = sql.unsafe("x.str_1, x.str_2, x.str_3, x.int_1, x.int_2, x.time_1, x.time_2, x.inexact");
+  const nested = sql.unsafe(nestedAnswer);
+  const plain = sql.unsafe(publicAnswer("r.data"));
+  const narrowed = sql.unsafe(publicAnswer(selectedData("shown.names")));
+  const recordColumns = sql`, r.id, r.table_name, r.data, r.created_at, r.updated_at`;
+  const nothing = sql``;
+
+  const shown = ({ form, fields, whole }: Shape) => {
+    const answer = fields
+      ? sql`(select ${narrowed} from (select ${[...fields]}::text[] as names) shown)`
+      : form === "nested"
+        ? nested
+        : plain;
+    return sql`${answer} as answer ${whole ? recordColumns : nothing}`;
+  };
+  const guarded = (guard: Guard | undefined) =>
+    guard ? sql`and r.data ->> ${guard.field} = ${guard.value}` : nothing;
+  const written = (rows: readonly (StoredRecord & { answer: string })[]): Written | undefined => {
+    const [row] = rows;
+    return row && { answer: row.answer, record: row.id === undefined ? undefined : row };
+  };
+
+  return {
+    /** False where the database has another schema by now, or is gone. */
+    async create(db: Database, table: Table, record: NewRecord, on: Queryable = sql): Promise<boolean> {
+      const { count } = await on`
+        insert into records (${columns})
+        select d.id, ${record.id}, d.account_id, ${table.name}, v.data, ${indexValues}, d.plan_version,
+          ${record.createdAt}, ${record.createdAt}
+        from dbs d, (select ${record.json}::text::jsonb as data offset 0) v,
+          record_index(v.data, ${table.indexFields as string[]}::text[]) x
+        where d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}`;
+      return count === 1;
+    },
+
+    /** The same for many of one table in one statement: all or none. For imports and batches. */
+    async createMany(db: Database, table: Table, records: readonly NewRecord[], on: Queryable = sql): Promise<boolean> {
+      const { count } = await on`
+        insert into records (${columns})
+        select d.id, n.id, d.account_id, ${table.name}, v.data, ${indexValues}, d.plan_version, n.created_at, n.created_at
+        from dbs d, unnest(${records.map(({ id }) => id)}::uuid[], ${records.map(({ json }) => json)}::text[],
+          ${records.map(({ createdAt }) => createdAt)}::timestamptz[]) as n (id, json, created_at),
+          lateral (select n.json::jsonb as data offset 0) v,
+          record_index(v.data, ${table.indexFields as string[]}::text[]) x
+        where d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}`;
+      return count === records.length;
+    },
+
+    async get(db: Database, id: string, shape: Shape, guard?: Guard, on: Queryable = sql): Promise<Written | undefined> {
+      return written(await on`
+        select ${shown(shape)} from records r
+        where r.db_id = ${db.id} and r.id = ${id} and r.account_id = ${db.accountId} ${guarded(guard)}`);
+    },
+
+    /** The record's table, "" for the null table. */
+    async tableNameOf(db: Database, id: string, guard?: Guard, on: Queryable = sql): Promise<string | undefined> {
+      const [row] = await on<{ tableName: string }[]>`
+        select r.table_name from records r
+        where r.db_id = ${db.id} and r.id = ${id} and r.account_id = ${db.accountId} ${guarded(guard)}`;
+      return row?.tableName;
+    },
+
+    /** The record, held until the transaction ends. */
+    async lock(tx: Tx, db: Database, id: string, guard?: Guard): Promise<StoredRecord | undefined> {
+      const [row] = await tx<StoredRecord[]>`
+        select r.id, r.table_name, r.data, r.created_at, r.updated_at from records r
+        where r.db_id = ${db.id} and r.id = ${id} and r.account_id = ${db.accountId} ${guarded(guard)}
+        for no key update`;
+      return row;
+    },
+
+    /**
+     * Merges the change into the record, key by key. Undefined where that cannot be done just so: no such record, one of
+     * another table or without a required field, one that would become too large, or another schema by now.
+     */
+    async update(db: Database, change: Change, shape: Shape, on: Queryable = sql): Promise<Written | undefined> {
+      const { table, mustHave, checked } = change;
+      const unchecked = checked
+        ? nothing
+        : sql`and r.table_name = ${table.name} and pg_column_size(r.data || v.changes) <= ${recordLimits.dataBytes}`;
+      const complete =
+        checked || mustHave.length === 0
+          ? nothing
+          : sql`and (select bool_and(r.data ->> f is not null) from unnest(${[...mustHave]}::text[]) f)`;
+      return written(await on`
+        update records r set table_name = ${table.name}, data = r.data || v.changes,
+          (${indexColumns}) = (
+            select ${indexValues} from record_index(r.data || v.changes, ${table.indexFields as string[]}::text[]) x),
+          plan_version = d.plan_version, updated_at = greatest(now(), r.created_at)
+        from dbs d, (select ${change.json}::text::jsonb as changes offset 0) v
+        where r.db_id = ${db.id} and r.id = ${change.id} and r.account_id = ${db.accountId}
+          and d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}
+          ${unchecked} ${complete} ${guarded(change.guard)}
+        returning ${shown(shape)}`);
+    },
+
+    /** The deleted record; undefined where there was none. */
+    async delete(db: Database, id: string, shape: Shape, guard?: Guard, on: Queryable = sql): Promise<Written | undefined> {
+      return written(await on`
+        delete from records r
+        where r.db_id = ${db.id} and r.id = ${id} and r.account_id = ${db.accountId} ${guarded(guard)}
+        returning ${shown(shape)}`);
+    },
+  };
+}
