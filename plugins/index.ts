@@ -1,8 +1,9 @@
 import type { Plugin } from "platform";
 import accounts from "./accounts/plugin.ts";
+import jsondb from "./jsondb/plugin.ts";
 import prompts from "./prompts/plugin.ts";
 import sessions from "./sessions/plugin.ts";
 import tokens from "./tokens/plugin.ts";
 
 /** The built-in plugins. Literal imports, as the compiler of the binary needs them. */
-export const plugins: readonly Plugin[] = [accounts, tokens, sessions, prompts];
+export const plugins: readonly Plugin[] = [accounts, tokens, sessions, prompts, jsondb];

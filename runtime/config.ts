@@ -15,9 +15,7 @@ export const runtimeSettings = {
   databaseUrl: checked("DATABASE_URL", "", "PostgreSQL 15 or later; empty = the embedded one", parseDatabaseUrl),
   databasePool: integer("DATABASE_POOL", 10, "Connections per process", { min: 2, max: 200 }),
   databasePrepare: flag("DATABASE_PREPARE", true, "`false` behind a transaction pooler such as pgbouncer"),
-  dataDir: checked("DATA_DIR", "./data", "Where the embedded PostgreSQL and the secret key are", (value) =>
-    resolve(value),
-  ),
+  dataDir: checked("DATA_DIR", "./data", "Where the embedded PostgreSQL and the secret key are", (value) => resolve(value)),
   workers: integer("WORKERS", 1, "Server processes on the one port (Linux)", { min: 1, max: 64 }),
   trustedProxies: checked(
     "TRUSTED_PROXIES",

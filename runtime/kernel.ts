@@ -76,7 +76,7 @@ export async function createKernel(options: KernelOptions, sql: Sql, plugins: re
     const http = { routes, identify: identifier(started), idempotency, log, metrics, maxBodyBytes, trustedProxies };
     const listener = listen(config, (peer) => createHttp({ ...http, peer }, system));
     origin = config.baseUrl || localOrigin(config.host, listener.port);
-    queue.start();
+    await queue.start();
     schedules.start();
     return listener;
   };

@@ -140,12 +140,14 @@ async function packCluster(archive: string, level: number): Promise<void> {
   }
 }
 
-/** A segment of the log that the server made ahead of need is all zeros, and it makes another when it gets there. */
+/** A segment that the server keeps for later holds another address than its name says: it makes a new one instead. */
 async function dropUnusedLog(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
-    if (!/^[0-9A-F]{24}$/.test(name)) continue;
+    const [, high, low] = /^[0-9A-F]{8}([0-9A-F]{8})([0-9A-F]{8})$/.exec(name) ?? [];
+    if (high === undefined || low === undefined) continue;
     const file = Bun.file(join(folder, name));
-    if ((await file.bytes()).every((byte) => byte === 0)) await file.delete();
+    const address = new DataView(await file.slice(0, 16).arrayBuffer()).getBigUint64(8, true);
+    if (address !== (BigInt(`0x${high}`) << 32n) + (BigInt(`0x${low}`) << 24n)) await file.delete();
   }
 }
 

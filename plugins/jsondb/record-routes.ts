@@ -1,0 +1,102 @@
+import { jsonText, noContent, notFound, route, Type, uuidOf, type Route } from "platform";
+import { tableForWrite, type Database } from "./database.ts";
+import type { Data } from "./record.ts";
+import type { RecordStore } from "./record-store.ts";
+import type { CreatedRecord, Records } from "./records.ts";
+import type { Databases } from "./store.ts";
+
+/** Not `Type.Record`: that one runs a pattern over every key. */
+const DataInput = Type.Unsafe<Data>(Type.Object({}, { additionalProperties: true }));
+const TableName = Type.Optional(Type.Union([Type.String({ maxLength: 100 }), Type.Null()]));
+const RecordInput = Type.Object({ table_name: TableName, data: DataInput });
+const RecordChanges = Type.Object({ table_name: TableName, data: Type.Optional(DataInput) });
+
+const access = { privilege: "dbs" } as const;
+
+export const recordExample = {
+  id: "019a9c1e-0000-7000-8000-000000000002",
+  data: { email: "ann@example.com", age: 34 },
+  table_name: null,
+  created_at: "2026-01-31T10:00:00.000Z",
+  updated_at: "2026-01-31T10:00:00.000Z",
+};
+
+interface Needed {
+  readonly databases: Databases;
+  readonly records: Records;
+  readonly store: RecordStore;
+}
+
+/** Records on the private API; `:db_id` is an id or a code. SPEC 4.4. The list is in search-routes.ts. */
+export function recordRoutes({ databases, records, store }: Needed): Route[] {
+  return [
+    route(
+      "POST",
+      "/core/dbs/:db_id/records",
+      {
+        summary: "Create a record",
+        access,
+        body: { key: "record", schema: RecordInput },
+        request: { data: recordExample.data },
+        responses: { 201: recordExample, 422: { email: ["is required"] } },
+      },
+      async ({ account, params, body }) => {
+        const db = await databaseAt(databases, account.id, params.db_id);
+        const make = (current: Database) => ({ table: tableForWrite(current, body.table_name), data: body.data });
+        return jsonText(201, nestedText(await records.create(db, make)));
+      },
+    ),
+    route(
+      "GET",
+      "/core/dbs/:db_id/records/:id",
+      { summary: "Show a record", access, responses: { 200: recordExample } },
+      async ({ account, params }) => {
+        const db = await databaseAt(databases, account.id, params.db_id);
+        const found = await store.get(db, uuidOf(params.id), { form: "nested" });
+        if (!found) throw notFound();
+        return jsonText(200, found.answer);
+      },
+    ),
+    route(
+      "PATCH",
+      "/core/dbs/:db_id/records/:id",
+      {
+        summary: "Change fields of a record",
+        description:
+          "`data` is merged key by key. In a multi-table database send `table_name` again: without it the record goes to the null table.",
+        access,
+        body: { key: "record", schema: RecordChanges },
+        request: { data: { age: 35 } },
+        responses: { 200: recordExample, 422: { age: ["must be a whole number"] } },
+      },
+      async ({ account, params, body }) => {
+        const db = await databaseAt(databases, account.id, params.db_id);
+        const make = (current: Database) => ({ table: tableForWrite(current, body.table_name), data: body.data ?? {} });
+        return jsonText(200, await records.update(db, uuidOf(params.id), make, { form: "nested" }));
+      },
+    ),
+    route(
+      "DELETE",
+      "/core/dbs/:db_id/records/:id",
+      { summary: "Delete a record", access, responses: { 204: null } },
+      async ({ account, params }) => {
+        await records.delete(await databaseAt(databases, account.id, params.db_id), uuidOf(params.id));
+        return noContent();
+      },
+    ),
+  ];
+}
+
+/** The account's database of this id or code; 404 where there is none. */
+export async function databaseAt(databases: Databases, accountId: number, key: string): Promise<Database> {
+  const db = await databases.find(accountId, key);
+  if (!db) throw notFound("there is no such database");
+  return db;
+}
+
+/** What PostgreSQL would print of a record just made. */
+function nestedText({ id, table, json, createdAt }: CreatedRecord): string {
+  const time = createdAt.toJSON();
+  const tableName = table.name === "" ? "null" : JSON.stringify(table.name);
+  return `{"id":"${id}","data":${json},"table_name":${tableName},"created_at":"${time}","updated_at":"${time}"}`;
+}
