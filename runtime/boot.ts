@@ -55,7 +55,8 @@ export async function boot(options: BootOptions): Promise<App> {
     await seed(sql, started, options.announce);
     const routes = started.flatMap((running) => running.routes ?? []);
     const listener = options.role === "serve" ? await kernel.serve(started, routes) : undefined;
-    if (listener) undo.push(listener.stop);
+    // Requests and jobs finish side by side: one after the other they could take longer than we have.
+    undo.push(() => Promise.all([listener?.stop(), kernel.drain()]));
     undo.push(async () => kernel.beginStop());
 
     return {

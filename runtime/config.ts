@@ -1,5 +1,16 @@
 import { resolve } from "node:path";
-import { checked, flag, integer, oneOf, readSettings, text, type ConfigOf, type Environment } from "./settings.ts";
+import {
+  checked,
+  ConfigError,
+  flag,
+  integer,
+  oneOf,
+  readSettings,
+  text,
+  type ConfigOf,
+  type Environment,
+  type Settings,
+} from "./settings.ts";
 import { parseNetworks } from "./client-address.ts";
 
 /** The runtime's own settings (CONTRACT 2). The README's table is checked against them. */
@@ -15,7 +26,9 @@ export const runtimeSettings = {
   databaseUrl: checked("DATABASE_URL", "", "PostgreSQL 15 or later; empty = the embedded one", parseDatabaseUrl),
   databasePool: integer("DATABASE_POOL", 10, "Connections per process", { min: 2, max: 200 }),
   databasePrepare: flag("DATABASE_PREPARE", true, "`false` behind a transaction pooler such as pgbouncer"),
-  dataDir: checked("DATA_DIR", "./data", "Where the embedded PostgreSQL and the secret key are", (value) => resolve(value)),
+  dataDir: checked("DATA_DIR", "./data", "Where the embedded PostgreSQL and the secret key are", (value) =>
+    resolve(value),
+  ),
   workers: integer("WORKERS", 1, "Server processes on the one port (Linux)", { min: 1, max: 64 }),
   trustedProxies: checked(
     "TRUSTED_PROXIES",
@@ -37,8 +50,30 @@ export const runtimeSettings = {
 
 export type Config = ConfigOf<typeof runtimeSettings>;
 
-export function readConfig(env: Environment): Config {
+/** The runtime's settings. Throws one ConfigError with all mistakes in its own and in those of `plugins`. */
+export function readConfig(env: Environment, plugins: readonly Configured[] = []): Config {
+  checkSettings([{ config: runtimeSettings }, ...plugins], env);
   return readSettings(runtimeSettings, env);
+}
+
+interface Configured {
+  readonly config: Settings;
+}
+
+/** Throws one ConfigError with the mistakes in the settings of all these plugins. */
+export function checkSettings(plugins: readonly Configured[], env: Environment): void {
+  const mistakes = new Set(plugins.flatMap(({ config }) => mistakesIn(config, env)));
+  if (mistakes.size > 0) throw new ConfigError([...mistakes]);
+}
+
+function mistakesIn(settings: Settings, env: Environment): readonly string[] {
+  try {
+    readSettings(settings, env);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.mistakes;
+    throw error;
+  }
 }
 
 function parseBaseUrl(value: string): string {

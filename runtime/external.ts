@@ -1,49 +1,72 @@
-import { readdir } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { Plugin } from "./plugin.ts";
 import * as sdk from "./sdk.ts";
 
 /**
- * Plugins from PLUGINS_DIR: each is a folder with a `plugin.ts` (or `.js`), or such a file itself, that default-exports
- * a `definePlugin(…)`. They import "platform" and their own files, also inside the compiled binary, and run with the
- * server's full rights.
+ * Plugins from PLUGINS_DIR, in the order of their names: each is a folder with a `plugin.ts` (or `.js`), or such a file
+ * itself, that default-exports a `definePlugin(…)`. They import "platform", their own files and npm packages beside
+ * them, also inside the compiled binary, and run with the server's full rights. Names that begin with `.` or `_` are
+ * left alone. Throws an Error that names the file that is no plugin.
  */
 export async function loadExternalPlugins(folder: string): Promise<Plugin[]> {
   if (folder === "") return [];
+  providePlatform();
+  const root = resolve(folder);
+  const names = await readdir(root).catch((cause: unknown) => {
+    throw new Error(`PLUGINS_DIR: ${root} cannot be read`, { cause });
+  });
+  const plugins: Plugin[] = [];
+  for (const name of names.filter(mayBePlugin).toSorted()) {
+    const file = await entryFile(join(root, name));
+    if (file) plugins.push(await load(file));
+  }
+  return plugins;
+}
+
+/** Plugins must share our modules: an error that they throw is recognised by its class. */
+function providePlatform(): void {
   Bun.plugin({
     name: "platform",
     setup: (build) => {
       build.module("platform", () => ({ exports: sdk, loader: "object" }));
     },
   });
-  const root = resolve(folder);
-  const entries = await readdir(root, { withFileTypes: true }).catch((cause: unknown) => {
-    throw new Error(`PLUGINS_DIR: ${root} cannot be read`, { cause });
-  });
-  const plugins: Plugin[] = [];
-  for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
-    const file = await entryFile(root, entry.name, entry.isDirectory());
-    if (file) plugins.push(await load(file));
-  }
-  return plugins;
 }
 
-async function entryFile(root: string, name: string, isFolder: boolean): Promise<string | undefined> {
-  if (!isFolder) return /\.(ts|js)$/.test(name) && !/\.(test|d)\.ts$/.test(name) ? join(root, name) : undefined;
-  for (const file of ["plugin.ts", "plugin.js"]) {
-    const path = join(root, name, file);
-    if (await Bun.file(path).exists()) return path;
+function mayBePlugin(name: string): boolean {
+  return !/^[._]/.test(name) && name !== "node_modules";
+}
+
+/** The file to import; undefined where `path` is a file of another kind, such as a README. */
+async function entryFile(path: string): Promise<string | undefined> {
+  const isFolder = (await stat(path)).isDirectory();
+  if (!isFolder) return /\.(ts|js)$/.test(path) && !/\.(test|d)\.ts$/.test(path) ? path : undefined;
+  for (const name of ["plugin.ts", "plugin.js"]) {
+    const file = join(path, name);
+    if (await Bun.file(file).exists()) return file;
   }
-  return undefined;
+  throw new Error(`PLUGINS_DIR: ${path} has no plugin.ts; a name that begins with "_" is left alone`);
 }
 
 async function load(file: string): Promise<Plugin> {
-  const loaded: unknown = await import(file).catch((cause: unknown) => {
-    throw new Error(`plugin ${file} does not load`, { cause });
+  const loaded: unknown = await import(file).catch((error: unknown) => {
+    throw new Error(`plugin ${file} does not load`, { cause: readable(error) });
   });
   const plugin = typeof loaded === "object" && loaded !== null && "default" in loaded ? loaded.default : undefined;
   if (!isPlugin(plugin)) throw new Error(`plugin ${file} must default-export what definePlugin() returns`);
   return plugin;
+}
+
+/** Bun keeps where a mistake is beside its message, and several mistakes inside of an error that only counts them. */
+function readable(error: unknown): unknown {
+  const errors: unknown[] = error instanceof AggregateError ? error.errors : [error];
+  if (!errors.every((one) => one instanceof BuildMessage)) return error;
+  return new Error(errors.map(({ message, position }) => message + place(position)).join("; "));
+}
+
+function place(position: BuildMessage["position"]): string {
+  return position ? ` (${position.file}:${position.line}:${position.column})` : "";
 }
 
 function isPlugin(value: unknown): value is Plugin {

@@ -20,6 +20,9 @@ import { listen, type Listener } from "./serve.ts";
 import { localLimits, type Limits } from "./shared-limits.ts";
 import { systemRoutes } from "./system-routes.ts";
 
+/** How long running jobs may take when the process stops; requests have as long (serve.ts). */
+const graceMs = 7_000;
+
 export interface KernelOptions {
   readonly config: Config;
   readonly target: DatabaseTarget;
@@ -36,6 +39,8 @@ export interface Kernel {
   readonly serve: (started: readonly Started<unknown>[], routes: readonly Route[]) => Promise<Listener>;
   /** Tells streams to end; `stop` then ends everything else. */
   readonly beginStop: () => void;
+  /** Begins no more jobs, and waits for those that run. */
+  readonly drain: () => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
@@ -80,12 +85,10 @@ export async function createKernel(options: KernelOptions, sql: Sql, plugins: re
     schedules.start();
     return listener;
   };
-  const stop = async () => {
-    await schedules.stop();
-    await queue.stop();
-    await broadcast.stop();
-  };
-  return { context, serve, stop, beginStop: () => stopping.abort() };
+  let drained: Promise<void> | undefined;
+  const drain = () => (drained ??= schedules.stop().then(queue.stop));
+  const stop = () => drain().then(broadcast.stop);
+  return { context, serve, drain, stop, beginStop: () => stopping.abort() };
 }
 
 type Parts = ReturnType<typeof createParts>;
@@ -94,7 +97,7 @@ function createParts({ target, log, solo }: KernelOptions, sql: Sql) {
   const processId = crypto.randomUUID();
   const pool = { max: 1, prepare: false, applicationName: "corestead listen" };
   const broadcast = createBroadcast({ sql, listen: () => openPool(target, pool), processId, log, solo });
-  const queue = createQueue({ sql, broadcast, log, processId });
+  const queue = createQueue({ sql, broadcast, log, processId, graceMs });
   const metrics = createMetrics();
   metrics.gauge("corestead_jobs_waiting", "Jobs that wait, counted up to 10,000 a name", async () =>
     (await queue.stats()).names.reduce((sum, { waiting }) => sum + waiting, 0),

@@ -1,6 +1,6 @@
 /** The command line: `corestead serve|migrate|token|user|account|backup|restore|plugins|types|help`. */
 import { plugins as builtIn } from "../plugins/index.ts";
-import { readConfig } from "./config.ts";
+import { checkSettings, readConfig } from "./config.ts";
 import { parseArguments, runCommand, usage } from "./commands.ts";
 import { loadExternalPlugins } from "./external.ts";
 import { createLog } from "./log.ts";
@@ -14,12 +14,15 @@ async function main(): Promise<number> {
     process.stdout.write(`${usage}\n`);
     return 0;
   }
-  const config = readConfig(process.env);
+  const config = readConfig(process.env, builtIn);
   const log = createLog(config.logLevel);
-  const plugins = [...builtIn, ...(await loadExternalPlugins(config.pluginsDir))];
+  const external = await loadExternalPlugins(config.pluginsDir);
+  checkSettings(external, process.env);
+  const plugins = [...builtIn, ...external];
   const setup = { config, env: process.env, plugins, log };
-  if (command === "serve") return serve(setup);
-  if (command === "worker") return serveWorker(setup);
+  // A timer that a plugin forgot must not keep the process when all is stopped.
+  if (command === "serve") process.exit(await serve(setup));
+  if (command === "worker") process.exit(await serveWorker(setup));
   return runCommand(setup, words, options);
 }
 

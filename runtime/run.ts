@@ -5,8 +5,11 @@ import type { DatabaseTarget } from "./db.ts";
 import { startEmbeddedPostgres } from "./embedded-postgres.ts";
 import type { Log } from "./log.ts";
 import type { Plugin } from "./plugin.ts";
+import { listenOn } from "./serve.ts";
 import { createLimitServer, localLimits, supervisedLimits, type Limits } from "./shared-limits.ts";
 import type { Environment } from "./settings.ts";
+
+const stopsWithinMs = 9_000;
 
 export interface Setup {
   readonly config: Config;
@@ -38,7 +41,7 @@ export async function serve(setup: Setup): Promise<number> {
   });
   say(`Corestead serves on ${app.origin}`);
   await stopped;
-  await app.stop();
+  await inTime(app.stop());
   await database.stop();
   return 0;
 }
@@ -47,12 +50,19 @@ export async function serve(setup: Setup): Promise<number> {
 export async function serveWorker(setup: Setup): Promise<number> {
   const target: DatabaseTarget = JSON.parse(setup.env["CORESTEAD_DATABASE"] ?? "null");
   if (!target) throw new Error("`worker` is started by `serve`");
-  const stopped = stopSignal();
+  // Without its supervisor, kill -9 included, a worker would keep the port and have no database.
+  const orphaned = new Promise<void>((resolve) => process.once("disconnect", () => resolve()));
+  const stopped = Promise.race([stopSignal(), orphaned]);
   const app = await startApp(setup, target, false, supervisedLimits());
   process.send?.("ready");
   await stopped;
-  await app.stop();
+  await inTime(app.stop());
   return 0;
+}
+
+/** SIGTERM ends everything within ten seconds (CONTRACT 2), also where something does not end by itself. */
+async function inTime(stopped: Promise<void>): Promise<void> {
+  await Promise.race([stopped, Bun.sleep(stopsWithinMs)]);
 }
 
 function startApp(
@@ -67,7 +77,10 @@ function startApp(
 
 async function supervise(setup: Setup, database: Database, stopped: Promise<void>): Promise<number> {
   const { config, log } = setup;
-  const port = config.port || freePort(config.host);
+  const port = await reservePort(config).catch(async (error: unknown) => {
+    await database.stop();
+    throw error;
+  });
   const env = { ...process.env, PORT: `${port}`, CORESTEAD_DATABASE: JSON.stringify(database.target) };
   const running = new Set<Bun.Subprocess>();
   const countLimits = createLimitServer();
@@ -88,7 +101,7 @@ async function supervise(setup: Setup, database: Database, stopped: Promise<void
           reject(new Error(`a server process ended at start (${signal ?? code})`));
           if (stopping) return;
           log.error("a server process ended and is started again", { code, signal });
-          setTimeout(() => void start().catch(() => {}), 500);
+          setTimeout(() => void (stopping || start().catch(() => {})), 500);
         },
       });
       running.add(child);
@@ -97,7 +110,7 @@ async function supervise(setup: Setup, database: Database, stopped: Promise<void
   const stop = async () => {
     stopping = true;
     for (const child of running) child.kill("SIGTERM");
-    await Promise.race([Promise.all([...running].map((child) => child.exited)), Bun.sleep(9_500)]);
+    await Promise.race([Promise.all([...running].map((child) => child.exited)), Bun.sleep(stopsWithinMs + 300)]);
     for (const child of running) child.kill("SIGKILL");
     await database.stop();
   };
@@ -121,11 +134,21 @@ export function ownArguments(): string[] {
   return Bun.main.startsWith("/$bunfs/") || Bun.main.includes("~BUN") ? [] : [Bun.main];
 }
 
-function freePort(hostname: string): number {
-  const probe = Bun.serve({ port: 0, hostname, fetch: () => new Response() });
-  const { port } = probe;
-  void probe.stop(true);
-  return port ?? 3000;
+/**
+ * The port for the workers. They share it, and so they would share it with strangers too: it must be free first. The
+ * workers of a supervisor that was killed need a moment to leave it.
+ */
+async function reservePort({ host, port }: Config): Promise<number> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const probe = listenOn({ hostname: host, port, fetch: () => new Response() });
+      await probe.stop(true);
+      return probe.port ?? port;
+    } catch (error) {
+      if (attempt === 10) throw error;
+      await Bun.sleep(100);
+    }
+  }
 }
 
 function stopSignal(): Promise<void> {

@@ -6,14 +6,14 @@ export interface Listener {
   readonly stop: () => Promise<void>;
 }
 
-const graceMs = 8_000;
+const graceMs = 7_000;
 /** Beyond any body that a route takes; routes have their own, lower limits, and answer 413 in our form. */
 const hardBodyLimit = Number.MAX_SAFE_INTEGER;
 
 /** Listens on HOST:PORT. Several processes share the port where `WORKERS` is above 1 (SO_REUSEPORT). */
 export function listen(config: Config, createFetch: (peer: (request: Request) => string) => Fetch): Listener {
   const fetch = createFetch((request) => server.requestIP(request)?.address ?? "");
-  const server = Bun.serve({
+  const server = listenOn({
     port: config.port,
     hostname: config.host,
     reusePort: config.workers > 1,
@@ -32,4 +32,18 @@ export function listen(config: Config, createFetch: (peer: (request: Request) =>
     clearTimeout(force);
   };
   return { port: server.port ?? config.port, stop };
+}
+
+/** Says which setting is wrong where Bun says "Failed to start server". */
+export function listenOn(options: Bun.Serve.Options<undefined>): Bun.Server<undefined> {
+  try {
+    return Bun.serve(options);
+  } catch (cause) {
+    const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+    const place = `${options.hostname}:${options.port}`;
+    if (code === "EADDRINUSE") throw new Error(`another program listens on ${place}: stop it, or set another PORT`);
+    if (code === "EACCES") throw new Error(`this user may not listen on ${place}: set a PORT of 1024 or above`);
+    if (code === "EADDRNOTAVAIL") throw new Error(`HOST ${options.hostname} is no address of this machine`);
+    throw new Error(`cannot listen on ${place}: check HOST and PORT`, { cause });
+  }
 }

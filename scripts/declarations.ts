@@ -105,7 +105,10 @@ function statementOf(source: string): Statement {
     const standard = /^import (?:type )?([\w$]+)(?: from|,)/.exec(code)?.[1];
     if (standard) bindings.set(standard, { from, name: "default" });
     for (const part of /\{([^}]*)\}/.exec(code)?.[1]?.split(",") ?? []) {
-      const [original = "", local = original] = part.trim().replace(/^type /, "").split(" as ");
+      const [original = "", local = original] = part
+        .trim()
+        .replace(/^type /, "")
+        .split(" as ");
       if (original !== "") bindings.set(local, { from, name: original });
     }
   }
@@ -142,7 +145,10 @@ function importLine(local: string, { from, name }: Use): string {
 }
 
 function withSpecifiers(text: string, newName: (specifier: string) => string): string {
-  return text.replaceAll(specifiers, (_all, before: string, _quote, specifier: string) => `${before}"${newName(specifier)}"`);
+  return text.replaceAll(
+    specifiers,
+    (_all, before: string, _quote, specifier: string) => `${before}"${newName(specifier)}"`,
+  );
 }
 
 /** Inside `declare module` all is declared already. */

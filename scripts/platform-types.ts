@@ -94,7 +94,8 @@ async function collect(folder: string): Promise<Map<string, Module>> {
       else waiting.push([fileOf(found.from, file, folder), found.name]);
     }
   }
-  for (const [file, module] of modules) module.declarations.rename((from) => moduleName(fileOf(from, file, folder), folder));
+  for (const [file, module] of modules)
+    module.declarations.rename((from) => moduleName(fileOf(from, file, folder), folder));
   return modules;
 }
 
@@ -102,12 +103,15 @@ function fileOf(specifier: string, from: string, folder: string): string {
   if (specifier === "postgres") return postgres;
   if (specifier === "@sinclair/typebox") return join(typebox, "index.d.mts");
   if (specifier.startsWith(".")) return join(dirname(from), specifier.replace(/\.(m?)(?:ts|js)$/, ".d.$1ts"));
-  throw new Error(`${relative(folder, from)} shows plugins a type of "${specifier}": teach scripts/platform-types.ts that package`);
+  throw new Error(
+    `${relative(folder, from)} shows plugins a type of "${specifier}": teach scripts/platform-types.ts that package`,
+  );
 }
 
 function moduleName(file: string, folder: string): string {
   if (file === postgres) return "platform/postgres";
-  if (file.startsWith(typebox)) return join("platform/typebox", relative(typebox, file).replace(/(\/?index)?\.d\.mts$/, ""));
+  if (file.startsWith(typebox))
+    return join("platform/typebox", relative(typebox, file).replace(/(\/?index)?\.d\.mts$/, ""));
   const name = basename(relative(folder, file), ".d.ts");
   return name === "sdk" ? "platform" : `platform/${name}`;
 }
@@ -115,7 +119,8 @@ function moduleName(file: string, folder: string): string {
 /** postgres.js speaks of Node's streams and buffers, whose types an author need not have. */
 function patched(text: string, file: string): string {
   if (file !== postgres) return text;
-  const streams = "type Readable = AsyncIterable<Uint8Array>;\ntype Writable = { write(chunk: string | Uint8Array): boolean; end(): void };";
+  const streams =
+    "type Readable = AsyncIterable<Uint8Array>;\ntype Writable = { write(chunk: string | Uint8Array): boolean; end(): void };";
   return text
     .replace(/^import \{ Readable, Writable \} from 'node:stream'$/m, streams)
     .replaceAll(/\bBuffer\b/g, "Uint8Array")

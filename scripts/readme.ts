@@ -16,8 +16,8 @@ export async function readmeWithSettings(): Promise<string> {
 function table(): string {
   const all: Setting<unknown>[] = [runtimeSettings, ...plugins.map(({ config }) => config)].flatMap(Object.values);
   // A plugin may read a variable of the runtime too.
-  const settings = new Map(all.toReversed().map((setting) => [setting.env, setting]));
-  const rows = [...settings.values()].toReversed().map(({ env, standard, doc }) => [`\`${env}\``, standard && `\`${standard}\``, doc]);
+  const settings = [...Map.groupBy(all, ({ env }) => env).values()].flatMap(([first]) => first ?? []);
+  const rows = settings.map(({ env, standard, doc }) => [`\`${env}\``, standard && `\`${standard}\``, doc]);
   const lines = [["Variable", "Default", "Meaning"], ...rows];
   const widths = [0, 1, 2].map((at) => Math.max(...lines.map((row) => row[at]?.length ?? 0)));
   const line = (row: readonly string[]) => `| ${row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join(" | ")} |`;

@@ -38,13 +38,21 @@ describe("on an empty database", () => {
 
   test("a password and a token are made up, work, and are shown once", async () => {
     const target = await createDatabase();
-    const { app, lines } = await start(target, { CORE_ADMIN_LOGIN: "boss", CORE_TIMEZONE: "Europe/Warsaw", CORE_LOCALE: "pl" });
+    const { app, lines } = await start(target, {
+      CORE_ADMIN_LOGIN: "boss",
+      CORE_TIMEZONE: "Europe/Warsaw",
+      CORE_LOCALE: "pl",
+    });
     const [, password = ""] = /^Administrator: boss, password: (\S+)$/m.exec(lines.join("\n")) ?? [];
     const [, token = ""] = /^API token: (core_[0-9A-Za-z]{42})$/m.exec(lines.join("\n")) ?? [];
     const shown = await (await fetch(`${app.origin}${me}`, bearer(token))).json();
     expect(shown).toMatchObject({ login: "boss", role: "admin", account: { timezone: "Europe/Warsaw", locale: "pl" } });
     const body = JSON.stringify({ login: "boss", password });
-    const signedIn = await fetch(`${app.origin}/account/session`, { method: "POST", body, headers: { "content-type": "application/json" } });
+    const signedIn = await fetch(`${app.origin}/account/session`, {
+      method: "POST",
+      body,
+      headers: { "content-type": "application/json" },
+    });
     expect(signedIn.status).toBe(201);
     await app.stop();
     const again = await start(target, { CORE_ADMIN_LOGIN: "another", CORE_ADMIN_PASSWORD: "another password" });
@@ -54,7 +62,10 @@ describe("on an empty database", () => {
   });
 
   test("what the settings give is not shown", async () => {
-    const settings = { CORE_ADMIN_PASSWORD: "a password that was given", CORE_ADMIN_TOKEN: "core_a-given_token.of/any+form" };
+    const settings = {
+      CORE_ADMIN_PASSWORD: "a password that was given",
+      CORE_ADMIN_TOKEN: "core_a-given_token.of/any+form",
+    };
     const { app, lines } = await start(await createDatabase(), settings);
     expect(lines.join("\n")).not.toContain("given");
     expect(lines.join("\n")).not.toContain("core_");
@@ -123,13 +134,24 @@ describe("commands", () => {
   };
 
   test("account create makes an account whose administrator can sign in", async () => {
-    const lines = await run("account create", { name: "Two", host: "https://two.example.com", timezone: "Asia/Tokyo", login: "chief" });
+    const lines = await run("account create", {
+      name: "Two",
+      host: "https://two.example.com",
+      timezone: "Asia/Tokyo",
+      login: "chief",
+    });
     const [, password] = /Administrator: chief, password: (\S+)/.exec(lines) ?? [];
     const [, token = ""] = /API token: (\S+)/.exec(lines) ?? [];
     const headers = { host: "two.example.com" };
     const shown = await app.get(me, { token, headers });
-    expect(shown.json.account).toMatchObject({ name: "Two", base_url: "https://two.example.com", timezone: "Asia/Tokyo" });
-    expect((await app.post("/account/session.json", { login: "chief", password }, { token: null, headers })).status).toBe(201);
+    expect(shown.json.account).toMatchObject({
+      name: "Two",
+      base_url: "https://two.example.com",
+      timezone: "Asia/Tokyo",
+    });
+    expect(
+      (await app.post("/account/session.json", { login: "chief", password }, { token: null, headers })).status,
+    ).toBe(201);
   });
 
   test("account create refuses a host that is taken, and what is no host", async () => {
@@ -162,7 +184,10 @@ test("a host is looked for with its port first", () => {
 });
 
 test("an address is made from a host, and kept where one is given", () => {
-  expect(addressOf("Two.example.com", "https:")).toEqual({ host: "two.example.com", baseUrl: "https://two.example.com" });
+  expect(addressOf("Two.example.com", "https:")).toEqual({
+    host: "two.example.com",
+    baseUrl: "https://two.example.com",
+  });
   expect(addressOf("two.test:8080", "http:")).toEqual({ host: "two.test:8080", baseUrl: "http://two.test:8080" });
   expect(addressOf("http://two.test/", "https:")).toEqual({ host: "two.test", baseUrl: "http://two.test" });
   for (const bad of ["", "two/three", "ftp://two.test", "https://two.test/path", "u:p@two.test", "two.test?x"])

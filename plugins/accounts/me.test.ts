@@ -8,13 +8,19 @@ beforeAll(async () => {
 afterAll(() => app.stop());
 
 const me = "/account/me.json";
-const signIn = (login: string, password: string) => app.post("/account/session.json", { login, password }, { token: null });
+const signIn = (login: string, password: string) =>
+  app.post("/account/session.json", { login, password }, { token: null });
 
 describe("me", () => {
   test("shows whoever is signed in, guests and narrowed tokens too", async () => {
     const guest = await person(app, { role: "guest" });
     const shown = await app.get(me, { token: guest.token });
-    expect(shown.json).toMatchObject({ id: guest.id, role: "guest", effective_privileges: [], account: { name: "Main" } });
+    expect(shown.json).toMatchObject({
+      id: guest.id,
+      role: "guest",
+      effective_privileges: [],
+      account: { name: "Main" },
+    });
     const narrowed = await person(app, { narrowedTo: ["api_tokens"] });
     expect((await app.get(me, { token: narrowed.token })).json.effective_privileges).toEqual(["api_tokens"]);
     expect((await app.get(me, { token: null })).status).toBe(401);
@@ -23,11 +29,28 @@ describe("me", () => {
 
   test("changes one's name and address, and nothing that would lift one up", async () => {
     const { token, id } = await person(app, { role: "guest" });
-    const user = { name: "Me", email: "me@example.com", role: "admin", privileges: ["users"], active: false, login: "root", team_ids: [1] };
+    const user = {
+      name: "Me",
+      email: "me@example.com",
+      role: "admin",
+      privileges: ["users"],
+      active: false,
+      login: "root",
+      team_ids: [1],
+    };
     const changed = await app.patch(me, { user }, { token });
     expect(changed.status).toBe(200);
-    expect(changed.json).toMatchObject({ id, name: "Me", email: "me@example.com", role: "guest", privileges: [], active: true });
-    expect((await app.patch(me, { user: { email: "ME@example.com" } }, { token: adminToken })).json).toHaveProperty("email");
+    expect(changed.json).toMatchObject({
+      id,
+      name: "Me",
+      email: "me@example.com",
+      role: "guest",
+      privileges: [],
+      active: true,
+    });
+    expect((await app.patch(me, { user: { email: "ME@example.com" } }, { token: adminToken })).json).toHaveProperty(
+      "email",
+    );
   });
 
   test.each([

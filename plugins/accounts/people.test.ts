@@ -137,7 +137,10 @@ describe("a person", () => {
     expect((await app.post(users, { user: {} })).json).toEqual({ login: ["is required"] });
     expect((await app.post(users, { person: {} })).status).toBe(400);
     expect((await app.post(users, [])).status).toBe(400);
-    expect((await app.request("POST", users, undefined, { raw: "{", headers: { "content-type": "application/json" } })).status).toBe(400);
+    expect(
+      (await app.request("POST", users, undefined, { raw: "{", headers: { "content-type": "application/json" } }))
+        .status,
+    ).toBe(400);
   });
 
   test("keeps what a request has no word in", async () => {
@@ -250,7 +253,9 @@ describe("the privilege users", () => {
     expect((await change(json.id, { role: "admin" }, token)).json).toHaveProperty("role");
     const guest = await person(app, { role: "guest", privileges: ["users"] });
     expect((await add({ role: "guest", privileges: ["api_tokens"] }, guest.token)).json).toHaveProperty("privileges");
-    expect((await change(guest.id, { privileges: ["users", "api_tokens"] }, guest.token)).json).toHaveProperty("privileges");
+    expect((await change(guest.id, { privileges: ["users", "api_tokens"] }, guest.token)).json).toHaveProperty(
+      "privileges",
+    );
     expect((await change(guest.id, { role: "user" }, guest.token)).json).toHaveProperty("role");
   });
 
@@ -323,7 +328,8 @@ describe("a change of a person counts at once", () => {
   ];
   test.each(changes)("in every server process: %s", async (_what, make, status) => {
     const { id, token } = await person(app, { role: "user" });
-    for (const server of [app, second]) expect((await server.get("/account/api_tokens.json", { token })).status).toBe(200);
+    for (const server of [app, second])
+      expect((await server.get("/account/api_tokens.json", { token })).status).toBe(200);
     await make(id);
     for (const server of [app, second])
       expect((await server.get("/account/api_tokens.json", { token })).status).toBe(status);
@@ -331,9 +337,11 @@ describe("a change of a person counts at once", () => {
 
   test("also the other way round", async () => {
     const { id, token } = await person(app, { role: "guest" });
-    for (const server of [app, second]) expect((await server.get("/account/api_tokens.json", { token })).status).toBe(403);
+    for (const server of [app, second])
+      expect((await server.get("/account/api_tokens.json", { token })).status).toBe(403);
     await change(id, { privileges: ["api_tokens"] });
-    for (const server of [app, second]) expect((await server.get("/account/api_tokens.json", { token })).status).toBe(200);
+    for (const server of [app, second])
+      expect((await server.get("/account/api_tokens.json", { token })).status).toBe(200);
   });
 
   test("and so does a deleted team", async () => {

@@ -17,7 +17,12 @@ describe.each(unitKinds)("a %s", (kind) => {
   test("is made, read, listed, renamed and deleted", async () => {
     const made = await app.post(`${path}.json`, { [kind]: { name: "Sales" } });
     expect(made.status).toBe(201);
-    expect(made.json).toEqual({ id: expect.any(Number), name: "Sales", created_at: expect.any(String), updated_at: expect.any(String) });
+    expect(made.json).toEqual({
+      id: expect.any(Number),
+      name: "Sales",
+      created_at: expect.any(String),
+      updated_at: expect.any(String),
+    });
     const { id } = made.json;
     expect((await app.get(`${path}/${id}.json`)).json).toEqual(made.json);
     const listed = await app.get(`${path}.json?q=sal`);
@@ -44,7 +49,9 @@ describe.each(unitKinds)("a %s", (kind) => {
     for (const another of unitKinds.filter((name) => name !== kind)) {
       expect((await app.get(`/account/${another}s/${id}.json`)).status).toBe(404);
       expect((await app.delete(`/account/${another}s/${id}.json`)).status).toBe(404);
-      const wrongKind = await app.post("/account/users.json", { user: { login: `${kind}-${another}`, [`${another}_ids`]: [id] } });
+      const wrongKind = await app.post("/account/users.json", {
+        user: { login: `${kind}-${another}`, [`${another}_ids`]: [id] },
+      });
       expect(wrongKind.status).toBe(422);
     }
     for (const method of ["GET", "PATCH", "DELETE"]) {

@@ -7,6 +7,8 @@ import { recordExample, recordRoutes } from "./record-routes.ts";
 import { createRecordStore } from "./record-store.ts";
 import { createRecords } from "./records.ts";
 import { dbExample, dbRoutes } from "./routes.ts";
+import { searchRoutes } from "./search-routes.ts";
+import { createSearchStore, hasFragmentIndex } from "./search-store.ts";
 import { createDatabases, createDbStore } from "./store.ts";
 
 /** JSON databases and their records. SPEC 2.4, CONTRACT 7. */
@@ -23,16 +25,21 @@ export default definePlugin({
     },
   ],
 
-  setup(ctx) {
+  async setup(ctx) {
     const { sql } = ctx;
     const store = createDbStore(sql);
     const databases = createDatabases(ctx, store);
     const recordStore = createRecordStore(sql);
+    const searches = createSearchStore(sql, databases, await hasFragmentIndex(sql));
     const changes = createChanges();
     const dbs = createDbs({ ctx, store, databases });
     const records = createRecords({ ctx, databases, store: recordStore, changes });
     return {
-      routes: [...dbRoutes({ store, dbs }), ...recordRoutes({ databases, records, store: recordStore })],
+      routes: [
+        ...dbRoutes({ store, dbs }),
+        ...recordRoutes({ databases, records, store: recordStore }),
+        ...searchRoutes({ ctx, databases, searches }),
+      ],
     };
   },
 });

@@ -57,9 +57,9 @@ export type RecordStore = ReturnType<typeof createRecordStore>;
 
 export function createRecordStore(sql: Sql) {
   const columns = sql.unsafe(`db_id, id, account_id, table_name, data, idx_str_1, idx_str_2, idx_str_3, idx_int_1, idx_int_2,
-    idx_time_1, idx_time_2, inexact, plan_version, created_at, updated_at`);
-  const indexColumns = sql.unsafe("idx_str_1, idx_str_2, idx_str_3, idx_int_1, idx_int_2, idx_time_1, idx_time_2, inexact");
-  const indexValues = sql.unsafe("x.str_1, x.str_2, x.str_3, x.int_1, x.int_2, x.time_1, x.time_2, x.inexact");
+    idx_time_1, idx_time_2, long_strings, plan_version, created_at, updated_at`);
+  const indexColumns = sql.unsafe("idx_str_1, idx_str_2, idx_str_3, idx_int_1, idx_int_2, idx_time_1, idx_time_2, long_strings");
+  const indexValues = sql.unsafe("x.str_1, x.str_2, x.str_3, x.int_1, x.int_2, x.time_1, x.time_2, x.long_strings");
   const nested = sql.unsafe(nestedAnswer);
   const plain = sql.unsafe(publicAnswer("r.data"));
   const narrowed = sql.unsafe(publicAnswer(selectedData("shown.names")));
@@ -100,7 +100,7 @@ export function createRecordStore(sql: Sql) {
         insert into records (${columns})
         select d.id, n.id, d.account_id, ${table.name}, v.data, ${indexValues}, d.plan_version, n.created_at, n.created_at
         from dbs d, unnest(${records.map(({ id }) => id)}::uuid[], ${records.map(({ json }) => json)}::text[],
-          ${records.map(({ createdAt }) => createdAt)}::timestamptz[]) as n (id, json, created_at),
+          ${records.map(({ createdAt }) => createdAt.toJSON())}::timestamptz[]) as n (id, json, created_at),
           lateral (select n.json::jsonb as data offset 0) v,
           record_index(v.data, ${table.indexFields as string[]}::text[]) x
         where d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}`;

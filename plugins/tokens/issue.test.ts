@@ -5,6 +5,7 @@ import { definePlugin, onEvent } from "../../runtime/plugin.ts";
 import { eventually, person, startTestApp, type TestApp } from "../../tests/harness.ts";
 import { plugins } from "../index.ts";
 import { tokens, type Tokens } from "./api.ts";
+import { createTokenStore } from "./store.ts";
 
 const seen: { sourceType: string; kind: string; data: Record<string, unknown> }[] = [];
 const listener = definePlugin({
@@ -25,7 +26,7 @@ const session = async (options: Parameters<typeof person>[1] = {}) => {
   const { id, token } = await person(app, options);
   const started = await service.startSession({ accountId: 1, userId: id, seconds: 3600 });
   if (!started) throw new Error("no session");
-  return { userId: id, token, ...started, raw: started.token };
+  return { id: started.id, raw: started.token, userId: id, token };
 };
 const callerOf = async (raw: string, viaCookie = true): Promise<Caller> => {
   const { caller } = await service.identify("127.0.0.1", { token: raw, viaCookie });
@@ -93,7 +94,6 @@ describe("a session", () => {
     await app.sql`update api_tokens set expires_at = ${past} where id = ${id}`;
     const kept = (await service.issue({ accountId: 1, userId, expiresAt: past }))?.id;
     await service.temporaryToken(await callerOf((await session()).raw));
-    const { createTokenStore } = await import("./store.ts");
     await createTokenStore(app.sql).pruneExpired();
     const left = await app.sql`select id from api_tokens where id in (${id}, ${kept ?? 0})`;
     expect(left.map((row) => row["id"])).toEqual([kept]);
@@ -110,12 +110,16 @@ describe("a temporary token", () => {
     expect(new Set(made).size).toBeLessThanOrEqual(2);
     const [first = ""] = made;
     expect(first).toMatch(/^core_\w{42}$/);
-    expect((await me(first)).json).toMatchObject({ id: caller.user.id, effective_privileges: [...caller.privileges].toSorted() });
+    expect((await me(first)).json).toMatchObject({
+      id: caller.user.id,
+      effective_privileges: [...caller.privileges].toSorted(),
+    });
     for (const query of ["", "?kind=web_token"]) {
       const listed = (await app.get(`/account/api_tokens.json${query}`, { token })).json;
       expect(listed.some(({ name }: { name: string }) => name === "prompt")).toBe(false);
     }
-    const [row] = await app.sql`select id, expires_at from api_tokens where purpose = 'temporary' and user_id = ${caller.user.id}`;
+    const [row] =
+      await app.sql`select id, expires_at from api_tokens where purpose = 'temporary' and user_id = ${caller.user.id}`;
     expect((await app.get(`/account/api_tokens/${row?.["id"]}.json`)).status).toBe(404);
     const minutes = (Number(row?.["expiresAt"]) - Date.now()) / 60_000;
     expect(minutes).toBeGreaterThan(29);
@@ -124,7 +128,11 @@ describe("a temporary token", () => {
 
   test("is narrowed as its session, lasts no longer, and ends with it", async () => {
     const { token, id: userId } = await person(app, { role: "manager" });
-    const fields = { kind: "web_token", privileges: ["api_tokens"], expires_at: new Date(Date.now() + 60_000).toISOString() };
+    const fields = {
+      kind: "web_token",
+      privileges: ["api_tokens"],
+      expires_at: new Date(Date.now() + 60_000).toISOString(),
+    };
     const opener = (await app.post("/account/api_tokens.json", { api_token: fields }, { token })).json;
     const opened = await service.startSession({ accountId: 1, userId, openedBy: opener.id, seconds: 3600 });
     const caller = await callerOf(opened?.token ?? "");

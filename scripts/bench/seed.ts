@@ -1,18 +1,21 @@
 /** Fills tables with contacts, the same in Corestead and in the ceiling. */
 import type { Sql } from "../../runtime/db.ts";
-import { contactOf, idOf, schema } from "./contacts.ts";
+import { databaseOf, tableForWrite } from "../../plugins/jsondb/database.ts";
+import { createRecordStore } from "../../plugins/jsondb/record-store.ts";
+import type { DbRow } from "../../plugins/jsondb/store.ts";
+import { contactOf, idOf, schema, type Contact } from "./contacts.ts";
 import { adminToken, type Server } from "./processes.ts";
 
-const batchSize = 10_000;
+const batchSize = 5_000;
 
 export async function seedCeiling(sql: Sql, total: number): Promise<void> {
   await sql.unsafe(await Bun.file(`${import.meta.dir}/ceiling-schema.sql`).text());
   const hash = new Bun.CryptoHasher("sha256").update(adminToken).digest("hex");
   await sql`insert into tokens (token_hash, user_id) values (${hash}, 1)`;
-  const insert = (json: string) => sql`
+  const insert = (batch: readonly Seeded[]) => sql`
     insert into contacts (id, name, email, city, age, visits, joined_at, phone, note, active)
     select id, name, email, city, age, visits, joined_at, phone, note, active
-    from json_populate_recordset(null::contacts, ${json}::text::json)`;
+    from json_populate_recordset(null::contacts, ${JSON.stringify(batch)}::text::json)`;
   await withoutIndexes(sql, "contacts", () => inBatches(total, insert));
 }
 
@@ -24,23 +27,27 @@ export async function seedCorestead(server: Server, sql: Sql, code: string, tota
     body: JSON.stringify({ db: { name: code, code, schema } }),
   });
   if (response.status !== 201) throw new Error(`the database was not made: ${await response.text()}`);
-  const columns = ["name", "email", "city", "age", "visits", "joined_at", null];
-  const insert = (json: string) => sql`
-    insert into records (db_id, id, account_id, data, idx_str_1, idx_str_2, idx_str_3, idx_int_1, idx_int_2, idx_time_1,
-      inexact, plan_version, created_at, updated_at)
-    select dbs.id, (row ->> 'id')::uuid, dbs.account_id, row - 'id', str_1, str_2, str_3, int_1, int_2, time_1,
-      inexact, dbs.plan_version, now(), now()
-    from dbs, jsonb_array_elements(${json}::text::jsonb) row, record_index(row - 'id', ${columns}::text[])
-    where dbs.code = ${code}`;
+  const { id } = (await response.json()) as { id: string };
+  const [row] = await sql<DbRow[]>`select * from dbs where id = ${id}`;
+  if (!row) throw new Error("the database is not there");
+  const db = databaseOf(row);
+  const store = createRecordStore(sql);
+  const insert = (batch: readonly Seeded[]) => {
+    const records = batch.map(({ id: recordId, ...data }) => ({ id: recordId, createdAt: new Date(), json: JSON.stringify(data) }));
+    return store.createMany(db, tableForWrite(db, undefined), records);
+  };
   await withoutIndexes(sql, "records", () => inBatches(total, insert));
 }
 
-/** Hands contacts `0` to `total` - 1 to `insert`, as JSON texts of arrays of `{ id, …contact }`. */
-async function inBatches(total: number, insert: (json: string) => Promise<unknown>): Promise<void> {
+interface Seeded extends Contact {
+  readonly id: string;
+}
+
+/** Hands contacts `0` to `total` - 1 to `insert`. */
+async function inBatches(total: number, insert: (batch: readonly Seeded[]) => Promise<unknown>): Promise<void> {
   for (let start = 0; start < total; start += batchSize) {
     const size = Math.min(batchSize, total - start);
-    const contacts = Array.from({ length: size }, (_, i) => ({ id: idOf(start + i), ...contactOf(start + i, total) }));
-    await insert(JSON.stringify(contacts));
+    await insert(Array.from({ length: size }, (_, i) => ({ id: idOf(start + i), ...contactOf(start + i, total) })));
   }
 }
 

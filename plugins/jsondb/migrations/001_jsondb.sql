@@ -42,8 +42,8 @@ create table records (
   idx_int_2 bigint,
   idx_time_1 timestamptz,
   idx_time_2 timestamptz,
-  -- bits of the columns above that do not hold their whole value: strings 1, 2, 4; numbers 8, 16
-  inexact smallint not null default 0,
+  -- bits 1, 2, 4 of the string columns that hold only the first 255 characters of their value
+  long_strings smallint not null default 0,
   plan_version integer not null,
   created_at timestamptz not null,
   updated_at timestamptz not null,
@@ -61,7 +61,7 @@ create index records_by_int_1 on records (db_id, table_name, idx_int_1, id) wher
 create index records_by_int_2 on records (db_id, table_name, idx_int_2, id) where idx_int_2 is not null;
 create index records_by_time_1 on records (db_id, table_name, idx_time_1, id) where idx_time_1 is not null;
 create index records_by_time_2 on records (db_id, table_name, idx_time_2, id) where idx_time_2 is not null;
-create index records_inexact on records (db_id, table_name) where inexact <> 0;
+create index records_long_strings on records (db_id, table_name) where long_strings <> 0;
 
 -- What a value is worth as a number: a JSON number, or a whole number of up to 19 digits in a string (beyond 2^53 it
 -- must be one). Anything else is null, never an error: records may be older than the schema that reads them.
@@ -95,21 +95,18 @@ end $$;
 
 -- The index columns of a record: fields[1..3] go to idx_str_*, [4..5] to idx_int_*, [6..7] to idx_time_*.
 create function record_index(data jsonb, fields text[]) returns table (
-  str_1 text, str_2 text, str_3 text, int_1 bigint, int_2 bigint, time_1 timestamptz, time_2 timestamptz, inexact smallint)
+  str_1 text, str_2 text, str_3 text, int_1 bigint, int_2 bigint, time_1 timestamptz, time_2 timestamptz,
+  long_strings smallint)
 language sql immutable parallel safe as $$
   select left(data ->> fields[1], 255), left(data ->> fields[2], 255), left(data ->> fields[3], 255),
     record_int(record_number(data -> fields[4])), record_int(record_number(data -> fields[5])),
     record_instant(data ->> fields[6]), record_instant(data ->> fields[7]),
     (case when length(data ->> fields[1]) > 255 then 1 else 0 end
       + case when length(data ->> fields[2]) > 255 then 2 else 0 end
-      + case when length(data ->> fields[3]) > 255 then 4 else 0 end
-      + case when record_number(data -> fields[4]) <> record_int(record_number(data -> fields[4])) then 8 else 0 end
-      + case when record_number(data -> fields[5]) <> record_int(record_number(data -> fields[5])) then 16 else 0 end
-    )::smallint
+      + case when length(data ->> fields[3]) > 255 then 4 else 0 end)::smallint
 $$;
 
--- Lower case by the rules of Unicode, whatever the database's own collation can do; and where the server has pg_trgm,
--- the index for fragments. `fastupdate` would make creates wait for whoever has to empty the list of pending entries.
+-- Lower case by the rules of Unicode, whatever the database's own collation can do.
 do $$
 declare rule text;
 begin
@@ -122,12 +119,49 @@ begin
   execute format(
     'create function record_lower(value text) returns text language sql immutable parallel safe return lower(value collate %I)',
     coalesce(rule, 'default'));
-  begin
-    create extension if not exists pg_trgm;
-    create index records_fragments on records using gin (
-      record_lower(idx_str_1) gin_trgm_ops, record_lower(idx_str_2) gin_trgm_ops, record_lower(idx_str_3) gin_trgm_ops)
-      with (fastupdate = off);
-  exception when others then
-    raise notice 'no index for fragments: %', sqlerrm;
-  end;
+end $$;
+
+-- Whether any value inside matches; the pattern is in lower case.
+create function record_mentions(data jsonb, pattern text) returns boolean language sql immutable parallel safe as $$
+  select exists (
+    select from jsonb_path_query(data, 'strict $.**') v
+    where jsonb_typeof(v) in ('string', 'number', 'boolean') and record_lower(v #>> '{}') like pattern)
+$$;
+
+-- Where the server has pg_trgm, the index for fragments and the function that searches by it. `fastupdate` would make
+-- creates wait for whoever has to empty the list of pending entries.
+do $$
+begin
+  create extension if not exists pg_trgm;
+  create index records_fragments on records using gin (
+    record_lower(idx_str_1) gin_trgm_ops, record_lower(idx_str_2) gin_trgm_ops, record_lower(idx_str_3) gin_trgm_ops)
+    with (fastupdate = off);
+
+  -- At most `most` candidates of all databases: patterns[i] is for idx_str_i, null for none; long strings, which no
+  -- index holds whole, are looked up in this database's table alone. A function, because it can forbid the planner to
+  -- scan the table, which it prefers for some patterns, and needs no new plan for each of them.
+  execute $function$
+    create function record_candidates(db uuid, tbl text, fields text[], patterns text[], most integer)
+    returns setof records language plpgsql stable
+    set enable_seqscan = off set enable_indexscan = off set jit = off
+    as $body$
+    declare
+      p1 constant text := record_lower(patterns[1]);
+      p2 constant text := record_lower(patterns[2]);
+      p3 constant text := record_lower(patterns[3]);
+    begin
+      return query
+      select r.* from records r
+      where r.long_strings = 0 and record_lower(r.idx_str_1) like p1
+        or r.long_strings = 0 and record_lower(r.idx_str_2) like p2
+        or r.long_strings = 0 and record_lower(r.idx_str_3) like p3
+        or r.long_strings <> 0 and r.db_id = db and r.table_name = tbl and (
+          record_lower(r.data ->> fields[1]) like p1
+          or record_lower(r.data ->> fields[2]) like p2
+          or record_lower(r.data ->> fields[3]) like p3)
+      limit most;
+    end $body$
+  $function$;
+exception when others then
+  raise notice 'no index for fragments: %', sqlerrm;
 end $$;

@@ -1,0 +1,128 @@
+/** What a list or a search asks for, read from its parameters. SPEC 4.4. Pure. */
+import { badRequest, pageOf, wildcardPattern } from "platform";
+import { tableForSearch, type Database } from "./database.ts";
+import { columnKindOf } from "./columns.ts";
+import { noTable, type Table } from "./schema.ts";
+
+export interface Sort {
+  readonly field: string;
+  readonly descending: boolean;
+}
+
+export interface Filter {
+  readonly field: string;
+  readonly value: string;
+  /** `value` is a LIKE pattern, case ignored. */
+  readonly isPattern: boolean;
+}
+
+export interface Phrase {
+  /** A LIKE pattern, case ignored. */
+  readonly pattern: string;
+  /** The fields to look into; undefined = all of the data. */
+  readonly fields: readonly string[] | undefined;
+}
+
+export interface Query {
+  /** Whose fields have types and indexes; without a type and index where records of all tables are asked for. */
+  readonly table: Table;
+  readonly allTables: boolean;
+  readonly phrase: Phrase | undefined;
+  readonly filters: readonly Filter[];
+  readonly sort: Sort;
+  readonly limit: number;
+  readonly offset: number;
+  readonly after: string | undefined;
+  readonly count: boolean;
+  /** The only fields that answers show, and that `phrase` finds where it has no fields of its own. */
+  readonly fields: readonly string[] | undefined;
+}
+
+export const queryLimits = { text: 1000, name: 255, filters: 20, names: 200, limit: 100, standardLimit: 20 } as const;
+
+export const newestFirst: Sort = { field: "id", descending: true };
+
+/** The private search. 400 where a multi-table database is asked without a table, or a parameter is out of bounds. */
+export function readSearch(db: Database, params: URLSearchParams): Query {
+  const table = tableForSearch(db, params.get("table_name"));
+  return { ...readCommon(table, params), table, allTables: false };
+}
+
+/** The list of records: the same parameters, but without `table_name` records of all tables mixed. */
+export function readList(db: Database, params: URLSearchParams): Query {
+  const name = params.get("table_name");
+  if (name !== null && db.schema.multiTable) return readSearch(db, params);
+  const asksFields = ["q", "sort", "search_in"].some((key) => params.has(key)) || filterNames(params).length > 0;
+  const allTables = db.schema.multiTable || !asksFields;
+  const table = allTables ? noTable : tableForSearch(db, null);
+  return { ...readCommon(table, params), table, allTables };
+}
+
+/** Which fields a phrase is searched in: those named, else the indexed strings, else all data (SPEC 4.4). */
+export function phraseOf(table: Table, q: string | null, names: readonly string[] | undefined): Phrase | undefined {
+  if (q === null || q === "") return undefined;
+  if (names) return { pattern: wildcardPattern(q), fields: names };
+  const strings = [...table.indexes.keys()].filter((name) => columnKindOf(table.fields.get(name)?.type) === "str");
+  return { pattern: wildcardPattern(q), fields: strings.length > 0 ? strings : undefined };
+}
+
+export function sortOf(text: string | null): Sort {
+  if (!text) return newestFirst;
+  const descending = text.startsWith("-");
+  const field = checked("sort", descending ? text.slice(1) : text, queryLimits.name);
+  if (field === "") throw badRequest("`sort` names no field");
+  // Ids are made in the order of creation, from its very time.
+  return { field: field === "created_at" ? "id" : field, descending };
+}
+
+/** 400 where a text is too long, or holds what PostgreSQL cannot even compare. */
+export function checked(name: string, text: string, maxLength: number): string {
+  if (text.length > maxLength) throw badRequest(`\`${name}\` may have at most ${maxLength} characters`);
+  if (text.includes("\0") || !text.isWellFormed()) throw badRequest(`\`${name}\` has a character that cannot be searched for`);
+  return text;
+}
+
+export function pageOfRecords(params: URLSearchParams): { limit: number; offset: number } {
+  return pageOf(params, queryLimits.standardLimit, queryLimits.limit);
+}
+
+function readCommon(table: Table, params: URLSearchParams): Omit<Query, "table" | "allTables"> {
+  const q = params.get("q");
+  return {
+    phrase: phraseOf(table, q && checked("q", q, queryLimits.text), namesOf(params, "search_in")),
+    filters: readFilters(params),
+    sort: sortOf(params.get("sort")),
+    ...pageOfRecords(params),
+    after: params.get("after") || undefined,
+    count: params.get("count") === "true",
+    fields: namesOf(params, "fields"),
+  };
+}
+
+/** `a,b,c`; undefined where none is named. */
+function namesOf(params: URLSearchParams, key: string): string[] | undefined {
+  const names = checked(key, params.get(key) ?? "", 50_000).split(",");
+  const given = names.map((name) => name.trim()).filter((name) => name !== "");
+  if (given.length > queryLimits.names) throw badRequest(`\`${key}\` may name at most ${queryLimits.names} fields`);
+  return given.length > 0 ? given.map((name) => checked(key, name, queryLimits.name)) : undefined;
+}
+
+const filterForm = /^filter\[([^]*)\]$/;
+
+function filterNames(params: URLSearchParams): string[] {
+  return [...params.keys()].filter((key) => filterForm.test(key));
+}
+
+function readFilters(params: URLSearchParams): Filter[] {
+  const filters: Filter[] = [];
+  for (const [key, given] of params) {
+    const name = filterForm.exec(key)?.[1];
+    if (name === undefined) continue;
+    const field = checked("filter", name, queryLimits.name);
+    const value = checked(`filter[${field}]`, given, 10_000);
+    const isPattern = /[*%]/.test(value);
+    filters.push({ field, value: isPattern ? wildcardPattern(value) : value, isPattern });
+    if (filters.length > queryLimits.filters) throw badRequest(`at most ${queryLimits.filters} filters may be given`);
+  }
+  return filters;
+}

@@ -1,0 +1,84 @@
+import { jsonText, route, type BaseContext, type Route } from "platform";
+import { decodeCursor, encodeCursor } from "./cursor.ts";
+import type { Database } from "./database.ts";
+import { readList, readSearch, type Query } from "./query.ts";
+import { databaseAt, recordExample } from "./record-routes.ts";
+import type { SearchShape, SearchStore } from "./search-store.ts";
+import type { Databases } from "./store.ts";
+
+const access = { privilege: "dbs" } as const;
+
+const parameters = {
+  q: "phrase, case ignored; `*` and `%` are wildcards, without them a fragment is searched",
+  search_in: "comma-separated fields for `q`; default: the indexed strings, or all data where there are none",
+  "filter[<field>]": "exactly this value by the field's type; with `*` or `%` a pattern; empty = missing, null or \"\"",
+  sort: "field, `-` in front = descending: id, created_at, updated_at or a field of the data",
+  fields: "comma-separated fields to show (id, created_at and updated_at always are)",
+  limit: "1 to 100, default 20",
+  offset: "where the page begins",
+  after: "the header X-Next-Cursor of the page before; instead of offset",
+  count: "`true` adds the header X-Total-Count",
+};
+
+interface Needed {
+  readonly ctx: Pick<BaseContext, "secrets">;
+  readonly databases: Databases;
+  readonly searches: SearchStore;
+}
+
+/** Lists and private search. SPEC 4.4. */
+export function searchRoutes({ ctx, databases, searches }: Needed): Route[] {
+  const respond = async (accountId: number, key: string, read: (db: Database) => Query, shape: SearchShape) => {
+    const db = await databaseAt(databases, accountId, key);
+    return answerPage(ctx, searches, db, read, shape);
+  };
+  return [
+    route(
+      "GET",
+      "/core/dbs/:db_id/records",
+      {
+        summary: "List records, the newest first",
+        access,
+        query: { table_name: "only this table", ...parameters },
+        responses: { 200: [recordExample] },
+      },
+      ({ account, params, query }) => respond(account.id, params.db_id, (db) => readList(db, query), { form: "nested" }),
+    ),
+    route(
+      "GET",
+      "/core/dbs/:id/search",
+      {
+        summary: "Search records",
+        access,
+        query: { table_name: "required where the schema has tables", ...parameters },
+        responses: {
+          200: [{ id: recordExample.id, created_at: recordExample.created_at, updated_at: recordExample.updated_at, ...recordExample.data }],
+          400: { error: "table_name is required: available tables are orders, lines", available_tables: ["orders", "lines"] },
+        },
+      },
+      ({ account, params, query }) => respond(account.id, params.id, (db) => readSearch(db, query), { form: "flat" }),
+    ),
+  ];
+}
+
+/** A page with X-Next-Cursor where there may be more, and X-Total-Count where that was asked for. */
+export async function answerPage(
+  ctx: Pick<BaseContext, "secrets">,
+  searches: SearchStore,
+  first: Database,
+  read: (db: Database) => Query,
+  shape: SearchShape,
+) {
+  let asked: Query | undefined;
+  const make = (db: Database) => {
+    const query = read(db);
+    asked = query;
+    const cursor = query.after === undefined ? undefined : decodeCursor(ctx.secrets, db.id, query.sort, query.after);
+    return { query, cursor };
+  };
+  const { body, next, total, db } = await searches.search(first, make, shape);
+  const headers: Record<string, string> = {};
+  if (next && asked) headers["x-next-cursor"] = encodeCursor(ctx.secrets, db.id, asked.sort, next);
+  if (total !== undefined) headers["x-total-count"] = `${total}`;
+  return jsonText(200, body, headers);
+}

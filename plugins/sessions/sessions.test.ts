@@ -1,0 +1,354 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { adminPassword, adminToken, otherAccount, person, startTestApp, type TestApp } from "../../tests/harness.ts";
+import { accounts } from "../accounts/api.ts";
+import { createFailureStore } from "./store.ts";
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app.stop());
+
+const path = "/account/session.json";
+const me = "/account/me.json";
+const password = "a password of theirs";
+const anonymous = { token: null };
+const signIn = (login: unknown, word: unknown = password, headers: Record<string, string> = {}) =>
+  app.post(path, { login, password: word }, { token: null, headers });
+const cookieOf = (answer: { headers: Headers }) => (answer.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
+const withCookie = (cookie: string, headers: Record<string, string> = {}) => ({
+  token: null,
+  headers: { cookie, ...headers },
+});
+/** Failures of other tests come from this address as well. */
+const forgive = () => app.sql`delete from sign_in_failures`;
+
+describe("signing in", () => {
+  test("by login or e-mail, letter case aside, gives the person and a cookie that works", async () => {
+    const email = `${crypto.randomUUID()}@example.com`;
+    const { id, login } = await person(app, { password, email });
+    for (const name of [login, login.toUpperCase(), email, email.toUpperCase()]) {
+      const answer = await signIn(name);
+      expect(answer.status).toBe(201);
+      expect(answer.json).toMatchObject({ id, login, email, role: "user", team_ids: [] });
+      expect(answer.text).not.toMatch(/argon2|core_/);
+      const cookie = answer.headers.get("set-cookie") ?? "";
+      expect(cookie).toMatch(/^core_session=core_\w{42}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=12095\d\d$/);
+      expect((await app.get(me, withCookie(cookieOf(answer)))).json.id).toBe(id);
+    }
+  });
+
+  test("is refused in the same words for a wrong password, an unknown login and somebody inactive", async () => {
+    const { id, login } = await person(app, { password });
+    const inactive = await person(app, { password });
+    await app.patch(`/account/users/${inactive.id}.json`, { user: { active: false } });
+    const without = await person(app);
+    const answers = [
+      await signIn(login, "wrong"),
+      await signIn("nobody-at-all"),
+      await signIn(inactive.login),
+      await signIn(without.login, "x"),
+    ];
+    for (const answer of answers) {
+      expect([answer.status, answer.json]).toEqual([401, { error: "wrong login or password" }]);
+      expect(answer.headers.get("set-cookie")).toBeNull();
+    }
+    expect(id).toBeGreaterThan(0);
+    await forgive();
+  });
+
+  test.each([
+    ["login", {}],
+    ["login", { password }],
+    ["login", { login: "", password }],
+    ["login", { login: 5, password }],
+    ["login", { login: ["admin"], password }],
+    ["login", { login: { $ne: "" }, password }],
+    ["login", { login: "a\0", password }],
+    ["login", { login: "x".repeat(256), password }],
+    ["password", { login: "admin" }],
+    ["password", { login: "admin", password: null }],
+    ["password", { login: "admin", password: true }],
+    ["password", { login: "admin", password: "x".repeat(1_000_000) }],
+  ])("is refused with a wrong %s", async (field, body) => {
+    const answer = await app.post(path, body, anonymous);
+    expect(answer.status).toBe(422);
+    expect(Object.keys(answer.json)).toContain(field);
+  });
+
+  test("is refused as no JSON object", async () => {
+    expect((await app.post(path, [], anonymous)).status).toBe(400);
+    const form = {
+      raw: "login=admin&password=x",
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+      token: null,
+    };
+    expect((await app.request("POST", path, undefined, form)).status).toBe(415);
+  });
+
+  test("is refused from another site's page, where the browser says so", async () => {
+    for (const headers of [
+      { origin: "https://evil.com" },
+      { "sec-fetch-site": "cross-site" },
+      { origin: "null" },
+      { "sec-fetch-site": "same-site" },
+    ])
+      expect((await signIn("admin", adminPassword, headers as Record<string, string>)).status).toBe(403);
+    expect((await signIn("admin", adminPassword, { origin: app.origin, "sec-fetch-site": "same-origin" })).status).toBe(
+      201,
+    );
+  });
+
+  test("again ends the session that the request carried", async () => {
+    const { login } = await person(app, { password });
+    const first = cookieOf(await signIn(login));
+    const second = cookieOf(await signIn(login, password, { cookie: first, origin: app.origin }));
+    expect((await app.get(me, withCookie(first))).status).toBe(401);
+    expect((await app.get(me, withCookie(second))).status).toBe(200);
+  });
+
+  test("with an Idempotency-Key keeps nothing that opens the session", async () => {
+    const headers = { "idempotency-key": crypto.randomUUID() };
+    const body = { login: "admin", password: adminPassword };
+    const first = await app.post(path, body, { headers });
+    expect(first.status).toBe(201);
+    expect((await app.post(path, body, { headers })).status).toBe(409);
+    const kept = JSON.stringify(await app.sql`select k::text as row from idempotency_keys k`);
+    expect(kept).not.toContain(cookieOf(first).split("=")[1] ?? "");
+  });
+
+  test("writes neither password nor token into the log", async () => {
+    const { login } = await person(app, { password });
+    const answer = await signIn(login);
+    await signIn(login, "a wrong and secret word");
+    const logged = app.logged.join("");
+    expect(logged).not.toContain("secret word");
+    expect(logged).not.toContain(cookieOf(answer).slice(-20));
+    await forgive();
+  });
+});
+
+describe("a session", () => {
+  const start = async (options: Parameters<typeof person>[1] = {}) => {
+    const made = await person(app, { password, role: "manager", ...options });
+    return { ...made, cookie: cookieOf(await signIn(made.login)) };
+  };
+
+  test("changes something from the same origin only", async () => {
+    const { cookie } = await start();
+    const body = { api_token: { name: "made by a page" } };
+    const hosts = { port: new URL(app.origin).host };
+    const refused = [
+      {},
+      { origin: "https://evil.com" },
+      { origin: "null" },
+      { origin: `https://${hosts.port}.evil.com` },
+      { "sec-fetch-site": "cross-site" },
+      { "sec-fetch-site": "same-site" },
+      { "sec-fetch-site": "none" },
+      { "sec-fetch-site": "same-origin", origin: "https://evil.com" },
+      { "sec-fetch-site": "cross-site", origin: app.origin },
+      { referer: app.origin },
+    ] as Record<string, string>[];
+    for (const headers of refused) {
+      const answer = await app.post("/account/api_tokens.json", body, withCookie(cookie, headers));
+      expect([JSON.stringify(headers), answer.status]).toEqual([JSON.stringify(headers), 403]);
+    }
+    const allowed = [{ origin: app.origin }, { "sec-fetch-site": "same-origin" }] as Record<string, string>[];
+    for (const headers of allowed)
+      expect((await app.post("/account/api_tokens.json", body, withCookie(cookie, headers))).status).toBe(201);
+    expect((await app.get("/account/api_tokens.json", withCookie(cookie))).status).toBe(200);
+  });
+
+  test("does not stand in for a bearer token that does not work", async () => {
+    const { cookie } = await start();
+    expect((await app.get(me, withCookie(cookie, { authorization: "Bearer wrong" }))).status).toBe(401);
+    expect((await app.get(me, withCookie(cookie, { authorization: "Basic eDp5" }))).status).toBe(401);
+  });
+
+  test("is ended by signing out, and is over", async () => {
+    const { cookie, token } = await start();
+    const from = { origin: app.origin };
+    expect((await app.delete(path, withCookie(cookie))).status).toBe(403);
+    const out = await app.delete(path, withCookie(cookie, from));
+    expect([out.status, out.text]).toEqual([204, ""]);
+    expect(out.headers.get("set-cookie")).toBe("core_session=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0");
+    expect((await app.get(me, withCookie(cookie))).status).toBe(401);
+    expect((await app.delete(path, withCookie(cookie, from))).status).toBe(401);
+    expect((await app.delete(path, anonymous)).status).toBe(401);
+    expect((await app.get(me, { token })).status).toBe(200);
+  });
+
+  test("is what ends, not the token of a program that signs out", async () => {
+    const { token } = await start();
+    expect((await app.delete(path, { token })).status).toBe(204);
+    expect((await app.get(me, { token })).status).toBe(200);
+  });
+
+  test("ends with the person, and with their being switched off", async () => {
+    const [gone, off] = [await start(), await start()];
+    await app.delete(`/account/users/${gone.id}.json`);
+    await app.patch(`/account/users/${off.id}.json`, { user: { active: false } });
+    for (const { cookie } of [gone, off]) expect((await app.get(me, withCookie(cookie))).status).toBe(401);
+  });
+
+  test("works beside other cookies", async () => {
+    const { cookie } = await start();
+    expect((await app.get(me, withCookie(`a=b; ${cookie}; core_session_x=1`))).status).toBe(200);
+  });
+
+  test("is Secure where the account's address is https", async () => {
+    const secure = await otherAccount(app);
+    await app.sql`update accounts set base_url = ${`https://${secure.host}`} where id = ${secure.id}`;
+    const fresh = await startTestApp({ target: app.target });
+    const theirs = await person(fresh, { of: secure, password });
+    const options = { token: null, headers: { host: secure.host } };
+    const answer = await fresh.post(path, { login: theirs.login, password }, options);
+    expect(answer.headers.get("set-cookie")).toEndWith("; Secure");
+    await fresh.stop();
+  });
+});
+
+describe("failures", () => {
+  test("of a login are slowed down after five, in every process, and only that login", async () => {
+    await forgive();
+    const second = await startTestApp({ target: app.target });
+    const { login } = await person(app, { password });
+    for (let at = 0; at < 5; at++) expect((await signIn(login, `wrong ${at}`)).status).toBe(401);
+    for (const server of [app, second]) {
+      const blocked = await server.post(path, { login: login.toUpperCase(), password }, anonymous);
+      expect(blocked.status).toBe(429);
+      expect(Number(blocked.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
+      expect(blocked.json.error).toContain("try again");
+    }
+    const somebodyElse = await person(app, { password });
+    expect((await signIn(somebodyElse.login)).status).toBe(201);
+    await second.stop();
+  });
+
+  test("of a login that nobody has are slowed down as well", async () => {
+    await forgive();
+    for (let at = 0; at < 5; at++) expect((await signIn("no-such-login")).status).toBe(401);
+    expect((await signIn("no-such-login")).status).toBe(429);
+  });
+
+  test("do not slip through all at once", async () => {
+    await forgive();
+    const { login } = await person(app, { password });
+    const answers = await Promise.all(Array.from({ length: 50 }, (_, at) => signIn(login, `guess ${at}`)));
+    expect(answers.filter(({ status }) => status === 401).length).toBeLessThanOrEqual(6);
+    expect(answers.every(({ status }) => status === 401 || status === 429)).toBe(true);
+  });
+
+  test("are forgotten by signing in, or after a quarter of an hour", async () => {
+    await forgive();
+    const { login } = await person(app, { password });
+    const fail = async (times: number) => {
+      for (let at = 0; at < times; at++) expect((await signIn(login, "wrong")).status).toBe(401);
+    };
+    await fail(4);
+    expect((await signIn(login)).status).toBe(201);
+    await fail(5);
+    expect((await signIn(login)).status).toBe(429);
+    await app.sql`update sign_in_failures set last_at = now() - interval '16 minutes', blocked_until = now() - interval '15 minutes'`;
+    await fail(4);
+    expect((await signIn(login)).status).toBe(201);
+  });
+
+  test("wait twice as long each time, a minute at most", async () => {
+    await forgive();
+    const store = createFailureStore(app.sql);
+    const waits: number[] = [];
+    for (let at = 0; at < 14; at++) {
+      await store.add(1, "test", { free: 5, maxSeconds: 60 });
+      waits.push(Math.ceil(await store.secondsToWait(1, ["test"])));
+    }
+    expect(waits).toEqual([0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 60, 60, 60, 60]);
+    expect(await store.secondsToWait(1, ["another"])).toBe(0);
+    const other = await otherAccount(app);
+    expect(await store.secondsToWait(other.id, ["test"])).toBe(0);
+    await app.sql`update sign_in_failures set last_at = now() - interval '2 hours'`;
+    await store.prune();
+    expect(await app.sql`select 1 from sign_in_failures`).toHaveLength(0);
+  });
+
+  test("from one address with many logins are slowed down", async () => {
+    await forgive();
+    const account = await app.service(accounts).defaultAccount();
+    const store = createFailureStore(app.sql);
+    for (let at = 0; at < 2; at++) await store.add(account.id, "address:127.0.0.1", { free: 2, maxSeconds: 60 });
+    expect((await signIn("admin", adminPassword)).status).toBe(429);
+    await forgive();
+    expect((await signIn("admin", adminPassword)).status).toBe(201);
+  });
+});
+
+describe("auto_login", () => {
+  const open = (token: string, query = "", headers: Record<string, string> = {}) =>
+    app.get(`/account/auto_login?token=${encodeURIComponent(token)}${query}`, { token: null, headers });
+  const webToken = async (fields: Record<string, unknown> = {}, token = adminToken) =>
+    (await app.post("/account/api_tokens.json", { api_token: { kind: "web_token", ...fields } }, { token })).json;
+
+  test("starts a session of the token's person and goes to the path", async () => {
+    const { id, token } = await person(app, { role: "manager" });
+    const made = await webToken({}, token);
+    const answer = await open(made.token, "&return_to=%2Fa%2Fapp%3Fx%3D1");
+    expect([answer.status, answer.headers.get("location"), answer.text]).toEqual([303, "/a/app?x=1", ""]);
+    expect(answer.headers.get("cache-control")).toBe("no-store");
+    expect(answer.headers.get("referrer-policy")).toBe("no-referrer");
+    const cookie = cookieOf(answer);
+    expect(cookie).not.toContain(made.token);
+    expect((await app.get(me, withCookie(cookie))).json.id).toBe(id);
+    await app.delete(path, withCookie(cookie, { origin: app.origin }));
+    expect((await app.get(me, withCookie(cookie))).status).toBe(401);
+    expect((await open(made.token)).status).toBe(303); // the web_token itself goes on
+  });
+
+  test("gives a session no more than the token has, nor longer", async () => {
+    const expires_at = new Date(Date.now() + 100_000).toISOString();
+    const { token } = await webToken({ privileges: ["api_tokens"], expires_at });
+    const answer = await open(token);
+    const age = Number(/Max-Age=(\d+)/.exec(answer.headers.get("set-cookie") ?? "")?.[1]);
+    expect(age).toBeLessThanOrEqual(100);
+    expect((await app.get(me, withCookie(cookieOf(answer)))).json.effective_privileges).toEqual(["api_tokens"]);
+  });
+
+  test("refuses every token but a working web_token", async () => {
+    const ordinary = (await app.post("/account/api_tokens.json", { api_token: {} })).json.token;
+    const inactive = (await webToken({ active: false })).token;
+    const expired = await webToken();
+    await app.patch(`/account/api_tokens/${expired.id}.json`, { api_token: { expires_at: "2020-01-01" } });
+    const off = await person(app);
+    const ofOff = (await webToken({}, off.token)).token;
+    await app.patch(`/account/users/${off.id}.json`, { user: { active: false } });
+    for (const token of [ordinary, inactive, expired.token, ofOff, adminToken, "", "wrong", "x".repeat(9000)]) {
+      const answer = await open(token);
+      expect([answer.status, answer.headers.get("set-cookie")]).toEqual([401, null]);
+    }
+    expect((await app.get("/account/auto_login", anonymous)).status).toBe(401);
+  });
+
+  test("refuses a token of another account on its host", async () => {
+    const other = await otherAccount(app);
+    const { token } = await webToken();
+    expect((await open(token, "", { host: other.host })).status).toBe(401);
+    const theirs = (await other.post("/account/api_tokens.json", { api_token: { kind: "web_token" } })).json.token;
+    expect((await open(theirs, "", { host: other.host })).status).toBe(303);
+    expect((await open(theirs)).status).toBe(303); // this host is nobody's: the credential says whose
+  });
+
+  test.each([
+    "https://evil.com",
+    "//evil.com",
+    "/\\evil.com",
+    "javascript:alert(1)",
+    "/%09/evil.com",
+    "%2F%09%2Fevil.com",
+  ])("never goes to %s", async (target) => {
+    const { token } = await webToken();
+    const answer = await open(token, `&return_to=${target.startsWith("%") ? target : encodeURIComponent(target)}`);
+    expect(answer.status).toBe(303);
+    const location = new URL(answer.headers.get("location") ?? "", "http://here.test");
+    expect(location.origin).toBe("http://here.test");
+  });
+});
