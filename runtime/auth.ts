@@ -84,13 +84,13 @@ export function readCookie(header: string | null, name: string): string | undefi
 
 /**
  * Whether a change sent with the session cookie comes from our own pages (CONTRACT 1): `Sec-Fetch-Site` must be
- * `same-origin`, and `Origin` the request's own host; at least one of both must be there.
+ * `same-origin`, and `Origin` the request's own host or the account's address; at least one of both must be there.
  */
-export function fromSameOrigin(headers: Headers): boolean {
+export function fromSameOrigin(headers: Headers, host: string, account: Account): boolean {
   const site = headers.get("sec-fetch-site");
   const origin = headers.get("origin");
   if (site === null && origin === null) return false;
   if (site !== null && site !== "same-origin") return false;
   if (origin === null) return true;
-  return URL.canParse(origin) && new URL(origin).host === headers.get("host")?.toLowerCase();
+  return origin === account.baseUrl || (URL.canParse(origin) && new URL(origin).host === host);
 }

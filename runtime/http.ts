@@ -3,10 +3,10 @@
  * CONTRACT 1 and 3.
  */
 import { Elysia } from "elysia";
-import { credentialOf, fromSameOrigin, type Caller, type Identify } from "./auth.ts";
+import { credentialOf, fromSameOrigin, type Caller, type Identify, type Identity } from "./auth.ts";
 import { readBody } from "./body.ts";
 import { clientAddress, inNetworks, type Networks } from "./client-address.ts";
-import { forbidden, HttpError, methodNotAllowed, notFound, unauthorized } from "./errors.ts";
+import { badRequest, forbidden, methodNotAllowed, notFound, unauthorized } from "./errors.ts";
 import type { Idempotency } from "./idempotency.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
@@ -111,20 +111,10 @@ async function handle(
   request: Request,
   requestId: string,
 ): Promise<Reply | Response> {
-  const { headers } = request;
-  const peer = options.peer(request);
-  const behindProxy = inNetworks(peer, options.trustedProxies);
-  const host = ((behindProxy && headers.get("x-forwarded-host")) || headers.get("host") || "").toLowerCase();
-  const { account, caller } = await options.identify(host, credentialOf(headers));
-  admit(route.spec.access, caller, request);
+  const client = clientOf(options, request);
+  const { account, caller } = await options.identify(client.host, credentialOf(request.headers));
+  admit(route.spec.access, { account, caller }, request, client.host);
   const rawBody = await readBody(request, route.spec, options.maxBodyBytes);
-  const once: RequestInput["once"] = (principal, run) => {
-    const key = headers.get("idempotency-key");
-    if (!key) return run();
-    if (key.length > 255) throw new HttpError(400, { error: "Idempotency-Key may have at most 255 characters" });
-    const content = `${request.method} ${pathOf(request.url)} ${JSON.stringify(rawBody)}`;
-    return options.idempotency.once({ accountId: account.id, principal, key, content }, run);
-  };
   const input: RequestInput = {
     request,
     requestId,
@@ -133,16 +123,42 @@ async function handle(
     params,
     query: queryOf(request.url),
     body: rawBody === undefined ? undefined : route.check(rawBody),
-    host,
-    ip: behindProxy ? clientAddress(peer, headers.get("x-forwarded-for"), options.trustedProxies) : peer,
-    secure: account.baseUrl.startsWith("https:") || (behindProxy && headers.get("x-forwarded-proto") === "https"),
+    host: client.host,
+    ip: client.ip,
+    secure: client.secure || account.baseUrl.startsWith("https:"),
     log: options.log,
-    once,
+    once: (principal, run) => once(options.idempotency, request, rawBody, { accountId: account.id, principal }, run),
   };
-  if (route.method !== "POST" || !caller || route.spec.idempotency === "own" || route.spec.input === "stream")
-    return route.run(input);
-  if (!headers.has("idempotency-key")) return route.run(input);
-  return once(`token:${caller.tokenId}`, async () => storable(await route.run(input)));
+  const keyed = route.method === "POST" && route.spec.idempotency !== "own" && route.spec.input !== "stream";
+  if (!keyed || !caller || !request.headers.has("idempotency-key")) return route.run(input);
+  return input.once(`token:${caller.tokenId}`, async () => storable(await route.run(input)));
+}
+
+/** Where the request comes from; what a proxy says of it counts only from a trusted one. */
+function clientOf({ peer: peerOf, trustedProxies }: HttpOptions, request: Request) {
+  const { headers } = request;
+  const peer = peerOf(request);
+  const proxied = inNetworks(peer, trustedProxies);
+  const host = (proxied && headers.get("x-forwarded-host")) || headers.get("host") || "";
+  return {
+    host: host.toLowerCase(),
+    ip: clientAddress(peer, headers.get("x-forwarded-for"), trustedProxies),
+    secure: proxied && headers.get("x-forwarded-proto") === "https",
+  };
+}
+
+function once(
+  idempotency: Idempotency,
+  request: Request,
+  body: unknown,
+  whose: { accountId: number; principal: string },
+  run: () => Promise<Reply>,
+): Promise<Reply> {
+  const key = request.headers.get("idempotency-key");
+  if (!key) return run();
+  if (key.length > 255) throw badRequest("Idempotency-Key may have at most 255 characters");
+  const content = `${request.method} ${pathOf(request.url)} ${JSON.stringify(body)}`;
+  return idempotency.once({ ...whose, key, content }, run);
 }
 
 function storable(reply: Reply | Response): Reply {
@@ -153,9 +169,9 @@ function storable(reply: Reply | Response): Reply {
 const safeMethods = new Set(["GET", "HEAD"]);
 
 /** 401 without a working credential, 403 without the privilege or from another origin. */
-function admit(access: Access, caller: Caller | null, request: Request): void {
+function admit(access: Access, { account, caller }: Identity, { method, headers }: Request, host: string): void {
   if (!("open" in access) && !caller) throw unauthorized();
-  if (caller?.viaCookie && !safeMethods.has(request.method) && !fromSameOrigin(request.headers))
+  if (caller?.viaCookie && !safeMethods.has(method) && !fromSameOrigin(headers, host, account))
     throw forbidden("a change with a session cookie must come from the same origin");
   if ("privilege" in access && !caller?.privileges.has(access.privilege))
     throw forbidden(`this needs the privilege \`${access.privilege}\``);

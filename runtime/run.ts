@@ -142,8 +142,9 @@ async function reservePort({ host, port }: Config): Promise<number> {
   for (let attempt = 1; ; attempt++) {
     try {
       const probe = listenOn({ hostname: host, port, fetch: () => new Response() });
+      const taken = probe.port ?? port; // a stopped server has none
       await probe.stop(true);
-      return probe.port ?? port;
+      return taken;
     } catch (error) {
       if (attempt === 10) throw error;
       await Bun.sleep(100);

@@ -1,5 +1,6 @@
 import type { Config } from "./config.ts";
 import type { Fetch } from "./http.ts";
+import { ConfigError } from "./settings.ts";
 
 export interface Listener {
   readonly port: number;
@@ -34,16 +35,16 @@ export function listen(config: Config, createFetch: (peer: (request: Request) =>
   return { port: server.port ?? config.port, stop };
 }
 
-/** Says which setting is wrong where Bun says "Failed to start server". */
+/** `Bun.serve`; throws a ConfigError that says which setting is wrong where Bun says "Failed to start server". */
 export function listenOn(options: Bun.Serve.Options<undefined>): Bun.Server<undefined> {
   try {
     return Bun.serve(options);
   } catch (cause) {
-    const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+    const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
     const place = `${options.hostname}:${options.port}`;
-    if (code === "EADDRINUSE") throw new Error(`another program listens on ${place}: stop it, or set another PORT`);
-    if (code === "EACCES") throw new Error(`this user may not listen on ${place}: set a PORT of 1024 or above`);
-    if (code === "EADDRNOTAVAIL") throw new Error(`HOST ${options.hostname} is no address of this machine`);
-    throw new Error(`cannot listen on ${place}: check HOST and PORT`, { cause });
+    if (code === "EADDRINUSE") throw new ConfigError([`PORT: another program listens on ${place}`]);
+    if (code === "EACCES") throw new ConfigError([`PORT: this user may not listen on ${place}, take 1024 or above`]);
+    if (code === "EADDRNOTAVAIL") throw new ConfigError([`HOST: this machine has no address ${options.hostname}`]);
+    throw new Error(`cannot listen on ${place}`, { cause });
   }
 }

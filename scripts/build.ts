@@ -13,7 +13,7 @@ import { dirname, join, resolve } from "node:path";
 import { parseArguments } from "../runtime/commands.ts";
 import { startEmbeddedPostgres } from "../runtime/embedded-postgres.ts";
 import { createLog } from "../runtime/log.ts";
-import { linkLibraries } from "../runtime/postgres-binaries.ts";
+import { exists, linkLibraries } from "../runtime/postgres-binaries.ts";
 
 export interface BuildOptions {
   readonly outfile: string;
@@ -72,7 +72,7 @@ async function compile(entry: string, outfile: string, target: string): Promise<
       autoloadPackageJson: true,
     },
   });
-  for (const log of result.logs) process.stderr.write(`${String(log)}\n`);
+  for (const { message } of result.logs) process.stderr.write(`${message}\n`);
   if (!result.success) throw new Error(`${outfile} could not be built`);
 }
 
@@ -105,11 +105,8 @@ async function postgresParts(target: string, level: number): Promise<Parts> {
   const folder = join(root, "dist/parts", `${target}-${version}-${level}`);
   const programs = join(folder, "pg.tar.zst");
   const cluster = target === here ? join(folder, "cluster.tar.zst") : undefined;
-  const complete = await Promise.all([programs, cluster].map((file) => !file || Bun.file(file).exists()));
-  if (!complete.every(Boolean)) {
-    await packPrograms(join(source, "native"), programs, level);
-    if (cluster) await packCluster(cluster, level);
-  }
+  if (!(await exists(programs))) await packPrograms(join(source, "native"), programs, level);
+  if (cluster && !(await exists(cluster))) await packCluster(cluster, level);
   return { programs, cluster, version };
 }
 

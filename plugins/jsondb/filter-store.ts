@@ -13,7 +13,18 @@ export interface Args {
 
 export function createArgs(): Args {
   const values: unknown[] = [];
-  return { values, bind: (value, type) => `$${values.push(value)}::${type}` };
+  const bound = new Map<string, string>();
+  return {
+    values,
+    bind(value, type) {
+      const key = `${type} ${typeof value === "object" ? JSON.stringify(value) : value}`;
+      const known = bound.get(key);
+      if (known !== undefined) return known;
+      const text = `$${values.push(value)}::${type}`;
+      bound.set(key, text);
+      return text;
+    },
+  };
 }
 
 /** Whose values a condition may take from index columns. */

@@ -154,7 +154,7 @@ export function searchStatement(
     query.phrase && way === "plain" ? [phraseCondition(args, source, query.phrase, query.fields)] : [];
   const where = [scope, ...filters, ...phrase].join(" and ");
   const from = way === "candidates" ? "found r" : "records r";
-  const limit = args.bind(query.limit, "bigint");
+  const limit = args.bind(query.limit, "int");
   const rows = (part: "all" | "values" | "nulls") => {
     const narrowed = after ? ` and ${afterCursor(args, key, sort, after, part)}` : "";
     const present = part === "all" || !key ? "" : ` and ${key.column} is ${part === "nulls" ? "" : "not "}null`;

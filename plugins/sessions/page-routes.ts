@@ -58,7 +58,7 @@ export function pageRoutes({ tokens, signIn, styleHash }: Needed): Route[] {
         responses: { 303: null, 401: "<!doctype html> …", 429: "<!doctype html> …" },
       },
       async (input) => {
-        refuseOtherOrigins(input.request);
+        refuseOtherOrigins(input);
         const { account, ip, secure, caller } = input;
         const { login = "", password = "", return_to } = input.body;
         const returnTo = safePath(return_to);

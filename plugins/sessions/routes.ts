@@ -48,7 +48,7 @@ export function sessionRoutes({ accounts, tokens, signIn }: Needed): Route[] {
         responses: { 201: person, 401: { error: "wrong login or password" } },
       },
       async (input) => {
-        refuseOtherOrigins(input.request);
+        refuseOtherOrigins(input);
         const { account, body, ip, secure, caller } = input;
         const session = await signIn({ accountId: account.id, ip, ...body });
         if (caller?.viaCookie) await tokens.endSession(caller);
@@ -105,7 +105,12 @@ async function sessionByToken(tokens: Tokens, { query, host }: Pick<RequestInput
 }
 
 /** Another site must not sign its visitors in here, as somebody of its choice. Programs send neither header. */
-export function refuseOtherOrigins({ headers }: Request): void {
+export function refuseOtherOrigins({
+  request,
+  host,
+  account,
+}: Pick<RequestInput, "request" | "host" | "account">): void {
+  const { headers } = request;
   const told = headers.has("origin") || headers.has("sec-fetch-site");
-  if (told && !fromSameOrigin(headers)) throw forbidden("sign in on this server's own pages");
+  if (told && !fromSameOrigin(headers, host, account)) throw forbidden("sign in on this server's own pages");
 }
