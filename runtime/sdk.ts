@@ -11,6 +11,7 @@ export * from "./errors.ts";
 export { etag, expectedVersion } from "./etag.ts";
 export { integerId, pageOf, slugOf, uuidOf, uuidv7, wildcardPattern } from "./values.ts";
 export type { Page } from "./values.ts";
+export { failpoint } from "./failpoints.ts";
 export { field } from "./fields.ts";
 export { sha256 } from "./hash.ts";
 export { LiquidFault } from "./liquid.ts";

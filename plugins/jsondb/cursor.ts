@@ -17,7 +17,8 @@ const maxValueLength = 1000;
 /** Signed, and bound to the database and the order that it was made for. */
 export function encodeCursor(signer: Signer, dbId: string, sort: Sort, cursor: Required<Cursor>): string {
   const { id, value } = cursor;
-  const parts = value === null || value.length <= maxValueLength ? [dbId, orderOf(sort), id, value] : [dbId, orderOf(sort), id];
+  const parts =
+    value === null || value.length <= maxValueLength ? [dbId, orderOf(sort), id, value] : [dbId, orderOf(sort), id];
   return signer.sign(purpose, toBase64Url(JSON.stringify(parts)));
 }
 

@@ -73,5 +73,7 @@ export function sameIndexes(a: Schema, b: Schema): boolean {
 
 function printed({ tables }: Schema): string {
   const plans = [...tables.values()].filter(({ indexes }) => indexes.size > 0);
-  return JSON.stringify(plans.map(({ name, indexFields }) => [name, indexFields]).toSorted());
+  return JSON.stringify(
+    plans.map(({ name, indexFields }) => JSON.stringify([name, indexFields])).toSorted((a, b) => (a < b ? -1 : 1)),
+  );
 }

@@ -1,6 +1,5 @@
 /** What is done with databases: checks, codes, the change and what follows from it. No HTTP, no SQL. */
 import {
-  invalid,
   mistakes,
   notFound,
   preconditionFailed,

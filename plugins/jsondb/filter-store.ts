@@ -7,12 +7,14 @@ import type { Table } from "./schema.ts";
 
 /** Collects a statement's arguments: `bind` gives the text that stands for a value. */
 export interface Args {
-  readonly values: unknown[];
-  bind(value: string | number | readonly (string | null)[] | null, type: string): string;
+  readonly values: Arg[];
+  bind(value: Arg, type: string): string;
 }
 
+export type Arg = string | number | (string | null)[];
+
 export function createArgs(): Args {
-  const values: unknown[] = [];
+  const values: Arg[] = [];
   const bound = new Map<string, string>();
   return {
     values,
@@ -86,9 +88,14 @@ export function filterCondition(args: Args, source: Source, { field, value, isPa
 }
 
 /** Whether one of the phrase's fields matches, case ignored. */
-export function phraseCondition(args: Args, source: Source, { pattern, fields }: Phrase, visible?: readonly string[]): string {
+export function phraseCondition(
+  args: Args,
+  source: Source,
+  { pattern, fields }: Phrase,
+  searchable?: readonly string[],
+): string {
   if (fields) return `(${fields.map((field) => likeCondition(args, source, field, pattern)).join(" or ")})`;
-  const data = visible ? selectedData(args.bind(visible, "text[]")) : "r.data";
+  const data = searchable ? selectedData(args.bind([...searchable], "text[]")) : "r.data";
   return `record_mentions(${data}, record_lower(${args.bind(pattern, "text")}))`;
 }
 

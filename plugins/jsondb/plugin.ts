@@ -1,8 +1,12 @@
-import { definePlugin } from "platform";
+import { definePlugin, setting } from "platform";
 import { accounts } from "../accounts/api.ts";
+import { backgroundJobs } from "./background.ts";
+import { createBackgroundStore } from "./background-store.ts";
 import { createChanges } from "./changes.ts";
 import { createDbs } from "./dbs.ts";
 import migration from "./migrations/001_jsondb.sql" with { type: "text" };
+import { createPublicCalls } from "./public-calls.ts";
+import { publicRoutes } from "./public-routes.ts";
 import { recordExample, recordRoutes } from "./record-routes.ts";
 import { createRecordStore } from "./record-store.ts";
 import { createRecords } from "./records.ts";
@@ -15,6 +19,22 @@ import { createDatabases, createDbStore } from "./store.ts";
 export default definePlugin({
   name: "jsondb",
   needs: { accounts },
+  config: {
+    rateLimitRequests: setting.integer(
+      "RATE_LIMIT_REQUESTS",
+      300,
+      "Calls of public methods per client address and window",
+      {
+        min: 1,
+        max: 1e9,
+      },
+    ),
+    rateLimitCreates: setting.integer("RATE_LIMIT_CREATES", 60, "Of them, records created", { min: 1, max: 1e9 }),
+    rateLimitWindowSeconds: setting.integer("RATE_LIMIT_WINDOW_SECONDS", 10, "Length of that window", {
+      min: 1,
+      max: 86_400,
+    }),
+  },
   migrations: [{ name: "001_jsondb", sql: migration }],
   privileges: [{ name: "dbs", doc: "databases and their records", roles: ["manager", "user"] }],
   models: [
@@ -34,11 +54,15 @@ export default definePlugin({
     const changes = createChanges();
     const dbs = createDbs({ ctx, store, databases });
     const records = createRecords({ ctx, databases, store: recordStore, changes });
+    const calls = createPublicCalls({ records, store: recordStore });
+    const background = createBackgroundStore(sql);
     return {
+      handlers: backgroundJobs({ ctx, store: background, databases }),
       routes: [
         ...dbRoutes({ store, dbs }),
         ...recordRoutes({ databases, records, store: recordStore }),
         ...searchRoutes({ ctx, databases, searches }),
+        ...publicRoutes({ ctx, databases, calls, searches }),
       ],
     };
   },

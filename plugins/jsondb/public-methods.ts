@@ -68,7 +68,8 @@ export function parsePublicMethods(value: unknown): { publicMethods: PublicMetho
     const scope = scopeBy === undefined ? undefined : scopeOf(scopeBy, options.autoFields, createFields);
     if (scopeBy !== undefined && !scope)
       say(`${operation}.scope_by`, `\`${scopeBy}\` needs an entry in auto_fields of ${operation} or of create`);
-    if (scope) owners.set(scope.field, Object.hasOwn(createFields, scope.field) ? createFields[scope.field] : scope.value);
+    if (scope)
+      owners.set(scope.field, Object.hasOwn(createFields, scope.field) ? createFields[scope.field] : scope.value);
     methods.set(operation, { ...options, scope, usesCookie: false });
   }
   if (mistakes.length > 0) return { mistakes };
@@ -83,11 +84,11 @@ export function fillIn(value: unknown, values: VariableValues, type?: string): u
   return /^\d{1,15}$/.test(filled) ? Number(filled) : filled === "" ? null : filled;
 }
 
-/** What a scope narrows to, as text; undefined where a variable of it is empty: then nothing is shown. */
+/** What a scope narrows to, as text; undefined where it is empty, or a variable of it: then nothing is shown. */
 export function scopeValue({ value }: Scope, values: VariableValues): string | undefined {
   if (typeof value !== "string") return String(value);
   const empty = variablesIn(value).some((name) => isVariable(name) && values[name] === "");
-  return empty ? undefined : String(fillIn(value, values));
+  return empty || value === "" ? undefined : String(fillIn(value, values));
 }
 
 /** CONTRACT 7: allowed_fields, default_values (create only), auto_fields, then required_fields. */
@@ -122,7 +123,8 @@ export function applyWrite(
  * first of `list` and `search` that is open.
  */
 export function visibleFields({ methods }: PublicMethods, operation: Operation): ReadonlySet<string> | undefined {
-  if (operation === "list" || operation === "get" || operation === "search") return methods.get(operation)?.allowedFields;
+  if (operation === "list" || operation === "get" || operation === "search")
+    return methods.get(operation)?.allowedFields;
   const reader = methods.get("get") ?? methods.get("list") ?? methods.get("search");
   return reader?.allowedFields;
 }
@@ -153,7 +155,8 @@ type Say = (place: string, message: string) => void;
 
 function parseOptions(options: Record<string, unknown>, at: string, say: Say): Options {
   for (const name of Object.keys(options).slice(0, 50)) {
-    if (!optionNames.some((known) => known === name)) say(`${at}.${name.slice(0, 60)}`, `is no option: use ${optionNames.join(", ")}`);
+    if (!optionNames.some((known) => known === name))
+      say(`${at}.${name.slice(0, 60)}`, `is no option: use ${optionNames.join(", ")}`);
   }
   const names = (option: string) => parseNames(own(options, option), `${at}.${option}`, say);
   const values = (option: string) => parseValues(own(options, option), `${at}.${option}`, say);
@@ -162,7 +165,8 @@ function parseOptions(options: Record<string, unknown>, at: string, say: Say): O
   const autoFields = values("auto_fields");
   checkVariables(autoFields, `${at}.auto_fields`, say);
   const scopeBy = own(options, "scope_by") ?? undefined;
-  if (scopeBy !== undefined && (typeof scopeBy !== "string" || scopeBy === "")) say(`${at}.scope_by`, "must be a field name");
+  if (scopeBy !== undefined && (typeof scopeBy !== "string" || scopeBy === ""))
+    say(`${at}.scope_by`, "must be a field name");
   return {
     allowedFields: allowedFields && new Set(allowedFields),
     requiredFields: names("required_fields") ?? [],
@@ -198,13 +202,16 @@ function checkVariables(fields: Data, at: string, say: Say): void {
     if (typeof value !== "string") continue;
     for (const variable of variablesIn(value)) {
       if (!isVariable(variable))
-        say(`${at}.${name.slice(0, 60)}`, `{${variable}} is no variable: use ${variables.map((v) => `{${v}}`).join(", ")}`);
+        say(
+          `${at}.${name.slice(0, 60)}`,
+          `{${variable}} is no variable: use ${variables.map((v) => `{${v}}`).join(", ")}`,
+        );
     }
   }
 }
 
-function scopeOf(field: string, own: Data, ofCreate: Data): Scope | undefined {
-  const source = [own, ofCreate].find((fields) => Object.hasOwn(fields, field));
+function scopeOf(field: string, ofItself: Data, ofCreate: Data): Scope | undefined {
+  const source = [ofItself, ofCreate].find((fields) => Object.hasOwn(fields, field));
   return source && { field, value: source[field] };
 }
 

@@ -34,8 +34,10 @@ export interface Query {
   readonly offset: number;
   readonly after: string | undefined;
   readonly count: boolean;
-  /** The only fields that answers show, and that `phrase` finds where it has no fields of its own. */
+  /** The only fields that answers show. */
   readonly fields: readonly string[] | undefined;
+  /** The only fields that a phrase without fields of its own is searched in. */
+  readonly searchable: readonly string[] | undefined;
 }
 
 export const queryLimits = { text: 1000, name: 255, filters: 20, names: 200, limit: 100, standardLimit: 20 } as const;
@@ -78,7 +80,8 @@ export function sortOf(text: string | null): Sort {
 /** 400 where a text is too long, or holds what PostgreSQL cannot even compare. */
 export function checked(name: string, text: string, maxLength: number): string {
   if (text.length > maxLength) throw badRequest(`\`${name}\` may have at most ${maxLength} characters`);
-  if (text.includes("\0") || !text.isWellFormed()) throw badRequest(`\`${name}\` has a character that cannot be searched for`);
+  if (text.includes("\0") || !text.isWellFormed())
+    throw badRequest(`\`${name}\` has a character that cannot be searched for`);
   return text;
 }
 
@@ -96,6 +99,7 @@ function readCommon(table: Table, params: URLSearchParams): Omit<Query, "table" 
     after: params.get("after") || undefined,
     count: params.get("count") === "true",
     fields: namesOf(params, "fields"),
+    searchable: undefined,
   };
 }
 

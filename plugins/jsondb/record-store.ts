@@ -56,9 +56,12 @@ export interface Change {
 export type RecordStore = ReturnType<typeof createRecordStore>;
 
 export function createRecordStore(sql: Sql) {
-  const columns = sql.unsafe(`db_id, id, account_id, table_name, data, idx_str_1, idx_str_2, idx_str_3, idx_int_1, idx_int_2,
+  const columns =
+    sql.unsafe(`db_id, id, account_id, table_name, data, idx_str_1, idx_str_2, idx_str_3, idx_int_1, idx_int_2,
     idx_time_1, idx_time_2, long_strings, plan_version, created_at, updated_at`);
-  const indexColumns = sql.unsafe("idx_str_1, idx_str_2, idx_str_3, idx_int_1, idx_int_2, idx_time_1, idx_time_2, long_strings");
+  const indexColumns = sql.unsafe(
+    "idx_str_1, idx_str_2, idx_str_3, idx_int_1, idx_int_2, idx_time_1, idx_time_2, long_strings",
+  );
   const indexValues = sql.unsafe("x.str_1, x.str_2, x.str_3, x.int_1, x.int_2, x.time_1, x.time_2, x.long_strings");
   const nested = sql.unsafe(nestedAnswer);
   const plain = sql.unsafe(publicAnswer("r.data"));
@@ -74,8 +77,7 @@ export function createRecordStore(sql: Sql) {
         : plain;
     return sql`${answer} as answer ${whole ? recordColumns : nothing}`;
   };
-  const guarded = (guard: Guard | undefined) =>
-    guard ? sql`and r.data ->> ${guard.field} = ${guard.value}` : nothing;
+  const guarded = (guard: Guard | undefined) => (guard ? sql`and r.data ->> ${guard.field} = ${guard.value}` : nothing);
   const written = (rows: readonly (StoredRecord & { answer: string })[]): Written | undefined => {
     const [row] = rows;
     return row && { answer: row.answer, record: row.id === undefined ? undefined : row };
@@ -89,7 +91,7 @@ export function createRecordStore(sql: Sql) {
         select d.id, ${record.id}, d.account_id, ${table.name}, v.data, ${indexValues}, d.plan_version,
           ${record.createdAt}, ${record.createdAt}
         from dbs d, (select ${record.json}::text::jsonb as data offset 0) v,
-          record_index(v.data, ${table.indexFields as string[]}::text[]) x
+          record_index(v.data, ${[...table.indexFields]}::text[]) x
         where d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}`;
       return count === 1;
     },
@@ -102,15 +104,23 @@ export function createRecordStore(sql: Sql) {
         from dbs d, unnest(${records.map(({ id }) => id)}::uuid[], ${records.map(({ json }) => json)}::text[],
           ${records.map(({ createdAt }) => createdAt.toJSON())}::timestamptz[]) as n (id, json, created_at),
           lateral (select n.json::jsonb as data offset 0) v,
-          record_index(v.data, ${table.indexFields as string[]}::text[]) x
+          record_index(v.data, ${[...table.indexFields]}::text[]) x
         where d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}`;
       return count === records.length;
     },
 
-    async get(db: Database, id: string, shape: Shape, guard?: Guard, on: Queryable = sql): Promise<Written | undefined> {
-      return written(await on`
+    async get(
+      db: Database,
+      id: string,
+      shape: Shape,
+      guard?: Guard,
+      on: Queryable = sql,
+    ): Promise<Written | undefined> {
+      return written(
+        await on`
         select ${shown(shape)} from records r
-        where r.db_id = ${db.id} and r.id = ${id} and r.account_id = ${db.accountId} ${guarded(guard)}`);
+        where r.db_id = ${db.id} and r.id = ${id} and r.account_id = ${db.accountId} ${guarded(guard)}`,
+      );
     },
 
     /** The record's table, "" for the null table. */
@@ -143,24 +153,34 @@ export function createRecordStore(sql: Sql) {
         checked || mustHave.length === 0
           ? nothing
           : sql`and (select bool_and(r.data ->> f is not null) from unnest(${[...mustHave]}::text[]) f)`;
-      return written(await on`
+      return written(
+        await on`
         update records r set table_name = ${table.name}, data = r.data || v.changes,
           (${indexColumns}) = (
-            select ${indexValues} from record_index(r.data || v.changes, ${table.indexFields as string[]}::text[]) x),
+            select ${indexValues} from record_index(r.data || v.changes, ${[...table.indexFields]}::text[]) x),
           plan_version = d.plan_version, updated_at = greatest(now(), r.created_at)
         from dbs d, (select ${change.json}::text::jsonb as changes offset 0) v
         where r.db_id = ${db.id} and r.id = ${change.id} and r.account_id = ${db.accountId}
           and d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}
           ${unchecked} ${complete} ${guarded(change.guard)}
-        returning ${shown(shape)}`);
+        returning ${shown(shape)}`,
+      );
     },
 
     /** The deleted record; undefined where there was none. */
-    async delete(db: Database, id: string, shape: Shape, guard?: Guard, on: Queryable = sql): Promise<Written | undefined> {
-      return written(await on`
+    async delete(
+      db: Database,
+      id: string,
+      shape: Shape,
+      guard?: Guard,
+      on: Queryable = sql,
+    ): Promise<Written | undefined> {
+      return written(
+        await on`
         delete from records r
         where r.db_id = ${db.id} and r.id = ${id} and r.account_id = ${db.accountId} ${guarded(guard)}
-        returning ${shown(shape)}`);
+        returning ${shown(shape)}`,
+      );
     },
   };
 }

@@ -32,24 +32,21 @@ export function checkChanges(table: Table, changes: Data): Faults {
 
 /** Whether a value may stand in a field of this type; null is another matter. */
 export function fits(type: FieldType, value: unknown): boolean {
-  switch (type) {
-    case "string":
-    case "text":
-      return typeof value === "string";
-    case "integer":
-      return typeof value === "number" ? Number.isSafeInteger(value) : isBigInteger(value);
-    case "number":
-      return typeof value === "number" && Number.isFinite(value);
-    case "boolean":
-      return typeof value === "boolean";
-    case "datetime":
-      return typeof value === "string" && isDatetime(value);
-    case "date":
-      return typeof value === "string" && isDate(value);
-    case "time":
-      return typeof value === "string" && timeForm.test(value);
-  }
+  return forms[type](value);
 }
+
+const isString = (value: unknown) => typeof value === "string";
+
+const forms: Record<FieldType, (value: unknown) => boolean> = {
+  string: isString,
+  text: isString,
+  integer: (value) => (typeof value === "number" ? Number.isSafeInteger(value) : isBigInteger(value)),
+  number: (value) => typeof value === "number" && Number.isFinite(value),
+  boolean: (value) => typeof value === "boolean",
+  datetime: (value) => typeof value === "string" && isDatetime(value),
+  date: (value) => typeof value === "string" && isDate(value),
+  time: (value) => typeof value === "string" && timeForm.test(value),
+};
 
 const rules: Record<FieldType, string> = {
   string: "must be a string",

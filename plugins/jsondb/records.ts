@@ -32,7 +32,10 @@ export type Records = ReturnType<typeof createRecords>;
 
 export function createRecords({ ctx, databases, store, changes }: Needed) {
   const isWanted = (db: Database, kind: ModelChange["kind"], id: string, tableName: string, data: Data) =>
-    ctx.wanted(modelChanged, changeOf(db, kind, { id, tableName, data, createdAt: unknownTime, updatedAt: unknownTime }));
+    ctx.wanted(
+      modelChanged,
+      changeOf(db, kind, { id, tableName, data, createdAt: unknownTime, updatedAt: unknownTime }),
+    );
 
   /** Runs a write in a transaction with its event where somebody wants that, else as the one statement it is. */
   const withEvent = async (
@@ -56,7 +59,10 @@ export function createRecords({ ctx, databases, store, changes }: Needed) {
     if (!isWanted(db, "create", id, table.name, data)) return (await store.create(db, table, made)) ? made : undefined;
     return ctx.transaction(async (tx) => {
       if (!(await store.create(db, table, made, tx))) return undefined;
-      await ctx.changed(changeOf(db, "create", { id, tableName: table.name, data, createdAt, updatedAt: createdAt }), tx);
+      await ctx.changed(
+        changeOf(db, "create", { id, tableName: table.name, data, createdAt, updatedAt: createdAt }),
+        tx,
+      );
       return made;
     });
   };
@@ -87,7 +93,9 @@ export function createRecords({ ctx, databases, store, changes }: Needed) {
     const mustHave = table.required.filter((name) => !Object.hasOwn(data, name));
     const wanted = isWanted(db, "update", id, table.name, data);
     const change = { id, table, json, mustHave, guard, checked: false };
-    const done = await withEvent(db, "update", wanted, (tx) => store.update(db, change, { ...shape, whole: wanted }, tx));
+    const done = await withEvent(db, "update", wanted, (tx) =>
+      store.update(db, change, { ...shape, whole: wanted }, tx),
+    );
     return done ?? mergeLocked(db, id, write, shape, guard);
   };
 
@@ -115,7 +123,13 @@ export function createRecords({ ctx, databases, store, changes }: Needed) {
     },
 
     /** `make` gets the record's table; the answer's text. 404 where there is no such record within `guard`. */
-    async update(db: Database, id: string, make: (db: Database) => Write | Promise<Write>, shape: Shape, guard?: Guard) {
+    async update(
+      db: Database,
+      id: string,
+      make: (db: Database) => Write | Promise<Write>,
+      shape: Shape,
+      guard?: Guard,
+    ) {
       const done = await upToDate(db, async (current) => merge(current, id, await make(current), shape, guard));
       changes.tell({ kind: "update", accountId: db.accountId, dbId: db.id, id });
       return done.answer;

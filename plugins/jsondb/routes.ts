@@ -18,8 +18,15 @@ import type { Dbs, DbFields } from "./dbs.ts";
 import { replaceInJson } from "./replace.ts";
 import { toApi, type DbRow, type DbStore } from "./store.ts";
 
-const Code = Type.String({ pattern: "^(?:[A-Za-z0-9][A-Za-z0-9_-]*)?$", maxLength: 100, description: "letters, digits, - and _" });
-const JsonObject = Type.Union([Type.Unsafe<Record<string, unknown>>(Type.Object({}, { additionalProperties: true })), Type.Null()]);
+const Code = Type.String({
+  pattern: "^(?:[A-Za-z0-9][A-Za-z0-9_-]*)?$",
+  maxLength: 100,
+  description: "letters, digits, - and _",
+});
+const JsonObject = Type.Union([
+  Type.Unsafe<Record<string, unknown>>(Type.Object({}, { additionalProperties: true })),
+  Type.Null(),
+]);
 const uuidForm = "^[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$";
 const fields = {
   code: Type.Optional(field.nullable(Code)),
@@ -189,7 +196,13 @@ function inputOf(body: Body): DbFields {
 }
 
 /** SPEC 4.3 shows `old` and `new` for apps and accepts both spellings; so does this. */
-function editOf(body: { old_string?: string; old?: string; new_string?: string; new?: string; replace_all?: boolean | null }) {
+function editOf(body: {
+  old_string?: string;
+  old?: string;
+  new_string?: string;
+  new?: string;
+  replace_all?: boolean | null;
+}) {
   const oldString = body.old_string ?? body.old;
   const newString = body.new_string ?? body.new;
   if (!oldString) throw invalid({ old_string: ["can't be blank"] });

@@ -11,7 +11,7 @@ const access = { privilege: "dbs" } as const;
 const parameters = {
   q: "phrase, case ignored; `*` and `%` are wildcards, without them a fragment is searched",
   search_in: "comma-separated fields for `q`; default: the indexed strings, or all data where there are none",
-  "filter[<field>]": "exactly this value by the field's type; with `*` or `%` a pattern; empty = missing, null or \"\"",
+  "filter[<field>]": 'exactly this value by the field\'s type; with `*` or `%` a pattern; empty = missing, null or ""',
   sort: "field, `-` in front = descending: id, created_at, updated_at or a field of the data",
   fields: "comma-separated fields to show (id, created_at and updated_at always are)",
   limit: "1 to 100, default 20",
@@ -42,7 +42,8 @@ export function searchRoutes({ ctx, databases, searches }: Needed): Route[] {
         query: { table_name: "only this table", ...parameters },
         responses: { 200: [recordExample] },
       },
-      ({ account, params, query }) => respond(account.id, params.db_id, (db) => readList(db, query), { form: "nested" }),
+      ({ account, params, query }) =>
+        respond(account.id, params.db_id, (db) => readList(db, query), { form: "nested" }),
     ),
     route(
       "GET",
@@ -52,8 +53,18 @@ export function searchRoutes({ ctx, databases, searches }: Needed): Route[] {
         access,
         query: { table_name: "required where the schema has tables", ...parameters },
         responses: {
-          200: [{ id: recordExample.id, created_at: recordExample.created_at, updated_at: recordExample.updated_at, ...recordExample.data }],
-          400: { error: "table_name is required: available tables are orders, lines", available_tables: ["orders", "lines"] },
+          200: [
+            {
+              id: recordExample.id,
+              created_at: recordExample.created_at,
+              updated_at: recordExample.updated_at,
+              ...recordExample.data,
+            },
+          ],
+          400: {
+            error: "table_name is required: available tables are orders, lines",
+            available_tables: ["orders", "lines"],
+          },
         },
       },
       ({ account, params, query }) => respond(account.id, params.id, (db) => readSearch(db, query), { form: "flat" }),

@@ -10,6 +10,7 @@ import {
   inScope,
   phraseCondition,
   sourceOf,
+  type Arg,
   type Args,
   type Source,
 } from "./filter-store.ts";
@@ -35,7 +36,7 @@ export interface SearchPage {
 /** A statement: its text with $1, $2 … and their values. */
 export interface Statement {
   readonly text: string;
-  readonly values: readonly unknown[];
+  readonly values: readonly Arg[];
   /** Kept by the connection for the next time; else planned for these very values. */
   readonly named: boolean;
 }
@@ -75,8 +76,7 @@ export function createSearchStore(sql: Sql, databases: Databases, hasFragments: 
 
   const run = async (statement: Statement): Promise<PageRow> => {
     const { text, values, named } = statement;
-    // postgres.js types arguments for the template form only; these are texts, numbers and arrays of texts.
-    const [row] = await sql.unsafe<PageRow[]>(text, [...values] as string[], { prepare: named });
+    const [row] = await sql.unsafe<PageRow[]>(text, [...values], { prepare: named });
     return row as PageRow; // the statement is one aggregate, so one row
   };
 
@@ -87,7 +87,7 @@ export function createSearchStore(sql: Sql, databases: Databases, hasFragments: 
     const key = sortKey(args, sourceOf(db, query), query.sort, true);
     const where = `r.db_id = ${args.bind(db.id, "uuid")} and r.id = ${args.bind(cursor.id, "uuid")}`;
     const text = `select ${key?.asText ?? "null"} as value from records r where ${where}`;
-    const [row] = await sql.unsafe<{ value: string | null }[]>(text, args.values as string[]);
+    const [row] = await sql.unsafe<{ value: string | null }[]>(text, args.values);
     if (!row) throw badRequest("`after` names a record that is gone");
     return { id: cursor.id, value: row.value };
   };
@@ -150,8 +150,7 @@ export function searchStatement(
   const key = sortKey(args, source, sort, longStrings);
   const scope = inScope(args, db, query);
   const filters = query.filters.map((filter) => filterCondition(args, source, filter));
-  const phrase =
-    query.phrase && way === "plain" ? [phraseCondition(args, source, query.phrase, query.fields)] : [];
+  const phrase = query.phrase && way === "plain" ? [phraseCondition(args, source, query.phrase, query.searchable)] : [];
   const where = [scope, ...filters, ...phrase].join(" and ");
   const from = way === "candidates" ? "found r" : "records r";
   const limit = args.bind(query.limit, "int");
@@ -184,7 +183,10 @@ function candidates(args: Args, db: Database, source: Source, phrase: Phrase | u
   const columns = new Map((phrase?.fields ?? []).map((field) => [columnOf(source, field), field]));
   const slots = (["idx_str_1", "idx_str_2", "idx_str_3"] as const).map((column) => columns.get(column) ?? null);
   const fields = args.bind(slots, "text[]");
-  const patterns = args.bind(slots.map((field) => (field === null ? null : (phrase?.pattern ?? null))), "text[]");
+  const patterns = args.bind(
+    slots.map((field) => (field === null ? null : (phrase?.pattern ?? null))),
+    "text[]",
+  );
   const table = args.bind(source.table.name, "text");
   return `with candidates as materialized (
       select * from record_candidates(${args.bind(db.id, "uuid")}, ${table}, ${fields}, ${patterns}, ${maxCandidates + 1})
@@ -211,7 +213,7 @@ function anyLongString(args: Args, db: Database, { table }: Query, key: SortKey 
 }
 
 function answer(args: Args, { fields }: Query, { form }: SearchShape): string {
-  const data = fields ? selectedData(args.bind(fields, "text[]")) : "r.data";
+  const data = fields ? selectedData(args.bind([...fields], "text[]")) : "r.data";
   if (form === "flat") return flatAnswer(data);
   return form === "nested" ? nestedAnswer : publicAnswer(data);
 }

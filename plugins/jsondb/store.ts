@@ -61,7 +61,11 @@ export function createDbStore(sql: Sql) {
   const json = (value: unknown) => (value === null || value === undefined ? null : JSON.stringify(value));
 
   return {
-    async list(accountId: number, filter: { q?: string | undefined; code?: string | undefined }, { limit, offset }: Page) {
+    async list(
+      accountId: number,
+      filter: { q?: string | undefined; code?: string | undefined },
+      { limit, offset }: Page,
+    ) {
       const where = sql`account_id = ${accountId}
         ${filter.q === undefined ? sql`` : sql`and (name ilike ${filter.q} or code ilike ${filter.q})`}
         ${filter.code === undefined ? sql`` : sql`and code = ${filter.code}`}`;
@@ -83,7 +87,10 @@ export function createDbStore(sql: Sql) {
       return row;
     },
 
-    async create(tx: Tx, row: { id: string; accountId: number; userId: number } & DbInput & { code: string; name: string }) {
+    async create(
+      tx: Tx,
+      row: { id: string; accountId: number; userId: number } & DbInput & { code: string; name: string },
+    ) {
       const [made] = await tx<DbRow[]>`
         insert into dbs (id, account_id, code, name, app_id, schema, public_methods, fields, created_by_id)
         values (${row.id}, ${row.accountId}, ${row.code}, ${row.name}, ${row.appId ?? null}, ${json(row.schema)}::text::json,
@@ -105,7 +112,8 @@ export function createDbStore(sql: Sql) {
     },
 
     async update(tx: Tx, id: string, { input, schemaChange, userId, version }: DbChange): Promise<DbRow> {
-      const set = (name: string, value: unknown) => (value === undefined ? sql`` : sql`${sql(name)} = ${value as string | null},`);
+      const set = (name: string, value: string | null | undefined) =>
+        value === undefined ? sql`` : sql`${sql(name)} = ${value},`;
       const setJson = (name: string, value: unknown) =>
         value === undefined ? sql`` : sql`${sql(name)} = ${json(value)}::text::json,`;
       const schema = {

@@ -1,0 +1,96 @@
+/** What other plugins may know of connectors: calling one, and adding a kind of one's own. */
+import { service, type FieldErrors } from "platform";
+
+/** What a call of a connector's method came to. No secret of the connector is in it. */
+export interface CallOutcome {
+  readonly ok: boolean;
+  /** What the other side answered with; null where no answer came. */
+  readonly status: number | null;
+  /** The answer's JSON, else its text; null where it was empty. */
+  readonly data: unknown;
+  /** Why the call failed. */
+  readonly error: string | null;
+  /** How many seconds the other side asked to wait before another call (`Retry-After`). */
+  readonly retryAfterSeconds: number | null;
+  readonly durationMs: number;
+}
+
+/** An event as a webhook hands it over (CONTRACT 8). */
+export interface ConnectorEvent {
+  readonly source_type: string;
+  readonly kind: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+export interface ConnectorCall {
+  readonly accountId: number;
+  readonly code: string;
+  readonly method: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  /** Sent as `Idempotency-Key` where the method may change something, so that a repeated call can be told apart. */
+  readonly idempotencyKey?: string | undefined;
+  /** For everything together, retries included. */
+  readonly timeoutMs?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A connector as its kind sees it when a method is called. */
+export interface OpenConnector {
+  readonly accountId: number;
+  readonly code: string;
+  readonly url: string;
+  readonly secret: string | null;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+export interface KindCall {
+  readonly method: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  /** The body where the method declares none: the record of an event. */
+  readonly fallbackBody?: unknown;
+  readonly idempotencyKey?: string | undefined;
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface MethodFacts {
+  readonly name: string;
+  /** May be called without sign-in. */
+  readonly public: boolean;
+}
+
+/** A kind of connector, e.g. `core/custom_connector`. */
+export interface ConnectorKind {
+  readonly name: string;
+  /** Whether such a connector must have a `url`. */
+  readonly needsUrl: boolean;
+  /** The methods of a connector with these fields. */
+  readonly methods: (fields: Readonly<Record<string, unknown>>) => readonly MethodFacts[];
+  /** What is wrong with a connector that is to be saved; empty = nothing. */
+  readonly check: (connector: { url: string; fields: Readonly<Record<string, unknown>> }) => FieldErrors;
+  /** Throws a 422 (`invalid`) for wrong parameters. What came back is cleared of the secret by the caller. */
+  readonly call: (connector: OpenConnector, call: KindCall) => Promise<CallOutcome>;
+}
+
+export interface Connectors {
+  /** Adds a kind; in `setup` of the plugin that has it. */
+  register(kind: ConnectorKind): void;
+  exists(accountId: number, code: string): Promise<boolean>;
+  /** The methods of an active connector, undefined where there is none. */
+  methodsOf(accountId: number, code: string): Promise<readonly MethodFacts[] | undefined>;
+  /** Undefined where there is no such active connector or method. Throws a 422 for wrong parameters. */
+  call(call: ConnectorCall): Promise<CallOutcome | undefined>;
+  /**
+   * Hands an event to the method named like its kind, else `default`, else the first (CONTRACT 8). Undefined where
+   * there is no such active connector, or it has no method.
+   */
+  callForEvent(call: {
+    readonly accountId: number;
+    readonly code: string;
+    readonly event: ConnectorEvent;
+    readonly idempotencyKey?: string | undefined;
+    readonly signal?: AbortSignal | undefined;
+  }): Promise<CallOutcome | undefined>;
+}
+
+export const connectors = service<Connectors>("connectors");

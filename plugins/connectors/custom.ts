@@ -1,0 +1,185 @@
+/** `core/custom_connector`: HTTP methods declared in `fields.methods`. SPEC 4.3, CONTRACT 9. */
+import { invalid, type BaseContext } from "platform";
+import type { CallOutcome, ConnectorKind, KindCall, OpenConnector } from "./api.ts";
+import { authOf, checkDefinition, methodsOf, type Method } from "./definition.ts";
+import { createFiller } from "./fill.ts";
+
+export interface HttpRequest {
+  readonly url: string;
+  readonly method: string;
+  readonly headers: Record<string, string>;
+  readonly body: string | undefined;
+}
+
+const maxBytes = 5_000_000;
+const maxRetries = 2;
+// Longer than this nobody waits who waits for the answer.
+const maxWaitSeconds = 10;
+const idempotent = new Set(["GET", "HEAD", "PUT", "DELETE"]);
+
+export function customConnector(fetch: BaseContext["fetch"]): ConnectorKind {
+  return {
+    name: "core/custom_connector",
+    needsUrl: true,
+    methods: (fields) => [...methodsOf(fields)].map(([name, method]) => ({ name, public: method.public })),
+    check: checkDefinition,
+    call: async (connector, call) => {
+      const method = methodsOf(connector.fields).get(call.method);
+      if (!method) throw new Error(`the connector has no method ${call.method}`);
+      const request = requestOf(connector, method, call);
+      const timeoutMs = Math.min(call.timeoutMs, method.timeoutSeconds * 1000);
+      return send(fetch, request, { timeoutMs, signal: call.signal });
+    },
+  };
+}
+
+/** The request of a call. Throws a 422 that names every wrong or missing parameter. */
+export function requestOf(connector: OpenConnector, method: Method, call: KindCall): HttpRequest {
+  const fill = createFiller(call.params);
+  const base = new URL(connector.url);
+  const [place = "", ...rest] = method.path.split("?");
+  const path = fill.path(place);
+  const query = [
+    base.search.slice(1),
+    fill.encoded(rest.join("?")),
+    ...Object.entries(method.query).flatMap(([name, template]) => fill.pairs(name, template)),
+  ];
+  const headers: Record<string, string> = { accept: "application/json, */*;q=0.5" };
+  for (const [name, template] of Object.entries(method.headers)) setHeader(headers, name, fill.header(name, template));
+  const body = bodyOf(method, call, fill, headers);
+  fill.check();
+  if (call.idempotencyKey !== undefined && method.method !== "GET" && method.method !== "HEAD" && !("idempotency-key" in headers))
+    headers["idempotency-key"] = call.idempotencyKey;
+  addSecret(connector, headers, query);
+  const root = base.pathname.replace(/\/+$/, "");
+  const search = query.filter((part) => part !== "").join("&");
+  const joined = path === "" ? base.pathname : root + (path.startsWith("/") ? path : `/${path}`);
+  const url = `${base.origin}${joined}${search === "" ? "" : `?${search}`}`;
+  // What was checked piece by piece is checked as a whole: the request stays at the connector's address.
+  const target = new URL(url);
+  if (target.origin !== base.origin || !`${target.pathname}/`.startsWith(`${root}/`))
+    throw invalid({ base: ["the parameters lead to another address than the connector's"] });
+  return { url, method: method.method, headers, body };
+}
+
+function setHeader(headers: Record<string, string>, name: string, value: string): void {
+  headers[name.toLowerCase()] = value;
+}
+
+function addSecret({ secret, fields }: OpenConnector, headers: Record<string, string>, query: string[]): void {
+  if (secret === null) return;
+  const auth = authOf(fields);
+  const value = auth.prefix === "" ? secret : `${auth.prefix} ${secret}`;
+  if (auth.in === "header") setHeader(headers, auth.name, value);
+  else query.push(`${encodeURIComponent(auth.name)}=${encodeURIComponent(value.toWellFormed())}`);
+}
+
+function bodyOf(
+  method: Method,
+  call: KindCall,
+  fill: ReturnType<typeof createFiller>,
+  headers: Record<string, string>,
+): string | undefined {
+  if (method.method === "GET" || method.method === "HEAD") return undefined;
+  const type = headers["content-type"]?.toLowerCase() ?? "";
+  if (method.body === undefined) {
+    if (call.fallbackBody === undefined) return undefined;
+    headers["content-type"] ??= "application/json; charset=utf-8";
+    return JSON.stringify(call.fallbackBody);
+  }
+  if (typeof method.body === "string") {
+    if (type.includes("x-www-form-urlencoded")) return fill.encoded(method.body);
+    const isJson = type === "" ? /^\s*[{[]/.test(method.body) : type.includes("json");
+    headers["content-type"] ??= isJson ? "application/json; charset=utf-8" : "text/plain; charset=utf-8";
+    return isJson ? fill.jsonText(method.body) : fill.text(method.body);
+  }
+  if (type.includes("x-www-form-urlencoded"))
+    return Object.entries(method.body ?? {}).flatMap(([name, template]) => fill.pairs(name, template)).join("&");
+  headers["content-type"] ??= "application/json; charset=utf-8";
+  return JSON.stringify(fill.json(method.body));
+}
+
+interface SendOptions {
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Sends it; 429 and 503 are tried again where that does no harm, within the time limit of the whole. */
+async function send(fetch: BaseContext["fetch"], request: HttpRequest, options: SendOptions): Promise<CallOutcome> {
+  const startedAt = performance.now();
+  const left = () => options.timeoutMs - (performance.now() - startedAt);
+  for (let retries = 0; ; retries++) {
+    const outcome = await sendOnce(fetch, request, { ...options, timeoutMs: Math.max(1, left()) });
+    const durationMs = Math.round(performance.now() - startedAt);
+    const again = (outcome.status === 429 || outcome.status === 503) && idempotent.has(request.method);
+    const waitSeconds = outcome.retryAfterSeconds ?? 0.25 * 2 ** retries;
+    const tooLong = waitSeconds > maxWaitSeconds || waitSeconds * 1000 >= left();
+    if (!again || retries === maxRetries || tooLong || options.signal?.aborted) return { ...outcome, durationMs };
+    await pause(waitSeconds * 1000, options.signal);
+  }
+}
+
+async function sendOnce(
+  fetch: BaseContext["fetch"],
+  { url, ...request }: HttpRequest,
+  { timeoutMs, signal }: SendOptions,
+): Promise<CallOutcome> {
+  const { body, ...head } = request;
+  try {
+    const answer = await fetch(url, {
+      ...head,
+      ...(body === undefined ? {} : { body }),
+      ...(signal ? { signal } : {}),
+      timeoutMs,
+      maxBytes,
+      redirect: "same-origin",
+    });
+    const ok = answer.status >= 200 && answer.status < 300;
+    return {
+      ok,
+      status: answer.status,
+      data: dataOf(answer.text(), answer.headers.get("content-type") ?? ""),
+      error: ok ? null : `the remote answered ${answer.status}`,
+      retryAfterSeconds: ok ? null : retryAfter(answer.headers.get("retry-after")),
+      durationMs: 0,
+    };
+  } catch (error) {
+    if (signal?.aborted) throw signal.reason;
+    if (!isFault(error)) throw error;
+    return { ok: false, status: error.status ?? null, data: null, error: error.message, retryAfterSeconds: null, durationMs: 0 };
+  }
+}
+
+/** The faults of `fetch` say themselves what went wrong. */
+function isFault(error: unknown): error is Error & { status?: number } {
+  return error instanceof Error && error.name === "OutboundFault";
+}
+
+/** JSON where it is JSON, or says it is none but is an object or array; else text; null where it is empty. */
+function dataOf(text: string, type: string): unknown {
+  if (text === "") return null;
+  if (!/json/i.test(type) && !/^\s*[{[]/.test(text)) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Seconds, or the time of an HTTP date. */
+function retryAfter(header: string | null): number | null {
+  if (header === null) return null;
+  if (/^\s*\d{1,9}\s*$/.test(header)) return Number(header);
+  const at = Date.parse(header);
+  return Number.isNaN(at) ? null : Math.max(0, (at - Date.now()) / 1000);
+}
+
+async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  const stop = () => resolve();
+  signal?.addEventListener("abort", stop);
+  await promise;
+  clearTimeout(timer);
+  signal?.removeEventListener("abort", stop);
+}

@@ -1,0 +1,143 @@
+/** Puts a call's parameters into a method's templates: `{name}`, each in the way its place asks for. Pure. */
+import { mistakes } from "platform";
+
+type Params = Readonly<Record<string, unknown>>;
+
+/** `{city}`, or a place within a parameter: `{event.data.id}`. */
+const placeholder = /\{([A-Za-z_][\w-]*(?:\.[\w-]+)*)\}/g;
+
+export interface Filler {
+  /** URL-encoded; a value that is blank, `.` or `..` is a mistake. */
+  path(template: string): string;
+  /** The part behind the `?` of a path, URL-encoded. */
+  encoded(template: string): string;
+  /** One query parameter or form field, as `name=value`; an array gives several, null none. */
+  pairs(name: string, template: unknown): string[];
+  header(name: string, template: string): string;
+  /** A JSON value: a string that is exactly one placeholder takes the parameter's type. */
+  json(template: unknown): unknown;
+  /** A text that is JSON: inside quotes escaped, outside as a JSON value. */
+  jsonText(template: string): string;
+  text(template: string): string;
+  /** Throws the 422 that names every parameter that is missing or cannot stand where it should. */
+  check(): void;
+}
+
+export function createFiller(params: Params): Filler {
+  const found = mistakes();
+  const named = new Set<string>();
+  const mistake = (name: string, message: string) => {
+    const key = `${name} ${message}`;
+    if (!named.has(key)) found.add(name, message);
+    named.add(key);
+  };
+  const valueOf = (name: string): unknown => {
+    const value = lookUp(params, name);
+    if (value === undefined) mistake(name, "is required");
+    return value;
+  };
+  const replace = (template: string, print: (value: unknown, name: string) => string) =>
+    template.replaceAll(placeholder, (_, name: string) => print(valueOf(name), name));
+  const json = (template: unknown): unknown => {
+    if (typeof template === "string") {
+      const only = onlyPlaceholder(template);
+      return only === undefined ? replace(template, plain) : (valueOf(only) ?? null);
+    }
+    if (Array.isArray(template)) return template.map(json);
+    if (typeof template !== "object" || template === null) return template;
+    return Object.fromEntries(Object.entries(template).map(([key, value]) => [key, json(value)]));
+  };
+
+  return {
+    json,
+    text: (template) => replace(template, plain),
+    encoded: (template) => replace(template, (value) => encode(plain(value))),
+    path: (template) => {
+      const filled = replace(template, (value, name) => {
+        const text = plain(value);
+        if (value !== undefined && text === "") mistake(name, "can't be blank in a path");
+        if (typeof value === "object" && value !== null) mistake(name, "must be a text or a number in a path");
+        return encode(text);
+      });
+      // Encoding leaves dots alone, and a segment of dots climbs.
+      if (climbs(filled)) for (const [, name = ""] of template.matchAll(placeholder)) mistake(name, "must not be . or .. in a path");
+      return filled;
+    },
+    pairs: (name, template) => {
+      const value = json(template);
+      const values = Array.isArray(value) ? value : [value];
+      return values
+        .filter((one) => one !== null && one !== undefined)
+        .map((one) => `${encode(name)}=${encode(plain(one))}`);
+    },
+    header: (name, template) => {
+      const filled = replace(template, plain);
+      if (isHeaderValue(filled)) return filled;
+      for (const [, parameter = ""] of template.matchAll(placeholder)) {
+        if (!isHeaderValue(plain(lookUp(params, parameter)))) mistake(parameter, `cannot stand in the header ${name}`);
+      }
+      return "";
+    },
+    jsonText: (template) => {
+      let inString = false;
+      let from = 0;
+      let filled = "";
+      for (const match of template.matchAll(placeholder)) {
+        const before = template.slice(from, match.index);
+        inString = endsInString(before, inString);
+        const value = valueOf(match[1] ?? "") ?? null;
+        filled += before + (inString ? JSON.stringify(plain(value)).slice(1, -1) : JSON.stringify(value));
+        from = match.index + match[0].length;
+      }
+      return filled + template.slice(from);
+    },
+    check: found.check,
+  };
+}
+
+/** Whether a path has a segment that leads upwards, also as `%2e`. */
+export function climbs(path: string): boolean {
+  return path.split(/[/\\]/).some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment));
+}
+
+/** What HTTP allows in a header's value: no line break, no other control character, nothing beyond Latin 1. */
+export function isHeaderValue(text: string): boolean {
+  return /^[\t\u0020-\u007e\u0080-\u00ff]*$/.test(text);
+}
+
+function lookUp(params: Params, name: string): unknown {
+  if (Object.hasOwn(params, name)) return params[name];
+  let value: unknown = params;
+  for (const key of name.split(".")) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return undefined;
+    value = Object.entries(value).find(([own]) => own === key)?.[1];
+  }
+  return value;
+}
+
+function onlyPlaceholder(template: string): string | undefined {
+  const [match] = template.matchAll(placeholder);
+  return match?.[0] === template ? match[1] : undefined;
+}
+
+/** A value as text: objects and arrays as JSON, null as nothing. */
+function plain(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (value === null || value === undefined) return "";
+  return JSON.stringify(value) ?? "";
+}
+
+/** Half a surrogate pair has no encoding. */
+function encode(text: string): string {
+  return encodeURIComponent(text.toWellFormed());
+}
+
+/** Whether JSON that begins inside or outside a string ends inside one. */
+function endsInString(text: string, startsInString: boolean): boolean {
+  let inString = startsInString;
+  for (let at = 0; at < text.length; at++) {
+    if (inString && text[at] === "\\") at++;
+    else if (text[at] === '"') inString = !inString;
+  }
+  return inString;
+}

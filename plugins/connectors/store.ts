@@ -1,0 +1,122 @@
+/** All SQL about connectors. */
+import type { Page, Queryable, Sql, Tx } from "platform";
+
+export interface ConnectorRow {
+  readonly id: string;
+  readonly accountId: number;
+  readonly code: string;
+  readonly name: string;
+  readonly kind: string;
+  readonly url: string;
+  /** Sealed. */
+  readonly secretToken: string | null;
+  readonly secretTokenInfo: string | null;
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly active: boolean;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+export type ConnectorInput = Pick<
+  ConnectorRow,
+  "code" | "name" | "kind" | "url" | "secretToken" | "secretTokenInfo" | "fields" | "active"
+>;
+
+export interface ConnectorFilter {
+  readonly q: string | undefined;
+  readonly code: string | undefined;
+  readonly kind: string | undefined;
+}
+
+/** The object of CONTRACT 9: the secret is not in it. */
+export function toApi(row: ConnectorRow) {
+  return {
+    id: row.id,
+    name: row.name,
+    code: row.code,
+    kind: row.kind,
+    url: row.url,
+    secret_token_info: row.secretTokenInfo,
+    fields: row.fields,
+    active: row.active,
+    created_at: row.createdAt,
+    updated_at: row.updatedAt,
+  };
+}
+
+export type ConnectorStore = ReturnType<typeof createConnectorStore>;
+
+export function createConnectorStore(sql: Sql) {
+  const columns = sql`
+    id, account_id, code, name, kind, url, secret_token, secret_token_info, fields, active, created_at, updated_at`;
+
+  return {
+    async list(accountId: number, filter: ConnectorFilter, { limit, offset }: Page) {
+      const where = sql`account_id = ${accountId}
+        ${filter.q === undefined ? sql`` : sql`and (name ilike ${filter.q} or code ilike ${filter.q})`}
+        ${filter.code === undefined ? sql`` : sql`and code = ${filter.code}`}
+        ${filter.kind === undefined ? sql`` : sql`and kind = ${filter.kind}`}`;
+      const rows = await sql<ConnectorRow[]>`
+        select ${columns} from connectors where ${where} order by id limit ${limit} offset ${offset}`;
+      const [count] = await sql<{ total: number }[]>`select count(*) as total from connectors where ${where}`;
+      return { rows, total: count?.total ?? 0 };
+    },
+
+    async byId(accountId: number, id: string, on: Queryable = sql): Promise<ConnectorRow | undefined> {
+      const [row] = await on<ConnectorRow[]>`
+        select ${columns} from connectors where account_id = ${accountId} and id = ${id}`;
+      return row;
+    },
+
+    /** The same, held until the transaction ends, so that changes take turns. */
+    async lock(tx: Tx, accountId: number, id: string): Promise<ConnectorRow | undefined> {
+      const [row] = await tx<ConnectorRow[]>`
+        select ${columns} from connectors where account_id = ${accountId} and id = ${id} for no key update`;
+      return row;
+    },
+
+    async byCode(accountId: number, code: string, on: Queryable = sql): Promise<ConnectorRow | undefined> {
+      const [row] = await on<ConnectorRow[]>`
+        select ${columns} from connectors where account_id = ${accountId} and code = ${code}`;
+      return row;
+    },
+
+    /** A code like `base`, or with the least number that is free. Makers of one code take turns. */
+    async freeCode(tx: Tx, accountId: number, base: string): Promise<string> {
+      await tx`select pg_advisory_xact_lock(hashtextextended(${`connectors.code/${accountId}/${base}`}, 0))`;
+      const taken = await tx<{ code: string }[]>`
+        select code from connectors where account_id = ${accountId} and (code = ${base} or code ~ ${`^${base}-[0-9]+$`})`;
+      const codes = new Set(taken.map(({ code }) => code));
+      if (!codes.has(base)) return base;
+      let number = 2;
+      while (codes.has(`${base}-${number}`)) number += 1;
+      return `${base}-${number}`;
+    },
+
+    async insert(tx: Tx, id: string, accountId: number, userId: number, input: ConnectorInput): Promise<ConnectorRow> {
+      const [row] = await tx<ConnectorRow[]>`
+        insert into connectors
+          (id, account_id, code, name, kind, url, secret_token, secret_token_info, fields, active, created_by_id)
+        values (${id}, ${accountId}, ${input.code}, ${input.name}, ${input.kind}, ${input.url}, ${input.secretToken},
+          ${input.secretTokenInfo}, ${JSON.stringify(input.fields)}::text::json, ${input.active}, ${userId})
+        returning ${columns}`;
+      return row as ConnectorRow; // an insert of one row returns one
+    },
+
+    async update(tx: Tx, accountId: number, id: string, userId: number, input: ConnectorInput): Promise<ConnectorRow> {
+      const [row] = await tx<ConnectorRow[]>`
+        update connectors set code = ${input.code}, name = ${input.name}, kind = ${input.kind}, url = ${input.url},
+          secret_token = ${input.secretToken}, secret_token_info = ${input.secretTokenInfo},
+          fields = ${JSON.stringify(input.fields)}::text::json, active = ${input.active}, updated_by_id = ${userId},
+          updated_at = now()
+        where account_id = ${accountId} and id = ${id} returning ${columns}`;
+      return row as ConnectorRow; // `lock` held the row
+    },
+
+    async delete(accountId: number, id: string): Promise<ConnectorRow | undefined> {
+      const [row] = await sql<ConnectorRow[]>`
+        delete from connectors where account_id = ${accountId} and id = ${id} returning ${columns}`;
+      return row;
+    },
+  };
+}

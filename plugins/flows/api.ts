@@ -1,0 +1,55 @@
+/** What other plugins may know of flows: starting one, and waiting for what it comes to. */
+import { service, type Tx } from "platform";
+import type { CallOutcome, ConnectorEvent } from "../connectors/api.ts";
+
+export type { CallOutcome, ConnectorEvent } from "../connectors/api.ts";
+
+/** A flow process as an app's action sees it (SPEC 4.3). */
+export interface ActionState {
+  readonly flow_process_id: string;
+  readonly status: "pending" | "finished" | "error";
+  readonly data: unknown;
+  readonly error: string | null;
+}
+
+export interface StartFlow {
+  readonly accountId: number;
+  readonly code: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  /** Starts it with this transaction: after its commit, or never. */
+  readonly tx?: Tx | undefined;
+}
+
+export interface Flows {
+  /** Whether there is an active flow of this code. */
+  flowExists(accountId: number, code: string): Promise<boolean>;
+  /** The id of the flow process; undefined where there is no active flow of this code. */
+  startFlow(flow: StartFlow): Promise<string | undefined>;
+  /** Whether there is an active connector of this code. */
+  connectorExists(accountId: number, code: string): Promise<boolean>;
+  /** See `Connectors.callForEvent`: undefined where there is no such active connector, or it has no method. */
+  callConnectorForEvent(call: {
+    readonly accountId: number;
+    readonly code: string;
+    readonly event: ConnectorEvent;
+    readonly idempotencyKey?: string | undefined;
+    readonly signal?: AbortSignal | undefined;
+  }): Promise<CallOutcome | undefined>;
+  /** Starts a flow and waits at most `waitMs` (1,000 when left out) for its end. Undefined where there is no active flow. */
+  runAction(action: {
+    readonly accountId: number;
+    readonly flowCode: string;
+    readonly input: Readonly<Record<string, unknown>>;
+    readonly waitMs?: number | undefined;
+  }): Promise<ActionState | undefined>;
+  /** The state of a process that this flow has started, after at most `waitSeconds` (25 at most). */
+  actionStatus(action: {
+    readonly accountId: number;
+    readonly flowCode: string;
+    readonly processId: string;
+    readonly waitSeconds?: number | undefined;
+    readonly signal?: AbortSignal | undefined;
+  }): Promise<ActionState | undefined>;
+}
+
+export const flows = service<Flows>("flows");

@@ -1,0 +1,86 @@
+/** SQL of the jobs over all records of one database. */
+import type { Sql } from "platform";
+import type { Schema } from "./schema.ts";
+
+export interface PlanRow {
+  readonly code: string;
+  readonly schema: unknown;
+  readonly planVersion: number;
+  readonly indexedVersion: number;
+}
+
+export type BackgroundStore = ReturnType<typeof createBackgroundStore>;
+
+export function createBackgroundStore(sql: Sql) {
+  return {
+    async plan(dbId: string): Promise<PlanRow | undefined> {
+      const [row] = await sql<PlanRow[]>`
+        select code, schema, plan_version, indexed_version from dbs where id = ${dbId}`;
+      return row;
+    },
+
+    /**
+     * Indexes the next records after `after` that an older plan has written; the last id, undefined at the end. What
+     * another transaction holds is left for the next pass.
+     */
+    async reindex(dbId: string, planVersion: number, schema: Schema, after: string, most: number) {
+      const plans = Object.fromEntries([...schema.tables].map(([name, { indexFields }]) => [name, indexFields]));
+      const [row] = await sql<{ last: string | null }[]>`
+        with batch as materialized (
+          select r.id from records r
+          where r.db_id = ${dbId} and r.id > ${after} and r.plan_version < ${planVersion}
+          order by r.id limit ${most} for no key update skip locked
+        ), done as (
+          update records r set plan_version = ${planVersion},
+            (idx_str_1, idx_str_2, idx_str_3, idx_int_1, idx_int_2, idx_time_1, idx_time_2, long_strings) = (
+              select x.str_1, x.str_2, x.str_3, x.int_1, x.int_2, x.time_1, x.time_2, x.long_strings
+              from record_index(r.data,
+                array(select jsonb_array_elements_text(${JSON.stringify(plans)}::text::jsonb -> r.table_name))) x)
+          from batch b, dbs d
+          where r.db_id = ${dbId} and r.id = b.id and r.plan_version < ${planVersion}
+            and d.id = ${dbId} and d.plan_version = ${planVersion}
+        )
+        select max(id::text) as last from batch`;
+      return row?.last ?? undefined;
+    },
+
+    /**
+     * While a statement runs that began before the plan changed, records may still be written by the old one. Where
+     * none does: the end of the transactions that may have written so and are not committed.
+     */
+    async oldWritersEnd(dbId: string): Promise<string | undefined> {
+      const [row] = await sql<{ end: string }[]>`
+        select pg_snapshot_xmax(pg_current_snapshot())::text as end from dbs d
+        where d.id = ${dbId} and not exists (
+          select from pg_stat_activity a
+          where a.datname = current_database() and a.backend_type = 'client backend' and a.pid <> pg_backend_pid()
+            and age(a.backend_xmin) >= age(d.plan_xid::xid))`;
+      return row?.end;
+    },
+
+    /** Whether every transaction before `end` is over. */
+    async isPast(end: string): Promise<boolean> {
+      const [row] = await sql<{ past: boolean }[]>`
+        select pg_snapshot_xmin(pg_current_snapshot()) >= ${end}::text::xid8 as past`;
+      return row?.past ?? false;
+    },
+
+    /** From here on queries trust the index columns; false where some record is not indexed, or the plan has changed. */
+    async markIndexed(dbId: string, planVersion: number): Promise<boolean> {
+      const { count } = await sql`
+        update dbs set indexed_version = ${planVersion}
+        where id = ${dbId} and plan_version = ${planVersion} and not exists (
+          select from records where db_id = ${dbId} and plan_version < ${planVersion})`;
+      return count === 1;
+    },
+
+    /** Deletes some records of a database that is gone; how many. */
+    async drop(dbId: string, most: number): Promise<number> {
+      const { count } = await sql`
+        delete from records where db_id = ${dbId} and id in (
+          select id from records where db_id = ${dbId} order by id limit ${most})
+          and not exists (select from dbs where id = ${dbId})`;
+      return count;
+    },
+  };
+}

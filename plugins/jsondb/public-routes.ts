@@ -1,0 +1,156 @@
+import {
+  badRequest,
+  forbidden,
+  jsonText,
+  methodNotAllowed,
+  notFound,
+  ok,
+  route,
+  tooMany,
+  type BaseContext,
+  type Reply,
+  type RequestInput,
+  type Route,
+} from "platform";
+import type { Database } from "./database.ts";
+import { publicList, publicSearch, type Call, type PublicCalls } from "./public-calls.ts";
+import { isOperation, type Operation } from "./public-methods.ts";
+import type { Query } from "./query.ts";
+import { databaseAt, recordExample } from "./record-routes.ts";
+import { answerPage } from "./search-routes.ts";
+import type { SearchShape, SearchStore } from "./search-store.ts";
+import type { Databases } from "./store.ts";
+import { limitKey, visitorCookie, visitorOf } from "./visitor.ts";
+
+const access = { open: "what each operation may do is configured in the database's public_methods" } as const;
+const { id, data, created_at, updated_at } = recordExample;
+const example = { id, data, created_at, updated_at };
+const refusals = {
+  403: { error: "`create` is not open to the public" },
+  422: { error: "email is required", errors: { email: ["is required"] } },
+  429: { error: "too many requests, try again in 4 s" },
+};
+
+export interface PublicSettings {
+  readonly rateLimitRequests: number;
+  readonly rateLimitCreates: number;
+  readonly rateLimitWindowSeconds: number;
+}
+
+interface Needed {
+  readonly ctx: Pick<BaseContext, "secrets" | "limiter"> & { readonly config: PublicSettings };
+  readonly databases: Databases;
+  readonly calls: PublicCalls;
+  readonly searches: SearchStore;
+}
+
+type Input = Pick<RequestInput, "request" | "account" | "caller" | "ip" | "secure" | "query" | "once"> & {
+  readonly params: { readonly db_code: string; readonly method_name: string };
+};
+
+/** Public methods: list, get, create, update, delete and search without sign-in. SPEC 4.4, CONTRACT 7. */
+export function publicRoutes(needed: Needed): Route[] {
+  const call = createCaller(needed);
+  return [
+    route(
+      "GET",
+      "/core/db/:db_code/:method_name",
+      {
+        summary: "Call a reading public method: list, get or search",
+        access,
+        cors: true,
+        query: {
+          limit: "list and search: 1 to 100, default 20",
+          offset: "list and search: where the page begins",
+          after: "list: the header X-Next-Cursor of the page before",
+          id: "get: the record",
+          q: "search: a phrase",
+          sort: "search: a field, `-` in front = descending",
+          table_name: "search: required where the schema has tables",
+        },
+        responses: { 200: [example], ...refusals },
+      },
+      async (input) => call(input, Object.fromEntries(input.query)),
+    ),
+    route(
+      "POST",
+      "/core/db/:db_code/:method_name",
+      {
+        summary: "Call a public method",
+        description: "The parameters stand in the body: { data } to create, { id, data } to update, { id } to delete.",
+        access,
+        cors: true,
+        input: "any",
+        idempotency: "own",
+        request: { data: recordExample.data },
+        responses: { 200: example, 201: example, ...refusals },
+      },
+      async (input) => {
+        const body: unknown = input.body;
+        if (typeof body !== "object" || body === null || Array.isArray(body))
+          throw badRequest("the body must be a JSON object");
+        return call(input, { ...Object.fromEntries(input.query), ...body });
+      },
+    ),
+  ];
+}
+
+function createCaller({ ctx, databases, calls, searches }: Needed) {
+  const { rateLimitRequests, rateLimitCreates, rateLimitWindowSeconds: windowSeconds } = ctx.config;
+  const requests = ctx.limiter("jsondb.requests", { limit: rateLimitRequests, windowSeconds });
+  const creates = ctx.limiter("jsondb.creates", { limit: rateLimitCreates, windowSeconds });
+
+  const limit = async (ip: string, operation: Operation) => {
+    const key = limitKey(ip);
+    for (const limiter of operation === "create" ? [requests, creates] : [requests]) {
+      const taken = await limiter.take(key);
+      if (!taken.allowed) throw tooMany(taken.retryAfterSeconds);
+    }
+  };
+
+  const page = async (call: Call, queryOf: (db: Database, call: Call) => Query | undefined, shape: SearchShape) => {
+    if (!queryOf(call.db, call)) return jsonText(200, "[]");
+    const read = (db: Database) => {
+      const query = queryOf(db, call);
+      if (!query) throw new Error("a scope does not depend on the schema");
+      return query;
+    };
+    return answerPage(ctx, searches, call.db, read, shape);
+  };
+
+  const runs: Record<Operation, (call: Call) => Promise<Reply>> = {
+    list: (call) => page(call, publicList, { form: "public" }),
+    search: async (call) => withoutCursor(await page(call, publicSearch, { form: "flat" })),
+    get: async (call) => jsonText(200, await calls.get(call)),
+    create: async (call) => jsonText(201, await calls.create(call)),
+    update: async (call) => jsonText(200, await calls.update(call)),
+    delete: async (call) => ok(await calls.delete(call)),
+  };
+
+  return async (input: Input, params: Call["params"]): Promise<Reply> => {
+    const { request, account, caller, ip, secure, once } = input;
+    const { db_code: code, method_name: operation } = input.params;
+    if (!isOperation(operation)) throw notFound("there is no such method");
+    if (request.method !== "POST" && writes.has(operation)) throw methodNotAllowed(["POST"]);
+    await limit(ip, operation);
+    const db = await databaseAt(databases, account.id, code);
+    const method = db.publicMethods.methods.get(operation);
+    if (!method) throw forbidden(`\`${operation}\` is not open to the public`);
+    const visitor = visitorOf(ctx.secrets, input);
+    const call: Call = { db, operation, method, params, variables: visitor.variables };
+    const keyed = request.method === "POST" && request.headers.has("idempotency-key");
+    const principal = caller ? `token:${caller.tokenId}` : `visitor:${visitor.variables.cookie_key}`;
+    const reply = keyed ? await once(principal, () => runs[operation](call)) : await runs[operation](call);
+    if (!keyed && !method.usesCookie) return reply;
+    // Added outside of `once`, which would store the visitor's secret.
+    return { ...reply, headers: { ...reply.headers, "set-cookie": visitorCookie(visitor, secure) } };
+  };
+}
+
+const writes: ReadonlySet<Operation> = new Set<Operation>(["create", "update", "delete"]);
+
+/** The public search takes no cursor (SPEC 2.4). */
+function withoutCursor(reply: Reply): Reply {
+  const { "x-next-cursor": _, ...headers } = reply.headers;
+  return { ...reply, headers };
+}

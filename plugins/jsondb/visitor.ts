@@ -1,0 +1,49 @@
+/** Who a public method is called by: an address, a browser and perhaps a person. SPEC 2.4, CONTRACT 7. */
+import { readCookie, type BaseContext, type RequestInput } from "platform";
+import type { VariableValues } from "./public-methods.ts";
+
+export interface Visitor {
+  /** What the cookie holds; it is shown to nobody else. */
+  readonly secret: string;
+  readonly variables: VariableValues;
+}
+
+const cookieName = "core_key";
+const oneMonthSeconds = 30 * 24 * 60 * 60;
+
+type Request = Pick<RequestInput, "request" | "account" | "caller" | "ip">;
+
+/** A browser without the cookie is given a new secret: send it back with `visitorCookie`. */
+export function visitorOf(secrets: BaseContext["secrets"], { request, account, caller, ip }: Request): Visitor {
+  const given = readCookie(request.headers.get("cookie"), cookieName);
+  const secret = given && /^[\w-]{43}$/.test(given) ? given : newSecret();
+  return {
+    secret,
+    variables: {
+      ip,
+      // Derived, so that a key which is stored or listed opens nothing.
+      cookie_key: secrets.derive(`jsondb.cookie_key/${account.id}`, secret),
+      user_id: caller ? `${caller.user.id}` : "",
+      user_name: caller?.user.name ?? "",
+    },
+  };
+}
+
+export function visitorCookie({ secret }: Visitor, secure: boolean): string {
+  const attributes = `Path=/; Max-Age=${oneMonthSeconds}; HttpOnly; SameSite=Lax`;
+  return `${cookieName}=${secret}; ${attributes}${secure ? "; Secure" : ""}`;
+}
+
+function newSecret(): string {
+  return crypto.getRandomValues(new Uint8Array(32)).toBase64({ alphabet: "base64url", omitPadding: true });
+}
+
+/** What counts as one client for limits: an IPv6 customer has a whole /64 of addresses. */
+export function limitKey(ip: string): string {
+  if (!ip.includes(":")) return ip;
+  const [front = "", back] = ip.split("::");
+  const head = front.split(":").filter((group) => group !== "");
+  const tail = (back ?? "").split(":").filter((group) => group !== "");
+  const zeros = back === undefined ? [] : Array.from({ length: Math.max(0, 8 - head.length - tail.length) }, () => "0");
+  return `${[...head, ...zeros, ...tail].slice(0, 4).join(":")}::/64`;
+}

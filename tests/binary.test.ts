@@ -1,0 +1,170 @@
+/** The one executable: built once, then run in empty folders, where there is no node_modules. DESIGN 7. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { chmodSync, chownSync, existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { build } from "../scripts/build.ts";
+import { eventually } from "./harness.ts";
+import { cleanUp, folderWith, run, startServer, type ServerProcess } from "./server-process.ts";
+
+const token = "the-administrator's-token-of-binary.test.ts";
+const env = { CORE_ADMIN_PASSWORD: "correct horse battery staple", CORE_ADMIN_TOKEN: token, PLUGINS_DIR: "plugins" };
+const built = folderWith();
+const corestead = [join(built, "corestead")];
+
+beforeAll(async () => {
+  chmodSync(built, 0o755);
+  const [outfile = ""] = corestead;
+  // Packed less tightly than the one that is shipped: that takes half a minute.
+  await build({ outfile, target: `${process.platform}-${process.arch}`, level: 3 });
+}, 300_000);
+afterAll(cleanUp);
+
+/** An external plugin: "platform", its own second file, and SQL beside it. */
+const visits = {
+  "plugins/visits/plugin.ts": `
+    import { definePlugin } from "platform";
+    import migration from "./migrations/001_visits.sql" with { type: "text" };
+    import { visitRoutes } from "./routes.ts";
+    export default definePlugin({
+      name: "visits",
+      migrations: [{ name: "001_visits", sql: migration }],
+      setup: (ctx) => ({ routes: visitRoutes(ctx) }),
+    });`,
+  "plugins/visits/routes.ts": `
+    import { created, notFound, route, Type, type BaseContext, type Route } from "platform";
+    export function visitRoutes({ sql }: BaseContext): Route[] {
+      const body = { key: "visit", schema: Type.Object({ page: Type.String({ minLength: 1 }) }) };
+      return [
+        route("POST", "/visits", { summary: "Count", access: { open: "a test" }, body, responses: {} }, async ({ body: { page } }) => {
+          if (page === "gone") throw notFound();
+          const [row] = await sql\`
+            insert into visits (page, seen) values (\${page}, 1)
+            on conflict (page) do update set seen = visits.seen + 1 returning page, seen\`;
+          return created(row);
+        }),
+      ];
+    }`,
+  "plugins/visits/migrations/001_visits.sql": "create table visits (page text primary key, seen integer not null);",
+};
+
+describe("in a folder with nothing but a plugin", () => {
+  const cwd = folderWith(visits);
+  const start = () => startServer(corestead, { cwd, env });
+  let server: ServerProcess;
+  let dbId: string;
+
+  test("it starts, with PostgreSQL inside", async () => {
+    server = await start();
+    expect((await server.request("GET", "/health", undefined, { token: null })).status).toBe(200);
+    expect((await server.request("GET", "/ready", undefined, { token: null })).status).toBe(200);
+    expect(server.stderr()).toBe("");
+  });
+
+  test("one signs in, keeps a prompt and stores a record", async () => {
+    const session = { login: "admin", password: env.CORE_ADMIN_PASSWORD };
+    expect((await server.request("POST", "/account/session.json", session, { token: null })).status).toBe(201);
+
+    const prompt = { name: "Greeting", code: "greeting", content: "Hello, {{ user.name }}!" };
+    expect((await server.request("POST", "/core/prompts.json", { prompt }, { token })).status).toBe(201);
+    expect((await server.request("GET", "/core/prompt/greeting.md", undefined, { token })).text).toStartWith("Hello,");
+
+    const db = await server.request("POST", "/core/dbs.json", { db: { name: "People" } }, { token });
+    expect(db.status).toBe(201);
+    dbId = db.json.id;
+    const record = { data: { name: "Ada" } };
+    expect((await server.request("POST", `/core/dbs/${dbId}/records.json`, { record }, { token })).status).toBe(201);
+  });
+
+  test("the prompts of the plugins are inside", async () => {
+    const instructions = await server.request("GET", "/core/prompt/api_tokens_api.md", undefined, { token });
+    expect(instructions.status).toBe(200);
+    expect(instructions.text).toContain("/account/api_tokens");
+  });
+
+  test("the external plugin has its table, checks what it gets and answers in the runtime's form", async () => {
+    const post = (page: unknown) => server.request("POST", "/visits.json", { visit: { page } }, { token: null });
+    expect((await post("home")).json).toEqual({ page: "home", seen: 1 });
+    expect((await post("home")).json).toEqual({ page: "home", seen: 2 });
+    expect((await post(7)).status).toBe(422);
+    expect((await post("gone")).json).toEqual({ error: "not found" });
+  });
+
+  test("commands work beside the server", async () => {
+    const made = await run([...corestead, "token", "create", "--user", "admin", "--name", "cli"], { cwd, env });
+    expect(made.stderr).toBe("");
+    const me = await server.request("GET", "/account/me.json", undefined, { token: made.stdout.trim() });
+    expect(me.json).toMatchObject({ login: "admin" });
+  });
+
+  test("a second start is told who holds the folder", async () => {
+    const second = await run(corestead, { cwd, env });
+    expect(second.code).toBe(1);
+    expect(second.stderr).toContain(`(pid ${server.pid})`);
+  });
+
+  test("after SIGTERM and after kill -9 the next start has everything", async () => {
+    expect(await server.stop()).toBe(0);
+    server = await start();
+    server.kill("SIGKILL");
+    await server.exited;
+    server = await start();
+    const found = await server.request("GET", `/core/dbs/${dbId}/records.json`, undefined, { token });
+    expect(found.json).toMatchObject([{ data: { name: "Ada" } }]);
+  });
+
+  test("a backup, taken while it serves, is restored into another folder", async () => {
+    expect((await run([...corestead, "backup", "core.backup"], { cwd, env })).code).toBe(0);
+    expect(await server.stop()).toBe(0);
+    const other = folderWith(visits);
+    const restored = await run([...corestead, "restore", join(cwd, "core.backup")], { cwd: other, env });
+    expect(restored.stderr).toBe("");
+    server = await startServer(corestead, { cwd: other, env });
+    const again = await server.request("POST", "/visits.json", { visit: { page: "home" } }, { token: null });
+    expect(again.json).toEqual({ page: "home", seen: 3 });
+    expect((await server.request("GET", "/core/prompt/greeting.md", undefined, { token })).status).toBe(200);
+    expect(await server.stop()).toBe(0);
+  });
+
+  test("WORKERS=2 runs the executable itself as its workers", async () => {
+    server = await startServer(corestead, { cwd, env: { ...env, WORKERS: "2" } });
+    expect(server.stdout()).toContain("with 2 processes");
+    expect((await server.request("GET", `/core/dbs/${dbId}.json`, undefined, { token })).status).toBe(200);
+    expect(await server.stop()).toBe(0);
+  });
+});
+
+test("settings may stand in an .env of the folder, and nothing else there changes what it does", async () => {
+  const cwd = folderWith({
+    ".env": "PLUGINS_DIR=mine\n",
+    "mine/notes.ts": `
+      import { definePlugin } from "platform";
+      export default definePlugin({ name: "notes-of-env", setup: () => ({}) });`,
+    "bunfig.toml": `preload = ["./preload.ts"]`,
+    "preload.ts": `process.exit(99);`,
+    "tsconfig.json": `{ "compilerOptions": { "paths": { "platform": ["./preload.ts"] } } }`,
+  });
+  const { code, stdout } = await run([...corestead, "plugins"], { cwd });
+  expect(code).toBe(0);
+  expect(stdout.split("\n")).toContain("notes-of-env");
+  expect(stdout.split("\n")).toContain("accounts");
+});
+
+test("`help` and `types` need no database", async () => {
+  const cwd = folderWith();
+  expect((await run([...corestead, "help"], { cwd })).stdout).toContain("corestead [command]");
+  expect((await run([...corestead, "types"], { cwd })).code).toBe(0);
+  const types = join(import.meta.dir, "../runtime/platform-types.txt");
+  expect(readFileSync(join(cwd, "platform.d.ts"), "utf8")).toBe(readFileSync(types, "utf8"));
+  expect(existsSync(join(cwd, "data"))).toBe(false);
+});
+
+// As root every other test here runs it as root; what root unpacks must be of use to others too.
+test.if(process.getuid?.() === 0)("another user than root runs it in a folder of their own", async () => {
+  const cwd = folderWith();
+  const nobody = 65_534;
+  chownSync(cwd, nobody, nobody);
+  const asNobody = ["setpriv", `--reuid=${nobody}`, `--regid=${nobody}`, "--clear-groups", ...corestead];
+  const server = await startServer(asNobody, { cwd, env: { ...env, PLUGINS_DIR: "" } });
+  await eventually(async () => (await server.request("GET", "/ready", undefined, { token: null })).status === 200);
+  expect(await server.stop()).toBe(0);
+});

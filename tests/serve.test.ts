@@ -1,0 +1,287 @@
+/** `corestead serve` as a process: what it prints, refuses and leaves behind. CONTRACT 2. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { eventually, type Answer } from "./harness.ts";
+import { cleanUp, folderWith, fromSource, run, startServer, type ServerProcess } from "./server-process.ts";
+
+afterAll(cleanUp);
+
+const adminToken = "an administrator's token for serve.test.ts".replaceAll(" ", "-");
+const admin = { CORE_ADMIN_PASSWORD: "correct horse battery staple", CORE_ADMIN_TOKEN: adminToken };
+
+/** Shows which process answers, and has requests and jobs that wait for the end. */
+const probe = `
+  import { definePlugin, job, ok, on, route, tooMany } from "platform";
+  const open = { access: { open: "a test asks" }, summary: "", responses: {} };
+  const endless = job<null>("probe.endless");
+  let waiting = 0;
+  let endlessRuns = 0;
+  export default definePlugin({
+    name: "probe",
+    setup(ctx) {
+      const limiter = ctx.limiter("probe", { limit: 10, windowSeconds: 600 });
+      const stopping = new Promise((resolve) => ctx.stopping.addEventListener("abort", resolve));
+      return {
+        handlers: [on(endless, () => { endlessRuns++; return new Promise(() => {}); })],
+        routes: [
+          route("GET", "/probe/process", open, () => ok({ pid: process.pid, waiting, endlessRuns })),
+          route("GET", "/probe/wait", open, async () => { waiting++; await stopping; return ok("finished"); }),
+          route("GET", "/probe/hang", open, () => { waiting++; return new Promise(() => {}); }),
+          route("POST", "/probe/endless", open, async () => { await ctx.enqueue(endless, null); return ok(null); }),
+          route("GET", "/probe/limited", open, async () => {
+            const taken = await limiter.take("everyone");
+            if (!taken.allowed) throw tooMany(taken.retryAfterSeconds);
+            return ok("taken");
+          }),
+        ],
+      };
+    },
+  });`;
+
+const newConnection = { headers: { connection: "close" } };
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    // What nobody has waited for yet is a zombie: it has ended all the same.
+    return !/^State:\tZ/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+  } catch {
+    return false;
+  }
+}
+
+function postgresPid(cwd: string): number {
+  return Number.parseInt(readFileSync(join(cwd, "data/postgres/postmaster.pid"), "utf8"), 10);
+}
+
+describe("on an empty folder", () => {
+  const cwd = folderWith();
+  let server: ServerProcess;
+  let printed: { password: string; token: string };
+
+  test("it prints the address and the generated credentials, and both work", async () => {
+    server = await startServer(fromSource, { cwd });
+    const [, password = "", token = ""] = /admin, password: (\S+)\nAPI token: (core_\S+)\n/.exec(server.stdout()) ?? [];
+    printed = { password, token };
+    expect(server.origin).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    expect((await server.request("GET", "/ready", undefined, { token: null })).status).toBe(200);
+    const signedIn = await server.request(
+      "POST",
+      "/account/session.json",
+      { login: "admin", password },
+      { token: null },
+    );
+    expect(signedIn.status).toBe(201);
+    const me = await server.request("GET", "/account/me.json", undefined, { token });
+    expect(me.json).toMatchObject({ login: "admin", role: "admin" });
+  });
+
+  test("a second start on the folder is told who holds it and ends, the first goes on", async () => {
+    const second = await run(fromSource, { cwd });
+    expect(second.code).toBe(1);
+    expect(second.stderr).toContain(`is in use by another corestead process (pid ${server.pid})`);
+    expect(second.stderr.trim().split("\n")).toHaveLength(1);
+    expect((await server.request("GET", "/ready", undefined, { token: null })).status).toBe(200);
+  });
+
+  test("a taken port is one clear line", async () => {
+    const port = new URL(server.origin).port;
+    for (const WORKERS of ["1", "2"]) {
+      const second = await run(fromSource, { cwd: folderWith(), env: { PORT: port, WORKERS } });
+      expect(second.code).toBe(1);
+      expect(second.stderr).toContain(`corestead: PORT: another program listens on 127.0.0.1:${port}\n`);
+      expect(second.stderr.trim().split("\n").filter(isForPeople)).toHaveLength(1);
+    }
+  });
+
+  test("commands work beside the server", async () => {
+    const made = await run([...fromSource, "token", "create", "--user", "admin", "--name", "cli"], { cwd });
+    expect(made).toMatchObject({ code: 0, stderr: "" });
+    const me = await server.request("GET", "/account/me.json", undefined, { token: made.stdout.trim() });
+    expect(me.json).toMatchObject({ login: "admin" });
+  });
+
+  test("the next start prints no credentials, and the old ones work", async () => {
+    expect(await server.stop()).toBe(0);
+    expect(existsSync(join(cwd, "data/postgres/postmaster.pid"))).toBe(false);
+    server = await startServer(fromSource, { cwd });
+    expect(server.stdout()).not.toMatch(/password|core_/);
+    expect((await server.request("GET", "/account/me.json", undefined, { token: printed.token })).status).toBe(200);
+    expect(await server.stop()).toBe(0);
+  });
+});
+
+/** Not a line of the structured log. */
+function isForPeople(line: string): boolean {
+  return !line.startsWith("{");
+}
+
+test("CORE_ADMIN_* are the first credentials, and are not printed", async () => {
+  const dotenv = `CORE_ADMIN_LOGIN=root\nCORE_ADMIN_PASSWORD=${admin.CORE_ADMIN_PASSWORD}\nCORE_ADMIN_TOKEN=${adminToken}\n`;
+  const server = await startServer(fromSource, { cwd: folderWith({ ".env": dotenv }) });
+  const body = { login: "root", password: admin.CORE_ADMIN_PASSWORD };
+  expect((await server.request("POST", "/account/session.json", body, { token: null })).status).toBe(201);
+  expect((await server.request("GET", "/account/me.json", undefined, { token: adminToken })).json.login).toBe("root");
+  expect(server.stdout() + server.stderr()).not.toContain(adminToken);
+  expect(server.stdout() + server.stderr()).not.toContain(admin.CORE_ADMIN_PASSWORD);
+  expect(await server.stop()).toBe(0);
+});
+
+test("wrong settings are a line each, of the runtime and of plugins, and nothing is made", async () => {
+  const cwd = folderWith({
+    "plugins/mine.ts": `
+      import { definePlugin, setting } from "platform";
+      const size = setting.integer("MINE_SIZE", 1, "a size", { min: 1, max: 9 });
+      export default definePlugin({ name: "mine", config: { size }, setup: () => ({}) });`,
+  });
+  const env = { PORT: "http", WORKERS: "0", DATABASE_URL: "mysql://x", LOG_LEVEL: "loud", CORE_TIMEZONE: "Mars/Base" };
+  const refused = await run(fromSource, { cwd, env });
+  const lines = refused.stderr.trim().split("\n");
+  expect(refused.code).toBe(1);
+  for (const name of Object.keys(env))
+    expect(lines.filter((line) => line.startsWith(`corestead: ${name} must`))).toHaveLength(1);
+  expect(lines).toHaveLength(5);
+
+  const external = await run(fromSource, { cwd, env: { PLUGINS_DIR: "plugins", MINE_SIZE: "10" } });
+  expect(external).toMatchObject({ code: 1, stderr: "corestead: MINE_SIZE must be a whole number from 1 to 9\n" });
+  expect(existsSync(join(cwd, "data"))).toBe(false);
+});
+
+test("an unknown command is refused", async () => {
+  const refused = await run([...fromSource, "sevre"], { cwd: folderWith() });
+  expect(refused.code).toBe(1);
+  expect(refused.stderr).toContain(`there is no command "sevre"`);
+});
+
+describe("SIGTERM", () => {
+  const cwd = folderWith({ "plugins/probe.ts": probe });
+  const start = () => startServer(fromSource, { cwd, env: { ...admin, PLUGINS_DIR: "plugins" } });
+  const processOf = async (server: ServerProcess) => (await server.request("GET", "/probe/process")).json;
+
+  test("finishes a request that runs, takes no further one, and ends", async () => {
+    const server = await start();
+    const answer = server.request("GET", "/probe/wait");
+    await eventually(async () => (await processOf(server)).waiting === 1);
+    const exited = server.stop();
+    expect((await answer).json).toBe("finished");
+    expect(await exited).toBe(0);
+    expect(server.request("GET", "/health")).rejects.toThrow();
+    expect(server.stderr()).toBe("");
+  });
+
+  test("ends within ten seconds, whatever a request and a job do", async () => {
+    const server = await start();
+    const answer: Promise<Answer | "cut off"> = server.request("GET", "/probe/hang").catch(() => "cut off");
+    await server.request("POST", "/probe/endless");
+    await eventually(async () => {
+      const { waiting, endlessRuns } = await processOf(server);
+      return waiting === 1 && endlessRuns === 1;
+    });
+    const asked = performance.now();
+    expect(await server.stop()).toBe(0);
+    expect(performance.now() - asked).toBeLessThan(10_000); // the one time that CONTRACT 2 promises
+    expect(await answer).toBe("cut off");
+  });
+
+  test("during the start ends it too", async () => {
+    const child = Bun.spawn(fromSource, {
+      cwd,
+      env: { PATH: process.env["PATH"], PORT: "0" },
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    await eventually(() => existsSync(join(cwd, "data/postgres/postmaster.pid")));
+    child.kill("SIGTERM");
+    expect(await child.exited).toBe(0);
+    expect(existsSync(join(cwd, "data/postgres/postmaster.pid"))).toBe(false);
+  });
+});
+
+describe("WORKERS=2", () => {
+  const cwd = folderWith({ "plugins/probe.ts": probe });
+  let server: ServerProcess;
+
+  beforeAll(async () => {
+    server = await startServer(fromSource, { cwd, env: { ...admin, PLUGINS_DIR: "plugins", WORKERS: "2" } });
+  });
+
+  const get = (path: string, token = adminToken) => server.request("GET", path, undefined, { ...newConnection, token });
+
+  /** Asks on new connections until so many processes have answered. */
+  const processes = async (count: number): Promise<Set<number>> => {
+    const pids = new Set<number>();
+    await eventually(async () => {
+      const answer = await get("/probe/process").catch(() => undefined); // its process may just have been killed
+      if (answer) pids.add(answer.json.pid);
+      return pids.size === count;
+    }, `${count} processes`);
+    return pids;
+  };
+
+  test("two processes serve on the one port", async () => {
+    const pids = await processes(2);
+    expect(pids).not.toContain(server.pid);
+    expect(server.stdout()).toMatch(/with 2 processes/);
+  });
+
+  test("a token that is switched off through one is refused by both at once", async () => {
+    for (let round = 0; round < 5; round++) {
+      const made = await server.request(
+        "POST",
+        "/account/api_tokens.json",
+        { api_token: { name: `worker ${round}` } },
+        { token: adminToken },
+      );
+      const { id, token } = made.json;
+      const all = () => Promise.all(Array.from({ length: 24 }, () => get("/account/me.json", token)));
+      expect(new Set((await all()).map(({ status }) => status))).toEqual(new Set([200]));
+      const off = { api_token: { active: false } };
+      expect(
+        (await server.request("PATCH", `/account/api_tokens/${id}.json`, off, { ...newConnection, token: adminToken }))
+          .status,
+      ).toBe(200);
+      expect(new Set((await all()).map(({ status }) => status))).toEqual(new Set([401]));
+    }
+  });
+
+  test("rate limits are counted over both", async () => {
+    const answers = await Promise.all(Array.from({ length: 60 }, () => get("/probe/limited")));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(10);
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(50);
+  });
+
+  test("a worker that is killed is started again", async () => {
+    const [killed = 0] = await processes(2);
+    process.kill(killed, "SIGKILL");
+    await eventually(() => !isAlive(killed));
+    expect(await processes(2)).not.toContain(killed);
+    expect(server.stderr()).toContain("a server process ended and is started again");
+  });
+
+  test("kill -9 of the supervisor ends its workers and PostgreSQL, and another start works", async () => {
+    const pids = [...(await processes(2)), postgresPid(cwd)];
+    server.kill("SIGKILL");
+    await eventually(() => !pids.some(isAlive), "the end of all");
+    const { port } = new URL(server.origin);
+    server = await startServer(fromSource, {
+      cwd,
+      env: { ...admin, PLUGINS_DIR: "plugins", WORKERS: "2", PORT: port },
+    });
+    expect((await get("/account/me.json")).status).toBe(200);
+  });
+
+  test("SIGTERM finishes requests in both and ends all", async () => {
+    const pids = [...(await processes(2)), postgresPid(cwd)];
+    const answers = Array.from({ length: 12 }, () => get("/probe/wait"));
+    const waiting = new Map<number, number>();
+    await eventually(async () => {
+      const { pid, waiting: count } = (await get("/probe/process")).json;
+      waiting.set(pid, count);
+      return [...waiting.values()].reduce((sum, each) => sum + each, 0) === answers.length;
+    });
+    expect(await server.stop()).toBe(0);
+    expect((await Promise.all(answers)).map(({ json }) => json)).toEqual(answers.map(() => "finished"));
+    expect(pids.filter(isAlive)).toEqual([]);
+  });
+});
