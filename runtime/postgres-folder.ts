@@ -65,6 +65,8 @@ export function spawnAs(
   if (uid === undefined || gid === undefined) return [command, {}];
   if (!throughClosed) return [command, { uid, gid }];
   const capabilities = ["--inh-caps=-all,+dac_read_search", "--ambient-caps=+dac_read_search"];
+  // PostgreSQL asks access() for its programs, which otherwise looks at the user alone.
+  capabilities.push("--securebits=+no_setuid_fixup");
   return [["setpriv", `--reuid=${uid}`, `--regid=${gid}`, "--clear-groups", ...capabilities, "--", ...command], {}];
 }
 

@@ -4,7 +4,7 @@ import { unauthorized, unavailable } from "./errors.ts";
 import type { SystemRequest, SystemRoute } from "./http.ts";
 import type { Metrics } from "./metrics.ts";
 import { openapi } from "./openapi.ts";
-import { ok, text } from "./reply.ts";
+import { ok, redirect, text } from "./reply.ts";
 import type { Route } from "./route.ts";
 
 export interface SystemOptions {
@@ -31,6 +31,7 @@ export function systemRoutes({ sql, metrics, routes, origin, stopping }: SystemO
     "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
   };
   const own: SystemRoute[] = [
+    { path: "/", summary: "Where to begin: the documentation", run: () => redirect(303, "/docs") },
     { path: "/health", summary: "Whether the process answers", run: () => ok({ status: "ok" }) },
     { path: "/ready", summary: "Whether the database answers: 503 where it does not", run: ready },
     { path: "/metrics", summary: "Prometheus metrics; an admin's token, or from this machine", run: printMetrics },

@@ -12,11 +12,11 @@ export function replaceInJson(value: unknown, edit: Edit): { value: unknown } | 
   const forms = [JSON.stringify(value ?? null), JSON.stringify(value ?? null, null, 2)];
   const text = forms.find((form) => form.includes(edit.oldString));
   if (text === undefined) return { field: "old_string", mistake: "is not found" };
-  // Functions, because "$&" in a replacement text has a meaning.
-  const replaced = edit.all
-    ? text.replaceAll(edit.oldString, () => edit.newString)
-    : text.replace(edit.oldString, () => edit.newString);
-  if (replaced.length > maxResult) return { field: "new_string", mistake: "makes the value too large" };
+  const parts = edit.all ? text.split(edit.oldString) : splitOnce(text, edit.oldString);
+  // Counted before it is built: a quotation mark occurs often, and the new text may be large.
+  const length = text.length + (parts.length - 1) * (edit.newString.length - edit.oldString.length);
+  if (length > maxLength) return { field: "new_string", mistake: "makes the value too large" };
+  const replaced = parts.join(edit.newString);
   try {
     return { value: JSON.parse(replaced) as unknown };
   } catch {
@@ -24,4 +24,9 @@ export function replaceInJson(value: unknown, edit: Edit): { value: unknown } | 
   }
 }
 
-const maxResult = 1_000_000;
+const maxLength = 1_000_000;
+
+function splitOnce(text: string, at: string): string[] {
+  const position = text.indexOf(at);
+  return [text.slice(0, position), text.slice(position + at.length)];
+}

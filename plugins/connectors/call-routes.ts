@@ -1,0 +1,51 @@
+import { badRequest, forbidden, HttpError, notFound, ok, route, tooMany, unauthorized, type Route } from "platform";
+import type { BaseContext } from "platform";
+import type { Connectors } from "./api.ts";
+
+type PublicLimit = ReturnType<BaseContext["limiter"]>;
+
+/** CONTRACT 9: one method of a connector. */
+export function callRoutes(connectors: Connectors, publicLimit: PublicLimit): Route[] {
+  return [
+    route(
+      "POST",
+      "/connect/connectors/:code/:method_name",
+      {
+        summary: "Call one method of a connector",
+        description:
+          "The body's keys are the parameters. A remote 4xx or 5xx, or no answer at all, is 502 with what came back. " +
+          "Where the method is not `public` it needs the privilege `flows`.",
+        access: { open: "a method may be public; any other one needs the privilege `flows`" },
+        input: "any",
+        cors: true,
+        request: { city: "Kraków" },
+        responses: {
+          200: { status: 200, data: { main: { temp: 21.4 } } },
+          422: { city: ["is required"] },
+          502: { error: "the remote answered 404", status: 404, data: { message: "city not found" } },
+        },
+      },
+      async ({ account, caller, params: { code, method_name: name }, body, ip, request }) => {
+        const method = (await connectors.methodsOf(account.id, code))?.find((one) => one.name === name);
+        if (!method) throw notFound("there is no such connector or method");
+        if (!method.public && !caller) throw unauthorized();
+        if (!method.public && !caller?.privileges.has("flows")) throw forbidden("this needs the privilege `flows`");
+        if (method.public && !caller?.privileges.has("flows")) {
+          const take = await publicLimit.take(`${account.id}/${code}/${ip}`);
+          if (!take.allowed) throw tooMany(take.retryAfterSeconds);
+        }
+        const { signal } = request;
+        const outcome = await connectors.call({ accountId: account.id, code, method: name, params: paramsOf(body), signal });
+        if (!outcome) throw notFound("there is no such connector or method");
+        const { status, data, error } = outcome;
+        if (!outcome.ok) throw new HttpError(502, { error, status, data });
+        return ok({ status, data });
+      },
+    ),
+  ];
+}
+
+function paramsOf(body: unknown): Record<string, unknown> {
+  if (typeof body !== "object" || body === null || Array.isArray(body)) throw badRequest("the body must be a JSON object");
+  return { ...body };
+}

@@ -1,0 +1,131 @@
+/** Making, changing and deleting connectors. No HTTP, no SQL. */
+import { mistakes, notFound, slugOf, uuidv7, type BaseContext, type Caller } from "platform";
+import type { ConnectorKind } from "./api.ts";
+import { isHeaderValue } from "./fill.ts";
+import type { ConnectorInput, ConnectorRow, ConnectorStore } from "./store.ts";
+
+/** The fields of a request; each may be missing. */
+export interface ConnectorChange {
+  readonly name?: string;
+  readonly code?: string | null;
+  readonly kind?: string;
+  readonly url?: string | null;
+  /** null or "" takes the secret away; left out it stays. */
+  readonly secret_token?: string | null;
+  readonly fields?: Readonly<Record<string, unknown>> | null;
+  readonly active?: boolean;
+}
+
+interface Needed {
+  readonly ctx: Pick<BaseContext, "transaction" | "secrets">;
+  readonly store: ConnectorStore;
+  readonly kinds: ReadonlyMap<string, ConnectorKind>;
+  /** After the commit, before the answer. */
+  readonly forget: (accountId: number, codes: readonly string[]) => Promise<void>;
+}
+
+export const customKind = "core/custom_connector";
+const maxFieldsChars = 500_000;
+
+export type Managing = ReturnType<typeof createManaging>;
+
+export function createManaging({ ctx, store, kinds, forget }: Needed) {
+  const secretColumns = (id: string, given: string | null | undefined, before?: ConnectorRow) => {
+    if (given === undefined)
+      return { secretToken: before?.secretToken ?? null, secretTokenInfo: before?.secretTokenInfo ?? null };
+    if (given === null || given === "") return { secretToken: null, secretTokenInfo: null };
+    return { secretToken: ctx.secrets.seal(given, secretPlace(id)), secretTokenInfo: secretInfo(given) };
+  };
+
+  /** Everything that is wrong with it, told at once. */
+  const check = (input: ConnectorInput, change: ConnectorChange): void => {
+    const found = mistakes();
+    if (isUuid(input.code)) found.add("code", "must not have the form of an id");
+    if (change.secret_token && !isHeaderValue(change.secret_token))
+      found.add("secret_token", "must be one line without control characters");
+    if (JSON.stringify(input.fields).length > maxFieldsChars)
+      found.add("fields", `may have at most ${maxFieldsChars} characters as JSON`);
+    const kind = kinds.get(input.kind);
+    if (!kind) found.add("kind", `must be one of ${[...kinds.keys()].join(", ")}`);
+    else if (kind.needsUrl && input.url === "") found.add("url", "can't be blank");
+    else {
+      const wrong = kind.check({ url: input.url, fields: input.fields });
+      for (const [field, messages] of Object.entries(wrong)) for (const message of messages) found.add(field, message);
+    }
+    found.check();
+  };
+
+  return {
+    async create({ account, user }: Caller, change: ConnectorChange & { name: string }): Promise<ConnectorRow> {
+      const id = uuidv7();
+      const row = await ctx.transaction(async (tx) => {
+        const input: ConnectorInput = {
+          name: change.name,
+          code: change.code || (await store.freeCode(tx, account.id, slugOf(change.name) || "connector")),
+          kind: change.kind ?? customKind,
+          url: change.url?.trim() ?? "",
+          fields: change.fields ?? {},
+          active: change.active ?? true,
+          ...secretColumns(id, change.secret_token),
+        };
+        check(input, change);
+        return store.insert(tx, id, account.id, user.id, input);
+      });
+      await forget(account.id, [row.code]);
+      return row;
+    },
+
+    async update({ account, user }: Caller, id: string, change: ConnectorChange): Promise<ConnectorRow> {
+      const { before, after } = await ctx.transaction(async (tx) => {
+        const row = await store.lock(tx, account.id, id);
+        if (!row) throw notFound();
+        const input: ConnectorInput = {
+          name: change.name ?? row.name,
+          code: change.code || row.code,
+          kind: change.kind ?? row.kind,
+          url: change.url === undefined ? row.url : (change.url?.trim() ?? ""),
+          fields: change.fields === undefined ? row.fields : (change.fields ?? {}),
+          active: change.active ?? row.active,
+          ...secretColumns(id, change.secret_token, row),
+        };
+        check(input, change);
+        return { before: row, after: await store.update(tx, account.id, id, user.id, input) };
+      });
+      await forget(account.id, [before.code, after.code]);
+      return after;
+    },
+
+    async delete({ account }: Caller, id: string): Promise<void> {
+      const row = await store.delete(account.id, id);
+      if (!row) throw notFound();
+      await forget(account.id, [row.code]);
+    },
+
+    /** By id or code; codes never have the form of an id. */
+    async find(accountId: number, key: string): Promise<ConnectorRow> {
+      if (!isCode(key)) throw notFound();
+      const row = isUuid(key) ? await store.byId(accountId, key.toLowerCase()) : await store.byCode(accountId, key);
+      if (!row) throw notFound();
+      return row;
+    },
+  };
+}
+
+/** The place a secret is sealed for. */
+export function secretPlace(id: string): string {
+  return `connectors.secret_token:${id}`;
+}
+
+/** Enough to tell two keys apart, too little to use one. */
+function secretInfo(given: string): string {
+  return given.length >= 16 ? `${given.slice(0, 4)}...${given.slice(-4)}` : "...";
+}
+
+export function isUuid(text: string): boolean {
+  return /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i.test(text);
+}
+
+/** What can be a code: nothing else is asked of the database. */
+export function isCode(text: string): boolean {
+  return /^[A-Za-z0-9._-]{1,100}$/.test(text);
+}

@@ -1,0 +1,120 @@
+import { created, field, list, noContent, ok, pageOf, route, Type, wildcardPattern, type Route } from "platform";
+import { customKind, type Managing } from "./manage.ts";
+import { toApi, type ConnectorStore } from "./store.ts";
+
+const ConnectorInput = Type.Object({
+  name: field.name(),
+  code: Type.Optional(field.nullable(field.code())),
+  kind: Type.Optional(field.name(100)),
+  url: Type.Optional(field.line(2000)),
+  secret_token: Type.Optional(field.line(10_000)),
+  fields: Type.Optional(field.nullable(field.object())),
+  active: Type.Optional(field.flag()),
+});
+
+const requestExample = {
+  name: "Weather",
+  code: "weather",
+  kind: customKind,
+  url: "https://api.openweathermap.org/data/2.5",
+  secret_token: "…",
+  fields: {
+    auth: { in: "query", name: "appid" },
+    methods: {
+      current: { method: "GET", path: "/weather", query: { q: "{city}", units: "metric" }, description: "Weather now" },
+    },
+  },
+};
+export const connectorExample = {
+  id: "0198c5d2-7a1b-7c3d-8e4f-5a6b7c8d9e0f",
+  name: requestExample.name,
+  code: requestExample.code,
+  kind: customKind,
+  url: requestExample.url,
+  secret_token_info: "0a1b...wxyz",
+  fields: requestExample.fields,
+  active: true,
+  created_at: "2026-01-31T10:00:00.000Z",
+  updated_at: "2026-01-31T10:00:00.000Z",
+};
+
+const access = { privilege: "flows" } as const;
+
+/** CONTRACT 9: the usual five calls; `:id` is the id or the code. */
+export function connectorRoutes(store: ConnectorStore, managing: Managing): Route[] {
+  return [
+    route(
+      "GET",
+      "/connect/connectors",
+      {
+        summary: "List connectors",
+        access,
+        query: {
+          q: "searches name and code; `*` and `%` are wildcards",
+          code: "exact value",
+          kind: "exact value",
+          limit: "1 to 1000, default 100",
+          offset: "where the page begins",
+        },
+        responses: { 200: [connectorExample] },
+      },
+      async ({ caller, query }) => {
+        const q = query.get("q");
+        const filter = {
+          q: q ? wildcardPattern(q) : undefined,
+          code: query.get("code") || undefined,
+          kind: query.get("kind") || undefined,
+        };
+        const { rows, total } = await store.list(caller.account.id, filter, pageOf(query));
+        return list(rows.map(toApi), total);
+      },
+    ),
+    route(
+      "GET",
+      "/connect/connectors/:id",
+      { summary: "One connector, by id or code", access, responses: { 200: connectorExample } },
+      async ({ caller, params }) => ok(toApi(await managing.find(caller.account.id, params.id))),
+    ),
+    route(
+      "POST",
+      "/connect/connectors",
+      {
+        summary: "Make a connector",
+        description:
+          "`secret_token` is encrypted at rest and never shown again. `{name}` in a method's path, query, headers and " +
+          "body is filled from the parameters of a call.",
+        access,
+        body: { key: "connector", schema: ConnectorInput },
+        request: requestExample,
+        responses: { 201: connectorExample, 422: { fields: ["methods.current.method must be one of GET, POST, …"] } },
+      },
+      async ({ caller, body }) => created(toApi(await managing.create(caller, body))),
+    ),
+    route(
+      "PATCH",
+      "/connect/connectors/:id",
+      {
+        summary: "Change a connector",
+        description: "`fields` replaces the whole object. `secret_token` null takes the secret away; left out it stays.",
+        access,
+        body: { key: "connector", schema: Type.Partial(ConnectorInput) },
+        request: { active: false },
+        responses: { 200: { ...connectorExample, active: false } },
+      },
+      async ({ caller, params, body }) => {
+        const { id } = await managing.find(caller.account.id, params.id);
+        return ok(toApi(await managing.update(caller, id, body)));
+      },
+    ),
+    route(
+      "DELETE",
+      "/connect/connectors/:id",
+      { summary: "Delete a connector", access, responses: { 204: null } },
+      async ({ caller, params }) => {
+        const { id } = await managing.find(caller.account.id, params.id);
+        await managing.delete(caller, id);
+        return noContent();
+      },
+    ),
+  ];
+}

@@ -1,0 +1,96 @@
+/** Calling connectors, for routes and other plugins: finds the connector, opens its secret and hides it in what comes back. */
+import { ValidationError, type BaseContext } from "platform";
+import type { CallOutcome, ConnectorKind, Connectors, KindCall } from "./api.ts";
+import { maxTimeoutSeconds } from "./definition.ts";
+import { isCode, secretPlace } from "./manage.ts";
+import { redact, redactText, TooDeep } from "./redact.ts";
+import type { ConnectorRow, ConnectorStore } from "./store.ts";
+
+interface Needed {
+  readonly ctx: Pick<BaseContext, "cache" | "secrets">;
+  readonly store: ConnectorStore;
+}
+
+export interface Calling extends Connectors {
+  readonly kinds: ReadonlyMap<string, ConnectorKind>;
+  /** After a change has committed. */
+  readonly forget: (accountId: number, codes: readonly string[]) => Promise<void>;
+}
+
+export function createCalling({ ctx, store }: Needed): Calling {
+  const kinds = new Map<string, ConnectorKind>();
+  const cache = ctx.cache<ConnectorRow>({
+    name: "connectors",
+    max: 1000,
+    load: async (key) => {
+      const slash = key.indexOf("/");
+      return store.byCode(Number(key.slice(0, slash)), key.slice(slash + 1));
+    },
+  });
+  const find = async (accountId: number, code: string): Promise<ConnectorRow | undefined> => {
+    if (!isCode(code)) return undefined;
+    const key = `${accountId}/${code}`;
+    const row = cache.peek(key) ?? (await cache.get(key));
+    return row?.active ? row : undefined;
+  };
+  const methodsOf = (row: ConnectorRow) => kinds.get(row.kind)?.methods(row.fields) ?? [];
+
+  const call = async (row: ConnectorRow, kindCall: KindCall): Promise<CallOutcome> => {
+    const kind = kinds.get(row.kind);
+    if (!kind) throw new Error(`no plugin here has the connector kind ${row.kind}`);
+    const secret = row.secretToken === null ? null : ctx.secrets.open(row.secretToken, secretPlace(row.id));
+    const { accountId, code, url, fields } = row;
+    const outcome = await kind.call({ accountId, code, url, fields, secret }, kindCall);
+    return hide(outcome, secret);
+  };
+
+  return {
+    kinds,
+    register: (kind) => void kinds.set(kind.name, kind),
+    forget: async (accountId, codes) => {
+      await Promise.all([...new Set(codes)].map((code) => cache.invalidate(`${accountId}/${code}`)));
+    },
+    exists: async (accountId, code) => (await find(accountId, code)) !== undefined,
+    methodsOf: async (accountId, code) => {
+      const row = await find(accountId, code);
+      return row && methodsOf(row);
+    },
+    async call({ accountId, code, timeoutMs, ...rest }) {
+      const row = await find(accountId, code);
+      if (!row || !methodsOf(row).some(({ name }) => name === rest.method)) return undefined;
+      return call(row, { ...rest, timeoutMs: timeoutMs ?? maxTimeoutSeconds * 1000 });
+    },
+    async callForEvent({ accountId, code, event, idempotencyKey, signal }) {
+      const row = await find(accountId, code);
+      const methods = row ? methodsOf(row) : [];
+      const method = methods.find(({ name }) => name === event.kind) ?? methods.find(({ name }) => name === "default") ?? methods[0];
+      if (!row || !method) return undefined;
+      const params = { ...event.data, event };
+      try {
+        const timeoutMs = maxTimeoutSeconds * 1000;
+        return await call(row, { method: method.name, params, fallbackBody: event.data, idempotencyKey, signal, timeoutMs });
+      } catch (error) {
+        // The record lacks what the method asks for: told as a failed delivery.
+        if (!(error instanceof ValidationError)) throw error;
+        return { ok: false, status: null, data: null, error: sentence(error), retryAfterSeconds: null, durationMs: 0 };
+      }
+    },
+  };
+}
+
+/** "city is required; id can't be blank" */
+export function sentence({ fields }: ValidationError): string {
+  return Object.entries(fields)
+    .flatMap(([field, messages]) => messages.map((message) => (field === "base" ? message : `${field} ${message}`)))
+    .join("; ");
+}
+
+function hide(outcome: CallOutcome, secret: string | null): CallOutcome {
+  const error = outcome.error === null ? null : redactText(outcome.error, secret);
+  try {
+    return { ...outcome, error, data: redact(outcome.data, secret) };
+  } catch (fault) {
+    if (!(fault instanceof TooDeep)) throw fault;
+    return { ...outcome, ok: false, error: fault.message, data: null };
+  }
+}

@@ -1,0 +1,42 @@
+/**
+ * Runs the README's tour against a running server and puts what it prints into the README:
+ * `bun scripts/tour.ts http://127.0.0.1:3000 TOKEN`. tests/readme.test.ts runs it too and compares.
+ */
+const file = `${import.meta.dir}/../README.md`;
+const written = "http://127.0.0.1:3000";
+const place = /(?<=<!-- tour: bun scripts\/tour\.ts -->\n)[^]*?(?=<!-- \/tour -->)/;
+const step = /```sh\n([^]*?)```(?:\n\n```(json|)\n([^]*?)```)?/g;
+
+/** The README with what its tour prints at this server, in a folder of its own for cookies. */
+export async function readmeWithTour(origin: string, token: string, folder: string): Promise<string> {
+  const readme = await Bun.file(file).text();
+  const tour = place.exec(readme)?.[0];
+  if (!tour) throw new Error("README.md has no tour");
+  const steps = [...tour.matchAll(step)];
+  // One shell for all, as a reader has; a line of its own tells the outputs apart.
+  const script = steps.map(([, commands = ""]) => `${commands}\necho "<end of step>"`).join("\n");
+  const replaced = script.replaceAll(written, origin).replace(/export TOKEN=\S+/, `export TOKEN=${token}`);
+  const shell = Bun.spawn(["sh", "-c", replaced], { cwd: folder, stdout: "pipe", stderr: "inherit" });
+  const outputs = (await new Response(shell.stdout).text()).split("<end of step>\n");
+  let at = 0;
+  const printed = tour.replaceAll(step, (_, commands: string, language: string | undefined) => {
+    // Even a token of a server that is gone would be taken for a leaked one.
+    const output = (outputs[at++] ?? "").replaceAll(origin, written).replaceAll(/core_\w{30,}/g, "core_…");
+    return `\`\`\`sh\n${commands}\`\`\`${language === undefined ? "" : `\n\n\`\`\`${language}\n${output}\`\`\``}`;
+  });
+  return readme.replace(place, () => printed);
+}
+
+/** Ids, times and tokens, which are new each time, as words. */
+export function withoutVariables(text: string): string {
+  return text
+    .replaceAll(/[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g, "<uuid>")
+    .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, "<time>")
+    .replaceAll(/core_\w{3,}\.{3}\w{4}/g, "<token>");
+}
+
+if (import.meta.main) {
+  const [origin = written, token = ""] = process.argv.slice(2);
+  const folder = (await import("node:fs")).mkdtempSync("/tmp/corestead-tour-");
+  await Bun.write(file, await readmeWithTour(origin, token, folder));
+}
