@@ -92,7 +92,7 @@ function createAnswer(options: HttpOptions) {
     const response = finish(request, reply, requestId, found?.route.spec.cors);
     const ms = performance.now() - started;
     options.metrics.request(request.method, endpoint.name, response.status, ms / 1000);
-    const level = response.status >= 500 ? "error" : "info";
+    const level = response.status < 500 ? "info" : response.status === 503 ? "warn" : "error";
     options.log[level]("request", {
       request_id: requestId,
       method: request.method,

@@ -25,7 +25,7 @@ export function callRoutes(connectors: Connectors, publicLimit: PublicLimit): Ro
           502: { error: "the remote answered 404", status: 404, data: { message: "city not found" } },
         },
       },
-      async ({ account, caller, params: { code, method_name: name }, body, ip, request }) => {
+      async ({ account, caller, params: { code, method_name: name }, body, ip }) => {
         const method = (await connectors.methodsOf(account.id, code))?.find((one) => one.name === name);
         if (!method) throw notFound("there is no such connector or method");
         if (!method.public && !caller) throw unauthorized();
@@ -34,8 +34,7 @@ export function callRoutes(connectors: Connectors, publicLimit: PublicLimit): Ro
           const take = await publicLimit.take(`${account.id}/${code}/${ip}`);
           if (!take.allowed) throw tooMany(take.retryAfterSeconds);
         }
-        const { signal } = request;
-        const outcome = await connectors.call({ accountId: account.id, code, method: name, params: paramsOf(body), signal });
+        const outcome = await connectors.call({ accountId: account.id, code, method: name, params: paramsOf(body) });
         if (!outcome) throw notFound("there is no such connector or method");
         const { status, data, error } = outcome;
         if (!outcome.ok) throw new HttpError(502, { error, status, data });

@@ -1,0 +1,108 @@
+/** What a program is: an array of steps. CONTRACT 9. See check.ts for what is refused. */
+import type { Condition } from "./template.ts";
+
+interface Common {
+  readonly id?: string;
+  /** Further attempts, and the seconds before each. */
+  readonly retry?: { readonly times: number; readonly delay?: number };
+  /** Seconds for one attempt of the step. */
+  readonly timeout?: number;
+  /** Run in place of the failure; they see it as `error`. */
+  readonly on_error?: Program;
+}
+
+export interface ConnectorStep extends Common {
+  readonly type: "connector";
+  readonly connector: string;
+  readonly method: string;
+  readonly params?: Readonly<Record<string, unknown>>;
+  readonly as?: string;
+}
+export interface MutationStep extends Common {
+  readonly type: "mutation";
+  readonly set: Readonly<Record<string, unknown>>;
+}
+export interface IfStep extends Common {
+  readonly type: "if";
+  readonly condition: Condition;
+  readonly then?: Program;
+  readonly else?: Program;
+}
+export interface DbStep extends Common {
+  readonly type: "db";
+  readonly op: DbOp;
+  readonly db: string;
+  readonly table_name?: unknown;
+  readonly id_value?: unknown;
+  readonly data?: unknown;
+  readonly params?: Readonly<Record<string, unknown>>;
+  readonly as?: string;
+}
+export interface EachStep extends Common {
+  readonly type: "each";
+  readonly in: unknown;
+  readonly as?: string;
+  readonly do: Program;
+  readonly concurrency?: number;
+}
+export interface FlowStep extends Common {
+  readonly type: "flow";
+  readonly flow: string;
+  readonly input?: unknown;
+  readonly as?: string;
+}
+export interface ReturnStep extends Common {
+  readonly type: "return";
+  readonly value?: unknown;
+}
+export interface FailStep extends Common {
+  readonly type: "fail";
+  readonly message?: unknown;
+}
+export interface WaitStep extends Common {
+  readonly type: "wait";
+  readonly seconds: unknown;
+}
+
+export type Step =
+  | ConnectorStep
+  | MutationStep
+  | IfStep
+  | DbStep
+  | EachStep
+  | FlowStep
+  | ReturnStep
+  | FailStep
+  | WaitStep;
+export type Program = readonly Step[];
+
+export const dbOps = ["create", "update", "delete", "get", "search"] as const;
+export type DbOp = (typeof dbOps)[number];
+
+export const limits = {
+  /** Of one program, nested ones included. */
+  steps: 500,
+  programChars: 200_000,
+  nesting: 20,
+  /** Elements that one `each` goes through. */
+  elements: 1000,
+  concurrency: 20,
+  retries: 10,
+  retryDelaySeconds: 3600,
+  timeoutSeconds: 86_400,
+  waitSeconds: 30 * 86_400,
+  /** Steps that one process may run, repeated ones included. */
+  executed: 20_000,
+  /** Flows within flows. */
+  calls: 16,
+  /** Of a process's variables, as JSON. */
+  memoryChars: 8_000_000,
+};
+
+/** The steps at a place such as `2.then`; "" is the program itself. */
+export function blockAt(program: Program, place: string): Program {
+  let found: unknown = program;
+  // A place was made by walking this very program.
+  if (place !== "") for (const key of place.split(".")) found = (found as Record<string, unknown> | undefined)?.[key];
+  return Array.isArray(found) ? found : [];
+}

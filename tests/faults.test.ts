@@ -1,0 +1,152 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { runningPostgres } from "../runtime/running-postgres.ts";
+import { adminToken, eventually, requester, type TestApp } from "./harness.ts";
+
+/** A server as a self-hoster starts it: a process of its own with its own PostgreSQL. */
+interface Server {
+  readonly process: Bun.Subprocess;
+  readonly origin: string;
+  readonly send: TestApp["request"];
+}
+
+const main = `${import.meta.dir}/../runtime/main.ts`;
+const cleanUp: (() => Promise<unknown> | void)[] = [];
+afterEach(async () => {
+  for (const step of cleanUp.splice(0).toReversed()) await step();
+});
+
+function newDataDir(): string {
+  const dataDir = mkdtempSync(join(tmpdir(), "corestead-faults-"));
+  cleanUp.push(() => rmSync(dataDir, { recursive: true, force: true }));
+  return dataDir;
+}
+
+async function start(dataDir: string): Promise<Server> {
+  const env = {
+    PATH: process.env["PATH"] ?? "",
+    PORT: "0",
+    DATA_DIR: dataDir,
+    CORE_ADMIN_TOKEN: adminToken,
+    LOG_LEVEL: "error",
+    SECRET_KEY: "a secret key of the tests, 32 characters or more",
+  };
+  const child = Bun.spawn([process.execPath, main, "serve"], { env, stdout: "pipe", stderr: "inherit" });
+  cleanUp.push(async () => {
+    child.kill("SIGKILL");
+    await child.exited;
+  });
+  const origin = await printedOrigin(child.stdout);
+  return { process: child, origin, send: requester(origin) };
+}
+
+async function printedOrigin(output: ReadableStream<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of output) {
+    text += decoder.decode(chunk, { stream: true });
+    const found = /serves on (http:\S+)/.exec(text)?.[1];
+    if (found) return found;
+  }
+  throw new Error(`the server ended without an address: ${text}`);
+}
+
+const db = { name: "Faults", code: "faults", schema: { fields: { n: "integer" }, indexed_fields: ["n"] } };
+
+/** Writes records, ten at once, until the server is gone; the numbers that were acknowledged. */
+async function writeUntilGone(server: Server, from: number, acknowledged: Set<number>): Promise<void> {
+  let n = from;
+  let gone = false;
+  const writer = async () => {
+    while (!gone) {
+      const mine = n++;
+      const answer = await server
+        .send("POST", "/core/dbs/faults/records.json", { record: { data: { n: mine } } })
+        .catch(() => undefined);
+      if (!answer) gone = true;
+      else if (answer.status === 201) acknowledged.add(mine);
+    }
+  };
+  await Promise.all(Array.from({ length: 10 }, writer));
+}
+
+async function storedNumbers(server: Server): Promise<Set<number>> {
+  const stored = new Set<number>();
+  let after = "";
+  for (;;) {
+    const page = await server.send("GET", `/core/dbs/faults/records.json?limit=100${after}`);
+    expect(page.status).toBe(200);
+    for (const record of page.json) stored.add(record.data.n);
+    const cursor = page.headers.get("x-next-cursor");
+    if (!cursor) return stored;
+    after = `&after=${encodeURIComponent(cursor)}`;
+  }
+}
+
+describe("kill -9 of the server under write load", () => {
+  test("loses no acknowledged write, five times over", async () => {
+    const dataDir = newDataDir();
+    const acknowledged = new Set<number>();
+    let server = await start(dataDir);
+    expect((await server.send("POST", "/core/dbs.json", { db })).status).toBe(201);
+    for (let round = 0; round < 5; round++) {
+      const before = acknowledged.size;
+      const writing = writeUntilGone(server, round * 1_000_000, acknowledged);
+      await eventually(() => acknowledged.size > before + 100, "a hundred writes");
+      server.process.kill("SIGKILL");
+      await writing;
+      await server.process.exited;
+      server = await start(dataDir);
+      const stored = await storedNumbers(server);
+      expect([...acknowledged].filter((n) => !stored.has(n))).toEqual([]);
+    }
+    expect(acknowledged.size).toBeGreaterThan(500);
+  });
+});
+
+describe("a PostgreSQL that is killed under load", () => {
+  test("costs nothing but 503 with Retry-After, and service resumes by itself", async () => {
+    const dataDir = newDataDir();
+    const server = await start(dataDir);
+    expect((await server.send("POST", "/core/dbs.json", { db })).status).toBe(201);
+    const acknowledged = new Set<number>();
+    const others: string[] = [];
+    let unavailable = 0;
+    let n = 0;
+    let stop = false;
+    const writer = async () => {
+      while (!stop) {
+        const mine = n++;
+        const answer = await server.send("POST", "/core/dbs/faults/records.json", { record: { data: { n: mine } } });
+        if (answer.status === 201) acknowledged.add(mine);
+        else if (answer.status === 503 && answer.headers.get("retry-after")) unavailable++;
+        else others.push(`${answer.status} ${answer.text}`);
+      }
+    };
+    const writing = Promise.all(Array.from({ length: 10 }, writer));
+    for (let round = 0; round < 3; round++) {
+      const before = acknowledged.size;
+      await eventually(() => acknowledged.size > before + 50, "service");
+      const seen = unavailable;
+      await killPostgres(dataDir);
+      await eventually(() => unavailable > seen, "an answer 503");
+      expect((await server.send("GET", "/health")).status).toBe(200);
+    }
+    const before = acknowledged.size;
+    await eventually(() => acknowledged.size > before + 50, "service after the last kill");
+    stop = true;
+    await writing;
+    expect(others).toEqual([]);
+    const stored = await storedNumbers(server);
+    expect([...acknowledged].filter((number) => !stored.has(number))).toEqual([]);
+  });
+});
+
+async function killPostgres(dataDir: string): Promise<void> {
+  const running = await eventually(() => runningPostgres(dataDir), "PostgreSQL");
+  expect(running).toBeDefined();
+  const pid = Number((await Bun.file(join(dataDir, "postgres", "postmaster.pid")).text()).split("\n")[0]);
+  process.kill(pid, "SIGKILL");
+}
