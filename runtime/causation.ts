@@ -47,6 +47,9 @@ export class LoopError extends Error {
   }
 }
 
+/** The header that carries it. */
+export const causationHeader = "x-core-causation";
+
 /** The causation as a header's value: `<id>;<depth>;<event>,<event>`. */
 export function causationToHeader({ id, depth, chain }: Causation): string {
   return `${id};${depth};${chain.join(",")}`;

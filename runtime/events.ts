@@ -25,6 +25,8 @@ export interface EmitOptions {
 export interface EventHandleOptions<T> extends HandleOptions {
   /** Asked when the event is emitted: no job is written where it says no. */
   readonly when?: (payload: T) => boolean;
+  /** This handler's jobs for one key run one after another; undefined leaves it to the emitter. */
+  readonly orderKey?: (payload: T) => string | undefined;
 }
 
 export interface Events {
@@ -46,6 +48,7 @@ export interface Events {
 interface Follower {
   readonly jobName: string;
   when(payload: unknown): boolean;
+  orderKey(payload: unknown): string | undefined;
 }
 interface Listener {
   run(payload: unknown): void;
@@ -68,10 +71,10 @@ export function createEvents({ queue, log }: { queue: Queue; log: Log }): Events
   };
 
   return {
-    on(ref, handlerId, run, { when = () => true, ...options } = {}) {
+    on(ref, handlerId, run, { when = () => true, orderKey = () => undefined, ...options } = {}) {
       const handled = job<Parameters<typeof run>[0]>(`event:${ref.id}:${handlerId}`);
       const unhandle = queue.handle(handled, run, options);
-      const forget = add<Follower>(followers, ref.id, { jobName: handled.id, when });
+      const forget = add<Follower>(followers, ref.id, { jobName: handled.id, when, orderKey });
       return () => {
         forget();
         unhandle();
@@ -82,12 +85,12 @@ export function createEvents({ queue, log }: { queue: Queue; log: Log }): Events
     async emit(ref, payload, tx, { accountId, orderKey } = {}) {
       // Also where nobody follows: a loop is a mistake before somebody does.
       const causation = causationOf(ref.id);
-      const jobs = willing(ref.id, payload).map(({ jobName }) => ({
-        name: jobName,
+      const jobs = willing(ref.id, payload).map((follower) => ({
+        name: follower.jobName,
         payload,
         causation,
         accountId,
-        orderKey,
+        orderKey: follower.orderKey(payload) ?? orderKey,
       }));
       await queue.add(jobs, tx);
       if (!listeners.get(ref.id)?.size) return;

@@ -5,6 +5,7 @@
 import { Elysia } from "elysia";
 import { credentialOf, fromSameOrigin, type Caller, type Identify, type Identity } from "./auth.ts";
 import { readBody } from "./body.ts";
+import { causationFromHeader, causationHeader, withCausation } from "./causation.ts";
 import { clientAddress, inNetworks, type Networks } from "./client-address.ts";
 import { badRequest, forbidden, methodNotAllowed, notFound, unauthorized } from "./errors.ts";
 import type { Idempotency } from "./idempotency.ts";
@@ -130,8 +131,11 @@ async function handle(
     once: (principal, run) => once(options.idempotency, request, rawBody, { accountId: account.id, principal }, run),
   };
   const keyed = route.method === "POST" && route.spec.idempotency !== "own" && route.spec.input !== "stream";
-  if (!keyed || !caller || !request.headers.has("idempotency-key")) return route.run(input);
-  return input.once(`token:${caller.tokenId}`, async () => storable(await route.run(input)));
+  // A webhook of ours that led here says so: a loop over HTTP is one too.
+  const cause = causationFromHeader(request.headers.get(causationHeader));
+  const run = () => (cause ? withCausation(cause, () => route.run(input)) : route.run(input));
+  if (!keyed || !caller || !request.headers.has("idempotency-key")) return run();
+  return input.once(`token:${caller.tokenId}`, async () => storable(await run()));
 }
 
 /** Where the request comes from; what a proxy says of it counts only from a trusted one. */

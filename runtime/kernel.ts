@@ -83,6 +83,7 @@ export async function createKernel(options: KernelOptions, sql: Sql, plugins: re
     origin = config.baseUrl || localOrigin(config.host, listener.port);
     await queue.start();
     schedules.start();
+    for (const running of started) running.begin?.();
     return listener;
   };
   let drained: Promise<void> | undefined;

@@ -92,6 +92,8 @@ export interface Started<P> {
   /** Fills an empty database, once, in one transaction with all other seeds; its lines are printed after the commit. */
   readonly seed?: (tx: Tx) => Promise<readonly string[]>;
   readonly commands?: readonly Command[];
+  /** Called when this process has begun to serve; a command of the command line never does. */
+  readonly begin?: () => void;
   readonly stop?: () => Promise<void> | void;
 }
 
@@ -114,7 +116,10 @@ export type Handler =
   | { readonly event: EventRef<unknown>; readonly id: string; readonly run: JobRun; readonly options: EventOptions };
 
 type JobRun = (payload: unknown, info: JobInfo) => Promise<void>;
-type EventOptions = HandleOptions & { readonly when?: (payload: unknown) => boolean };
+type EventOptions = HandleOptions & {
+  readonly when?: (payload: unknown) => boolean;
+  readonly orderKey?: (payload: unknown) => string | undefined;
+};
 
 /** Does the job, at least once each: a run that a crash cut off is run again. */
 export function on<T>(
@@ -130,11 +135,15 @@ export function onEvent<T>(
   event: EventRef<T>,
   id: string,
   run: (payload: T, info: JobInfo) => Promise<void>,
-  { when, ...options }: HandleOptions & { when?: (payload: T) => boolean } = {},
+  options: HandleOptions & { when?: (payload: T) => boolean; orderKey?: (payload: T) => string | undefined } = {},
 ): Handler {
+  const { when, orderKey, ...rest } = options;
   // The payload of an event was typed by its ref.
-  const typedWhen = when && { when: (payload: unknown) => when(payload as T) };
-  return { event, id, run: (payload, info) => run(payload as T, info), options: { ...options, ...typedWhen } };
+  const typed = {
+    ...(when && { when: (payload: unknown) => when(payload as T) }),
+    ...(orderKey && { orderKey: (payload: unknown) => orderKey(payload as T) }),
+  };
+  return { event, id, run: (payload, info) => run(payload as T, info), options: { ...rest, ...typed } };
 }
 
 /** A plugin as the runtime handles it: the types are inside. */

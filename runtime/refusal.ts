@@ -1,3 +1,4 @@
+import { LoopError } from "./causation.ts";
 import { databaseFault } from "./db.ts";
 import { HttpError, unavailable, ValidationError } from "./errors.ts";
 import type { Log } from "./log.ts";
@@ -5,7 +6,7 @@ import { jsonType, type Reply } from "./reply.ts";
 
 /** Turns whatever a handler threw into its answer. What nobody foresaw is logged whole, and told as a bare 500. */
 export function refusalOf(error: unknown, log: Log | undefined, requestId: string, shape?: "plain" | "wrapped"): Reply {
-  const known = error instanceof HttpError ? error : fromDatabase(error, log, requestId);
+  const known = error instanceof HttpError ? error : knownError(error, log, requestId);
   if (!known) {
     log?.error("request failed", { request_id: requestId, error });
     return answer(500, { error: "internal error", request_id: requestId });
@@ -18,7 +19,9 @@ function answer(status: number, body: unknown, headers: Record<string, string> =
   return { status, body: JSON.stringify(body), headers: { "content-type": jsonType, ...headers } };
 }
 
-function fromDatabase(error: unknown, log: Log | undefined, requestId: string): HttpError | undefined {
+function knownError(error: unknown, log: Log | undefined, requestId: string): HttpError | undefined {
+  // 508 (RFC 5842): not a mistake of ours, and trying again does not help.
+  if (error instanceof LoopError) return new HttpError(508, { error: error.message });
   const fault = databaseFault(error);
   if (fault === "unavailable") {
     log?.warn("database unavailable", { request_id: requestId, error });

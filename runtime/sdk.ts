@@ -4,6 +4,8 @@ export type { Static, TSchema } from "@sinclair/typebox";
 export { credentialOf, fromSameOrigin, roles, readCookie, sessionCookie } from "./auth.ts";
 export type { Account, Caller, Credential, Identify, Identity, Privilege, Role, User } from "./auth.ts";
 export type { Cache } from "./cache.ts";
+export { causationHeader, causationToHeader, currentCausation, withCausation } from "./causation.ts";
+export type { Causation } from "./causation.ts";
 export { afterCommit } from "./db.ts";
 export type { Queryable, Sql, Tx } from "./db.ts";
 export { escapeHtml } from "./docs-page.ts";
@@ -18,6 +20,9 @@ export { LiquidFault } from "./liquid.ts";
 export type { FilterFunction as LiquidFilter, Liquid, Template as LiquidTemplate } from "./liquid.ts";
 export type { Log } from "./log.ts";
 export { modelChanged } from "./models.ts";
+export { OutboundFault } from "./outbound.ts";
+export type { OutboundResponse } from "./outbound.ts";
+export { randomToken } from "./secrets.ts";
 export type { Model, ModelChange } from "./models.ts";
 export { definePlugin, on, onEvent } from "./plugin.ts";
 export type {

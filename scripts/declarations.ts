@@ -64,6 +64,7 @@ function inStatements(text: string): Declarations {
     );
     const words = new Set(kept.filter(({ name }) => name).flatMap(({ text: source }) => wordsOf(source)));
     const lines = kept.flatMap((statement) => {
+      if (statement.name === undefined && statement.exported) return reExport(statement, names);
       if (!isImport(statement)) return statement.text;
       const used = [...statement.bindings].filter(([local]) => words.has(local));
       return used.map(([local, use]) => importLine(local, use)).join("\n") || [];
@@ -139,9 +140,21 @@ function wordsOf(text: string): string[] {
   return text.replaceAll(/\/\*.*?\*\//gs, "").match(/[A-Za-z_$][\w$]*/g) ?? [];
 }
 
+/** The re-export of those names alone that are needed. */
+function reExport({ text, bindings }: Statement, names: ReadonlySet<string>): string[] {
+  if (names.has("*") || bindings.size === 0 || bindings.has("*")) return [text];
+  const used = [...bindings].filter(([local]) => names.has(local));
+  const keyword = text.startsWith("export type") ? "export type" : "export";
+  return used.map(([local, { from, name }]) => `${keyword} { ${asNamed(name, local)} } from "${from}";`);
+}
+
+function asNamed(name: string, local: string): string {
+  return name === local ? name : `${name} as ${local}`;
+}
+
 function importLine(local: string, { from, name }: Use): string {
   if (name === "default") return `import type ${local} from "${from}";`;
-  return `import type { ${name === local ? name : `${name} as ${local}`} } from "${from}";`;
+  return `import type { ${asNamed(name, local)} } from "${from}";`;
 }
 
 function withSpecifiers(text: string, newName: (specifier: string) => string): string {

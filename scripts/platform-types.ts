@@ -15,6 +15,14 @@ import { parseDeclarations, type Declarations } from "./declarations.ts";
 const root = resolve(import.meta.dir, "..");
 const typebox = join(root, "node_modules/@sinclair/typebox/build/esm");
 const postgres = join(root, "node_modules/postgres/types/index.d.ts");
+/** Not worth its ten thousand lines: what plugins do with LiquidJS they do through `ctx.liquid`. */
+const liquidjs = join(root, "node_modules/liquidjs/dist/index.d.ts");
+const liquidjsInShort = `
+export type Template = object;
+export declare class Liquid {
+  readonly tags: Record<string, new (...args: never[]) => object>;
+}
+`;
 const header = await Bun.file(join(import.meta.dir, "platform-types-header.txt")).text();
 
 /** A file of declarations on its way into the one. */
@@ -81,7 +89,7 @@ async function collect(folder: string): Promise<Map<string, Module>> {
     const module = modules.get(file) ?? {
       name: moduleName(file, folder),
       ours,
-      declarations: parseDeclarations(patched(await Bun.file(file).text(), file), ours),
+      declarations: parseDeclarations(await textOf(file), ours),
       needed: new Set<string>(),
     };
     modules.set(file, module);
@@ -101,6 +109,7 @@ async function collect(folder: string): Promise<Map<string, Module>> {
 
 function fileOf(specifier: string, from: string, folder: string): string {
   if (specifier === "postgres") return postgres;
+  if (specifier === "liquidjs") return liquidjs;
   if (specifier === "@sinclair/typebox") return join(typebox, "index.d.mts");
   if (specifier.startsWith(".")) return join(dirname(from), specifier.replace(/\.(m?)(?:ts|js)$/, ".d.$1ts"));
   throw new Error(
@@ -110,15 +119,21 @@ function fileOf(specifier: string, from: string, folder: string): string {
 
 function moduleName(file: string, folder: string): string {
   if (file === postgres) return "platform/postgres";
+  if (file === liquidjs) return "platform/liquidjs";
   if (file.startsWith(typebox))
     return join("platform/typebox", relative(typebox, file).replace(/(\/?index)?\.d\.mts$/, ""));
   const name = basename(relative(folder, file), ".d.ts");
   return name === "sdk" ? "platform" : `platform/${name}`;
 }
 
+async function textOf(file: string): Promise<string> {
+  if (file === liquidjs) return liquidjsInShort;
+  const text = await Bun.file(file).text();
+  return file === postgres ? withoutNode(text) : text;
+}
+
 /** postgres.js speaks of Node's streams and buffers, whose types an author need not have. */
-function patched(text: string, file: string): string {
-  if (file !== postgres) return text;
+function withoutNode(text: string): string {
   const streams =
     "type Readable = AsyncIterable<Uint8Array>;\ntype Writable = { write(chunk: string | Uint8Array): boolean; end(): void };";
   return text

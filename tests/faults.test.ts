@@ -1,69 +1,27 @@
-import { afterEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { afterAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { runningPostgres } from "../runtime/running-postgres.ts";
-import { adminToken, eventually, requester, type TestApp } from "./harness.ts";
+import { adminToken, eventually } from "./harness.ts";
+import { cleanUp, folderWith, fromSource, startServer, type ServerProcess } from "./server-process.ts";
 
-/** A server as a self-hoster starts it: a process of its own with its own PostgreSQL. */
-interface Server {
-  readonly process: Bun.Subprocess;
-  readonly origin: string;
-  readonly send: TestApp["request"];
-}
+afterAll(cleanUp);
 
-const main = `${import.meta.dir}/../runtime/main.ts`;
-const cleanUp: (() => Promise<unknown> | void)[] = [];
-afterEach(async () => {
-  for (const step of cleanUp.splice(0).toReversed()) await step();
-});
-
-function newDataDir(): string {
-  const dataDir = mkdtempSync(join(tmpdir(), "corestead-faults-"));
-  cleanUp.push(() => rmSync(dataDir, { recursive: true, force: true }));
-  return dataDir;
-}
-
-async function start(dataDir: string): Promise<Server> {
-  const env = {
-    PATH: process.env["PATH"] ?? "",
-    PORT: "0",
-    DATA_DIR: dataDir,
-    CORE_ADMIN_TOKEN: adminToken,
-    LOG_LEVEL: "error",
-    SECRET_KEY: "a secret key of the tests, 32 characters or more",
-  };
-  const child = Bun.spawn([process.execPath, main, "serve"], { env, stdout: "pipe", stderr: "inherit" });
-  cleanUp.push(async () => {
-    child.kill("SIGKILL");
-    await child.exited;
-  });
-  const origin = await printedOrigin(child.stdout);
-  return { process: child, origin, send: requester(origin) };
-}
-
-async function printedOrigin(output: ReadableStream<Uint8Array>): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = "";
-  for await (const chunk of output) {
-    text += decoder.decode(chunk, { stream: true });
-    const found = /serves on (http:\S+)/.exec(text)?.[1];
-    if (found) return found;
-  }
-  throw new Error(`the server ended without an address: ${text}`);
+function start(dataDir: string): Promise<ServerProcess> {
+  const env = { DATA_DIR: dataDir, CORE_ADMIN_TOKEN: adminToken, LOG_LEVEL: "error" };
+  return startServer(fromSource, { cwd: dataDir, env });
 }
 
 const db = { name: "Faults", code: "faults", schema: { fields: { n: "integer" }, indexed_fields: ["n"] } };
 
 /** Writes records, ten at once, until the server is gone; the numbers that were acknowledged. */
-async function writeUntilGone(server: Server, from: number, acknowledged: Set<number>): Promise<void> {
+async function writeUntilGone(server: ServerProcess, from: number, acknowledged: Set<number>): Promise<void> {
   let n = from;
   let gone = false;
   const writer = async () => {
     while (!gone) {
       const mine = n++;
       const answer = await server
-        .send("POST", "/core/dbs/faults/records.json", { record: { data: { n: mine } } })
+        .request("POST", "/core/dbs/faults/records.json", { record: { data: { n: mine } } })
         .catch(() => undefined);
       if (!answer) gone = true;
       else if (answer.status === 201) acknowledged.add(mine);
@@ -72,11 +30,11 @@ async function writeUntilGone(server: Server, from: number, acknowledged: Set<nu
   await Promise.all(Array.from({ length: 10 }, writer));
 }
 
-async function storedNumbers(server: Server): Promise<Set<number>> {
+async function storedNumbers(server: ServerProcess): Promise<Set<number>> {
   const stored = new Set<number>();
   let after = "";
   for (;;) {
-    const page = await server.send("GET", `/core/dbs/faults/records.json?limit=100${after}`);
+    const page = await server.request("GET", `/core/dbs/faults/records.json?limit=100${after}`);
     expect(page.status).toBe(200);
     for (const record of page.json) stored.add(record.data.n);
     const cursor = page.headers.get("x-next-cursor");
@@ -87,17 +45,17 @@ async function storedNumbers(server: Server): Promise<Set<number>> {
 
 describe("kill -9 of the server under write load", () => {
   test("loses no acknowledged write, five times over", async () => {
-    const dataDir = newDataDir();
+    const dataDir = folderWith();
     const acknowledged = new Set<number>();
     let server = await start(dataDir);
-    expect((await server.send("POST", "/core/dbs.json", { db })).status).toBe(201);
+    expect((await server.request("POST", "/core/dbs.json", { db })).status).toBe(201);
     for (let round = 0; round < 5; round++) {
       const before = acknowledged.size;
       const writing = writeUntilGone(server, round * 1_000_000, acknowledged);
       await eventually(() => acknowledged.size > before + 100, "a hundred writes");
-      server.process.kill("SIGKILL");
+      server.kill("SIGKILL");
       await writing;
-      await server.process.exited;
+      await server.exited;
       server = await start(dataDir);
       const stored = await storedNumbers(server);
       expect([...acknowledged].filter((n) => !stored.has(n))).toEqual([]);
@@ -108,9 +66,9 @@ describe("kill -9 of the server under write load", () => {
 
 describe("a PostgreSQL that is killed under load", () => {
   test("costs nothing but 503 with Retry-After, and service resumes by itself", async () => {
-    const dataDir = newDataDir();
+    const dataDir = folderWith();
     const server = await start(dataDir);
-    expect((await server.send("POST", "/core/dbs.json", { db })).status).toBe(201);
+    expect((await server.request("POST", "/core/dbs.json", { db })).status).toBe(201);
     const acknowledged = new Set<number>();
     const others: string[] = [];
     let unavailable = 0;
@@ -119,7 +77,7 @@ describe("a PostgreSQL that is killed under load", () => {
     const writer = async () => {
       while (!stop) {
         const mine = n++;
-        const answer = await server.send("POST", "/core/dbs/faults/records.json", { record: { data: { n: mine } } });
+        const answer = await server.request("POST", "/core/dbs/faults/records.json", { record: { data: { n: mine } } });
         if (answer.status === 201) acknowledged.add(mine);
         else if (answer.status === 503 && answer.headers.get("retry-after")) unavailable++;
         else others.push(`${answer.status} ${answer.text}`);
@@ -132,7 +90,7 @@ describe("a PostgreSQL that is killed under load", () => {
       const seen = unavailable;
       await killPostgres(dataDir);
       await eventually(() => unavailable > seen, "an answer 503");
-      expect((await server.send("GET", "/health")).status).toBe(200);
+      expect((await server.request("GET", "/health")).status).toBe(200);
     }
     const before = acknowledged.size;
     await eventually(() => acknowledged.size > before + 50, "service after the last kill");

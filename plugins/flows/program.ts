@@ -28,12 +28,12 @@ export interface IfStep extends Common {
   readonly then?: Program;
   readonly else?: Program;
 }
+/** `id` is that of the record for get, update and delete, as CONTRACT 9 has it; else the step's own. */
 export interface DbStep extends Common {
   readonly type: "db";
   readonly op: DbOp;
   readonly db: string;
   readonly table_name?: unknown;
-  readonly id_value?: unknown;
   readonly data?: unknown;
   readonly params?: Readonly<Record<string, unknown>>;
   readonly as?: string;

@@ -1,5 +1,6 @@
 import { definePlugin, setting } from "platform";
 import { accounts } from "../accounts/api.ts";
+import { jsonDatabases } from "./api.ts";
 import { backgroundJobs } from "./background.ts";
 import { createBackgroundStore } from "./background-store.ts";
 import { createChanges } from "./changes.ts";
@@ -13,12 +14,14 @@ import { createRecords } from "./records.ts";
 import { dbExample, dbRoutes } from "./routes.ts";
 import { searchRoutes } from "./search-routes.ts";
 import { createSearchStore, hasFragmentIndex } from "./search-store.ts";
+import { createService } from "./service.ts";
 import { createDatabases, createDbStore } from "./store.ts";
 
 /** JSON databases and their records. SPEC 2.4, CONTRACT 7. */
 export default definePlugin({
   name: "jsondb",
   needs: { accounts },
+  provides: jsonDatabases,
   config: {
     rateLimitRequests: setting.integer(
       "RATE_LIMIT_REQUESTS",
@@ -57,6 +60,7 @@ export default definePlugin({
     const calls = createPublicCalls({ records, store: recordStore });
     const background = createBackgroundStore(sql);
     return {
+      service: createService({ databases, records, store: recordStore, searches }),
       handlers: backgroundJobs({ ctx, store: background, databases }),
       routes: [
         ...dbRoutes({ store, dbs }),

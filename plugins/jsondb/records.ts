@@ -1,9 +1,18 @@
 /** What is done with records, whoever asks: checks, the write and its event. No HTTP, no SQL. */
-import { invalid, modelChanged, notFound, uuidv7, type BaseContext, type ModelChange, type Tx } from "platform";
-import type { Changes } from "./changes.ts";
+import {
+  afterCommit,
+  invalid,
+  modelChanged,
+  notFound,
+  uuidv7,
+  type BaseContext,
+  type ModelChange,
+  type Tx,
+} from "platform";
+import type { Changes, RecordChange } from "./changes.ts";
 import type { Database } from "./database.ts";
 import { checkChanges, checkRecord, recordLimits, type Data, type Faults } from "./record.ts";
-import type { Guard, RecordStore, Shape, StoredRecord, Written } from "./record-store.ts";
+import type { Guard, RecordStore, Shape, StoredRecord } from "./record-store.ts";
 import type { Table } from "./schema.ts";
 import type { Databases } from "./store.ts";
 
@@ -37,66 +46,71 @@ export function createRecords({ ctx, databases, store, changes }: Needed) {
       changeOf(db, kind, { id, tableName, data, createdAt: unknownTime, updatedAt: unknownTime }),
     );
 
-  /** Runs a write in a transaction with its event where somebody wants that, else as the one statement it is. */
-  const withEvent = async (
-    db: Database,
-    kind: "update" | "destroy",
-    wanted: boolean,
-    write: (tx: Tx | undefined) => Promise<Written | undefined>,
-  ): Promise<Written | undefined> => {
-    if (!wanted) return write(undefined);
-    return ctx.transaction(async (tx) => {
-      const done = await write(tx);
-      if (done?.record) await ctx.changed(changeOf(db, kind, done.record), tx);
-      return done;
-    });
+  /** In a transaction where somebody wants the event or the caller has one, else as the one statement it is. */
+  const withEvent = <T>(wanted: boolean, tx: Tx | undefined, write: (tx: Tx | undefined) => Promise<T>): Promise<T> =>
+    tx || !wanted ? write(tx) : ctx.transaction(write);
+
+  /** Tells of a change once it is committed. */
+  const tell = (db: Database, kind: RecordChange["kind"], id: string, tx: Tx | undefined) => {
+    const run = () => changes.tell({ kind, accountId: db.accountId, dbId: db.id, id });
+    if (tx) afterCommit(tx, run);
+    else run();
   };
 
-  const insert = async (db: Database, { table, data }: Write): Promise<CreatedRecord | undefined> => {
+  const insert = async (db: Database, { table, data }: Write, given?: Tx): Promise<CreatedRecord | undefined> => {
     refuse(checkRecord(table, data));
     const made = newRecord(table, data);
     const { id, createdAt } = made;
-    if (!isWanted(db, "create", id, table.name, data)) return (await store.create(db, table, made)) ? made : undefined;
-    return ctx.transaction(async (tx) => {
+    const wanted = isWanted(db, "create", id, table.name, data);
+    return withEvent(wanted, given, async (tx) => {
       if (!(await store.create(db, table, made, tx))) return undefined;
-      await ctx.changed(
-        changeOf(db, "create", { id, tableName: table.name, data, createdAt, updatedAt: createdAt }),
-        tx,
-      );
+      const record = { id, tableName: table.name, data, createdAt, updatedAt: createdAt };
+      if (wanted) await ctx.changed(changeOf(db, "create", record), tx);
+      tell(db, "create", id, tx);
       return made;
     });
   };
 
   /** Where the one statement did not find the record as it should be: looks at it under a lock. */
-  const mergeLocked = async (db: Database, id: string, write: Write, shape: Shape, guard: Guard | undefined) =>
-    ctx.transaction(async (tx) => {
-      const found = await store.lock(tx, db, id, guard);
-      if (!found) throw notFound();
-      const { table, data } = write;
-      const merged: Data = Object.fromEntries([...Object.entries(found.data), ...Object.entries(data)]);
-      // A record that stays in its table was checked when it was written; what moves in is checked whole.
-      refuse(found.tableName === table.name ? checkMissing(table, merged) : checkRecord(table, merged));
-      const json = JSON.stringify(merged);
-      refuse(checkSize(json));
-      const change = { id, table, json: JSON.stringify(data), mustHave: [], guard, checked: true };
-      const wanted = isWanted(db, "update", id, table.name, merged);
-      const done = await store.update(db, change, { ...shape, whole: wanted }, tx);
-      if (done?.record) await ctx.changed(changeOf(db, "update", done.record), tx);
-      return done;
-    });
+  const mergeLocked = async (tx: Tx, db: Database, id: string, { table, data }: Write, shape: Shape, guard?: Guard) => {
+    const found = await store.lock(tx, db, id, guard);
+    if (!found) throw notFound();
+    const merged: Data = Object.fromEntries([...Object.entries(found.data), ...Object.entries(data)]);
+    // A record that stays in its table was checked when it was written; what moves in is checked whole.
+    refuse(found.tableName === table.name ? checkMissing(table, merged) : checkRecord(table, merged));
+    refuse(checkSize(JSON.stringify(merged)));
+    const change = { id, table, json: JSON.stringify(data), mustHave: [], guard, checked: true };
+    return store.update(db, change, shape, tx);
+  };
 
-  const merge = async (db: Database, id: string, write: Write, shape: Shape, guard: Guard | undefined) => {
+  const merge = async (db: Database, id: string, write: Write, asked: Shape, guard?: Guard, given?: Tx) => {
     const { table, data } = write;
     refuse(checkChanges(table, data));
     const json = JSON.stringify(data);
     refuse(checkSize(json));
     const mustHave = table.required.filter((name) => !Object.hasOwn(data, name));
     const wanted = isWanted(db, "update", id, table.name, data);
+    const shape = { ...asked, whole: wanted };
     const change = { id, table, json, mustHave, guard, checked: false };
-    const done = await withEvent(db, "update", wanted, (tx) =>
-      store.update(db, change, { ...shape, whole: wanted }, tx),
-    );
-    return done ?? mergeLocked(db, id, write, shape, guard);
+    const attempt = (locked: boolean) => async (tx: Tx | undefined) => {
+      const done =
+        locked && tx ? await mergeLocked(tx, db, id, write, shape, guard) : await store.update(db, change, shape, tx);
+      if (!done) return undefined;
+      if (done.record) await ctx.changed(changeOf(db, "update", done.record), tx);
+      tell(db, "update", id, tx);
+      return done;
+    };
+    return (await withEvent(wanted, given, attempt(false))) ?? withEvent(true, given, attempt(true));
+  };
+
+  const remove = async (db: Database, id: string, guard?: Guard, given?: Tx): Promise<void> => {
+    const wanted = isWanted(db, "destroy", id, "", {});
+    await withEvent(wanted, given, async (tx) => {
+      const done = await store.delete(db, id, { form: "nested", whole: wanted }, guard, tx);
+      if (!done) throw notFound();
+      if (done.record) await ctx.changed(changeOf(db, "destroy", done.record), tx);
+      tell(db, "destroy", id, tx);
+    });
   };
 
   /**
@@ -115,14 +129,12 @@ export function createRecords({ ctx, databases, store, changes }: Needed) {
   };
 
   return {
+    upToDate,
     /** `make` is asked again where the database has changed meanwhile. */
-    async create(db: Database, make: (db: Database) => Write): Promise<CreatedRecord> {
-      const made = await upToDate(db, async (current) => insert(current, make(current)));
-      changes.tell({ kind: "create", accountId: db.accountId, dbId: db.id, id: made.id });
-      return made;
-    },
+    create: (db: Database, make: (db: Database) => Write): Promise<CreatedRecord> =>
+      upToDate(db, async (current) => insert(current, make(current))),
 
-    /** `make` gets the record's table; the answer's text. 404 where there is no such record within `guard`. */
+    /** The answer's text. 404 where there is no such record within `guard`. */
     async update(
       db: Database,
       id: string,
@@ -131,17 +143,20 @@ export function createRecords({ ctx, databases, store, changes }: Needed) {
       guard?: Guard,
     ) {
       const done = await upToDate(db, async (current) => merge(current, id, await make(current), shape, guard));
-      changes.tell({ kind: "update", accountId: db.accountId, dbId: db.id, id });
       return done.answer;
     },
 
-    async delete(db: Database, id: string, guard?: Guard): Promise<void> {
-      const wanted = isWanted(db, "destroy", id, "", {});
-      const shape: Shape = { form: "nested", whole: wanted };
-      const done = await withEvent(db, "destroy", wanted, (tx) => store.delete(db, id, shape, guard, tx));
-      if (!done) throw notFound();
-      changes.tell({ kind: "destroy", accountId: db.accountId, dbId: db.id, id });
-    },
+    delete: (db: Database, id: string, guard?: Guard): Promise<void> => remove(db, id, guard),
+
+    /**
+     * The same in a transaction of the caller's, for batches and imports. `create` and `update` give undefined where the
+     * database has another schema by now: roll back, and begin anew by `upToDate`.
+     */
+    within: (tx: Tx) => ({
+      create: (db: Database, write: Write) => insert(db, write, tx),
+      update: (db: Database, id: string, write: Write, shape: Shape) => merge(db, id, write, shape, undefined, tx),
+      delete: (db: Database, id: string) => remove(db, id, undefined, tx),
+    }),
   };
 }
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { startTestApp, type TestApp } from "../../tests/harness.ts";
+import { eventually, startTestApp, type TestApp } from "../../tests/harness.ts";
 
 /** Two processes' worth of caches on one database: what one has answered, the other must know. */
 let one: TestApp;
@@ -19,62 +19,75 @@ const read = async (app: TestApp, code: string) => {
   return status === 200 ? text : status;
 };
 
+/** The writing server knows at once; the other one hears of it within the time that a message takes. */
+async function expectRead(code: string, expected: string | number, writer: TestApp) {
+  expect(await read(writer, code)).toBe(expected);
+  const other = writer === one ? two : one;
+  await eventually(async () => (await read(other, code)) === expected, `"${code}" is ${expected} on the other server`);
+}
+
 describe("a change that one server has answered", () => {
-  test("is what the other one renders: made, changed, renamed, moved, restored, deleted", async () => {
+  test("is what both render: made, changed, renamed, moved, restored, deleted", async () => {
     const code = unique("c");
     const renamed = unique("c");
-    const both = async (name: string, expected: string | number) =>
-      expect([name, await read(two, name), await read(one, name)]).toEqual([name, expected, expected]);
-    await both(code, 404);
+    await expectRead(code, 404, one);
     const made = await one.post("/core/prompts.json", { prompt: { name: "a", code, content: "one" } });
     const path = `/core/prompts/${made.json.id}`;
-    await both(code, "one");
+    await expectRead(code, "one", one);
     await two.patch(`${path}.json`, { prompt: { content: "two" } });
-    await both(code, "two");
+    await expectRead(code, "two", two);
     await one.patch(`${path}.json`, { prompt: { code: renamed } });
-    await both(code, 404);
-    await both(renamed, "two");
+    await expectRead(code, 404, one);
+    await expectRead(renamed, "two", one);
     await two.post(`${path}/versions/1/restore.json`);
-    await both(code, "one");
-    await both(renamed, 404);
-    await one.patch(`${path}.json`, { prompt: { scope: "user" } });
-    await both(code, "one");
-    await two.patch(`${path}.json`, { prompt: { scope: "user", scope_id: 1 } });
+    await expectRead(code, "one", two);
+    await expectRead(renamed, 404, two);
+    await one.patch(`${path}.json`, { prompt: { scope: "team", scope_id: await team() } });
+    await expectRead(code, 404, one);
+    await two.patch(`${path}.json`, { prompt: { scope: "user" } });
+    await expectRead(code, "one", two);
     const extra = await two.post("/core/prompts.json", { prompt: { name: "a", code: `${code}_extra`, content: "more" } });
-    await both(code, "one\n\n## Dodatkowe instrukcje\n\nmore");
-    await both(`${code}_extra`, "more");
+    await expectRead(code, "one\n\n## Dodatkowe instrukcje\n\nmore", two);
+    await expectRead(`${code}_extra`, "more", two);
     await one.delete(`/core/prompts/${extra.json.id}.json`);
-    await both(code, "one");
+    await expectRead(code, "one", one);
     await two.delete(`${path}.json`);
-    await both(code, 404);
+    await expectRead(code, 404, two);
   });
 
-  test("of a built-in prompt is taken and given back", async () => {
+  test("takes the place of a built-in prompt and gives it back", async () => {
     const original = (await two.get("/core/prompt/prompts_api.md")).text;
-    const { json } = await one.post("/core/prompts.json", { prompt: { name: "a", code: "prompts_api", content: "ours" } });
-    expect(await read(two, "prompts_api")).toBe("ours");
+    const override = { name: "a", code: "prompts_api", content: "ours" };
+    const { json } = await one.post("/core/prompts.json", { prompt: override });
+    await expectRead("prompts_api", "ours", one);
     await one.delete(`/core/prompts/${json.id}.json`);
-    expect(await read(two, "prompts_api")).toBe(original);
+    await eventually(async () => (await read(two, "prompts_api")) === original, "the built-in prompt is back");
   });
 
-  test("is never behind, while both are read all the time", async () => {
+  test("is never behind where it was made, and nowhere goes back, while both are read all the time", async () => {
     const code = unique("c");
     const { json } = await one.post("/core/prompts.json", { prompt: { name: "a", code, content: "0" } });
     let answered = 0;
     let done = false;
     const reader = async (app: TestApp) => {
+      let last = 0;
       while (!done) {
-        const least = answered;
-        expect(Number(await read(app, code))).toBeGreaterThanOrEqual(least);
+        const least = app === one ? answered : last;
+        last = Number(await read(app, code));
+        expect(last).toBeGreaterThanOrEqual(least);
       }
     };
-    const readers = [reader(one), reader(two), reader(two)];
+    const readers = Promise.all([reader(one), reader(two), reader(two)]);
     for (let n = 1; n <= 40; n++) {
-      const writer = n % 2 === 0 ? one : two;
-      expect((await writer.patch(`/core/prompts/${json.id}.json`, { prompt: { content: `${n}` } })).status).toBe(200);
+      expect((await one.patch(`/core/prompts/${json.id}.json`, { prompt: { content: `${n}` } })).status).toBe(200);
       answered = n;
     }
+    await eventually(async () => (await read(two, code)) === "40", "the other server has the last one");
     done = true;
-    await Promise.all(readers);
+    await readers;
   });
 });
+
+async function team(): Promise<number> {
+  return (await one.post("/account/teams.json", { team: { name: "A" } })).json.id;
+}

@@ -113,5 +113,5 @@ function checkAnswer(exchange: Exchange, answer: Buffer, bodyAt: number, whole: 
   const right = status === exchange.status && answer.includes(exchange.contains, bodyAt);
   if (right && !(whole && !exchange.verify(answer.utf8Slice(bodyAt, answer.length)))) return;
   const request = exchange.request.split("\r\n", 1)[0];
-  throw new Error(`${request} was answered wrongly: ${status} ${answer.utf8Slice(bodyAt, bodyAt + 500)}`);
+  throw new Error(`${request} was answered wrongly: ${status} ${answer.utf8Slice(bodyAt, Math.min(answer.length, bodyAt + 500))}`);
 }

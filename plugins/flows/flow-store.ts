@@ -1,0 +1,123 @@
+/** All SQL about flows and their programs. */
+import type { Page, Queryable, Sql, Tx } from "platform";
+import type { Program } from "./program.ts";
+
+export interface FlowRow {
+  readonly id: string;
+  readonly accountId: number;
+  readonly code: string;
+  readonly name: string;
+  readonly kind: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly programId: number;
+  readonly active: boolean;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+export type FlowInput = Pick<FlowRow, "code" | "name" | "kind" | "fields" | "active" | "programId">;
+
+export interface FlowFilter {
+  readonly q: string | undefined;
+  readonly code: string | undefined;
+}
+
+/** The object of CONTRACT 9; `warnings` tell what would fail as things are now. */
+export function toApi(row: FlowRow, warnings?: readonly string[]) {
+  return {
+    id: row.id,
+    name: row.name,
+    code: row.code,
+    kind: row.kind,
+    fields: row.fields,
+    active: row.active,
+    created_at: row.createdAt,
+    updated_at: row.updatedAt,
+    ...(warnings && { warnings }),
+  };
+}
+
+export type FlowStore = ReturnType<typeof createFlowStore>;
+
+export function createFlowStore(sql: Sql) {
+  const columns = sql`id, account_id, code, name, kind, fields, program_id, active, created_at, updated_at`;
+
+  return {
+    async list(accountId: number, filter: FlowFilter, { limit, offset }: Page) {
+      const where = sql`account_id = ${accountId}
+        ${filter.q === undefined ? sql`` : sql`and (name ilike ${filter.q} or code ilike ${filter.q})`}
+        ${filter.code === undefined ? sql`` : sql`and code = ${filter.code}`}`;
+      const rows = await sql<FlowRow[]>`
+        select ${columns} from flows where ${where} order by id limit ${limit} offset ${offset}`;
+      const [count] = await sql<{ total: number }[]>`select count(*) as total from flows where ${where}`;
+      return { rows, total: count?.total ?? 0 };
+    },
+
+    async byId(accountId: number, id: string, on: Queryable = sql): Promise<FlowRow | undefined> {
+      const [row] = await on<FlowRow[]>`select ${columns} from flows where account_id = ${accountId} and id = ${id}`;
+      return row;
+    },
+
+    async byCode(accountId: number, code: string, on: Queryable = sql): Promise<FlowRow | undefined> {
+      const [row] = await on<FlowRow[]>`select ${columns} from flows where account_id = ${accountId} and code = ${code}`;
+      return row;
+    },
+
+    /** Held until the transaction ends, so that changes take turns. */
+    async lock(tx: Tx, accountId: number, id: string): Promise<FlowRow | undefined> {
+      const [row] = await tx<FlowRow[]>`
+        select ${columns} from flows where account_id = ${accountId} and id = ${id} for no key update`;
+      return row;
+    },
+
+    /** A code like `base`, or with the least number that is free. Makers of one code take turns. */
+    async freeCode(tx: Tx, accountId: number, base: string): Promise<string> {
+      await tx`select pg_advisory_xact_lock(hashtextextended(${`flows.code/${accountId}/${base}`}, 0))`;
+      const taken = await tx<{ code: string }[]>`
+        select code from flows where account_id = ${accountId} and (code = ${base} or code ~ ${`^${base}-[0-9]+$`})`;
+      const codes = new Set(taken.map(({ code }) => code));
+      if (!codes.has(base)) return base;
+      let number = 2;
+      while (codes.has(`${base}-${number}`)) number += 1;
+      return `${base}-${number}`;
+    },
+
+    async insertProgram(tx: Tx, accountId: number, flowId: string, program: unknown): Promise<number> {
+      const [row] = await tx<{ id: number }[]>`
+        insert into flow_programs (account_id, flow_id, program)
+        values (${accountId}, ${flowId}, ${JSON.stringify(program)}::text::json) returning id`;
+      if (!row) throw new Error("an insert of one row returns one");
+      return row.id;
+    },
+
+    async programs(accountId: number, ids: readonly number[]): Promise<Map<number, Program>> {
+      const rows = await sql<{ id: number; program: Program }[]>`
+        select id, program from flow_programs where account_id = ${accountId} and id = any(${ids}::bigint[])`;
+      return new Map(rows.map(({ id, program }) => [id, program]));
+    },
+
+    async insert(tx: Tx, id: string, accountId: number, userId: number, input: FlowInput): Promise<FlowRow> {
+      const [row] = await tx<FlowRow[]>`
+        insert into flows (id, account_id, code, name, kind, fields, program_id, active, created_by_id)
+        values (${id}, ${accountId}, ${input.code}, ${input.name}, ${input.kind},
+          ${JSON.stringify(input.fields)}::text::json, ${input.programId}, ${input.active}, ${userId})
+        returning ${columns}`;
+      return row as FlowRow; // an insert of one row returns one
+    },
+
+    async update(tx: Tx, accountId: number, id: string, userId: number, input: FlowInput): Promise<FlowRow> {
+      const [row] = await tx<FlowRow[]>`
+        update flows set code = ${input.code}, name = ${input.name}, kind = ${input.kind},
+          fields = ${JSON.stringify(input.fields)}::text::json, program_id = ${input.programId},
+          active = ${input.active}, updated_by_id = ${userId}, updated_at = now()
+        where account_id = ${accountId} and id = ${id} returning ${columns}`;
+      return row as FlowRow; // `lock` held the row
+    },
+
+    async delete(accountId: number, id: string): Promise<FlowRow | undefined> {
+      const [row] = await sql<FlowRow[]>`
+        delete from flows where account_id = ${accountId} and id = ${id} returning ${columns}`;
+      return row;
+    },
+  };
+}

@@ -1,0 +1,67 @@
+/** What the engine asks of whoever runs it, and the ways a run is left. */
+import type { CallOutcome } from "./api.ts";
+import type { DbOp, Step } from "./program.ts";
+import type { Templates } from "./template.ts";
+import type { World } from "./thread.ts";
+
+export interface EffectCall {
+  readonly connector: string;
+  readonly method: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly step: Step;
+  readonly stepId: string;
+  /** The same for every attempt of this step of this process. */
+  readonly key: string;
+  readonly timeoutMs: number | undefined;
+}
+
+export interface DbEffect {
+  readonly op: DbOp;
+  readonly db: string;
+  readonly table: string | null;
+  readonly id: string | null;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly stepId: string;
+}
+
+/** What a process needs from outside. */
+export interface Host extends Omit<World, "memory"> {
+  readonly templates: Templates;
+  readonly signal: AbortSignal;
+  readonly now: () => number;
+  /** `inline`: only as far as no effect is due; `dry`: waits take no time. */
+  readonly mode: "drive" | "inline" | "dry";
+  /** Undefined where there is no such active connector and method. Throws a StepFault for wrong parameters. */
+  callConnector(call: EffectCall): Promise<CallOutcome | undefined>;
+  /** Calls `done` with the result, and stores the state with the effect: both or neither. Throws a StepFault. */
+  db(effect: DbEffect, done: (result: unknown) => void): Promise<void>;
+  /** Puts the program into `programs`. Undefined where there is no such active flow. */
+  flow(code: string): Promise<{ programId: number } | undefined>;
+  /** Stores the state as it is now. */
+  save(): Promise<void>;
+}
+
+export type End =
+  | { readonly kind: "finished"; readonly data: unknown }
+  | { readonly kind: "error"; readonly message: string }
+  /** To be gone on with at this time. */
+  | { readonly kind: "suspended"; readonly until: number };
+
+/** The process waits, longer than one holds it in memory for. */
+export class Suspended extends Error {
+  readonly until: number;
+  constructor(until: number) {
+    super("suspended");
+    this.until = until;
+  }
+}
+
+/** A `return` on its way out. */
+export class Returned extends Error {
+  readonly value: unknown;
+  constructor(value: unknown) {
+    super("returned");
+    this.value = value;
+  }
+}

@@ -1,0 +1,183 @@
+/** All SQL about flow processes. A write names the fence that the writer holds, and does nothing where it is another's. */
+import type { Page, Queryable, Sql, Tx } from "platform";
+import type { Cursor, Memory, StepRecord } from "./state.ts";
+
+export type ProcessStatus = "pending" | "finished" | "error";
+
+export interface ProcessRow {
+  readonly accountId: number;
+  readonly id: string;
+  readonly flowCode: string;
+  readonly status: ProcessStatus;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly data: unknown;
+  readonly error: string | null;
+  readonly createdAt: Date;
+  readonly finishedAt: Date | null;
+}
+
+/** With its steps and where it stands. */
+export interface WholeProcess extends ProcessRow {
+  readonly cursor: Cursor | null;
+  readonly memory: Memory | null;
+  readonly steps: readonly StepRecord[];
+  readonly further: readonly (readonly StepRecord[])[] | null;
+}
+
+/** What is needed to go on with one. */
+export interface HeldProcess extends ProcessRow {
+  readonly cursor: Cursor;
+  readonly memory: Memory;
+  readonly stored: number;
+  readonly fence: number;
+}
+
+/** JSON is text here: made once. */
+export interface NewProcess {
+  readonly accountId: number;
+  readonly id: string;
+  readonly flowCode: string;
+  readonly programId: number;
+  readonly status: ProcessStatus;
+  readonly input: string;
+  readonly data: string | null;
+  readonly error: string | null;
+  readonly cursor: string | null;
+  readonly memory: string | null;
+  readonly steps: string;
+  readonly createdAt: Date;
+  readonly finishedAt: Date | null;
+}
+
+export interface Progress {
+  readonly accountId: number;
+  readonly id: string;
+  readonly fence: number;
+  /** The number of this batch of steps. */
+  readonly stored: number;
+  readonly steps: string | undefined;
+  /** undefined leaves it as it is. */
+  readonly cursor: string | null;
+  readonly memory: string | null | undefined;
+  readonly end: { readonly status: "finished" | "error"; readonly data: string | null; readonly error: string | null } | undefined;
+}
+
+export interface ProcessFilter {
+  readonly flowCode: string | undefined;
+  readonly status: string | undefined;
+}
+
+export type ProcessStore = ReturnType<typeof createProcessStore>;
+
+export function createProcessStore(sql: Sql) {
+  const columns = sql`p.account_id, p.id, p.flow_code, p.status, p.input, p.data, p.error, p.created_at, p.finished_at`;
+
+  return {
+    /** Many in one statement: all or none. */
+    async insert(rows: readonly NewProcess[], on: Queryable = sql): Promise<void> {
+      await on`
+        insert into flow_processes (account_id, id, flow_code, program_id, status, input, data, error, cursor, memory,
+          steps, created_at, finished_at)
+        select n.account_id, n.id, n.flow_code, n.program_id, n.status, n.input::json, n.data::json, n.error,
+          n.cursor::json, n.memory::json, n.steps::json, n.created_at, n.finished_at
+        from unnest(${rows.map((r) => r.accountId)}::bigint[], ${rows.map((r) => r.id)}::uuid[],
+          ${rows.map((r) => r.flowCode)}::text[], ${rows.map((r) => r.programId)}::bigint[],
+          ${rows.map((r) => r.status)}::text[], ${rows.map((r) => r.input)}::text[], ${rows.map((r) => r.data)}::text[],
+          ${rows.map((r) => r.error)}::text[], ${rows.map((r) => r.cursor)}::text[], ${rows.map((r) => r.memory)}::text[],
+          ${rows.map((r) => r.steps)}::text[], ${rows.map((r) => r.createdAt.toISOString())}::text[]::timestamptz[],
+          ${rows.map((r) => r.finishedAt?.toISOString() ?? null)}::text[]::timestamptz[]
+        ) as n (account_id, id, flow_code, program_id, status, input, data, error, cursor, memory, steps, created_at,
+          finished_at)`;
+    },
+
+    /** Takes the process over: whoever had it before writes nothing any more. Undefined where it does not run. */
+    async take(accountId: number, id: string): Promise<HeldProcess | undefined> {
+      const [row] = await sql<HeldProcess[]>`
+        update flow_processes p set fence = p.fence + 1
+        where p.account_id = ${accountId} and p.id = ${id} and p.status = 'pending'
+        returning ${columns}, p.cursor, p.memory, p.stored, p.fence`;
+      return row;
+    },
+
+    /** Stores how far it is, and its end. False where the process has ended or was taken over. */
+    async progress({ accountId, id, fence, stored, steps, cursor, memory, end }: Progress, on: Queryable = sql): Promise<boolean> {
+      const update = sql`
+        update flow_processes set cursor = ${cursor}::text::json
+          ${memory === undefined ? sql`` : sql`, memory = ${memory}::text::json`}
+          ${steps === undefined ? sql`` : sql`, stored = ${stored + 1}`}
+          ${
+            end === undefined
+              ? sql``
+              : sql`, status = ${end.status}, data = ${end.data}::text::json, error = ${end.error}, finished_at = now()`
+          }
+        where account_id = ${accountId} and id = ${id} and fence = ${fence} and status = 'pending'`;
+      if (steps === undefined) return (await on`${update}`).count === 1;
+      const result = await on`
+        with p as (${update} returning account_id, id)
+        insert into flow_process_steps (account_id, process_id, number, steps)
+        select p.account_id, p.id, ${stored}, ${steps}::text::json from p`;
+      return result.count === 1;
+    },
+
+    async show(accountId: number, id: string): Promise<WholeProcess | undefined> {
+      const [row] = await sql<WholeProcess[]>`
+        select ${columns}, p.cursor, p.memory, p.steps,
+          (select json_agg(s.steps order by s.number) from flow_process_steps s
+            where s.account_id = p.account_id and s.process_id = p.id) as further
+        from flow_processes p where p.account_id = ${accountId} and p.id = ${id}`;
+      return row;
+    },
+
+    async state(accountId: number, id: string): Promise<ProcessRow | undefined> {
+      const [row] = await sql<ProcessRow[]>`
+        select ${columns} from flow_processes p where p.account_id = ${accountId} and p.id = ${id}`;
+      return row;
+    },
+
+    /** The latest first. */
+    async list(accountId: number, { flowCode, status }: ProcessFilter, { limit, offset }: Page) {
+      const where = sql`p.account_id = ${accountId}
+        ${flowCode === undefined ? sql`` : sql`and p.flow_code = ${flowCode}`}
+        ${status === undefined ? sql`` : sql`and p.status = ${status}`}`;
+      const rows = await sql<WholeProcess[]>`
+        select ${columns}, p.cursor, p.memory, p.steps,
+          (select json_agg(s.steps order by s.number) from flow_process_steps s
+            where s.account_id = p.account_id and s.process_id = p.id and s.number <= 20) as further
+        from flow_processes p where ${where} order by p.id desc limit ${limit} offset ${offset}`;
+      const [count] = await sql<{ total: number }[]>`select count(*) as total from flow_processes p where ${where}`;
+      return { rows, total: count?.total ?? 0 };
+    },
+
+    /** Undefined where it does not run. */
+    async cancel(tx: Tx, accountId: number, id: string): Promise<ProcessRow | undefined> {
+      const [row] = await tx<ProcessRow[]>`
+        update flow_processes p set status = 'error', error = 'cancelled', finished_at = now(), fence = p.fence + 1
+        where p.account_id = ${accountId} and p.id = ${id} and p.status = 'pending' returning ${columns}`;
+      return row;
+    },
+
+    /** Held until the transaction ends. */
+    async lock(tx: Tx, accountId: number, id: string): Promise<WholeProcess | undefined> {
+      const [row] = await tx<WholeProcess[]>`
+        select ${columns}, p.cursor, p.memory, p.steps, null as further from flow_processes p
+        where p.account_id = ${accountId} and p.id = ${id} for no key update`;
+      return row;
+    },
+
+    async resume(tx: Tx, accountId: number, id: string, cursor: Cursor): Promise<ProcessRow> {
+      const [row] = await tx<ProcessRow[]>`
+        update flow_processes p set status = 'pending', error = null, data = null, finished_at = null,
+          fence = p.fence + 1, cursor = ${JSON.stringify(cursor)}::text::json
+        where p.account_id = ${accountId} and p.id = ${id} returning ${columns}`;
+      return row as ProcessRow; // `lock` held the row
+    },
+
+    async prune(olderThanDays: number, most: number): Promise<number> {
+      const result = await sql`
+        delete from flow_processes where (account_id, id) in (
+          select account_id, id from flow_processes
+          where finished_at < now() - make_interval(days => ${olderThanDays}) limit ${most})`;
+      return result.count;
+    },
+  };
+}

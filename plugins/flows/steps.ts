@@ -1,0 +1,159 @@
+/** What each type of step does. CONTRACT 9. */
+import { StepFault } from "./fault.ts";
+import { isRecord } from "./check.ts";
+import { Suspended, type Host } from "./host.ts";
+import { limits } from "./program.ts";
+import type { ConnectorStep, DbStep, EachStep, FlowStep, MutationStep, Step, WaitStep } from "./program.ts";
+import { resultOf, type BlockFrame, type Cursor } from "./state.ts";
+import { callsOf, deadlineOf, idOf, pathOf, placeIn, scopeAt, variablesOf, type Thread, type World } from "./thread.ts";
+
+export interface Tools {
+  readonly host: Host;
+  readonly world: World;
+  readonly cursor: Cursor;
+  /** The memory has to be stored again. */
+  changed(): void;
+  finish(thread: Thread, output: unknown): void;
+  flush(): Promise<void>;
+  save(): Promise<void>;
+  leave(thread: Thread, value: unknown): void;
+}
+
+export async function perform(tools: Tools, thread: Thread, frame: BlockFrame, step: Step): Promise<void> {
+  const value = (template: unknown) => tools.host.templates.value(template, variablesOf(tools.world, thread));
+  switch (step.type) {
+    case "mutation":
+      return mutate(tools, thread, step);
+    case "if": {
+      const branch = tools.host.templates.holds(step.condition, variablesOf(tools.world, thread)) ? "then" : "else";
+      if (!step[branch]?.length) return tools.finish(thread, null);
+      return void thread.frames.push({ kind: "block", place: placeIn(frame, branch), at: 0 });
+    }
+    case "return":
+      return tools.leave(thread, step.value === undefined ? resultOf(scopeAt(tools.world, thread)) : value(step.value));
+    case "fail":
+      throw new StepFault(text(value(step.message ?? "the flow failed")));
+    case "wait":
+      return wait(tools, thread, frame, step);
+    case "each":
+      return each(tools, thread, step);
+    case "flow":
+      return call(tools, thread, step);
+    case "connector":
+      return connect(tools, thread, step);
+    case "db":
+      return database(tools, thread, step);
+  }
+}
+
+/** All or nothing, each value seeing those before it. */
+function mutate({ host, world, changed, finish }: Tools, thread: Thread, { set }: MutationStep): void {
+  const variables = variablesOf(world, thread);
+  const values: Record<string, unknown> = {};
+  for (const [name, template] of Object.entries(set)) {
+    values[name] = host.templates.value(template, variables);
+    variables[name] = values[name];
+  }
+  const scope = scopeAt(world, thread);
+  Object.assign(scope.vars, values);
+  scope.set = [...new Set([...scope.set, ...Object.keys(values)])];
+  changed();
+  finish(thread, values);
+}
+
+function wait({ host, world, finish }: Tools, thread: Thread, frame: BlockFrame, step: WaitStep): void {
+  const seconds = Number(host.templates.value(step.seconds, variablesOf(world, thread)));
+  if (!(seconds >= 0 && seconds <= limits.waitSeconds))
+    throw new StepFault(`seconds must be a number from 0 to ${limits.waitSeconds}`);
+  if (seconds === 0) return finish(thread, null);
+  frame.wake = Math.min(host.now() + seconds * 1000, deadlineOf(thread) ?? Infinity);
+  frame.waiting = true;
+}
+
+function each({ host, world, cursor, changed, finish }: Tools, thread: Thread, step: EachStep): void {
+  const elements = host.templates.value(step.in, variablesOf(world, thread));
+  if (!Array.isArray(elements)) throw new StepFault("in is no array");
+  if (elements.length > limits.elements)
+    throw new StepFault(`in has ${elements.length} elements: an each goes through at most ${limits.elements}`);
+  if (elements.length === 0) return finish(thread, { count: 0 });
+  const list = `${++cursor.names}`;
+  world.memory.lists[list] = elements;
+  changed();
+  const { as = "item", concurrency = 1 } = step;
+  thread.frames.push({ kind: "each", list, as, concurrency, next: 0, lanes: [] });
+}
+
+async function call({ host, world, cursor, changed }: Tools, thread: Thread, step: FlowStep): Promise<void> {
+  if (callsOf(thread) >= limits.calls) throw new StepFault(`flows are within flows more than ${limits.calls} deep`);
+  const input = host.templates.value(step.input ?? {}, variablesOf(world, thread));
+  if (!isRecord(input)) throw new StepFault("input is no object");
+  const flow = await host.flow(step.flow);
+  if (!flow) throw new StepFault(`there is no active flow "${step.flow}"`);
+  const scope = `${++cursor.names}`;
+  world.memory.scopes[scope] = { flow: step.flow, programId: flow.programId, input, vars: {}, set: [] };
+  changed();
+  thread.frames.push({ kind: "call", scope }, { kind: "block", place: "", at: 0 });
+}
+
+async function connect(tools: Tools, thread: Thread, step: ConnectorStep): Promise<void> {
+  const { host, world } = tools;
+  if (host.mode === "inline") throw new Suspended(host.now());
+  const params = host.templates.value(step.params ?? {}, variablesOf(world, thread));
+  await tools.flush();
+  const deadline = deadlineOf(thread);
+  const outcome = await host.callConnector({
+    connector: step.connector,
+    method: step.method,
+    params: isRecord(params) ? params : {},
+    step,
+    stepId: idOf(world, thread, thread.frames.length - 1),
+    key: pathOf(thread),
+    timeoutMs: deadline === undefined ? undefined : Math.max(1, deadline - host.now()),
+  });
+  if (!outcome) throw new StepFault(`there is no active connector "${step.connector}" with a method "${step.method}"`);
+  const { ok, status, data, error } = outcome;
+  const timedOut = deadline !== undefined && deadline <= host.now();
+  if (!ok) throw new StepFault(error ?? "the call failed", { status, data, timedOut });
+  keep(tools, thread, step.as ?? step.id, data);
+  tools.finish(thread, data);
+  await tools.save();
+}
+
+async function database(tools: Tools, thread: Thread, step: DbStep): Promise<void> {
+  const { host, world } = tools;
+  if (host.mode === "inline") throw new Suspended(host.now());
+  const value = (template: unknown) => host.templates.value(template, variablesOf(world, thread));
+  const { op } = step;
+  const named = op === "get" || op === "update" || op === "delete";
+  const id = named ? value(step.id) : null;
+  const data = op === "create" || op === "update" ? value(step.data) : {};
+  const params = value(step.params ?? {});
+  const table = value(step.table_name ?? null);
+  if (named && (typeof id !== "string" || id === "")) throw new StepFault("id is blank: it must be a record's id");
+  if (!isRecord(data)) throw new StepFault("data is no object");
+  await tools.flush();
+  const effect = {
+    op,
+    db: step.db,
+    table: table === null || table === "" ? null : text(table),
+    id: id === null ? null : text(id),
+    data,
+    params: isRecord(params) ? params : {},
+    stepId: idOf(world, thread, thread.frames.length - 1),
+  };
+  await host.db(effect, (result) => {
+    keep(tools, thread, step.as ?? (named ? undefined : step.id), result);
+    tools.finish(thread, result);
+  });
+}
+
+function keep({ world, changed }: Tools, thread: Thread, name: string | undefined, value: unknown): void {
+  if (name === undefined || name === null) return;
+  scopeAt(world, thread).vars[name] = value;
+  changed();
+}
+
+function text(value: unknown): string {
+  if (typeof value === "string") return value;
+  return value === null || value === undefined ? "" : JSON.stringify(value);
+}

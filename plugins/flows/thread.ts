@@ -1,0 +1,116 @@
+/** Where a running step stands: its program, the names it sees and how it is called in the list of steps. Pure. */
+import { blockAt, type Program, type Step } from "./program.ts";
+import { rootScope, type BlockFrame, type EachFrame, type Frame, type Memory, type Programs, type Scope } from "./state.ts";
+import type { Variables } from "./template.ts";
+
+/** The frames of the process, or of one element of an `each`. */
+export interface Thread {
+  readonly frames: Frame[];
+  readonly parent?: Thread | undefined;
+  /** The `each` of the parent that this goes through, and the element. */
+  readonly each?: EachFrame | undefined;
+  readonly index: number;
+  /** Another element has failed or returned: goes no further. */
+  readonly stopped: () => boolean;
+}
+
+export interface World {
+  readonly memory: Memory;
+  readonly programs: Programs;
+  readonly accountUrl: string;
+}
+
+/** The scope of the frame at `at`, counted from the bottom; the top one when left out. */
+export function scopeAt({ memory }: World, thread: Thread, at = thread.frames.length - 1): Scope {
+  const scope = memory.scopes[scopeNameAt(thread, at)];
+  if (!scope) throw new Error("a frame's scope is not in the memory");
+  return scope;
+}
+
+function scopeNameAt(thread: Thread, at: number): string {
+  for (let i = at; i >= 0; i--) {
+    const frame = thread.frames[i];
+    if (frame?.kind === "call") return frame.scope;
+  }
+  return thread.parent ? scopeNameAt(thread.parent, thread.parent.frames.length - 1) : rootScope;
+}
+
+export function blockOf(world: World, thread: Thread, at: number): Program {
+  const frame = thread.frames[at];
+  const program = world.programs.get(scopeAt(world, thread, at).programId);
+  if (frame?.kind !== "block" || !program) throw new Error("a frame's program is not at hand");
+  return blockAt(program, frame.place);
+}
+
+/** The step that runs or comes next in the frame; undefined at the end of its block. */
+export function stepOf(world: World, thread: Thread, at: number): Step | undefined {
+  const frame = thread.frames[at];
+  return frame?.kind === "block" ? blockOf(world, thread, at)[frame.at] : undefined;
+}
+
+/** The place of a branch within the step that the frame is at. */
+export function placeIn(frame: BlockFrame, branch: string): string {
+  return frame.place === "" ? `${frame.at}.${branch}` : `${frame.place}.${frame.at}.${branch}`;
+}
+
+/** `input` and its keys, what steps stored, elements of `each`, the `error` of `on_error` steps, `account_url`. */
+export function variablesOf(world: World, thread: Thread): Variables {
+  const scope = scopeAt(world, thread);
+  const variables: Variables = { ...scope.input, ...scope.vars };
+  for (const local of localsOf(world, thread).toReversed()) Object.assign(variables, local);
+  variables["input"] = scope.input;
+  variables["account_url"] = world.accountUrl;
+  return variables;
+}
+
+/** The names of frames up to the flow's own beginning, the innermost first. */
+function localsOf(world: World, thread: Thread): Variables[] {
+  const locals: Variables[] = [];
+  for (let one: Thread | undefined = thread; one; one = one.parent) {
+    for (let at = one.frames.length - 1; at >= 0; at--) {
+      const frame = one.frames[at];
+      if (frame?.kind === "call") return locals;
+      if (frame?.kind === "block" && frame.error) locals.push({ error: frame.error });
+    }
+    if (one.each) {
+      const { as, list } = one.each;
+      locals.push({ [as]: world.memory.lists[list]?.[one.index] ?? null, [`${as}_index`]: one.index });
+    }
+  }
+  return locals;
+}
+
+/** How many flows are within each other here. */
+export function callsOf(thread: Thread): number {
+  const own = thread.frames.filter(({ kind }) => kind === "call").length;
+  return own + (thread.parent ? callsOf(thread.parent) : 0);
+}
+
+/** The step's own id, else its place; with the flow it belongs to and the elements it runs for. */
+export function idOf(world: World, thread: Thread, at: number): string {
+  const frame = thread.frames[at];
+  const step = stepOf(world, thread, at);
+  if (frame?.kind !== "block" || !step) return "";
+  const own = step.type === "db" ? undefined : step.id;
+  const place = frame.place === "" ? `${frame.at}` : `${frame.place}.${frame.at}`;
+  const flow = scopeNameAt(thread, at) === rootScope ? "" : `${scopeAt(world, thread, at).flow}/`;
+  const elements: number[] = [];
+  for (let one: Thread | undefined = thread; one?.each; one = one.parent) elements.unshift(one.index);
+  return `${flow}${own ?? place}${elements.map((index) => `#${index}`).join("")}`;
+}
+
+/** Names this very step of the process, the same however often it is tried. */
+export function pathOf(thread: Thread): string {
+  const own = thread.frames.map((frame) =>
+    frame.kind === "block" ? `${frame.place}.${frame.at}` : frame.kind === "call" ? frame.scope : "",
+  );
+  return `${thread.parent ? `${pathOf(thread.parent)}#${thread.index}` : ""}${own.join("/")}`;
+}
+
+/** The earliest time limit of the steps around; undefined where there is none. */
+export function deadlineOf(thread: Thread): number | undefined {
+  const own = thread.frames.flatMap((frame) => (frame.kind === "block" ? (frame.deadline ?? []) : []));
+  const outer = thread.parent ? (deadlineOf(thread.parent) ?? []) : [];
+  const all = own.concat(outer);
+  return all.length > 0 ? Math.min(...all) : undefined;
+}

@@ -1,0 +1,35 @@
+/** What other plugins may do with databases: the private API without HTTP. */
+import { service } from "platform";
+
+/** A record as the private API answers it. */
+export interface ApiRecord {
+  readonly id: string;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly table_name: string | null;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+export interface RecordWrite {
+  readonly tableName?: string | null | undefined;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** `db` is an id or a code. What is not there throws 404, what does not fit its schema 422 by field. */
+export interface JsonDatabases {
+  /** Whether the account has such a database, and its other names. */
+  find(accountId: number, db: string): Promise<{ readonly id: string; readonly code: string } | undefined>;
+  create(accountId: number, db: string, record: RecordWrite): Promise<ApiRecord>;
+  get(accountId: number, db: string, id: string): Promise<ApiRecord>;
+  /** Merges `data` key by key; without `tableName` the record goes to the null table (SPEC 4.4). */
+  update(accountId: number, db: string, id: string, record: RecordWrite): Promise<ApiRecord>;
+  delete(accountId: number, db: string, id: string): Promise<void>;
+  /** By the parameters of the private search, e.g. { "filter[city]": "Łódź", sort: "-age" }; flat records. */
+  search(
+    accountId: number,
+    db: string,
+    params: Readonly<Record<string, string>>,
+  ): Promise<readonly Readonly<Record<string, unknown>>[]>;
+}
+
+export const jsonDatabases = service<JsonDatabases>("jsondb.databases");

@@ -1,0 +1,60 @@
+import { notFound, uuidOf } from "platform";
+import type { ApiRecord, JsonDatabases, RecordWrite } from "./api.ts";
+import { tableForWrite, type Database } from "./database.ts";
+import { readSearch } from "./query.ts";
+import type { RecordStore } from "./record-store.ts";
+import type { Records } from "./records.ts";
+import type { SearchStore } from "./search-store.ts";
+import type { Databases } from "./store.ts";
+
+interface Needed {
+  readonly databases: Databases;
+  readonly records: Records;
+  readonly store: RecordStore;
+  readonly searches: SearchStore;
+}
+
+/** The private API for other plugins. */
+export function createService({ databases, records, store, searches }: Needed): JsonDatabases {
+  const at = async (accountId: number, key: string): Promise<Database> => {
+    const db = await databases.find(accountId, key);
+    if (!db) throw notFound(`there is no database ${key.slice(0, 100)}`);
+    return db;
+  };
+  const write = ({ tableName, data }: RecordWrite) => {
+    return (db: Database) => ({ table: tableForWrite(db, tableName), data: { ...data } });
+  };
+  return {
+    async find(accountId, key) {
+      const db = await databases.find(accountId, key);
+      return db && { id: db.id, code: db.code };
+    },
+    async create(accountId, key, record) {
+      const { id, table, data, createdAt } = await records.create(await at(accountId, key), write(record));
+      const time = createdAt.toJSON();
+      return { id, data, table_name: table.name === "" ? null : table.name, created_at: time, updated_at: time };
+    },
+    async get(accountId, key, id) {
+      const found = await store.get(await at(accountId, key), uuidOf(id), { form: "nested" });
+      if (!found) throw notFound();
+      return parsed(found.answer);
+    },
+    async update(accountId, key, id, record) {
+      const db = await at(accountId, key);
+      return parsed(await records.update(db, uuidOf(id), write(record), { form: "nested" }));
+    },
+    async delete(accountId, key, id) {
+      await records.delete(await at(accountId, key), uuidOf(id));
+    },
+    async search(accountId, key, params) {
+      const asked = new URLSearchParams(params);
+      const make = (db: Database) => ({ query: { ...readSearch(db, asked), after: undefined }, cursor: undefined });
+      const { body } = await searches.search(await at(accountId, key), make, { form: "flat" });
+      return JSON.parse(body) as Record<string, unknown>[]; // a flat answer is an array of objects
+    },
+  };
+}
+
+function parsed(answer: string): ApiRecord {
+  return JSON.parse(answer) as ApiRecord; // printed by `nestedAnswer` in this form
+}

@@ -1,0 +1,151 @@
+import type { Page, Sql, Tx } from "platform";
+
+export type DeliveryStatus = "pending" | "delivered" | "failed";
+
+export interface DeliveryRow {
+  readonly id: number;
+  readonly messageId: string;
+  readonly sourceType: string;
+  readonly kind: string;
+  readonly status: DeliveryStatus;
+  readonly attempts: number;
+  readonly responseStatus: number | null;
+  readonly responseBody: string | null;
+  readonly error: string | null;
+  readonly durationMs: number | null;
+  readonly attemptedAt: Date | null;
+  readonly nextAttemptAt: Date | null;
+  readonly createdAt: Date;
+}
+
+/** A delivery that was sent already when it is written: a test. */
+export interface SentDelivery extends Omit<DeliveryRow, "id" | "attempts" | "nextAttemptAt" | "createdAt"> {
+  readonly accountId: number;
+  readonly webhookId: number;
+  readonly body: string;
+}
+
+export interface DeliveryRange {
+  readonly from: Date;
+  readonly to: Date;
+  readonly status: "delivered" | "failed";
+  readonly most: number;
+}
+
+export type DeliveryStore = ReturnType<typeof createDeliveryStore>;
+
+/** The SQL of the log. */
+export function createDeliveryStore(sql: Sql) {
+  const columns = sql`
+    id, message_id, source_type, kind, status, attempts, response_status, response_body, error, duration_ms,
+    attempted_at, next_attempt_at, created_at`;
+
+  /** Puts deliveries back into the queue; one that is being sent is left alone. */
+  const requeue = async (tx: Tx, accountId: number, ids: readonly number[]) => {
+    await tx`
+      update webhook_deliveries set status = 'pending', attempts_before = attempts, next_attempt_at = now()
+      where account_id = ${accountId} and id = any(${ids}::bigint[])`;
+    return tx<{ webhookId: number; orderKey: string | null }[]>`
+      insert into webhook_queue as q (delivery_id, account_id, webhook_id, order_key, due_at)
+      select id, account_id, webhook_id, order_key, case when order_key is null then now() else 'infinity' end
+      from webhook_deliveries where account_id = ${accountId} and id = any(${ids}::bigint[]) order by id
+      on conflict (delivery_id) do update
+        set due_at = case when q.worker is null and q.due_at <> 'infinity' then now() else q.due_at end
+      returning webhook_id, order_key`;
+  };
+
+  return {
+    requeue,
+
+    /** Newest first. */
+    async list(accountId: number, webhookId: number, status: string | undefined, { limit, offset }: Page) {
+      const where = sql`
+        account_id = ${accountId} and webhook_id = ${webhookId}
+        ${status === undefined ? sql`` : sql`and status = ${status}`}`;
+      const rows = await sql<DeliveryRow[]>`
+        select ${columns} from webhook_deliveries where ${where} order by id desc limit ${limit} offset ${offset}`;
+      const [count] = await sql<{ total: number }[]>`select count(*) as total from webhook_deliveries where ${where}`;
+      return { rows, total: count?.total ?? 0 };
+    },
+
+    async byId(accountId: number, webhookId: number, id: number) {
+      const [row] = await sql<(DeliveryRow & { body: string })[]>`
+        select ${columns}, body from webhook_deliveries
+        where account_id = ${accountId} and webhook_id = ${webhookId} and id = ${id}`;
+      return row;
+    },
+
+    /** The latest record that this webhook had to send. */
+    async latestBody(accountId: number, webhookId: number, sourceType: string, kind: string) {
+      const [row] = await sql<{ body: string }[]>`
+        select body from webhook_deliveries
+        where account_id = ${accountId} and webhook_id = ${webhookId}
+          and source_type = ${sourceType} and kind = ${kind} and event_id is not null
+        order by id desc limit 1`;
+      return row?.body;
+    },
+
+    async insertSent(sent: SentDelivery): Promise<DeliveryRow> {
+      const [row] = await sql<DeliveryRow[]>`
+        insert into webhook_deliveries (account_id, webhook_id, message_id, source_type, kind, body, status, attempts,
+          response_status, response_body, error, duration_ms, attempted_at)
+        values (${sent.accountId}, ${sent.webhookId}, ${sent.messageId}, ${sent.sourceType}, ${sent.kind}, ${sent.body},
+          ${sent.status}, 1, ${sent.responseStatus}, ${sent.responseBody}, ${sent.error}, ${sent.durationMs},
+          ${sent.attemptedAt})
+        returning ${columns}`;
+      if (!row) throw new Error("an insert without a conflict clause gives its row");
+      return row;
+    },
+
+    /** The ids of a time range, oldest first, and whether there are more. */
+    async idsOf(tx: Tx, accountId: number, webhookId: number, { from, to, status, most }: DeliveryRange) {
+      const rows = await tx<{ id: number }[]>`
+        select id from webhook_deliveries
+        where account_id = ${accountId} and webhook_id = ${webhookId} and status = ${status}
+          and created_at >= ${from} and created_at <= ${to}
+        order by id limit ${most + 1}`;
+      return { ids: rows.slice(0, most).map(({ id }) => id), more: rows.length > most };
+    },
+
+    /** Forgets what is older than so many days and of webhooks that are gone; how many, at most `most`. */
+    async prune(days: number, most: number): Promise<number> {
+      const result = await sql`
+        delete from webhook_deliveries where id in (
+          select d.id from webhook_deliveries d
+          where d.created_at < now() - make_interval(days => ${days})
+            and not exists (select from webhook_queue q where q.delivery_id = d.id)
+          order by d.created_at limit ${most})`;
+      return result.count;
+    },
+
+    /** Forgets deliveries of a webhook that is gone; how many, at most `most`. */
+    async forget(accountId: number, webhookId: number, most: number): Promise<number> {
+      const result = await sql`
+        delete from webhook_deliveries where id in (
+          select d.id from webhook_deliveries d
+          where d.account_id = ${accountId} and d.webhook_id = ${webhookId}
+            and not exists (select from webhooks w where w.id = d.webhook_id)
+          order by d.id limit ${most})`;
+      return result.count;
+    },
+  };
+}
+
+/** A delivery as the API shows it. CONTRACT 8; `message_id` is the `webhook-id` of its requests. */
+export function toApi(row: DeliveryRow) {
+  return {
+    id: row.id,
+    message_id: row.messageId,
+    source_type: row.sourceType,
+    event: row.kind,
+    status: row.status,
+    attempts: row.attempts,
+    response_status: row.responseStatus,
+    response_body: row.responseBody,
+    error: row.error,
+    duration_ms: row.durationMs,
+    attempted_at: row.attemptedAt,
+    next_attempt_at: row.nextAttemptAt,
+    created_at: row.createdAt,
+  };
+}

@@ -1,0 +1,154 @@
+import type { Causation, Sql } from "platform";
+
+/** One event for one webhook, to be written. */
+export interface NewDelivery {
+  readonly accountId: number;
+  readonly webhookId: number;
+  readonly eventId: number;
+  readonly messageId: string;
+  readonly sourceType: string;
+  readonly kind: string;
+  readonly orderKey: string | null;
+  readonly body: string;
+  readonly causation: Causation | undefined;
+}
+
+/** A delivery that this process is to send. */
+export interface ClaimedDelivery {
+  readonly id: number;
+  readonly webhookId: number;
+  readonly messageId: string;
+  readonly sourceType: string;
+  readonly kind: string;
+  readonly orderKey: string | null;
+  readonly body: string;
+  readonly causation: Causation | null;
+  readonly attempts: number;
+  readonly attemptsBefore: number;
+  readonly dueAt: Date;
+}
+
+export interface Want {
+  readonly webhookId: number;
+  readonly most: number;
+  /** What is due before this time is not looked for. */
+  readonly since: Date;
+}
+
+/** What came of an attempt. */
+export interface Settlement {
+  readonly id: number;
+  /** `pending`: it comes again in `delaySeconds`. */
+  readonly status: "pending" | "delivered" | "failed";
+  readonly delaySeconds: number;
+  readonly responseStatus: number | null;
+  readonly responseBody: string | null;
+  readonly error: string | null;
+  readonly durationMs: number;
+  readonly attemptedAt: Date;
+}
+
+export interface Place {
+  readonly accountId: number;
+  readonly webhookId: number;
+}
+
+export type QueueStore = ReturnType<typeof createQueueStore>;
+
+const earliest = (date: Date) => date.toISOString();
+
+/** The SQL of sending; what must keep its plan is a function of the migration. */
+export function createQueueStore(sql: Sql, worker: string) {
+  return {
+    /** Writes deliveries to be sent, in order. One event makes one for a webhook, however often it is written. */
+    async insert(rows: readonly NewDelivery[]): Promise<void> {
+      await sql`
+        with made as (
+          insert into webhook_deliveries (account_id, webhook_id, event_id, message_id, source_type, kind, order_key,
+            body, causation, status, next_attempt_at)
+          select r.account_id, r.webhook_id, r.event_id, r.message_id, r.source_type, r.kind, r.order_key, r.body,
+            r.causation::json, 'pending', now()
+          from unnest(
+            ${rows.map((r) => r.accountId)}::bigint[], ${rows.map((r) => r.webhookId)}::bigint[],
+            ${rows.map((r) => r.eventId)}::bigint[], ${rows.map((r) => r.messageId)}::text[],
+            ${rows.map((r) => r.sourceType)}::text[], ${rows.map((r) => r.kind)}::text[],
+            ${rows.map((r) => r.orderKey)}::text[], ${rows.map((r) => r.body)}::text[],
+            ${rows.map((r) => (r.causation ? JSON.stringify(r.causation) : null))}::text[]
+          ) with ordinality
+            as r (account_id, webhook_id, event_id, message_id, source_type, kind, order_key, body, causation, n)
+          order by r.n
+          on conflict (webhook_id, event_id) where event_id is not null do nothing
+          returning id, account_id, webhook_id, order_key
+        )
+        insert into webhook_queue (delivery_id, account_id, webhook_id, order_key, due_at)
+        select id, account_id, webhook_id, order_key, case when order_key is null then now() else 'infinity' end from made`;
+    },
+
+    claim: (wants: readonly Want[], leaseSeconds: number) => sql<ClaimedDelivery[]>`
+      select id, webhook_id, message_id, source_type, kind, order_key, body, causation, attempts, attempts_before, due_at
+      from claim_deliveries(${wants.map((w) => w.webhookId)}::bigint[], ${wants.map((w) => w.most)}::integer[],
+        ${wants.map((w) => earliest(w.since))}::text[]::timestamptz[], ${leaseSeconds}, ${worker})
+      order by webhook_id, due_at, id`,
+
+    /** The ids that were this worker's to settle. */
+    async settle(rows: readonly Settlement[]): Promise<Set<number>> {
+      const settled = await sql<{ id: number }[]>`
+        select id from settle_deliveries(${rows.map((r) => r.id)}::bigint[], ${rows.map((r) => r.status)}::text[],
+          ${rows.map((r) => r.delaySeconds)}::float8[], ${rows.map((r) => r.responseStatus)}::integer[],
+          ${rows.map((r) => r.responseBody)}::text[], ${rows.map((r) => r.error)}::text[],
+          ${rows.map((r) => Math.round(r.durationMs))}::integer[],
+          ${rows.map((r) => r.attemptedAt.toISOString())}::text[]::timestamptz[], ${worker}) as id`;
+      return new Set(settled.map(({ id }) => id));
+    },
+
+    /** Lets go what waited behind these; the webhooks that have something due by it. */
+    promote: (keys: readonly { webhookId: number; orderKey: string }[]) => sql<Place[]>`
+      select distinct account_id, webhook_id
+      from promote_deliveries(${keys.map((k) => k.webhookId)}::bigint[], ${keys.map((k) => k.orderKey)}::text[])`,
+
+    /** Holds on to what is being sent; the ids that this worker still has. */
+    async extend(ids: readonly number[], leaseSeconds: number): Promise<Set<number>> {
+      const rows = await sql<{ deliveryId: number }[]>`
+        update webhook_queue set due_at = now() + make_interval(secs => ${leaseSeconds})
+        where delivery_id = any(${ids}::bigint[]) and worker = ${worker} returning delivery_id`;
+      return new Set(rows.map(({ deliveryId }) => deliveryId));
+    },
+
+    /** Gives back what was not sent. */
+    async release(ids: readonly number[]): Promise<void> {
+      await sql`
+        update webhook_queue set due_at = now(), worker = null
+        where delivery_id = any(${ids}::bigint[]) and worker = ${worker}`;
+    },
+
+    due: () => sql<(Place & { dueAt: Date })[]>`select account_id, webhook_id, due_at from due_webhooks()`,
+
+    /** First deliveries of their order keys that wait behind nothing: a process died before it let them go. */
+    async parkedHeads(): Promise<{ webhookId: number; orderKey: string }[]> {
+      return sql<{ webhookId: number; orderKey: string }[]>`
+        select q.webhook_id, q.order_key from webhook_queue q
+        where q.due_at = 'infinity' and not exists (
+          select from webhook_queue e
+          where e.webhook_id = q.webhook_id and e.order_key = q.order_key and e.delivery_id < q.delivery_id)
+        limit 1000`;
+    },
+
+    /** Takes out of the queue what belongs to webhooks that are off or gone; how many there were, at most `most`. */
+    async clear(most: number): Promise<number> {
+      const [row] = await sql<{ count: number }[]>`
+        with off as materialized (
+          select q.delivery_id from webhook_queue q
+          where q.worker is null and not exists (select from webhooks w where w.id = q.webhook_id and w.active)
+          order by q.delivery_id limit ${most} for update skip locked
+        ), gone as (
+          delete from webhook_queue q using off where q.delivery_id = off.delivery_id returning q.delivery_id
+        ), told as (
+          update webhook_deliveries d set status = 'failed', next_attempt_at = null,
+            error = 'not sent: the webhook is switched off' || coalesce(' (last: ' || d.error || ')', '')
+          from gone where d.id = gone.delivery_id returning d.id
+        )
+        select count(*) as count from gone`;
+      return row?.count ?? 0;
+    },
+  };
+}

@@ -1,0 +1,189 @@
+import type { Page, Queryable, Sql, Tx } from "platform";
+import type { Filter } from "./match.ts";
+
+export type TargetKind = "url" | "connector" | "flow";
+export type RatePeriod = "second" | "minute";
+
+/** What people set. */
+export interface WebhookInput {
+  readonly sourceType: string;
+  readonly kind: string;
+  readonly targetKind: TargetKind;
+  readonly url: string | null;
+  readonly targetCode: string | null;
+  readonly active: boolean;
+  readonly filter: Filter | null;
+  readonly ordered: boolean;
+  readonly rateLimit: number | null;
+  readonly ratePeriod: RatePeriod;
+  readonly concurrency: number;
+}
+
+/** Sealed texts. */
+interface Sealed {
+  readonly apiToken: string | null;
+  readonly apiTokenInfo: string | null;
+}
+
+export interface WebhookRow extends WebhookInput, Sealed {
+  readonly id: number;
+  readonly accountId: number;
+  readonly disabledReason: string | null;
+  readonly signingSecret: string;
+  readonly previousSecret: string | null;
+  readonly previousSecretUntil: Date | null;
+  readonly failingSince: Date | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+export interface NewWebhook extends WebhookInput, Sealed {
+  readonly id: number;
+  readonly accountId: number;
+  readonly signingSecret: string;
+}
+
+export interface WebhookChange extends WebhookInput, Sealed {
+  /** Switched on again: what the server found wrong is forgotten. */
+  readonly revived: boolean;
+}
+
+export interface WebhookFilter {
+  readonly sourceType?: string | undefined;
+  readonly kind?: string | undefined;
+  readonly targetKind?: string | undefined;
+  readonly active?: boolean | undefined;
+}
+
+export type WebhookStore = ReturnType<typeof createWebhookStore>;
+
+/** All SQL about webhooks; that of deliveries is in delivery-store.ts and queue-store.ts. */
+export function createWebhookStore(sql: Sql) {
+  const columns = sql`
+    id, account_id, source_type, kind, target_kind, url, target_code, api_token, api_token_info, active,
+    disabled_reason, filter, ordered, rate_limit, rate_period, concurrency, signing_secret, previous_secret,
+    previous_secret_until, failing_since, created_at, updated_at`;
+  const json = (filter: Filter | null) => sql`${filter === null ? null : JSON.stringify(filter)}::text::json`;
+
+  return {
+    async list(accountId: number, filter: WebhookFilter, { limit, offset }: Page) {
+      const { sourceType, kind, targetKind, active } = filter;
+      const where = sql`
+        account_id = ${accountId}
+        ${sourceType === undefined ? sql`` : sql`and source_type = ${sourceType}`}
+        ${kind === undefined ? sql`` : sql`and kind = ${kind}`}
+        ${targetKind === undefined ? sql`` : sql`and target_kind = ${targetKind}`}
+        ${active === undefined ? sql`` : sql`and active = ${active}`}`;
+      const rows = await sql<WebhookRow[]>`
+        select ${columns} from webhooks where ${where} order by id limit ${limit} offset ${offset}`;
+      const [count] = await sql<{ total: number }[]>`select count(*) as total from webhooks where ${where}`;
+      return { rows, total: count?.total ?? 0 };
+    },
+
+    /** Those that send. */
+    active: (accountId: number) => sql<WebhookRow[]>`
+      select ${columns} from webhooks where account_id = ${accountId} and active order by id`,
+
+    async byId(accountId: number, id: number, on: Queryable = sql): Promise<WebhookRow | undefined> {
+      const [row] = await on<WebhookRow[]>`
+        select ${columns} from webhooks where account_id = ${accountId} and id = ${id}`;
+      return row;
+    },
+
+    /** The same, and nobody changes it until the transaction ends. */
+    async lock(tx: Tx, accountId: number, id: number): Promise<WebhookRow | undefined> {
+      const [row] = await tx<WebhookRow[]>`
+        select ${columns} from webhooks where account_id = ${accountId} and id = ${id} for no key update`;
+      return row;
+    },
+
+    /** How many there are, and the next id: the secrets are sealed for it before the row is written. */
+    async place(tx: Tx, accountId: number): Promise<{ count: number; id: number }> {
+      const [row] = await tx<{ count: number; id: number }[]>`
+        select nextval(pg_get_serial_sequence('webhooks', 'id')) as id,
+          (select count(*) from webhooks where account_id = ${accountId}) as count`;
+      if (!row) throw new Error("a select without a from clause gives one row");
+      return row;
+    },
+
+    async insert(tx: Tx, row: NewWebhook): Promise<WebhookRow> {
+      const [made] = await tx<WebhookRow[]>`
+        insert into webhooks (id, account_id, source_type, kind, target_kind, url, target_code, api_token,
+          api_token_info, active, filter, ordered, rate_limit, rate_period, concurrency, signing_secret)
+        values (${row.id}, ${row.accountId}, ${row.sourceType}, ${row.kind}, ${row.targetKind}, ${row.url},
+          ${row.targetCode}, ${row.apiToken}, ${row.apiTokenInfo}, ${row.active}, ${json(row.filter)}, ${row.ordered},
+          ${row.rateLimit}, ${row.ratePeriod}, ${row.concurrency}, ${row.signingSecret})
+        returning ${columns}`;
+      if (!made) throw new Error("an insert without a conflict clause gives its row");
+      return made;
+    },
+
+    async update(tx: Tx, accountId: number, id: number, row: WebhookChange): Promise<WebhookRow | undefined> {
+      const [changed] = await tx<WebhookRow[]>`
+        update webhooks set source_type = ${row.sourceType}, kind = ${row.kind}, target_kind = ${row.targetKind},
+          url = ${row.url}, target_code = ${row.targetCode}, api_token = ${row.apiToken},
+          api_token_info = ${row.apiTokenInfo}, active = ${row.active}, filter = ${json(row.filter)},
+          ordered = ${row.ordered}, rate_limit = ${row.rateLimit}, rate_period = ${row.ratePeriod},
+          concurrency = ${row.concurrency}, updated_at = now(),
+          disabled_reason = case when ${row.revived} then null else disabled_reason end,
+          failing_since = case when ${row.revived} then null else failing_since end
+        where account_id = ${accountId} and id = ${id} returning ${columns}`;
+      return changed;
+    },
+
+    async delete(tx: Tx, accountId: number, id: number): Promise<boolean> {
+      return (await tx`delete from webhooks where account_id = ${accountId} and id = ${id}`).count > 0;
+    },
+
+    async rotate(tx: Tx, accountId: number, id: number, secret: string, overlapSeconds: number) {
+      const [row] = await tx<WebhookRow[]>`
+        update webhooks set previous_secret = signing_secret, signing_secret = ${secret},
+          previous_secret_until = now() + make_interval(secs => ${overlapSeconds}), updated_at = now()
+        where account_id = ${accountId} and id = ${id} returning ${columns}`;
+      return row;
+    },
+
+    /** Says since when it fails, or that it does no more. False where that is known already. */
+    async noteHealth(accountId: number, id: number, failing: boolean): Promise<boolean> {
+      const result = failing
+        ? await sql`
+            update webhooks set failing_since = now()
+            where account_id = ${accountId} and id = ${id} and failing_since is null`
+        : await sql`
+            update webhooks set failing_since = null
+            where account_id = ${accountId} and id = ${id} and failing_since is not null`;
+      return result.count > 0;
+    },
+
+    /** False where it is off already. */
+    async switchOff(tx: Tx, accountId: number, id: number, reason: string): Promise<boolean> {
+      const result = await tx`
+        update webhooks set active = false, disabled_reason = ${reason}, updated_at = now()
+        where account_id = ${accountId} and id = ${id} and active`;
+      return result.count > 0;
+    },
+  };
+}
+
+/** A webhook as the API shows it: no secrets (CONTRACT 8). */
+export function toApi(row: WebhookRow) {
+  return {
+    id: row.id,
+    source_type: row.sourceType,
+    kind: row.kind,
+    target_kind: row.targetKind,
+    url: row.url,
+    target_code: row.targetCode,
+    api_token_info: row.apiTokenInfo,
+    active: row.active,
+    disabled_reason: row.disabledReason,
+    filter: row.filter,
+    ordered: row.ordered,
+    rate_limit: row.rateLimit,
+    rate_period: row.ratePeriod,
+    concurrency: row.concurrency,
+    failing_since: row.failingSince,
+    created_at: row.createdAt,
+    updated_at: row.updatedAt,
+  };
+}

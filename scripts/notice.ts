@@ -1,0 +1,42 @@
+/**
+ * Writes NOTICE: whose work the executable carries, and under what licence. tests/notice.test.ts says when it is stale.
+ *
+ *     bun scripts/notice.ts
+ */
+import { readdir } from "node:fs/promises";
+import { join, resolve } from "node:path";
+
+const root = resolve(import.meta.dir, "..");
+/** These packages bring no file with their licence. */
+const withoutFile: Readonly<Record<string, string>> = {
+  "@tokenizer/token": "MIT licence, Copyright (c) Borewit. The text is that of strtok3.",
+  postgres: "The Unlicense: its author, Rasmus Porsager, gives it to the public domain (https://unlicense.org).",
+};
+
+if (import.meta.main) await Bun.write(join(root, "NOTICE"), await notice());
+
+/** The text as the packages of now give it. */
+export async function notice(): Promise<string> {
+  const native = await Bun.file(join(import.meta.dir, "notice-native.txt")).text();
+  const packages = await Promise.all((await bundledPackages()).map(section));
+  return [native.trimEnd(), ...packages].join("\n\n\n") + "\n";
+}
+
+/** The folders of the npm packages of which anything is in the bundle, by name. */
+async function bundledPackages(): Promise<string[]> {
+  const { metafile } = await Bun.build({ entrypoints: [join(root, "runtime/main.ts")], target: "bun", metafile: true });
+  const folders = Object.keys(metafile?.inputs ?? {}).flatMap(
+    (file) => /node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? [],
+  );
+  return [...new Set(folders)].toSorted();
+}
+
+async function section(folder: string): Promise<string> {
+  const path = join(root, folder);
+  const { name, version, license } = await Bun.file(join(path, "package.json")).json();
+  const file = (await readdir(path)).find((entry) => /^licen[cs]e(\.\w+)?$/i.test(entry));
+  const text = file ? await Bun.file(join(path, file)).text() : withoutFile[name];
+  if (text === undefined) throw new Error(`${name} has no licence file: add its licence to scripts/notice.ts`);
+  const title = `${name} ${version} (${license})`;
+  return `${title}\n${"-".repeat(title.length)}\n\n${text.replaceAll("\r\n", "\n").trim()}`;
+}
