@@ -1,9 +1,13 @@
 import type { Plugin } from "platform";
 import accounts from "./accounts/plugin.ts";
+import connectors from "./connectors/plugin.ts";
+import crons from "./crons/plugin.ts";
+import flows from "./flows/plugin.ts";
 import jsondb from "./jsondb/plugin.ts";
 import prompts from "./prompts/plugin.ts";
 import sessions from "./sessions/plugin.ts";
 import tokens from "./tokens/plugin.ts";
+import webhooks from "./webhooks/plugin.ts";
 
 /** The built-in plugins. Literal imports, as the compiler of the binary needs them. */
-export const plugins: readonly Plugin[] = [accounts, tokens, sessions, prompts, jsondb];
+export const plugins: readonly Plugin[] = [accounts, tokens, sessions, prompts, jsondb, connectors, flows, webhooks];

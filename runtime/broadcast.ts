@@ -18,7 +18,10 @@ export interface Broadcast {
   on(topic: string, run: (payload: string, fromOtherProcess: boolean) => void): () => void;
   /** Calls `run` when messages may have been missed. */
   onReset(run: () => void): () => void;
-  /** Resolves when all that was published so far was heard back by us, so by the others at about the same time. */
+  /**
+   * Resolves when every process has heard all that was published so far. Whoever does not answer for five seconds is
+   * not waited for any more: it is gone, or disconnected and does not trust what it keeps.
+   */
   flush(): Promise<void>;
   /** Whether messages of others reach this process now. */
   healthy(): boolean;
@@ -65,10 +68,18 @@ export function createBroadcast({ sql, listen, processId, log, solo = false }: B
     const message = parseMessage(text);
     if (!message) return log.warn("a message of another program on our channel", { channel });
     if (message.from === processId) return outbox.hear(message.number);
-    for (const [topic, payload] of message.pairs) deliver(topic, payload, true);
+    if (message.pairs.some(([topic, payload]) => topic === "" && payload === "bye")) outbox.part(message.from);
+    else if (outbox.meet(message.from) && !solo) outbox.add("", "alive");
+    for (const [topic, payload] of message.pairs) {
+      if (topic !== "") deliver(topic, payload, true);
+      else if (payload === "ask") outbox.add("", `heard ${message.from} ${message.number}`);
+      else if (payload.startsWith(`heard ${processId} `)) outbox.hearFrom(message.from, Number(payload.split(" ")[2]));
+    }
   };
   const flush = async () => {
-    if (solo || (await outbox.settled(maxFlushMs))) return;
+    if (solo) return;
+    outbox.ask();
+    if (await outbox.settled(maxFlushMs)) return;
     if (subscription?.healthy()) {
       log.warn("the listening connection does not answer: opening another");
       subscription.reopen();
@@ -92,11 +103,13 @@ export function createBroadcast({ sql, listen, processId, log, solo = false }: B
     async start() {
       const onReset = () => {
         outbox.hearSent();
+        outbox.ask(); // the answers to what was asked before are lost
         for (const run of resets) guarded(log, "reset", run);
       };
       subscription = await openSubscription({ open: listen, channel, onMessage: receive, onReset, log });
-      // A connection that a firewall forgot closes nothing: only a message that does not come back shows it.
       if (solo) return;
+      outbox.add("", "alive");
+      // A connection that a firewall forgot closes nothing: only a message that does not come back shows it.
       heartbeat = setInterval(() => {
         outbox.add("", "alive");
         void flush();
@@ -104,6 +117,7 @@ export function createBroadcast({ sql, listen, processId, log, solo = false }: B
     },
     async stop() {
       clearInterval(heartbeat);
+      if (!solo) outbox.add("", "bye");
       await outbox.settled(1000);
       const closing = subscription;
       subscription = undefined;
@@ -124,11 +138,23 @@ function createOutbox(sql: Sql, processId: string, log: Log, listening: () => bo
   let added = 0;
   let sent = 0;
   let heard = 0;
+  /** The other processes, and up to which of our numbers each has said that it heard us. */
+  const peers = new Map<string, number>();
   const waiters = new Set<() => void>();
 
+  const look = () => {
+    for (const waiter of waiters) waiter();
+  };
   const hear = (number: number) => {
     heard = Math.max(heard, number);
-    for (const waiter of waiters) waiter();
+    look();
+  };
+  const add = (topic: string, payload: string) => {
+    const key = JSON.stringify([topic, payload]);
+    // Deleted first, so that the entries stay in the order of their numbers.
+    entries.delete(key);
+    entries.set(key, { topic, payload, number: ++added });
+    schedule();
   };
   const send = async () => {
     timer = undefined;
@@ -159,28 +185,42 @@ function createOutbox(sql: Sql, processId: string, log: Log, listening: () => bo
   };
 
   return {
-    add(topic: string, payload: string) {
-      const key = JSON.stringify([topic, payload]);
-      // Deleted first, so that the entries stay in the order of their numbers.
-      entries.delete(key);
-      entries.set(key, { topic, payload, number: ++added });
-      schedule();
-    },
+    add,
     hear,
+    /** Whether the process is new to us. What we sent before it came does not concern it. */
+    meet(peer: string): boolean {
+      if (peers.has(peer)) return false;
+      peers.set(peer, added);
+      return true;
+    },
+    part(peer: string) {
+      peers.delete(peer);
+      look();
+    },
+    hearFrom(peer: string, number: number) {
+      peers.set(peer, Math.max(number, peers.get(peer) ?? 0));
+      look();
+    },
+    /** Our own message comes back to us when PostgreSQL hands it out: the others may get it later than we do. */
+    ask: () => {
+      if (peers.size > 0) add("", "ask");
+    },
     /** What was sent while nobody listened here is never heard. */
     hearSent: () => hear(sent),
-    /** Whether all that was added up to now was heard back within the time. */
+    /** Whether all that was added up to now was heard back within the time. Peers that did not answer are forgotten. */
     async settled(withinMs: number): Promise<boolean> {
       const target = added;
-      if (heard >= target) return true;
-      const { promise, resolve } = Promise.withResolvers<boolean>();
-      const waiter = () => heard >= target && resolve(true);
+      const late = () => [...peers].filter(([, number]) => number < target).map(([peer]) => peer);
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const waiter = () => heard >= target && late().length === 0 && resolve();
       waiters.add(waiter);
-      const giveUp = setTimeout(() => resolve(false), withinMs);
-      const settled = await promise;
+      waiter();
+      const giveUp = setTimeout(resolve, withinMs);
+      await promise;
       clearTimeout(giveUp);
       waiters.delete(waiter);
-      return settled;
+      for (const peer of late()) peers.delete(peer);
+      return heard >= target;
     },
   };
 }

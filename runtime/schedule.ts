@@ -153,6 +153,11 @@ export function nextDueTimes(cron: string, count: number, timezone = "UTC", afte
   return parse(cron, timezone).nextRuns(count, after);
 }
 
+/** The last due time of a pattern up to `at`; undefined where there was none. */
+export function latestDueTime(cron: string, timezone: string, at: Date): Date | undefined {
+  return parse(cron, timezone).previousRuns(1, at)[0];
+}
+
 /** Only the pattern: without a function croner starts no timer. */
 function parse(cron: string, timezone: string): Cron {
   const parsed = new Cron(cron, { timezone, mode: "5-or-6-parts" });

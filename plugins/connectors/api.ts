@@ -75,6 +75,7 @@ export interface ConnectorKind {
 export interface Connectors {
   /** Adds a kind; in `setup` of the plugin that has it. */
   register(kind: ConnectorKind): void;
+  /** Whether there is a connector of this code, active or not. */
   exists(accountId: number, code: string): Promise<boolean>;
   /** The methods of an active connector, undefined where there is none. */
   methodsOf(accountId: number, code: string): Promise<readonly MethodFacts[] | undefined>;

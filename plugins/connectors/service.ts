@@ -27,10 +27,13 @@ export function createCalling({ ctx, store }: Needed): Calling {
       return store.byCode(Number(key.slice(0, slash)), key.slice(slash + 1));
     },
   });
-  const find = async (accountId: number, code: string): Promise<ConnectorRow | undefined> => {
+  const cached = async (accountId: number, code: string): Promise<ConnectorRow | undefined> => {
     if (!isCode(code)) return undefined;
     const key = `${accountId}/${code}`;
-    const row = cache.peek(key) ?? (await cache.get(key));
+    return cache.peek(key) ?? (await cache.get(key));
+  };
+  const find = async (accountId: number, code: string): Promise<ConnectorRow | undefined> => {
+    const row = await cached(accountId, code);
     return row?.active ? row : undefined;
   };
   const methodsOf = (row: ConnectorRow) => kinds.get(row.kind)?.methods(row.fields) ?? [];
@@ -50,7 +53,7 @@ export function createCalling({ ctx, store }: Needed): Calling {
     forget: async (accountId, codes) => {
       await Promise.all([...new Set(codes)].map((code) => cache.invalidate(`${accountId}/${code}`)));
     },
-    exists: async (accountId, code) => (await find(accountId, code)) !== undefined,
+    exists: async (accountId, code) => (await cached(accountId, code)) !== undefined,
     methodsOf: async (accountId, code) => {
       const row = await find(accountId, code);
       return row && methodsOf(row);

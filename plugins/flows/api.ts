@@ -1,8 +1,10 @@
 /** What other plugins may know of flows: starting one, and waiting for what it comes to. */
 import { service, type Tx } from "platform";
 import type { CallOutcome, ConnectorEvent } from "../connectors/api.ts";
+import type { RunRecords } from "./records.ts";
 
 export type { CallOutcome, ConnectorEvent } from "../connectors/api.ts";
+export type { RecordsRequest, RunRecords } from "./records.ts";
 
 /** A flow process as an app's action sees it (SPEC 4.3). */
 export interface ActionState {
@@ -21,11 +23,11 @@ export interface StartFlow {
 }
 
 export interface Flows {
-  /** Whether there is an active flow of this code. */
+  /** Whether there is a flow of this code, active or not. */
   flowExists(accountId: number, code: string): Promise<boolean>;
   /** The id of the flow process; undefined where there is no active flow of this code. */
   startFlow(flow: StartFlow): Promise<string | undefined>;
-  /** Whether there is an active connector of this code. */
+  /** Whether there is a connector of this code, active or not. */
   connectorExists(accountId: number, code: string): Promise<boolean>;
   /** See `Connectors.callForEvent`: undefined where there is no such active connector, or it has no method. */
   callConnectorForEvent(call: {
@@ -50,6 +52,8 @@ export interface Flows {
     readonly waitSeconds?: number | undefined;
     readonly signal?: AbortSignal | undefined;
   }): Promise<ActionState | undefined>;
+  /** Gives `db` steps their databases; called in `setup` of the plugin that keeps them. */
+  useRecords(run: RunRecords): void;
 }
 
 export const flows = service<Flows>("flows");

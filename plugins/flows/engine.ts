@@ -29,13 +29,11 @@ export function createRun(state: State, host: Host) {
 
   const record = (thread: Thread, at: number, status: "finished" | "error", output: unknown, error: string | null) => {
     const frame = thread.frames[at];
-    const step = stepOf(world, thread, at);
-    if (frame?.kind !== "block" || !frame.running || !step) return;
-    const { n, since } = frame.running;
+    if (frame?.kind !== "block" || !frame.running) return;
+    const { n, since, id, type } = frame.running;
     const started_at = new Date(since).toJSON();
     const finished_at = new Date(host.now()).toJSON();
-    const id = idOf(world, thread, at);
-    records.push({ n, id, type: step.type, status, started_at, finished_at, output: kept(output), error });
+    records.push({ n, id, type, status, started_at, finished_at, output: kept(output), error });
   };
   /** As much of an output as the list of steps keeps. */
   const kept = (output: unknown): unknown => {
@@ -83,7 +81,8 @@ export function createRun(state: State, host: Host) {
     leave(thread: Thread, value: unknown): void {
       const { frames } = thread;
       const call = frames.findLastIndex(({ kind }) => kind === "call");
-      for (let at = frames.length - 1; at > call; at--) record(thread, at, "finished", null, null);
+      const own = frames.length - 1;
+      for (let at = own; at > call; at--) record(thread, at, "finished", at === own ? value : null, null);
       if (call < 0) throw new Returned(value);
       drop(frames.splice(call));
       endCall(thread, value);
@@ -122,7 +121,8 @@ export function createRun(state: State, host: Host) {
     }
     if (!frame.running) {
       cursor.begun += 1;
-      frame.running = { n: cursor.begun, since: host.now() };
+      const id = idOf(world, thread, thread.frames.length - 1);
+      frame.running = { n: cursor.begun, since: host.now(), id, type: step.type };
     }
     if (step.timeout !== undefined) frame.deadline ??= host.now() + step.timeout * 1000;
     if (cursor.begun > limits.executed) throw new StepFault(`a process may run at most ${limits.executed} steps`);

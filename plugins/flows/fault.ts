@@ -20,3 +20,14 @@ interface StepFaultFacts {
   readonly data: unknown;
   readonly timedOut: boolean;
 }
+
+/** The process has ended, or another server has taken it over: nothing more is to be written. */
+export class Gone extends Error {}
+
+/** The variables are more than is stored. */
+export class MemoryFull extends Error {}
+
+/** Events that follow from each other too deep, as the runtime refuses them. */
+export function isLoop(error: unknown): error is Error {
+  return error instanceof Error && "code" in error && error.code === "event_loop";
+}

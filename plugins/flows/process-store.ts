@@ -56,8 +56,8 @@ export interface Progress {
   /** The number of this batch of steps. */
   readonly stored: number;
   readonly steps: string | undefined;
-  /** undefined leaves it as it is. */
-  readonly cursor: string | null;
+  /** undefined leaves either as it is. */
+  readonly cursor: string | null | undefined;
   readonly memory: string | null | undefined;
   readonly end: { readonly status: "finished" | "error"; readonly data: string | null; readonly error: string | null } | undefined;
 }
@@ -102,7 +102,8 @@ export function createProcessStore(sql: Sql) {
     /** Stores how far it is, and its end. False where the process has ended or was taken over. */
     async progress({ accountId, id, fence, stored, steps, cursor, memory, end }: Progress, on: Queryable = sql): Promise<boolean> {
       const update = sql`
-        update flow_processes set cursor = ${cursor}::text::json
+        update flow_processes set fence = fence
+          ${cursor === undefined ? sql`` : sql`, cursor = ${cursor}::text::json`}
           ${memory === undefined ? sql`` : sql`, memory = ${memory}::text::json`}
           ${steps === undefined ? sql`` : sql`, stored = ${stored + 1}`}
           ${

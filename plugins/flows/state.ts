@@ -2,15 +2,16 @@
  * What is kept of a process between its steps: where it is (`Cursor`) and what it knows (`Memory`), both JSON. A step
  * that is nested in another stands in a frame above that one's. Pure.
  */
-import type { Program } from "./program.ts";
+import { MemoryFull } from "./fault.ts";
+import { limits, type Program } from "./program.ts";
 
 /** The steps of a program, a branch or a body, and the step that runs or comes next. */
 export interface BlockFrame {
   readonly kind: "block";
   readonly place: string;
   at: number;
-  /** Of the step that runs: its number in the process, and when it began. */
-  running?: { readonly n: number; readonly since: number } | undefined;
+  /** Of the step that runs: its number in the process, when it began, and how it is shown. */
+  running?: { readonly n: number; readonly since: number; readonly id: string; readonly type: string } | undefined;
   /** Attempts that failed. */
   tries?: number | undefined;
   /** Not before this time: a wait, or the pause before another attempt. */
@@ -112,6 +113,14 @@ export function forgetAttempts(frames: readonly Frame[]): void {
 /** What the variables set by mutations come to. */
 export function resultOf(scope: Scope): Record<string, unknown> {
   return Object.fromEntries(scope.set.map((name) => [name, scope.vars[name] ?? null]));
+}
+
+/** The memory as it is stored. Throws MemoryFull. */
+export function memoryText(memory: Memory): string {
+  const text = JSON.stringify(memory);
+  if (text.length > limits.memoryChars)
+    throw new MemoryFull(`the variables of a process may have at most ${limits.memoryChars} characters as JSON`);
+  return text;
 }
 
 /** The programs that a state needs to go on. */

@@ -16,7 +16,11 @@ export const publicAnswer = (data: string) => `${head}(${data})::text || ${tail}
 /** { id, created_at, updated_at, … the fields }: a field of one of those three names gives way. */
 export const flatAnswer = (data: string) =>
   `'{"id":"' || r.id || '","created_at":"' || ${time("r.created_at")} || '","updated_at":"' || ${time("r.updated_at")} || '"'
-  || coalesce(nullif(',' || substr((${data} - '{id,created_at,updated_at}'::text[])::text, 2), ',}'), '}')`;
+  || coalesce(nullif(',' || substr(${withoutOwn(data)}::text, 2), ',}'), '}')`;
+
+// Looked for first: to take a key away builds the whole value anew.
+const withoutOwn = (data: string) =>
+  `(case when ${data} ?| '{id,created_at,updated_at}' then ${data} - '{id,created_at,updated_at}'::text[] else ${data} end)`;
 
 /** Only these fields of a record's data; `names` is an expression of text[]. */
 export const selectedData = (names: string) =>

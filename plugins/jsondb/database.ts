@@ -13,6 +13,8 @@ export interface Database {
   readonly planVersion: number;
   /** Every record is indexed by this plan. Until then index columns are written, but not read. */
   readonly indexed: boolean;
+  /** Its records' changes are written to `record_changes` too. */
+  readonly live: boolean;
 }
 
 /** The columns of a row of `dbs` that a Database is made from. */
@@ -25,6 +27,7 @@ export interface DatabaseRow {
   readonly schemaVersion: number;
   readonly planVersion: number;
   readonly indexedVersion: number;
+  readonly live: boolean;
 }
 
 export function databaseOf(row: DatabaseRow): Database {
@@ -40,6 +43,7 @@ export function databaseOf(row: DatabaseRow): Database {
     schemaVersion: row.schemaVersion,
     planVersion: row.planVersion,
     indexed: row.indexedVersion === row.planVersion,
+    live: row.live,
   };
 }
 
@@ -64,6 +68,12 @@ export function tableForSearch(db: Database, name: string | null | undefined): T
   const names = tableNames(db);
   const what = name ? "unknown table_name" : "table_name is required";
   throw new HttpError(400, { error: `${what}: available tables are ${names.join(", ")}`, available_tables: names });
+}
+
+/** Whether what fits the one fits the other, and fills the same index columns. */
+export function sameSchema(a: Schema, b: Schema): boolean {
+  const rules = ({ tables }: Schema) => [...tables.values()].map(({ name, fields }) => [name, [...fields]]).toSorted();
+  return JSON.stringify(rules(a)) === JSON.stringify(rules(b)) && sameIndexes(a, b);
 }
 
 /** Whether two schemas fill the same index columns from the same fields, so that records need no new index. */

@@ -3,9 +3,15 @@ import { accounts } from "../accounts/api.ts";
 import { jsonDatabases } from "./api.ts";
 import { backgroundJobs } from "./background.ts";
 import { createBackgroundStore } from "./background-store.ts";
+import { createBatches } from "./batch.ts";
+import { bulkRoutes } from "./bulk-routes.ts";
+import { createBulkStore } from "./bulk-store.ts";
 import { createChanges } from "./changes.ts";
 import { createDbs } from "./dbs.ts";
+import { createImports } from "./import.ts";
 import migration from "./migrations/001_jsondb.sql" with { type: "text" };
+import bulkMigration from "./migrations/002_bulk.sql" with { type: "text" };
+import instructions from "./prompts/dbs_api.md" with { type: "text" };
 import { createPublicCalls } from "./public-calls.ts";
 import { publicRoutes } from "./public-routes.ts";
 import { recordExample, recordRoutes } from "./record-routes.ts";
@@ -38,8 +44,12 @@ export default definePlugin({
       max: 86_400,
     }),
   },
-  migrations: [{ name: "001_jsondb", sql: migration }],
+  migrations: [
+    { name: "001_jsondb", sql: migration },
+    { name: "002_bulk", sql: bulkMigration },
+  ],
   privileges: [{ name: "dbs", doc: "databases and their records", roles: ["manager", "user"] }],
+  prompts: { "dbs_api.md": instructions },
   models: [
     { name: "Core::Db", sample: dbExample },
     {
@@ -59,6 +69,9 @@ export default definePlugin({
     const records = createRecords({ ctx, databases, store: recordStore, changes });
     const calls = createPublicCalls({ records, store: recordStore });
     const background = createBackgroundStore(sql);
+    const bulk = createBulkStore(sql);
+    const imports = createImports({ ctx, databases, store: bulk, records: recordStore, stored: () => {} });
+    const batches = createBatches({ ctx, store: bulk, records });
     return {
       service: createService({ databases, records, store: recordStore, searches }),
       handlers: backgroundJobs({ ctx, store: background, databases }),
@@ -67,6 +80,7 @@ export default definePlugin({
         ...recordRoutes({ databases, records, store: recordStore }),
         ...searchRoutes({ ctx, databases, searches }),
         ...publicRoutes({ ctx, databases, calls, searches }),
+        ...bulkRoutes({ ctx, databases, store: bulk, imports, batches }),
       ],
     };
   },

@@ -3,7 +3,6 @@ import {
   forbidden,
   jsonText,
   methodNotAllowed,
-  notFound,
   ok,
   route,
   tooMany,
@@ -130,12 +129,16 @@ function createCaller({ ctx, databases, calls, searches }: Needed) {
   return async (input: Input, params: Call["params"]): Promise<Reply> => {
     const { request, account, caller, ip, secure, once } = input;
     const { db_code: code, method_name: operation } = input.params;
-    if (!isOperation(operation)) throw notFound("there is no such method");
+    const closed = () => forbidden(`\`${operation}\` is not open to the public`);
+    if (!isOperation(operation)) {
+      await databaseAt(databases, account.id, code); // an unknown code is 404 whatever the method
+      throw closed();
+    }
     if (request.method !== "POST" && writes.has(operation)) throw methodNotAllowed(["POST"]);
     await limit(ip, operation);
     const db = await databaseAt(databases, account.id, code);
     const method = db.publicMethods.methods.get(operation);
-    if (!method) throw forbidden(`\`${operation}\` is not open to the public`);
+    if (!method) throw closed();
     const visitor = visitorOf(ctx.secrets, input);
     const call: Call = { db, operation, method, params, variables: visitor.variables };
     const keyed = request.method === "POST" && request.headers.has("idempotency-key");

@@ -2,7 +2,7 @@ import { jsonText, noContent, notFound, route, Type, uuidOf, type Route } from "
 import { tableForWrite, type Database } from "./database.ts";
 import type { Data } from "./record.ts";
 import type { RecordStore } from "./record-store.ts";
-import type { CreatedRecord, Records } from "./records.ts";
+import { nestedText, type Records } from "./records.ts";
 import type { Databases } from "./store.ts";
 
 /** Not `Type.Record`: that one runs a pattern over every key. */
@@ -92,11 +92,4 @@ export async function databaseAt(databases: Databases, accountId: number, key: s
   const db = await databases.find(accountId, key);
   if (!db) throw notFound("there is no such database");
   return db;
-}
-
-/** What PostgreSQL would print of a record just made. */
-function nestedText({ id, table, json, createdAt }: CreatedRecord): string {
-  const time = createdAt.toJSON();
-  const tableName = table.name === "" ? "null" : JSON.stringify(table.name);
-  return `{"id":"${id}","data":${json},"table_name":${tableName},"created_at":"${time}","updated_at":"${time}"}`;
 }

@@ -165,7 +165,19 @@ export function newRecord(table: Table, data: Data): CreatedRecord {
   const json = JSON.stringify(data);
   refuse(checkSize(json));
   const id = uuidv7();
-  return { id, table, data, json, createdAt: new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)) };
+  return { id, table, data, json, createdAt: timeOfId(id) };
+}
+
+/** When a UUIDv7 was made. */
+export function timeOfId(id: string): Date {
+  return new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16));
+}
+
+/** What PostgreSQL would print of a record just made. */
+export function nestedText({ id, table, json, createdAt }: CreatedRecord): string {
+  const time = createdAt.toJSON();
+  const tableName = table.name === "" ? "null" : JSON.stringify(table.name);
+  return `{"id":"${id}","data":${json},"table_name":${tableName},"created_at":"${time}","updated_at":"${time}"}`;
 }
 
 /** The event of a record's change; its payload is flat (CONTRACT 8). */

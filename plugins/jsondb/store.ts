@@ -56,7 +56,7 @@ export type DbStore = ReturnType<typeof createDbStore>;
 export function createDbStore(sql: Sql) {
   const columns = sql`
     id, account_id, code, name, app_id, schema, public_methods, fields, version, schema_version, plan_version,
-    indexed_version, created_by_id, updated_by_id, created_at, updated_at`;
+    indexed_version, live, created_by_id, updated_by_id, created_at, updated_at`;
 
   const json = (value: unknown) => (value === null || value === undefined ? null : JSON.stringify(value));
 

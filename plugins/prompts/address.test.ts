@@ -78,7 +78,25 @@ describe("a token in a text", () => {
 
   test("is found wherever the text is cut into pieces", () => {
     const pieces = fc.array(
-      fc.constantFrom("https://x", "/", " ", "<", ">", '"', "=", "href", "T", "a", "\n", "@", ".", "[x](", ")", "'", ","),
+      fc.constantFrom(
+        "https://x",
+        "/",
+        " ",
+        "<",
+        ">",
+        '"',
+        "=",
+        "href",
+        "T",
+        "a",
+        "\n",
+        "@",
+        ".",
+        "[x](",
+        ")",
+        "'",
+        ",",
+      ),
       { maxLength: 30 },
     );
     fc.assert(
@@ -105,7 +123,7 @@ describe("a token in a text", () => {
   });
 
   test("is looked for in a time that does not explode", () => {
-    for (const piece of ["a", "<", "<a b=", '"', "'\"`", "\\", "T", "T ", "&", "&a", "/on", "<a on", "=\"", "x<y "])
+    for (const piece of ["a", "<", "<a b=", '"', "'\"`", "\\", "T", "T ", "&", "&a", "/on", "<a on", '="', "x<y "])
       told(piece.repeat(200_000 / piece.length));
   });
 });

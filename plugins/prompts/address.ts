@@ -30,19 +30,38 @@ interface Angle {
 
 export const textStart: Spot = { word: "", angle: null };
 
-/** Reads on. `exposed` is true where a token mark stands inside an address. */
+/** Reads on. `exposed` is true where a token mark stands inside an address. Every rendered prompt passes here. */
 export function readOn(from: Spot, text: string): { spot: Spot; exposed: boolean } {
   let { word, angle } = from;
+  let wordStart = 0;
+  let marked = word.includes(tokenMark);
   let exposed = false;
-  for (const [piece] of text.matchAll(/[\t\n\v\f\r <>]|[^\t\n\v\f\r <>]+/g)) {
-    if (piece.length === 1 && "\t\n\v\f\r <>".includes(piece)) word = "";
-    else word += piece;
-    angle = angle ? readAngle(angle, piece) : piece === "<" ? openAngle : null;
-    if (word.includes(tokenMark)) exposed ||= isAddress(word) || (angle !== null && isLink(angle));
-    word = shortened(word);
+  for (let at = 0; at <= text.length; at++) {
+    const code = at < text.length ? text.charCodeAt(at) : textEnd;
+    if (code > highestSeparator) marked ||= code === markCode;
+    if (code > highestSeparator || !separators.has(code)) continue;
+    // Most words are neither in an angle nor near the token: they are only passed by.
+    if (angle || marked || code === textEnd) {
+      const piece = text.slice(wordStart, at);
+      word += piece;
+      if (angle && piece !== "") angle = readAngle(angle, piece);
+      if (marked) exposed ||= isAddress(word) || (angle !== null && isLink(angle));
+    }
+    if (code === textEnd) break;
+    if (angle) angle = readAngle(angle, text.charAt(at));
+    else if (code === openingCode) angle = openAngle;
+    word = "";
+    marked = false;
+    wordStart = at + 1;
   }
-  return { spot: { word, angle }, exposed };
+  return { spot: { word: shortened(word), angle }, exposed };
 }
+
+const textEnd = -1;
+const markCode = tokenMark.charCodeAt(0);
+const openingCode = "<".charCodeAt(0);
+const highestSeparator = ">".charCodeAt(0);
+const separators = new Set([textEnd, ...[..."\t\n\v\f\r <>"].map((character) => character.charCodeAt(0))]);
 
 /** Whether `token` stands inside an address anywhere in `text`. */
 export function exposesToken(text: string, token: string): boolean {

@@ -11,7 +11,11 @@ describe("front matter", () => {
   const cases: [string, string, object][] = [
     ["a name", "---\nname: Work\n---\nText", { name: "Work", placeholder: null, text: "Text" }],
     ["a placeholder", "---\nname: A\nplaceholder: b: c\n---\n\n\nT\n", { name: "A", placeholder: "b: c", text: "T\n" }],
-    ["another order, other keys", "---\nx: 1\nplaceholder: p\nname: A\n---\n", { name: "A", placeholder: "p", text: "" }],
+    [
+      "another order, other keys",
+      "---\nx: 1\nplaceholder: p\nname: A\n---\n",
+      { name: "A", placeholder: "p", text: "" },
+    ],
     ["quotes", "---\nname: \"A: b\"\nplaceholder: 'c'\n---\nT", { name: "A: b", placeholder: "c", text: "T" }],
     ["blanks and empty lines", "--- \n\nname:   A  \n\n---\t\nT", { name: "A", placeholder: null, text: "T" }],
     ["lines of Windows", "---\r\nname: A\r\n---\r\nT\r\nU", { name: "A", placeholder: null, text: "T\nU" }],

@@ -26,12 +26,14 @@ export function builtInPrompts(plugins: readonly PromptFiles[]): ReadonlyMap<str
   for (const plugin of plugins) {
     for (const [fileName, file] of Object.entries(plugin.prompts)) {
       const owner = owners.get(fileName);
-      if (owner !== undefined) throw new Error(`plugins "${owner}" and "${plugin.name}" both have the prompt ${fileName}`);
+      if (owner !== undefined)
+        throw new Error(`plugins "${owner}" and "${plugin.name}" both have the prompt ${fileName}`);
       owners.set(fileName, plugin.name);
       const match = /^(.+?)(\.agent)?\.md$/.exec(fileName);
       if (!match) throw new Error(`plugin "${plugin.name}": the prompt ${fileName} must be named <code>.md`);
       const [, code = "", agent] = match;
-      if (agent || !found.has(code)) found.set(code, { kind: agent ? "agent" : "chat", file, ...parseFrontMatter(file) });
+      if (agent || !found.has(code))
+        found.set(code, { kind: agent ? "agent" : "chat", file, ...parseFrontMatter(file) });
     }
   }
   return found;

@@ -46,7 +46,9 @@ describe("a change that one server has answered", () => {
     await expectRead(code, 404, one);
     await two.patch(`${path}.json`, { prompt: { scope: "user" } });
     await expectRead(code, "one", two);
-    const extra = await two.post("/core/prompts.json", { prompt: { name: "a", code: `${code}_extra`, content: "more" } });
+    const extra = await two.post("/core/prompts.json", {
+      prompt: { name: "a", code: `${code}_extra`, content: "more" },
+    });
     await expectRead(code, "one\n\n## Dodatkowe instrukcje\n\nmore", two);
     await expectRead(`${code}_extra`, "more", two);
     await one.delete(`/core/prompts/${extra.json.id}.json`);
@@ -68,10 +70,10 @@ describe("a change that one server has answered", () => {
     const code = unique("c");
     const { json } = await one.post("/core/prompts.json", { prompt: { name: "a", code, content: "0" } });
     let answered = 0;
-    let done = false;
+    const reading = new AbortController();
     const reader = async (app: TestApp) => {
       let last = 0;
-      while (!done) {
+      while (!reading.signal.aborted) {
         const least = app === one ? answered : last;
         last = Number(await read(app, code));
         expect(last).toBeGreaterThanOrEqual(least);
@@ -83,7 +85,7 @@ describe("a change that one server has answered", () => {
       answered = n;
     }
     await eventually(async () => (await read(two, code)) === "40", "the other server has the last one");
-    done = true;
+    reading.abort();
     await readers;
   });
 });

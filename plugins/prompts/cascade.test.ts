@@ -21,9 +21,15 @@ describe("the cascade", () => {
     ["then the account's", [hers, account, otherTeam, otherDepartment], account],
     ["nothing of others", [hers, otherTeam, otherDepartment], undefined],
     ["of two teams the one with the smaller id", [{ scope: "team", scopeId: 11 }, team], team],
-    ["the second team, where the first has none", [{ scope: "team", scopeId: 11 }, account], { scope: "team", scopeId: 11 }],
+    [
+      "the second team, where the first has none",
+      [{ scope: "team", scopeId: 11 }, account],
+      { scope: "team", scopeId: 11 },
+    ],
   ];
-  test.each(cases)("gives %s", (_, candidates, expected) => expect(firstOf(candidates, reader)).toEqual(expected as never));
+  test.each(cases)("gives %s", (_, candidates, expected) =>
+    expect(firstOf(candidates, reader)).toEqual(expected as never),
+  );
 
   test("gives the same in whatever order the rows come", () => {
     const place = fc.oneof(

@@ -31,17 +31,45 @@ const askers: readonly Asker[] = ["user", "manager", "guest with the privilege",
 type Outcome = "writes" | "reads" | "nothing";
 
 /** Whose prompt, where it stands, and what user, manager, guest with the privilege and admin may do with it. */
-const table: [string, (me: number) => Place & { mine?: boolean; code?: string }, [Outcome, Outcome, Outcome, Outcome]][] = [
+const table: [
+  string,
+  (me: number) => Place & { mine?: boolean; code?: string },
+  [Outcome, Outcome, Outcome, Outcome],
+][] = [
   ["one's own", (me) => ({ scope: "user", scopeId: me }), ["writes", "writes", "writes", "writes"]],
   ["another person's", () => ({ scope: "user", scopeId: stranger.id }), ["nothing", "nothing", "nothing", "writes"]],
   ["one's team's", () => ({ scope: "team", scopeId: units.team }), ["writes", "writes", "writes", "writes"]],
   ["another team's", () => ({ scope: "team", scopeId: units.otherTeam }), ["nothing", "nothing", "nothing", "writes"]],
-  ["one's department's", () => ({ scope: "department", scopeId: units.department }), ["writes", "writes", "writes", "writes"]],
-  ["another department's", () => ({ scope: "department", scopeId: units.otherDepartment }), ["nothing", "nothing", "nothing", "writes"]],
-  ["the account's, made by oneself", () => ({ scope: "account", scopeId: null, mine: true }), ["writes", "writes", "writes", "writes"]],
-  ["the account's, made by another", () => ({ scope: "account", scopeId: null }), ["reads", "writes", "reads", "writes"]],
-  ["the account's in place of a built-in one", () => ({ scope: "account", scopeId: null, mine: true, code: "prompts_api" }), ["reads", "writes", "reads", "writes"]],
-  ["the account's in addition to a built-in one", () => ({ scope: "account", scopeId: null, mine: true, code: "prompts_api_extra" }), ["reads", "writes", "reads", "writes"]],
+  [
+    "one's department's",
+    () => ({ scope: "department", scopeId: units.department }),
+    ["writes", "writes", "writes", "writes"],
+  ],
+  [
+    "another department's",
+    () => ({ scope: "department", scopeId: units.otherDepartment }),
+    ["nothing", "nothing", "nothing", "writes"],
+  ],
+  [
+    "the account's, made by oneself",
+    () => ({ scope: "account", scopeId: null, mine: true }),
+    ["writes", "writes", "writes", "writes"],
+  ],
+  [
+    "the account's, made by another",
+    () => ({ scope: "account", scopeId: null }),
+    ["reads", "writes", "reads", "writes"],
+  ],
+  [
+    "the account's in place of a built-in one",
+    () => ({ scope: "account", scopeId: null, mine: true, code: "prompts_api" }),
+    ["reads", "writes", "reads", "writes"],
+  ],
+  [
+    "the account's in addition to a built-in one",
+    () => ({ scope: "account", scopeId: null, mine: true, code: "prompts_api_extra" }),
+    ["reads", "writes", "reads", "writes"],
+  ],
 ];
 const cases = table.flatMap(([what, place, outcomes]) =>
   askers.map((asker, at) => [asker, what, place, outcomes[at] ?? "nothing"] as const),
@@ -67,7 +95,9 @@ describe("what a person may do", () => {
     const id = await stored(asker, place);
     const options = { token: me.token };
     const path = `/core/prompts/${id}`;
-    const listed = (await app.get("/core/prompts.json?limit=1000", options)).json.some((row: { id: string }) => row.id === id);
+    const listed = (await app.get("/core/prompts.json?limit=1000", options)).json.some(
+      (row: { id: string }) => row.id === id,
+    );
     const code = place.code ?? unique("p");
     const { scope, scopeId: scope_id } = place;
     const statuses = {
@@ -88,7 +118,11 @@ describe("what a person may do", () => {
     if (place.code) await app.sql`delete from prompts where code = ${place.code}`;
     // Whoever makes a prompt of the account is its creator.
     const mayMake = outcome === "writes" || (scope === "account" && !place.code);
-    const made = await app.post("/core/prompts.json", { prompt: { name: "a", code, content: "a", scope, scope_id } }, options);
+    const made = await app.post(
+      "/core/prompts.json",
+      { prompt: { name: "a", code, content: "a", scope, scope_id } },
+      options,
+    );
     expect(made.status).toBe(mayMake ? 201 : 403);
   });
 
@@ -107,7 +141,8 @@ describe("what a person may do", () => {
         await app.patch(`${path}.json`, { prompt: { name: "b" } }, { token }),
         await app.delete(`${path}.json`, { token }),
       ];
-      for (const { status, json } of answers) expect([status, json.error]).toEqual([403, expect.stringContaining("prompts")]);
+      for (const { status, json } of answers)
+        expect([status, json.error]).toEqual([403, expect.stringContaining("prompts")]);
       expect((await app.get(`/core/prompt/${code}.md`, { token })).status).toBe(200);
       expect((await app.get("/core/prompts/system/prompts_api.md", { token })).status).toBe(200);
     }

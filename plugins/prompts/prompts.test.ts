@@ -1,5 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { adminToken, otherAccount, person, startTestApp, type OtherAccount, type TestApp } from "../../tests/harness.ts";
+import {
+  adminToken,
+  otherAccount,
+  person,
+  startTestApp,
+  type OtherAccount,
+  type TestApp,
+} from "../../tests/harness.ts";
 import { tokens } from "../tokens/api.ts";
 
 let app: TestApp;
@@ -59,7 +66,9 @@ describe("a prompt", () => {
   test("is changed field by field; what is left out stays", async () => {
     const made = await make({ ai_placeholder: "a", kind: "agent" });
     await app.sql`update prompts set fields = fields || '{"color": "red"}' where id = ${made.id}`;
-    const named = await app.patch(`/core/prompts/${made.id}.json`, { prompt: { name: "Other", id: nobody, token: "t" } });
+    const named = await app.patch(`/core/prompts/${made.id}.json`, {
+      prompt: { name: "Other", id: nobody, token: "t" },
+    });
     expect(named.status).toBe(200);
     expect(named.json).toEqual({
       ...made,
@@ -129,12 +138,16 @@ describe("a code", () => {
     }
     expect((await other.post("/core/prompts.json", { prompt: { name: "a", code, content: "a" } })).status).toBe(201);
     const moved = (await make({ scope: "user" })).id;
-    expect((await app.patch(`/core/prompts/${moved}.json`, { prompt: { code } })).json).toEqual({ code: ["is already taken"] });
+    expect((await app.patch(`/core/prompts/${moved}.json`, { prompt: { code } })).json).toEqual({
+      code: ["is already taken"],
+    });
   });
 
   test("is given to one of 200 who ask at once", async () => {
     const code = unique("race");
-    const answers = await Promise.all(Array.from({ length: 200 }, (_, i) => post({ name: `${i}`, code, content: "a" })));
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, (_, i) => post({ name: `${i}`, code, content: "a" })),
+    );
     const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b);
     expect(statuses).toEqual([201, ...Array<number>(199).fill(422)]);
     expect(answers.filter(({ status }) => status === 422).every(({ json }) => json.code.length === 1)).toBe(true);
@@ -150,7 +163,9 @@ describe("a code", () => {
     const after = (await app.get(`/core/prompts/${id}.json`)).json;
     expect(after).toMatchObject({ name: "New", content: "New", kind: "agent", ai_placeholder: "New" });
     const versions = (await app.get(`/core/prompts/${id}/versions.json`)).json;
-    expect(versions.map(({ version }: { version: number }) => version)).toEqual(Array.from({ length: 49 }, (_, i) => 49 - i));
+    expect(versions.map(({ version }: { version: number }) => version)).toEqual(
+      Array.from({ length: 49 }, (_, i) => 49 - i),
+    );
   });
 });
 
@@ -158,7 +173,10 @@ describe("a field that is wrong", () => {
   const long = "x".repeat(300);
   const cases: [string, unknown][] = [
     ...[null, 1, true, [], {}, "", " \n", long].map((value): [string, unknown] => ["name", value]),
-    ...[null, 1, [], "", "a b", "a/b", "ż", ".a", "a.", "../x", "a\nb", long].map((v): [string, unknown] => ["code", v]),
+    ...[null, 1, [], "", "a b", "a/b", "ż", ".a", "a.", "../x", "a\nb", long].map((v): [string, unknown] => [
+      "code",
+      v,
+    ]),
     ...[null, 1, {}, "", "\n ", "x".repeat(200_001)].map((value): [string, unknown] => ["content", value]),
     ...["{{ a", "{% if %}", "{% nope %}", "{{ a | nope }}", "{% if a %}"].map((v): [string, unknown] => ["content", v]),
     ...[null, 1, "", "robot", ["chat"]].map((value): [string, unknown] => ["kind", value]),
@@ -221,7 +239,7 @@ describe("a real token", () => {
       expect(answer.text).not.toContain(real);
     }
     const { id } = await make();
-    const changed = await app.patch(`/core/prompts/${id}.json`, { prompt: { content: `${adminToken}` } });
+    const changed = await app.patch(`/core/prompts/${id}.json`, { prompt: { content: adminToken } });
     expect([changed.status, Object.keys(changed.json)]).toEqual([422, ["content"]]);
   });
 
@@ -238,7 +256,8 @@ describe("a real token", () => {
       await post({ name: "a", code: unique("c"), content }),
       await app.patch(`/core/prompts/${id}.json`, { prompt: { content } }),
     ];
-    for (const { status, json } of answers) expect([status, json]).toEqual([422, { content: [expect.stringMatching(/line 2.*TOKEN/)] }]);
+    for (const { status, json } of answers)
+      expect([status, json]).toEqual([422, { content: [expect.stringMatching(/line 2.*TOKEN/)] }]);
   });
 });
 
@@ -264,9 +283,14 @@ describe("a change of what someone else has changed", () => {
     const path = `/core/prompts/${id}.json`;
     const tag = (await app.get(path)).headers.get("etag") ?? "";
     const answers = await Promise.all(
-      Array.from({ length: 20 }, (_, i) => app.patch(path, { prompt: { name: `${i}` } }, { headers: { "if-match": tag } })),
+      Array.from({ length: 20 }, (_, i) =>
+        app.patch(path, { prompt: { name: `${i}` } }, { headers: { "if-match": tag } }),
+      ),
     );
-    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, ...Array<number>(19).fill(412)]);
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
+      200,
+      ...Array<number>(19).fill(412),
+    ]);
   });
 
   test("an unchanged prompt is 304", async () => {
@@ -306,7 +330,8 @@ describe("the list", () => {
   test("is ordered as asked, and pages never overlap", async () => {
     const mark = unique("order");
     const made: { id: string; code: string }[] = [];
-    for (const name of ["b", "c", "a", "a"]) made.push(await make({ name: `${mark} ${name}`, code: `${mark}_${made.length}` }));
+    for (const name of ["b", "c", "a", "a"])
+      made.push(await make({ name: `${mark} ${name}`, code: `${mark}_${made.length}` }));
     await app.patch(`/core/prompts/${made[0]?.id}.json`, { prompt: { kind: "agent" } });
     const codes = async (query: string) => {
       const { json } = await app.get(`/core/prompts.json?q=${mark}&${query}`);
@@ -341,7 +366,11 @@ describe("the list", () => {
   test("does no harm with what no query means", async () => {
     for (const name of ["q", "code", "kind", "scope"]) {
       for (const value of ["%00", "%27%3B--", "%25", "%5C", "__proto__", "x".repeat(5000)])
-        expect([name, value, (await app.get(`/core/prompts.json?${name}=${value}`)).status < 500]).toEqual([name, value, true]);
+        expect([name, value, (await app.get(`/core/prompts.json?${name}=${value}`)).status < 500]).toEqual([
+          name,
+          value,
+          true,
+        ]);
     }
   });
 

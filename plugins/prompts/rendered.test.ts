@@ -29,7 +29,8 @@ const add = async (code: string, content: string, fields: object = {}) => {
   return answer.json.id as string;
 };
 const remove = async (id: string) => expect((await app.delete(`/core/prompts/${id}.json`)).status).toBe(204);
-const read = (code: string, query = "", token: string | null = adminToken) => app.get(`/core/prompt/${code}.md${query}`, { token });
+const read = (code: string, query = "", token: string | null = adminToken) =>
+  app.get(`/core/prompt/${code}.md${query}`, { token });
 const rendered = async (content: string, query = "") => {
   const code = unique("r");
   await add(code, content);
@@ -90,7 +91,18 @@ describe("the cascade", () => {
   });
 
   test("of an unknown code is 404, whatever it looks like", async () => {
-    for (const code of ["nope", "__proto__", "constructor", "toString", "%00", "a%2Fb", "%2e%2e", "'", "x".repeat(3000), "ż"])
+    for (const code of [
+      "nope",
+      "__proto__",
+      "constructor",
+      "toString",
+      "%00",
+      "a%2Fb",
+      "%2e%2e",
+      "'",
+      "x".repeat(3000),
+      "ż",
+    ])
       expect([code, (await read(code)).status]).toEqual([code, 404]);
     for (const path of ["/core/prompt/work", "/core/prompt/work.json", "/core/prompt/work.txt", "/core/prompt/.md"])
       expect([path, (await app.get(path)).status]).toEqual([path, 404]);
@@ -271,7 +283,10 @@ describe("the filters", () => {
       ['{{ "apps_api" | api_block }}', [line("apps_api"), ...common]],
       ['{{ "apps_api,dbs_api" | api_block }}', [line("apps_api"), line("dbs_api"), ...common]],
       ['{{ " apps_api , dbs_api," | api_block }}', [line("apps_api"), line("dbs_api"), ...common]],
-      ['{% assign a = "apps_api,dbs_api" | split: "," %}{{ a | api_block }}', [line("apps_api"), line("dbs_api"), ...common]],
+      [
+        '{% assign a = "apps_api,dbs_api" | split: "," %}{{ a | api_block }}',
+        [line("apps_api"), line("dbs_api"), ...common],
+      ],
       ['{{ "a b/../c?x#y" | api_block }}', [line("a%20b%2F..%2Fc%3Fx%23y"), ...common]],
     ];
     for (const [content, lines] of cases)
@@ -303,18 +318,28 @@ describe("the token", () => {
     ];
     for (const [content, query] of cases) {
       const answer = await rendered(content, query);
-      expect([content, answer.status, answer.json]).toEqual([content, 422, { content: [expect.stringContaining("TOKEN")] }]);
+      expect([content, answer.status, answer.json]).toEqual([
+        content,
+        422,
+        { content: [expect.stringContaining("TOKEN")] },
+      ]);
       expect(answer.text).not.toContain(adminToken);
     }
   });
 
   test("of a session is a token for an hour, not the session's own", async () => {
     const me = await person(app, { role: "user", password: "a long pass phrase" });
-    const signedIn = await app.post("/account/session.json", { login: me.login, password: "a long pass phrase" }, { token: null });
+    const signedIn = await app.post(
+      "/account/session.json",
+      { login: me.login, password: "a long pass phrase" },
+      { token: null },
+    );
     const cookie = /core_session=[^;]+/.exec(signedIn.headers.get("set-cookie") ?? "")?.[0] ?? "";
     const code = unique("r");
     await add(code, "{{ TOKEN }}\n{{ api_token }}");
-    const [token = "", again] = (await app.get(`/core/prompt/${code}.md`, { token: null, headers: { cookie } })).text.split("\n");
+    const [token = "", again] = (
+      await app.get(`/core/prompt/${code}.md`, { token: null, headers: { cookie } })
+    ).text.split("\n");
     expect(again).toBe(token);
     expect(token).toMatch(/^core_/);
     expect(cookie).not.toContain(token);

@@ -1,7 +1,15 @@
 import { created, etag, expectedVersion, field, integerId, invalid, list, noContent, notFound, ok } from "platform";
-import { pageOf, route, text, Type, uuidOf, wildcardPattern, type Reply, type Route } from "platform";
+import { pageOf, route, text, Type, uuidOf, wildcardPattern, type Route } from "platform";
 import { scopes } from "./cascade.ts";
-import { orders, toApi, versionToApi, type Order, type PromptFilter, type PromptRow, type PromptStore } from "./store.ts";
+import {
+  orders,
+  toApi,
+  versionToApi,
+  type Order,
+  type PromptFilter,
+  type PromptRow,
+  type PromptStore,
+} from "./store.ts";
 import type { Author, Writing } from "./write.ts";
 
 const maxContent = 200_000;
@@ -16,32 +24,31 @@ const PromptInput = Type.Object({
   ai_placeholder: Type.Optional(field.line(1000)),
 });
 
-export const promptExample = {
-  id: "0198c5d2-7a1b-7c3d-8e4f-5a6b7c8d9e0f",
+const saved = {
   name: "New work entry",
   code: "workinfo_new",
-  content: "Write an entry for the client {{ client_id }}.\n\n{{ \"apps_api\" | api_block }}",
+  content: 'Write an entry for the client {{ client_id }}.\n\n{{ "apps_api" | api_block }}',
   kind: "chat",
   scope: "account",
   scope_id: null,
   ai_placeholder: "What was done?",
   fields: { ai_placeholder: "What was done?" },
+};
+const created_at = "2026-01-31T10:00:00.000Z";
+export const promptExample = {
+  id: "0198c5d2-7a1b-7c3d-8e4f-5a6b7c8d9e0f",
+  ...saved,
   created_by_id: 1,
   updated_by_id: null,
-  created_at: "2026-01-31T10:00:00.000Z",
-  updated_at: "2026-01-31T10:00:00.000Z",
+  created_at,
+  updated_at: created_at,
 };
-const { name, code, content, kind, scope, scope_id, ai_placeholder, fields } = promptExample;
-const versionExample = {
-  version: 1,
-  created_at: promptExample.created_at,
-  created_by_id: 1,
-  ...{ name, code, content, kind, scope, scope_id, ai_placeholder, fields },
-};
+const versionExample = { version: 1, created_at, created_by_id: 1, ...saved };
+const { name, code, content, kind, ai_placeholder } = saved;
 const updatedExample = { ...promptExample, name: "Work entry", updated_by_id: 1 };
 
 const access = { privilege: "prompts" } as const;
-const ifMatch = "With `If-Match: \"<etag>\"` of a version that is no longer the latest: 412.";
+const ifMatch = 'With `If-Match: "<etag>"` of a version that is no longer the latest: 412.';
 
 export interface PromptRoutes {
   readonly store: PromptStore;
@@ -194,7 +201,7 @@ function filterOf(query: URLSearchParams): PromptFilter {
 function orderOf(query: URLSearchParams): Order {
   const given = query.get("order_by") || "id";
   const descending = given.endsWith("_desc");
-  const by = orders.find((name) => name === (descending ? given.slice(0, -"_desc".length) : given));
+  const by = orders.find((order) => order === (descending ? given.slice(0, -"_desc".length) : given));
   if (!by) throw invalid({ order_by: [`must be one of ${orders.join(", ")}, with _desc at the end reversed`] });
   return { by, descending };
 }

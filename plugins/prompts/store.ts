@@ -101,7 +101,14 @@ export function createPromptStore(sql: Sql) {
       return row;
     },
 
-    async insert(tx: Tx, accountId: number, id: string, token: string, userId: number, given: Saved): Promise<PromptRow> {
+    async insert(
+      tx: Tx,
+      accountId: number,
+      id: string,
+      token: string,
+      userId: number,
+      given: Saved,
+    ): Promise<PromptRow> {
       const { scope, scopeId, code, name, content, kind, fields } = given;
       const [row] = await tx<PromptRow[]>`
         insert into prompts (id, account_id, ${saved}, token, created_by_id)
@@ -186,4 +193,3 @@ function savedToApi({ name, code, content, kind, scope, scopeId, fields }: Saved
   const aiPlaceholder = typeof placeholder === "string" ? placeholder : null;
   return { name, code, content, kind, scope, scope_id: scopeId, ai_placeholder: aiPlaceholder, fields };
 }
-

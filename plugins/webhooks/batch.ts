@@ -2,7 +2,10 @@
  * Many small calls made one statement: what is asked for while one is under way goes into the next one together. So the
  * busier it is, the larger the batches.
  */
-export function batched<T, R>(run: (items: readonly T[]) => Promise<readonly R[]>, most = 500): (item: T) => Promise<R> {
+export function batched<T, R>(
+  run: (items: readonly T[]) => Promise<readonly R[]>,
+  most = 500,
+): (item: T) => Promise<R> {
   let waiting: { item: T; resolve: (result: R) => void; reject: (error: unknown) => void }[] = [];
   let busy = false;
 

@@ -16,7 +16,12 @@ export function parseWaits(text: string): readonly number[] {
  * Seconds until the next attempt after the `failures`th failure, or undefined where it was the last. A tenth more or
  * less, so that what failed together does not come back together; never sooner than the receiver asked.
  */
-export function nextWait(waits: readonly number[], failures: number, retryAfterSeconds: number | null, random = Math.random()) {
+export function nextWait(
+  waits: readonly number[],
+  failures: number,
+  retryAfterSeconds: number | null,
+  random = Math.random(),
+) {
   const wait = waits[failures - 1];
   if (wait === undefined) return undefined;
   const asked = Math.min(retryAfterSeconds ?? 0, maxRetryAfterSeconds);

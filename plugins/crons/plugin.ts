@@ -1,0 +1,26 @@
+import { definePlugin } from "platform";
+import { accounts } from "../accounts/api.ts";
+import { flows } from "../flows/api.ts";
+import { createFiring } from "./fire.ts";
+import migration from "./migrations/001_crons.sql" with { type: "text" };
+import { cronRoutes } from "./routes.ts";
+import { createCronStore } from "./store.ts";
+
+/** Flows by the clock. SPEC 2.6, CONTRACT 9. */
+export default definePlugin({
+  name: "crons",
+  needs: { accounts, flows },
+  migrations: [{ name: "001_crons", sql: migration }],
+  privileges: [{ name: "crons", doc: "start flows by the clock", roles: ["manager"] }],
+
+  setup(ctx) {
+    const store = createCronStore(ctx.sql);
+    const firing = createFiring({ ctx, store, flows: ctx.services.flows });
+    return {
+      routes: cronRoutes({ ctx, store, flows: ctx.services.flows, firing }),
+      // The clock's own timers do the firing; this one begins it where no request has, and cleans up.
+      schedules: [{ id: "crons.prune", cron: "29 * * * *", run: () => store.prune(30) }],
+      stop: firing.stop,
+    };
+  },
+});

@@ -1,0 +1,171 @@
+import { created, field, integerId, invalid, list, mistakes, noContent, notFound, ok, pageOf, route, Type } from "platform";
+import type { Account, BaseContext, Route } from "platform";
+import type { Flows } from "../flows/api.ts";
+import type { Firing } from "./fire.ts";
+import { isTimezone, nextRun, nextRuns, scheduleMistake } from "./schedule.ts";
+import { toApi, type CronInput, type CronRow, type CronStore } from "./store.ts";
+
+const Input = Type.Object({
+  name: Type.Optional(field.line()),
+  kind: Type.Optional(field.oneOf(["flow"])),
+  target_code: field.name(100),
+  schedule: field.name(200),
+  timezone: Type.Optional(field.line(64)),
+  active: Type.Optional(field.flag()),
+  missed: Type.Optional(field.oneOf(["skip", "latest"])),
+});
+
+interface CronChange {
+  readonly name?: string | null;
+  readonly target_code?: string;
+  readonly schedule?: string;
+  readonly timezone?: string | null;
+  readonly active?: boolean;
+  readonly missed?: "skip" | "latest";
+}
+
+const requestExample = { name: "Every morning", kind: "flow", target_code: "weather-advice", schedule: "0 7 * * *" };
+const cronExample = {
+  id: 7,
+  ...requestExample,
+  timezone: "Europe/Warsaw",
+  active: true,
+  missed: "skip",
+  last_run_at: null,
+  next_run_at: "2026-02-01T06:00:00.000Z",
+  last_error: null,
+  created_at: "2026-01-31T10:00:00.000Z",
+  updated_at: "2026-01-31T10:00:00.000Z",
+};
+const shownExample = { ...cronExample, next_runs: ["2026-02-01T06:00:00.000Z", "2026-02-02T06:00:00.000Z"] };
+const access = { privilege: "crons" } as const;
+
+interface Needed {
+  readonly ctx: Pick<BaseContext, "transaction">;
+  readonly store: CronStore;
+  readonly flows: Flows;
+  readonly firing: Firing;
+}
+
+/** SPEC 2.6 and CONTRACT 9. */
+export function cronRoutes({ ctx, store, flows, firing }: Needed): Route[] {
+  const find = async (accountId: number, id: string): Promise<CronRow> => {
+    const row = await store.byId(accountId, integerId(id));
+    if (!row) throw notFound();
+    return row;
+  };
+  return [
+    route(
+      "GET",
+      "/account/crons",
+      {
+        summary: "List crons",
+        access,
+        query: { target_code: "exact value", limit: "1 to 1000, default 100", offset: "where the page begins" },
+        responses: { 200: [cronExample] },
+      },
+      async ({ caller, query }) => {
+        const { rows, total } = await store.list(caller.account.id, query.get("target_code") || undefined, pageOf(query));
+        return list(rows.map(toApi), total);
+      },
+    ),
+    route(
+      "GET",
+      "/account/crons/:id",
+      { summary: "One cron, with its next five due times", access, responses: { 200: shownExample } },
+      async ({ caller, params }) => ok(shown(await find(caller.account.id, params.id))),
+    ),
+    route(
+      "POST",
+      "/account/crons",
+      {
+        summary: "Make a cron",
+        description:
+          "Starts the flow `target_code` with the input { kind: \"cron\", cron_id }. `schedule` has five fields, in " +
+          "`timezone` (default: the account's). `missed`: what was due while no server ran is left out (`skip`), or the " +
+          "latest of it is made up for (`latest`).",
+        access,
+        body: { key: "cron", schema: Input },
+        request: requestExample,
+        responses: { 201: shownExample, 422: { schedule: ["is no cron expression: …"] } },
+      },
+      async ({ caller, body }) => {
+        const input = await checked(caller.account, body);
+        const row = await store.insert(caller.account.id, caller.user.id, input);
+        firing.changed();
+        return created(shown(row));
+      },
+    ),
+    route(
+      "PATCH",
+      "/account/crons/:id",
+      {
+        summary: "Change a cron",
+        access,
+        body: { key: "cron", schema: Type.Partial(Input) },
+        request: { active: false },
+        responses: { 200: { ...shownExample, active: false, next_run_at: null, next_runs: [] } },
+      },
+      async ({ caller, params, body }) => {
+        const { account, user } = caller;
+        const row = await ctx.transaction(async (tx) => {
+          const before = await store.lock(tx, account.id, integerId(params.id));
+          if (!before) throw notFound();
+          return store.update(tx, before.id, user.id, await checked(account, body, before));
+        });
+        firing.changed();
+        return ok(shown(row));
+      },
+    ),
+    route(
+      "DELETE",
+      "/account/crons/:id",
+      { summary: "Delete a cron", access, responses: { 204: null } },
+      async ({ caller, params }) => {
+        if (!(await store.delete(caller.account.id, integerId(params.id)))) throw notFound();
+        return noContent();
+      },
+    ),
+    route(
+      "POST",
+      "/account/crons/:id/run",
+      {
+        summary: "Fire a cron now",
+        description: "Its schedule stays as it is. Works for one that is not active, too.",
+        access,
+        responses: { 201: { flow_process_id: "0198c5d2-7a1b-7c3d-8e4f-5a6b7c8d9e11" } },
+      },
+      async ({ caller, params }) => {
+        const row = await find(caller.account.id, params.id);
+        const id = await firing.now(row);
+        if (id === undefined) throw invalid({ target_code: ["names no active flow"] });
+        return created({ flow_process_id: id });
+      },
+    ),
+  ];
+
+  /** What is to be stored, with everything that is wrong told at once. */
+  async function checked(account: Account, change: CronChange, before?: CronRow): Promise<CronInput> {
+    const found = mistakes();
+    const targetCode = change.target_code ?? before?.targetCode ?? "";
+    const schedule = (change.schedule ?? before?.schedule ?? "").trim();
+    const timezone = (change.timezone === undefined ? before?.timezone : change.timezone) || account.timezone;
+    const mistake = scheduleMistake(schedule);
+    if (mistake !== undefined) found.add("schedule", mistake);
+    if (!isTimezone(timezone)) found.add("timezone", "must be the name of a time zone, e.g. Europe/Warsaw");
+    // One whose flow is gone can still be switched off.
+    if (change.target_code !== undefined && !(await flows.flowExists(account.id, targetCode)))
+      found.add("target_code", "names no flow of this account");
+    found.check();
+    const active = change.active ?? before?.active ?? true;
+    const same = before?.active === true && before.schedule === schedule && before.timezone === timezone;
+    const nextRunAt = !active ? null : same ? before.nextRunAt : nextRun({ schedule, timezone }, new Date());
+    const missed = change.missed ?? before?.missed ?? "skip";
+    const name = (change.name === undefined ? before?.name : change.name) || targetCode;
+    return { name, kind: "flow", targetCode, schedule, timezone, active, missed, nextRunAt };
+  }
+}
+
+function shown(row: CronRow) {
+  return { ...toApi(row), next_runs: row.active ? nextRuns(row, 5, new Date()) : [] };
+}

@@ -1,0 +1,45 @@
+/** What a cron's schedule means: five fields in a time zone. Pure. */
+import { latestDueTime, nextDueTimes } from "platform";
+
+export interface Schedule {
+  readonly schedule: string;
+  readonly timezone: string;
+}
+
+/** What is wrong with the five fields, or undefined. */
+export function scheduleMistake(schedule: string): string | undefined {
+  const fields = schedule.trim().split(/\s+/);
+  if (fields.length !== 5) return "must have five fields: minute, hour, day of month, month, day of week";
+  try {
+    return nextDueTimes(schedule.trim(), 1, "UTC").length === 0 ? "is never due" : undefined;
+  } catch (error) {
+    return `is no cron expression: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+export function isTimezone(timezone: string): boolean {
+  try {
+    return /^[A-Za-z]/.test(timezone) && new Intl.DateTimeFormat("en", { timeZone: timezone }) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+export function nextRuns({ schedule, timezone }: Schedule, count: number, after: Date): Date[] {
+  return nextDueTimes(schedule, count, timezone, after);
+}
+
+export function nextRun(cron: Schedule, after: Date): Date | null {
+  return nextRuns(cron, 1, after)[0] ?? null;
+}
+
+// Due times not older than this are late, not missed: the process was busy, or the machine slept for a moment.
+const lateMs = 60_000;
+
+/** Which of the times from `dueAt` up to `now` to fire: all that is merely late one after another, of missed ones the latest where asked. */
+export function toFire(cron: Schedule & { readonly missed: "skip" | "latest" }, dueAt: Date, now: Date): Date | undefined {
+  if (now.getTime() - dueAt.getTime() <= lateMs) return dueAt;
+  const latest = latestDueTime(cron.schedule, cron.timezone, new Date(now.getTime() + 1)) ?? dueAt;
+  const isLate = now.getTime() - latest.getTime() <= lateMs;
+  return isLate || cron.missed === "latest" ? latest : undefined;
+}

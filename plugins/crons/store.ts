@@ -1,0 +1,133 @@
+/** All SQL about crons. */
+import type { Page, Sql, Tx } from "platform";
+
+export interface CronRow {
+  readonly id: number;
+  readonly accountId: number;
+  readonly name: string;
+  readonly kind: string;
+  readonly targetCode: string;
+  readonly schedule: string;
+  readonly timezone: string;
+  readonly active: boolean;
+  readonly missed: "skip" | "latest";
+  readonly lastRunAt: Date | null;
+  readonly nextRunAt: Date | null;
+  readonly lastError: string | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+export type CronInput = Pick<
+  CronRow,
+  "name" | "kind" | "targetCode" | "schedule" | "timezone" | "active" | "missed" | "nextRunAt"
+>;
+
+/** What became of a due time. */
+export interface Fired {
+  readonly lastRunAt: Date | null;
+  readonly nextRunAt: Date | null;
+  readonly lastError: string | null;
+}
+
+export function toApi(row: CronRow) {
+  return {
+    id: row.id,
+    name: row.name,
+    kind: row.kind,
+    target_code: row.targetCode,
+    schedule: row.schedule,
+    timezone: row.timezone,
+    active: row.active,
+    missed: row.missed,
+    last_run_at: row.lastRunAt,
+    next_run_at: row.nextRunAt,
+    last_error: row.lastError,
+    created_at: row.createdAt,
+    updated_at: row.updatedAt,
+  };
+}
+
+export type CronStore = ReturnType<typeof createCronStore>;
+
+export function createCronStore(sql: Sql) {
+  const columns = sql`
+    id, account_id, name, kind, target_code, schedule, timezone, active, missed, last_run_at, next_run_at, last_error,
+    created_at, updated_at`;
+
+  return {
+    async list(accountId: number, targetCode: string | undefined, { limit, offset }: Page) {
+      const where = sql`
+        account_id = ${accountId} ${targetCode === undefined ? sql`` : sql`and target_code = ${targetCode}`}`;
+      const rows = await sql<CronRow[]>`
+        select ${columns} from crons where ${where} order by id limit ${limit} offset ${offset}`;
+      const [count] = await sql<{ total: number }[]>`select count(*) as total from crons where ${where}`;
+      return { rows, total: count?.total ?? 0 };
+    },
+
+    async byId(accountId: number, id: number): Promise<CronRow | undefined> {
+      const [row] = await sql<CronRow[]>`select ${columns} from crons where account_id = ${accountId} and id = ${id}`;
+      return row;
+    },
+
+    /** Held until the transaction ends. */
+    async lock(tx: Tx, accountId: number, id: number): Promise<CronRow | undefined> {
+      const [row] = await tx<CronRow[]>`
+        select ${columns} from crons where account_id = ${accountId} and id = ${id} for update`;
+      return row;
+    },
+
+    async insert(accountId: number, userId: number, input: CronInput): Promise<CronRow> {
+      const [row] = await sql<CronRow[]>`
+        insert into crons (account_id, name, kind, target_code, schedule, timezone, active, missed, next_run_at, created_by_id)
+        values (${accountId}, ${input.name}, ${input.kind}, ${input.targetCode}, ${input.schedule}, ${input.timezone},
+          ${input.active}, ${input.missed}, ${input.nextRunAt}, ${userId})
+        returning ${columns}`;
+      return row as CronRow; // an insert of one row returns one
+    },
+
+    async update(tx: Tx, id: number, userId: number, input: CronInput): Promise<CronRow> {
+      const [row] = await tx<CronRow[]>`
+        update crons set name = ${input.name}, kind = ${input.kind}, target_code = ${input.targetCode},
+          schedule = ${input.schedule}, timezone = ${input.timezone}, active = ${input.active}, missed = ${input.missed},
+          next_run_at = ${input.nextRunAt}, updated_by_id = ${userId}, updated_at = now()
+        where id = ${id} returning ${columns}`;
+      return row as CronRow; // `lock` held the row
+    },
+
+    async delete(accountId: number, id: number): Promise<boolean> {
+      const result = await sql`delete from crons where account_id = ${accountId} and id = ${id}`;
+      return result.count === 1;
+    },
+
+    /** One that is due, held until the transaction ends; another process takes another. */
+    async due(tx: Tx, now: Date): Promise<CronRow | undefined> {
+      const [row] = await tx<CronRow[]>`
+        select ${columns} from crons where next_run_at <= ${now} order by next_run_at limit 1 for update skip locked`;
+      return row;
+    },
+
+    /** False where this due time was fired already. */
+    async claim(tx: Tx, id: number, dueAt: Date): Promise<boolean> {
+      const result = await tx`
+        insert into cron_runs (cron_id, due_at) values (${id}, ${dueAt}) on conflict do nothing`;
+      return result.count === 1;
+    },
+
+    async fired(tx: Tx, id: number, { lastRunAt, nextRunAt, lastError }: Fired): Promise<void> {
+      await tx`
+        update crons set last_run_at = coalesce(${lastRunAt}::timestamptz, last_run_at), next_run_at = ${nextRunAt},
+          last_error = ${lastError} where id = ${id}`;
+    },
+
+    async nextDue(): Promise<Date | undefined> {
+      const [row] = await sql<{ at: Date | null }[]>`
+        select min(next_run_at) as at from crons where next_run_at is not null`;
+      return row?.at ?? undefined;
+    },
+
+    async prune(olderThanDays: number): Promise<void> {
+      await sql`delete from cron_runs where created_at < now() - make_interval(days => ${olderThanDays})`;
+    },
+  };
+}

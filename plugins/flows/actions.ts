@@ -1,0 +1,40 @@
+/** What other plugins ask of flows: starting them, for webhooks, crons and the actions of apps. */
+import type { Connectors } from "../connectors/api.ts";
+import type { Flows } from "./api.ts";
+import type { Managing } from "./manage.ts";
+import type { Processes } from "./processes.ts";
+import { toAction } from "./show.ts";
+import type { Waiting } from "./waiting.ts";
+
+interface Needed {
+  readonly managing: Managing;
+  readonly processes: Processes;
+  readonly waiting: Waiting;
+  readonly connectors: Connectors;
+}
+
+const actionWaitMs = 1000;
+const mostWaitSeconds = 25;
+
+export function createActions({ managing, processes, waiting, connectors }: Needed): Omit<Flows, "useRecords"> {
+  return {
+    flowExists: managing.exists,
+    startFlow: async (flow) => (await processes.start(flow))?.process.id,
+    connectorExists: connectors.exists,
+    callConnectorForEvent: connectors.callForEvent,
+
+    async runAction({ accountId, flowCode, input, waitMs = actionWaitMs }) {
+      const started = await processes.start({ accountId, code: flowCode, input });
+      if (!started) return undefined;
+      const { process } = started;
+      if (process.status !== "pending") return toAction(process);
+      return toAction((await waiting.wait({ accountId, id: process.id, ms: waitMs })) ?? process);
+    },
+
+    async actionStatus({ accountId, flowCode, processId, waitSeconds = 0, signal }) {
+      const ms = Math.min(Math.max(waitSeconds, 0), mostWaitSeconds) * 1000;
+      const row = await waiting.wait({ accountId, id: processId, ms, signal });
+      return row?.flowCode === flowCode ? toAction(row) : undefined;
+    },
+  };
+}

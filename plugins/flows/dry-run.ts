@@ -1,0 +1,89 @@
+/** Runs a program without any effect: connectors and databases answer what the caller says. Pure but for the flows it calls. */
+import type { CallOutcome } from "./api.ts";
+import { isRecord } from "./check.ts";
+import { createRun } from "./engine.ts";
+import { StepFault } from "./fault.ts";
+import type { DbEffect, EffectCall, End, Host } from "./host.ts";
+import type { Program } from "./program.ts";
+import { newState, type Programs, type StepRecord } from "./state.ts";
+import type { Templates } from "./template.ts";
+
+export interface DryRun {
+  readonly code: string;
+  readonly program: Program;
+  readonly input: Readonly<Record<string, unknown>>;
+  /** By step id, `connector.method` or `db.op`. */
+  readonly answers: Readonly<Record<string, unknown>>;
+  readonly accountUrl: string;
+  readonly templates: Templates;
+  readonly flowOf: (code: string) => Promise<{ programId: number; program: Program } | undefined>;
+}
+
+const ownProgram = 0;
+// Longer than this nobody waits for a test.
+const timeLimitMs = 10_000;
+
+export async function dryRun({ code, program, input, answers, flowOf, ...world }: DryRun): Promise<{ end: End; steps: StepRecord[] }> {
+  const programs: Programs = new Map([[ownProgram, program]]);
+  const steps: StepRecord[] = [];
+  const stopAt = performance.now() + timeLimitMs;
+  const host: Host = {
+    ...world,
+    programs,
+    mode: "dry",
+    signal: new AbortController().signal,
+    now: () => Date.now(),
+    callConnector: async (call) => connectorAnswer(answers, call),
+    db: async (effect, done) => done(databaseAnswer(answers, effect)),
+    async flow(called) {
+      const flow = await flowOf(called);
+      if (flow) programs.set(flow.programId, flow.program);
+      return flow;
+    },
+    async save() {
+      steps.push(...run.take().records);
+      // Other requests get their turn.
+      await new Promise((resolve) => setTimeout(resolve));
+      if (performance.now() > stopAt) throw new StepFault("the test took too long");
+    },
+  };
+  const run = createRun(newState(code, ownProgram, input), host);
+  const end = await run.run();
+  steps.push(...run.take().records);
+  return { end, steps };
+}
+
+function connectorAnswer(answers: DryRun["answers"], { stepId, connector, method }: EffectCall): CallOutcome {
+  const answer = answerFor(answers, [stepId, `${connector}.${method}`]);
+  if (answer === undefined) throw new StepFault(`no answer was given for "${connector}.${method}"`);
+  const envelope = envelopeOf(answer);
+  const { status = 200, data = null, error } = envelope ?? { data: answer };
+  const ok = error === undefined && status >= 200 && status < 300;
+  const told = ok ? null : (error ?? `the remote answered ${status}`);
+  return { ok, status: ok || error === undefined ? status : null, data, error: told, retryAfterSeconds: null, durationMs: 0 };
+}
+
+/** `{ status, data }` or `{ error }`; any other answer is the data itself. */
+function envelopeOf(answer: unknown): { status?: number; data?: unknown; error?: string } | undefined {
+  if (!isRecord(answer)) return undefined;
+  const names = Object.keys(answer);
+  const isEnvelope = names.length > 0 && names.every((name) => ["status", "data", "error"].includes(name));
+  const { status, data, error } = answer;
+  if (!isEnvelope || (typeof status !== "number" && typeof error !== "string")) return undefined;
+  return { data, ...(typeof status === "number" && { status }), ...(typeof error === "string" && { error }) };
+}
+
+function databaseAnswer(answers: DryRun["answers"], { stepId, op, db, table, id, data }: DbEffect): unknown {
+  const answer = answerFor(answers, [stepId, `${db}.${op}`]);
+  if (answer !== undefined) return answer;
+  if (op === "get") throw new StepFault(`no answer was given for "${db}.get"`);
+  if (op === "search") return [];
+  if (op === "delete") return { id, deleted: true };
+  const at = new Date().toJSON();
+  return { id: id ?? crypto.randomUUID(), data, table_name: table, created_at: at, updated_at: at };
+}
+
+function answerFor(answers: DryRun["answers"], names: readonly string[]): unknown {
+  const name = names.find((one) => Object.hasOwn(answers, one));
+  return name === undefined ? undefined : answers[name];
+}

@@ -1,0 +1,207 @@
+import { badRequest, created, field, invalid, list, noContent, notFound, ok, pageOf, route } from "platform";
+import { Type, wildcardPattern, type Account, type Route } from "platform";
+import { checkProgram, isRecord } from "./check.ts";
+import { dryRun, type DryRun } from "./dry-run.ts";
+import { toApi, type FlowRow, type FlowStore } from "./flow-store.ts";
+import { flowKind, type Managing, programOf } from "./manage.ts";
+import { processExample } from "./process-routes.ts";
+import type { Processes } from "./processes.ts";
+import type { Program } from "./program.ts";
+import { toRun } from "./show.ts";
+import type { Templates } from "./template.ts";
+import type { Waiting } from "./waiting.ts";
+
+const FlowInput = Type.Object({
+  name: field.name(),
+  code: Type.Optional(field.nullable(field.code())),
+  kind: Type.Optional(field.name(100)),
+  fields: Type.Optional(field.nullable(field.object())),
+  active: Type.Optional(field.flag()),
+});
+
+const program = [
+  { type: "connector", connector: "weather", method: "current", params: { city: "{{ city }}" }, as: "weather" },
+  { type: "mutation", set: { temp: "{{ weather.main.temp }}" } },
+  { type: "if", condition: "temp > 20", then: [{ type: "mutation", set: { advice: "Take a hat" } }] },
+];
+const requestExample = { name: "Weather advice", code: "weather-advice", kind: flowKind, fields: { program } };
+const flowExample = {
+  id: "0198c5d2-7a1b-7c3d-8e4f-5a6b7c8d9e10",
+  ...requestExample,
+  active: true,
+  created_at: "2026-01-31T10:00:00.000Z",
+  updated_at: "2026-01-31T10:00:00.000Z",
+};
+const warned = { ...flowExample, warnings: [] };
+const access = { privilege: "flows" } as const;
+const runWaitMs = 1000;
+const mostWaitSeconds = 25;
+
+export interface FlowRoutes {
+  readonly store: FlowStore;
+  readonly managing: Managing;
+  readonly processes: Processes;
+  readonly waiting: Waiting;
+  readonly templates: Templates;
+}
+
+/** CONTRACT 9: the usual five calls; `:id` is the id or the code. */
+export function flowRoutes({ store, managing, processes, waiting, templates }: FlowRoutes): Route[] {
+  const shown = async (row: FlowRow) => toApi(row, await managing.warnings(row.accountId, programOf(row.fields)));
+  return [
+    route(
+      "GET",
+      "/connect/flows",
+      {
+        summary: "List flows",
+        access,
+        query: {
+          q: "searches name and code; `*` and `%` are wildcards",
+          code: "exact value",
+          limit: "1 to 1000, default 100",
+          offset: "where the page begins",
+        },
+        responses: { 200: [flowExample] },
+      },
+      async ({ caller, query }) => {
+        const q = query.get("q");
+        const filter = { q: q ? wildcardPattern(q) : undefined, code: query.get("code") || undefined };
+        const { rows, total } = await store.list(caller.account.id, filter, pageOf(query));
+        return list(
+          rows.map((row) => toApi(row)),
+          total,
+        );
+      },
+    ),
+    route(
+      "GET",
+      "/connect/flows/:id",
+      { summary: "One flow, by id or code", access, responses: { 200: warned } },
+      async ({ caller, params }) => ok(await shown(await managing.find(caller.account.id, params.id))),
+    ),
+    route(
+      "POST",
+      "/connect/flows",
+      {
+        summary: "Make a flow",
+        description:
+          "A mistake in `fields.program` is 422 under `program`, with its step and key. `warnings` name connectors and " +
+          "flows that are not there yet.",
+        access,
+        body: { key: "flow", schema: FlowInput },
+        request: requestExample,
+        responses: { 201: warned, 422: { program: ["program[2].then[0].connector is required"] } },
+      },
+      async ({ caller, body }) => created(await shown(await managing.create(caller, body))),
+    ),
+    route(
+      "PATCH",
+      "/connect/flows/:id",
+      {
+        summary: "Change a flow",
+        description: "`fields` replaces the whole object. Processes that run go on with the program they started with.",
+        access,
+        body: { key: "flow", schema: Type.Partial(FlowInput) },
+        request: { active: false },
+        responses: { 200: { ...warned, active: false } },
+      },
+      async ({ caller, params, body }) => {
+        const { id } = await managing.find(caller.account.id, params.id);
+        return ok(await shown(await managing.update(caller, id, body)));
+      },
+    ),
+    route(
+      "DELETE",
+      "/connect/flows/:id",
+      { summary: "Delete a flow; its processes stay", access, responses: { 204: null } },
+      async ({ caller, params }) => {
+        const { id } = await managing.find(caller.account.id, params.id);
+        await managing.delete(caller, id);
+        return noContent();
+      },
+    ),
+    route(
+      "POST",
+      "/connect/flows/:code/run",
+      {
+        summary: "Start a flow, with the body as its input",
+        description:
+          "Answers with the process: ended where it ends within a second (`wait=` asks for another time), else `pending`.",
+        access,
+        input: "any",
+        query: { wait: `seconds to wait for its end, 0 to ${mostWaitSeconds}, default 1` },
+        request: { city: "Kraków" },
+        responses: { 201: { ...processExample, flow_process_id: processExample.id } },
+      },
+      async ({ caller, params, query, body, request }) => {
+        const input = inputOf(body);
+        const { id: accountId } = caller.account;
+        const { code } = isUuidLike(params.code) ? await managing.find(accountId, params.code) : { code: params.code };
+        const started = await processes.start({ accountId, code, input });
+        if (!started) throw notFound("there is no active flow of this code");
+        if (started.process.status !== "pending") return created(toRun(started.process, started.steps));
+        const ms = waitOf(query) ?? runWaitMs;
+        const row = await waiting.wait({ accountId, id: started.process.id, ms, signal: request.signal });
+        return created({ ...(await processes.show(accountId, started.process.id)), flow_process_id: row?.id });
+      },
+    ),
+    route(
+      "POST",
+      "/connect/flows/:code/test",
+      {
+        summary: "Try a flow without any effect",
+        description:
+          "Connectors and databases answer what `answers` says, by step id, `connector.method` or `db.op`: the data, or " +
+          "`{ status, data }`, or `{ error }`. `program` stands in for the stored one. Waits take no time.",
+        access,
+        input: "any",
+        request: { input: { city: "Kraków" }, answers: { "weather.current": { main: { temp: 24 } } } },
+        responses: {
+          200: { status: "finished", data: { temp: 24, advice: "Take a hat" }, error: null, steps: processExample.steps },
+        },
+      },
+      async ({ caller, params, body }) => ok(await test(caller.account, params.code, body)),
+    ),
+  ];
+
+  async function test(account: Account, code: string, body: unknown) {
+    const flow = await managing.find(account.id, code);
+    if (!isRecord(body)) throw badRequest("the body must be a JSON object");
+    const { input = {}, answers = {}, program: given = programOf(flow.fields) } = body;
+    if (!isRecord(input)) throw invalid({ input: ["must be an object"] });
+    if (!isRecord(answers)) throw invalid({ answers: ["must be an object of step id or connector.method to answer"] });
+    const { mistakes } = checkProgram(given, templates);
+    if (mistakes.length > 0) throw invalid({ program: [...mistakes] });
+    const dry: DryRun = {
+      code: flow.code,
+      program: given as Program, // it was checked
+      input,
+      answers,
+      templates,
+      accountUrl: account.baseUrl,
+      flowOf: (called) => managing.current(account.id, called),
+    };
+    const { end, steps } = await dryRun(dry);
+    return {
+      status: end.kind === "finished" ? "finished" : "error",
+      data: end.kind === "finished" ? (end.data ?? null) : null,
+      error: end.kind === "error" ? end.message : null,
+      steps: steps.toSorted((a, b) => a.n - b.n).map(({ n: _, ...step }) => step),
+    };
+  }
+}
+
+function inputOf(body: unknown): Record<string, unknown> {
+  if (!isRecord(body)) throw badRequest("the body must be a JSON object: it is the flow's input");
+  return body;
+}
+
+function isUuidLike(code: string): boolean {
+  return code.length === 36;
+}
+
+/** Milliseconds; what is no number is ignored. */
+export function waitOf(query: URLSearchParams): number | undefined {
+  const given = query.get("wait") ?? "";
+  return /^\d+(\.\d+)?$/.test(given) ? Math.min(Number(given), mostWaitSeconds) * 1000 : undefined;
+}

@@ -1,0 +1,85 @@
+/** The host of a real process: connectors, databases and other flows as they are. */
+import { failpoint, HttpError, sha256, ValidationError, type Tx } from "platform";
+import type { FieldErrors } from "platform";
+import { isLoop, StepFault } from "./fault.ts";
+import type { Host } from "./host.ts";
+import type { Needed } from "./processes.ts";
+import type { RecordsRequest, RunRecords } from "./records.ts";
+import type { Programs } from "./state.ts";
+
+export interface LiveProcess {
+  readonly accountId: number;
+  readonly id: string;
+  readonly programs: Programs;
+  readonly mode: "drive" | "inline";
+  readonly signal: AbortSignal;
+  readonly save: () => Promise<void>;
+  /** Runs writes of the state one after another. */
+  readonly exclusive?: (write: () => Promise<void>) => Promise<void>;
+  /** Stores the state in this transaction. */
+  readonly write?: (tx: Tx) => Promise<void>;
+}
+
+type Parts = Pick<Needed, "ctx" | "accounts" | "connectors" | "templates" | "flowOf" | "records">;
+
+export async function createHost({ ctx, accounts, connectors, templates, flowOf, records }: Parts, process: LiveProcess): Promise<Host> {
+  const { accountId, id, programs, mode, signal, save, exclusive, write } = process;
+  const account = await accounts.accountById(accountId);
+  return {
+    templates,
+    programs,
+    mode,
+    signal,
+    save,
+    accountUrl: account?.baseUrl ?? "",
+    now: () => Date.now(),
+    async callConnector({ connector, method, params, key, timeoutMs }) {
+      failpoint("flows.calling");
+      const idempotencyKey = `${id}-${sha256(key).slice(0, 16)}`;
+      try {
+        const outcome = await connectors.call({ accountId, code: connector, method, params, idempotencyKey, timeoutMs, signal });
+        failpoint("flows.answered");
+        return outcome;
+      } catch (error) {
+        if (error instanceof ValidationError) throw new StepFault(sentence(error.fields), { status: 422, data: error.fields });
+        throw error;
+      }
+    },
+    async db({ stepId: _, ...effect }, done) {
+      const run = records();
+      if (!run || !exclusive || !write) throw new StepFault("there are no databases here");
+      await exclusive(() =>
+        ctx.transaction(async (tx) => {
+          done(await recorded(run, { accountId, ...effect }, tx));
+          await write(tx);
+          failpoint("flows.committing");
+        }),
+      );
+      failpoint("flows.stored");
+    },
+    async flow(code) {
+      const flow = await flowOf(accountId, code);
+      if (flow) programs.set(flow.programId, flow.program);
+      return flow;
+    },
+  };
+}
+
+async function recorded(run: RunRecords, request: RecordsRequest, tx: Tx): Promise<unknown> {
+  try {
+    return await run(request, tx);
+  } catch (error) {
+    if (error instanceof ValidationError) throw new StepFault(sentence(error.fields), { status: 422, data: error.fields });
+    if (error instanceof HttpError && error.status < 500)
+      throw new StepFault(error.message, { status: error.status, data: error.body });
+    if (isLoop(error)) throw new StepFault(error.message);
+    throw error;
+  }
+}
+
+/** "city is required; id can't be blank" */
+function sentence(fields: FieldErrors): string {
+  return Object.entries(fields)
+    .flatMap(([field, messages]) => messages.map((message) => (field === "base" ? message : `${field} ${message}`)))
+    .join("; ");
+}

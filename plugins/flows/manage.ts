@@ -1,0 +1,164 @@
+/** Making, changing and deleting flows. No HTTP, no SQL. */
+import { mistakes, notFound, slugOf, uuidv7, type BaseContext, type Caller } from "platform";
+import type { Connectors } from "../connectors/api.ts";
+import { checkProgram, isRecord } from "./check.ts";
+import type { FlowInput, FlowRow, FlowStore } from "./flow-store.ts";
+import type { CurrentFlow } from "./processes.ts";
+import type { Program, Step } from "./program.ts";
+import type { Templates } from "./template.ts";
+
+/** The fields of a request; each may be missing. */
+export interface FlowChange {
+  readonly name?: string;
+  readonly code?: string | null;
+  readonly kind?: string;
+  readonly fields?: Readonly<Record<string, unknown>> | null;
+  readonly active?: boolean;
+}
+
+interface Needed {
+  readonly ctx: Pick<BaseContext, "transaction" | "cache">;
+  readonly store: FlowStore;
+  readonly connectors: Connectors;
+  readonly templates: Templates;
+}
+
+export const flowKind = "core/custom_flow";
+const maxFieldsChars = 500_000;
+
+export type Managing = ReturnType<typeof createManaging>;
+
+export function createManaging({ ctx, store, connectors, templates }: Needed) {
+  const cache = ctx.cache<FlowRow & CurrentFlow>({
+    name: "flows",
+    max: 1000,
+    load: async (key) => {
+      const slash = key.indexOf("/");
+      const accountId = Number(key.slice(0, slash));
+      const row = await store.byCode(accountId, key.slice(slash + 1));
+      const program = row && (await store.programs(accountId, [row.programId])).get(row.programId);
+      return row && program && { ...row, program };
+    },
+  });
+  const cached = async (accountId: number, code: string) => {
+    if (!isCode(code)) return undefined;
+    const key = `${accountId}/${code}`;
+    return cache.peek(key) ?? (await cache.get(key));
+  };
+  const forget = async (accountId: number, codes: readonly string[]) => {
+    await Promise.all([...new Set(codes)].map((code) => cache.invalidate(`${accountId}/${code}`)));
+  };
+  const check = (input: Omit<FlowInput, "programId">): void => {
+    const found = mistakes();
+    if (isUuid(input.code)) found.add("code", "must not have the form of an id");
+    if (input.kind !== flowKind) found.add("kind", `must be ${flowKind}`);
+    if (JSON.stringify(input.fields).length > maxFieldsChars)
+      found.add("fields", `may have at most ${maxFieldsChars} characters as JSON`);
+    if (programOf(input.fields) === undefined) found.add("program", "is required in `fields`: an array of steps");
+    else for (const message of checkProgram(programOf(input.fields), templates).mistakes) found.add("program", message);
+    found.check();
+  };
+
+  return {
+    async create({ account, user }: Caller, change: FlowChange & { name: string }): Promise<FlowRow> {
+      const id = uuidv7();
+      const row = await ctx.transaction(async (tx) => {
+        const input = {
+          name: change.name,
+          code: change.code || (await store.freeCode(tx, account.id, slugOf(change.name) || "flow")),
+          kind: change.kind ?? flowKind,
+          fields: change.fields ?? {},
+          active: change.active ?? true,
+        };
+        check(input);
+        const programId = await store.insertProgram(tx, account.id, id, programOf(input.fields));
+        return store.insert(tx, id, account.id, user.id, { ...input, programId });
+      });
+      await forget(account.id, [row.code]);
+      return row;
+    },
+
+    async update({ account, user }: Caller, id: string, change: FlowChange): Promise<FlowRow> {
+      const { before, after } = await ctx.transaction(async (tx) => {
+        const row = await store.lock(tx, account.id, id);
+        if (!row) throw notFound();
+        const input = {
+          name: change.name ?? row.name,
+          code: change.code || row.code,
+          kind: change.kind ?? row.kind,
+          fields: change.fields === undefined ? row.fields : (change.fields ?? {}),
+          active: change.active ?? row.active,
+        };
+        check(input);
+        const same = JSON.stringify(programOf(input.fields)) === JSON.stringify(programOf(row.fields));
+        const programId = same ? row.programId : await store.insertProgram(tx, account.id, id, programOf(input.fields));
+        return { before: row, after: await store.update(tx, account.id, id, user.id, { ...input, programId }) };
+      });
+      await forget(account.id, [before.code, after.code]);
+      return after;
+    },
+
+    async delete({ account }: Caller, id: string): Promise<void> {
+      const row = await store.delete(account.id, id);
+      if (!row) throw notFound();
+      await forget(account.id, [row.code]);
+    },
+
+    /** By id or code; codes never have the form of an id. */
+    async find(accountId: number, key: string): Promise<FlowRow> {
+      if (!isCode(key)) throw notFound();
+      const row = isUuid(key) ? await store.byId(accountId, key.toLowerCase()) : await store.byCode(accountId, key);
+      if (!row) throw notFound();
+      return row;
+    },
+
+    exists: async (accountId: number, code: string): Promise<boolean> => (await cached(accountId, code)) !== undefined,
+
+    /** The active flow of this code. */
+    async current(accountId: number, code: string): Promise<CurrentFlow | undefined> {
+      const flow = await cached(accountId, code);
+      return flow?.active ? flow : undefined;
+    },
+
+    /** What would fail as things are now: unknown connectors, methods and flows, and keys that do nothing. */
+    async warnings(accountId: number, program: unknown): Promise<string[]> {
+      const { unknownKeys } = checkProgram(program, templates);
+      const warnings = unknownKeys.map((place) => `${place} is unknown in a step of this type, and does nothing`);
+      for (const { place, step } of stepsIn(program, "program")) {
+        if (step.type === "connector") {
+          const methods = await connectors.methodsOf(accountId, step.connector);
+          if (!methods) warnings.push(`${place}.connector: there is no active connector "${step.connector}" yet`);
+          else if (!methods.some(({ name }) => name === step.method))
+            warnings.push(`${place}.method: the connector "${step.connector}" has no method "${step.method}"`);
+        }
+        if (step.type === "flow" && !(await this.current(accountId, step.flow)))
+          warnings.push(`${place}.flow: there is no active flow "${step.flow}" yet`);
+      }
+      return warnings;
+    },
+  };
+}
+
+export function programOf(fields: Readonly<Record<string, unknown>>): unknown {
+  return fields["program"] ?? undefined;
+}
+
+/** All steps of a checked program with their places. */
+function* stepsIn(program: unknown, place: string): Generator<{ place: string; step: Step }> {
+  if (!Array.isArray(program)) return;
+  // `checkProgram` accepted it.
+  for (const [at, step] of (program as Program).entries()) {
+    yield { place: `${place}[${at}]`, step };
+    if (!isRecord(step)) continue;
+    for (const branch of ["then", "else", "do", "on_error"]) yield* stepsIn(step[branch], `${place}[${at}].${branch}`);
+  }
+}
+
+export function isUuid(text: string): boolean {
+  return /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i.test(text);
+}
+
+/** What can be a code: nothing else is asked of the database. */
+export function isCode(text: string): boolean {
+  return /^[A-Za-z0-9._-]{1,100}$/.test(text);
+}

@@ -1,0 +1,89 @@
+import { list, notFound, ok, pageOf, route, uuidOf, type Route } from "platform";
+import type { Processes } from "./processes.ts";
+import type { ProcessStore } from "./process-store.ts";
+import { toListed } from "./show.ts";
+
+const at = "2026-01-31T10:00:00.000Z";
+export const processExample = {
+  id: "0198c5d2-7a1b-7c3d-8e4f-5a6b7c8d9e11",
+  flow_code: "weather-advice",
+  status: "finished",
+  input: { city: "Kraków" },
+  data: { temp: 24, advice: "Take a hat" },
+  error: null,
+  steps: [
+    { id: "0", type: "connector", status: "finished", started_at: at, finished_at: at, output: { main: { temp: 24 } }, error: null },
+  ],
+  created_at: at,
+  finished_at: at,
+};
+const failed = { ...processExample, status: "error", data: null, error: "cancelled" };
+const access = { privilege: "flows" } as const;
+const statuses = ["pending", "finished", "error"];
+
+/** CONTRACT 9. */
+export function processRoutes(store: ProcessStore, processes: Processes): Route[] {
+  return [
+    route(
+      "GET",
+      "/connect/flow_processes",
+      {
+        summary: "List flow processes, the latest first",
+        description: "Of each the first hundred steps, without their outputs: the single process has them.",
+        access,
+        query: {
+          flow_code: "exact value",
+          status: statuses.join(", "),
+          limit: "1 to 1000, default 100",
+          offset: "where the page begins",
+        },
+        responses: { 200: [processExample] },
+      },
+      async ({ caller, query }) => {
+        const filter = { flowCode: query.get("flow_code") || undefined, status: query.get("status") || undefined };
+        const { rows, total } = await store.list(caller.account.id, filter, pageOf(query));
+        return list(rows.map(toListed), total);
+      },
+    ),
+    route(
+      "GET",
+      "/connect/flow_processes/:id",
+      { summary: "One flow process with its steps", access, responses: { 200: processExample } },
+      async ({ caller, params }) => {
+        const process = await processes.show(caller.account.id, uuidOf(params.id));
+        if (!process) throw notFound();
+        return ok(process);
+      },
+    ),
+    route(
+      "POST",
+      "/connect/flow_processes/:id/retry",
+      {
+        summary: "Go on from the step that failed",
+        description: "With the program that the process started with. Only after an error (409).",
+        access,
+        responses: { 200: { ...processExample, status: "pending", data: null, finished_at: null } },
+      },
+      async ({ caller, params }) => {
+        const id = uuidOf(params.id);
+        await processes.retry(caller.account.id, id);
+        return ok(await processes.show(caller.account.id, id));
+      },
+    ),
+    route(
+      "POST",
+      "/connect/flow_processes/:id/cancel",
+      {
+        summary: "End a process that runs or waits",
+        description: "What is under way is broken off. One that has ended already: 409.",
+        access,
+        responses: { 200: failed },
+      },
+      async ({ caller, params }) => {
+        const id = uuidOf(params.id);
+        await processes.cancel(caller.account.id, id);
+        return ok(await processes.show(caller.account.id, id));
+      },
+    ),
+  ];
+}

@@ -1,0 +1,70 @@
+/** Waits for the end of flow processes, woken by whichever server process ends them. */
+import type { BaseContext } from "platform";
+import type { ProcessRow, ProcessStore } from "./process-store.ts";
+
+export interface WaitFor {
+  readonly accountId: number;
+  readonly id: string;
+  readonly ms: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Waiting {
+  /** Says that a process has ended; after the commit. */
+  tell(row: ProcessRow): void;
+  /** The process once it has ended, or as it is after `ms`; undefined where there is none. */
+  wait(process: WaitFor): Promise<ProcessRow | undefined>;
+}
+
+const topic = "flows.ended";
+// A message may be lost while a server process is disconnected.
+const backstopMs = 1000;
+
+export function createWaiting({ broadcast, stopping }: Pick<BaseContext, "broadcast" | "stopping">, store: ProcessStore): Waiting {
+  const waiters = new Map<string, Set<(row?: ProcessRow) => void>>();
+  const wake = (id: string, row?: ProcessRow) => {
+    for (const resolve of waiters.get(id) ?? []) resolve(row);
+  };
+  broadcast.on(topic, (id) => wake(id));
+
+  return {
+    tell(row) {
+      wake(row.id, row);
+      broadcast.publish(topic, row.id);
+    },
+    async wait({ accountId, id, ms, signal }) {
+      const until = performance.now() + ms;
+      for (;;) {
+        // Listened for before it is looked at: an end in between is not missed.
+        const next = listen(waiters, id);
+        try {
+          const row = await store.state(accountId, id);
+          const left = until - performance.now();
+          if (!row || row.status !== "pending" || left <= 0 || signal?.aborted || stopping.aborted) return row;
+          const ended = await next.within(Math.min(left, backstopMs));
+          if (ended) return ended;
+        } finally {
+          next.end();
+        }
+      }
+    },
+  };
+}
+
+function listen(waiters: Map<string, Set<(row?: ProcessRow) => void>>, id: string) {
+  const { promise, resolve } = Promise.withResolvers<ProcessRow | undefined>();
+  const set = waiters.get(id) ?? new Set();
+  waiters.set(id, set.add(resolve));
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  return {
+    within(ms: number): Promise<ProcessRow | undefined> {
+      timer = setTimeout(resolve, ms);
+      return promise;
+    },
+    end(): void {
+      clearTimeout(timer);
+      set.delete(resolve);
+      if (set.size === 0 && waiters.get(id) === set) waiters.delete(id);
+    },
+  };
+}

@@ -1,0 +1,48 @@
+/** The text of a CSV cell as a value of its field's type. Pure. */
+import type { FieldType } from "./columns.ts";
+import type { Data } from "./record.ts";
+import type { Table } from "./schema.ts";
+
+/** What cannot be converted stays text: the check of the record then says what is wrong with it. */
+export function dataFromText(table: Table, cells: Data): Data {
+  const values = Object.entries(cells).map(([name, cell]): [string, unknown] => {
+    const type = table.fields.get(name)?.type;
+    return [name, type && typeof cell === "string" ? valueFromText(type, cell) : cell];
+  });
+  return Object.fromEntries(values.filter(([, value]) => value !== undefined));
+}
+
+/** Undefined where a blank cell is no value of the type. */
+function valueFromText(type: FieldType, cell: string): unknown {
+  if (type === "string" || type === "text") return cell;
+  const text = cell.trim();
+  if (text === "") return undefined;
+  switch (type) {
+    case "integer":
+      return /^[+-]?\d{1,30}$/.test(text) ? wholeNumber(text) : text;
+    case "number":
+      return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : text;
+    case "boolean":
+      return booleans.get(text.toLowerCase()) ?? text;
+    case "datetime":
+      // Spreadsheets and databases write a space for the T.
+      return text.replace(/^(\d{4}-\d{2}-\d{2}) (?=\d)/, "$1T");
+    case "date":
+    case "time":
+      return text;
+  }
+}
+
+/** Beyond 2^53 a whole number is text (CONTRACT 7). */
+function wholeNumber(text: string): number | string {
+  const exact = BigInt(text.replace("+", ""));
+  const number = Number(exact);
+  return Number.isSafeInteger(number) ? number : `${exact}`;
+}
+
+const booleans = new Map([
+  ["true", true],
+  ["1", true],
+  ["false", false],
+  ["0", false],
+]);

@@ -1,0 +1,163 @@
+/** One attempt to deliver: to an address, a connector or a flow. No SQL; what came of it is told, not thrown. */
+import { causationHeader, causationToHeader, OutboundFault, withCausation } from "platform";
+import type { BaseContext, Causation, OutboundResponse } from "platform";
+import type { Flows } from "../flows/api.ts";
+import { parseRetryAfter } from "./retry.ts";
+import { signatureOf } from "./sign.ts";
+import type { Hook } from "./subscriptions.ts";
+
+/** What is delivered. */
+export interface Parcel {
+  readonly messageId: string;
+  readonly sourceType: string;
+  readonly kind: string;
+  /** The record as JSON. */
+  readonly body: string;
+  readonly causation: Causation | null;
+  readonly test?: boolean;
+}
+
+export interface Outcome {
+  readonly ok: boolean;
+  readonly status: number | null;
+  readonly body: string | null;
+  readonly error: string | null;
+  readonly retryAfterSeconds: number | null;
+  readonly durationMs: number;
+  readonly attemptedAt: Date;
+  /** The receiver wants no more (410). */
+  readonly gone: boolean;
+  /** It was so slow that the time was over. */
+  readonly timedOut: boolean;
+}
+
+export type Targets = Pick<Flows, "callConnectorForEvent" | "startFlow">;
+export type Attempt = (hook: Hook, parcel: Parcel, signal: AbortSignal) => Promise<Outcome>;
+
+/** CONTRACT 8: the first 4 KB of an answer are kept. */
+const keptBytes = 4096;
+
+type Result = Pick<Outcome, "ok" | "status" | "body" | "error" | "retryAfterSeconds"> & { readonly timedOut?: boolean };
+
+export interface AttemptOptions {
+  readonly fetch: BaseContext["fetch"];
+  readonly targets: Targets;
+  readonly timeoutMs: number;
+}
+
+/** Rejects only with the reason of the caller's own signal. */
+export function createAttempt({ fetch, targets, timeoutMs }: AttemptOptions): Attempt {
+  const send = { url: toUrl, connector: toConnector, flow: toFlow };
+  return async (hook, parcel, signal) => {
+    const attemptedAt = new Date();
+    const started = performance.now();
+    let result: Result;
+    try {
+      if (hook.fault !== null) throw new Error(hook.fault);
+      const tools = { fetch, targets, timeoutMs, signal };
+      result = await withCausation(parcel.causation ?? undefined, () => send[hook.row.targetKind](tools, hook, parcel));
+    } catch (error) {
+      signal.throwIfAborted();
+      result = failure(error);
+    }
+    const durationMs = performance.now() - started;
+    const gone = hook.row.targetKind === "url" && result.status === 410;
+    return { timedOut: false, ...result, body: result.body && storable(result.body), durationMs, attemptedAt, gone };
+  };
+}
+
+interface Tools extends AttemptOptions {
+  readonly signal: AbortSignal;
+}
+
+async function toUrl({ fetch, timeoutMs, signal }: Tools, hook: Hook, parcel: Parcel): Promise<Result> {
+  const answer = await fetch(hook.row.url ?? "", {
+    method: "POST",
+    headers: await headersOf(hook, parcel),
+    body: parcel.body,
+    timeoutMs,
+    maxBytes: keptBytes,
+    overflow: "truncate",
+    redirect: "refuse",
+    signal,
+  });
+  const ok = answer.status >= 200 && answer.status < 300;
+  const retryAfterSeconds = parseRetryAfter(answer.headers.get("retry-after"));
+  return { ok, status: answer.status, body: answer.text(), error: ok ? null : refusalText(answer), retryAfterSeconds };
+}
+
+/** The headers of a delivery: Standard Webhooks, and ours. */
+export async function headersOf({ keys, apiToken }: Hook, parcel: Parcel): Promise<Record<string, string>> {
+  const timestamp = Math.floor(Date.now() / 1000);
+  const valid = keys.filter(({ until }) => until > Date.now()).map(({ key }) => key);
+  return {
+    "content-type": "application/json; charset=utf-8",
+    "webhook-id": parcel.messageId,
+    "webhook-timestamp": `${timestamp}`,
+    "webhook-signature": await signatureOf({ id: parcel.messageId, timestamp, body: parcel.body }, valid),
+    "x-core-source-type": parcel.sourceType,
+    "x-core-event": parcel.kind,
+    ...(apiToken === null ? {} : { authorization: `Bearer ${apiToken}` }),
+    ...(parcel.causation ? { [causationHeader]: causationToHeader(parcel.causation) } : {}),
+    ...(parcel.test ? { "x-core-test": "true" } : {}),
+  };
+}
+
+function refusalText({ status, headers }: OutboundResponse): string {
+  if (status >= 300 && status < 400)
+    return `redirect: the receiver answered ${status} to ${(headers.get("location") ?? "nowhere").slice(0, 500)}; redirects are not followed`;
+  if (status === 410) return "gone: the receiver answered 410";
+  const wait = headers.get("retry-after");
+  return `status: the receiver answered ${status}${wait ? `, Retry-After: ${wait.slice(0, 100)}` : ""}`;
+}
+
+/** CONTRACT 8: the connector's method named like the event's kind, else `default`, else its first. */
+async function toConnector({ targets, timeoutMs, signal }: Tools, { row }: Hook, parcel: Parcel): Promise<Result> {
+  const outcome = await targets.callConnectorForEvent({
+    accountId: row.accountId,
+    code: row.targetCode ?? "",
+    event: eventOf(parcel),
+    idempotencyKey: parcel.messageId,
+    signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+  });
+  if (!outcome) return nowhere(`there is no active connector "${row.targetCode}" with a method`);
+  const { ok, status, data, error, retryAfterSeconds } = outcome;
+  const body = data === null ? null : typeof data === "string" ? data : JSON.stringify(data);
+  return { ok, status, body, error: ok ? null : (error ?? "the connector failed"), retryAfterSeconds };
+}
+
+async function toFlow({ targets }: Tools, { row }: Hook, parcel: Parcel): Promise<Result> {
+  const { source_type, kind, data } = eventOf(parcel);
+  const input = { kind: "webhook", source_type, event: kind, data };
+  const processId = await targets.startFlow({ accountId: row.accountId, code: row.targetCode ?? "", input });
+  if (processId === undefined) return nowhere(`there is no active flow "${row.targetCode}"`);
+  const body = JSON.stringify({ flow_process_id: processId });
+  return { ok: true, status: null, body, error: null, retryAfterSeconds: null };
+}
+
+function eventOf({ sourceType, kind, body }: Parcel) {
+  const data: Record<string, unknown> = JSON.parse(body);
+  return { source_type: sourceType, kind, data };
+}
+
+function nowhere(error: string): Result {
+  return { ok: false, status: null, body: null, error, retryAfterSeconds: null };
+}
+
+function failure(error: unknown): Result {
+  const timeout = error instanceof Error && error.name === "TimeoutError";
+  if (!(error instanceof OutboundFault))
+    return {
+      ...nowhere(
+        `${timeout ? "timeout: " : ""}${error instanceof Error ? error.message : String(error)}`.slice(0, 2000),
+      ),
+      timedOut: timeout,
+    };
+  const { kind, message, status = null } = error;
+  return { ...nowhere(`${kind}: ${message}`), status, timedOut: kind === "timeout" };
+}
+
+/** At most 4 KB, without what PostgreSQL's text does not hold. */
+function storable(text: string): string {
+  return text.slice(0, keptBytes).toWellFormed().replaceAll("\0", "\ufffd");
+}

@@ -1,0 +1,156 @@
+import { badRequest, field, integerId, invalid, list, notFound, ok, pageOf, route, Type, type Route } from "platform";
+import { toApi, type DeliveryStore } from "./delivery-store.ts";
+import type { Management } from "./manage.ts";
+import { maxPerRange, type Redelivery } from "./redeliver.ts";
+
+const RangeInput = Type.Object({
+  from: field.name(64),
+  to: Type.Optional(field.line(64)),
+  status: Type.Optional(field.oneOf(["failed", "delivered"])),
+});
+
+const deliveryExample = {
+  id: 811,
+  message_id: "msg_0198c5d27a1b7c3d8e4f5a6b7c8d9e0f",
+  source_type: "Core::Record",
+  event: "create",
+  status: "delivered",
+  attempts: 1,
+  response_status: 200,
+  response_body: "ok",
+  error: null,
+  duration_ms: 12,
+  attempted_at: "2026-01-31T10:00:00.020Z",
+  next_attempt_at: null,
+  created_at: "2026-01-31T10:00:00.000Z",
+};
+const pendingExample = { ...deliveryExample, status: "pending", next_attempt_at: "2026-01-31T11:00:00.000Z" };
+const previewExample = {
+  target_kind: "url",
+  method: "POST",
+  url: "https://example.com/hooks/orders",
+  headers: { "webhook-id": deliveryExample.message_id, "webhook-timestamp": "1769853600", "x-core-event": "create" },
+  body: { id: "0198c5d2-…", db_code: "orders" },
+};
+
+const access = { privilege: "webhooks" } as const;
+
+export interface DeliveryRoutes {
+  readonly management: Management;
+  readonly deliveries: DeliveryStore;
+  readonly redelivery: Redelivery;
+}
+
+/** What was and is to be sent. CONTRACT 8. */
+export function deliveryRoutes({ management, deliveries, redelivery }: DeliveryRoutes): Route[] {
+  return [
+    route(
+      "GET",
+      "/account/webhooks/:id/deliveries",
+      {
+        summary: "List a webhook's deliveries, the newest first",
+        access,
+        query: {
+          status: "pending, delivered or failed",
+          limit: "1 to 1000, default 100",
+          offset: "where the page begins",
+        },
+        responses: { 200: [deliveryExample] },
+      },
+      async ({ account, params, query }) => {
+        const { id } = await management.find(account.id, integerId(params.id));
+        const { rows, total } = await deliveries.list(account.id, id, query.get("status") || undefined, pageOf(query));
+        return list(rows.map(toApi), total);
+      },
+    ),
+    route(
+      "GET",
+      "/account/webhooks/:id/deliveries/:delivery_id",
+      {
+        summary: "One delivery, with what was sent",
+        access,
+        responses: { 200: { ...deliveryExample, body: previewExample.body } },
+      },
+      async ({ account, params }) => {
+        const { id } = await management.find(account.id, integerId(params.id));
+        const row = await deliveries.byId(account.id, id, integerId(params.delivery_id));
+        if (!row) throw notFound();
+        const body: unknown = JSON.parse(row.body);
+        return ok({ ...toApi(row), body });
+      },
+    ),
+    route(
+      "POST",
+      "/account/webhooks/:id/deliveries/:delivery_id/redeliver",
+      {
+        summary: "Send a delivery again",
+        description: "With the same `webhook-id`, soon; where it fails it is tried again as a new one is.",
+        access,
+        responses: { 200: pendingExample, 422: { base: ["the webhook is not active: switch it on first"] } },
+      },
+      async ({ account, params }) => {
+        const row = await management.find(account.id, integerId(params.id));
+        return ok(toApi(await redelivery.one(row, integerId(params.delivery_id))));
+      },
+    ),
+    route(
+      "POST",
+      "/account/webhooks/:id/redeliver",
+      {
+        summary: "Send the deliveries of a time range again",
+        description: `By when they were made; \`status\` is failed where it is left out, \`to\` is now. At most ${maxPerRange} at a time: where \`more\` is true, call again.`,
+        access,
+        body: { schema: RangeInput },
+        request: { from: "2026-01-31T10:00:00Z", to: "2026-01-31T12:00:00Z", status: "failed" },
+        responses: { 200: { redelivered: 17, more: false } },
+      },
+      async ({ account, params, body }) => {
+        const row = await management.find(account.id, integerId(params.id));
+        const from = timeOf("from", body.from);
+        const to = body.to ? timeOf("to", body.to) : new Date();
+        if (from > to) throw invalid({ to: ["must not be before from"] });
+        const { count, more } = await redelivery.range(row, { from, to, status: body.status ?? "failed" });
+        return ok({ redelivered: count, more });
+      },
+    ),
+    route(
+      "POST",
+      "/account/webhooks/:id/test",
+      {
+        summary: "Send the sample payload now",
+        description: "Once, and answers with the delivery. Its requests carry `X-Core-Test: true`.",
+        access,
+        responses: { 200: deliveryExample },
+      },
+      async ({ account, params, request }) => {
+        const row = await management.find(account.id, integerId(params.id));
+        try {
+          return ok(toApi(await redelivery.test(row, request.signal)));
+        } catch (error) {
+          if (request.signal.aborted) throw badRequest("the request was cut off");
+          throw error;
+        }
+      },
+    ),
+    route(
+      "GET",
+      "/account/webhooks/:id/preview",
+      {
+        summary: "What a delivery would look like",
+        description: "With the sample payload; of the receiver's credential only `api_token_info`.",
+        access,
+        responses: { 200: previewExample },
+      },
+      async ({ account, params }) =>
+        ok(await redelivery.preview(await management.find(account.id, integerId(params.id)))),
+    ),
+  ];
+}
+
+const timeForm = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:[Zz]|[+-]\d{2}:?\d{2})$/;
+
+function timeOf(name: string, text: string): Date {
+  const at = timeForm.test(text) ? new Date(text.replace(" ", "T")) : new Date(NaN);
+  if (Number.isNaN(at.getTime())) throw invalid({ [name]: ["must be a time with offset, e.g. 2026-01-31T10:00:00Z"] });
+  return at;
+}

@@ -1,0 +1,51 @@
+/** An event becomes one delivery for each webhook that follows it. */
+import { currentCausation, failpoint, uuidv7, type BaseContext, type ModelChange } from "platform";
+import { batched } from "./batch.ts";
+import type { NewDelivery, QueueStore } from "./queue-store.ts";
+import type { Subscriptions } from "./subscriptions.ts";
+
+export interface FanOutOptions {
+  readonly ctx: Pick<BaseContext, "broadcast">;
+  readonly store: QueueStore;
+  readonly subscriptions: Subscriptions;
+}
+
+/** Says in every process that a webhook has something to send. */
+export const dueTopic = "webhooks.due";
+
+export function createFanOut({ ctx, store, subscriptions }: FanOutOptions) {
+  const insert = batched(async (all: readonly (readonly NewDelivery[])[]) => {
+    const rows = all.flat();
+    await store.insert(rows);
+    // Only after the commit do those of one key see each other.
+    const ordered = rows.flatMap(({ webhookId, orderKey }) => (orderKey === null ? [] : [{ webhookId, orderKey }]));
+    if (ordered.length > 0) await store.promote(ordered);
+    for (const place of new Set(rows.map(({ accountId, webhookId }) => `${accountId}:${webhookId}`)))
+      ctx.broadcast.publish(dueTopic, place);
+    return all.map(() => true);
+  }, 200);
+
+  return async (change: ModelChange, job: { readonly id: number }): Promise<void> => {
+    const { accountId, sourceType, kind, id } = change;
+    const hooks = await subscriptions.following(change);
+    failpoint("webhooks.event-claimed");
+    if (hooks.length === 0) return;
+    const body = JSON.stringify(change.data);
+    const messageId = `msg_${uuidv7().replaceAll("-", "")}`;
+    const causation = currentCausation();
+    await insert(
+      hooks.map(({ row }) => ({
+        accountId,
+        webhookId: row.id,
+        eventId: job.id,
+        messageId,
+        sourceType,
+        kind,
+        orderKey: row.ordered ? String(id) : null,
+        body,
+        causation,
+      })),
+    );
+    failpoint("webhooks.deliveries-written");
+  };
+}

@@ -1,0 +1,64 @@
+/** What follows from an attempt: when the delivery comes again, and when a webhook is switched off. CONTRACT 8. */
+import { job, type BaseContext } from "platform";
+import type { Outcome } from "./attempt.ts";
+import type { ClaimedDelivery, Place } from "./queue-store.ts";
+import { nextWait, switchOffAfterMs } from "./retry.ts";
+import type { Settled } from "./settle.ts";
+import type { WebhookStore } from "./store.ts";
+import type { Hook, Subscriptions } from "./subscriptions.ts";
+
+/** Takes what waits out of the queue where its webhook is off or gone. */
+export const clearQueue = job<Place>("webhooks.clear-queue");
+
+export interface HealthOptions {
+  readonly ctx: Pick<BaseContext, "transaction" | "enqueue" | "log">;
+  readonly store: WebhookStore;
+  readonly subscriptions: Pick<Subscriptions, "forget">;
+  readonly waits: readonly number[];
+}
+
+export function createHealth({ ctx, store, subscriptions, waits }: HealthOptions) {
+  /** Webhooks whose health is being written: many attempts of one fail together. */
+  const noting = new Set<number>();
+
+  const switchOff = async ({ row }: Hook, reason: string) => {
+    const { accountId, id } = row;
+    const switched = await ctx.transaction(async (tx) => {
+      if (!(await store.switchOff(tx, accountId, id, reason))) return false;
+      await ctx.enqueue(clearQueue, { accountId, webhookId: id }, { tx });
+      return true;
+    });
+    if (!switched) return;
+    ctx.log.warn("a webhook was switched off", { webhook: id, reason });
+    await subscriptions.forget(accountId);
+  };
+  const note = async (hook: Hook, outcome: Outcome) => {
+    const { accountId, id, failingSince } = hook.row;
+    if (outcome.gone) return switchOff(hook, "the receiver answered 410 Gone");
+    if (!outcome.ok && failingSince && outcome.attemptedAt.getTime() - failingSince.getTime() >= switchOffAfterMs)
+      return switchOff(hook, `nothing but failures since ${failingSince.toISOString()}; the last: ${outcome.error}`);
+    if (outcome.ok === (failingSince === null)) return;
+    if (await store.noteHealth(accountId, id, !outcome.ok)) await subscriptions.forget(accountId);
+  };
+
+  return {
+    judge(
+      { attempts, attemptsBefore }: Pick<ClaimedDelivery, "attempts" | "attemptsBefore">,
+      outcome: Outcome,
+    ): Settled {
+      if (outcome.ok) return { status: "delivered", delaySeconds: 0 };
+      const wait = outcome.gone ? undefined : nextWait(waits, attempts - attemptsBefore + 1, outcome.retryAfterSeconds);
+      return wait === undefined ? { status: "failed", delaySeconds: 0 } : { status: "pending", delaySeconds: wait };
+    },
+
+    async note(hook: Hook, outcome: Outcome): Promise<void> {
+      if (noting.has(hook.row.id)) return;
+      noting.add(hook.row.id);
+      try {
+        await note(hook, outcome);
+      } finally {
+        noting.delete(hook.row.id);
+      }
+    },
+  };
+}

@@ -1,0 +1,288 @@
+/**
+ * Sends what is in the queue. Each webhook has a lane of its own: at most so many requests at once, at its own rate. A
+ * receiver that hangs holds the slots of its lane and no others, and after its first timeout one slot only.
+ */
+import { failpoint, type Log } from "platform";
+import type { Attempt } from "./attempt.ts";
+import { batched } from "./batch.ts";
+import type { ClaimedDelivery, QueueStore, Want } from "./queue-store.ts";
+import { createSettler, type Settled } from "./settle.ts";
+import type { Hook, Subscriptions } from "./subscriptions.ts";
+
+export interface LanesOptions {
+  readonly store: QueueStore;
+  readonly subscriptions: Subscriptions;
+  readonly attempt: Attempt;
+  readonly log: Log;
+  /** Requests at once in this process, of all webhooks. */
+  readonly maxInFlight: number;
+  readonly leaseSeconds: number;
+  /** What follows from an attempt: status and time of the next one. */
+  readonly judge: (hook: Hook, delivery: ClaimedDelivery, outcome: Awaited<ReturnType<Attempt>>) => Settled;
+  /** Told after an attempt was written down. */
+  readonly settled: (hook: Hook, outcome: Awaited<ReturnType<Attempt>>) => Promise<void>;
+}
+
+interface Lane {
+  readonly accountId: number;
+  readonly webhookId: number;
+  inFlight: number;
+  /** Claimed, and not sent yet. */
+  readonly waiting: ClaimedDelivery[];
+  claiming: boolean;
+  /** Whether the queue may have more. */
+  more: boolean;
+  /** Where claims begin to look: a poll finds what came late with an earlier time. */
+  since: Date;
+  /** The earliest time that somebody asked to look from while a claim was under way. */
+  asked: Date;
+  /** Nothing is sent before (`performance.now()`): its rate, or the receiver asked to wait. */
+  notBefore: number;
+  timer: ReturnType<typeof setTimeout> | undefined;
+  /** Its last attempt ran out of time. */
+  suspect: boolean;
+}
+
+/** A delivery that this process holds. */
+interface Held {
+  readonly lane: Lane;
+  readonly controller: AbortController;
+  settling: boolean;
+}
+
+export type Lanes = ReturnType<typeof createLanes>;
+
+const pollMs = 1000;
+const parkedEveryPolls = 30;
+const pauseAfterErrorMs = 500;
+// What is due earlier than the last claim was written by a slower transaction, or by another clock.
+const lateMs = 1000;
+const claimMost = 100;
+// Claims rest while so many ends are not written: the database is slow or away.
+const maxUnwritten = 2000;
+// A timer is late by so much; the rate is kept nevertheless.
+const rateSlackMs = 20;
+const maxPauseSeconds = 3600;
+const ever = new Date(0);
+const never = new Date(8.64e15);
+
+export function createLanes(options: LanesOptions) {
+  const { store, subscriptions, attempt, log, maxInFlight, leaseSeconds, judge, settled } = options;
+  const lanes = new Map<number, Lane>();
+  const held = new Map<number, Held>();
+  let state: "idle" | "running" | "stopping" = "idle";
+  let inFlight = 0;
+  const timers: ReturnType<typeof setInterval>[] = [];
+  const settler = createSettler({ store, log, wake: (place) => wake(place.accountId, place.webhookId) });
+
+  const claim = batched(async (wants: readonly Want[]) => {
+    const rows = await store.claim(wants, leaseSeconds);
+    return wants.map(({ webhookId }) => rows.filter((row) => row.webhookId === webhookId));
+  }, 100);
+
+  const pump = (lane: Lane): void => {
+    if (state !== "running") return;
+    const hook = subscriptions.peek(lane.accountId, lane.webhookId);
+    if (hook === null) return void loaded(lane);
+    if (!hook) return abandon(lane);
+    const slots = lane.suspect ? 1 : hook.row.concurrency;
+    while (lane.waiting.length > 0 && lane.inFlight < slots && inFlight < maxInFlight && mayStart(lane, hook)) {
+      const delivery = lane.waiting.shift();
+      if (delivery) void run(lane, hook, delivery);
+    }
+    // As many as are sent at once wait here already: a slot is never empty while the queue is asked.
+    const most = Math.min((lane.suspect ? 1 : slots * 2) - lane.inFlight - lane.waiting.length, claimMost);
+    if (lane.more && !lane.claiming && most > 0 && settler.unwritten() < maxUnwritten) void refill(lane, most);
+  };
+  const loaded = async (lane: Lane) => {
+    try {
+      await subscriptions.get(lane.accountId, lane.webhookId);
+      // Not kept while other processes cannot tell of changes: then once a second has to do.
+      if (subscriptions.peek(lane.accountId, lane.webhookId) !== null) return pump(lane);
+    } catch (error) {
+      log.warn("webhooks cannot be read, trying again", { error });
+    }
+    later(lane, pauseAfterErrorMs);
+  };
+  /** The webhook is off or gone: what it waits for is given back, to be cleared away. */
+  const abandon = (lane: Lane) => {
+    lane.more = false;
+    const ids = lane.waiting.splice(0).map(({ id }) => id);
+    for (const id of ids) held.delete(id);
+    if (ids.length > 0) void store.release(ids).catch(() => {}); // their leases end by themselves
+    if (lane.inFlight === 0) lanes.delete(lane.webhookId);
+  };
+  const refill = async (lane: Lane, most: number) => {
+    lane.claiming = true;
+    lane.more = false;
+    lane.asked = never;
+    const { since } = lane;
+    try {
+      const rows = await claim({ webhookId: lane.webhookId, most, since });
+      failpoint(rows.length > 0 ? "webhooks.delivery-claimed" : "");
+      const last = Math.max(since.getTime(), ...rows.map(({ dueAt }) => dueAt.getTime()));
+      const full = rows.length === most;
+      const next = new Date(full ? last : Math.max(since.getTime(), last - lateMs));
+      lane.since = next < lane.asked ? next : lane.asked;
+      lane.more ||= full;
+      for (const row of rows) {
+        if (held.has(row.id)) continue; // its lease ended, and it is still under way here
+        held.set(row.id, { lane, controller: new AbortController(), settling: false });
+        lane.waiting.push(row);
+      }
+    } catch (error) {
+      log.warn("claiming deliveries failed, trying again", { error });
+      lane.more = true;
+      lane.claiming = false;
+      return later(lane, pauseAfterErrorMs);
+    }
+    lane.claiming = false;
+    pump(lane);
+  };
+  const mayStart = (lane: Lane, { row }: Hook): boolean => {
+    const now = performance.now();
+    if (now < lane.notBefore) {
+      later(lane, lane.notBefore - now);
+      return false;
+    }
+    if (row.rateLimit === null) return true;
+    const intervalMs = (row.ratePeriod === "second" ? 1000 : 60_000) / row.rateLimit;
+    lane.notBefore = Math.max(lane.notBefore, now - rateSlackMs) + intervalMs;
+    return true;
+  };
+  const later = (lane: Lane, ms: number) => {
+    if (lane.timer) return;
+    lane.timer = setTimeout(() => {
+      lane.timer = undefined;
+      pump(lane);
+    }, Math.ceil(ms));
+  };
+  const run = async (lane: Lane, hook: Hook, delivery: ClaimedDelivery) => {
+    const mine = held.get(delivery.id);
+    if (!mine) return; // its lease was lost while it waited
+    lane.inFlight++;
+    inFlight++;
+    try {
+      const outcome = await attempt(hook, delivery, mine.controller.signal);
+      failpoint("webhooks.answered");
+      mine.settling = true;
+      lane.suspect = outcome.timedOut;
+      if (!outcome.ok && outcome.retryAfterSeconds !== null)
+        lane.notBefore = performance.now() + Math.min(outcome.retryAfterSeconds, maxPauseSeconds) * 1000;
+      void finish(hook, delivery, outcome);
+    } catch {
+      held.delete(delivery.id); // the process stops, or another one has it now
+      if (state === "stopping") settler.release(delivery.id);
+    }
+    lane.inFlight--;
+    inFlight--;
+    pump(lane);
+    if (inFlight === maxInFlight - 1) for (const other of lanes.values()) if (other !== lane) pump(other);
+  };
+  const finish = async (hook: Hook, delivery: ClaimedDelivery, outcome: Awaited<ReturnType<Attempt>>) => {
+    // Looked up anew: it may have been switched off while this was under way.
+    const current = subscriptions.peek(hook.row.accountId, hook.row.id) === undefined ? undefined : hook;
+    const verdict = judge(hook, delivery, outcome);
+    const status = verdict.status === "pending" && !current ? "failed" : verdict.status;
+    const written = await settler.settle(delivery, { ...verdict, status }, outcome);
+    held.delete(delivery.id);
+    if (written)
+      await settled(hook, outcome).catch((error: unknown) => log.warn("a webhook's health was not noted", { error }));
+  };
+  const wake = (accountId: number, webhookId: number, since?: Date) => {
+    if (state !== "running") return;
+    const lane = lanes.get(webhookId) ?? newLane(accountId, webhookId);
+    lanes.set(webhookId, lane);
+    lane.more = true;
+    if (since && since < lane.since) lane.since = since;
+    if (since && since < lane.asked) lane.asked = since;
+    pump(lane);
+  };
+
+  let polls = 0;
+  let polling = false;
+  const poll = async () => {
+    if (polling) return;
+    polling = true;
+    try {
+      if (polls++ % parkedEveryPolls === 0) await settler.promote(await store.parkedHeads());
+      for (const { accountId, webhookId, dueAt } of await store.due()) wake(accountId, webhookId, dueAt);
+    } catch (error) {
+      log.warn("looking for due deliveries failed, trying again", { error });
+    }
+    polling = false;
+  };
+  const extendAll = async () => {
+    const ids = [...held].flatMap(([id, { settling }]) => (settling ? [] : [id]));
+    if (ids.length === 0) return;
+    try {
+      const kept = await store.extend(ids, leaseSeconds);
+      for (const id of ids) if (!kept.has(id)) lose(id);
+    } catch (error) {
+      log.warn("extending the leases of deliveries failed, trying again", { error });
+    }
+  };
+  /** Another process has it: it was silent here for too long, or it was taken out of the queue. */
+  const lose = (id: number) => {
+    const mine = held.get(id);
+    if (!mine || mine.settling) return;
+    held.delete(id);
+    const at = mine.lane.waiting.findIndex((delivery) => delivery.id === id);
+    if (at >= 0) mine.lane.waiting.splice(at, 1);
+    mine.controller.abort(new Error("the lease of this delivery was lost"));
+  };
+
+  const rest = () => {
+    if (state !== "running") return;
+    state = "stopping";
+    clearInterval(timers.shift());
+    for (const lane of lanes.values()) {
+      clearTimeout(lane.timer);
+      for (const { id } of lane.waiting.splice(0)) {
+        held.delete(id);
+        settler.release(id);
+      }
+    }
+  };
+
+  return {
+    wake,
+    begin() {
+      state = "running";
+      timers.push(
+        setInterval(() => void poll(), pollMs),
+        setInterval(() => void extendAll(), (leaseSeconds * 1000) / 4),
+      );
+      void poll();
+    },
+    /** Begins no more; what is under way may end. */
+    rest,
+    /** Gives back what has not ended. */
+    async stop() {
+      rest();
+      for (const timer of timers.splice(0)) clearInterval(timer);
+      for (const { controller, settling } of held.values())
+        if (!settling) controller.abort(new Error("the process stops"));
+      const end = performance.now() + 1000;
+      while (inFlight > 0 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 5));
+      await settler.stop();
+    },
+    inFlight: () => inFlight,
+  };
+}
+
+function newLane(accountId: number, webhookId: number): Lane {
+  return {
+    accountId,
+    webhookId,
+    inFlight: 0,
+    waiting: [],
+    claiming: false,
+    more: false,
+    since: ever,
+    asked: never,
+    notBefore: 0,
+    timer: undefined,
+    suspect: false,
+  };
+}

@@ -1,0 +1,108 @@
+import { definePlugin, modelChanged, on, onEvent, setting } from "platform";
+import { flows } from "../flows/api.ts";
+import { createAttempt } from "./attempt.ts";
+import { deliveryRoutes } from "./delivery-routes.ts";
+import { createDeliveryStore } from "./delivery-store.ts";
+import { createFanOut, dueTopic } from "./fan-out.ts";
+import { clearQueue, createHealth } from "./health.ts";
+import { createLanes } from "./lanes.ts";
+import { createManagement } from "./manage.ts";
+import migration from "./migrations/001_webhooks.sql" with { type: "text" };
+import instructions from "./prompts/webhooks_api.md" with { type: "text" };
+import { createQueueStore } from "./queue-store.ts";
+import { createRedelivery } from "./redeliver.ts";
+import { parseWaits, standardWaits } from "./retry.ts";
+import { webhookRoutes } from "./routes.ts";
+import { createWebhookStore } from "./store.ts";
+import { createSubscriptions } from "./subscriptions.ts";
+import { clearAll, forgetAll, pruneAll } from "./tidy.ts";
+
+/** Events of records delivered to addresses, connectors and flows. SPEC 2.5, 4.5 and 6, CONTRACT 8. */
+export default definePlugin({
+  name: "webhooks",
+  needs: { flows },
+  config: {
+    timeoutSeconds: setting.integer("WEBHOOK_TIMEOUT_SECONDS", 15, "How long a receiver may take", { min: 1, max: 60 }),
+    waits: setting.checked(
+      "WEBHOOK_RETRY_SECONDS",
+      standardWaits,
+      "Waits between the attempts of a webhook's delivery, about",
+      parseWaits,
+    ),
+    retentionDays: setting.integer("WEBHOOK_RETENTION_DAYS", 30, "How long deliveries can be looked up", {
+      min: 1,
+      max: 3650,
+    }),
+    maxInFlight: setting.integer("WEBHOOK_CONCURRENCY", 1000, "Webhook requests at once in a server process", {
+      min: 1,
+      max: 10_000,
+    }),
+  },
+  migrations: [{ name: "001_webhooks", sql: migration }],
+  privileges: [{ name: "webhooks", doc: "keep webhooks and see what they sent", roles: ["manager"] }],
+  prompts: { "webhooks_api.md": instructions },
+
+  setup(ctx) {
+    const { config } = ctx;
+    const models = new Map(
+      ctx.plugins.flatMap((plugin) => plugin.models).map((model) => [model.name as string, model]),
+    );
+    const store = createWebhookStore(ctx.sql);
+    const deliveries = createDeliveryStore(ctx.sql);
+    const queue = createQueueStore(ctx.sql, crypto.randomUUID());
+    const subscriptions = createSubscriptions(ctx, store);
+    const timeoutMs = config.timeoutSeconds * 1000;
+    const attempt = createAttempt({ fetch: ctx.fetch, targets: ctx.services.flows, timeoutMs });
+    const health = createHealth({ ctx, store, subscriptions, waits: config.waits });
+    const lanes = createLanes({
+      store: queue,
+      subscriptions,
+      attempt,
+      log: ctx.log,
+      maxInFlight: config.maxInFlight,
+      leaseSeconds: 2 * config.timeoutSeconds,
+      judge: (_, delivery, outcome) => health.judge(delivery, outcome),
+      settled: health.note,
+    });
+    ctx.broadcast.on(dueTopic, (place) => {
+      const [accountId = 0, webhookId = 0] = place.split(":").map(Number);
+      lanes.wake(accountId, webhookId);
+    });
+    ctx.stopping.addEventListener("abort", lanes.rest);
+    const management = createManagement({ ctx, store, subscriptions, models });
+    const redelivery = createRedelivery({ ctx, deliveries, queue, subscriptions, attempt, models });
+
+    return {
+      routes: [
+        ...webhookRoutes({ store, management, models }),
+        ...deliveryRoutes({ management, deliveries, redelivery }),
+      ],
+      handlers: [
+        onEvent(modelChanged, "webhooks", createFanOut({ ctx, store: queue, subscriptions }), {
+          when: subscriptions.wanted,
+          orderKey: (change) =>
+            subscriptions.ordered(change) ? `${change.accountId} ${change.sourceType} ${change.id}` : undefined,
+          concurrency: 100,
+          maxAttempts: 1000,
+          retry: (failures) => Math.min(2 ** failures / 2, 60),
+        }),
+        on(clearQueue, async ({ accountId, webhookId }, { signal }) => {
+          await clearAll(queue, signal);
+          await forgetAll(deliveries, { accountId, webhookId }, signal);
+        }),
+      ],
+      schedules: [
+        {
+          id: "webhooks.tidy",
+          cron: "41 * * * *",
+          run: async () => {
+            await clearAll(queue, ctx.stopping);
+            await pruneAll(deliveries, config.retentionDays, ctx.stopping);
+          },
+        },
+      ],
+      begin: lanes.begin,
+      stop: lanes.stop,
+    };
+  },
+});

@@ -1,0 +1,120 @@
+/** Sending again, and sending to try. No HTTP, no SQL. */
+import { invalid, notFound, uuidv7, type BaseContext, type Model, type Tx } from "platform";
+import { headersOf, type Attempt } from "./attempt.ts";
+import type { DeliveryRange, DeliveryRow, DeliveryStore } from "./delivery-store.ts";
+import { dueTopic } from "./fan-out.ts";
+import type { QueueStore } from "./queue-store.ts";
+import type { WebhookRow } from "./store.ts";
+import type { Hook, Subscriptions } from "./subscriptions.ts";
+
+export interface RedeliveryOptions {
+  readonly ctx: Pick<BaseContext, "transaction" | "broadcast">;
+  readonly deliveries: DeliveryStore;
+  readonly queue: Pick<QueueStore, "promote">;
+  readonly subscriptions: Subscriptions;
+  readonly attempt: Attempt;
+  readonly models: ReadonlyMap<string, Model>;
+}
+
+export type Redelivery = ReturnType<typeof createRedelivery>;
+
+export const maxPerRange = 10_000;
+
+export function createRedelivery({ ctx, deliveries, queue, subscriptions, attempt, models }: RedeliveryOptions) {
+  const requeue = async (row: WebhookRow, idsOf: (tx: Tx) => Promise<readonly number[]>): Promise<number> => {
+    mustBeActive(row);
+    const queued = await ctx.transaction(async (tx) => {
+      const ids = await idsOf(tx);
+      return ids.length === 0 ? [] : deliveries.requeue(tx, row.accountId, ids);
+    });
+    const keys = new Set(queued.flatMap(({ orderKey }) => orderKey ?? []));
+    if (keys.size > 0) await queue.promote([...keys].map((orderKey) => ({ webhookId: row.id, orderKey })));
+    if (queued.length > 0) ctx.broadcast.publish(dueTopic, `${row.accountId}:${row.id}`);
+    return queued.length;
+  };
+  const hookOf = async (row: WebhookRow): Promise<Hook> => {
+    mustBeActive(row);
+    const hook = await subscriptions.get(row.accountId, row.id);
+    if (!hook) throw notFound();
+    return hook;
+  };
+  /** The model's sample; of a model that nobody registers the latest record, else next to nothing. */
+  const sampleOf = async ({ accountId, id, sourceType, kind }: WebhookRow): Promise<string> => {
+    const model = models.get(sourceType);
+    if (model) return JSON.stringify(model.sample);
+    return (await deliveries.latestBody(accountId, id, sourceType, kind)) ?? JSON.stringify({ id: 1 });
+  };
+  const parcelOf = async (row: WebhookRow) => ({
+    messageId: `msg_${uuidv7().replaceAll("-", "")}`,
+    sourceType: row.sourceType,
+    kind: row.kind,
+    body: await sampleOf(row),
+    causation: null,
+    test: true,
+  });
+
+  return {
+    /** Sends one again, with the same `webhook-id`. */
+    async one(row: WebhookRow, deliveryId: number): Promise<DeliveryRow> {
+      if (!(await deliveries.byId(row.accountId, row.id, deliveryId))) throw notFound();
+      await requeue(row, async () => [deliveryId]);
+      const after = await deliveries.byId(row.accountId, row.id, deliveryId);
+      if (!after) throw notFound();
+      return after;
+    },
+
+    /** Sends those of a time range again, the oldest first; whether there were more than fit into one call. */
+    async range(row: WebhookRow, range: Omit<DeliveryRange, "most">): Promise<{ count: number; more: boolean }> {
+      let more = false;
+      const count = await requeue(row, async (tx) => {
+        const found = await deliveries.idsOf(tx, row.accountId, row.id, { ...range, most: maxPerRange });
+        more = found.more;
+        return found.ids;
+      });
+      return { count, more };
+    },
+
+    /** Sends the sample now, once; it changes nothing of the webhook's health. */
+    async test(row: WebhookRow, signal: AbortSignal): Promise<DeliveryRow> {
+      const hook = await hookOf(row);
+      const parcel = await parcelOf(row);
+      const outcome = await attempt(hook, parcel, signal);
+      return deliveries.insertSent({
+        ...parcel,
+        accountId: row.accountId,
+        webhookId: row.id,
+        status: outcome.ok ? "delivered" : "failed",
+        responseStatus: outcome.status,
+        responseBody: outcome.body,
+        error: outcome.error,
+        durationMs: Math.round(outcome.durationMs),
+        attemptedAt: outcome.attemptedAt,
+      });
+    },
+
+    /** What a delivery would look like; the receiver's credential is left out. */
+    async preview(row: WebhookRow) {
+      const parcel = await parcelOf(row);
+      const data: unknown = JSON.parse(parcel.body);
+      if (row.targetKind !== "url") {
+        const event = { source_type: row.sourceType, kind: row.kind, data };
+        const input = { kind: "webhook", source_type: row.sourceType, event: row.kind, data };
+        return {
+          target_kind: row.targetKind,
+          target_code: row.targetCode,
+          ...(row.targetKind === "flow" ? { input } : { event }),
+        };
+      }
+      const hook = await subscriptions.get(row.accountId, row.id);
+      const keys = hook?.keys ?? [];
+      const apiToken = row.apiTokenInfo;
+      const headers = await headersOf({ row, keys, apiToken, fault: null }, { ...parcel, test: false });
+      return { target_kind: row.targetKind, method: "POST", url: row.url, headers, body: data };
+    },
+  };
+}
+
+function mustBeActive(row: WebhookRow): void {
+  // SPEC 2.5: an inactive webhook sends nothing.
+  if (!row.active) throw invalid({ base: ["the webhook is not active: switch it on first"] });
+}

@@ -1,0 +1,172 @@
+import { created, field, integerId, list, noContent, ok, pageOf, route, secret, Type } from "platform";
+import type { Model, Route } from "platform";
+import type { Management } from "./manage.ts";
+import { toApi, type WebhookFilter, type WebhookStore } from "./store.ts";
+import { kindsOf, maxUrlLength } from "./webhook.ts";
+
+const WebhookInput = Type.Object({
+  source_type: Type.String({
+    maxLength: 200,
+    pattern: "^[A-Z][A-Za-z0-9]*(?:::[A-Z][A-Za-z0-9]*)+$",
+    description: "of the form Module::Model",
+  }),
+  kind: Type.String({
+    maxLength: 100,
+    pattern: "^[A-Za-z][A-Za-z0-9_.-]*$",
+    description: "create, update, destroy or an action of the model",
+  }),
+  target_kind: Type.Optional(field.nullable(field.oneOf(["url", "connector", "flow"]))),
+  url: Type.Optional(field.line(maxUrlLength)),
+  target_code: Type.Optional(field.line(100)),
+  api_token: Type.Optional(field.line(4000)),
+  active: Type.Optional(field.flag()),
+  filter: Type.Optional(field.nullable(field.object())),
+  ordered: Type.Optional(field.flag()),
+  rate_limit: Type.Optional(field.nullable(Type.Integer({ minimum: 1, maximum: 10_000 }))),
+  rate_period: Type.Optional(field.oneOf(["second", "minute"])),
+  concurrency: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
+});
+
+export const webhookExample = {
+  id: 3,
+  source_type: "Core::Record",
+  kind: "create",
+  target_kind: "url",
+  url: "https://example.com/hooks/orders",
+  target_code: null,
+  api_token_info: "abcd...wxyz",
+  active: true,
+  disabled_reason: null,
+  filter: { db_code: "orders" },
+  ordered: false,
+  rate_limit: null,
+  rate_period: "second",
+  concurrency: 10,
+  failing_since: null,
+  created_at: "2026-01-31T10:00:00.000Z",
+  updated_at: "2026-01-31T10:00:00.000Z",
+};
+const { source_type, kind, url, filter } = webhookExample;
+const access = { privilege: "webhooks" } as const;
+const page = { limit: "1 to 1000, default 100", offset: "where the page begins" };
+// Made for the example: a real one has 44 characters behind the prefix.
+const secretExample = { ...webhookExample, signing_secret: "whsec_…" };
+
+export interface WebhookRoutes {
+  readonly store: WebhookStore;
+  readonly management: Management;
+  readonly models: ReadonlyMap<string, Model>;
+}
+
+/** SPEC 4.5 and CONTRACT 8; what is sent is in delivery-routes.ts. */
+export function webhookRoutes({ store, management, models }: WebhookRoutes): Route[] {
+  return [
+    route(
+      "GET",
+      "/account/webhooks",
+      {
+        summary: "List the account's webhooks",
+        access,
+        query: { source_type: "exact", kind: "exact", target_kind: "exact", active: "true or false", ...page },
+        responses: { 200: [webhookExample] },
+      },
+      async ({ account, query }) => {
+        const { rows, total } = await store.list(account.id, filterOf(query), pageOf(query));
+        return list(rows.map(toApi), total);
+      },
+    ),
+    route(
+      "GET",
+      "/account/webhooks/source_types",
+      {
+        summary: "List the models whose events webhooks can follow",
+        description: "With their kinds and a sample payload. Any other well-formed `Module::Model` is accepted too.",
+        access,
+        responses: {
+          200: [
+            { source_type, kinds: ["create", "update", "destroy"], sample: { id: "0198c5d2-…", db_code: "orders" } },
+          ],
+        },
+      },
+      () =>
+        ok(
+          [...models.values()].map((model) => ({
+            source_type: model.name,
+            kinds: kindsOf(model),
+            sample: model.sample,
+          })),
+        ),
+    ),
+    route(
+      "GET",
+      "/account/webhooks/:id",
+      { summary: "One webhook", access, responses: { 200: webhookExample } },
+      async ({ account, params }) => ok(toApi(await management.find(account.id, integerId(params.id)))),
+    ),
+    route(
+      "POST",
+      "/account/webhooks",
+      {
+        summary: "Make a webhook",
+        description:
+          "The answer shows `signing_secret`, once. `filter`: exact values that the record must have. `ordered`: the " +
+          "deliveries of one record are sent one after another. `rate_limit`: at most so many in a `rate_period`.",
+        access,
+        body: { key: "webhook", schema: WebhookInput },
+        request: { source_type, kind, url, filter, api_token: "a token of the receiver" },
+        responses: { 201: secretExample, 422: { url: ["is already taken"] } },
+      },
+      async ({ account, body }) => {
+        const made = await management.create(account.id, body);
+        return secret(created({ ...toApi(made.row), signing_secret: made.secret }));
+      },
+    ),
+    route(
+      "PATCH",
+      "/account/webhooks/:id",
+      {
+        summary: "Change a webhook",
+        description: "Switched on again, `disabled_reason` is cleared. Switched off, what still waits is not sent.",
+        access,
+        body: { key: "webhook", schema: Type.Partial(WebhookInput) },
+        request: { active: false },
+        responses: { 200: { ...webhookExample, active: false } },
+      },
+      async ({ account, params, body }) => ok(toApi(await management.update(account.id, integerId(params.id), body))),
+    ),
+    route(
+      "DELETE",
+      "/account/webhooks/:id",
+      { summary: "Delete a webhook with its deliveries", access, responses: { 204: null } },
+      async ({ account, params }) => {
+        await management.remove(account.id, integerId(params.id));
+        return noContent();
+      },
+    ),
+    route(
+      "POST",
+      "/account/webhooks/:id/rotate_secret",
+      {
+        summary: "Make a new signing secret",
+        description:
+          "The answer shows it, once. For 24 hours deliveries carry a signature of the previous one as well.",
+        access,
+        responses: { 200: secretExample },
+      },
+      async ({ account, params }) => {
+        const rotated = await management.rotate(account.id, integerId(params.id));
+        return secret(ok({ ...toApi(rotated.row), signing_secret: rotated.secret }));
+      },
+    ),
+  ];
+}
+
+function filterOf(query: URLSearchParams): WebhookFilter {
+  const active = query.get("active");
+  return {
+    sourceType: query.get("source_type") || undefined,
+    kind: query.get("kind") || undefined,
+    targetKind: query.get("target_kind") || undefined,
+    active: active === "true" ? true : active === "false" ? false : undefined,
+  };
+}

@@ -1,0 +1,83 @@
+/** Writes down what came of attempts, whatever collected meanwhile in one statement; tries until it is written. */
+import type { Log } from "platform";
+import type { Outcome } from "./attempt.ts";
+import { batched } from "./batch.ts";
+import type { ClaimedDelivery, Place, QueueStore, Settlement } from "./queue-store.ts";
+
+/** What follows from an attempt. */
+export interface Settled {
+  readonly status: Settlement["status"];
+  readonly delaySeconds: number;
+}
+
+export interface SettlerOptions {
+  readonly store: QueueStore;
+  readonly log: Log;
+  readonly wake: (place: Place) => void;
+}
+
+const pauseAfterErrorMs = 500;
+
+export function createSettler({ store, log, wake }: SettlerOptions) {
+  let unwritten = 0;
+  let stopping = false;
+  const releases = new Set<number>();
+
+  const write = batched(async (rows: readonly Settlement[]) => {
+    for (;;) {
+      try {
+        const settled = await store.settle(rows);
+        return rows.map(({ id }) => settled.has(id));
+      } catch (error) {
+        // Unwritten ones are sent again when their leases end.
+        if (stopping) return rows.map(() => false);
+        log.warn("writing what came of deliveries failed, trying again", { error });
+        await new Promise((resolve) => setTimeout(resolve, pauseAfterErrorMs));
+      }
+    }
+  });
+  const promote = async (keys: readonly { webhookId: number; orderKey: string }[]) => {
+    if (keys.length > 0) for (const place of await store.promote(keys)) wake(place);
+  };
+  const promoteSoon = batched(async (keys: readonly { webhookId: number; orderKey: string }[]) => {
+    await promote(keys);
+    return keys.map(() => true);
+  });
+
+  return {
+    promote,
+    unwritten: () => unwritten,
+    /** Whether it was this process's to write. */
+    async settle(delivery: ClaimedDelivery, { status, delaySeconds }: Settled, outcome: Outcome): Promise<boolean> {
+      const { id, webhookId, orderKey } = delivery;
+      const { status: responseStatus, body: responseBody, error, durationMs, attemptedAt } = outcome;
+      unwritten++;
+      const written = await write({
+        id,
+        status,
+        delaySeconds,
+        responseStatus,
+        responseBody,
+        error,
+        durationMs,
+        attemptedAt,
+      });
+      unwritten--;
+      if (written && orderKey !== null && status !== "pending")
+        await promoteSoon({ webhookId, orderKey }).catch((fault: unknown) =>
+          log.warn("the next delivery of a record waits for the next look", { error: fault }),
+        );
+      return written;
+    },
+    /** Gives back what was not sent. */
+    release: (id: number) => void releases.add(id),
+    /** Resolves when all is written that can be. */
+    async stop() {
+      stopping = true;
+      const end = performance.now() + 1000;
+      while (unwritten > 0 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 5));
+      const ids = [...releases];
+      if (ids.length > 0) await store.release(ids).catch(() => {}); // their leases end by themselves
+    },
+  };
+}

@@ -1,0 +1,111 @@
+/**
+ * The active webhooks of each account, kept in memory: every change of any record asks whether somebody follows it. They
+ * are right again in every process before a change of a webhook is answered (`forget`).
+ */
+import type { BaseContext, ModelChange } from "platform";
+import { mayMatch, matches } from "./match.ts";
+import { importSecret } from "./sign.ts";
+import type { WebhookRow, WebhookStore } from "./store.ts";
+
+/** An active webhook, ready to send. */
+export interface Hook {
+  readonly row: WebhookRow;
+  readonly apiToken: string | null;
+  /** The secret, and while it is rotated the previous one with its end (Unix milliseconds). */
+  readonly keys: readonly { readonly key: CryptoKey; readonly until: number }[];
+  /** Why it cannot send: its secrets were sealed with another key. */
+  readonly fault: string | null;
+}
+
+interface Hooks {
+  readonly byId: ReadonlyMap<number, Hook>;
+  readonly byEvent: ReadonlyMap<string, readonly Hook[]>;
+}
+
+type Event = Pick<ModelChange, "accountId" | "sourceType" | "kind" | "data">;
+
+export type Subscriptions = ReturnType<typeof createSubscriptions>;
+
+const accountsKept = 2000;
+
+export function createSubscriptions(ctx: Pick<BaseContext, "cache" | "secrets" | "log">, store: WebhookStore) {
+  const cache = ctx.cache<Hooks>({
+    name: "webhooks",
+    max: accountsKept,
+    load: async (accountId) => {
+      const rows = await store.active(Number(accountId));
+      return indexed(await Promise.all(rows.map((row) => readied(ctx, row))));
+    },
+  });
+  const hooksOf = async (accountId: number): Promise<Hooks> => (await cache.get(`${accountId}`)) ?? indexed([]);
+
+  return {
+    /** Whether a webhook may follow this change; yes where that is not known. */
+    wanted({ accountId, sourceType, kind, data }: Event): boolean {
+      const hooks = cache.peek(`${accountId}`);
+      if (!hooks) return true;
+      return hooks.byEvent.get(keyOf(sourceType, kind))?.some(({ row }) => mayMatch(row.filter, data)) ?? false;
+    },
+
+    /** Whether a webhook that keeps the order may follow this change; yes where that is not known. */
+    ordered({ accountId, sourceType, kind }: Event): boolean {
+      const hooks = cache.peek(`${accountId}`);
+      if (!hooks) return true;
+      return hooks.byEvent.get(keyOf(sourceType, kind))?.some(({ row }) => row.ordered) ?? false;
+    },
+
+    /** The webhooks that this change goes to. */
+    async following({ accountId, sourceType, kind, data }: Event): Promise<Hook[]> {
+      const { byEvent } = await hooksOf(accountId);
+      return (byEvent.get(keyOf(sourceType, kind)) ?? []).filter(({ row }) => matches(row.filter, data));
+    },
+
+    /** Undefined where it is off or gone; null where that has to be loaded first. */
+    peek(accountId: number, webhookId: number): Hook | undefined | null {
+      const hooks = cache.peek(`${accountId}`);
+      return hooks ? hooks.byId.get(webhookId) : null;
+    },
+
+    async get(accountId: number, webhookId: number): Promise<Hook | undefined> {
+      return (await hooksOf(accountId)).byId.get(webhookId);
+    },
+
+    forget: (accountId: number) => cache.invalidate(`${accountId}`),
+  };
+}
+
+const keyOf = (sourceType: string, kind: string) => `${sourceType} ${kind}`;
+
+function indexed(hooks: readonly Hook[]): Hooks {
+  const byEvent = new Map<string, Hook[]>();
+  for (const hook of hooks) {
+    const key = keyOf(hook.row.sourceType, hook.row.kind);
+    byEvent.set(key, [...(byEvent.get(key) ?? []), hook]);
+  }
+  return { byId: new Map(hooks.map((hook) => [hook.row.id, hook])), byEvent };
+}
+
+async function readied({ secrets, log }: Pick<BaseContext, "secrets" | "log">, row: WebhookRow): Promise<Hook> {
+  const keyFor = async (sealed: string, until: number) => ({
+    key: await importSecret(secrets.open(sealed, sealContext(row.id, "signing"))),
+    until,
+  });
+  try {
+    const { previousSecret, previousSecretUntil } = row;
+    const previous = previousSecret && previousSecretUntil ? [{ previousSecret, until: previousSecretUntil }] : [];
+    const keys = await Promise.all([
+      keyFor(row.signingSecret, Infinity),
+      ...previous.map(({ previousSecret: sealed, until }) => keyFor(sealed, until.getTime())),
+    ]);
+    const apiToken = row.apiToken === null ? null : secrets.open(row.apiToken, sealContext(row.id, "api_token"));
+    return { row, apiToken, keys, fault: null };
+  } catch (error) {
+    log.error("the secrets of a webhook cannot be opened", { webhook: row.id, error });
+    return { row, apiToken: null, keys: [], fault: "its secrets cannot be opened: was SECRET_KEY changed?" };
+  }
+}
+
+/** Where a secret is sealed for. */
+export function sealContext(webhookId: number, secret: "signing" | "api_token"): string {
+  return `webhook:${webhookId}:${secret}`;
+}
