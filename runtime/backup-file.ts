@@ -22,7 +22,9 @@ export const Header = Type.Object({
   application: Type.String(),
   createdAt: Type.String(),
   migrations: Type.Array(Type.Object({ plugin: Type.String(), name: Type.String(), checksum: Type.String() })),
-  tables: Type.Array(Type.Object({ name: Type.String(), columns: Type.Array(Type.String()) })),
+  tables: Type.Array(
+    Type.Object({ name: Type.String(), columns: Type.Array(Type.String()), unlogged: Type.Optional(Type.Boolean()) }),
+  ),
   sequences: Type.Array(Type.Object({ name: Type.String(), lastValue: Type.String(), isCalled: Type.Boolean() })),
 });
 export type Header = Static<typeof Header>;

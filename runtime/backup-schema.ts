@@ -5,6 +5,8 @@ export interface Table {
   name: string;
   /** Those that are stored: a generated column cannot be loaded. */
   columns: string[];
+  /** Its rows may be lost at any time: they are not worth a backup. */
+  unlogged?: boolean;
 }
 
 export interface Sequence {
@@ -29,13 +31,14 @@ export interface MigrationRow {
 /** All tables but that of the migrations, by name; what an extension owns is not ours. */
 export async function databaseTables(sql: Queryable): Promise<Table[]> {
   return sql<Table[]>`
-    select c.relname::text as name, array_agg(a.attname order by a.attnum)::text[] as columns
+    select c.relname::text as name, array_agg(a.attname order by a.attnum)::text[] as columns,
+      c.relpersistence = 'u' as unlogged
     from pg_class c
     join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
       and c.relname <> 'migrations'
       and not exists (select from pg_depend d where d.objid = c.oid and d.classid = 'pg_class'::regclass and d.deptype = 'e')
-    group by c.relname
+    group by c.relname, c.relpersistence
     order by c.relname`;
 }
 

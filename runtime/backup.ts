@@ -68,7 +68,8 @@ async function* framesOf(tx: Tx, header: Header, log: Log): AsyncGenerator<Frame
   for (const table of header.tables) {
     yield jsonFrame("T", { name: table.name });
     let rows = 0;
-    const copy = `copy (select ${columnsOf(table)} from ${quoted(table.name)}) to stdout`;
+    const where = table.unlogged ? " where false" : "";
+    const copy = `copy (select ${columnsOf(table)} from ${quoted(table.name)}${where}) to stdout`;
     for await (const bytes of inBatches(await tx.unsafe(copy).readable())) {
       rows += countRows(bytes);
       yield { letter: "D", bytes };
@@ -173,7 +174,8 @@ async function makeRoom(
   if (tables.length === 0) return;
   // Locks all of them first, so that nobody writes between the look and the load.
   await tx.unsafe(`lock table ${tables.map(({ name }) => quoted(name)).join(", ")} in access exclusive mode`);
-  for (const { name } of force ? [] : tables.filter((table) => !seedTables.includes(table.name))) {
+  const kept = tables.filter(({ name, unlogged }) => !unlogged && !seedTables.includes(name));
+  for (const { name } of force ? [] : kept) {
     const [row] = await tx.unsafe(`select 1 from ${quoted(name)} limit 1`);
     if (row)
       throw new Error(

@@ -83,3 +83,30 @@ test("a process that never listens can publish: its flush waits for the sending"
   await quiet.broadcast.flush();
   await until(() => heard.length === 1);
 });
+
+test("flush waits until a process that is slow to hear has heard, and does not wait for one that is gone", async () => {
+  await using a = await startProcess(database.target);
+  const fixture = [process.execPath, `${import.meta.dir}/broadcast-fixture.ts`, JSON.stringify(database.target)];
+  const slow = Bun.spawn(fixture, { stdout: "inherit", stderr: "inherit" });
+  try {
+    const heard: string[] = [];
+    a.broadcast.on("heard", (payload) => heard.push(payload));
+    await until(() => heard.includes("started"));
+    for (let round = 0; round < 5; round++) {
+      slow.kill("SIGSTOP"); // it stands still while the message comes
+      a.broadcast.publish("t", `${round}`);
+      const flushed = a.broadcast.flush();
+      await a.sql`select 1`;
+      slow.kill("SIGCONT");
+      await flushed;
+      // It said so before it said that it had heard what was asked of it.
+      expect(heard).toContain(`heard ${round}`);
+    }
+    slow.kill("SIGKILL");
+    await slow.exited;
+    a.broadcast.publish("t", "to nobody");
+    await a.broadcast.flush();
+  } finally {
+    slow.kill("SIGKILL");
+  }
+}, 30_000); // who is gone is waited for five seconds

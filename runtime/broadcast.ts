@@ -48,6 +48,12 @@ const maxFlushMs = 5000;
 const heartbeatMs = 10_000;
 
 type Pair = readonly [topic: string, payload: string];
+interface Message {
+  readonly from: string;
+  /** Of its last pair. */
+  readonly number: number;
+  readonly pairs: readonly Pair[];
+}
 interface Entry {
   readonly topic: string;
   readonly payload: string;
@@ -68,13 +74,17 @@ export function createBroadcast({ sql, listen, processId, log, solo = false }: B
     const message = parseMessage(text);
     if (!message) return log.warn("a message of another program on our channel", { channel });
     if (message.from === processId) return outbox.hear(message.number);
-    if (message.pairs.some(([topic, payload]) => topic === "" && payload === "bye")) outbox.part(message.from);
-    else if (outbox.meet(message.from) && !solo) outbox.add("", "alive");
     for (const [topic, payload] of message.pairs) {
-      if (topic !== "") deliver(topic, payload, true);
-      else if (payload === "ask") outbox.add("", `heard ${message.from} ${message.number}`);
-      else if (payload.startsWith(`heard ${processId} `)) outbox.hearFrom(message.from, Number(payload.split(" ")[2]));
+      if (topic === "") hearPeer(message, payload);
+      else deliver(topic, payload, true);
     }
+  };
+  /** What processes tell each other about themselves. A process that does not listen says none of it. */
+  const hearPeer = ({ from, number }: Message, payload: string) => {
+    if (payload === "alive" && outbox.meet(from) && !solo) outbox.add("", "alive");
+    else if (payload === "ask") outbox.add("", `heard ${from} ${number}`);
+    else if (payload === "bye") outbox.part(from);
+    else if (payload.startsWith(`heard ${processId} `)) outbox.hearFrom(from, Number(payload.split(" ")[2]));
   };
   const flush = async () => {
     if (solo) return;
@@ -103,8 +113,10 @@ export function createBroadcast({ sql, listen, processId, log, solo = false }: B
     async start() {
       const onReset = () => {
         outbox.hearSent();
-        outbox.ask(); // the answers to what was asked before are lost
         for (const run of resets) guarded(log, "reset", run);
+        // Whoever waits for us asks us again, and answers to us were lost.
+        if (!solo) outbox.add("", "alive");
+        outbox.ask();
       };
       subscription = await openSubscription({ open: listen, channel, onMessage: receive, onReset, log });
       if (solo) return;
@@ -118,7 +130,7 @@ export function createBroadcast({ sql, listen, processId, log, solo = false }: B
     async stop() {
       clearInterval(heartbeat);
       if (!solo) outbox.add("", "bye");
-      await outbox.settled(1000);
+      await outbox.settled(1000, false);
       const closing = subscription;
       subscription = undefined;
       await closing?.close();
@@ -184,14 +196,19 @@ function createOutbox(sql: Sql, processId: string, log: Log, listening: () => bo
     timer = setTimeout(() => void send(), Math.max(0, notBefore - performance.now()));
   };
 
+  /** Our own message comes back to us when PostgreSQL hands it out: the others may get it later than we do. */
+  const ask = () => {
+    if (peers.size > 0) add("", "ask");
+  };
+
   return {
     add,
     hear,
     /** Whether the process is new to us. What we sent before it came does not concern it. */
     meet(peer: string): boolean {
-      if (peers.has(peer)) return false;
-      peers.set(peer, added);
-      return true;
+      if (!peers.has(peer)) return Boolean(peers.set(peer, added));
+      if (waiters.size > 0) ask();
+      return false;
     },
     part(peer: string) {
       peers.delete(peer);
@@ -201,16 +218,14 @@ function createOutbox(sql: Sql, processId: string, log: Log, listening: () => bo
       peers.set(peer, Math.max(number, peers.get(peer) ?? 0));
       look();
     },
-    /** Our own message comes back to us when PostgreSQL hands it out: the others may get it later than we do. */
-    ask: () => {
-      if (peers.size > 0) add("", "ask");
-    },
+    ask,
     /** What was sent while nobody listened here is never heard. */
     hearSent: () => hear(sent),
     /** Whether all that was added up to now was heard back within the time. Peers that did not answer are forgotten. */
-    async settled(withinMs: number): Promise<boolean> {
+    async settled(withinMs: number, byPeers = true): Promise<boolean> {
       const target = added;
-      const late = () => [...peers].filter(([, number]) => number < target).map(([peer]) => peer);
+      // Who does not listen gets no answers.
+      const late = () => (byPeers && listening() ? [...peers].filter(([, number]) => number < target) : []);
       const { promise, resolve } = Promise.withResolvers<void>();
       const waiter = () => heard >= target && late().length === 0 && resolve();
       waiters.add(waiter);
@@ -219,7 +234,7 @@ function createOutbox(sql: Sql, processId: string, log: Log, listening: () => bo
       await promise;
       clearTimeout(giveUp);
       waiters.delete(waiter);
-      for (const peer of late()) peers.delete(peer);
+      for (const [peer] of late()) peers.delete(peer);
       return heard >= target;
     },
   };
@@ -247,7 +262,7 @@ function packMessages(from: string, entries: readonly Entry[]): string[] {
   return texts;
 }
 
-function parseMessage(text: string): { from: string; number: number; pairs: Pair[] } | undefined {
+function parseMessage(text: string): Message | undefined {
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value !== "object" || value === null) return undefined;

@@ -48,6 +48,8 @@ async function fixtures(): Promise<Record<string, Record<string, string>>> {
   };
   const db = await made("/core/dbs.json", { db: { name: "Matrix", code, public_methods: { list: true } } });
   const record = await made(`/core/dbs/${db}/records.json`, { record: { data: { a: 1 } } });
+  const program = [{ type: "wait", seconds: 3600 }];
+  const flow = await made("/connect/flows.json", { flow: { name: "Matrix", code, fields: { program } } });
   const person7 = { login: "matrix", name: "Matrix", password: "a long enough password" };
   return {
     "/account/users": { id: await made("/account/users.json", { user: { ...person7, role: "user" } }) },
@@ -61,6 +63,14 @@ async function fixtures(): Promise<Record<string, Record<string, string>>> {
     },
     "/core/prompt": { code },
     "/core/prompts/system": { code },
+    "/connect/connectors": {
+      id: await made("/connect/connectors.json", { connector: { name: "Matrix", code, url: "https://example.com" } }),
+    },
+    "/connect/flows": { id: flow, code },
+    "/connect/flow_processes": { id: await made(`/connect/flows/${code}/run.json?wait=0`, {}) },
+    "/account/crons": {
+      id: await made("/account/crons.json", { cron: { name: "Matrix", target_code: code, schedule: "0 7 * * *" } }),
+    },
     "/core/dbs": { id: db, db_id: db },
     "/core/dbs/:db_id/records": { id: record, db_id: db },
     "/core/db": { db_code: code, method_name: "list" },
@@ -91,7 +101,11 @@ function addressOf(route: Route): string {
 
 function send(route: Route, options: RequestOptions): Promise<Answer> {
   const { body, request } = route.spec;
-  const sent = body?.key ? { [body.key]: request ?? {} } : typeof request === "object" ? (request ?? undefined) : undefined;
+  const sent = body?.key
+    ? { [body.key]: request ?? {} }
+    : typeof request === "object"
+      ? (request ?? undefined)
+      : undefined;
   return app.request(route.method, addressOf(route), route.method === "GET" ? undefined : sent, options);
 }
 

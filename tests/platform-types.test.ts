@@ -1,10 +1,11 @@
 /** `platform.d.ts`, which authors of external plugins get from `corestead types`. */
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { generateTypes } from "../scripts/platform-types.ts";
 
+setDefaultTimeout(60_000);
 const root = resolve(import.meta.dir, "..");
 
 test("the types are those of runtime/sdk.ts: run bun scripts/platform-types.ts", async () => {

@@ -31,7 +31,13 @@ export function startReceiver(): Receiver {
     async fetch(request) {
       const { pathname } = new URL(request.url);
       const body = await request.text();
-      const received = { method: request.method, path: pathname, headers: request.headers, body, at: performance.now() };
+      const received = {
+        method: request.method,
+        path: pathname,
+        headers: request.headers,
+        body,
+        at: performance.now(),
+      };
       requests.push(received);
       return receiver.answer(received);
     },

@@ -45,6 +45,7 @@ export function callRoutes(connectors: Connectors, publicLimit: PublicLimit): Ro
 }
 
 function paramsOf(body: unknown): Record<string, unknown> {
-  if (typeof body !== "object" || body === null || Array.isArray(body)) throw badRequest("the body must be a JSON object");
+  if (typeof body !== "object" || body === null || Array.isArray(body))
+    throw badRequest("the body must be a JSON object");
   return { ...body };
 }

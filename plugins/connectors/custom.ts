@@ -1,5 +1,5 @@
 /** `core/custom_connector`: HTTP methods declared in `fields.methods`. SPEC 4.3, CONTRACT 9. */
-import { invalid, type BaseContext } from "platform";
+import { causationHeader, causationToHeader, currentCausation, invalid, type BaseContext } from "platform";
 import type { CallOutcome, ConnectorKind, KindCall, OpenConnector } from "./api.ts";
 import { authOf, checkDefinition, methodsOf, type Method } from "./definition.ts";
 import { createFiller } from "./fill.ts";
@@ -48,8 +48,16 @@ export function requestOf(connector: OpenConnector, method: Method, call: KindCa
   for (const [name, template] of Object.entries(method.headers)) setHeader(headers, name, fill.header(name, template));
   const body = bodyOf(method, call, fill, headers);
   fill.check();
-  if (call.idempotencyKey !== undefined && method.method !== "GET" && method.method !== "HEAD" && !("idempotency-key" in headers))
+  if (
+    call.idempotencyKey !== undefined &&
+    method.method !== "GET" &&
+    method.method !== "HEAD" &&
+    !("idempotency-key" in headers)
+  )
     headers["idempotency-key"] = call.idempotencyKey;
+  // Where it leads back here, a loop is counted on.
+  const cause = currentCausation();
+  if (cause) headers[causationHeader] = causationToHeader(cause);
   addSecret(connector, headers, query);
   const root = base.pathname.replace(/\/+$/, "");
   const search = query.filter((part) => part !== "").join("&");
@@ -94,7 +102,9 @@ function bodyOf(
     return isJson ? fill.jsonText(method.body) : fill.text(method.body);
   }
   if (type.includes("x-www-form-urlencoded"))
-    return Object.entries(method.body ?? {}).flatMap(([name, template]) => fill.pairs(name, template)).join("&");
+    return Object.entries(method.body ?? {})
+      .flatMap(([name, template]) => fill.pairs(name, template))
+      .join("&");
   headers["content-type"] ??= "application/json; charset=utf-8";
   return JSON.stringify(fill.json(method.body));
 }
@@ -146,7 +156,14 @@ async function sendOnce(
   } catch (error) {
     if (signal?.aborted) throw signal.reason;
     if (!isFault(error)) throw error;
-    return { ok: false, status: error.status ?? null, data: null, error: error.message, retryAfterSeconds: null, durationMs: 0 };
+    return {
+      ok: false,
+      status: error.status ?? null,
+      data: null,
+      error: error.message,
+      retryAfterSeconds: null,
+      durationMs: 0,
+    };
   }
 }
 

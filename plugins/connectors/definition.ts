@@ -38,7 +38,7 @@ export function methodsOf(fields: Fields): Map<string, Method> {
 }
 
 function methodOf(given: Fields): Method {
-  const verb = String(given["method"] ?? "GET").toUpperCase();
+  const verb = typeof given["method"] === "string" ? given["method"].toUpperCase() : "GET";
   return {
     method: verbs.find((known) => known === verb) ?? "GET",
     path: typeof given["path"] === "string" ? given["path"] : "",
@@ -79,7 +79,8 @@ type Wrong = (message: string) => void;
 function checkUrl(url: string, wrong: Wrong): void {
   const parsed = URL.parse(url);
   if (!parsed || !/^https?:\/\//i.test(url)) return wrong("must be an absolute http or https address");
-  if (parsed.username !== "" || parsed.password !== "") wrong("must not carry a user name or password: use secret_token");
+  if (parsed.username !== "" || parsed.password !== "")
+    wrong("must not carry a user name or password: use secret_token");
   if (parsed.hash !== "") wrong("must not have a #fragment");
 }
 
@@ -91,7 +92,8 @@ function checkAuth(given: unknown, wrong: Wrong): void {
     wrong("auth.in must be header or query");
   const name = auth["name"];
   if (auth["in"] === "query") {
-    if (typeof name !== "string" || name === "") wrong("auth.name is required: the query parameter that carries the secret");
+    if (typeof name !== "string" || name === "")
+      wrong("auth.name is required: the query parameter that carries the secret");
   } else if (name !== undefined && (typeof name !== "string" || !isHeaderName(name)))
     wrong("auth.name must be the name of a header");
   const prefix = auth["prefix"];
@@ -112,7 +114,8 @@ function checkMethod(name: string, given: unknown, wrongAt: Wrong): void {
   checkHeaders(method["headers"], wrong);
   const { body } = method;
   if (body !== undefined && body !== null) {
-    if (typeof verb === "string" && /^(GET|HEAD)$/i.test(verb)) wrong(`.body cannot be sent with ${verb.toUpperCase()}`);
+    if (typeof verb === "string" && /^(GET|HEAD)$/i.test(verb))
+      wrong(`.body cannot be sent with ${verb.toUpperCase()}`);
     if (typeof body !== "string" && typeof body !== "object") wrong(".body must be an object, an array or a text");
   }
   if (method["public"] !== undefined && typeof method["public"] !== "boolean") wrong(".public must be true or false");
@@ -129,7 +132,8 @@ function checkPath(path: unknown, wrong: Wrong): void {
   const [place = ""] = path.split("?");
   if (path.length > maxPathChars) wrong(`.path may have at most ${maxPathChars} characters`);
   // Otherwise `//host/…` or `https://host/…` would leave the address of the connector.
-  if (!/^\/?[^/\\:]/.test(place) && !/^\/?$/.test(place)) wrong(".path must be a path below the url, not another address");
+  if (!/^\/?[^/\\:]/.test(place) && !/^\/?$/.test(place))
+    wrong(".path must be a path below the url, not another address");
   if (/^[A-Za-z][A-Za-z0-9+.-]*:/.test(place)) wrong(".path must be a path below the url, not another address");
   // oxlint-disable-next-line eslint/no-control-regex -- control characters are what is looked for
   if (/[\u0000-\u0020\\#]/.test(path)) wrong(".path must not have blanks, \\ or #");
@@ -153,7 +157,15 @@ function checkHeaders(given: unknown, wrong: Wrong): void {
   }
 }
 
-const forbiddenHeaders = new Set(["host", "connection", "content-length", "transfer-encoding", "expect", "upgrade", "te"]);
+const forbiddenHeaders = new Set([
+  "host",
+  "connection",
+  "content-length",
+  "transfer-encoding",
+  "expect",
+  "upgrade",
+  "te",
+]);
 
 function isHeaderName(name: string): boolean {
   return /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/.test(name);
@@ -162,5 +174,7 @@ function isHeaderName(name: string): boolean {
 /** The value as an object of names, or undefined. */
 export function recordOf(value: unknown): Record<string, unknown> | undefined {
   // An object that is no array has names.
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : undefined;
 }

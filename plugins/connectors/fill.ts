@@ -60,7 +60,8 @@ export function createFiller(params: Params): Filler {
         return encode(text);
       });
       // Encoding leaves dots alone, and a segment of dots climbs.
-      if (climbs(filled)) for (const [, name = ""] of template.matchAll(placeholder)) mistake(name, "must not be . or .. in a path");
+      if (climbs(filled))
+        for (const [, name = ""] of template.matchAll(placeholder)) mistake(name, "must not be . or .. in a path");
       return filled;
     },
     pairs: (name, template) => {

@@ -41,6 +41,8 @@ export function createManaging({ ctx, store, kinds, forget }: Needed) {
   const check = (input: ConnectorInput, change: ConnectorChange): void => {
     const found = mistakes();
     if (isUuid(input.code)) found.add("code", "must not have the form of an id");
+    else if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(input.code) || /\.(json)?$/.test(input.code))
+      found.add("code", "must be letters, digits, - and _");
     if (change.secret_token && !isHeaderValue(change.secret_token))
       found.add("secret_token", "must be one line without control characters");
     if (JSON.stringify(input.fields).length > maxFieldsChars)

@@ -15,10 +15,15 @@ export default definePlugin({
   needs: { accounts },
   provides: connectors,
   config: {
-    publicLimit: setting.integer("CONNECTOR_PUBLIC_LIMIT", 60, "Calls of a public connector method per minute and client address", {
-      min: 1,
-      max: 1_000_000,
-    }),
+    publicLimit: setting.integer(
+      "CONNECTOR_PUBLIC_LIMIT",
+      60,
+      "Calls of a public connector method per minute and client address",
+      {
+        min: 1,
+        max: 1_000_000,
+      },
+    ),
   },
   migrations: [{ name: "001_connectors", sql: migration }],
   privileges: [{ name: "flows", doc: "connectors, flows and their processes", roles: ["manager"] }],

@@ -35,5 +35,7 @@ function clear(text: string, forms: readonly string[]): string {
 function formsOf(secret: string | null): readonly string[] {
   if (secret === null || secret.length < shortest) return [];
   const base64 = btoa(String.fromCharCode(...new TextEncoder().encode(secret))).replace(/=+$/, "");
-  return [...new Set([secret, encodeURIComponent(secret.toWellFormed()), base64])].toSorted((a, b) => b.length - a.length);
+  return [...new Set([secret, encodeURIComponent(secret.toWellFormed()), base64])].toSorted(
+    (a, b) => b.length - a.length,
+  );
 }

@@ -4,7 +4,7 @@ import { toApi, type ConnectorStore } from "./store.ts";
 
 const ConnectorInput = Type.Object({
   name: field.name(),
-  code: Type.Optional(field.nullable(field.code())),
+  code: Type.Optional(field.line(100)),
   kind: Type.Optional(field.name(100)),
   url: Type.Optional(field.line(2000)),
   secret_token: Type.Optional(field.line(10_000)),
@@ -95,7 +95,8 @@ export function connectorRoutes(store: ConnectorStore, managing: Managing): Rout
       "/connect/connectors/:id",
       {
         summary: "Change a connector",
-        description: "`fields` replaces the whole object. `secret_token` null takes the secret away; left out it stays.",
+        description:
+          "`fields` replaces the whole object. `secret_token` null takes the secret away; left out it stays.",
         access,
         body: { key: "connector", schema: Type.Partial(ConnectorInput) },
         request: { active: false },

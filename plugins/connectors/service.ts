@@ -66,12 +66,20 @@ export function createCalling({ ctx, store }: Needed): Calling {
     async callForEvent({ accountId, code, event, idempotencyKey, signal }) {
       const row = await find(accountId, code);
       const methods = row ? methodsOf(row) : [];
-      const method = methods.find(({ name }) => name === event.kind) ?? methods.find(({ name }) => name === "default") ?? methods[0];
+      const method =
+        methods.find(({ name }) => name === event.kind) ?? methods.find(({ name }) => name === "default") ?? methods[0];
       if (!row || !method) return undefined;
       const params = { ...event.data, event };
       try {
         const timeoutMs = maxTimeoutSeconds * 1000;
-        return await call(row, { method: method.name, params, fallbackBody: event.data, idempotencyKey, signal, timeoutMs });
+        return await call(row, {
+          method: method.name,
+          params,
+          fallbackBody: event.data,
+          idempotencyKey,
+          signal,
+          timeoutMs,
+        });
       } catch (error) {
         // The record lacks what the method asks for: told as a failed delivery.
         if (!(error instanceof ValidationError)) throw error;

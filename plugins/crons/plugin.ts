@@ -6,6 +6,9 @@ import migration from "./migrations/001_crons.sql" with { type: "text" };
 import { cronRoutes } from "./routes.ts";
 import { createCronStore } from "./store.ts";
 
+// Far longer than any server is late.
+const keptDays = 30;
+
 /** Flows by the clock. SPEC 2.6, CONTRACT 9. */
 export default definePlugin({
   name: "crons",
@@ -18,9 +21,11 @@ export default definePlugin({
     const firing = createFiring({ ctx, store, flows: ctx.services.flows });
     return {
       routes: cronRoutes({ ctx, store, flows: ctx.services.flows, firing }),
-      // The clock's own timers do the firing; this one begins it where no request has, and cleans up.
-      schedules: [{ id: "crons.prune", cron: "29 * * * *", run: () => store.prune(30) }],
-      stop: firing.stop,
+      schedules: [
+        // Five fields know no seconds: once a minute is on time.
+        { id: "crons.check", cron: "* * * * *", run: firing.check },
+        { id: "crons.prune", cron: "29 3 * * *", run: () => store.prune(keptDays) },
+      ],
     };
   },
 });

@@ -1,4 +1,17 @@
-import { created, field, integerId, invalid, list, mistakes, noContent, notFound, ok, pageOf, route, Type } from "platform";
+import {
+  created,
+  field,
+  integerId,
+  invalid,
+  list,
+  mistakes,
+  noContent,
+  notFound,
+  ok,
+  pageOf,
+  route,
+  Type,
+} from "platform";
 import type { Account, BaseContext, Route } from "platform";
 import type { Flows } from "../flows/api.ts";
 import type { Firing } from "./fire.ts";
@@ -65,7 +78,11 @@ export function cronRoutes({ ctx, store, flows, firing }: Needed): Route[] {
         responses: { 200: [cronExample] },
       },
       async ({ caller, query }) => {
-        const { rows, total } = await store.list(caller.account.id, query.get("target_code") || undefined, pageOf(query));
+        const { rows, total } = await store.list(
+          caller.account.id,
+          query.get("target_code") || undefined,
+          pageOf(query),
+        );
         return list(rows.map(toApi), total);
       },
     ),
@@ -81,7 +98,7 @@ export function cronRoutes({ ctx, store, flows, firing }: Needed): Route[] {
       {
         summary: "Make a cron",
         description:
-          "Starts the flow `target_code` with the input { kind: \"cron\", cron_id }. `schedule` has five fields, in " +
+          'Starts the flow `target_code` with the input { kind: "cron", cron_id }. `schedule` has five fields, in ' +
           "`timezone` (default: the account's). `missed`: what was due while no server ran is left out (`skip`), or the " +
           "latest of it is made up for (`latest`).",
         access,
@@ -91,9 +108,7 @@ export function cronRoutes({ ctx, store, flows, firing }: Needed): Route[] {
       },
       async ({ caller, body }) => {
         const input = await checked(caller.account, body);
-        const row = await store.insert(caller.account.id, caller.user.id, input);
-        firing.changed();
-        return created(shown(row));
+        return created(shown(await store.insert(caller.account.id, caller.user.id, input)));
       },
     ),
     route(
@@ -113,7 +128,6 @@ export function cronRoutes({ ctx, store, flows, firing }: Needed): Route[] {
           if (!before) throw notFound();
           return store.update(tx, before.id, user.id, await checked(account, body, before));
         });
-        firing.changed();
         return ok(shown(row));
       },
     ),

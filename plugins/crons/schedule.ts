@@ -19,7 +19,9 @@ export function scheduleMistake(schedule: string): string | undefined {
 
 export function isTimezone(timezone: string): boolean {
   try {
-    return /^[A-Za-z]/.test(timezone) && new Intl.DateTimeFormat("en", { timeZone: timezone }) !== undefined;
+    const { timeZone } = new Intl.DateTimeFormat("en", { timeZone: timezone }).resolvedOptions();
+    // An offset such as +02:00 is one too, but knows no summer time.
+    return /^[A-Za-z]/.test(timeZone);
   } catch {
     return false;
   }
@@ -33,11 +35,16 @@ export function nextRun(cron: Schedule, after: Date): Date | null {
   return nextRuns(cron, 1, after)[0] ?? null;
 }
 
-// Due times not older than this are late, not missed: the process was busy, or the machine slept for a moment.
-const lateMs = 60_000;
+// Due times not older than this are late, not missed: what is due is looked for once a minute, and a server may just
+// have been started anew.
+const lateMs = 150_000;
 
-/** Which of the times from `dueAt` up to `now` to fire: all that is merely late one after another, of missed ones the latest where asked. */
-export function toFire(cron: Schedule & { readonly missed: "skip" | "latest" }, dueAt: Date, now: Date): Date | undefined {
+/** Which of the times from `dueAt` up to `now` to fire: one that is merely late, of missed ones the latest where asked. */
+export function toFire(
+  cron: Schedule & { readonly missed: "skip" | "latest" },
+  dueAt: Date,
+  now: Date,
+): Date | undefined {
   if (now.getTime() - dueAt.getTime() <= lateMs) return dueAt;
   const latest = latestDueTime(cron.schedule, cron.timezone, new Date(now.getTime() + 1)) ?? dueAt;
   const isLate = now.getTime() - latest.getTime() <= lateMs;

@@ -120,10 +120,12 @@ export function createCronStore(sql: Sql) {
           last_error = ${lastError} where id = ${id}`;
     },
 
-    async nextDue(): Promise<Date | undefined> {
-      const [row] = await sql<{ at: Date | null }[]>`
-        select min(next_run_at) as at from crons where next_run_at is not null`;
-      return row?.at ?? undefined;
+    async skip(id: number, nextRunAt: Date | null, lastError: string): Promise<void> {
+      await sql`update crons set next_run_at = ${nextRunAt}, last_error = ${lastError} where id = ${id}`;
+    },
+
+    async ran(tx: Tx, id: number, at: Date): Promise<void> {
+      await tx`update crons set last_run_at = ${at}, last_error = null where id = ${id}`;
     },
 
     async prune(olderThanDays: number): Promise<void> {

@@ -16,7 +16,7 @@ interface Needed {
 const actionWaitMs = 1000;
 const mostWaitSeconds = 25;
 
-export function createActions({ managing, processes, waiting, connectors }: Needed): Omit<Flows, "useRecords"> {
+export function createActions({ managing, processes, waiting, connectors }: Needed): Flows {
   return {
     flowExists: managing.exists,
     startFlow: async (flow) => (await processes.start(flow))?.process.id,
@@ -28,7 +28,7 @@ export function createActions({ managing, processes, waiting, connectors }: Need
       if (!started) return undefined;
       const { process } = started;
       if (process.status !== "pending") return toAction(process);
-      return toAction((await waiting.wait({ accountId, id: process.id, ms: waitMs })) ?? process);
+      return toAction((await waiting.wait({ accountId, id: process.id, ms: waitMs, fresh: true })) ?? process);
     },
 
     async actionStatus({ accountId, flowCode, processId, waitSeconds = 0, signal }) {

@@ -1,10 +1,8 @@
 /** What other plugins may know of flows: starting one, and waiting for what it comes to. */
 import { service, type Tx } from "platform";
 import type { CallOutcome, ConnectorEvent } from "../connectors/api.ts";
-import type { RunRecords } from "./records.ts";
 
 export type { CallOutcome, ConnectorEvent } from "../connectors/api.ts";
-export type { RecordsRequest, RunRecords } from "./records.ts";
 
 /** A flow process as an app's action sees it (SPEC 4.3). */
 export interface ActionState {
@@ -52,8 +50,6 @@ export interface Flows {
     readonly waitSeconds?: number | undefined;
     readonly signal?: AbortSignal | undefined;
   }): Promise<ActionState | undefined>;
-  /** Gives `db` steps their databases; called in `setup` of the plugin that keeps them. */
-  useRecords(run: RunRecords): void;
 }
 
 export const flows = service<Flows>("flows");

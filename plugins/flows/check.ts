@@ -50,7 +50,8 @@ function createChecker(templates: Templates) {
   };
 
   const value = (given: unknown, place: string) => {
-    for (const { place: inner, message } of templates.mistakes(given)) wrong(`${place}${inner}`, `is no Liquid: ${message}`);
+    for (const { place: inner, message } of templates.mistakes(given))
+      wrong(`${place}${inner}`, `is no Liquid: ${message}`);
   };
   const block = (given: unknown, place: string, depth: number) => {
     if (given === undefined) return;
@@ -87,7 +88,8 @@ function createChecker(templates: Templates) {
     if (retry !== undefined) {
       if (!isRecord(retry)) wrong(`${place}.retry`, "must be an object { times, delay }");
       else {
-        if (!isWhole(retry["times"], 0, limits.retries)) wrong(`${place}.retry.times`, `must be a whole number up to ${limits.retries}`);
+        if (!isWhole(retry["times"], 0, limits.retries))
+          wrong(`${place}.retry.times`, `must be a whole number up to ${limits.retries}`);
         if (retry["delay"] !== undefined && !isNumber(retry["delay"], 0, limits.retryDelaySeconds))
           wrong(`${place}.retry.delay`, `must be a number of seconds up to ${limits.retryDelaySeconds}`);
       }
@@ -99,7 +101,8 @@ function createChecker(templates: Templates) {
   const code = (given: Given, key: string, place: string) => {
     const text = given[key];
     if (text === undefined || text === null || text === "") wrong(`${place}.${key}`, "is required");
-    else if (typeof text !== "string" || !/^[A-Za-z0-9._-]{1,100}$/.test(text)) wrong(`${place}.${key}`, "must be a code: letters, digits, - and _");
+    else if (typeof text !== "string" || !/^[A-Za-z0-9._-]{1,100}$/.test(text))
+      wrong(`${place}.${key}`, "must be a code: letters, digits, - and _");
   };
   const as = (given: unknown, place: string) => {
     if (given !== undefined && given !== null) name(given, place);
@@ -125,7 +128,8 @@ function createChecker(templates: Templates) {
     if (!isRecord(given)) return wrong(place, "must be a Liquid condition or { left, op, right }");
     if (!Object.hasOwn(given, "left")) wrong(`${place}.left`, "is required");
     if (!Object.hasOwn(given, "right")) wrong(`${place}.right`, "is required");
-    if (!operators.some((known) => known === given["op"])) wrong(`${place}.op`, `must be one of ${operators.join(", ")}`);
+    if (!operators.some((known) => known === given["op"]))
+      wrong(`${place}.op`, `must be one of ${operators.join(", ")}`);
     value(given["left"], `${place}.left`);
     value(given["right"], `${place}.right`);
   };
@@ -140,7 +144,8 @@ function createChecker(templates: Templates) {
       as(given["as"], `${place}.as`);
     },
     mutation: ({ set }, place) => {
-      if (!isRecord(set)) return wrong(`${place}.set`, set === undefined ? "is required" : "must be an object of name to value");
+      if (!isRecord(set))
+        return wrong(`${place}.set`, set === undefined ? "is required" : "must be an object of name to value");
       for (const key of Object.keys(set)) name(key, `${place}.set.${key.slice(0, 64)}`);
       value(set, `${place}.set`);
     },
@@ -154,7 +159,12 @@ function createChecker(templates: Templates) {
       const op = dbOps.find((known) => known === given["op"]);
       if (!op) wrong(`${place}.op`, `must be one of ${dbOps.join(", ")}`);
       code(given, "db", place);
-      if (op && op !== "create" && op !== "search" && (given["id"] === undefined || given["id"] === null || given["id"] === ""))
+      if (
+        op &&
+        op !== "create" &&
+        op !== "search" &&
+        (given["id"] === undefined || given["id"] === null || given["id"] === "")
+      )
         wrong(`${place}.id`, "is required: the record's id");
       if ((op === "create" || op === "update") && !(isRecord(given["data"]) || typeof given["data"] === "string"))
         wrong(`${place}.data`, given["data"] === undefined ? "is required" : "must be an object of field to value");
@@ -167,7 +177,10 @@ function createChecker(templates: Templates) {
       const elements = given["in"];
       if (elements === undefined || elements === null) wrong(`${place}.in`, "is required");
       else if (Array.isArray(elements) ? elements.length > limits.elements : typeof elements !== "string")
-        wrong(`${place}.in`, `must be an array of at most ${limits.elements} elements, or an expression that gives one`);
+        wrong(
+          `${place}.in`,
+          `must be an array of at most ${limits.elements} elements, or an expression that gives one`,
+        );
       value(elements, `${place}.in`);
       as(given["as"], `${place}.as`);
       if (given["do"] === undefined) wrong(`${place}.do`, "is required");
@@ -191,7 +204,10 @@ function createChecker(templates: Templates) {
     wait: ({ seconds }, place) => {
       if (typeof seconds === "string" && seconds.includes("{{")) return value(seconds, `${place}.seconds`);
       if (!isNumber(seconds, 0, limits.waitSeconds))
-        wrong(`${place}.seconds`, seconds === undefined ? "is required" : `must be a number of seconds up to ${limits.waitSeconds}`);
+        wrong(
+          `${place}.seconds`,
+          seconds === undefined ? "is required" : `must be a number of seconds up to ${limits.waitSeconds}`,
+        );
     },
   };
 

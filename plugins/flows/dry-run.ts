@@ -23,7 +23,14 @@ const ownProgram = 0;
 // Longer than this nobody waits for a test.
 const timeLimitMs = 10_000;
 
-export async function dryRun({ code, program, input, answers, flowOf, ...world }: DryRun): Promise<{ end: End; steps: StepRecord[] }> {
+export async function dryRun({
+  code,
+  program,
+  input,
+  answers,
+  flowOf,
+  ...world
+}: DryRun): Promise<{ end: End; steps: StepRecord[] }> {
   const programs: Programs = new Map([[ownProgram, program]]);
   const steps: StepRecord[] = [];
   const stopAt = performance.now() + timeLimitMs;
@@ -60,7 +67,14 @@ function connectorAnswer(answers: DryRun["answers"], { stepId, connector, method
   const { status = 200, data = null, error } = envelope ?? { data: answer };
   const ok = error === undefined && status >= 200 && status < 300;
   const told = ok ? null : (error ?? `the remote answered ${status}`);
-  return { ok, status: ok || error === undefined ? status : null, data, error: told, retryAfterSeconds: null, durationMs: 0 };
+  return {
+    ok,
+    status: ok || error === undefined ? status : null,
+    data,
+    error: told,
+    retryAfterSeconds: null,
+    durationMs: 0,
+  };
 }
 
 /** `{ status, data }` or `{ error }`; any other answer is the data itself. */

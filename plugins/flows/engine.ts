@@ -27,20 +27,28 @@ export function createRun(state: State, host: Host) {
   let memoryChanged = false;
   let sinceSaved = 0;
 
-  const record = (thread: Thread, at: number, status: "finished" | "error", output: unknown, error: string | null) => {
-    const frame = thread.frames[at];
+  const record = (frame: Frame | undefined, status: "finished" | "error", output: unknown, error: string | null) => {
     if (frame?.kind !== "block" || !frame.running) return;
     const { n, since, id, type } = frame.running;
     const started_at = new Date(since).toJSON();
     const finished_at = new Date(host.now()).toJSON();
     records.push({ n, id, type, status, started_at, finished_at, output: kept(output), error });
   };
+  /** The steps under way in these frames end with this error. */
+  const recordAll = (frames: readonly Frame[], error: string): void => {
+    for (const frame of frames) {
+      if (frame.kind === "each") for (const lane of frame.lanes) recordAll(lane.frames, error);
+      record(frame, "error", null, error);
+    }
+  };
   /** As much of an output as the list of steps keeps. */
   const kept = (output: unknown): unknown => {
     const text = JSON.stringify(output ?? null);
     const small = text.length <= outputChars && cursor.outputChars + text.length <= outputsChars;
     cursor.outputChars += small ? text.length : 0;
-    return small ? (output ?? null) : { truncated: true, chars: text.length, preview: text.slice(0, 200).toWellFormed() };
+    return small
+      ? (output ?? null)
+      : { truncated: true, chars: text.length, preview: text.slice(0, 200).toWellFormed() };
   };
   const clear = (frame: BlockFrame) => {
     frame.running = frame.tries = frame.wake = frame.waiting = frame.deadline = undefined;
@@ -64,10 +72,9 @@ export function createRun(state: State, host: Host) {
     changed: () => void (memoryChanged = true),
     /** The running step of the top block has ended well. */
     finish(thread: Thread, output: unknown): void {
-      const at = thread.frames.length - 1;
-      const frame = thread.frames[at];
+      const frame = thread.frames.at(-1);
       if (frame?.kind !== "block") throw new Error("a step ends in a frame of its own");
-      record(thread, at, "finished", output, null);
+      record(frame, "finished", output, null);
       clear(frame);
       frame.at += 1;
       sinceSaved += 1;
@@ -82,7 +89,7 @@ export function createRun(state: State, host: Host) {
       const { frames } = thread;
       const call = frames.findLastIndex(({ kind }) => kind === "call");
       const own = frames.length - 1;
-      for (let at = own; at > call; at--) record(thread, at, "finished", at === own ? value : null, null);
+      for (let at = own; at > call; at--) record(frames[at], "finished", at === own ? value : null, null);
       if (call < 0) throw new Returned(value);
       drop(frames.splice(call));
       endCall(thread, value);
@@ -190,9 +197,8 @@ export function createRun(state: State, host: Host) {
       const tries = frame.tries ?? 0;
       const again = step.retry !== undefined && tries < step.retry.times;
       if (!again && !step.on_error) continue;
-      const stepId = idOf(world, thread, frames.length - 1 === at ? at : innermost(frames));
-      for (let inner = frames.length - 1; inner > at; inner--) record(thread, inner, "error", null, fault.message);
-      if (!again) record(thread, at, "error", null, fault.message);
+      const stepId = idOf(world, thread, innermost(frames));
+      recordAll(frames.slice(again ? at + 1 : at), fault.message);
       drop(frames.splice(at + 1));
       sinceSaved += 1;
       if (again) {
@@ -210,7 +216,7 @@ export function createRun(state: State, host: Host) {
     }
     const at = innermost(frames);
     const frame = frames[at];
-    record(thread, at, "error", null, fault.message);
+    record(frame, "error", null, fault.message);
     if (frame?.kind === "block") frame.running = frame.waiting = undefined;
     return false;
   };
@@ -243,7 +249,9 @@ export function createRun(state: State, host: Host) {
       }
     };
     await Promise.all(Array.from({ length: frame.concurrency }, worker));
-    const end = ends.find((one) => !(one instanceof Suspended) && !(one instanceof Stopped)) ?? ends.find((one) => one instanceof Stopped);
+    const end =
+      ends.find((one) => !(one instanceof Suspended) && !(one instanceof Stopped)) ??
+      ends.find((one) => one instanceof Stopped);
     if (end !== undefined) throw end;
     const waits = ends.flatMap((one) => (one instanceof Suspended ? one.until : []));
     if (waits.length > 0) throw new Suspended(Math.min(...waits));

@@ -1,3 +1,4 @@
+/* oxlint-disable unicorn/no-thenable -- a step of a flow has a branch of that name */
 import { badRequest, created, field, invalid, list, noContent, notFound, ok, pageOf, route } from "platform";
 import { Type, wildcardPattern, type Account, type Route } from "platform";
 import { checkProgram, isRecord } from "./check.ts";
@@ -7,13 +8,13 @@ import { flowKind, type Managing, programOf } from "./manage.ts";
 import { processExample } from "./process-routes.ts";
 import type { Processes } from "./processes.ts";
 import type { Program } from "./program.ts";
-import { toRun } from "./show.ts";
+import { shownStep, toRun } from "./show.ts";
 import type { Templates } from "./template.ts";
 import type { Waiting } from "./waiting.ts";
 
 const FlowInput = Type.Object({
   name: field.name(),
-  code: Type.Optional(field.nullable(field.code())),
+  code: Type.Optional(field.line(100)),
   kind: Type.Optional(field.name(100)),
   fields: Type.Optional(field.nullable(field.object())),
   active: Type.Optional(field.flag()),
@@ -141,7 +142,7 @@ export function flowRoutes({ store, managing, processes, waiting, templates }: F
         if (!started) throw notFound("there is no active flow of this code");
         if (started.process.status !== "pending") return created(toRun(started.process, started.steps));
         const ms = waitOf(query) ?? runWaitMs;
-        const row = await waiting.wait({ accountId, id: started.process.id, ms, signal: request.signal });
+        const row = await waiting.wait({ accountId, id: started.process.id, ms, fresh: true, signal: request.signal });
         return created({ ...(await processes.show(accountId, started.process.id)), flow_process_id: row?.id });
       },
     ),
@@ -157,7 +158,12 @@ export function flowRoutes({ store, managing, processes, waiting, templates }: F
         input: "any",
         request: { input: { city: "Kraków" }, answers: { "weather.current": { main: { temp: 24 } } } },
         responses: {
-          200: { status: "finished", data: { temp: 24, advice: "Take a hat" }, error: null, steps: processExample.steps },
+          200: {
+            status: "finished",
+            data: { temp: 24, advice: "Take a hat" },
+            error: null,
+            steps: processExample.steps,
+          },
         },
       },
       async ({ caller, params, body }) => ok(await test(caller.account, params.code, body)),
@@ -186,7 +192,7 @@ export function flowRoutes({ store, managing, processes, waiting, templates }: F
       status: end.kind === "finished" ? "finished" : "error",
       data: end.kind === "finished" ? (end.data ?? null) : null,
       error: end.kind === "error" ? end.message : null,
-      steps: steps.toSorted((a, b) => a.n - b.n).map(({ n: _, ...step }) => step),
+      steps: steps.toSorted((a, b) => a.n - b.n).map(shownStep),
     };
   }
 }

@@ -37,10 +37,15 @@ export function toApi(row: FlowRow, warnings?: readonly string[]) {
   };
 }
 
+const programsKept = 500;
+
 export type FlowStore = ReturnType<typeof createFlowStore>;
 
 export function createFlowStore(sql: Sql) {
   const columns = sql`id, account_id, code, name, kind, fields, program_id, active, created_at, updated_at`;
+
+  /** A stored program never changes: what was read once is kept, those used last. */
+  const programs = new Map<number, Program>();
 
   return {
     async list(accountId: number, filter: FlowFilter, { limit, offset }: Page) {
@@ -59,7 +64,9 @@ export function createFlowStore(sql: Sql) {
     },
 
     async byCode(accountId: number, code: string, on: Queryable = sql): Promise<FlowRow | undefined> {
-      const [row] = await on<FlowRow[]>`select ${columns} from flows where account_id = ${accountId} and code = ${code}`;
+      const [row] = await on<
+        FlowRow[]
+      >`select ${columns} from flows where account_id = ${accountId} and code = ${code}`;
       return row;
     },
 
@@ -91,9 +98,26 @@ export function createFlowStore(sql: Sql) {
     },
 
     async programs(accountId: number, ids: readonly number[]): Promise<Map<number, Program>> {
-      const rows = await sql<{ id: number; program: Program }[]>`
-        select id, program from flow_programs where account_id = ${accountId} and id = any(${ids}::bigint[])`;
-      return new Map(rows.map(({ id, program }) => [id, program]));
+      const missing = ids.filter((id) => !programs.has(id));
+      const rows =
+        missing.length === 0
+          ? []
+          : await sql<{ id: number; program: Program }[]>`
+              select id, program from flow_programs where account_id = ${accountId} and id = any(${missing}::bigint[])`;
+      const found = new Map(rows.map(({ id, program }) => [id, program]));
+      for (const id of ids) {
+        const program = found.get(id) ?? programs.get(id);
+        if (program) found.set(id, program);
+      }
+      for (const [id, program] of found) {
+        programs.delete(id);
+        programs.set(id, program);
+      }
+      for (const id of programs.keys()) {
+        if (programs.size <= programsKept) break;
+        programs.delete(id);
+      }
+      return found;
     },
 
     async insert(tx: Tx, id: string, accountId: number, userId: number, input: FlowInput): Promise<FlowRow> {

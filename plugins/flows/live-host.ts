@@ -4,7 +4,7 @@ import type { FieldErrors } from "platform";
 import { isLoop, StepFault } from "./fault.ts";
 import type { Host } from "./host.ts";
 import type { Needed } from "./processes.ts";
-import type { RecordsRequest, RunRecords } from "./records.ts";
+import type { RecordsRequest } from "./records.ts";
 import type { Programs } from "./state.ts";
 
 export interface LiveProcess {
@@ -16,13 +16,16 @@ export interface LiveProcess {
   readonly save: () => Promise<void>;
   /** Runs writes of the state one after another. */
   readonly exclusive?: (write: () => Promise<void>) => Promise<void>;
-  /** Stores the state in this transaction. */
-  readonly write?: (tx: Tx) => Promise<void>;
+  /** Stores the state, in this transaction where there is one. */
+  readonly write?: (tx?: Tx) => Promise<void>;
 }
 
 type Parts = Pick<Needed, "ctx" | "accounts" | "connectors" | "templates" | "flowOf" | "records">;
 
-export async function createHost({ ctx, accounts, connectors, templates, flowOf, records }: Parts, process: LiveProcess): Promise<Host> {
+export async function createHost(
+  { ctx, accounts, connectors, templates, flowOf, records }: Parts,
+  process: LiveProcess,
+): Promise<Host> {
   const { accountId, id, programs, mode, signal, save, exclusive, write } = process;
   const account = await accounts.accountById(accountId);
   return {
@@ -37,20 +40,38 @@ export async function createHost({ ctx, accounts, connectors, templates, flowOf,
       failpoint("flows.calling");
       const idempotencyKey = `${id}-${sha256(key).slice(0, 16)}`;
       try {
-        const outcome = await connectors.call({ accountId, code: connector, method, params, idempotencyKey, timeoutMs, signal });
+        const outcome = await connectors.call({
+          accountId,
+          code: connector,
+          method,
+          params,
+          idempotencyKey,
+          timeoutMs,
+          signal,
+        });
         failpoint("flows.answered");
         return outcome;
       } catch (error) {
-        if (error instanceof ValidationError) throw new StepFault(sentence(error.fields), { status: 422, data: error.fields });
+        if (error instanceof ValidationError)
+          throw new StepFault(sentence(error.fields), { status: 422, data: error.fields });
         throw error;
       }
     },
-    async db({ stepId: _, ...effect }, done) {
-      const run = records();
-      if (!run || !exclusive || !write) throw new StepFault("there are no databases here");
+    async db({ op, db, table, id: recordId, data, params }, done) {
+      if (!exclusive || !write) throw new Error("an effect needs a process that is driven");
+      const request: RecordsRequest = { accountId, op, db, table, id: recordId, data, params };
+      if (op === "get" || op === "search") {
+        const result = await recorded(() => records.read(request));
+        await exclusive(() => {
+          done(result);
+          return write();
+        });
+        return;
+      }
+      await recorded(() => records.prepare(request));
       await exclusive(() =>
         ctx.transaction(async (tx) => {
-          done(await recorded(run, { accountId, ...effect }, tx));
+          done(await recorded(() => records.write(request, tx)));
           await write(tx);
           failpoint("flows.committing");
         }),
@@ -65,11 +86,12 @@ export async function createHost({ ctx, accounts, connectors, templates, flowOf,
   };
 }
 
-async function recorded(run: RunRecords, request: RecordsRequest, tx: Tx): Promise<unknown> {
+async function recorded(run: () => Promise<unknown>): Promise<unknown> {
   try {
-    return await run(request, tx);
+    return await run();
   } catch (error) {
-    if (error instanceof ValidationError) throw new StepFault(sentence(error.fields), { status: 422, data: error.fields });
+    if (error instanceof ValidationError)
+      throw new StepFault(sentence(error.fields), { status: 422, data: error.fields });
     if (error instanceof HttpError && error.status < 500)
       throw new StepFault(error.message, { status: error.status, data: error.body });
     if (isLoop(error)) throw new StepFault(error.message);

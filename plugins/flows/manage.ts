@@ -51,6 +51,8 @@ export function createManaging({ ctx, store, connectors, templates }: Needed) {
   const check = (input: Omit<FlowInput, "programId">): void => {
     const found = mistakes();
     if (isUuid(input.code)) found.add("code", "must not have the form of an id");
+    else if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(input.code) || /\.(json)?$/.test(input.code))
+      found.add("code", "must be letters, digits, - and _");
     if (input.kind !== flowKind) found.add("kind", `must be ${flowKind}`);
     if (JSON.stringify(input.fields).length > maxFieldsChars)
       found.add("fields", `may have at most ${maxFieldsChars} characters as JSON`);

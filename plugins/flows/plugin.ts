@@ -3,14 +3,16 @@ import { accounts } from "../accounts/api.ts";
 import { connectors } from "../connectors/api.ts";
 import { createActions } from "./actions.ts";
 import { flows } from "./api.ts";
+import { jsonDatabases } from "../jsondb/api.ts";
 import { flowRoutes } from "./flow-routes.ts";
 import { createFlowStore } from "./flow-store.ts";
 import { createManaging } from "./manage.ts";
 import migration from "./migrations/001_flows.sql" with { type: "text" };
+import instructions from "./prompts/flows_api.md" with { type: "text" };
 import { processExample, processRoutes } from "./process-routes.ts";
 import { createProcessStore } from "./process-store.ts";
 import { createProcesses, processModel } from "./processes.ts";
-import type { RunRecords } from "./records.ts";
+import { createRecords } from "./records.ts";
 import { createTemplates } from "./template.ts";
 import { createWaiting } from "./waiting.ts";
 
@@ -19,19 +21,25 @@ const { steps: _, ...sample } = processExample;
 /** Flows and their processes. SPEC 4.3, CONTRACT 9. */
 export default definePlugin({
   name: "flows",
-  needs: { accounts, connectors },
+  needs: { accounts, connectors, databases: jsonDatabases },
   provides: flows,
   config: {
     historyDays: setting.integer("FLOW_HISTORY_DAYS", 30, "Days for which ended flow processes can be looked up", {
       min: 1,
       max: 3650,
     }),
-    leaseSeconds: setting.integer("FLOW_LEASE_SECONDS", 15, "Seconds until another server takes over what a dead one ran", {
-      min: 1,
-      max: 600,
-    }),
+    leaseSeconds: setting.integer(
+      "FLOW_LEASE_SECONDS",
+      15,
+      "Seconds until another server takes over what a dead one ran",
+      {
+        min: 1,
+        max: 600,
+      },
+    ),
   },
   migrations: [{ name: "001_flows", sql: migration }],
+  prompts: { "flows_api.md": instructions },
   models: [{ name: processModel, kinds: ["finished", "error"], sample }],
 
   setup(ctx) {
@@ -41,13 +49,12 @@ export default definePlugin({
     const templates = createTemplates(ctx.liquid);
     const managing = createManaging({ ctx, store: flowStore, connectors: calling, templates });
     const waiting = createWaiting(ctx, store);
-    let records: RunRecords | undefined;
     const processes = createProcesses({
       ...{ ctx, store, flowStore, waiting, templates },
       accounts: people,
       connectors: calling,
       flowOf: managing.current,
-      records: () => records,
+      records: createRecords(ctx.services.databases),
       leaseSeconds: ctx.config.leaseSeconds,
     });
     const prune = async () => {
@@ -60,10 +67,7 @@ export default definePlugin({
       ],
       handlers: processes.handlers,
       schedules: [{ id: "flows.prune", cron: "41 * * * *", run: prune }],
-      service: {
-        ...createActions({ managing, processes, waiting, connectors: calling }),
-        useRecords: (run) => void (records = run),
-      },
+      service: createActions({ managing, processes, waiting, connectors: calling }),
     };
   },
 });

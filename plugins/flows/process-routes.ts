@@ -12,7 +12,15 @@ export const processExample = {
   data: { temp: 24, advice: "Take a hat" },
   error: null,
   steps: [
-    { id: "0", type: "connector", status: "finished", started_at: at, finished_at: at, output: { main: { temp: 24 } }, error: null },
+    {
+      id: "0",
+      type: "connector",
+      status: "finished",
+      started_at: at,
+      finished_at: at,
+      output: { main: { temp: 24 } },
+      error: null,
+    },
   ],
   created_at: at,
   finished_at: at,

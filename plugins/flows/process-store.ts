@@ -59,7 +59,9 @@ export interface Progress {
   /** undefined leaves either as it is. */
   readonly cursor: string | null | undefined;
   readonly memory: string | null | undefined;
-  readonly end: { readonly status: "finished" | "error"; readonly data: string | null; readonly error: string | null } | undefined;
+  readonly end:
+    | { readonly status: "finished" | "error"; readonly data: string | null; readonly error: string | null }
+    | undefined;
 }
 
 export interface ProcessFilter {
@@ -100,7 +102,10 @@ export function createProcessStore(sql: Sql) {
     },
 
     /** Stores how far it is, and its end. False where the process has ended or was taken over. */
-    async progress({ accountId, id, fence, stored, steps, cursor, memory, end }: Progress, on: Queryable = sql): Promise<boolean> {
+    async progress(
+      { accountId, id, fence, stored, steps, cursor, memory, end }: Progress,
+      on: Queryable = sql,
+    ): Promise<boolean> {
       const update = sql`
         update flow_processes set fence = fence
           ${cursor === undefined ? sql`` : sql`, cursor = ${cursor}::text::json`}

@@ -10,9 +10,17 @@ import type { End } from "./host.ts";
 import { createHost } from "./live-host.ts";
 import type { FlowStore } from "./flow-store.ts";
 import type { HeldProcess, NewProcess, ProcessRow, ProcessStore } from "./process-store.ts";
-import type { RunRecords } from "./records.ts";
+import type { FlowRecords } from "./records.ts";
 import { toApi, toEvent } from "./show.ts";
-import { forgetAttempts, memoryText, newState, programIdsOf, type Programs, type StepRecord } from "./state.ts";
+import {
+  forgetAttempts,
+  memoryText,
+  newState,
+  programIdsOf,
+  type Memory,
+  type Programs,
+  type StepRecord,
+} from "./state.ts";
 import type { Templates } from "./template.ts";
 import type { Waiting } from "./waiting.ts";
 import type { Program } from "./program.ts";
@@ -33,7 +41,7 @@ export interface Needed {
   readonly waiting: Waiting;
   /** The active flow of this code. */
   readonly flowOf: (accountId: number, code: string) => Promise<CurrentFlow | undefined>;
-  readonly records: () => RunRecords | undefined;
+  readonly records: FlowRecords;
   readonly leaseSeconds: number;
 }
 
@@ -70,18 +78,33 @@ export function createProcesses(needed: Needed) {
   };
 
   /** Runs what has no effect at once; where that is all, the process is one statement, and finished. */
-  const start = async (
-    { accountId, code, input, tx }: { accountId: number; code: string; input: Readonly<Record<string, unknown>>; tx?: Tx | undefined },
-  ): Promise<Started | undefined> => {
+  const start = async ({
+    accountId,
+    code,
+    input,
+    tx,
+  }: {
+    accountId: number;
+    code: string;
+    input: Readonly<Record<string, unknown>>;
+    tx?: Tx | undefined;
+  }): Promise<Started | undefined> => {
     const flow = await flowOf(accountId, code);
     if (!flow) return undefined;
     const id = uuidv7();
     const createdAt = new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16));
     const state = newState(code, flow.programId, input);
     const programs: Programs = new Map([[flow.programId, flow.program]]);
-    const host = await createHost(needed, { accountId, id, programs, mode: "inline", signal: never, save: async () => {} });
+    const host = await createHost(needed, {
+      accountId,
+      id,
+      programs,
+      mode: "inline",
+      signal: never,
+      save: async () => {},
+    });
     const run = createRun(state, host);
-    const end = await run.run();
+    const { end, memory } = keepable(await run.run(), state.memory);
     const row = processOf({ accountId, id, flowCode: code, input, createdAt }, end);
     const records = run.take().records.toSorted((a, b) => a.n - b.n);
     const ended = end.kind !== "suspended";
@@ -90,8 +113,8 @@ export function createProcesses(needed: Needed) {
       programId: flow.programId,
       input: JSON.stringify(input),
       data: end.kind === "finished" ? JSON.stringify(row.data) : null,
-      cursor: end.kind === "finished" ? null : JSON.stringify(state.cursor),
-      memory: end.kind === "finished" ? null : memoryText(state.memory),
+      cursor: memory === null ? null : JSON.stringify(state.cursor),
+      memory,
       steps: JSON.stringify(records),
     };
     const told = wanted(row, ["create", ...kinds[row.status]]);
@@ -102,7 +125,8 @@ export function createProcesses(needed: Needed) {
         await tell(row, told, inner);
         if (end.kind !== "suspended") return;
         const wait = end.until - Date.now();
-        if (wait > 0) await ctx.enqueue(driveProcess, { accountId, id }, { tx: inner, accountId, runAt: new Date(end.until) });
+        if (wait > 0)
+          await ctx.enqueue(driveProcess, { accountId, id }, { tx: inner, accountId, runAt: new Date(end.until) });
         else await ctx.emit(processStarted, { accountId, id }, inner, { accountId });
       };
       await (tx ? write(tx) : ctx.transaction(write));
@@ -198,7 +222,8 @@ export function createProcesses(needed: Needed) {
       await ctx.transaction(async (tx) => {
         const found = await store.lock(tx, accountId, id);
         if (!found) throw notFound();
-        if (found.status !== "error" || !found.cursor) throw conflict("only a process with an error can be tried again");
+        if (found.status !== "error" || !found.cursor)
+          throw conflict("only a process with an error can be tried again");
         forgetAttempts(found.cursor.frames);
         const row = await store.resume(tx, accountId, id, found.cursor);
         await tell(row, ["update"], tx);
@@ -208,12 +233,7 @@ export function createProcesses(needed: Needed) {
   };
 
   /** Runs a held process on. */
-  async function goOn(
-    { flowStore }: Needed,
-    held: HeldProcess,
-    signal: AbortSignal,
-    ended: typeof end,
-  ): Promise<void> {
+  async function goOn({ flowStore }: Needed, held: HeldProcess, signal: AbortSignal, ended: typeof end): Promise<void> {
     const { accountId, id, fence, cursor, memory } = held;
     const programs: Programs = await flowStore.programs(accountId, programIdsOf(memory));
     let stored = held.stored;
@@ -234,7 +254,16 @@ export function createProcesses(needed: Needed) {
     };
     const write = async (tx?: Tx) => {
       const last = taken();
-      const progress = { accountId, id, fence, stored, steps: last.steps, cursor: last.cursor, memory: last.memory, end: undefined };
+      const progress = {
+        accountId,
+        id,
+        fence,
+        stored,
+        steps: last.steps,
+        cursor: last.cursor,
+        memory: last.memory,
+        end: undefined,
+      };
       if (!(await store.progress(progress, tx))) throw new Gone();
       if (last.steps !== undefined) stored += 1;
     };
@@ -246,7 +275,8 @@ export function createProcesses(needed: Needed) {
     await saving;
     if (outcome.kind !== "suspended") {
       failpoint("flows.ending");
-      return ended(held, stored, outcome, taken());
+      await ended(held, stored, outcome, taken());
+      return failpoint("flows.ended");
     }
     await ctx.transaction(async (tx) => {
       await write(tx);
@@ -255,10 +285,24 @@ export function createProcesses(needed: Needed) {
   }
 }
 
+/** The memory as text where there is something to go on with; an end where it is too large to be kept. */
+function keepable(end: End, memory: Memory): { end: End; memory: string | null } {
+  if (end.kind === "finished") return { end, memory: null };
+  try {
+    return { end, memory: memoryText(memory) };
+  } catch (error) {
+    if (!(error instanceof MemoryFull)) throw error;
+    return { end: { kind: "error", message: error.message }, memory: null };
+  }
+}
+
 /** Never aborted: what is computed at once is not stopped. */
 const never = new AbortController().signal;
 
-function processOf(process: Pick<ProcessRow, "accountId" | "id" | "flowCode" | "input" | "createdAt">, end: End): ProcessRow {
+function processOf(
+  process: Pick<ProcessRow, "accountId" | "id" | "flowCode" | "input" | "createdAt">,
+  end: End,
+): ProcessRow {
   const status = end.kind === "suspended" ? "pending" : end.kind;
   return {
     ...process,

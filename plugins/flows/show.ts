@@ -6,13 +6,13 @@ import type { Frame, StepRecord } from "./state.ts";
 const listedSteps = 100;
 
 export function toApi(row: WholeProcess) {
-  return { ...headOf(row), steps: stepsOf(row).map(({ n: _, ...step }) => step), ...timesOf(row) };
+  return { ...headOf(row), steps: stepsOf(row).map(shownStep), ...timesOf(row) };
 }
 
 /** In a list: the first hundred steps, without what they gave. */
 export function toListed(row: WholeProcess) {
   const steps = stepsOf(row).slice(0, listedSteps);
-  return { ...headOf(row), steps: steps.map(({ n: _, ...step }) => ({ ...step, output: null })), ...timesOf(row) };
+  return { ...headOf(row), steps: steps.map((step) => ({ ...shownStep(step), output: null })), ...timesOf(row) };
 }
 
 export function toAction({ id, status, data, error }: ProcessRow): ActionState {
@@ -51,5 +51,10 @@ function openSteps(frames: readonly Frame[], status: "pending" | "error"): StepR
 
 /** A process that ended at once, shown from what was stored. */
 export function toRun(row: ProcessRow, steps: readonly StepRecord[]) {
-  return { ...headOf(row), steps: steps.map(({ n: _, ...step }) => step), ...timesOf(row), flow_process_id: row.id };
+  return { ...headOf(row), steps: steps.map(shownStep), ...timesOf(row), flow_process_id: row.id };
+}
+
+/** A step without its number: the order tells it. */
+export function shownStep({ id, type, status, started_at, finished_at, output, error }: StepRecord) {
+  return { id, type, status, started_at, finished_at, output, error };
 }

@@ -31,7 +31,9 @@ export function createTemplates(liquid: Liquid): Templates {
       if (!template.includes("{{") && !template.includes("{%")) return template;
       const expression = onlyExpression(template);
       return attempt(() =>
-        expression === undefined ? liquid.renderSync(template, variables) : plain(liquid.evaluate(expression, variables)),
+        expression === undefined
+          ? liquid.renderSync(template, variables)
+          : plain(liquid.evaluate(expression, variables)),
       );
     }
     if (Array.isArray(template)) return template.map((one) => value(one, variables));

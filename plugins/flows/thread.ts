@@ -1,6 +1,14 @@
 /** Where a running step stands: its program, the names it sees and how it is called in the list of steps. Pure. */
 import { blockAt, type Program, type Step } from "./program.ts";
-import { rootScope, type BlockFrame, type EachFrame, type Frame, type Memory, type Programs, type Scope } from "./state.ts";
+import {
+  rootScope,
+  type BlockFrame,
+  type EachFrame,
+  type Frame,
+  type Memory,
+  type Programs,
+  type Scope,
+} from "./state.ts";
 import type { Variables } from "./template.ts";
 
 /** The frames of the process, or of one element of an `each`. */

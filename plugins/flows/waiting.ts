@@ -6,6 +6,8 @@ export interface WaitFor {
   readonly accountId: number;
   readonly id: string;
   readonly ms: number;
+  /** It was started just now, in this server process: it is waited for without a look at it first. */
+  readonly fresh?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -20,7 +22,10 @@ const topic = "flows.ended";
 // A message may be lost while a server process is disconnected.
 const backstopMs = 1000;
 
-export function createWaiting({ broadcast, stopping }: Pick<BaseContext, "broadcast" | "stopping">, store: ProcessStore): Waiting {
+export function createWaiting(
+  { broadcast, stopping }: Pick<BaseContext, "broadcast" | "stopping">,
+  store: ProcessStore,
+): Waiting {
   const waiters = new Map<string, Set<(row?: ProcessRow) => void>>();
   const wake = (id: string, row?: ProcessRow) => {
     for (const resolve of waiters.get(id) ?? []) resolve(row);
@@ -32,17 +37,19 @@ export function createWaiting({ broadcast, stopping }: Pick<BaseContext, "broadc
       wake(row.id, row);
       broadcast.publish(topic, row.id);
     },
-    async wait({ accountId, id, ms, signal }) {
+    async wait({ accountId, id, ms, signal, fresh = false }) {
       const until = performance.now() + ms;
-      for (;;) {
+      for (let look = !fresh; ; look = true) {
         // Listened for before it is looked at: an end in between is not missed.
         const next = listen(waiters, id);
         try {
+          const ended = look ? undefined : await next.within(Math.min(ms, backstopMs));
+          if (ended) return ended;
           const row = await store.state(accountId, id);
           const left = until - performance.now();
           if (!row || row.status !== "pending" || left <= 0 || signal?.aborted || stopping.aborted) return row;
-          const ended = await next.within(Math.min(left, backstopMs));
-          if (ended) return ended;
+          const told = await next.within(Math.min(left, backstopMs));
+          if (told) return told;
         } finally {
           next.end();
         }

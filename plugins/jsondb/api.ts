@@ -1,5 +1,5 @@
 /** What other plugins may do with databases: the private API without HTTP. */
-import { service } from "platform";
+import { service, type Tx } from "platform";
 
 /** A record as the private API answers it. */
 export interface ApiRecord {
@@ -30,6 +30,8 @@ export interface JsonDatabases {
     db: string,
     params: Readonly<Record<string, string>>,
   ): Promise<readonly Readonly<Record<string, unknown>>[]>;
+  /** The writes as part of a transaction: they and their events are committed with it, or not at all. */
+  within(tx: Tx): Pick<JsonDatabases, "create" | "update" | "delete">;
 }
 
 export const jsonDatabases = service<JsonDatabases>("jsondb.databases");

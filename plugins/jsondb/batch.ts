@@ -20,7 +20,9 @@ export function readOperations(values: readonly unknown[]): Operation[] {
   if (values.length === 0) found.add("operations", "must have at least one operation");
   if (values.length > maxOperations) found.add("operations", `may have at most ${maxOperations} operations`);
   const operations = values.slice(0, maxOperations).flatMap((value, at) => {
-    const wrong = (field: string, message: string) => found.add(`operations[${at}]${field}`, message);
+    const wrong = (field: string, message: string): undefined => {
+      found.add(`operations[${at}]${field}`, message);
+    };
     const operation = readOperation(value, wrong);
     return operation ? [operation] : [];
   });
@@ -28,18 +30,18 @@ export function readOperations(values: readonly unknown[]): Operation[] {
   return operations;
 }
 
-function readOperation(value: unknown, wrong: (field: string, message: string) => void): Operation | undefined {
-  if (!isObject(value)) return void wrong("", "must be an object");
+function readOperation(value: unknown, wrong: (field: string, message: string) => undefined): Operation | undefined {
+  if (!isObject(value)) return wrong("", "must be an object");
   const { op, id, data, table_name: tableName } = value;
   if (op !== "create" && op !== "update" && op !== "delete")
-    return void wrong(".op", "must be one of create, update, delete");
+    return wrong(".op", "must be one of create, update, delete");
   const hasId = typeof id === "string" && isId(id);
-  if (op !== "create" && !hasId) return void wrong(".id", "must be the id of a record");
+  if (op !== "create" && !hasId) return wrong(".id", "must be the id of a record");
   if (op === "delete") return { op, id: String(id).toLowerCase() };
   if (tableName !== undefined && tableName !== null && typeof tableName !== "string")
-    return void wrong(".table_name", "must be a string");
+    return wrong(".table_name", "must be a string");
   if (op === "update" && data === undefined) return { op, id: String(id).toLowerCase(), data: {}, tableName };
-  if (!isObject(data)) return void wrong(".data", "must be an object");
+  if (!isObject(data)) return wrong(".data", "must be an object");
   return op === "create" ? { op, data, tableName } : { op, id: String(id).toLowerCase(), data, tableName };
 }
 

@@ -1,6 +1,6 @@
 /** SQL of imports, exports and batches. */
 import type { Queryable, Sql, Tx } from "platform";
-import { nestedAnswer } from "./answer-store.ts";
+import { rawRecord } from "./answer-store.ts";
 import type { Database } from "./database.ts";
 import { createArgs, inScope, type Args } from "./filter-store.ts";
 import type { Query } from "./query.ts";
@@ -19,8 +19,8 @@ export type Scope = Pick<Query, "table" | "allTables">;
 
 export interface ExportRow {
   readonly id: string;
-  /** The record as the API answers it. */
-  readonly answer: string;
+  /** The record, for `printRaw`. */
+  readonly raw: string;
 }
 
 export interface KeysPage {
@@ -43,8 +43,7 @@ export function createBulkStore(sql: Sql) {
     select ${columns} from records r
     where ${inScope(args, db, scope)} and r.id > ${args.bind(after, "uuid")}
     order by r.id limit ${args.bind(limit, "int")}`;
-  // postgres.js types arguments for the template form only; these are texts and numbers.
-  const run = <T extends object[]>(text: string, { values }: Args) => sql.unsafe<T>(text, values as string[]);
+  const run = <T extends object[]>(text: string, { values }: Args) => sql.unsafe<T>(text, values);
 
   return {
     async keep(importId: string, accountId: number, part: number, { tableName, body, wanted }: Part): Promise<void> {
@@ -74,7 +73,7 @@ export function createBulkStore(sql: Sql) {
     async exportPage(db: Database, scope: Scope, after: string, limit: number): Promise<readonly ExportRow[]> {
       const args = createArgs();
       const text = `
-        select r.id, ${nestedAnswer} as answer from (
+        select r.id, ${rawRecord()} as raw from (
           select r.*, sum(pg_column_size(r.data)) over (order by r.id) - pg_column_size(r.data) as bytes_before
           from (${page(args, db, scope, after, limit, "r.*")}) r
         ) r where r.bytes_before < ${maxPageBytes} order by r.id`;

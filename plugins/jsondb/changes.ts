@@ -4,6 +4,8 @@ export interface RecordChange {
   readonly accountId: number;
   readonly dbId: string;
   readonly id: string;
+  /** The change was told of for those who follow the database. */
+  readonly live: boolean;
 }
 
 export interface Changes {

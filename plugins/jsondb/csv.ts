@@ -29,104 +29,105 @@ const carriageReturn = 0x0d;
 /** Blank lines are left out. A row of more than `maxLength` characters ends the reading. */
 export function createCsvReader(separator: string, maxLength: number): CsvReader {
   const separatorCode = separator.charCodeAt(0);
+  let text = "";
+  /** Where the part of the cell begins that is not taken yet. */
+  let from = 0;
   let state: State = "start";
   let cell = "";
-  let cells: (string | null)[] = [];
-  let quoted: boolean[] = [];
-  let length = 0;
+  let row = emptyRow(1);
   let line = 1;
-  let rowLine = 1;
-  let fault: string | undefined;
   let afterReturn = false;
   let ended = false;
 
-  const endCell = () => {
+  const take = (to: number) => {
+    cell += text.slice(from, to);
+    row.length += to - from;
+    from = to;
+  };
+  const endCell = (at: number) => {
+    take(at);
+    from = at + 1;
     const isQuoted = state === "closed" || state === "quoted";
-    cells.push(cell === "" && !isQuoted ? null : cell);
-    quoted.push(isQuoted);
+    row.cells.push(cell === "" && !isQuoted ? null : cell);
+    row.quoted.push(isQuoted);
+    row.length += 1;
     cell = "";
     state = "start";
   };
   /** Undefined for a blank line. */
-  const endRow = (): CsvRow | undefined => {
-    const isBlank = cells.length === 0 && state === "start";
-    if (!isBlank) endCell();
-    const row: CsvRow = { cells, quoted, line: rowLine, ...(fault !== undefined && { fault }) };
-    cells = [];
-    quoted = [];
-    length = 0;
-    fault = undefined;
-    return isBlank ? undefined : row;
+  const endRow = (at: number): CsvRow | undefined => {
+    const isBlank = row.cells.length === 0 && state === "start";
+    endCell(at);
+    const done = row;
+    row = emptyRow(++line);
+    return isBlank ? undefined : shown(done);
+  };
+  const character = (code: number, at: number) => {
+    if (code === quote && state === "start") {
+      from = at + 1;
+      state = "quoted";
+    } else if (code === quote && state === "closed") {
+      // A doubled quote: this one belongs to the cell.
+      from = at;
+      state = "quoted";
+    } else {
+      if (state === "closed") row.fault ??= "has text after a closing quote";
+      state = "plain";
+    }
+  };
+  const quotedCharacter = (code: number, at: number) => {
+    if (code === lineFeed) line += 1;
+    if (code !== quote) return;
+    take(at);
+    from = at + 1;
+    state = "closed";
   };
 
-  function* push(text: string): Generator<CsvRow> {
-    let from = 0;
-    const take = (to: number) => {
-      cell += text.slice(from, to);
-      length += to - from;
-    };
-    for (let at = 0; at < text.length && !ended; at++) {
-      const code = text.charCodeAt(at);
-      if (code === lineFeed && afterReturn) {
-        afterReturn = false;
-        from = at + 1;
-        continue;
+  return {
+    *push(more) {
+      if (ended) return;
+      text = more;
+      from = 0;
+      for (let at = 0; at < text.length && !ended; at++) {
+        const code = text.charCodeAt(at);
+        if (code === lineFeed && afterReturn) from = at + 1;
+        else if (state === "quoted") quotedCharacter(code, at);
+        else if (code === separatorCode) endCell(at);
+        else if (code === lineFeed || code === carriageReturn) {
+          const done = endRow(at);
+          if (done) yield done;
+        } else character(code, at);
+        afterReturn = code === carriageReturn && state !== "quoted";
+        ended = row.length + at - from > maxLength;
       }
-      afterReturn = code === carriageReturn && state !== "quoted";
-      if (state === "quoted") {
-        if (code === lineFeed) line += 1;
-        if (code === quote) {
-          take(at);
-          from = at + 1;
-          state = "closed";
-        }
-      } else if (code === separatorCode || code === lineFeed || code === carriageReturn) {
-        take(at);
-        from = at + 1;
-        if (code === separatorCode) {
-          endCell();
-          // The cell after a separator is there even where the row ends at once.
-          state = "start";
-          length += 1;
-        } else {
-          const row = endRow();
-          line += 1;
-          rowLine = line;
-          if (row) yield row;
-        }
-      } else if (code === quote && state === "start") {
-        from = at + 1;
-        state = "quoted";
-      } else if (code === quote && state === "closed") {
-        // A doubled quote: this one belongs to the cell.
-        from = at;
-        state = "quoted";
-      } else if (state === "closed") {
-        fault ??= "has text after a closing quote";
-        state = "plain";
-      } else state = "plain";
-      if (length + at - from > maxLength) {
-        ended = true;
-        yield {
-          cells,
-          quoted,
-          line: rowLine,
-          fault: `has more than ${maxLength} characters: is a quote not closed?`,
-          last: true,
-        };
-      }
-    }
-    if (!ended) take(text.length);
-  }
+      if (ended) {
+        row.fault = `has more than ${maxLength} characters: is a quote not closed?`;
+        yield { ...shown(row), last: true };
+      } else take(text.length);
+    },
+    *end() {
+      if (ended) return;
+      if (state === "quoted") row.fault ??= "has a quote that is not closed";
+      const done = endRow(text.length);
+      if (done) yield done;
+    },
+  };
+}
 
-  function* end(): Generator<CsvRow> {
-    if (ended) return;
-    if (state === "quoted") fault ??= "has a quote that is not closed";
-    const row = endRow();
-    if (row) yield row;
-  }
+interface OpenRow {
+  readonly cells: (string | null)[];
+  readonly quoted: boolean[];
+  readonly line: number;
+  length: number;
+  fault: string | undefined;
+}
 
-  return { push, end };
+function emptyRow(line: number): OpenRow {
+  return { cells: [], quoted: [], line, length: 0, fault: undefined };
+}
+
+function shown({ cells, quoted, line, fault }: OpenRow): CsvRow {
+  return { cells, quoted, line, ...(fault !== undefined && { fault }) };
 }
 
 /** The separator that the first line has most of, outside of quotes; a comma where it has none. */

@@ -72,8 +72,8 @@ export function tableForSearch(db: Database, name: string | null | undefined): T
 
 /** Whether what fits the one fits the other, and fills the same index columns. */
 export function sameSchema(a: Schema, b: Schema): boolean {
-  const rules = ({ tables }: Schema) => [...tables.values()].map(({ name, fields }) => [name, [...fields]]).toSorted();
-  return JSON.stringify(rules(a)) === JSON.stringify(rules(b)) && sameIndexes(a, b);
+  const rules = ({ tables }: Schema) => [...tables.values()].map(({ name, fields }) => JSON.stringify([name, [...fields]])).toSorted();
+  return rules(a).join() === rules(b).join() && sameIndexes(a, b);
 }
 
 /** Whether two schemas fill the same index columns from the same fields, so that records need no new index. */

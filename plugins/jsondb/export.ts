@@ -1,9 +1,10 @@
 /** All records of a database as text, page by page: never more of them in memory than one page. Not a snapshot. */
 import { HttpError } from "platform";
-import { noId, type BulkStore, type ExportRow, type Scope } from "./bulk-store.ts";
+import { noId, type BulkStore, type Scope } from "./bulk-store.ts";
 import { csvLine, withoutFormula } from "./csv.ts";
 import { tableNames, type Database } from "./database.ts";
 import { headerOfField } from "./export-columns.ts";
+import { printRaw } from "./print.ts";
 import type { Data } from "./record.ts";
 
 export const exportFormats = ["csv", "json", "ndjson"] as const;
@@ -33,30 +34,31 @@ export async function exportTexts(
   return csv(pages, db.schema.multiTable, await fieldsOf(store, db, options.scope), options.safe);
 }
 
-/** In the order of ids. Pages grow as far as the size of the records allows. */
-async function* exportPages(store: BulkStore, db: Database, scope: Scope): AsyncGenerator<readonly ExportRow[]> {
+/** The records' answers in the order of ids. Pages grow as far as the size of the records allows. */
+async function* exportPages(store: BulkStore, db: Database, scope: Scope): AsyncGenerator<readonly string[]> {
   let after = noId;
   let limit = firstLimit;
   for (;;) {
     const rows = await store.exportPage(db, scope, after, limit);
     const last = rows.at(-1);
     if (!last) return;
-    yield rows;
+    const answers = rows.map(({ raw }) => printRaw(raw, "nested"));
+    yield answers;
     after = last.id;
-    const size = rows.reduce((sum, { answer }) => sum + answer.length, 1);
+    const size = answers.reduce((sum, { length }) => sum + length, 1);
     const fitting = Math.floor((pageCharacters / size) * rows.length);
     limit = Math.max(1, Math.min(fitting, limit * 4, maxLimit));
   }
 }
 
-async function* ndjson(pages: AsyncIterable<readonly ExportRow[]>): AsyncGenerator<string> {
-  for await (const rows of pages) yield rows.map(({ answer }) => `${answer}\n`).join("");
+async function* ndjson(pages: AsyncIterable<readonly string[]>): AsyncGenerator<string> {
+  for await (const answers of pages) yield answers.map((answer) => `${answer}\n`).join("");
 }
 
-async function* json(pages: AsyncIterable<readonly ExportRow[]>): AsyncGenerator<string> {
+async function* json(pages: AsyncIterable<readonly string[]>): AsyncGenerator<string> {
   let before = "[";
-  for await (const rows of pages) {
-    yield before + rows.map(({ answer }) => answer).join(",\n");
+  for await (const answers of pages) {
+    yield before + answers.join(",\n");
     before = ",\n";
   }
   yield before === "[" ? "[]" : "]";
@@ -71,7 +73,7 @@ interface Exported {
 }
 
 async function* csv(
-  pages: AsyncIterable<readonly ExportRow[]>,
+  pages: AsyncIterable<readonly string[]>,
   multiTable: boolean,
   fields: readonly string[],
   safe: boolean,
@@ -79,8 +81,8 @@ async function* csv(
   const shown = (text: string) => (safe ? withoutFormula(text) : text);
   const headers = fields.map((field) => shown(headerOfField(field)));
   yield csvLine(["id", ...(multiTable ? ["table_name"] : []), ...headers, "created_at", "updated_at"]);
-  for await (const rows of pages) {
-    const lines = rows.map(({ answer }) => {
+  for await (const answers of pages) {
+    const lines = answers.map((answer) => {
       const record: Exported = JSON.parse(answer);
       const table = multiTable ? [record.table_name] : [];
       const cells = fields.map((field) => cellOf(record.data, field, shown));

@@ -1,21 +1,21 @@
 /** Lets at most `most` run at a time; the others wait for their turn, or until they are given up. */
 export function createTurns(most: number) {
-  let running = 0;
+  let free = most;
   const waiting = new Set<() => void>();
   return async <T>(run: () => Promise<T>, signal: AbortSignal): Promise<T> => {
-    while (running >= most) await freed(waiting, signal);
-    running += 1;
+    if (free > 0) free -= 1;
+    else await handedOver(waiting, signal);
     try {
       return await run();
     } finally {
-      running -= 1;
       const [next] = waiting;
-      next?.();
+      if (next) next();
+      else free += 1;
     }
   };
 }
 
-function freed(waiting: Set<() => void>, signal: AbortSignal): Promise<void> {
+function handedOver(waiting: Set<() => void>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const end = () => {
       waiting.delete(wake);

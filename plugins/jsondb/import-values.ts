@@ -17,21 +17,16 @@ function valueFromText(type: FieldType, cell: string): unknown {
   if (type === "string" || type === "text") return cell;
   const text = cell.trim();
   if (text === "") return undefined;
-  switch (type) {
-    case "integer":
-      return /^[+-]?\d{1,30}$/.test(text) ? wholeNumber(text) : text;
-    case "number":
-      return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : text;
-    case "boolean":
-      return booleans.get(text.toLowerCase()) ?? text;
-    case "datetime":
-      // Spreadsheets and databases write a space for the T.
-      return text.replace(/^(\d{4}-\d{2}-\d{2}) (?=\d)/, "$1T");
-    case "date":
-    case "time":
-      return text;
-  }
+  return (converters[type] ?? ((same) => same))(text);
 }
+
+const converters: Partial<Record<FieldType, (text: string) => unknown>> = {
+  integer: (text) => (/^[+-]?\d{1,30}$/.test(text) ? wholeNumber(text) : text),
+  number: (text) => (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : text),
+  boolean: (text) => booleans.get(text.toLowerCase()) ?? text,
+  // Spreadsheets and databases write a space for the T.
+  datetime: (text) => text.replace(/^(\d{4}-\d{2}-\d{2}) (?=\d)/, "$1T"),
+};
 
 /** Beyond 2^53 a whole number is text (CONTRACT 7). */
 function wholeNumber(text: string): number | string {

@@ -73,7 +73,7 @@ export function createImports({ ctx, databases, store, records, stored }: Needed
     };
     try {
       for await (const row of rowsOf(texts, options.reader)) {
-        report.total += 1;
+        report.total = "fault" in row ? row.fault.row : row.place.row;
         const checked = checkRow(db, row, options);
         if ("faults" in checked) {
           refuseRow(checked.faults);

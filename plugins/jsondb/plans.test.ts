@@ -93,7 +93,7 @@ describe("a phrase", () => {
   const query = (text: string) => readSearch(db, new URLSearchParams(`table_name=orders&${text}`));
   const rowsOf = async (text: string, way: "plain" | "candidates") => {
     const statement = searchStatement(db, query(text), { form: "flat" }, undefined, way, false);
-    const [row] = await app.sql.unsafe<{ body: string; candidates: number | null; total: number | null }[]>(
+    const [row] = await app.sql.unsafe<{ raw: string | null; candidates: number | null; total: number | null }[]>(
       statement.text,
       [...statement.values],
     );
@@ -116,7 +116,7 @@ describe("a phrase", () => {
         await rowsOf(`${text}&count=true`, "plain"),
         await rowsOf(`${text}&count=true`, "candidates"),
       ];
-      expect([text, fast?.body, fast?.total]).toEqual([text, plain?.body, plain?.total]);
+      expect([text, fast?.raw, fast?.total]).toEqual([text, plain?.raw, plain?.total]);
     }
   });
 

@@ -1,13 +1,19 @@
 import { definePlugin, setting } from "platform";
 import { accounts } from "../accounts/api.ts";
+import { tokens } from "../tokens/api.ts";
+import { aggregateRoutes } from "./aggregate-routes.ts";
 import { jsonDatabases } from "./api.ts";
 import { backgroundJobs } from "./background.ts";
 import { createBackgroundStore } from "./background-store.ts";
 import { createBatches } from "./batch.ts";
 import { bulkRoutes } from "./bulk-routes.ts";
 import { createBulkStore } from "./bulk-store.ts";
+import { createChangeStore } from "./change-store.ts";
 import { createChanges } from "./changes.ts";
+import type { Database } from "./database.ts";
 import { createDbs } from "./dbs.ts";
+import { createEvents } from "./events.ts";
+import { eventRoutes } from "./events-routes.ts";
 import { createImports } from "./import.ts";
 import migration from "./migrations/001_jsondb.sql" with { type: "text" };
 import bulkMigration from "./migrations/002_bulk.sql" with { type: "text" };
@@ -26,7 +32,7 @@ import { createDatabases, createDbStore } from "./store.ts";
 /** JSON databases and their records. SPEC 2.4, CONTRACT 7. */
 export default definePlugin({
   name: "jsondb",
-  needs: { accounts },
+  needs: { accounts, tokens },
   provides: jsonDatabases,
   config: {
     rateLimitRequests: setting.integer(
@@ -70,17 +76,35 @@ export default definePlugin({
     const calls = createPublicCalls({ records, store: recordStore });
     const background = createBackgroundStore(sql);
     const bulk = createBulkStore(sql);
-    const imports = createImports({ ctx, databases, store: bulk, records: recordStore, stored: () => {} });
+    const changeStore = createChangeStore(sql);
+    const events = createEvents({ ctx, store: changeStore, databases, changes });
+    const stored = (db: Database) => db.live && events.wake(db.id);
+    const imports = createImports({ ctx, databases, store: bulk, records: recordStore, stored });
     const batches = createBatches({ ctx, store: bulk, records });
     return {
       service: createService({ databases, records, store: recordStore, searches }),
       handlers: backgroundJobs({ ctx, store: background, databases }),
+      schedules: [
+        {
+          id: "jsondb.prune",
+          cron: "23 * * * *",
+          run: async () => {
+            await bulk.prune(2);
+            const idle = await ctx.transaction(changeStore.endIdle);
+            for (const db of idle) await databases.changed(db.accountId, db);
+            await changeStore.prune(24);
+          },
+        },
+      ],
+      stop: events.stop,
       routes: [
         ...dbRoutes({ store, dbs }),
         ...recordRoutes({ databases, records, store: recordStore }),
         ...searchRoutes({ ctx, databases, searches }),
         ...publicRoutes({ ctx, databases, calls, searches }),
         ...bulkRoutes({ ctx, databases, store: bulk, imports, batches }),
+        ...aggregateRoutes({ ctx, databases }),
+        ...eventRoutes({ databases, events, tokens: ctx.services.tokens }),
       ],
     };
   },

@@ -10,6 +10,7 @@ import {
   type VariableValues,
 } from "./public-methods.ts";
 import { checked, newestFirst, pageOfRecords, phraseOf, queryLimits, sortOf, type Query, type Sort } from "./query.ts";
+import { printRecord } from "./print.ts";
 import type { Data } from "./record.ts";
 import type { Guard, RecordStore } from "./record-store.ts";
 import type { CreatedRecord, Records } from "./records.ts";
@@ -204,10 +205,9 @@ async function inPublicForm<T>(run: () => Promise<T>): Promise<T> {
   }
 }
 
-function publicText({ id, data, json, createdAt }: CreatedRecord, shown: readonly string[] | undefined): string {
+function publicText({ id, table, data, json, createdAt }: CreatedRecord, shown: readonly string[] | undefined): string {
   const time = createdAt.toJSON();
-  const text = shown
-    ? JSON.stringify(Object.fromEntries(Object.entries(data).filter(([name]) => shown.includes(name))))
-    : json;
-  return `{"id":"${id}","data":${text},"created_at":"${time}","updated_at":"${time}"}`;
+  const visible = Object.entries(data).filter(([name]) => shown?.includes(name));
+  const text = shown ? JSON.stringify(Object.fromEntries(visible)) : json;
+  return printRecord({ id, createdAt: time, updatedAt: time, tableName: table.name, data: text }, "public");
 }

@@ -1,7 +1,9 @@
 /** All SQL about single records. A write names the schema it was checked against, in the same statement. */
 import type { Queryable, Sql, Tx } from "platform";
-import { nestedAnswer, publicAnswer, selectedData } from "./answer-store.ts";
+import { rawRecord, selectedData } from "./answer-store.ts";
+import { createTelling } from "./change-store.ts";
 import type { Database } from "./database.ts";
+import { printRaw } from "./print.ts";
 import { recordLimits } from "./record.ts";
 import type { Table } from "./schema.ts";
 
@@ -26,19 +28,23 @@ export interface StoredRecord {
   readonly updatedAt: Date;
 }
 
-/** What a change of one record gives back: its answer's text, and the record itself where events need it. */
+/** A record that was read or written: its answer's text, and the record itself where that was asked for. */
 export interface Written {
   readonly answer: string;
   readonly record: StoredRecord | undefined;
 }
 
-/** How a written or read record is to be shown. */
+/** How a record is to be shown. */
 export interface Shape {
   readonly form: "nested" | "public";
   /** Only these fields of `data`; all where undefined. */
   readonly fields?: readonly string[] | undefined;
-  /** Give the record itself back too. */
+  /** Give the record itself back too, for its event. */
   readonly whole?: boolean | undefined;
+}
+
+interface RawRow extends StoredRecord {
+  readonly raw: string;
 }
 
 export interface Change {
@@ -51,6 +57,8 @@ export interface Change {
   readonly guard: Guard | undefined;
   /** The row is locked and was checked as it stands: it may come from another table. */
   readonly checked: boolean;
+  /** The other table that the record comes from. */
+  readonly leftTable?: string | undefined;
 }
 
 export type RecordStore = ReturnType<typeof createRecordStore>;
@@ -63,49 +71,47 @@ export function createRecordStore(sql: Sql) {
     "idx_str_1, idx_str_2, idx_str_3, idx_int_1, idx_int_2, idx_time_1, idx_time_2, long_strings",
   );
   const indexValues = sql.unsafe("x.str_1, x.str_2, x.str_3, x.int_1, x.int_2, x.time_1, x.time_2, x.long_strings");
-  const nested = sql.unsafe(nestedAnswer);
-  const plain = sql.unsafe(publicAnswer("r.data"));
-  const narrowed = sql.unsafe(publicAnswer(selectedData("shown.names")));
+  const raw = sql.unsafe(rawRecord());
+  const narrowed = sql.unsafe(rawRecord(selectedData("shown.names")));
   const recordColumns = sql`, r.id, r.table_name, r.data, r.created_at, r.updated_at`;
   const nothing = sql``;
+  const telling = createTelling(sql);
 
-  const shown = ({ form, fields, whole }: Shape) => {
-    const answer = fields
-      ? sql`(select ${narrowed} from (select ${[...fields]}::text[] as names) shown)`
-      : form === "nested"
-        ? nested
-        : plain;
-    return sql`${answer} as answer ${whole ? recordColumns : nothing}`;
+  const shown = ({ fields, whole }: Shape) => {
+    const text = fields ? sql`(select ${narrowed} from (select ${[...fields]}::text[] as names) shown)` : raw;
+    return sql`${text} as raw ${whole ? recordColumns : nothing}`;
   };
   const guarded = (guard: Guard | undefined) => (guard ? sql`and r.data ->> ${guard.field} = ${guard.value}` : nothing);
-  const written = (rows: readonly (StoredRecord & { answer: string })[]): Written | undefined => {
+  const written = (rows: readonly RawRow[], { form, whole }: Shape): Written | undefined => {
     const [row] = rows;
-    return row && { answer: row.answer, record: row.id === undefined ? undefined : row };
+    return row && { answer: printRaw(row.raw, form), record: whole ? row : undefined };
   };
 
   return {
     /** False where the database has another schema by now, or is gone. */
     async create(db: Database, table: Table, record: NewRecord, on: Queryable = sql): Promise<boolean> {
       const { count } = await on`
-        insert into records (${columns})
+        ${telling.begin(db.live)} insert into records as r (${columns})
         select d.id, ${record.id}, d.account_id, ${table.name}, v.data, ${indexValues}, d.plan_version,
           ${record.createdAt}, ${record.createdAt}
         from dbs d, (select ${record.json}::text::jsonb as data offset 0) v,
           record_index(v.data, ${[...table.indexFields]}::text[]) x
-        where d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}`;
+        where d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}
+        ${telling.end(db.live, "create", undefined)}`;
       return count === 1;
     },
 
     /** The same for many of one table in one statement: all or none. For imports and batches. */
     async createMany(db: Database, table: Table, records: readonly NewRecord[], on: Queryable = sql): Promise<boolean> {
       const { count } = await on`
-        insert into records (${columns})
+        ${telling.begin(db.live)} insert into records as r (${columns})
         select d.id, n.id, d.account_id, ${table.name}, v.data, ${indexValues}, d.plan_version, n.created_at, n.created_at
         from dbs d, unnest(${records.map(({ id }) => id)}::uuid[], ${records.map(({ json }) => json)}::text[],
           ${records.map(({ createdAt }) => createdAt.toJSON())}::timestamptz[]) as n (id, json, created_at),
           lateral (select n.json::jsonb as data offset 0) v,
           record_index(v.data, ${[...table.indexFields]}::text[]) x
-        where d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}`;
+        where d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}
+        ${telling.end(db.live, "create", undefined)}`;
       return count === records.length;
     },
 
@@ -116,11 +122,10 @@ export function createRecordStore(sql: Sql) {
       guard?: Guard,
       on: Queryable = sql,
     ): Promise<Written | undefined> {
-      return written(
-        await on`
+      const rows = await on<RawRow[]>`
         select ${shown(shape)} from records r
-        where r.db_id = ${db.id} and r.id = ${id} and r.account_id = ${db.accountId} ${guarded(guard)}`,
-      );
+        where r.db_id = ${db.id} and r.id = ${id} and r.account_id = ${db.accountId} ${guarded(guard)}`;
+      return written(rows, shape);
     },
 
     /** The record's table, "" for the null table. */
@@ -153,9 +158,8 @@ export function createRecordStore(sql: Sql) {
         checked || mustHave.length === 0
           ? nothing
           : sql`and (select bool_and(r.data ->> f is not null) from unnest(${[...mustHave]}::text[]) f)`;
-      return written(
-        await on`
-        update records r set table_name = ${table.name}, data = r.data || v.changes,
+      const rows = await on<RawRow[]>`
+        ${telling.begin(db.live)} update records r set table_name = ${table.name}, data = r.data || v.changes,
           (${indexColumns}) = (
             select ${indexValues} from record_index(r.data || v.changes, ${[...table.indexFields]}::text[]) x),
           plan_version = d.plan_version, updated_at = greatest(now(), r.created_at)
@@ -163,8 +167,8 @@ export function createRecordStore(sql: Sql) {
         where r.db_id = ${db.id} and r.id = ${change.id} and r.account_id = ${db.accountId}
           and d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}
           ${unchecked} ${complete} ${guarded(change.guard)}
-        returning ${shown(shape)}`,
-      );
+        ${telling.end(db.live, "update", shown(shape), change.leftTable)}`;
+      return written(rows, shape);
     },
 
     /** The deleted record; undefined where there was none. */
@@ -175,12 +179,11 @@ export function createRecordStore(sql: Sql) {
       guard?: Guard,
       on: Queryable = sql,
     ): Promise<Written | undefined> {
-      return written(
-        await on`
-        delete from records r
+      const rows = await on<RawRow[]>`
+        ${telling.begin(true)} delete from records r
         where r.db_id = ${db.id} and r.id = ${id} and r.account_id = ${db.accountId} ${guarded(guard)}
-        returning ${shown(shape)}`,
-      );
+        ${telling.end(true, "destroy", shown(shape))}`;
+      return written(rows, shape);
     },
   };
 }

@@ -11,6 +11,7 @@ import {
 } from "platform";
 import type { Changes, RecordChange } from "./changes.ts";
 import type { Database } from "./database.ts";
+import { printRecord } from "./print.ts";
 import { checkChanges, checkRecord, recordLimits, type Data, type Faults } from "./record.ts";
 import type { Guard, RecordStore, Shape, StoredRecord } from "./record-store.ts";
 import type { Table } from "./schema.ts";
@@ -52,7 +53,7 @@ export function createRecords({ ctx, databases, store, changes }: Needed) {
 
   /** Tells of a change once it is committed. */
   const tell = (db: Database, kind: RecordChange["kind"], id: string, tx: Tx | undefined) => {
-    const run = () => changes.tell({ kind, accountId: db.accountId, dbId: db.id, id });
+    const run = () => changes.tell({ kind, accountId: db.accountId, dbId: db.id, id, live: db.live });
     if (tx) afterCommit(tx, run);
     else run();
   };
@@ -79,7 +80,8 @@ export function createRecords({ ctx, databases, store, changes }: Needed) {
     // A record that stays in its table was checked when it was written; what moves in is checked whole.
     refuse(found.tableName === table.name ? checkMissing(table, merged) : checkRecord(table, merged));
     refuse(checkSize(JSON.stringify(merged)));
-    const change = { id, table, json: JSON.stringify(data), mustHave: [], guard, checked: true };
+    const leftTable = found.tableName === table.name ? undefined : found.tableName;
+    const change = { id, table, json: JSON.stringify(data), mustHave: [], guard, checked: true, leftTable };
     return store.update(db, change, shape, tx);
   };
 
@@ -176,8 +178,7 @@ export function timeOfId(id: string): Date {
 /** What PostgreSQL would print of a record just made. */
 export function nestedText({ id, table, json, createdAt }: CreatedRecord): string {
   const time = createdAt.toJSON();
-  const tableName = table.name === "" ? "null" : JSON.stringify(table.name);
-  return `{"id":"${id}","data":${json},"table_name":${tableName},"created_at":"${time}","updated_at":"${time}"}`;
+  return printRecord({ id, createdAt: time, updatedAt: time, tableName: table.name, data: json }, "nested");
 }
 
 /** The event of a record's change; its payload is flat (CONTRACT 8). */

@@ -1,6 +1,6 @@
 /** Lists and searches: one statement each, which answers with the text of the whole page. */
 import { badRequest, notFound, type Sql } from "platform";
-import { flatAnswer, nestedAnswer, publicAnswer, selectedData } from "./answer-store.ts";
+import { betweenRecords, rawRecord, selectedData, withoutOwn } from "./answer-store.ts";
 import type { Cursor } from "./cursor.ts";
 import type { Database } from "./database.ts";
 import {
@@ -14,12 +14,13 @@ import {
   type Args,
   type Source,
 } from "./filter-store.ts";
+import { printPage, type Form } from "./print.ts";
 import type { Phrase, Query } from "./query.ts";
-import { afterCursor, orderBy, sortKey, type SortKey } from "./sort-store.ts";
+import { afterCursor, decidingKey, orderBy, sortKey, type SortKey } from "./sort-store.ts";
 import type { Databases } from "./store.ts";
 
 export interface SearchShape {
-  readonly form: "flat" | "nested" | "public";
+  readonly form: Form;
 }
 
 export interface SearchPage {
@@ -45,7 +46,8 @@ interface PageRow {
   readonly planVersion: number | null;
   readonly longStrings: boolean | null;
   readonly candidates: number | null;
-  readonly body: string;
+  /** The records as `printPage` takes them. */
+  readonly raw: string | null;
   readonly lastId: string | null;
   readonly lastValue: string | null;
   readonly total: number | null;
@@ -86,7 +88,7 @@ export function createSearchStore(sql: Sql, databases: Databases, hasFragments: 
     const args = createArgs();
     const key = sortKey(args, sourceOf(db, query), query.sort, true);
     const where = `r.db_id = ${args.bind(db.id, "uuid")} and r.id = ${args.bind(cursor.id, "uuid")}`;
-    const text = `select ${key?.asText ?? "null"} as value from records r where ${where}`;
+    const text = `select (${decidingKey(key)})::text as value from records r where ${where}`;
     const [row] = await sql.unsafe<{ value: string | null }[]>(text, args.values);
     if (!row) throw badRequest("`after` names a record that is gone");
     return { id: cursor.id, value: row.value };
@@ -118,7 +120,7 @@ export function createSearchStore(sql: Sql, databases: Databases, hasFragments: 
         const row = await searchOnce(db, query, shape, cursor);
         if (row.planVersion === db.planVersion) {
           const next = row.lastId === null ? undefined : { id: row.lastId, value: row.lastValue };
-          return { body: row.body, next, total: row.total ?? undefined, db };
+          return { body: printPage(row.raw, shape.form), next, total: row.total ?? undefined, db };
         }
         db = row.planVersion === null ? undefined : await databases.refresh(db);
       }
@@ -154,28 +156,35 @@ export function searchStatement(
   const where = [scope, ...filters, ...phrase].join(" and ");
   const from = way === "candidates" ? "found r" : "records r";
   const limit = args.bind(query.limit, "int");
+  // Rows are ordered by their place and key alone, and only those of the page are fetched whole.
+  const columns =
+    way === "candidates" ? "r.*" : `r.id, r.ctid as place${key ? `, ${decidingKey(key)} as sort_key` : ""}`;
   const rows = (part: "all" | "values" | "nulls") => {
     const narrowed = after ? ` and ${afterCursor(args, key, sort, after, part)}` : "";
     const present = part === "all" || !key ? "" : ` and ${key.column} is ${part === "nulls" ? "" : "not "}null`;
-    return `select r.*, ${key && part !== "nulls" ? key.asText : "null"} as cursor_value from ${from}
+    return `select ${columns} from ${from}
       where ${way === "candidates" ? "true" : where}${narrowed}${present}
       order by ${orderBy(part === "nulls" ? undefined : key, sort, part === "all")}${guess(query)}`;
   };
   // The index of a column holds the records that have a value, in order; those without one come after them.
   const ordered =
     key?.column && way === "plain" && !query.phrase ? `(${rows("values")}) union all (${rows("nulls")})` : rows("all");
-  const page = `select * from (${ordered}) r limit ${limit} offset ${args.bind(query.offset, "bigint")}`;
-  const found = way === "candidates" ? candidates(args, db, source, query.phrase, where) : "";
+  const raw = rawRecord(shownData(args, query, shape));
+  const [text, lastKey] =
+    way === "candidates"
+      ? [`(select ${raw} from (select p.*) r)`, key && `(select ${decidingKey(key)} from (select p.*) r)`]
+      : [`(select ${raw} from records r where r.ctid = p.place)`, key && "p.sort_key"];
   const checksLength = !longStrings && key?.column?.includes("idx_str");
-  const text = `${found}select (select d.plan_version from dbs d where d.id = ${args.bind(db.id, "uuid")}) as plan_version,
-    ${checksLength ? anyLongString(args, db, query, key) : "null"} as long_strings,
-    ${way === "candidates" ? "(select count(*)::int from candidates)" : "null"} as candidates,
-    coalesce('[' || string_agg(${answer(args, query, shape)}, ',') || ']', '[]') as body,
-    (array_agg(r.id))[${limit}] as last_id, (array_agg(r.cursor_value))[${limit}] as last_value,
-    ${query.count ? `(select count(*) from ${from}${way === "candidates" ? "" : ` where ${where}`})` : "null"} as total
-    from (${page}) r`;
+  const statement = `${way === "candidates" ? candidates(args, db, source, query.phrase, where) : ""}
+    select (select d.plan_version from dbs d where d.id = ${args.bind(db.id, "uuid")}) as plan_version,
+      ${checksLength ? anyLongString(args, db, query, key) : "null"} as long_strings,
+      ${way === "candidates" ? "(select count(*)::int from candidates)" : "null"} as candidates,
+      string_agg(${text}, ${betweenRecords}) as raw, (array_agg(p.id))[${limit}] as last_id,
+      ${lastKey ? `((array_agg(${lastKey}))[${limit}])::text` : "null"} as last_value,
+      ${query.count ? `(select count(*) from ${from}${way === "candidates" ? "" : ` where ${where}`})` : "null"} as total
+    from (select * from (${ordered}) r limit ${limit} offset ${args.bind(query.offset, "bigint")}) p`;
   const patterns = query.filters.some(({ isPattern }) => isPattern) || (query.phrase !== undefined && way === "plain");
-  return { text, values: args.values, named: !patterns && query.filters.length <= 2 };
+  return { text: statement, values: args.values, named: !patterns && query.filters.length <= 2 };
 }
 
 /** Candidates of the index of fragments, then those of them that are really found. */
@@ -212,8 +221,7 @@ function anyLongString(args: Args, db: Database, { table }: Query, key: SortKey 
     and r.table_name = ${args.bind(table.name, "text")} and r.long_strings <> 0 and r.long_strings & ${bit} <> 0)`;
 }
 
-function answer(args: Args, { fields }: Query, { form }: SearchShape): string {
+function shownData(args: Args, { fields }: Query, { form }: SearchShape): string {
   const data = fields ? selectedData(args.bind([...fields], "text[]")) : "r.data";
-  if (form === "flat") return flatAnswer(data);
-  return form === "nested" ? nestedAnswer : publicAnswer(data);
+  return form === "flat" ? withoutOwn(data) : data;
 }

@@ -3,7 +3,7 @@ import type { ApiRecord, JsonDatabases, RecordWrite } from "./api.ts";
 import { tableForWrite, type Database } from "./database.ts";
 import { readSearch } from "./query.ts";
 import type { RecordStore } from "./record-store.ts";
-import type { Records } from "./records.ts";
+import type { CreatedRecord, Records } from "./records.ts";
 import type { SearchStore } from "./search-store.ts";
 import type { Databases } from "./store.ts";
 
@@ -30,9 +30,7 @@ export function createService({ databases, records, store, searches }: Needed): 
       return db && { id: db.id, code: db.code };
     },
     async create(accountId, key, record) {
-      const { id, table, data, createdAt } = await records.create(await at(accountId, key), write(record));
-      const time = createdAt.toJSON();
-      return { id, data, table_name: table.name === "" ? null : table.name, created_at: time, updated_at: time };
+      return made(await records.create(await at(accountId, key), write(record)));
     },
     async get(accountId, key, id) {
       const found = await store.get(await at(accountId, key), uuidOf(id), { form: "nested" });
@@ -52,9 +50,32 @@ export function createService({ databases, records, store, searches }: Needed): 
       const { body } = await searches.search(await at(accountId, key), make, { form: "flat" });
       return JSON.parse(body) as Record<string, unknown>[]; // a flat answer is an array of objects
     },
+    within: (tx) => {
+      const writes = records.within(tx);
+      return {
+        async create(accountId, key, record) {
+          const db = await at(accountId, key);
+          return made(await records.upToDate(db, async (current) => writes.create(current, write(record)(current))));
+        },
+        async update(accountId, key, id, record) {
+          const db = await at(accountId, key);
+          const update = (current: Database) =>
+            writes.update(current, uuidOf(id), write(record)(current), { form: "nested" });
+          return parsed((await records.upToDate(db, update)).answer);
+        },
+        async delete(accountId, key, id) {
+          await writes.delete(await at(accountId, key), uuidOf(id));
+        },
+      };
+    },
   };
 }
 
+function made({ id, table, data, createdAt }: CreatedRecord): ApiRecord {
+  const time = createdAt.toJSON();
+  return { id, data, table_name: table.name === "" ? null : table.name, created_at: time, updated_at: time };
+}
+
 function parsed(answer: string): ApiRecord {
-  return JSON.parse(answer) as ApiRecord; // printed by `nestedAnswer` in this form
+  return JSON.parse(answer) as ApiRecord; // the nested form of print.ts
 }

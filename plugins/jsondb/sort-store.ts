@@ -10,8 +10,6 @@ export interface SortKey {
   readonly keys: readonly string[];
   /** The index column that is null exactly where the key is. */
   readonly column: string | undefined;
-  /** The deciding key as text, for a cursor. */
-  readonly asText: string;
   /** The condition that a cursor's value, as text, is not after the index column: it bounds the scan. */
   readonly bound: ((value: string, comparison: ">=" | "<=") => string) | undefined;
   /** The value as the type of the deciding key. */
@@ -34,7 +32,7 @@ export function sortKey(args: Args, source: Source, { field }: Sort, longStrings
       const whole = `(${text()}) collate "C"`;
       if (!at) return simple(whole, undefined, "text");
       const bound = (given: string, comparison: string) => `${at} ${comparison} left(${given}, 255)`;
-      return { keys: [at, whole], column: at, asText: whole, bound, cast: (given) => given };
+      return { keys: [at, whole], column: at, bound, cast: (given) => given };
     }
     case "int": {
       if (at && type === "integer") return simple(at, at, "bigint");
@@ -43,7 +41,7 @@ export function sortKey(args: Args, source: Source, { field }: Sort, longStrings
       if (!at) return simple(number, undefined, "numeric");
       const cast = (given: string) => `${given}::numeric`;
       const bound = (given: string, comparison: string) => `${at} ${comparison} record_int(${cast(given)})`;
-      return { keys: [at, number], column: at, asText: `${number}::text`, bound, cast };
+      return { keys: [at, number], column: at, bound, cast };
     }
     case "time":
       return simple(at ?? `record_instant(${text()})`, at, "timestamptz");
@@ -55,7 +53,12 @@ export function sortKey(args: Args, source: Source, { field }: Sort, longStrings
 
 function simple(key: string, column: string | undefined, type: string): SortKey {
   const cast = (value: string) => `${value}::${type}`;
-  return { keys: [key], column, asText: `(${key})::text`, bound: undefined, cast };
+  return { keys: [key], column, bound: undefined, cast };
+}
+
+/** The key that alone decides; null where the order is that of ids. */
+export function decidingKey(key: SortKey | undefined): string {
+  return key?.keys.at(-1) ?? "null";
 }
 
 /** `order by` of rows whose key may be null, or is known not to be. */

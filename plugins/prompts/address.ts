@@ -61,7 +61,7 @@ const textEnd = -1;
 const markCode = tokenMark.charCodeAt(0);
 const openingCode = "<".charCodeAt(0);
 const highestSeparator = ">".charCodeAt(0);
-const separators = new Set([textEnd, ...[..."\t\n\v\f\r <>"].map((character) => character.charCodeAt(0))]);
+const separators = new Set([textEnd, ...Array.from("\t\n\v\f\r <>", (character) => character.charCodeAt(0))]);
 
 /** Whether `token` stands inside an address anywhere in `text`. */
 export function exposesToken(text: string, token: string): boolean {

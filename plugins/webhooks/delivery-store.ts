@@ -114,7 +114,7 @@ export function createDeliveryStore(sql: Sql) {
           select d.id from webhook_deliveries d
           where d.created_at < now() - make_interval(days => ${days})
             and not exists (select from webhook_queue q where q.delivery_id = d.id)
-          order by d.created_at limit ${most})`;
+          order by d.created_at limit ${most} for update skip locked)`;
       return result.count;
     },
 
@@ -125,7 +125,7 @@ export function createDeliveryStore(sql: Sql) {
           select d.id from webhook_deliveries d
           where d.account_id = ${accountId} and d.webhook_id = ${webhookId}
             and not exists (select from webhooks w where w.id = d.webhook_id)
-          order by d.id limit ${most})`;
+          order by d.id limit ${most} for update skip locked)`;
       return result.count;
     },
   };

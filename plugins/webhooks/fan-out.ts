@@ -12,6 +12,8 @@ export interface FanOutOptions {
 
 /** Says in every process that a webhook has something to send. */
 export const dueTopic = "webhooks.due";
+/** The same, because a person has asked for it. */
+export const urgedTopic = "webhooks.urged";
 
 export function createFanOut({ ctx, store, subscriptions }: FanOutOptions) {
   const insert = batched(async (all: readonly (readonly NewDelivery[])[]) => {

@@ -36,8 +36,10 @@ interface Lane {
   since: Date;
   /** The earliest time that somebody asked to look from while a claim was under way. */
   asked: Date;
-  /** Nothing is sent before (`performance.now()`): its rate, or the receiver asked to wait. */
+  /** Its rate lets nothing go before (`performance.now()`). */
   notBefore: number;
+  /** The receiver has asked to wait until then. */
+  pausedUntil: number;
   timer: ReturnType<typeof setTimeout> | undefined;
   /** Its last attempt ran out of time. */
   suspect: boolean;
@@ -62,7 +64,8 @@ const claimMost = 100;
 const maxUnwritten = 2000;
 // A timer is late by so much; the rate is kept nevertheless.
 const rateSlackMs = 20;
-const maxPauseSeconds = 3600;
+// The delivery itself waits as long as the receiver asks; the others of its webhook find out again.
+const maxPauseSeconds = 60;
 const ever = new Date(0);
 const never = new Date(8.64e15);
 
@@ -71,7 +74,7 @@ export function createLanes(options: LanesOptions) {
   const lanes = new Map<number, Lane>();
   const held = new Map<number, Held>();
   let state: "idle" | "running" | "stopping" = "idle";
-  let inFlight = 0;
+  const load = { inFlight: 0 };
   const timers: ReturnType<typeof setInterval>[] = [];
   const settler = createSettler({ store, log, wake: (place) => wake(place.accountId, place.webhookId) });
 
@@ -80,13 +83,15 @@ export function createLanes(options: LanesOptions) {
     return wants.map(({ webhookId }) => rows.filter((row) => row.webhookId === webhookId));
   }, 100);
 
+  const isFull = () => load.inFlight >= maxInFlight;
+
   const pump = (lane: Lane): void => {
     if (state !== "running") return;
     const hook = subscriptions.peek(lane.accountId, lane.webhookId);
     if (hook === null) return void loaded(lane);
     if (!hook) return abandon(lane);
     const slots = lane.suspect ? 1 : hook.row.concurrency;
-    while (lane.waiting.length > 0 && lane.inFlight < slots && inFlight < maxInFlight && mayStart(lane, hook)) {
+    while (lane.waiting.length > 0 && lane.inFlight < slots && !isFull() && mayStart(lane, hook)) {
       const delivery = lane.waiting.shift();
       if (delivery) void run(lane, hook, delivery);
     }
@@ -119,7 +124,9 @@ export function createLanes(options: LanesOptions) {
     const { since } = lane;
     try {
       const rows = await claim({ webhookId: lane.webhookId, most, since });
-      failpoint(rows.length > 0 ? "webhooks.delivery-claimed" : "");
+      if (rows.length > 0) failpoint("webhooks.delivery-claimed");
+      // Stopped meanwhile: others may have them.
+      if (state !== "running") return rows.forEach(({ id }) => settler.release(id));
       const last = Math.max(since.getTime(), ...rows.map(({ dueAt }) => dueAt.getTime()));
       const full = rows.length === most;
       const next = new Date(full ? last : Math.max(since.getTime(), last - lateMs));
@@ -141,8 +148,9 @@ export function createLanes(options: LanesOptions) {
   };
   const mayStart = (lane: Lane, { row }: Hook): boolean => {
     const now = performance.now();
-    if (now < lane.notBefore) {
-      later(lane, lane.notBefore - now);
+    const earliest = Math.max(lane.notBefore, lane.pausedUntil);
+    if (now < earliest) {
+      later(lane, earliest - now);
       return false;
     }
     if (row.rateLimit === null) return true;
@@ -161,30 +169,26 @@ export function createLanes(options: LanesOptions) {
     const mine = held.get(delivery.id);
     if (!mine) return; // its lease was lost while it waited
     lane.inFlight++;
-    inFlight++;
+    load.inFlight++;
     try {
       const outcome = await attempt(hook, delivery, mine.controller.signal);
       failpoint("webhooks.answered");
       mine.settling = true;
       lane.suspect = outcome.timedOut;
-      if (!outcome.ok && outcome.retryAfterSeconds !== null)
-        lane.notBefore = performance.now() + Math.min(outcome.retryAfterSeconds, maxPauseSeconds) * 1000;
+      if (outcome.status === 429 || outcome.status === 503)
+        lane.pausedUntil = performance.now() + Math.min(outcome.retryAfterSeconds ?? 0, maxPauseSeconds) * 1000;
       void finish(hook, delivery, outcome);
     } catch {
       held.delete(delivery.id); // the process stops, or another one has it now
       if (state === "stopping") settler.release(delivery.id);
     }
     lane.inFlight--;
-    inFlight--;
+    load.inFlight--;
     pump(lane);
-    if (inFlight === maxInFlight - 1) for (const other of lanes.values()) if (other !== lane) pump(other);
+    if (load.inFlight === maxInFlight - 1) for (const other of lanes.values()) if (other !== lane) pump(other);
   };
   const finish = async (hook: Hook, delivery: ClaimedDelivery, outcome: Awaited<ReturnType<Attempt>>) => {
-    // Looked up anew: it may have been switched off while this was under way.
-    const current = subscriptions.peek(hook.row.accountId, hook.row.id) === undefined ? undefined : hook;
-    const verdict = judge(hook, delivery, outcome);
-    const status = verdict.status === "pending" && !current ? "failed" : verdict.status;
-    const written = await settler.settle(delivery, { ...verdict, status }, outcome);
+    const written = await settler.settle(hook.row.accountId, delivery, judge(hook, delivery, outcome), outcome);
     held.delete(delivery.id);
     if (written)
       await settled(hook, outcome).catch((error: unknown) => log.warn("a webhook's health was not noted", { error }));
@@ -207,6 +211,8 @@ export function createLanes(options: LanesOptions) {
     try {
       if (polls++ % parkedEveryPolls === 0) await settler.promote(await store.parkedHeads());
       for (const { accountId, webhookId, dueAt } of await store.due()) wake(accountId, webhookId, dueAt);
+      // Their webhook may have been switched off while they wait for its rate.
+      for (const lane of lanes.values()) if (lane.waiting.length > 0) pump(lane);
     } catch (error) {
       log.warn("looking for due deliveries failed, trying again", { error });
     }
@@ -247,6 +253,12 @@ export function createLanes(options: LanesOptions) {
 
   return {
     wake,
+    /** A person asks for it: a receiver that asked to wait is asked again. */
+    urge(accountId: number, webhookId: number) {
+      const lane = lanes.get(webhookId);
+      if (lane) lane.pausedUntil = 0;
+      wake(accountId, webhookId);
+    },
     begin() {
       state = "running";
       timers.push(
@@ -264,10 +276,9 @@ export function createLanes(options: LanesOptions) {
       for (const { controller, settling } of held.values())
         if (!settling) controller.abort(new Error("the process stops"));
       const end = performance.now() + 1000;
-      while (inFlight > 0 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 5));
+      while (load.inFlight > 0 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 5));
       await settler.stop();
     },
-    inFlight: () => inFlight,
   };
 }
 
@@ -282,6 +293,7 @@ function newLane(accountId: number, webhookId: number): Lane {
     since: ever,
     asked: never,
     notBefore: 0,
+    pausedUntil: 0,
     timer: undefined,
     suspect: false,
   };

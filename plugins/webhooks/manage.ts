@@ -1,5 +1,6 @@
 /** Changes of webhooks, each in one transaction; every process knows of it before the answer. No HTTP, no SQL. */
 import { invalid, notFound, type BaseContext, type Model } from "platform";
+import { urgedTopic } from "./fan-out.ts";
 import { clearQueue } from "./health.ts";
 import { newSecret } from "./sign.ts";
 import type { WebhookRow, WebhookStore } from "./store.ts";
@@ -7,7 +8,7 @@ import { sealContext, type Subscriptions } from "./subscriptions.ts";
 import { merged, tokenInfo, type WebhookFields } from "./webhook.ts";
 
 export interface Managing {
-  readonly ctx: Pick<BaseContext, "transaction" | "secrets" | "enqueue">;
+  readonly ctx: Pick<BaseContext, "transaction" | "secrets" | "enqueue" | "broadcast">;
   readonly store: WebhookStore;
   readonly subscriptions: Pick<Subscriptions, "forget">;
   readonly models: ReadonlyMap<string, Model>;
@@ -57,6 +58,7 @@ export function createManagement({ ctx, store, subscriptions, models }: Managing
       });
       if (!row) throw notFound();
       await subscriptions.forget(accountId);
+      if (row.active) ctx.broadcast.publish(urgedTopic, `${accountId}:${id}`);
       return row;
     },
 

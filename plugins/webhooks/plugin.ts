@@ -3,7 +3,7 @@ import { flows } from "../flows/api.ts";
 import { createAttempt } from "./attempt.ts";
 import { deliveryRoutes } from "./delivery-routes.ts";
 import { createDeliveryStore } from "./delivery-store.ts";
-import { createFanOut, dueTopic } from "./fan-out.ts";
+import { createFanOut, dueTopic, urgedTopic } from "./fan-out.ts";
 import { clearQueue, createHealth } from "./health.ts";
 import { createLanes } from "./lanes.ts";
 import { createManagement } from "./manage.ts";
@@ -64,10 +64,12 @@ export default definePlugin({
       judge: (_, delivery, outcome) => health.judge(delivery, outcome),
       settled: health.note,
     });
-    ctx.broadcast.on(dueTopic, (place) => {
+    const placed = (run: (accountId: number, webhookId: number) => void) => (place: string) => {
       const [accountId = 0, webhookId = 0] = place.split(":").map(Number);
-      lanes.wake(accountId, webhookId);
-    });
+      run(accountId, webhookId);
+    };
+    ctx.broadcast.on(dueTopic, placed(lanes.wake));
+    ctx.broadcast.on(urgedTopic, placed(lanes.urge));
     ctx.stopping.addEventListener("abort", lanes.rest);
     const management = createManagement({ ctx, store, subscriptions, models });
     const redelivery = createRedelivery({ ctx, deliveries, queue, subscriptions, attempt, models });
@@ -86,10 +88,14 @@ export default definePlugin({
           maxAttempts: 1000,
           retry: (failures) => Math.min(2 ** failures / 2, 60),
         }),
-        on(clearQueue, async ({ accountId, webhookId }, { signal }) => {
-          await clearAll(queue, signal);
-          await forgetAll(deliveries, { accountId, webhookId }, signal);
-        }),
+        on(
+          clearQueue,
+          async (place, { signal }) => {
+            await clearAll(queue, signal);
+            await forgetAll(deliveries, place, signal);
+          },
+          { concurrency: 1 },
+        ),
       ],
       schedules: [
         {

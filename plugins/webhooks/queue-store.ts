@@ -126,11 +126,16 @@ export function createQueueStore(sql: Sql, worker: string) {
     /** First deliveries of their order keys that wait behind nothing: a process died before it let them go. */
     async parkedHeads(): Promise<{ webhookId: number; orderKey: string }[]> {
       return sql<{ webhookId: number; orderKey: string }[]>`
-        select q.webhook_id, q.order_key from webhook_queue q
-        where q.due_at = 'infinity' and not exists (
-          select from webhook_queue e
-          where e.webhook_id = q.webhook_id and e.order_key = q.order_key and e.delivery_id < q.delivery_id)
-        limit 1000`;
+        with recursive heads as (
+          (select q.webhook_id, q.order_key, q.due_at from webhook_queue q
+          where q.order_key is not null order by q.webhook_id, q.order_key, q.delivery_id limit 1)
+          union all
+          select n.* from heads h cross join lateral (
+            select q.webhook_id, q.order_key, q.due_at from webhook_queue q
+            where q.order_key is not null and (q.webhook_id, q.order_key) > (h.webhook_id, h.order_key)
+            order by q.webhook_id, q.order_key, q.delivery_id limit 1) n
+        )
+        select webhook_id, order_key from heads where due_at = 'infinity'`;
     },
 
     /** Takes out of the queue what belongs to webhooks that are off or gone; how many there were, at most `most`. */
@@ -138,7 +143,7 @@ export function createQueueStore(sql: Sql, worker: string) {
       const [row] = await sql<{ count: number }[]>`
         with off as materialized (
           select q.delivery_id from webhook_queue q
-          where q.worker is null and not exists (select from webhooks w where w.id = q.webhook_id and w.active)
+          where (q.worker is null or q.due_at < now()) and not exists (select from webhooks w where w.id = q.webhook_id and w.active)
           order by q.delivery_id limit ${most} for update skip locked
         ), gone as (
           delete from webhook_queue q using off where q.delivery_id = off.delivery_id returning q.delivery_id

@@ -2,7 +2,7 @@
 import { invalid, notFound, uuidv7, type BaseContext, type Model, type Tx } from "platform";
 import { headersOf, type Attempt } from "./attempt.ts";
 import type { DeliveryRange, DeliveryRow, DeliveryStore } from "./delivery-store.ts";
-import { dueTopic } from "./fan-out.ts";
+import { urgedTopic } from "./fan-out.ts";
 import type { QueueStore } from "./queue-store.ts";
 import type { WebhookRow } from "./store.ts";
 import type { Hook, Subscriptions } from "./subscriptions.ts";
@@ -29,7 +29,7 @@ export function createRedelivery({ ctx, deliveries, queue, subscriptions, attemp
     });
     const keys = new Set(queued.flatMap(({ orderKey }) => orderKey ?? []));
     if (keys.size > 0) await queue.promote([...keys].map((orderKey) => ({ webhookId: row.id, orderKey })));
-    if (queued.length > 0) ctx.broadcast.publish(dueTopic, `${row.accountId}:${row.id}`);
+    if (queued.length > 0) ctx.broadcast.publish(urgedTopic, `${row.accountId}:${row.id}`);
     return queued.length;
   };
   const hookOf = async (row: WebhookRow): Promise<Hook> => {

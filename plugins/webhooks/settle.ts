@@ -17,9 +17,10 @@ export interface SettlerOptions {
 }
 
 const pauseAfterErrorMs = 500;
+const soonSeconds = 2;
 
 export function createSettler({ store, log, wake }: SettlerOptions) {
-  let unwritten = 0;
+  const counts = { unwritten: 0 };
   let stopping = false;
   const releases = new Set<number>();
 
@@ -46,12 +47,17 @@ export function createSettler({ store, log, wake }: SettlerOptions) {
 
   return {
     promote,
-    unwritten: () => unwritten,
+    unwritten: () => counts.unwritten,
     /** Whether it was this process's to write. */
-    async settle(delivery: ClaimedDelivery, { status, delaySeconds }: Settled, outcome: Outcome): Promise<boolean> {
+    async settle(
+      accountId: number,
+      delivery: ClaimedDelivery,
+      { status, delaySeconds }: Settled,
+      outcome: Outcome,
+    ): Promise<boolean> {
       const { id, webhookId, orderKey } = delivery;
       const { status: responseStatus, body: responseBody, error, durationMs, attemptedAt } = outcome;
-      unwritten++;
+      counts.unwritten++;
       const written = await write({
         id,
         status,
@@ -62,7 +68,10 @@ export function createSettler({ store, log, wake }: SettlerOptions) {
         durationMs,
         attemptedAt,
       });
-      unwritten--;
+      counts.unwritten--;
+      // A longer wait the poll sees in time.
+      if (written && status === "pending" && delaySeconds < soonSeconds)
+        setTimeout(() => wake({ accountId, webhookId }), delaySeconds * 1000 + 2);
       if (written && orderKey !== null && status !== "pending")
         await promoteSoon({ webhookId, orderKey }).catch((fault: unknown) =>
           log.warn("the next delivery of a record waits for the next look", { error: fault }),
@@ -75,7 +84,7 @@ export function createSettler({ store, log, wake }: SettlerOptions) {
     async stop() {
       stopping = true;
       const end = performance.now() + 1000;
-      while (unwritten > 0 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 5));
+      while (counts.unwritten > 0 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 5));
       const ids = [...releases];
       if (ids.length > 0) await store.release(ids).catch(() => {}); // their leases end by themselves
     },

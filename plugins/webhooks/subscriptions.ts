@@ -27,8 +27,12 @@ type Event = Pick<ModelChange, "accountId" | "sourceType" | "kind" | "data">;
 export type Subscriptions = ReturnType<typeof createSubscriptions>;
 
 const accountsKept = 2000;
+const readTopic = "webhooks.read";
 
-export function createSubscriptions(ctx: Pick<BaseContext, "cache" | "secrets" | "log">, store: WebhookStore) {
+export function createSubscriptions(
+  ctx: Pick<BaseContext, "cache" | "secrets" | "log" | "broadcast">,
+  store: WebhookStore,
+) {
   const cache = ctx.cache<Hooks>({
     name: "webhooks",
     max: accountsKept,
@@ -36,6 +40,10 @@ export function createSubscriptions(ctx: Pick<BaseContext, "cache" | "secrets" |
       const rows = await store.active(Number(accountId));
       return indexed(await Promise.all(rows.map((row) => readied(ctx, row))));
     },
+  });
+  // Read at once, not when they are next needed: until then every change would have to be taken for a wanted one.
+  ctx.broadcast.on(readTopic, (accountId, fromOtherProcess) => {
+    if (fromOtherProcess) void cache.get(accountId).catch(() => {}); // then the next change reads them
   });
   const hooksOf = async (accountId: number): Promise<Hooks> => (await cache.get(`${accountId}`)) ?? indexed([]);
 
@@ -70,7 +78,12 @@ export function createSubscriptions(ctx: Pick<BaseContext, "cache" | "secrets" |
       return (await hooksOf(accountId)).byId.get(webhookId);
     },
 
-    forget: (accountId: number) => cache.invalidate(`${accountId}`),
+    /** After a change has committed: no process hands out the old ones when this resolves, and all read the new ones. */
+    async forget(accountId: number): Promise<void> {
+      await cache.invalidate(`${accountId}`);
+      ctx.broadcast.publish(readTopic, `${accountId}`);
+      await hooksOf(accountId);
+    },
   };
 }
 

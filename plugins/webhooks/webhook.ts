@@ -84,7 +84,7 @@ function check(after: WebhookInput, given: WebhookFields, models: ReadonlyMap<st
 function urlFault(url: string | null): string | undefined {
   if (!url?.trim()) return "can't be blank";
   const parsed = URL.parse(url);
-  if (!parsed || !/^https?:\/\//i.test(url) || /[\s\u0000-\u001f]/.test(url))
+  if (!parsed || !/^https?:\/\//i.test(url) || /[\s\p{Cc}]/u.test(url))
     return "must be an absolute address with http:// or https://";
   if (parsed.username !== "" || parsed.password !== "")
     return "may not hold a user name or password: use api_token, or another part of the address";

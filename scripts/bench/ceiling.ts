@@ -45,7 +45,7 @@ async function authorized(request: Request): Promise<boolean> {
 const app = new Elysia()
   .get("/ready", "ready")
   .onBeforeHandle(async ({ request }) => {
-    if (!(await authorized(request))) return status(401, { error: "sign in" });
+    return (await authorized(request)) ? undefined : status(401, { error: "sign in" });
   })
   .get(
     "/contacts/:id",

@@ -46,7 +46,8 @@ export async function runLoop(options: LoopOptions): Promise<LoopResult> {
     connection.exchange = options.next();
     connection.sentAt = performance.now();
     const { request } = connection.exchange;
-    if (socket.write(request) !== Buffer.byteLength(request)) reject(new Error("a request did not fit into its socket"));
+    if (socket.write(request) !== Buffer.byteLength(request))
+      reject(new Error("a request did not fit into its socket"));
   };
   const onAnswer = (socket: Bun.Socket<Connection>, answer: Buffer, bodyAt: number) => {
     const now = performance.now();
@@ -69,7 +70,7 @@ export async function runLoop(options: LoopOptions): Promise<LoopResult> {
     }
     const bodyAt = data.indexOf(headEnd) + 4;
     if (bodyAt < 4) throw new Error("an answer whose head comes in pieces");
-    const missing = bodyAt + contentLength(data.latin1Slice(0, bodyAt)) - data.length;
+    const missing = bodyAt + contentLength(data.toString("latin1", 0, bodyAt)) - data.length;
     if (missing < 0) throw new Error("more came than the answer");
     if (missing === 0) return onAnswer(socket, data, bodyAt);
     connection.pieces.push(Buffer.from(data));
@@ -81,7 +82,12 @@ export async function runLoop(options: LoopOptions): Promise<LoopResult> {
       Bun.connect<Connection>({
         hostname: "127.0.0.1",
         port: options.port,
-        data: { exchange: { request: "", status: 0, contains: "", verify: () => true }, sentAt: 0, pieces: [], missing: 0 },
+        data: {
+          exchange: { request: "", status: 0, contains: "", verify: () => true },
+          sentAt: 0,
+          pieces: [],
+          missing: 0,
+        },
         socket: {
           open: send,
           data(socket, data) {
@@ -99,7 +105,11 @@ export async function runLoop(options: LoopOptions): Promise<LoopResult> {
     ),
   );
   await promise;
-  return { requests: finished, seconds: (lastAt - start) / 1000, latencies: latencies.subarray(0, finished).toSorted() };
+  return {
+    requests: finished,
+    seconds: (lastAt - start) / 1000,
+    latencies: latencies.subarray(0, finished).toSorted(),
+  };
 }
 
 function contentLength(head: string): number {
@@ -109,9 +119,9 @@ function contentLength(head: string): number {
 }
 
 function checkAnswer(exchange: Exchange, answer: Buffer, bodyAt: number, whole: boolean): void {
-  const status = Number(answer.latin1Slice(9, 12));
+  const status = Number(answer.toString("latin1", 9, 12));
   const right = status === exchange.status && answer.includes(exchange.contains, bodyAt);
-  if (right && !(whole && !exchange.verify(answer.utf8Slice(bodyAt, answer.length)))) return;
+  if (right && !(whole && !exchange.verify(answer.toString("utf8", bodyAt)))) return;
   const request = exchange.request.split("\r\n", 1)[0];
-  throw new Error(`${request} was answered wrongly: ${status} ${answer.utf8Slice(bodyAt, Math.min(answer.length, bodyAt + 500))}`);
+  throw new Error(`${request} was answered wrongly: ${status} ${answer.toString("utf8", bodyAt, bodyAt + 500)}`);
 }

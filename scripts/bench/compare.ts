@@ -67,7 +67,12 @@ export async function compare(pair: Pair, options: CompareOptions): Promise<Comp
 }
 
 /** Lets one server compile and cache what this operation needs. */
-export async function warmUp({ load }: Pair, { target }: Side, operation: OperationName, seconds: number): Promise<void> {
+export async function warmUp(
+  { load }: Pair,
+  { target }: Side,
+  operation: OperationName,
+  seconds: number,
+): Promise<void> {
   await load.run({ operation, target, connections: 16, seconds, maxRequests, seed: 1 });
 }
 

@@ -56,7 +56,10 @@ export function pick(random: () => number, below: number): number {
 /** A UUID of version 7, as the application would have made it: `n` milliseconds after the first. */
 export function idOf(n: number): string {
   const random = randomSequence(n * 7919 + 3);
-  const hex = (digits: number) => pick(random, 16 ** digits).toString(16).padStart(digits, "0");
+  const hex = (digits: number) =>
+    pick(random, 16 ** digits)
+      .toString(16)
+      .padStart(digits, "0");
   const time = (0x0196_0000_0000 + n).toString(16).padStart(12, "0");
   const variant = "89ab"[pick(random, 4)];
   return `${time.slice(0, 8)}-${time.slice(8)}-7${hex(3)}-${variant}${hex(3)}-${hex(6)}${hex(6)}`;

@@ -27,7 +27,7 @@ export type OperationName = (typeof operationNames)[number];
 
 type Make = (target: Target, random: () => number) => Exchange;
 
-export const operations: Record<OperationName | "prompt", Make> = {
+export const operations: Record<OperationName | "sorted" | "filtered" | "prompt", Make> = {
   get(target, random) {
     const n = pick(random, target.total);
     const id = idOf(n);
@@ -90,11 +90,31 @@ export const operations: Record<OperationName | "prompt", Make> = {
     return { request: send(target, "POST", path, body), status: 201, contains: contact.email, verify };
   },
 
+  /** The first page of all contacts. Corestead only. */
+  sorted: (target) => ({
+    request: get(target, `${target.path}/search.json?sort=-joined_at&limit=20`),
+    status: 200,
+    contains: '"id":',
+    verify: (body) => JSON.parse(body).length === 20,
+  }),
+
+  /** A filter whose matches grow with the table: one contact in seventy. Corestead only. */
+  filtered(target, random) {
+    const age = 18 + pick(random, 70);
+    const verify = (body: string) => {
+      const found: Contact[] = JSON.parse(body);
+      return found.length === 20 && found.every((contact) => contact.age === age);
+    };
+    const path = `${target.path}/search.json?filter[age]=${age}&sort=-joined_at&limit=20`;
+    return { request: get(target, path), status: 200, contains: '"id":', verify };
+  },
+
+  /** A rendered prompt; `path` is its address. */
   prompt: (target) => ({
     request: get(target, target.path),
     status: 200,
-    contains: "Authorization",
-    verify: (body) => !body.includes("{{"),
+    contains: target.token,
+    verify: (body) => !body.includes("{{ TOKEN }}"),
   }),
 };
 

@@ -27,9 +27,15 @@ export async function temporaryFolder(): Promise<string> {
   return folder;
 }
 
+export const fromSource = [process.execPath, "runtime/main.ts", "serve"];
+
 /** `corestead serve` as an administrator starts it, with its own PostgreSQL in `dataDir`. */
-export async function startCorestead(dataDir: string, env: Record<string, string> = {}): Promise<Server> {
-  return startServer([process.execPath, "runtime/main.ts", "serve"], "/ready", {
+export async function startCorestead(
+  dataDir: string,
+  env: Record<string, string> = {},
+  command: readonly string[] = fromSource,
+): Promise<Server> {
+  return startServer(command, {
     PORT: "0",
     DATA_DIR: dataDir,
     SECRET_KEY: "a secret key of the benchmark, 32 characters",
@@ -43,13 +49,12 @@ export async function startCorestead(dataDir: string, env: Record<string, string
 
 /** The hand-written server on that database. */
 export async function startCeiling(target: DatabaseTarget): Promise<Server> {
-  const env = { CEILING_DATABASE: JSON.stringify(target) };
-  return startServer([process.execPath, "scripts/bench/ceiling.ts"], "/ready", env);
+  return startServer([process.execPath, "scripts/bench/ceiling.ts"], { CEILING_DATABASE: JSON.stringify(target) });
 }
 
-async function startServer(command: string[], ready: string, env: Record<string, string>): Promise<Server> {
+async function startServer(command: readonly string[], env: Record<string, string>): Promise<Server> {
   const started = performance.now();
-  const child = Bun.spawn(command, {
+  const child = Bun.spawn([...command], {
     cwd: root,
     env: { PATH: Bun.env["PATH"] ?? "", NODE_ENV: "production", ...env },
     stdin: "ignore",
@@ -62,7 +67,7 @@ async function startServer(command: string[], ready: string, env: Record<string,
     child.exited.then((code) => Promise.reject(new Error(`${command.join(" ")} ended with status ${code}`))),
     Bun.sleep(startsWithinMs).then(() => Promise.reject(new Error(`${command.join(" ")} did not start`))),
   ]);
-  const { status } = await fetch(`${origin}${ready}`);
+  const { status } = await fetch(`${origin}/ready`);
   const readyMs = performance.now() - started;
   if (status !== 200) throw new Error(`${command.join(" ")} is not ready: ${status}`);
   const stop = async () => {
@@ -110,8 +115,8 @@ export function startLoadGenerator(): LoadGenerator {
   });
   children.add(child);
   const run = (load: Load) =>
-    new Promise<Measured>((resolve, reject) => {
-      answer = (message) => ("error" in message ? reject(new Error(message.error)) : resolve(message.measured));
+    new Promise<Measured>((done, failed) => {
+      answer = (message) => ("error" in message ? failed(new Error(message.error)) : done(message.measured));
       child.send(load);
     });
   return { run, stop: () => child.kill() };
@@ -147,7 +152,10 @@ export function memoryOf(pid: number): { now: number; peak: number } {
 function statOf(pid: number) {
   const text = readFileSync(`/proc/${pid}/stat`, "utf8");
   // The name in parentheses may hold blanks; the fields are counted from behind it (proc_pid_stat(5), from field 3).
-  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ").map(Number);
+  const fields = text
+    .slice(text.lastIndexOf(")") + 2)
+    .split(" ")
+    .map(Number);
   const [user = NaN, system = NaN, endedUser = NaN, endedSystem = NaN] = fields.slice(11, 15);
   return { parent: fields[1], user, system, endedChildren: endedUser + endedSystem };
 }

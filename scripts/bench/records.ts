@@ -16,7 +16,16 @@ import {
   temporaryFolder,
   type Server,
 } from "./processes.ts";
-import { comparisonTables, measuredWith, number, publish, table, verdict, verdictTable, type Verdict } from "./report.ts";
+import {
+  comparisonTables,
+  measuredWith,
+  number,
+  publish,
+  table,
+  verdict,
+  verdictTable,
+  type Verdict,
+} from "./report.ts";
 import { seedCeiling, seedCorestead } from "./seed.ts";
 
 const { values: options } = parseArgs({
@@ -64,7 +73,9 @@ for (const operation of chosen) {
   await warmUp(pair, pair.ceiling, operation, warmUpSeconds);
   for (const connections of options.connections.split(",").map(Number)) {
     comparisons.push(await compare(pair, { operation, connections, rounds, seconds }));
-    process.stderr.write(`${operation} at ${connections} connections: ${number(comparisons.at(-1)?.ratio ?? NaN, 2)}\n`);
+    process.stderr.write(
+      `${operation} at ${connections} connections: ${number(comparisons.at(-1)?.ratio ?? NaN, 2)}\n`,
+    );
   }
 }
 await publish("records", await report(), options.write);

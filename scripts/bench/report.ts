@@ -1,7 +1,6 @@
 /** Tables of results, and their place in README.md. */
 import { join } from "node:path";
-import { version as elysiaVersion } from "elysia/package.json";
-import { version as postgresJsVersion } from "postgres/package.json";
+import { dependencies } from "../../package.json";
 import type { Comparison, SideResult } from "./compare.ts";
 
 /** A target and what was measured against it. */
@@ -76,7 +75,7 @@ export function number(value: number, digits: number): string {
 export function measuredWith(postgresVersion: string): string {
   const day = new Date().toISOString().slice(0, 10);
   const processors = `${navigator.hardwareConcurrency} processors`;
-  const libraries = `Elysia ${elysiaVersion}, postgres.js ${postgresJsVersion}, PostgreSQL ${postgresVersion}`;
+  const libraries = `Elysia ${dependencies.elysia}, postgres.js ${dependencies.postgres}, PostgreSQL ${postgresVersion}`;
   return `Measured ${day} with Bun ${Bun.version}, ${libraries}, ${processors} shared by client, servers and PostgreSQL.`;
 }
 

@@ -19,12 +19,23 @@ export async function seedCeiling(sql: Sql, total: number): Promise<void> {
   await withoutIndexes(sql, "contacts", () => inBatches(total, insert));
 }
 
-/** Makes a database by the API and fills it past the API: a million requests would take longer than the benchmark. */
-export async function seedCorestead(server: Server, sql: Sql, code: string, total: number): Promise<void> {
+/**
+ * Makes a database by the API and fills it past the API: a million requests would take longer than the benchmark.
+ * With `tableName` it is a multi-table database, and that is the table.
+ */
+export async function seedCorestead(
+  server: Server,
+  sql: Sql,
+  code: string,
+  total: number,
+  tableName?: string,
+): Promise<void> {
   const response = await fetch(`http://127.0.0.1:${server.port}/core/dbs.json`, {
     method: "POST",
     headers: { authorization: `Bearer ${adminToken}`, "content-type": "application/json" },
-    body: JSON.stringify({ db: { name: code, code, schema } }),
+    body: JSON.stringify({
+      db: { name: code, code, schema: tableName ? { tables: { [tableName]: schema } } : schema },
+    }),
   });
   if (response.status !== 201) throw new Error(`the database was not made: ${await response.text()}`);
   const { id } = (await response.json()) as { id: string };
@@ -33,8 +44,12 @@ export async function seedCorestead(server: Server, sql: Sql, code: string, tota
   const db = databaseOf(row);
   const store = createRecordStore(sql);
   const insert = (batch: readonly Seeded[]) => {
-    const records = batch.map(({ id: recordId, ...data }) => ({ id: recordId, createdAt: new Date(), json: JSON.stringify(data) }));
-    return store.createMany(db, tableForWrite(db, undefined), records);
+    const records = batch.map(({ id: recordId, ...data }) => ({
+      id: recordId,
+      createdAt: new Date(),
+      json: JSON.stringify(data),
+    }));
+    return store.createMany(db, tableForWrite(db, tableName), records);
   };
   await withoutIndexes(sql, "records", () => inBatches(total, insert));
 }

@@ -47,6 +47,7 @@ process.exit();
 async function idleLatency() {
   const hook = await webhook("create", "/idle");
   for (let n = 0; n < 50; n++) await changed(n);
+  await until(() => arrivals.get("/idle")?.length === 50);
   arrivals.delete("/idle");
   for (let n = 0; n < 500; n++) {
     await changed(n);
@@ -62,9 +63,15 @@ async function throughput(hooks: number, concurrency: number) {
   const kind = `bulk${hooks}x${concurrency}`;
   const source = "Bench::Thing";
   const paths = Array.from({ length: hooks }, (_, n) => `/${kind}/${n}`);
-  const made = await Promise.all(paths.map((path) => webhook(kind, path, { source_type: source, filter: null, concurrency })));
+  const made = await Promise.all(
+    paths.map((path) => webhook(kind, path, { source_type: source, filter: null, concurrency })),
+  );
   const events = deliveries / hooks;
-  const data = { id: "0198c5d2-7a1b-7c3d-8e4f-5a6b7c8d9e0f", created_at: new Date().toISOString(), note: "x".repeat(200) };
+  const data = {
+    id: "0198c5d2-7a1b-7c3d-8e4f-5a6b7c8d9e0f",
+    created_at: new Date().toISOString(),
+    note: "x".repeat(200),
+  };
   const payload = JSON.stringify({ accountId: 1, sourceType: source, kind, id: data.id, data });
   await sql`
     insert into jobs (name, run_at, created_at, payload)
@@ -126,9 +133,12 @@ async function post(path: string, body: object) {
 }
 
 async function until(check: () => boolean) {
-  const end = performance.now() + 120_000;
+  const end = performance.now() + 30_000;
   while (!check()) {
-    if (performance.now() > end) throw new Error("deliveries are missing");
+    if (performance.now() > end)
+      throw new Error(
+        `deliveries are missing: ${JSON.stringify([...arrivals].map(([path, all]) => [path, all.length]))} ${JSON.stringify([await sql`select count(*) from jobs`, await sql`select status, count(*), min(error), max(attempts), min(next_attempt_at) from webhook_deliveries group by 1`, await sql`select count(*), min(due_at), max(due_at), count(worker) as w, now() from webhook_queue`])}`,
+      );
     await Bun.sleep(10);
   }
 }

@@ -32,21 +32,22 @@ create table records (
   -- UUIDv7: the order of ids is the order of creation, `created_at` is its time
   id uuid not null,
   account_id bigint not null,
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  plan_version integer not null,
+  -- bits 1, 2, 4 of the string columns that hold only the first 255 characters of their value
+  long_strings smallint not null default 0,
   -- '' is the null table: "is null" would keep the planner from using the order of an index
   table_name text collate "C" not null default '',
-  data jsonb not null,
-  idx_str_1 text collate "C",
-  idx_str_2 text collate "C",
-  idx_str_3 text collate "C",
   idx_int_1 bigint,
   idx_int_2 bigint,
   idx_time_1 timestamptz,
   idx_time_2 timestamptz,
-  -- bits 1, 2, 4 of the string columns that hold only the first 255 characters of their value
-  long_strings smallint not null default 0,
-  plan_version integer not null,
-  created_at timestamptz not null,
-  updated_at timestamptz not null,
+  idx_str_1 text collate "C",
+  idx_str_2 text collate "C",
+  idx_str_3 text collate "C",
+  -- the last one, so that a scan by the others need not walk over it
+  data jsonb not null,
   primary key (db_id, id)
 ) with (
   autovacuum_vacuum_insert_scale_factor = 0.05,

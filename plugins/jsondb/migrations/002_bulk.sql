@@ -39,8 +39,8 @@ create unlogged table record_changes (
   table_name text not null,
   -- the table that the change took the record out of
   left_table text,
-  -- the record as the API answers it
-  body text not null,
+  -- the record after the change, or the one that was deleted, as print.ts reads it
+  raw text not null,
   at timestamptz not null default now(),
   primary key (db_id, id)
 );

@@ -130,9 +130,13 @@ as $$
 begin
   return query
   with r as materialized (
-    select * from unnest(ids_in, statuses_in, delays_in, response_statuses_in, response_bodies_in, errors_in,
-      durations_in, attempted_in)
-      as r (id, status, delay, response_status, response_body, error, duration_ms, attempted_at)
+    -- What is off or gone meanwhile is not tried again.
+    select u.id, u.delay, u.response_status, u.response_body, u.error, u.duration_ms, u.attempted_at,
+      case when u.status = 'pending' and not exists (
+        select from webhook_queue q join webhooks w on w.id = q.webhook_id and w.active where q.delivery_id = u.id
+      ) then 'failed' else u.status end as status
+    from unnest(ids_in, statuses_in, delays_in, response_statuses_in, response_bodies_in, errors_in, durations_in,
+      attempted_in) as u (id, status, delay, response_status, response_body, error, duration_ms, attempted_at)
   ), gone as (
     delete from webhook_queue q using r
     where q.delivery_id = r.id and q.worker = worker_in and r.status <> 'pending' returning q.delivery_id

@@ -1,0 +1,47 @@
+/** Prints records as JSON: what PostgreSQL has printed of a record's data is put into its answer as it is. Pure. */
+
+/** `nested`: the records API, `public`: the public methods, `flat`: searches (SPEC 2.4, CONTRACT 7). */
+export type Form = "nested" | "public" | "flat";
+
+export interface Printed {
+  readonly id: string;
+  /** As `Date.toJSON` writes it. */
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  /** "" is the null table. */
+  readonly tableName: string;
+  /** `data` as JSON; `flat` takes it without `id`, `created_at` and `updated_at`. */
+  readonly data: string;
+}
+
+/** Between the parts of a raw record, and between records. JSON text holds no such characters. */
+export const partSeparator = "\u0001";
+export const recordSeparator = "\u0002";
+
+export function printRecord({ id, createdAt, updatedAt, tableName, data }: Printed, form: Form): string {
+  const times = `"created_at":"${createdAt}","updated_at":"${updatedAt}"`;
+  if (form === "public") return `{"id":"${id}","data":${data},${times}}`;
+  if (form === "flat") return `{"id":"${id}",${times}${data === "{}" ? "}" : `,${data.slice(1)}`}`;
+  return `{"id":"${id}","data":${data},"table_name":${tableName === "" ? "null" : JSON.stringify(tableName)},${times}}`;
+}
+
+/** Reads a record as `rawRecord` of answer-store.ts gives it, and prints it. */
+export function printRaw(raw: string, form: Form): string {
+  const [id = "", createdAt = "", updatedAt = "", tableName = "", data = ""] = raw.split(partSeparator);
+  return printRecord({ id, createdAt: isoTime(createdAt), updatedAt: isoTime(updatedAt), tableName, data }, form);
+}
+
+/** Null is a page without records. */
+export function printPage(raw: string | null, form: Form): string {
+  if (raw === null) return "[]";
+  return `[${raw
+    .split(recordSeparator)
+    .map((record) => printRaw(record, form))
+    .join(",")}]`;
+}
+
+/** "2026-01-31 10:00:00.5+00", PostgreSQL's text of a time in UTC, -> "2026-01-31T10:00:00.500Z" */
+function isoTime(text: string): string {
+  const milliseconds = text.charAt(19) === "." ? text.slice(20, -3).slice(0, 3).padEnd(3, "0") : "000";
+  return `${text.slice(0, 10)}T${text.slice(11, 19)}.${milliseconds}Z`;
+}

@@ -1,0 +1,25 @@
+/**
+ * Every benchmark, one after another: `bun run bench [--quick] [--write]`. Each is a process of its own and is ended
+ * when it takes too long; all of them end within a quarter of an hour, with `--quick` within two minutes.
+ */
+import { resolve } from "node:path";
+
+const options = process.argv.slice(2);
+const quick = options.includes("--quick");
+/** Each benchmark and the seconds that it may take. The last two have no short form worth its while. */
+const all = { start: 90, prompts: 60, records: 400, plans: 90, million: 300, jobs: 180 };
+const chosen = Object.entries(all).filter(([name]) => !quick || (name !== "million" && name !== "jobs"));
+const root = resolve(import.meta.dir, "../..");
+
+for (const [name, longestSeconds] of chosen) {
+  process.stdout.write(`\n## ${name}\n`);
+  const child = Bun.spawn([process.execPath, `scripts/bench/${name}.ts`, ...options], {
+    cwd: root,
+    stdout: "inherit",
+    stderr: "inherit",
+    timeout: longestSeconds * 1000,
+  });
+  if ((await child.exited) === 0) continue;
+  process.stderr.write(`${name} failed or took too long\n`);
+  process.exitCode = 1;
+}
