@@ -30,6 +30,7 @@ const schema = `
   alter table c_first add constraint circle foreign key (other_id) references c_second;
   create table d_empty (id int);
   create table log_of_parents (id uuid);
+  create unlogged table e_passing (id int);
   create function note_parent() returns trigger language plpgsql as 'begin insert into log_of_parents values (new.id); return new; end';
   create trigger note_parent after insert on b_parents for each row execute function note_parent();`;
 
@@ -104,6 +105,16 @@ test("after a restore keys and triggers work as before", async () => {
   expect(await into`select 1 from log_of_parents where id = ${id}`).toHaveLength(1);
   const deferrable = await into`select 1 from pg_constraint where condeferrable`;
   expect(deferrable).toHaveLength(0);
+});
+
+test("the rows of an unlogged table are not worth a backup: they are left out, and gone after a restore", async () => {
+  await from.unsafe(rows);
+  await from`insert into e_passing values (1)`;
+  await into`insert into e_passing values (2)`;
+  await backup(from, file, log);
+  await restore(into, file, log);
+  expect(await into`select id from e_passing`).toHaveLength(0);
+  expect(await everything(into)).toEqual(await everything(from));
 });
 
 test("a backup is of one moment while others write, and only its owner can read it", async () => {

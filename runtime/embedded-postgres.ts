@@ -126,7 +126,7 @@ async function launch({ home, cluster, socketDir, logFile, runAs }: Place): Prom
   const log = openSync(logFile, "a", 0o600);
   const logStart = statSync(logFile).size;
   const command = ["/bin/sh", "-c", guarded, "corestead-postgres", join(home, "bin/postgres"), ...args];
-  const [words, user] = spawnAs(command, runAs);
+  const [words, identity] = spawnAs(command, runAs);
   const child = Bun.spawn(words, {
     cwd: cluster,
     stdin: "pipe",
@@ -134,7 +134,7 @@ async function launch({ home, cluster, socketDir, logFile, runAs }: Place): Prom
     stderr: log,
     // Its own session: Ctrl-C in the terminal is for us, and we stop the server when we are done with it.
     detached: true,
-    ...user,
+    ...identity,
   });
   closeSync(log);
   const exited = child.exited.then(async (code) => {

@@ -74,8 +74,8 @@ export async function createKernel(options: KernelOptions, sql: Sql, plugins: re
   await broadcast.start();
 
   const serve: Kernel["serve"] = async (started, routes) => {
-    for (const running of started) await register(running, parts);
-    await schedules.register({ id: "runtime.prune-idempotency", cron: "17 * * * *", run: idempotency.prune });
+    for (const running of started) register(running, parts);
+    schedules.register({ id: "runtime.prune-idempotency", cron: "17 * * * *", run: idempotency.prune });
     const system = systemRoutes({ sql, metrics, routes, origin: () => origin, stopping: stopping.signal });
     const { maxBodyBytes, trustedProxies } = config;
     const http = { routes, identify: identifier(started), idempotency, log, metrics, maxBodyBytes, trustedProxies };
@@ -113,12 +113,12 @@ function createParts({ target, log, solo }: KernelOptions, sql: Sql) {
   };
 }
 
-async function register(running: Started<unknown>, { queue, events, schedules }: Parts): Promise<void> {
+function register(running: Started<unknown>, { queue, events, schedules }: Parts): void {
   for (const handler of running.handlers ?? []) {
     if ("job" in handler) queue.handle(handler.job, handler.run, handler.options);
     else events.on(handler.event, handler.id, handler.run, handler.options);
   }
-  for (const schedule of running.schedules ?? []) await schedules.register(schedule);
+  for (const schedule of running.schedules ?? []) schedules.register(schedule);
 }
 
 function identifier(started: readonly Started<unknown>[]) {

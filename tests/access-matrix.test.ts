@@ -50,6 +50,10 @@ async function fixtures(): Promise<Record<string, Record<string, string>>> {
   const record = await made(`/core/dbs/${db}/records.json`, { record: { data: { a: 1 } } });
   const program = [{ type: "wait", seconds: 3600 }];
   const flow = await made("/connect/flows.json", { flow: { name: "Matrix", code, fields: { program } } });
+  const webhook = await made("/account/webhooks.json", {
+    webhook: { source_type: "Matrix::Thing", kind: "create", url: "http://127.0.0.1:1/" },
+  });
+  const delivery = (await app.post(`/account/webhooks/${webhook}/test.json`)).json;
   const person7 = { login: "matrix", name: "Matrix", password: "a long enough password" };
   return {
     "/account/users": { id: await made("/account/users.json", { user: { ...person7, role: "user" } }) },
@@ -57,6 +61,7 @@ async function fixtures(): Promise<Record<string, Record<string, string>>> {
     "/account/departments": { id: await made("/account/departments.json", { department: { name: "Matrix" } }) },
     "/account/groups": { id: await made("/account/groups.json", { group: { name: "Matrix" } }) },
     "/account/api_tokens": { id: await made("/account/api_tokens.json", { api_token: { name: "Matrix" } }) },
+    "/account/webhooks": { id: webhook, delivery_id: String(delivery.id) },
     "/core/prompts": {
       id: await made("/core/prompts.json", { prompt: { name: "Matrix", code, content: "x", kind: "chat" } }),
       n: "1",

@@ -73,9 +73,9 @@ describe("a PostgreSQL that is killed under load", () => {
     const others: string[] = [];
     let unavailable = 0;
     let n = 0;
-    let stop = false;
+    const load = new AbortController();
     const writer = async () => {
-      while (!stop) {
+      while (!load.signal.aborted) {
         const mine = n++;
         const answer = await server.request("POST", "/core/dbs/faults/records.json", { record: { data: { n: mine } } });
         if (answer.status === 201) acknowledged.add(mine);
@@ -94,7 +94,7 @@ describe("a PostgreSQL that is killed under load", () => {
     }
     const before = acknowledged.size;
     await eventually(() => acknowledged.size > before + 50, "service after the last kill");
-    stop = true;
+    load.abort();
     await writing;
     expect(others).toEqual([]);
     const stored = await storedNumbers(server);

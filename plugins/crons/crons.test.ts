@@ -147,7 +147,9 @@ test("what is due is fired once, however many look at once, and the next due tim
   for (const id of ids) await dueAt(id, "2030-01-01T12:10:00Z");
   const many = Array.from({ length: 5 }, () => firingAt("2030-01-01T12:10:01Z"));
   await Promise.all(many.map(({ check }) => check()));
-  const started = many.flatMap((one) => one.started.map(({ input }) => Number(input["cron_id"]))).toSorted((a, b) => a - b);
+  const started = many
+    .flatMap((one) => one.started.map(({ input }) => Number(input["cron_id"])))
+    .toSorted((a, b) => a - b);
   expect(started).toEqual(ids);
   expect(await show(ids[0] ?? 0)).toMatchObject({
     next_run_at: "2030-01-01T12:20:00.000Z",

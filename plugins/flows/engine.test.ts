@@ -19,7 +19,12 @@ async function run(program: unknown[], { input = {}, answers = {}, flows = {} }:
   const ids = Object.keys(flows);
   expect(checkProgram(program, templates).mistakes).toEqual([]);
   const { end, steps } = await dryRun({
-    ...{ code: "test", program: program as Program, input, answers, templates, accountUrl: "https://acme.test" },
+    code: "test",
+    program: program as Program,
+    input,
+    answers,
+    templates,
+    accountUrl: "https://acme.test",
     flowOf: async (code) =>
       flows[code] && { programId: ids.indexOf(code) + 1, program: flows[code] as unknown as Program },
   });

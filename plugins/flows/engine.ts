@@ -13,7 +13,9 @@ import { deadlineOf, idOf, placeIn, scopeAt, stepOf, type Thread, type World } f
 /** Another element of the same `each` has ended it. */
 class Stopped extends Error {}
 
+// So much may be computed before the state is stored and others get their turn.
 const burst = 200;
+const burstMs = 25;
 const shortWaitMs = 2000;
 const outputChars = 16_000;
 const outputsChars = 1_000_000;
@@ -26,6 +28,7 @@ export function createRun(state: State, host: Host) {
   let records: StepRecord[] = [];
   let memoryChanged = false;
   let sinceSaved = 0;
+  let savedAt = performance.now();
 
   const record = (frame: Frame | undefined, status: "finished" | "error", output: unknown, error: string | null) => {
     if (frame?.kind !== "block" || !frame.running) return;
@@ -106,6 +109,7 @@ export function createRun(state: State, host: Host) {
   async function save(): Promise<void> {
     sinceSaved = 0;
     await host.save();
+    savedAt = performance.now();
   }
 
   /** The flow step that stands on top has come to this result. */
@@ -148,7 +152,7 @@ export function createRun(state: State, host: Host) {
     if (!top) return false;
     if (thread.stopped()) throw new Stopped();
     host.signal.throwIfAborted();
-    if (sinceSaved >= burst) {
+    if (sinceSaved >= burst || (sinceSaved > 0 && performance.now() - savedAt > burstMs)) {
       if (host.mode === "inline") throw new Suspended(host.now());
       await save();
     }

@@ -3,7 +3,7 @@ import { failpoint, HttpError, sha256, ValidationError, type Tx } from "platform
 import type { FieldErrors } from "platform";
 import { isLoop, StepFault } from "./fault.ts";
 import type { Host } from "./host.ts";
-import type { Needed } from "./processes.ts";
+import type { Needed } from "./needed.ts";
 import type { RecordsRequest } from "./records.ts";
 import type { Programs } from "./state.ts";
 

@@ -3,7 +3,7 @@ import { mistakes, notFound, slugOf, uuidv7, type BaseContext, type Caller } fro
 import type { Connectors } from "../connectors/api.ts";
 import { checkProgram, isRecord } from "./check.ts";
 import type { FlowInput, FlowRow, FlowStore } from "./flow-store.ts";
-import type { CurrentFlow } from "./processes.ts";
+import type { CurrentFlow } from "./needed.ts";
 import type { Program, Step } from "./program.ts";
 import type { Templates } from "./template.ts";
 

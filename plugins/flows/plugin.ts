@@ -11,7 +11,8 @@ import migration from "./migrations/001_flows.sql" with { type: "text" };
 import instructions from "./prompts/flows_api.md" with { type: "text" };
 import { processExample, processRoutes } from "./process-routes.ts";
 import { createProcessStore } from "./process-store.ts";
-import { createProcesses, processModel } from "./processes.ts";
+import { processModel } from "./needed.ts";
+import { createProcesses } from "./processes.ts";
 import { createRecords } from "./records.ts";
 import { createTemplates } from "./template.ts";
 import { createWaiting } from "./waiting.ts";
@@ -50,7 +51,11 @@ export default definePlugin({
     const managing = createManaging({ ctx, store: flowStore, connectors: calling, templates });
     const waiting = createWaiting(ctx, store);
     const processes = createProcesses({
-      ...{ ctx, store, flowStore, waiting, templates },
+      ctx,
+      store,
+      flowStore,
+      waiting,
+      templates,
       accounts: people,
       connectors: calling,
       flowOf: managing.current,

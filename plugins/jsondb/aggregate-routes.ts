@@ -1,37 +1,15 @@
-import { invalid, jsonText, notFound, route, type BaseContext, type Route } from "platform";
-import { readAggregate } from "./aggregate.ts";
-import { aggregateRecords } from "./aggregate-store.ts";
-import type { Database } from "./database.ts";
-import { createTurns } from "./import-turns.ts";
+import { jsonText, route, type Route } from "platform";
+import type { Aggregates } from "./aggregate-run.ts";
 import { databaseAt } from "./record-routes.ts";
 import type { Databases } from "./store.ts";
 
-const maxMs = 10_000;
-const maxAtOnce = 3;
-
 interface Needed {
-  readonly ctx: Pick<BaseContext, "transaction">;
   readonly databases: Databases;
+  readonly aggregates: Aggregates;
 }
 
 /** Counts, sums, averages, least and largest values by group. `:id` of a database is an id or a code. */
-export function aggregateRoutes({ ctx, databases }: Needed): Route[] {
-  // Each holds a connection for as long as it lasts.
-  const turns = createTurns(maxAtOnce);
-
-  const aggregate = async (first: Database, params: URLSearchParams, timezone: string): Promise<string> => {
-    let db: Database | undefined = first;
-    for (let tries = 0; tries < 5 && db; tries++) {
-      const current: Database = db;
-      const asked = readAggregate(current, params);
-      const row = await ctx.transaction((tx) => aggregateRecords(tx, current, asked, timezone, maxMs));
-      if (row.planVersion === current.planVersion) return row.body;
-      db = row.planVersion === null ? undefined : await databases.refresh(current);
-    }
-    if (!db) throw notFound("there is no such database");
-    throw new Error("the schema changed faster than the records could be read");
-  };
-
+export function aggregateRoutes({ databases, aggregates }: Needed): Route[] {
   return [
     route(
       "GET",
@@ -69,17 +47,9 @@ export function aggregateRoutes({ ctx, databases }: Needed): Route[] {
       },
       async ({ account, params, query, request }) => {
         const db = await databaseAt(databases, account.id, params.id);
-        readAggregate(db, query);
-        const run = () => aggregate(db, query, account.timezone);
-        return jsonText(200, await turns(run, request.signal).catch(refuseSlow));
+        const call = { params: query, timezone: account.timezone, signal: request.signal };
+        return jsonText(200, await aggregates(db, call));
       },
     ),
   ];
-}
-
-/** PostgreSQL ended the statement: the same request would take as long again. */
-function refuseSlow(error: unknown): never {
-  if (error instanceof Error && "code" in error && error.code === "57014")
-    throw invalid({ base: [`it took longer than ${maxMs / 1000} s: narrow it by a filter or a table`] });
-  throw error;
 }

@@ -10,6 +10,8 @@ export interface Database {
   readonly schema: Schema;
   readonly publicMethods: PublicMethods;
   readonly schemaVersion: number;
+  /** What a record was checked against when it was written. */
+  readonly rulesVersion: number;
   readonly planVersion: number;
   /** Every record is indexed by this plan. Until then index columns are written, but not read. */
   readonly indexed: boolean;
@@ -25,6 +27,7 @@ export interface DatabaseRow {
   readonly schema: unknown;
   readonly publicMethods: unknown;
   readonly schemaVersion: number;
+  readonly rulesVersion: number;
   readonly planVersion: number;
   readonly indexedVersion: number;
   readonly live: boolean;
@@ -41,6 +44,7 @@ export function databaseOf(row: DatabaseRow): Database {
     schema: "schema" in parsed ? parsed.schema : { multiTable: false, tables: new Map([["", noTable]]) },
     publicMethods: "publicMethods" in methods ? methods.publicMethods : noMethods,
     schemaVersion: row.schemaVersion,
+    rulesVersion: row.rulesVersion,
     planVersion: row.planVersion,
     indexed: row.indexedVersion === row.planVersion,
     live: row.live,
@@ -72,7 +76,8 @@ export function tableForSearch(db: Database, name: string | null | undefined): T
 
 /** Whether what fits the one fits the other, and fills the same index columns. */
 export function sameSchema(a: Schema, b: Schema): boolean {
-  const rules = ({ tables }: Schema) => [...tables.values()].map(({ name, fields }) => JSON.stringify([name, [...fields]])).toSorted();
+  const rules = ({ tables }: Schema) =>
+    [...tables.values()].map(({ name, fields }) => JSON.stringify([name, [...fields]])).toSorted();
   return rules(a).join() === rules(b).join() && sameIndexes(a, b);
 }
 

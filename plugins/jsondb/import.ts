@@ -18,7 +18,7 @@ import { sameSchema, tableForWrite, type Database } from "./database.ts";
 import type { Row, RowFault, RowReader } from "./import-rows.ts";
 import { dataFromText } from "./import-values.ts";
 import { checkRecord, type Data } from "./record.ts";
-import type { NewRecord, RecordStore } from "./record-store.ts";
+import type { ManyRecord, RecordStore } from "./record-store.ts";
 import { changeOf, newRecord, refuse, timeOfId } from "./records.ts";
 import type { Databases } from "./store.ts";
 import { createTurns } from "./import-turns.ts";
@@ -127,7 +127,7 @@ export function createImports({ ctx, databases, store, records, stored }: Needed
   }
 
   async function storePart(db: Database, { tableName, body, wanted }: Part, tx: Tx): Promise<boolean> {
-    const rows = body.split("\n").map((line): NewRecord => {
+    const rows = body.split("\n").map((line): ManyRecord => {
       const id = line.slice(0, idLength);
       return { id, json: line.slice(idLength), createdAt: timeOfId(id) };
     });
@@ -148,7 +148,7 @@ const moved = new Error("the database has changed since rows were checked");
 const idLength = 36;
 
 interface CheckedRow {
-  readonly record: NewRecord;
+  readonly record: ManyRecord;
   readonly tableName: string;
   readonly data: Data;
 }
@@ -195,7 +195,7 @@ function collectParts(keep: (part: Part, number: number) => Promise<void>) {
     characters = 0;
   };
   return {
-    async add({ id, json }: NewRecord, tableName: string, wanted: boolean): Promise<void> {
+    async add({ id, json }: ManyRecord, tableName: string, wanted: boolean): Promise<void> {
       const part = open.get(tableName) ?? { lines: [], wanted: false };
       open.set(tableName, part);
       // JSON has no line break outside of an escape.

@@ -2,6 +2,7 @@ import { definePlugin, setting } from "platform";
 import { accounts } from "../accounts/api.ts";
 import { tokens } from "../tokens/api.ts";
 import { aggregateRoutes } from "./aggregate-routes.ts";
+import { createAggregates } from "./aggregate-run.ts";
 import { jsonDatabases } from "./api.ts";
 import { backgroundJobs } from "./background.ts";
 import { createBackgroundStore } from "./background-store.ts";
@@ -103,7 +104,7 @@ export default definePlugin({
         ...searchRoutes({ ctx, databases, searches }),
         ...publicRoutes({ ctx, databases, calls, searches }),
         ...bulkRoutes({ ctx, databases, store: bulk, imports, batches }),
-        ...aggregateRoutes({ ctx, databases }),
+        ...aggregateRoutes({ databases, aggregates: createAggregates({ ctx, databases }) }),
         ...eventRoutes({ databases, events, tokens: ctx.services.tokens }),
       ],
     };

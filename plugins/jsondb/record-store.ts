@@ -1,17 +1,23 @@
 /** All SQL about single records. A write names the schema it was checked against, in the same statement. */
-import type { Queryable, Sql, Tx } from "platform";
+import { invalid, type Queryable, type Sql, type Tx } from "platform";
 import { rawRecord, selectedData } from "./answer-store.ts";
 import { createTelling } from "./change-store.ts";
 import type { Database } from "./database.ts";
+import { indexValues } from "./index-values.ts";
 import { printRaw } from "./print.ts";
-import { recordLimits } from "./record.ts";
+import { recordLimits, type Data } from "./record.ts";
 import type { Table } from "./schema.ts";
 
-export interface NewRecord {
+/** One of many records to be inserted. */
+export interface ManyRecord {
   readonly id: string;
   readonly createdAt: Date;
   /** `data` as JSON text. */
   readonly json: string;
+}
+
+export interface NewRecord extends ManyRecord {
+  readonly data: Data;
 }
 
 /** Narrows a statement to the records of one visitor. SPEC 2.4, `scope_by`. */
@@ -52,13 +58,7 @@ export interface Change {
   readonly table: Table;
   /** The changed fields as JSON text. */
   readonly json: string;
-  /** Required fields that the change does not bring: the record must have them. */
-  readonly mustHave: readonly string[];
   readonly guard: Guard | undefined;
-  /** The row is locked and was checked as it stands: it may come from another table. */
-  readonly checked: boolean;
-  /** The other table that the record comes from. */
-  readonly leftTable?: string | undefined;
 }
 
 export type RecordStore = ReturnType<typeof createRecordStore>;
@@ -66,11 +66,11 @@ export type RecordStore = ReturnType<typeof createRecordStore>;
 export function createRecordStore(sql: Sql) {
   const columns =
     sql.unsafe(`db_id, id, account_id, table_name, data, idx_str_1, idx_str_2, idx_str_3, idx_int_1, idx_int_2,
-    idx_time_1, idx_time_2, long_strings, plan_version, created_at, updated_at`);
+    idx_time_1, idx_time_2, long_strings, plan_version, rules_version, created_at, updated_at`);
   const indexColumns = sql.unsafe(
     "idx_str_1, idx_str_2, idx_str_3, idx_int_1, idx_int_2, idx_time_1, idx_time_2, long_strings",
   );
-  const indexValues = sql.unsafe("x.str_1, x.str_2, x.str_3, x.int_1, x.int_2, x.time_1, x.time_2, x.long_strings");
+  const indexedValues = sql.unsafe("x.str_1, x.str_2, x.str_3, x.int_1, x.int_2, x.time_1, x.time_2, x.long_strings");
   const raw = sql.unsafe(rawRecord());
   const narrowed = sql.unsafe(rawRecord(selectedData("shown.names")));
   const recordColumns = sql`, r.id, r.table_name, r.data, r.created_at, r.updated_at`;
@@ -90,22 +90,31 @@ export function createRecordStore(sql: Sql) {
   return {
     /** False where the database has another schema by now, or is gone. */
     async create(db: Database, table: Table, record: NewRecord, on: Queryable = sql): Promise<boolean> {
+      const { values, longBits } = indexValues(table, record.data);
+      const [str1, str2, str3, int1, int2, time1, time2] = values;
       const { count } = await on`
         ${telling.begin(db.live)} insert into records as r (${columns})
-        select d.id, ${record.id}, d.account_id, ${table.name}, v.data, ${indexValues}, d.plan_version,
-          ${record.createdAt}, ${record.createdAt}
-        from dbs d, (select ${record.json}::text::jsonb as data offset 0) v,
-          record_index(v.data, ${[...table.indexFields]}::text[]) x
+        select d.id, ${record.id}, d.account_id, ${table.name}, ${record.json}::text::jsonb, ${str1 ?? null}, ${str2 ?? null},
+          ${str3 ?? null}, ${int1 ?? null}::text::bigint, ${int2 ?? null}::text::bigint, ${time1 ?? null}::text::timestamptz,
+          ${time2 ?? null}::text::timestamptz, ${longBits}, d.plan_version, d.rules_version, ${record.createdAt},
+          ${record.createdAt}
+        from dbs d
         where d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}
         ${telling.end(db.live, "create", undefined)}`;
       return count === 1;
     },
 
     /** The same for many of one table in one statement: all or none. For imports and batches. */
-    async createMany(db: Database, table: Table, records: readonly NewRecord[], on: Queryable = sql): Promise<boolean> {
+    async createMany(
+      db: Database,
+      table: Table,
+      records: readonly ManyRecord[],
+      on: Queryable = sql,
+    ): Promise<boolean> {
       const { count } = await on`
         ${telling.begin(db.live)} insert into records as r (${columns})
-        select d.id, n.id, d.account_id, ${table.name}, v.data, ${indexValues}, d.plan_version, n.created_at, n.created_at
+        select d.id, n.id, d.account_id, ${table.name}, v.data, ${indexedValues}, d.plan_version, d.rules_version,
+          n.created_at, n.created_at
         from dbs d, unnest(${records.map(({ id }) => id)}::uuid[], ${records.map(({ json }) => json)}::text[],
           ${records.map(({ createdAt }) => createdAt.toJSON())}::timestamptz[]) as n (id, json, created_at),
           lateral (select n.json::jsonb as data offset 0) v,
@@ -147,27 +156,46 @@ export function createRecordStore(sql: Sql) {
 
     /**
      * Merges the change into the record, key by key. Undefined where that cannot be done just so: no such record, one of
-     * another table or without a required field, one that would become too large, or another schema by now.
+     * another table or checked against other rules, or another schema by now. 422 where it would become too large.
      */
-    async update(db: Database, change: Change, shape: Shape, on: Queryable = sql): Promise<Written | undefined> {
-      const { table, mustHave, checked } = change;
-      const unchecked = checked
-        ? nothing
-        : sql`and r.table_name = ${table.name} and pg_column_size(r.data || v.changes) <= ${recordLimits.dataBytes}`;
-      const complete =
-        checked || mustHave.length === 0
-          ? nothing
-          : sql`and (select bool_and(r.data ->> f is not null) from unnest(${[...mustHave]}::text[]) f)`;
+    async update(db: Database, change: Change & { data: Data }, shape: Shape, on: Queryable = sql) {
+      const { values, given, stringBits, longBits } = indexValues(change.table, change.data);
+      const [str1, str2, str3, int1, int2, time1, time2] = values.map((value) => value ?? null);
+      const [hasStr1, hasStr2, hasStr3, hasInt1, hasInt2, hasTime1, hasTime2] = given;
+      // One text for all changes: PostgreSQL keeps a plan for each text.
       const rows = await on<RawRow[]>`
+        ${telling.begin(db.live)} update records r set data = r.data || ${change.json}::text::jsonb,
+          idx_str_1 = case when ${hasStr1 ?? false} then ${str1 ?? null} else r.idx_str_1 end,
+          idx_str_2 = case when ${hasStr2 ?? false} then ${str2 ?? null} else r.idx_str_2 end,
+          idx_str_3 = case when ${hasStr3 ?? false} then ${str3 ?? null} else r.idx_str_3 end,
+          idx_int_1 = case when ${hasInt1 ?? false} then ${int1 ?? null}::text::bigint else r.idx_int_1 end,
+          idx_int_2 = case when ${hasInt2 ?? false} then ${int2 ?? null}::text::bigint else r.idx_int_2 end,
+          idx_time_1 = case when ${hasTime1 ?? false} then ${time1 ?? null}::text::timestamptz else r.idx_time_1 end,
+          idx_time_2 = case when ${hasTime2 ?? false} then ${time2 ?? null}::text::timestamptz else r.idx_time_2 end,
+          long_strings = (r.long_strings & ~${stringBits}::int | ${longBits}::int)::smallint,
+          updated_at = greatest(now(), r.created_at)
+        from dbs d
+        where r.db_id = ${db.id} and r.id = ${change.id} and r.account_id = ${db.accountId}
+          and r.table_name = ${change.table.name} and r.rules_version = ${db.rulesVersion}
+          and d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}
+          ${guarded(change.guard)}
+        ${telling.end(db.live, "update", shown(shape))}`.catch(refuseSize);
+      return written(rows, shape);
+    },
+
+    /** The same for a record that `lock` holds and that was checked whole: it may come from another table, or other rules. */
+    async rewrite(tx: Tx, db: Database, change: Change, shape: Shape, leftTable: string | undefined) {
+      const { id, table, json, guard } = change;
+      const rows = await tx<RawRow[]>`
         ${telling.begin(db.live)} update records r set table_name = ${table.name}, data = r.data || v.changes,
           (${indexColumns}) = (
-            select ${indexValues} from record_index(r.data || v.changes, ${[...table.indexFields]}::text[]) x),
-          plan_version = d.plan_version, updated_at = greatest(now(), r.created_at)
-        from dbs d, (select ${change.json}::text::jsonb as changes offset 0) v
-        where r.db_id = ${db.id} and r.id = ${change.id} and r.account_id = ${db.accountId}
+            select ${indexedValues} from record_index(r.data || v.changes, ${[...table.indexFields]}::text[]) x),
+          plan_version = d.plan_version, rules_version = d.rules_version, updated_at = greatest(now(), r.created_at)
+        from dbs d, (select ${json}::text::jsonb as changes offset 0) v
+        where r.db_id = ${db.id} and r.id = ${id} and r.account_id = ${db.accountId}
           and d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}
-          ${unchecked} ${complete} ${guarded(change.guard)}
-        ${telling.end(db.live, "update", shown(shape), change.leftTable)}`;
+          ${guarded(guard)}
+        ${telling.end(db.live, "update", shown(shape), leftTable)}`.catch(refuseSize);
       return written(rows, shape);
     },
 
@@ -186,4 +214,11 @@ export function createRecordStore(sql: Sql) {
       return written(rows, shape);
     },
   };
+}
+
+/** The table's own bound on what changes let a record grow to. */
+function refuseSize(error: unknown): never {
+  if (error instanceof Error && "constraint_name" in error && error.constraint_name === "records_size")
+    throw invalid({ data: [`may have at most ${recordLimits.dataBytes} characters as JSON`] });
+  throw error;
 }

@@ -81,8 +81,7 @@ export function createRecords({ ctx, databases, store, changes }: Needed) {
     refuse(found.tableName === table.name ? checkMissing(table, merged) : checkRecord(table, merged));
     refuse(checkSize(JSON.stringify(merged)));
     const leftTable = found.tableName === table.name ? undefined : found.tableName;
-    const change = { id, table, json: JSON.stringify(data), mustHave: [], guard, checked: true, leftTable };
-    return store.update(db, change, shape, tx);
+    return store.rewrite(tx, db, { id, table, json: JSON.stringify(data), guard }, shape, leftTable);
   };
 
   const merge = async (db: Database, id: string, write: Write, asked: Shape, guard?: Guard, given?: Tx) => {
@@ -90,10 +89,9 @@ export function createRecords({ ctx, databases, store, changes }: Needed) {
     refuse(checkChanges(table, data));
     const json = JSON.stringify(data);
     refuse(checkSize(json));
-    const mustHave = table.required.filter((name) => !Object.hasOwn(data, name));
     const wanted = isWanted(db, "update", id, table.name, data);
     const shape = { ...asked, whole: wanted };
-    const change = { id, table, json, mustHave, guard, checked: false };
+    const change = { id, table, data, json, guard };
     const attempt = (locked: boolean) => async (tx: Tx | undefined) => {
       const done =
         locked && tx ? await mergeLocked(tx, db, id, write, shape, guard) : await store.update(db, change, shape, tx);
@@ -203,5 +201,5 @@ function checkMissing(table: Table, merged: Data): Faults {
 
 function checkSize(json: string): Faults {
   if (json.length <= recordLimits.dataBytes) return undefined;
-  return { data: [`may have at most ${recordLimits.dataBytes} bytes as JSON`] };
+  return { data: [`may have at most ${recordLimits.dataBytes} characters as JSON`] };
 }

@@ -55,7 +55,7 @@ export type DbStore = ReturnType<typeof createDbStore>;
 
 export function createDbStore(sql: Sql) {
   const columns = sql`
-    id, account_id, code, name, app_id, schema, public_methods, fields, version, schema_version, plan_version,
+    id, account_id, code, name, app_id, schema, public_methods, fields, version, schema_version, rules_version, plan_version,
     indexed_version, live, created_by_id, updated_by_id, created_at, updated_at`;
 
   const json = (value: unknown) => (value === null || value === undefined ? null : JSON.stringify(value));
@@ -118,8 +118,8 @@ export function createDbStore(sql: Sql) {
         value === undefined ? sql`` : sql`${sql(name)} = ${json(value)}::text::json,`;
       const schema = {
         none: sql``,
-        "same indexes": sql`schema_version = schema_version + 1,`,
-        "other indexes": sql`schema_version = schema_version + 1, plan_version = plan_version + 1, plan_xid = pg_current_xact_id(),`,
+        "same indexes": sql`schema_version = schema_version + 1, rules_version = rules_version + 1,`,
+        "other indexes": sql`schema_version = schema_version + 1, rules_version = rules_version + 1, plan_version = plan_version + 1, plan_xid = pg_current_xact_id(),`,
       }[schemaChange];
       const [row] = await tx<DbRow[]>`
         update dbs set ${set("name", input.name)} ${set("code", input.code)} ${set("app_id", input.appId)}

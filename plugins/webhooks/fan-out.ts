@@ -18,7 +18,7 @@ export const urgedTopic = "webhooks.urged";
 export function createFanOut({ ctx, store, subscriptions }: FanOutOptions) {
   const insert = batched(async (all: readonly (readonly NewDelivery[])[]) => {
     const rows = all.flat();
-    await store.insert(rows);
+    for (const part of inParts(rows)) await store.insert(part);
     // Only after the commit do those of one key see each other.
     const ordered = rows.flatMap(({ webhookId, orderKey }) => (orderKey === null ? [] : [{ webhookId, orderKey }]));
     if (ordered.length > 0) await store.promote(ordered);
@@ -50,4 +50,22 @@ export function createFanOut({ ctx, store, subscriptions }: FanOutOptions) {
     );
     failpoint("webhooks.deliveries-written");
   };
+}
+
+const mostRows = 1000;
+const mostChars = 8_000_000;
+
+/** A large record goes to many webhooks in several statements. */
+function* inParts(rows: readonly NewDelivery[]): Generator<readonly NewDelivery[]> {
+  let from = 0;
+  let chars = 0;
+  for (const [at, { body }] of rows.entries()) {
+    if (at > from && (at - from === mostRows || chars + body.length > mostChars)) {
+      yield rows.slice(from, at);
+      from = at;
+      chars = 0;
+    }
+    chars += body.length;
+  }
+  if (from < rows.length) yield rows.slice(from);
 }

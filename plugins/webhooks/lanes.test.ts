@@ -223,3 +223,39 @@ describe("other targets", () => {
     });
   });
 });
+
+describe("a process that stops", () => {
+  test("lets a delivery end, and gives back what does not", async () => {
+    const own = await startTestApp({ env: { LOG_LEVEL: "error", WEBHOOK_CONCURRENCY: "2" } });
+    const requests = new Map<string, (string | null)[]>();
+    const started = Promise.withResolvers<void>();
+    const others = receiver.answer;
+    receiver.answer = async (request) => {
+      if (!request.path.startsWith("/stop")) return others(request);
+      const ids = requests.get(request.path) ?? [];
+      requests.set(request.path, ids.concat(request.headers.get("webhook-id")));
+      if (requests.size === 2) started.resolve();
+      if (ids.length > 0 || request.path === "/stop/third") return new Response("ok");
+      await (request.path === "/stop/hangs" ? new Promise(() => {}) : started.promise);
+      return new Response("ok");
+    };
+    for (const path of ["/stop/ends", "/stop/hangs", "/stop/third"]) {
+      const webhook = { source_type: "Core::Db", kind: "create", url: receiver.url + path };
+      expect((await own.post("/account/webhooks.json", { webhook })).status).toBe(201);
+    }
+    await own.post("/core/dbs.json", { db: { name: "Stop" } });
+    await started.promise;
+    await own.stop();
+    const statuses = async (app: TestApp) =>
+      Promise.all(
+        [1, 2, 3].map(async (id) => (await app.get(`/account/webhooks/${id}/deliveries.json`)).json[0].status),
+      );
+
+    const next = await startTestApp({ target: own.target, env: { LOG_LEVEL: "error" } });
+    await eventually(async () => (await statuses(next)).every((status) => status === "delivered"));
+    expect(requests.get("/stop/ends")).toHaveLength(1);
+    expect(requests.get("/stop/hangs")).toHaveLength(2);
+    expect(new Set(requests.get("/stop/hangs")).size).toBe(1);
+    await next.stop();
+  }, 60_000);
+});

@@ -66,6 +66,8 @@ const maxUnwritten = 2000;
 const rateSlackMs = 20;
 // The delivery itself waits as long as the receiver asks; the others of its webhook find out again.
 const maxPauseSeconds = 60;
+// From the beginning of the stop; requests and jobs have about as long.
+const graceMs = 6000;
 const ever = new Date(0);
 const never = new Date(8.64e15);
 
@@ -75,6 +77,8 @@ export function createLanes(options: LanesOptions) {
   const held = new Map<number, Held>();
   let state: "idle" | "running" | "stopping" = "idle";
   const load = { inFlight: 0 };
+  /** Those that could send if this process did not send as much as it may already. */
+  const blocked = new Set<Lane>();
   const timers: ReturnType<typeof setInterval>[] = [];
   const settler = createSettler({ store, log, wake: (place) => wake(place.accountId, place.webhookId) });
 
@@ -95,6 +99,7 @@ export function createLanes(options: LanesOptions) {
       const delivery = lane.waiting.shift();
       if (delivery) void run(lane, hook, delivery);
     }
+    if (isFull() && lane.waiting.length > 0 && lane.inFlight < slots) blocked.add(lane);
     // As many as are sent at once wait here already: a slot is never empty while the queue is asked.
     const most = Math.min((lane.suspect ? 1 : slots * 2) - lane.inFlight - lane.waiting.length, claimMost);
     if (lane.more && !lane.claiming && most > 0 && settler.unwritten() < maxUnwritten) void refill(lane, most);
@@ -185,7 +190,8 @@ export function createLanes(options: LanesOptions) {
     lane.inFlight--;
     load.inFlight--;
     pump(lane);
-    if (load.inFlight === maxInFlight - 1) for (const other of lanes.values()) if (other !== lane) pump(other);
+    const [next] = blocked;
+    if (next && blocked.delete(next)) pump(next);
   };
   const finish = async (hook: Hook, delivery: ClaimedDelivery, outcome: Awaited<ReturnType<Attempt>>) => {
     const written = await settler.settle(hook.row.accountId, delivery, judge(hook, delivery, outcome), outcome);
@@ -238,9 +244,11 @@ export function createLanes(options: LanesOptions) {
     mine.controller.abort(new Error("the lease of this delivery was lost"));
   };
 
+  let restedAt = 0;
   const rest = () => {
     if (state !== "running") return;
     state = "stopping";
+    restedAt = performance.now();
     clearInterval(timers.shift());
     for (const lane of lanes.values()) {
       clearTimeout(lane.timer);
@@ -249,6 +257,10 @@ export function createLanes(options: LanesOptions) {
         settler.release(id);
       }
     }
+  };
+
+  const idleUntil = async (end: number) => {
+    while (load.inFlight > 0 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 5));
   };
 
   return {
@@ -269,14 +281,14 @@ export function createLanes(options: LanesOptions) {
     },
     /** Begins no more; what is under way may end. */
     rest,
-    /** Gives back what has not ended. */
+    /** Waits a while for what is under way, and gives back what has not ended. */
     async stop() {
       rest();
+      await idleUntil(restedAt + graceMs);
       for (const timer of timers.splice(0)) clearInterval(timer);
       for (const { controller, settling } of held.values())
         if (!settling) controller.abort(new Error("the process stops"));
-      const end = performance.now() + 1000;
-      while (load.inFlight > 0 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 5));
+      await idleUntil(performance.now() + 1000);
       await settler.stop();
     },
   };

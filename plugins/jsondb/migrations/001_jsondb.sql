@@ -11,8 +11,10 @@ create table dbs (
   fields json not null default '{}',
   -- of the whole row, for ETag
   version integer not null default 1,
-  -- rises with every change of `schema`; a record is written by a statement that names the one it was checked against
+  -- rises with everything that writers must know; a record is written by a statement that names what it was made for
   schema_version integer not null default 1,
+  -- rises with every change of `schema` too, and with nothing else: what a record was last checked against
+  rules_version integer not null default 1,
   -- rises where the change moved an index column; `indexed_version` follows when every record is indexed anew
   plan_version integer not null default 1,
   indexed_version integer not null default 1,
@@ -35,6 +37,7 @@ create table records (
   created_at timestamptz not null,
   updated_at timestamptz not null,
   plan_version integer not null,
+  rules_version integer not null,
   -- bits 1, 2, 4 of the string columns that hold only the first 255 characters of their value
   long_strings smallint not null default 0,
   -- '' is the null table: "is null" would keep the planner from using the order of an index
@@ -48,7 +51,9 @@ create table records (
   idx_str_3 text collate "C",
   -- the last one, so that a scan by the others need not walk over it
   data jsonb not null,
-  primary key (db_id, id)
+  primary key (db_id, id),
+  -- Changes could let a record grow without an end. Not yet stored, `data` is not yet compressed.
+  constraint records_size check (pg_column_size(data) <= 2000000 or octet_length(data::text) <= 8000000)
 ) with (
   autovacuum_vacuum_insert_scale_factor = 0.05,
   autovacuum_analyze_scale_factor = 0.02

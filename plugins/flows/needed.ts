@@ -1,0 +1,65 @@
+/** What starting and driving flow processes needs, and how they are told of. */
+import { event, job, modelChanged, type BaseContext, type ModelChange, type Tx } from "platform";
+import type { Accounts } from "../accounts/api.ts";
+import type { Connectors } from "../connectors/api.ts";
+import type { FlowStore } from "./flow-store.ts";
+import type { ProcessRow, ProcessStore } from "./process-store.ts";
+import type { Program } from "./program.ts";
+import type { FlowRecords } from "./records.ts";
+import { toEvent } from "./show.ts";
+import type { Templates } from "./template.ts";
+import type { Waiting } from "./waiting.ts";
+
+export interface CurrentFlow {
+  readonly code: string;
+  readonly programId: number;
+  readonly program: Program;
+}
+
+export interface Needed {
+  readonly ctx: Pick<BaseContext, "transaction" | "changed" | "wanted" | "emit" | "enqueue" | "broadcast" | "log">;
+  readonly store: ProcessStore;
+  readonly flowStore: FlowStore;
+  readonly accounts: Accounts;
+  readonly connectors: Connectors;
+  readonly templates: Templates;
+  readonly waiting: Waiting;
+  /** The active flow of this code. */
+  readonly flowOf: (accountId: number, code: string) => Promise<CurrentFlow | undefined>;
+  readonly records: FlowRecords;
+  readonly leaseSeconds: number;
+}
+
+export interface ProcessId {
+  readonly accountId: number;
+  readonly id: string;
+}
+
+/** A new process has steps that reach outside: an event, so that flows that start each other are counted as a chain. */
+export const processStarted = event<ProcessId>("connect.flow.started");
+/** A process is to be gone on with. */
+export const driveProcess = job<ProcessId>("flows.drive");
+
+export const processModel = "Connect::FlowProcess";
+
+/** The kinds of change that a process coming to this status is. */
+export const kindsOf = { pending: [], finished: ["update", "finished"], error: ["update", "error"] } as const;
+
+export interface Told {
+  /** Those kinds of this change that somebody follows. */
+  wanted(row: ProcessRow, kinds: readonly string[]): string[];
+  tell(row: ProcessRow, kinds: readonly string[], tx: Tx): Promise<void>;
+}
+
+export function createTold(ctx: Pick<BaseContext, "changed" | "wanted">): Told {
+  return {
+    wanted: (row, kinds) => kinds.filter((kind) => ctx.wanted(modelChanged, changeOf(row, kind))),
+    async tell(row, kinds, tx) {
+      for (const kind of kinds) await ctx.changed(changeOf(row, kind), tx);
+    },
+  };
+}
+
+function changeOf(row: ProcessRow, kind: string): ModelChange {
+  return { accountId: row.accountId, sourceType: processModel, kind, id: row.id, data: toEvent(row) };
+}

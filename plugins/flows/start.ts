@@ -1,0 +1,112 @@
+/** Starts a flow: what has no effect is run at once; where that is all, the process is one statement, and finished. */
+import { failpoint, uuidv7, type Tx } from "platform";
+import type { StartFlow } from "./api.ts";
+import { createBatch } from "./batch.ts";
+import { createRun } from "./engine.ts";
+import { MemoryFull } from "./fault.ts";
+import type { End } from "./host.ts";
+import { createHost } from "./live-host.ts";
+import { driveProcess, kindsOf, processStarted, type CurrentFlow, type Needed, type Told } from "./needed.ts";
+import type { NewProcess, ProcessRow } from "./process-store.ts";
+import { memoryText, newState, type Memory, type StepRecord } from "./state.ts";
+
+export interface Started {
+  readonly process: ProcessRow;
+  readonly steps: readonly StepRecord[];
+}
+
+interface Prepared extends Started {
+  readonly written: NewProcess;
+  /** When to go on with it; undefined where it has ended. */
+  readonly until: number | undefined;
+}
+
+/** Never aborted: what is computed at once is not stopped. */
+const never = new AbortController().signal;
+
+export function createStart(needed: Needed, told: Told) {
+  const { ctx, store } = needed;
+  const insertTogether = createBatch<NewProcess>((rows) => store.insert(rows));
+
+  const insert = async ({ process, written, until }: Prepared, kinds: readonly string[], tx: Tx): Promise<void> => {
+    const { accountId, id } = process;
+    await store.insert([written], tx);
+    await told.tell(process, kinds, tx);
+    if (until === undefined) return;
+    if (until > Date.now())
+      await ctx.enqueue(driveProcess, { accountId, id }, { tx, accountId, runAt: new Date(until) });
+    else await ctx.emit(processStarted, { accountId, id }, tx, { accountId });
+  };
+
+  /** Undefined where there is no active flow of this code. */
+  return async ({ accountId, code, input, tx }: StartFlow): Promise<Started | undefined> => {
+    const flow = await needed.flowOf(accountId, code);
+    if (!flow) return undefined;
+    const prepared = await runAtOnce(needed, accountId, flow, input);
+    const { process } = prepared;
+    const kinds = told.wanted(process, ["create", ...kindsOf[process.status]]);
+    if (tx) await insert(prepared, kinds, tx);
+    else if (prepared.until === undefined && kinds.length === 0) await insertTogether(prepared.written);
+    else await ctx.transaction((own) => insert(prepared, kinds, own));
+    failpoint("flows.started");
+    return prepared;
+  };
+}
+
+/** A new process, as far as it goes without any effect. */
+async function runAtOnce(
+  needed: Needed,
+  accountId: number,
+  flow: CurrentFlow,
+  input: StartFlow["input"],
+): Promise<Prepared> {
+  const { code: flowCode, programId, program } = flow;
+  const id = uuidv7();
+  const state = newState(flowCode, programId, input);
+  const programs = new Map([[programId, program]]);
+  const save = async () => {};
+  const host = await createHost(needed, { accountId, id, programs, mode: "inline", signal: never, save });
+  const run = createRun(state, host);
+  const { end, memory } = keepable(await run.run(), state.memory);
+  const process = processOf({ accountId, id, flowCode, input, createdAt: timeOf(id) }, end);
+  const steps = run.take().records.toSorted((a, b) => a.n - b.n);
+  const written: NewProcess = {
+    ...process,
+    programId,
+    input: JSON.stringify(input),
+    data: end.kind === "finished" ? JSON.stringify(process.data) : null,
+    cursor: memory === null ? null : JSON.stringify(state.cursor),
+    memory,
+    steps: JSON.stringify(steps),
+  };
+  return { process, steps, written, until: end.kind === "suspended" ? end.until : undefined };
+}
+
+/** The memory as text where there is something to go on with; an end where it is too large to be kept. */
+function keepable(end: End, memory: Memory): { end: End; memory: string | null } {
+  if (end.kind === "finished") return { end, memory: null };
+  try {
+    return { end, memory: memoryText(memory) };
+  } catch (error) {
+    if (!(error instanceof MemoryFull)) throw error;
+    return { end: { kind: "error", message: error.message }, memory: null };
+  }
+}
+
+type New = Pick<ProcessRow, "accountId" | "id" | "flowCode" | "input" | "createdAt">;
+
+function processOf(process: New, end: End): ProcessRow {
+  const status = end.kind === "suspended" ? "pending" : end.kind;
+  return {
+    ...process,
+    status,
+    data: end.kind === "finished" ? (end.data ?? null) : null,
+    error: end.kind === "error" ? end.message : null,
+    finishedAt: status === "pending" ? null : new Date(),
+  };
+}
+
+/** When a UUIDv7 was made. */
+function timeOf(id: string): Date {
+  return new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16));
+}
