@@ -15,7 +15,7 @@ import { startEmbeddedPostgres } from "../runtime/embedded-postgres.ts";
 import { createLog } from "../runtime/log.ts";
 import { exists, linkLibraries } from "../runtime/postgres-binaries.ts";
 
-export interface BuildOptions {
+interface BuildOptions {
   readonly outfile: string;
   /** `linux-x64` and the like. */
   readonly target: string;
@@ -31,11 +31,13 @@ const unneeded = /^(bin\/pg_ctl|include|lib\/pkgconfig|lib\/.*\.a|lib\/lib(ecpg|
 if (import.meta.main) {
   const { target = here, outfile = "dist/corestead", level = "19" } = parseArguments(process.argv.slice(2)).options;
   const bytes = await build({ target, outfile: resolve(root, outfile), level: Number(level) });
+  // Who hands the executable on must hand these on too.
+  for (const name of ["LICENSE", "NOTICE"]) await cp(join(root, name), join(dirname(resolve(root, outfile)), name));
   process.stdout.write(`${outfile}  ${megabytes(bytes)}\n`);
 }
 
 /** Answers with the size of the executable. */
-export async function build({ outfile, target, level }: BuildOptions): Promise<number> {
+async function build({ outfile, target, level }: BuildOptions): Promise<number> {
   const parts = await postgresParts(target, level);
   const work = await mkdtemp(join(tmpdir(), "corestead-build-"));
   try {
@@ -104,10 +106,18 @@ async function postgresParts(target: string, level: number): Promise<Parts> {
     });
   const folder = join(root, "dist/parts", `${target}-${version}-${level}`);
   const programs = join(folder, "pg.tar.zst");
-  const cluster = target === here ? join(folder, "cluster.tar.zst") : undefined;
+  const cluster = target === here ? join(folder, `cluster-${await clusterRecipe()}.tar.zst`) : undefined;
   if (!(await exists(programs))) await packPrograms(join(source, "native"), programs, level);
   if (cluster && !(await exists(cluster))) await packCluster(cluster, level);
   return { programs, cluster, version };
+}
+
+/** Another way of making a cluster makes another one. */
+async function clusterRecipe(): Promise<string> {
+  const sources = ["postgres-folder.ts", "embedded-postgres.ts"].map((name) =>
+    Bun.file(join(root, "runtime", name)).text(),
+  );
+  return Bun.hash((await Promise.all(sources)).join("")).toString(36);
 }
 
 async function packPrograms(native: string, archive: string, level: number): Promise<void> {

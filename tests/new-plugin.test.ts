@@ -1,9 +1,11 @@
 /** `bun scripts/new-plugin.ts NAME`: what it writes works and passes every check of ours. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { cleanUp, folderWith, run, type Ended } from "./server-process.ts";
 
+// A machine that runs other tests beside these may take its time.
+setDefaultTimeout(60_000);
 const root = resolve(import.meta.dir, "..");
 /** Long enough to need other line breaks than the template. */
 const name = "register-of-borrowed-tools";

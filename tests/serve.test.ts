@@ -1,10 +1,12 @@
 /** `corestead serve` as a process: what it prints, refuses and leaves behind. CONTRACT 2. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { eventually, type Answer } from "./harness.ts";
 import { cleanUp, folderWith, fromSource, run, startServer, type ServerProcess } from "./server-process.ts";
 
+// A machine that runs other tests beside these may take its time.
+setDefaultTimeout(60_000);
 afterAll(cleanUp);
 
 const adminToken = "an administrator's token for serve.test.ts".replaceAll(" ", "-");

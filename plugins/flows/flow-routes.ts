@@ -183,7 +183,7 @@ export function flowRoutes({ store, managing, processes, waiting, templates }: F
       program: given as Program, // it was checked
       input,
       answers,
-      templates,
+      templates: templates.at(account),
       accountUrl: account.baseUrl,
       flowOf: (called) => managing.current(account.id, called),
     };

@@ -246,6 +246,41 @@ test("each with concurrency calls several at once, each element once", async () 
   expect(remote.requests.map((request) => JSON.parse(request.body).value).toSorted((a, b) => a - b)).toEqual(all);
 });
 
+test("a process that failed within an each goes on with the elements that are left", async () => {
+  let broken = true;
+  remote.answer = ({ body }) => (broken && body.includes("3") ? new Response("", { status: 500 }) : Response.json(1));
+  const body = [call({ params: { value: "{{ item }}" } }), set({ count: "{{ count | plus: 1 }}" })];
+  const program = [set({ count: 0 }), { type: "each", in: "{{ all }}", concurrency: 2, do: body }];
+  const { id, status, error } = await ended((await start(await flow(program), { all: [1, 2, 3, 4, 5] })).id);
+  expect([status, error]).toEqual(["error", "the remote answered 500"]);
+  broken = false;
+  await app.post(`/connect/flow_processes/${id}/retry.json`);
+  expect(await ended(id)).toMatchObject({ status: "finished", data: { count: 5 } });
+  const sent = remote.requests.map((request) => JSON.parse(request.body).value).toSorted((a, b) => a - b);
+  expect(sent).toEqual([1, 2, 3, 3, 4, 5]);
+});
+
+test("dates are those of the account's time zone", async () => {
+  await app.sql`update accounts set timezone = 'Asia/Tokyo'`;
+  const second = await startTestApp({ target: app.target, plugins: [...plugins, follower] });
+  const program = [{ type: "return", value: "{{ '2026-01-01T20:00:00Z' | date: '%Y-%m-%d %H:%M' }}" }];
+  const answer = await second.post(`/connect/flows/${await flow(program)}/run.json`, {});
+  expect(answer.json.data).toBe("2026-01-02 05:00");
+  await app.sql`update accounts set timezone = 'UTC'`;
+  await second.stop();
+});
+
+test("elements of an each that wait long hold nothing, and each goes on once", async () => {
+  const body = [call({ params: { value: "{{ item }}" } }), { type: "wait", seconds: 2.2 }, set({ last: "{{ item }}" })];
+  const code = await flow([{ type: "each", in: [1, 2, 3], concurrency: 3, do: body }, set({ after: true })]);
+  const done = await ended((await start(code, {}, "?wait=0")).id);
+  expect(done).toMatchObject({ status: "finished", data: { after: true } });
+  expect(remote.requests).toHaveLength(3);
+  expect(done.steps.map(({ id }: { id: string }) => id).toSorted()).toEqual(
+    ["0", ...[0, 1, 2].flatMap((n) => [`0.do.0#${n}`, `0.do.1#${n}`, `0.do.2#${n}`]), "1"].toSorted(),
+  );
+});
+
 test("a mistake in a program is 422 under `program` with its place, and nothing is stored", async () => {
   const program = [set({}), set({}), { type: "if", condition: "a", then: [{ type: "connector", method: "m" }] }];
   const answer = await app.post("/connect/flows.json", { flow: { name: "Wrong", code: "wrong", fields: { program } } });

@@ -29,7 +29,7 @@ export async function createHost(
   const { accountId, id, programs, mode, signal, save, exclusive, write } = process;
   const account = await accounts.accountById(accountId);
   return {
-    templates,
+    templates: account ? templates.at(account) : templates,
     programs,
     mode,
     signal,

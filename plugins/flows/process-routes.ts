@@ -37,7 +37,8 @@ export function processRoutes(store: ProcessStore, processes: Processes): Route[
       "/connect/flow_processes",
       {
         summary: "List flow processes, the latest first",
-        description: "Of each the first hundred steps, without their outputs: the single process has them.",
+        description:
+          "Of each the first hundred steps, without their outputs, and without very large ones: the single process has all.",
         access,
         query: {
           flow_code: "exact value",

@@ -19,7 +19,6 @@ export interface ProcessRow {
 /** With its steps and where it stands. */
 export interface WholeProcess extends ProcessRow {
   readonly cursor: Cursor | null;
-  readonly memory: Memory | null;
   readonly steps: readonly StepRecord[];
   readonly further: readonly (readonly StepRecord[])[] | null;
 }
@@ -69,6 +68,9 @@ export interface ProcessFilter {
   readonly status: string | undefined;
 }
 
+const listedStepsBytes = 20_000;
+const listedBatches = 20;
+
 export type ProcessStore = ReturnType<typeof createProcessStore>;
 
 export function createProcessStore(sql: Sql) {
@@ -92,10 +94,14 @@ export function createProcessStore(sql: Sql) {
           finished_at)`;
     },
 
-    /** Takes the process over: whoever had it before writes nothing any more. Undefined where it does not run. */
+    /**
+     * Takes the process over: whoever had it before writes nothing any more. Undefined where it does not run. A power cut
+     * may take this back: then nobody who had it is left, and what is written under it is written after it.
+     */
     async take(accountId: number, id: string): Promise<HeldProcess | undefined> {
       const [row] = await sql<HeldProcess[]>`
         update flow_processes p set fence = p.fence + 1
+        from (select set_config('synchronous_commit', 'off', true)) unsynced
         where p.account_id = ${accountId} and p.id = ${id} and p.status = 'pending'
         returning ${columns}, p.cursor, p.memory, p.stored, p.fence`;
       return row;
@@ -127,7 +133,7 @@ export function createProcessStore(sql: Sql) {
 
     async show(accountId: number, id: string): Promise<WholeProcess | undefined> {
       const [row] = await sql<WholeProcess[]>`
-        select ${columns}, p.cursor, p.memory, p.steps,
+        select ${columns}, p.cursor, p.steps,
           (select json_agg(s.steps order by s.number) from flow_process_steps s
             where s.account_id = p.account_id and s.process_id = p.id) as further
         from flow_processes p where p.account_id = ${accountId} and p.id = ${id}`;
@@ -140,15 +146,17 @@ export function createProcessStore(sql: Sql) {
       return row;
     },
 
-    /** The latest first. */
+    /** The latest first; steps of such a size that a list of them would be too much are left out. */
     async list(accountId: number, { flowCode, status }: ProcessFilter, { limit, offset }: Page) {
       const where = sql`p.account_id = ${accountId}
         ${flowCode === undefined ? sql`` : sql`and p.flow_code = ${flowCode}`}
         ${status === undefined ? sql`` : sql`and p.status = ${status}`}`;
       const rows = await sql<WholeProcess[]>`
-        select ${columns}, p.cursor, p.memory, p.steps,
+        select ${columns}, p.cursor,
+          case when pg_column_size(p.steps) <= ${listedStepsBytes} then p.steps else '[]' end as steps,
           (select json_agg(s.steps order by s.number) from flow_process_steps s
-            where s.account_id = p.account_id and s.process_id = p.id and s.number <= 20) as further
+            where s.account_id = p.account_id and s.process_id = p.id and s.number <= ${listedBatches}
+              and pg_column_size(s.steps) <= ${listedStepsBytes}) as further
         from flow_processes p where ${where} order by p.id desc limit ${limit} offset ${offset}`;
       const [count] = await sql<{ total: number }[]>`select count(*) as total from flow_processes p where ${where}`;
       return { rows, total: count?.total ?? 0 };
@@ -165,7 +173,7 @@ export function createProcessStore(sql: Sql) {
     /** Held until the transaction ends. */
     async lock(tx: Tx, accountId: number, id: string): Promise<WholeProcess | undefined> {
       const [row] = await tx<WholeProcess[]>`
-        select ${columns}, p.cursor, p.memory, p.steps, null as further from flow_processes p
+        select ${columns}, p.cursor, '[]'::json as steps, null as further from flow_processes p
         where p.account_id = ${accountId} and p.id = ${id} for no key update`;
       return row;
     },

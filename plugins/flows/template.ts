@@ -17,23 +17,31 @@ export interface Comparison {
 
 export type Condition = string | boolean | Comparison;
 
+/** Whose dates and numbers are printed. */
+export interface Place {
+  readonly timezone: string;
+  readonly locale: string;
+}
+
 export interface Templates {
   value(template: unknown, variables: Variables): unknown;
   holds(condition: Condition, variables: Variables): boolean;
   /** The mistakes of a value, each with its place within it: `.user.name`. */
   mistakes(template: unknown): { place: string; message: string }[];
   conditionMistake(condition: string): string | undefined;
+  /** The same for this account. */
+  at(place: Place): Templates;
 }
 
-export function createTemplates(liquid: Liquid): Templates {
+export function createTemplates(liquid: Liquid, options?: Place): Templates {
   const value = (template: unknown, variables: Variables): unknown => {
     if (typeof template === "string") {
       if (!template.includes("{{") && !template.includes("{%")) return template;
       const expression = onlyExpression(template);
       return attempt(() =>
         expression === undefined
-          ? liquid.renderSync(template, variables)
-          : plain(liquid.evaluate(expression, variables)),
+          ? liquid.renderSync(template, variables, options)
+          : plain(liquid.evaluate(expression, variables, options)),
       );
     }
     if (Array.isArray(template)) return template.map((one) => value(one, variables));
@@ -64,11 +72,13 @@ export function createTemplates(liquid: Liquid): Templates {
     mistakes,
     holds: (condition, variables) => {
       if (typeof condition === "boolean") return condition;
-      if (typeof condition === "string") return attempt(() => liquid.condition(expressionOf(condition), variables));
+      if (typeof condition === "string")
+        return attempt(() => liquid.condition(expressionOf(condition), variables, options));
       const { left, op, right } = condition;
       const sides = { left: value(left, variables), right: value(right, variables) };
-      return attempt(() => liquid.condition(`left ${op} right`, sides));
+      return attempt(() => liquid.condition(`left ${op} right`, sides, options));
     },
+    at: ({ timezone, locale }) => createTemplates(liquid, { timezone, locale }),
     conditionMistake: (condition) => liquid.expressionError(expressionOf(condition))?.message,
   };
 }

@@ -32,8 +32,10 @@ export function createBackgroundStore(sql: Sql) {
           order by r.id limit ${most} for no key update skip locked
         ), done as (
           update records r set plan_version = ${planVersion},
-            (idx_str_1, idx_str_2, idx_str_3, idx_int_1, idx_int_2, idx_time_1, idx_time_2, long_strings) = (
-              select x.str_1, x.str_2, x.str_3, x.int_1, x.int_2, x.time_1, x.time_2, x.long_strings
+            (idx_str_1, idx_str_2, idx_str_3, idx_int_1, idx_int_2, idx_time_1, idx_time_2, long_strings,
+              inexact_numbers) = (
+              select x.str_1, x.str_2, x.str_3, x.int_1, x.int_2, x.time_1, x.time_2, x.long_strings,
+                x.inexact_numbers
               from record_index(r.data,
                 array(select jsonb_array_elements_text(${JSON.stringify(plans)}::text::jsonb -> r.table_name))) x)
           from batch b, dbs d

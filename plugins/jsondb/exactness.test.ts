@@ -107,7 +107,26 @@ describe("with and without an index", () => {
     });
 
     test(`a filter by ${name} finds the same`, async () => {
-      const others = ["", "x", "1e0", "0.10", "+5", "2026-01-31T10:00:00.500Z", "10:00:00", "TRUE", "1", "null"];
+      const others = [
+        "",
+        "x",
+        "1e0",
+        "15e-1",
+        "1.0",
+        "1.",
+        "1.50",
+        "9223372036854775808",
+        "1e30",
+        `1${"0".repeat(30)}`,
+        "-9223372036854775809",
+        "0.10",
+        "+5",
+        "2026-01-31T10:00:00.500Z",
+        "10:00:00",
+        "TRUE",
+        "1",
+        "null",
+      ];
       for (const value of [...values[name].map(String), ...others, ...longs.map((text) => text.slice(0, 255))])
         await expectSame({ [`filter[${name}]`]: value });
     });

@@ -71,7 +71,9 @@ export function filterCondition(args: Args, source: Source, { field, value, isPa
       if (!numberForm.test(value)) return "false";
       const number = `${args.bind(value, "text")}::numeric`;
       const exact = `record_number(r.data -> ${name()}) = ${number}`;
-      return column ? `r.${column} = record_int(${number}) and ${exact}` : exact;
+      if (!column) return exact;
+      // Compared with the column first: the planner knows how many records are exact there, and how many have the value.
+      return `r.${column} = record_int(${number}) and ${numberGuard(value, exact)}`;
     }
     case "time": {
       const instant = `record_instant(${args.bind(value, "text")})`;
@@ -113,6 +115,14 @@ function recordField(args: Args, field: string, value: string): string | undefin
   if (field === "created_at" || field === "updated_at")
     return `date_trunc('milliseconds', r.${field}) = record_instant(${args.bind(value, "text")})`;
   return undefined;
+}
+
+/** Only a whole number within bigint is what the column of an exact record holds. */
+function numberGuard(value: string, exact: string): string {
+  if (/e/i.test(value)) return exact;
+  const whole = /^([+-]?\d+)(\.0*)?$/.exec(value)?.[1];
+  const fits = whole !== undefined && BigInt.asIntN(64, BigInt(whole)) === BigInt(whole);
+  return fits ? `(r.inexact_numbers = 0 or ${exact})` : `r.inexact_numbers <> 0 and ${exact}`;
 }
 
 const booleans = new Map([

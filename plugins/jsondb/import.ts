@@ -160,7 +160,10 @@ async function* rowsOf(texts: AsyncIterable<string>, reader: RowReader): AsyncGe
       if ("last" in row) return;
     }
   }
-  yield* reader.end();
+  for (const row of reader.end()) {
+    yield row;
+    if ("last" in row) return;
+  }
 }
 
 function checkRow(db: Database, row: Row, { asText, tableName }: ImportOptions): CheckedRow | { faults: RowFault[] } {

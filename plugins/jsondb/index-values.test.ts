@@ -24,18 +24,19 @@ interface Indexed {
 
 async function bySql(data: Data): Promise<readonly unknown[] | undefined> {
   const [found] = await app.sql<Indexed[]>`
-    select jsonb_build_array(x.str_1, x.str_2, x.str_3, x.int_1::text, x.int_2::text, x.time_1, x.time_2, x.long_strings) as row
+    select jsonb_build_array(x.str_1, x.str_2, x.str_3, x.int_1::text, x.int_2::text, x.time_1, x.time_2, x.long_strings,
+      x.inexact_numbers) as row
     from record_index(${JSON.stringify(data)}::text::jsonb, ${[...table.indexFields]}::text[]) x`;
   return found?.row;
 }
 
 async function byUs(data: Data): Promise<readonly unknown[] | undefined> {
-  const { values, longBits } = indexValues(table, data);
+  const { values, strings, numbers } = indexValues(table, data);
   const [str1, str2, str3, int1, int2, time1, time2] = values.map((value) => value ?? null);
   const [found] = await app.sql<Indexed[]>`
     select jsonb_build_array(${str1 ?? null}::text, ${str2 ?? null}::text, ${str3 ?? null}::text,
       (${int1 ?? null}::text::bigint)::text, (${int2 ?? null}::text::bigint)::text, ${time1 ?? null}::text::timestamptz,
-      ${time2 ?? null}::text::timestamptz, ${longBits}::int) as row`;
+      ${time2 ?? null}::text::timestamptz, ${strings.set}::int, ${numbers.set}::int) as row`;
   return found?.row;
 }
 

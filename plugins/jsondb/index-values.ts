@@ -2,7 +2,7 @@
  * What goes into index columns, worked out here for single writes: `record_index` of the migration does the same for
  * whole tables, and a test holds the two together. Takes data that fits its table. Pure.
  */
-import { indexColumns, kindOf, type FieldType, type IndexColumn } from "./columns.ts";
+import { indexColumns, kindOf, type ColumnKind, type FieldType } from "./columns.ts";
 import type { Data } from "./record.ts";
 import type { Table } from "./schema.ts";
 
@@ -11,40 +11,56 @@ export interface IndexValues {
   readonly values: readonly (string | null)[];
   /** Whether the data brings the column's field, so that the value is to be stored. */
   readonly given: readonly boolean[];
-  /** The bits of the string columns that are given, and of those whose value is longer than its column. */
-  readonly stringBits: number;
-  readonly longBits: number;
+  /** `long_strings`: the bits of the columns that are given, and of those whose value is longer than its column. */
+  readonly strings: Bits;
+  /** `inexact_numbers`: the same, of those whose value is another than its column holds. */
+  readonly numbers: Bits;
+}
+
+export interface Bits {
+  readonly given: number;
+  readonly set: number;
 }
 
 const columnLength = 255;
+const columns = indexColumns.map((name) => {
+  const kind = kindOf(name);
+  return { kind, bit: 1 << (Number(name.at(-1)) - 1) };
+});
 
 export function indexValues({ fields, indexFields }: Table, data: Data): IndexValues {
   const values: (string | null)[] = [];
   const given: boolean[] = [];
-  let stringBits = 0;
-  let longBits = 0;
-  for (const [position, column] of indexColumns.entries()) {
+  const strings = { given: 0, set: 0 };
+  const numbers = { given: 0, set: 0 };
+  for (const [position, { kind, bit }] of columns.entries()) {
     const field = indexFields[position] ?? null;
     const isGiven = field !== null && Object.hasOwn(data, field);
-    const value = isGiven ? data[field] : null;
+    const { column, exact } = columnValue(kind, fields.get(field ?? "")?.type, isGiven ? data[field] : null);
+    values.push(column);
     given.push(isGiven);
-    values.push(value === null ? null : columnValue(column, fields.get(field ?? "")?.type, value));
-    if (isGiven && position < 3) stringBits |= 1 << position;
-    if (typeof value === "string" && position < 3 && beginning(value).length < value.length) longBits |= 1 << position;
+    const bits = kind === "str" ? strings : numbers;
+    if (isGiven && kind !== "time") bits.given |= bit;
+    if (!exact) bits.set |= bit;
   }
-  return { values, given, stringBits, longBits };
+  return { values, given, strings, numbers };
 }
 
-function columnValue(column: IndexColumn, type: FieldType | undefined, value: unknown): string | null {
-  switch (kindOf(column)) {
-    case "str":
-      return typeof value === "string" ? beginning(value) : null;
-    case "int":
-      return typeof value === "string" ? value : floorOf(value);
-    case "time":
-      return typeof value === "string" ? instantOf(type, value) : null;
-  }
-  return null;
+interface ColumnValue {
+  readonly column: string | null;
+  /** The column holds the whole value. */
+  readonly exact: boolean;
+}
+
+const none: ColumnValue = { column: null, exact: true };
+
+function columnValue(kind: ColumnKind, type: FieldType | undefined, value: unknown): ColumnValue {
+  if (kind === "int" && typeof value === "number") return floorOf(value);
+  if (typeof value !== "string") return none;
+  if (kind === "int") return { column: value, exact: true };
+  if (kind === "time") return { column: instantOf(type, value), exact: true };
+  const column = beginning(value);
+  return { column, exact: column.length === value.length };
 }
 
 /** The first 255 characters, as PostgreSQL counts them. */
@@ -64,13 +80,13 @@ const least = -(2n ** 63n);
 const most = 2n ** 63n - 1n;
 
 /** The floor of a JSON number, within bigint. PostgreSQL reads the digits that JSON prints, so these count here too. */
-function floorOf(value: unknown): string | null {
-  if (typeof value !== "number") return null;
+function floorOf(value: number): ColumnValue {
   const printed = JSON.stringify(value);
-  if (printed.includes("e+")) return `${value < 0 ? least : most}`;
-  if (!/^-?\d+$/.test(printed)) return `${Math.floor(value)}`;
-  const exact = BigInt(printed);
-  return `${exact < least ? least : exact > most ? most : exact}`;
+  if (printed.includes("e+")) return { column: `${value < 0 ? least : most}`, exact: false };
+  if (!/^-?\d+$/.test(printed)) return { column: `${Math.floor(value)}`, exact: false };
+  const whole = BigInt(printed);
+  if (whole < least || whole > most) return { column: `${whole < 0n ? least : most}`, exact: false };
+  return { column: printed, exact: true };
 }
 
 /** As `record_instant` has it: without an offset it is UTC, a time of day is one of 1970-01-01. */

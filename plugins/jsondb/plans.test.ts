@@ -23,7 +23,7 @@ beforeAll(async () => {
     const columns = [...(db.schema.tables.get(name)?.indexFields ?? [])];
     await app.sql`
       insert into records (db_id, id, account_id, table_name, data, idx_str_1, idx_str_2, idx_str_3, idx_int_1, idx_int_2,
-        idx_time_1, idx_time_2, long_strings, plan_version, rules_version, created_at, updated_at)
+        idx_time_1, idx_time_2, long_strings, inexact_numbers, plan_version, rules_version, created_at, updated_at)
       select ${db.id}, ('019a0000-000' || ${`${number}`} || '-7000-8000-' || lpad(to_hex(g), 12, '0'))::uuid, 1, ${name}, v.data,
         x.*, 1, 1, now(), now()
       from generate_series(1, ${perTable}) g,

@@ -66,11 +66,13 @@ export type RecordStore = ReturnType<typeof createRecordStore>;
 export function createRecordStore(sql: Sql) {
   const columns =
     sql.unsafe(`db_id, id, account_id, table_name, data, idx_str_1, idx_str_2, idx_str_3, idx_int_1, idx_int_2,
-    idx_time_1, idx_time_2, long_strings, plan_version, rules_version, created_at, updated_at`);
+    idx_time_1, idx_time_2, long_strings, inexact_numbers, plan_version, rules_version, created_at, updated_at`);
   const indexColumns = sql.unsafe(
-    "idx_str_1, idx_str_2, idx_str_3, idx_int_1, idx_int_2, idx_time_1, idx_time_2, long_strings",
+    "idx_str_1, idx_str_2, idx_str_3, idx_int_1, idx_int_2, idx_time_1, idx_time_2, long_strings, inexact_numbers",
   );
-  const indexedValues = sql.unsafe("x.str_1, x.str_2, x.str_3, x.int_1, x.int_2, x.time_1, x.time_2, x.long_strings");
+  const indexedValues = sql.unsafe(
+    "x.str_1, x.str_2, x.str_3, x.int_1, x.int_2, x.time_1, x.time_2, x.long_strings, x.inexact_numbers",
+  );
   const raw = sql.unsafe(rawRecord());
   const narrowed = sql.unsafe(rawRecord(selectedData("shown.names")));
   const recordColumns = sql`, r.id, r.table_name, r.data, r.created_at, r.updated_at`;
@@ -90,13 +92,13 @@ export function createRecordStore(sql: Sql) {
   return {
     /** False where the database has another schema by now, or is gone. */
     async create(db: Database, table: Table, record: NewRecord, on: Queryable = sql): Promise<boolean> {
-      const { values, longBits } = indexValues(table, record.data);
+      const { values, strings, numbers } = indexValues(table, record.data);
       const [str1, str2, str3, int1, int2, time1, time2] = values;
       const { count } = await on`
         ${telling.begin(db.live)} insert into records as r (${columns})
         select d.id, ${record.id}, d.account_id, ${table.name}, ${record.json}::text::jsonb, ${str1 ?? null}, ${str2 ?? null},
           ${str3 ?? null}, ${int1 ?? null}::text::bigint, ${int2 ?? null}::text::bigint, ${time1 ?? null}::text::timestamptz,
-          ${time2 ?? null}::text::timestamptz, ${longBits}, d.plan_version, d.rules_version, ${record.createdAt},
+          ${time2 ?? null}::text::timestamptz, ${strings.set}, ${numbers.set}, d.plan_version, d.rules_version, ${record.createdAt},
           ${record.createdAt}
         from dbs d
         where d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}
@@ -159,7 +161,7 @@ export function createRecordStore(sql: Sql) {
      * another table or checked against other rules, or another schema by now. 422 where it would become too large.
      */
     async update(db: Database, change: Change & { data: Data }, shape: Shape, on: Queryable = sql) {
-      const { values, given, stringBits, longBits } = indexValues(change.table, change.data);
+      const { values, given, strings, numbers } = indexValues(change.table, change.data);
       const [str1, str2, str3, int1, int2, time1, time2] = values.map((value) => value ?? null);
       const [hasStr1, hasStr2, hasStr3, hasInt1, hasInt2, hasTime1, hasTime2] = given;
       // One text for all changes: PostgreSQL keeps a plan for each text.
@@ -172,7 +174,8 @@ export function createRecordStore(sql: Sql) {
           idx_int_2 = case when ${hasInt2 ?? false} then ${int2 ?? null}::text::bigint else r.idx_int_2 end,
           idx_time_1 = case when ${hasTime1 ?? false} then ${time1 ?? null}::text::timestamptz else r.idx_time_1 end,
           idx_time_2 = case when ${hasTime2 ?? false} then ${time2 ?? null}::text::timestamptz else r.idx_time_2 end,
-          long_strings = (r.long_strings & ~${stringBits}::int | ${longBits}::int)::smallint,
+          long_strings = (r.long_strings & ~${strings.given}::int | ${strings.set}::int)::smallint,
+          inexact_numbers = (r.inexact_numbers & ~${numbers.given}::int | ${numbers.set}::int)::smallint,
           updated_at = greatest(now(), r.created_at)
         from dbs d
         where r.db_id = ${db.id} and r.id = ${change.id} and r.account_id = ${db.accountId}

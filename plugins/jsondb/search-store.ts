@@ -60,20 +60,45 @@ type Way = "plain" | "candidates";
 const maxCandidates = 2000;
 // A database of fewer records is scanned in less time than the index of all databases' fragments may take.
 const fewRecords = 1000;
+// In one of so many it is worth while to find out first that a fragment is frequent: its list in the index is long.
+const manyRecords = 200_000;
+const probedRecords = 100;
+const maxSizes = 10_000;
 
 export type SearchStore = ReturnType<typeof createSearchStore>;
 
 export function createSearchStore(sql: Sql, databases: Databases, hasFragments: boolean) {
-  const largeDatabases = new Set<string>();
+  const sizes = new Map<string, { records: number; until: number }>();
 
-  const isLarge = async (db: Database): Promise<boolean> => {
-    if (largeDatabases.has(db.id)) return true;
+  /** About how many records a database has: exact while it is small, old by a minute at most. */
+  const sizeOf = async (db: Database): Promise<number> => {
+    const known = sizes.get(db.id);
+    if (known && known.until > performance.now()) return known.records;
     const [row] = await sql<{ records: number }[]>`
-      select count(*)::int as records
-      from (select from records where db_id = ${db.id} limit ${fewRecords + 1}) r`;
-    const large = (row?.records ?? 0) > fewRecords;
-    if (large && largeDatabases.size < 10_000) largeDatabases.add(db.id);
-    return large;
+      select count(*)::int as records from (select from records where db_id = ${db.id} limit ${manyRecords}) r`;
+    const records = row?.records ?? 0;
+    if (sizes.size >= maxSizes) sizes.clear();
+    sizes.set(db.id, { records, until: performance.now() + (records < manyRecords ? 60_000 : 3_600_000) });
+    return records;
+  };
+
+  /** Whether so many of the newest records match that the page is full soon when they are read in order. */
+  const isFrequent = async (db: Database, query: Query): Promise<boolean> => {
+    if (!query.phrase) return false;
+    const args = createArgs();
+    const newest = `select r.* from records r where ${inScope(args, db, query)} order by r.id desc limit ${probedRecords}`;
+    const matches = phraseCondition(args, sourceOf(db, query), query.phrase);
+    const text = `select count(*)::int as found from (${newest}) r where ${matches}`;
+    const [row] = await sql.unsafe<{ found: number }[]>(text, args.values, { prepare: true });
+    return (row?.found ?? 0) * 10 >= probedRecords;
+  };
+
+  /** Which way a page is found fastest. */
+  const wayOf = async (db: Database, query: Query): Promise<Way> => {
+    if (!hasFragments || !query.phrase || !canUseFragments(sourceOf(db, query), query.phrase)) return "plain";
+    const records = await sizeOf(db);
+    if (records < fewRecords) return "plain";
+    return records >= manyRecords && (await isFrequent(db, query)) ? "plain" : "candidates";
   };
 
   const run = async (statement: Statement): Promise<PageRow> => {
@@ -97,10 +122,7 @@ export function createSearchStore(sql: Sql, databases: Databases, hasFragments: 
   const searchOnce = async (db: Database, query: Query, shape: SearchShape, cursor: Cursor | undefined) => {
     const after = cursor && (await complete(db, query, cursor));
     const page = (way: Way, longStrings: boolean) => run(searchStatement(db, query, shape, after, way, longStrings));
-    let way: Way = "plain";
-    if (hasFragments && query.phrase && canUseFragments(sourceOf(db, query), query.phrase) && (await isLarge(db)))
-      way = "candidates";
-    let row = await page(way, false);
+    let row = await page(await wayOf(db, query), false);
     if ((row.candidates ?? 0) > maxCandidates) row = await page("plain", false);
     // Strings longer than their column are rare: only where there are some, they are ordered by their whole values.
     if (row.longStrings) row = await page("plain", true);
@@ -167,8 +189,7 @@ export function searchStatement(
       order by ${orderBy(part === "nulls" ? undefined : key, sort, part === "all")}${guess(query)}`;
   };
   // The index of a column holds the records that have a value, in order; those without one come after them.
-  const ordered =
-    key?.column && way === "plain" && !query.phrase ? `(${rows("values")}) union all (${rows("nulls")})` : rows("all");
+  const ordered = key?.column && way === "plain" ? `(${rows("values")}) union all (${rows("nulls")})` : rows("all");
   const raw = rawRecord(shownData(args, query, shape));
   const [text, lastKey] =
     way === "candidates"

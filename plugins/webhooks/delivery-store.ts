@@ -125,7 +125,7 @@ export function createDeliveryStore(sql: Sql) {
           select d.id from webhook_deliveries d
           where d.account_id = ${accountId} and d.webhook_id = ${webhookId}
             and not exists (select from webhooks w where w.id = d.webhook_id)
-          order by d.id limit ${most} for update skip locked)`;
+          order by d.id limit ${most} for update)`;
       return result.count;
     },
   };

@@ -13,13 +13,13 @@ export const clearQueue = job<Place>("webhooks.clear-queue");
 export interface HealthOptions {
   readonly ctx: Pick<BaseContext, "transaction" | "enqueue" | "log">;
   readonly store: WebhookStore;
-  readonly subscriptions: Pick<Subscriptions, "forget">;
+  readonly subscriptions: Pick<Subscriptions, "forget" | "peek">;
   readonly waits: readonly number[];
 }
 
 export function createHealth({ ctx, store, subscriptions, waits }: HealthOptions) {
-  /** Webhooks whose health is being written: many attempts of one fail together. */
-  const noting = new Set<number>();
+  /** What is being written of each webhook: the attempts of one that fail together take turns. */
+  const noting = new Map<number, Promise<void>>();
 
   const switchOff = async ({ row }: Hook, reason: string) => {
     const { accountId, id } = row;
@@ -32,7 +32,8 @@ export function createHealth({ ctx, store, subscriptions, waits }: HealthOptions
     ctx.log.warn("a webhook was switched off", { webhook: id, reason });
     await subscriptions.forget(accountId);
   };
-  const note = async (hook: Hook, outcome: Outcome) => {
+  const note = async (sentBy: Hook, outcome: Outcome) => {
+    const hook = subscriptions.peek(sentBy.row.accountId, sentBy.row.id) ?? sentBy;
     const { accountId, id, failingSince } = hook.row;
     if (outcome.gone) return switchOff(hook, "the receiver answered 410 Gone");
     if (!outcome.ok && failingSince && outcome.attemptedAt.getTime() - failingSince.getTime() >= switchOffAfterMs)
@@ -52,13 +53,12 @@ export function createHealth({ ctx, store, subscriptions, waits }: HealthOptions
     },
 
     async note(hook: Hook, outcome: Outcome): Promise<void> {
-      if (noting.has(hook.row.id)) return;
-      noting.add(hook.row.id);
-      try {
-        await note(hook, outcome);
-      } finally {
-        noting.delete(hook.row.id);
-      }
+      const { id, failingSince } = hook.row;
+      const before = noting.get(id);
+      if (!before && outcome.ok && failingSince === null) return;
+      const mine = (before ?? Promise.resolve()).catch(() => {}).then(() => note(hook, outcome));
+      noting.set(id, mine);
+      await mine.finally(() => noting.get(id) === mine && noting.delete(id));
     },
   };
 }

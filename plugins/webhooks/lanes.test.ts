@@ -63,6 +63,11 @@ describe("two processes", () => {
     for (let round = 0; round < 5; round++) {
       await first.patch(`${at}.json`, { webhook: { active: false } });
       await update(second, id, 0);
+      // What is under way when it is switched on again may be sent.
+      await eventually(async () => {
+        const jobs = await first.sql`select from jobs where name = 'event:core.model.changed:webhooks'`;
+        return jobs.length === 0;
+      });
       await first.patch(`${at}.json`, { webhook: { active: true } });
       await update(second, id, 1);
       await eventually(() => receiver.at(path).length > round);

@@ -3,8 +3,9 @@
  * receiver that hangs holds the slots of its lane and no others, and after its first timeout one slot only.
  */
 import { failpoint, type Log } from "platform";
-import type { Attempt } from "./attempt.ts";
+import type { Attempt, Outcome } from "./attempt.ts";
 import { batched } from "./batch.ts";
+import { never, newLane, type Lane } from "./lane.ts";
 import type { ClaimedDelivery, QueueStore, Want } from "./queue-store.ts";
 import { createSettler, type Settled } from "./settle.ts";
 import type { Hook, Subscriptions } from "./subscriptions.ts";
@@ -18,31 +19,9 @@ export interface LanesOptions {
   readonly maxInFlight: number;
   readonly leaseSeconds: number;
   /** What follows from an attempt: status and time of the next one. */
-  readonly judge: (hook: Hook, delivery: ClaimedDelivery, outcome: Awaited<ReturnType<Attempt>>) => Settled;
+  readonly judge: (hook: Hook, delivery: ClaimedDelivery, outcome: Outcome) => Settled;
   /** Told after an attempt was written down. */
-  readonly settled: (hook: Hook, outcome: Awaited<ReturnType<Attempt>>) => Promise<void>;
-}
-
-interface Lane {
-  readonly accountId: number;
-  readonly webhookId: number;
-  inFlight: number;
-  /** Claimed, and not sent yet. */
-  readonly waiting: ClaimedDelivery[];
-  claiming: boolean;
-  /** Whether the queue may have more. */
-  more: boolean;
-  /** Where claims begin to look: a poll finds what came late with an earlier time. */
-  since: Date;
-  /** The earliest time that somebody asked to look from while a claim was under way. */
-  asked: Date;
-  /** Its rate lets nothing go before (`performance.now()`). */
-  notBefore: number;
-  /** The receiver has asked to wait until then. */
-  pausedUntil: number;
-  timer: ReturnType<typeof setTimeout> | undefined;
-  /** Its last attempt ran out of time. */
-  suspect: boolean;
+  readonly settled: (hook: Hook, outcome: Outcome) => Promise<void>;
 }
 
 /** A delivery that this process holds. */
@@ -60,6 +39,7 @@ const pauseAfterErrorMs = 500;
 // What is due earlier than the last claim was written by a slower transaction, or by another clock.
 const lateMs = 1000;
 const claimMost = 100;
+const clearMost = 1000;
 // Claims rest while so many ends are not written: the database is slow or away.
 const maxUnwritten = 2000;
 // A timer is late by so much; the rate is kept nevertheless.
@@ -68,15 +48,13 @@ const rateSlackMs = 20;
 const maxPauseSeconds = 60;
 // From the beginning of the stop; requests and jobs have about as long.
 const graceMs = 6000;
-const ever = new Date(0);
-const never = new Date(8.64e15);
 
 export function createLanes(options: LanesOptions) {
   const { store, subscriptions, attempt, log, maxInFlight, leaseSeconds, judge, settled } = options;
   const lanes = new Map<number, Lane>();
   const held = new Map<number, Held>();
   let state: "idle" | "running" | "stopping" = "idle";
-  const load = { inFlight: 0 };
+  const counts = { inFlight: 0 };
   /** Those that could send if this process did not send as much as it may already. */
   const blocked = new Set<Lane>();
   const timers: ReturnType<typeof setInterval>[] = [];
@@ -87,12 +65,11 @@ export function createLanes(options: LanesOptions) {
     return wants.map(({ webhookId }) => rows.filter((row) => row.webhookId === webhookId));
   }, 100);
 
-  const isFull = () => load.inFlight >= maxInFlight;
+  const isFull = () => counts.inFlight >= maxInFlight;
 
-  const pump = (lane: Lane): void => {
+  const pump = (lane: Lane, hook = subscriptions.peek(lane.accountId, lane.webhookId)): void => {
     if (state !== "running") return;
-    const hook = subscriptions.peek(lane.accountId, lane.webhookId);
-    if (hook === null) return void loaded(lane);
+    if (hook === null) return void load(lane);
     if (!hook) return abandon(lane);
     const slots = lane.suspect ? 1 : hook.row.concurrency;
     while (lane.waiting.length > 0 && lane.inFlight < slots && !isFull() && mayStart(lane, hook)) {
@@ -104,23 +81,34 @@ export function createLanes(options: LanesOptions) {
     const most = Math.min((lane.suspect ? 1 : slots * 2) - lane.inFlight - lane.waiting.length, claimMost);
     if (lane.more && !lane.claiming && most > 0 && settler.unwritten() < maxUnwritten) void refill(lane, most);
   };
-  const loaded = async (lane: Lane) => {
+  /** Where it is not kept: at first, and while other processes cannot tell of changes. */
+  const load = async (lane: Lane) => {
+    if (lane.loading) return;
+    lane.loading = true;
     try {
-      await subscriptions.get(lane.accountId, lane.webhookId);
-      // Not kept while other processes cannot tell of changes: then once a second has to do.
-      if (subscriptions.peek(lane.accountId, lane.webhookId) !== null) return pump(lane);
+      pump(lane, await subscriptions.get(lane.accountId, lane.webhookId));
     } catch (error) {
       log.warn("webhooks cannot be read, trying again", { error });
+      later(lane, pauseAfterErrorMs);
     }
-    later(lane, pauseAfterErrorMs);
+    lane.loading = false;
   };
   /** The webhook is off or gone: what it waits for is given back, to be cleared away. */
   const abandon = (lane: Lane) => {
     lane.more = false;
     const ids = lane.waiting.splice(0).map(({ id }) => id);
     for (const id of ids) held.delete(id);
-    if (ids.length > 0) void store.release(ids).catch(() => {}); // their leases end by themselves
+    if (ids.length > 0) void giveBack(ids);
     if (lane.inFlight === 0) lanes.delete(lane.webhookId);
+  };
+  const giveBack = async (ids: readonly number[]) => {
+    try {
+      await store.release(ids);
+      await store.clear(clearMost);
+    } catch (error) {
+      // Their leases end by themselves, and what is left over is cleared away every hour.
+      log.warn("deliveries of a webhook that is off were not given back", { error });
+    }
   };
   const refill = async (lane: Lane, most: number) => {
     lane.claiming = true;
@@ -138,7 +126,8 @@ export function createLanes(options: LanesOptions) {
       lane.since = next < lane.asked ? next : lane.asked;
       lane.more ||= full;
       for (const row of rows) {
-        if (held.has(row.id)) continue; // its lease ended, and it is still under way here
+        const before = held.get(row.id);
+        if (before && !before.settling) continue; // its lease ended, and it is still under way here
         held.set(row.id, { lane, controller: new AbortController(), settling: false });
         lane.waiting.push(row);
       }
@@ -174,7 +163,7 @@ export function createLanes(options: LanesOptions) {
     const mine = held.get(delivery.id);
     if (!mine) return; // its lease was lost while it waited
     lane.inFlight++;
-    load.inFlight++;
+    counts.inFlight++;
     try {
       const outcome = await attempt(hook, delivery, mine.controller.signal);
       failpoint("webhooks.answered");
@@ -182,20 +171,20 @@ export function createLanes(options: LanesOptions) {
       lane.suspect = outcome.timedOut;
       if (outcome.status === 429 || outcome.status === 503)
         lane.pausedUntil = performance.now() + Math.min(outcome.retryAfterSeconds ?? 0, maxPauseSeconds) * 1000;
-      void finish(hook, delivery, outcome);
+      void finish(hook, delivery, outcome, mine);
     } catch {
       held.delete(delivery.id); // the process stops, or another one has it now
       if (state === "stopping") settler.release(delivery.id);
     }
     lane.inFlight--;
-    load.inFlight--;
+    counts.inFlight--;
     pump(lane);
     const [next] = blocked;
     if (next && blocked.delete(next)) pump(next);
   };
-  const finish = async (hook: Hook, delivery: ClaimedDelivery, outcome: Awaited<ReturnType<Attempt>>) => {
+  const finish = async (hook: Hook, delivery: ClaimedDelivery, outcome: Outcome, mine: Held) => {
     const written = await settler.settle(hook.row.accountId, delivery, judge(hook, delivery, outcome), outcome);
-    held.delete(delivery.id);
+    if (held.get(delivery.id) === mine) held.delete(delivery.id); // else it is due again, and claimed again
     if (written)
       await settled(hook, outcome).catch((error: unknown) => log.warn("a webhook's health was not noted", { error }));
   };
@@ -260,7 +249,7 @@ export function createLanes(options: LanesOptions) {
   };
 
   const idleUntil = async (end: number) => {
-    while (load.inFlight > 0 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 5));
+    while (counts.inFlight > 0 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 5));
   };
 
   return {
@@ -268,7 +257,11 @@ export function createLanes(options: LanesOptions) {
     /** A person asks for it: a receiver that asked to wait is asked again. */
     urge(accountId: number, webhookId: number) {
       const lane = lanes.get(webhookId);
-      if (lane) lane.pausedUntil = 0;
+      if (lane) {
+        lane.pausedUntil = 0;
+        clearTimeout(lane.timer);
+        lane.timer = undefined;
+      }
       wake(accountId, webhookId);
     },
     begin() {
@@ -291,22 +284,5 @@ export function createLanes(options: LanesOptions) {
       await idleUntil(performance.now() + 1000);
       await settler.stop();
     },
-  };
-}
-
-function newLane(accountId: number, webhookId: number): Lane {
-  return {
-    accountId,
-    webhookId,
-    inFlight: 0,
-    waiting: [],
-    claiming: false,
-    more: false,
-    since: ever,
-    asked: never,
-    notBefore: 0,
-    pausedUntil: 0,
-    timer: undefined,
-    suspect: false,
   };
 }

@@ -76,7 +76,10 @@ export function createQueueStore(sql: Sql, worker: string) {
             ${rows.map((r) => (r.causation ? JSON.stringify(r.causation) : null))}::text[]
           ) with ordinality
             as r (account_id, webhook_id, event_id, message_id, source_type, kind, order_key, body, causation, n)
+          -- Locked, so that who switches one off or deletes it sees all that was written before.
+          join webhooks w on w.id = r.webhook_id and w.active
           order by r.n
+          for share of w
           on conflict (webhook_id, event_id) where event_id is not null do nothing
           returning id, account_id, webhook_id, order_key
         )

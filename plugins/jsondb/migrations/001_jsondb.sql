@@ -40,6 +40,8 @@ create table records (
   rules_version integer not null,
   -- bits 1, 2, 4 of the string columns that hold only the first 255 characters of their value
   long_strings smallint not null default 0,
+  -- bits 1, 2 of the integer columns that hold only the floor, or a bound, of their value
+  inexact_numbers smallint not null default 0,
   -- '' is the null table: "is null" would keep the planner from using the order of an index
   table_name text collate "C" not null default '',
   idx_int_1 bigint,
@@ -102,14 +104,17 @@ end $$;
 -- The index columns of a record: fields[1..3] go to idx_str_*, [4..5] to idx_int_*, [6..7] to idx_time_*.
 create function record_index(data jsonb, fields text[]) returns table (
   str_1 text, str_2 text, str_3 text, int_1 bigint, int_2 bigint, time_1 timestamptz, time_2 timestamptz,
-  long_strings smallint)
+  long_strings smallint, inexact_numbers smallint)
 language sql immutable parallel safe as $$
   select left(data ->> fields[1], 255), left(data ->> fields[2], 255), left(data ->> fields[3], 255),
     record_int(record_number(data -> fields[4])), record_int(record_number(data -> fields[5])),
     record_instant(data ->> fields[6]), record_instant(data ->> fields[7]),
     (case when length(data ->> fields[1]) > 255 then 1 else 0 end
       + case when length(data ->> fields[2]) > 255 then 2 else 0 end
-      + case when length(data ->> fields[3]) > 255 then 4 else 0 end)::smallint
+      + case when length(data ->> fields[3]) > 255 then 4 else 0 end)::smallint,
+    (case when record_number(data -> fields[4]) <> record_int(record_number(data -> fields[4])) then 1 else 0 end
+      + case when record_number(data -> fields[5]) <> record_int(record_number(data -> fields[5])) then 2 else 0 end
+    )::smallint
 $$;
 
 -- Lower case by the rules of Unicode, whatever the database's own collation can do.
