@@ -39,6 +39,21 @@ test("an event's jobs are written in the change's transaction, for the handlers 
   expect(heard.slice(2).toSorted()).toEqual(["even 2", "one 1", "one 2"]);
 });
 
+test("a follower's own order key goes before the emitter's", async () => {
+  await using a = await startProcess(database.target);
+  const orderKey = ({ id }: { id: number }) => (id === 1 ? "own" : undefined);
+  a.events.on(created, "ordered", async () => {}, { orderKey });
+  a.events.on(created, "other", async () => {});
+  for (const id of [1, 2]) await a.events.emit(created, { id }, undefined, { orderKey: "emitter" });
+  const rows = await a.sql`select name, order_key from jobs order by id`;
+  expect(rows.map(({ name, orderKey: key }) => [name.split(":").at(-1), key])).toEqual([
+    ["ordered", "own"],
+    ["other", "emitter"],
+    ["ordered", "emitter"],
+    ["other", "emitter"],
+  ]);
+});
+
 test("a change that was rolled back tells nobody", async () => {
   await using a = await startProcess(database.target);
   const heard: string[] = [];

@@ -71,7 +71,7 @@ function createChecker(templates: Templates) {
     for (const key of Object.keys(given)) {
       if (!common.includes(key) && !keys[type].includes(key)) unknownKeys.push(`${place}.${key.slice(0, 60)}`);
     }
-    const namesRecord = type === "db" && ["get", "update", "delete"].includes(String(given["op"]));
+    const namesRecord = type === "db" && ["get", "update", "delete"].some((op) => op === given["op"]);
     if (!namesRecord) id(given["id"], `${place}.id`);
     attempts(given, place, depth);
     checks[type](given, place, depth);

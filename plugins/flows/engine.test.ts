@@ -231,6 +231,25 @@ test("retry tries so many times more before it fails", async () => {
   expect(end).toMatchObject({ kind: "error", message: "gone" });
 });
 
+test("values that pretend to be something else fail a step, and nothing more", async () => {
+  const odd = JSON.parse('{"toString": 1, "valueOf": 2, "toJSON": 3, "length": 4, "then": 5}');
+  const wait = [{ type: "wait", seconds: "{{ odd }}" }];
+  expect(await run(wait, { input: { odd } })).toMatchObject({
+    kind: "error",
+    message: expect.stringContaining("seconds"),
+  });
+  const all = [
+    { type: "each", in: "{{ odd }}", do: [], on_error: [set({ a: 1 })] },
+    { type: "db", op: "get", db: "d", id: "{{ odd }}", on_error: [set({ b: 1 })] },
+    { type: "db", op: "create", db: "d", data: "{{ odd.length }}", on_error: [set({ c: 1 })] },
+    { type: "if", condition: { left: "{{ odd }}", op: ">", right: 1 }, then: [], on_error: [set({ d: 1 })] },
+    { type: "flow", flow: "x", input: "{{ odd.length }}", on_error: [set({ e: 1 })] },
+    set({ text: "{{ odd | default: 7 }}", f: "x{{ odd.length }}" }),
+    { type: "fail", message: "{{ odd }}", on_error: [set({ g: 1 })] },
+  ];
+  expect((await run(all, { input: { odd } })).kind).toBe("finished");
+});
+
 test("names of the engine are not taken and hostile names do no harm", async () => {
   const input = JSON.parse('{"__proto__": {"polluted": 1}, "constructor": 2}');
   expect(await dataOf([set({ a: "{{ constructor }}", b: "{{ polluted }}" })], { input })).toEqual({ a: 2, b: null });

@@ -62,8 +62,10 @@ function mutate({ host, world, changed, finish }: Tools, thread: Thread, { set }
 }
 
 function wait({ host, world, finish }: Tools, thread: Thread, frame: BlockFrame, step: WaitStep): void {
-  const seconds = Number(host.templates.value(step.seconds, variablesOf(world, thread)));
-  if (!(seconds >= 0 && seconds <= limits.waitSeconds))
+  const given = host.templates.value(step.seconds, variablesOf(world, thread));
+  // An object may have a `toString` that is none.
+  const seconds = typeof given === "string" && given.trim() !== "" ? Number(given) : given;
+  if (typeof seconds !== "number" || !(seconds >= 0 && seconds <= limits.waitSeconds))
     throw new StepFault(`seconds must be a number from 0 to ${limits.waitSeconds}`);
   if (seconds === 0) return finish(thread, null);
   frame.wake = Math.min(host.now() + seconds * 1000, deadlineOf(thread) ?? Infinity);

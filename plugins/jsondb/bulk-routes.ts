@@ -214,9 +214,9 @@ async function streamOf(texts: AsyncGenerator<string>, log: Log): Promise<Readab
         if (done) controller.close();
         else controller.enqueue(encoder.encode(value));
       } catch (error) {
-        // The answer has begun: all that is left is to break it off.
+        // The answer has begun: all that is left is to break it off. Bun would print a reason to standard error.
         log.warn("an export broke off", { error });
-        controller.error(error);
+        controller.error();
       }
     },
     async cancel() {

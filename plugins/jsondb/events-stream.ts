@@ -57,7 +57,7 @@ export async function streamTo(asked: Follow, needed: Needed): Promise<ReadableS
     start(controller) {
       breakOff = () => {
         end();
-        controller.error(new Error("the client does not read"));
+        controller.error();
       };
     },
     async pull(controller) {

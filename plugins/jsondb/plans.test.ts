@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../../tests/harness.ts";
 import { databaseOf, type Database, type DatabaseRow } from "./database.ts";
 import { readList, readSearch } from "./query.ts";
-import { searchStatement } from "./search-store.ts";
+import { pageStatement } from "./page-store.ts";
 
 const fields = { name: "string", city: "string", n: "integer", price: "number", at: "datetime", note: "text" };
 const table = { fields, indexed_fields: ["name", "city", "n", "price", "at"] };
@@ -37,7 +37,14 @@ afterAll(() => app.stop());
 
 async function planOf(query: string, read = readSearch): Promise<string> {
   const asked = read(db, new URLSearchParams(query));
-  const { text, values } = searchStatement(db, asked, { form: "flat" }, undefined, "plain", false);
+  const { text, values } = pageStatement({
+    db,
+    query: asked,
+    form: "flat",
+    after: undefined,
+    way: "plain",
+    longStrings: false,
+  });
   const connection = await app.sql.reserve();
   try {
     // The plan for all values, which a prepared statement comes to.
@@ -77,7 +84,7 @@ describe("the plan of", () => {
   test("a page after a cursor begins in the index", async () => {
     const asked = readSearch(db, new URLSearchParams("table_name=orders&sort=n"));
     const after = { id: "019a0000-0000-7000-8000-000000000001", value: "500" };
-    const { text, values } = searchStatement(db, asked, { form: "flat" }, after, "plain", false);
+    const { text, values } = pageStatement({ db, query: asked, form: "flat", after, way: "plain", longStrings: false });
     const rows = await app.sql.unsafe(`explain ${text}`, [...values]);
     expect(rows.map((row) => Object.values(row)[0]).join("\n")).toMatch(/Index Cond: .*idx_int_1, id\) > ROW/);
   });
@@ -92,7 +99,14 @@ describe("the plan of", () => {
 describe("a phrase", () => {
   const query = (text: string) => readSearch(db, new URLSearchParams(`table_name=orders&${text}`));
   const rowsOf = async (text: string, way: "plain" | "candidates") => {
-    const statement = searchStatement(db, query(text), { form: "flat" }, undefined, way, false);
+    const statement = pageStatement({
+      db,
+      query: query(text),
+      form: "flat",
+      after: undefined,
+      way,
+      longStrings: false,
+    });
     const [row] = await app.sql.unsafe<{ raw: string | null; candidates: number | null; total: number | null }[]>(
       statement.text,
       [...statement.values],

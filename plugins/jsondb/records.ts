@@ -4,6 +4,7 @@ import {
   invalid,
   modelChanged,
   notFound,
+  unavailable,
   uuidv7,
   type BaseContext,
   type ModelChange,
@@ -119,13 +120,13 @@ export function createRecords({ ctx, databases, store, changes }: Needed) {
    */
   const upToDate = async <T>(first: Database, attempt: (db: Database) => Promise<T | undefined>): Promise<T> => {
     let db: Database | undefined = first;
-    for (let tries = 0; tries < 5 && db; tries++) {
+    for (let tries = 0; tries < maxTries && db; tries++) {
       const done = await attempt(db);
       if (done !== undefined) return done;
       db = await databases.refresh(db);
     }
     if (!db) throw notFound();
-    throw new Error("the schema changed faster than a record could be written");
+    throw unavailable("the schema of the database is being changed, try again");
   };
 
   return {
@@ -193,6 +194,7 @@ export function refuse(faults: Faults): void {
 }
 
 const unknownTime = new Date(0);
+const maxTries = 10;
 
 function checkMissing(table: Table, merged: Data): Faults {
   const missing = table.required.filter((name) => (Object.hasOwn(merged, name) ? merged[name] : null) === null);

@@ -27,7 +27,7 @@ export type OperationName = (typeof operationNames)[number];
 
 type Make = (target: Target, random: () => number) => Exchange;
 
-export const operations: Record<OperationName | "sorted" | "filtered" | "prompt", Make> = {
+export const operations: Record<OperationName | "sorted" | "recent" | "filtered" | "prompt", Make> = {
   get(target, random) {
     const n = pick(random, target.total);
     const id = idOf(n);
@@ -98,16 +98,11 @@ export const operations: Record<OperationName | "sorted" | "filtered" | "prompt"
     verify: (body) => JSON.parse(body).length === 20,
   }),
 
-  /** A filter whose matches grow with the table: one contact in seventy. Corestead only. */
-  filtered(target, random) {
-    const age = 18 + pick(random, 70);
-    const verify = (body: string) => {
-      const found: Contact[] = JSON.parse(body);
-      return found.length === 20 && found.every((contact) => contact.age === age);
-    };
-    const path = `${target.path}/search.json?filter[age]=${age}&sort=-joined_at&limit=20`;
-    return { request: get(target, path), status: 200, contains: '"id":', verify };
-  },
+  /** A filter whose matches grow with the table, one contact in seventy, in the order of creation. Corestead only. */
+  recent: (target, random) => ofAge(target, random, "-created_at"),
+
+  /** The same in the order of another field. Corestead only. */
+  filtered: (target, random) => ofAge(target, random, "-joined_at"),
 
   /** A rendered prompt; `path` is its address. */
   prompt: (target) => ({
@@ -117,6 +112,16 @@ export const operations: Record<OperationName | "sorted" | "filtered" | "prompt"
     verify: (body) => !body.includes("{{ TOKEN }}"),
   }),
 };
+
+function ofAge(target: Target, random: () => number, sort: string): Exchange {
+  const age = 18 + pick(random, 70);
+  const verify = (body: string) => {
+    const found: Contact[] = JSON.parse(body);
+    return found.length === 20 && found.every((contact) => contact.age === age);
+  };
+  const path = `${target.path}/search.json?filter[age]=${age}&sort=${sort}&limit=20`;
+  return { request: get(target, path), status: 200, contains: '"id":', verify };
+}
 
 /** Corestead answers with what a caller stored under `data`. */
 function contactIn(target: Target, answer: { data: Partial<Contact> } & Partial<Contact>): Partial<Contact> {

@@ -64,7 +64,9 @@ async function plansOf(server: Server, path: string): Promise<string[]> {
   await Bun.sleep(300);
   const logged = (await logOf()).slice(before.length);
   const entries = logged.split(/^\d{4}-\d\d-\d\d .*? LOG: +/m).slice(1);
-  const explained = entries.filter((entry) => entry.includes("plan:\n\tQuery Text:") && /\brecord(s|_candidates)\b/.test(entry));
+  const explained = entries.filter(
+    (entry) => entry.includes("plan:\n\tQuery Text:") && /\brecord(s|_candidates)\b/.test(entry),
+  );
   if (explained.length === 0) throw new Error(`${path}: no plan was logged`);
   return explained.map(planOnly);
 }
@@ -74,7 +76,10 @@ function planOnly(entry: string): string {
   const lines = entry.split("\n").map((line) => line.replace(/^\t/, ""));
   const start = lines.findIndex((line) => /\(cost=.*\(actual/.test(line));
   const context = lines.findIndex((line) => line.includes(" CONTEXT: "));
-  return lines.slice(start, context < 0 ? undefined : context).join("\n").trimEnd();
+  return lines
+    .slice(start, context < 0 ? undefined : context)
+    .join("\n")
+    .trimEnd();
 }
 
 async function logOf(): Promise<string> {
