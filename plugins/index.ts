@@ -10,4 +10,14 @@ import tokens from "./tokens/plugin.ts";
 import webhooks from "./webhooks/plugin.ts";
 
 /** The built-in plugins. Literal imports, as the compiler of the binary needs them. */
-export const plugins: readonly Plugin[] = [accounts, tokens, sessions, prompts, jsondb, connectors, flows, crons, webhooks];
+export const plugins: readonly Plugin[] = [
+  accounts,
+  tokens,
+  sessions,
+  prompts,
+  jsondb,
+  connectors,
+  flows,
+  crons,
+  webhooks,
+];

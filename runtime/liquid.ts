@@ -28,7 +28,6 @@ import {
   type Run,
 } from "./liquid-guard.ts";
 
-export { limits as liquidLimits } from "./liquid-guard.ts";
 export type { FilterFunction, Partials } from "./liquid-guard.ts";
 
 /** A template could not be read ("syntax"), went beyond a limit, or failed as it ran. */
