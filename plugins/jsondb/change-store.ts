@@ -31,6 +31,8 @@ export interface FeedState {
 
 export interface ChangePage {
   readonly present: boolean;
+  /** Of the database; every change of it raises that. */
+  readonly version: number;
   readonly epoch: string | null;
   /** Whether all changes after the position are still kept. */
   readonly known: boolean;
@@ -48,6 +50,7 @@ interface PageRow extends Change {
   readonly found: number;
   readonly snapshot: string;
   readonly present: boolean;
+  readonly version: number | null;
   readonly epoch: string | null;
   readonly known: boolean | null;
 }
@@ -115,9 +118,9 @@ export function createChangeStore(sql: Sql) {
         : // So that the index by transaction is used: the window is short, what was told before may be long.
           sql`true order by c.id + 0`;
       const rows = await sql<PageRow[]>`
-        select m.snapshot, m.present, m.epoch, m.known, c.id, c.kind, c.table_name, c.left_table, c.raw, c.found
+        select m.snapshot, m.present, m.version, m.epoch, m.known, c.id, c.kind, c.table_name, c.left_table, c.raw, c.found
         from (
-          select pg_current_snapshot()::text as snapshot, d.id is not null as present, f.epoch,
+          select pg_current_snapshot()::text as snapshot, d.id is not null as present, d.version, f.epoch,
             f.since <= pg_snapshot_xmin(${from}::text::pg_snapshot) as known
           from (select 1) one
           left join dbs d on d.id = ${db.id} and d.account_id = ${db.accountId}
@@ -182,8 +185,8 @@ function pageOf(rows: readonly PageRow[], from: string, end: string | null, limi
     return complete && at === changes.length - 1 ? { from: to } : { from, within: { to, id } };
   });
   const next = complete ? { from: to } : (positions.at(-1) ?? { from: to });
-  const { present, epoch, known } = first;
-  return { present, epoch, known: known === true, changes, positions, next, complete };
+  const { present, epoch, known, version } = first;
+  return { present, version: version ?? 0, epoch, known: known === true, changes, positions, next, complete };
 }
 
 const empty = (sql: Sql) => sql``;

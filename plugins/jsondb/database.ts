@@ -9,6 +9,8 @@ export interface Database {
   readonly code: string;
   readonly schema: Schema;
   readonly publicMethods: PublicMethods;
+  /** Of all that the API shows of the database. */
+  readonly version: number;
   readonly schemaVersion: number;
   /** What a record was checked against when it was written. */
   readonly rulesVersion: number;
@@ -26,6 +28,7 @@ export interface DatabaseRow {
   readonly code: string;
   readonly schema: unknown;
   readonly publicMethods: unknown;
+  readonly version: number;
   readonly schemaVersion: number;
   readonly rulesVersion: number;
   readonly planVersion: number;
@@ -43,6 +46,7 @@ export function databaseOf(row: DatabaseRow): Database {
     // What is stored was checked by an equal or older version of this program.
     schema: "schema" in parsed ? parsed.schema : { multiTable: false, tables: new Map([["", noTable]]) },
     publicMethods: "publicMethods" in methods ? methods.publicMethods : noMethods,
+    version: row.version,
     schemaVersion: row.schemaVersion,
     rulesVersion: row.rulesVersion,
     planVersion: row.planVersion,

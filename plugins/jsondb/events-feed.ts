@@ -8,6 +8,8 @@ import { eventId, type Position } from "./events-position.ts";
 export interface Told extends Change {
   /** What the client sends back to go on after this one. */
   readonly eventId: string;
+  /** The version of the database when the change was read. */
+  readonly version: number;
 }
 
 export interface Listener {
@@ -98,8 +100,8 @@ export async function openFeed(db: Database, store: ChangeStore, beginFollowing:
   };
 }
 
-export function toldOf({ changes, positions }: ChangePage, epoch: string): Told[] {
-  return changes.map((change, at) => ({ ...change, eventId: eventId(epoch, positions[at] ?? { from: "" }) }));
+export function toldOf({ changes, positions, version }: ChangePage, epoch: string): Told[] {
+  return changes.map((change, at) => ({ ...change, version, eventId: eventId(epoch, positions[at] ?? { from: "" }) }));
 }
 
 function isNotFound(error: unknown): boolean {

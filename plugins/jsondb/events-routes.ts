@@ -1,20 +1,38 @@
-import { credentialOf, route, type Caller, type RequestInput, type Route } from "platform";
+import {
+  credentialOf,
+  forbidden,
+  route,
+  tooMany,
+  type BaseContext,
+  type Caller,
+  type RequestInput,
+  type Route,
+} from "platform";
 import type { Tokens } from "../tokens/api.ts";
 import { tableForSearch } from "./database.ts";
 import type { Events } from "./events.ts";
+import { printPrivate, printPublic } from "./events-print.ts";
+import type { PublicSettings } from "./public-routes.ts";
 import { databaseAt, recordExample } from "./record-routes.ts";
 import type { Databases } from "./store.ts";
+import { limitKey, visitorCookie, visitorOf } from "./visitor.ts";
 
 const privilege = "dbs";
+const { id, data, created_at, updated_at } = recordExample;
+const publicExample = { id, data, created_at, updated_at };
+const resume = "for clients that cannot send the header Last-Event-ID";
 
 interface Needed {
+  readonly ctx: Pick<BaseContext, "secrets" | "limiter"> & { readonly config: PublicSettings };
   readonly databases: Databases;
   readonly events: Events;
   readonly tokens: Tokens;
 }
 
 /** Live changes as Server-Sent Events. `:id` of a database is an id or a code. */
-export function eventRoutes({ databases, events, tokens }: Needed): Route[] {
+export function eventRoutes({ ctx, databases, events, tokens }: Needed): Route[] {
+  const { rateLimitRequests: limit, rateLimitWindowSeconds: windowSeconds } = ctx.config;
+  const limiter = ctx.limiter("jsondb.follows", { limit, windowSeconds });
   return [
     route(
       "GET",
@@ -26,7 +44,7 @@ export function eventRoutes({ databases, events, tokens }: Needed): Route[] {
         access: { privilege },
         query: {
           table_name: "only this table; a record that moves to another one is a `destroy`",
-          last_event_id: "for clients that cannot send the header Last-Event-ID",
+          last_event_id: resume,
         },
         responses: {
           200: `id: 5f2a.812:815:\nevent: create\ndata: ${JSON.stringify(recordExample)}\n\n`,
@@ -39,16 +57,60 @@ export function eventRoutes({ databases, events, tokens }: Needed): Route[] {
         const table = tableName !== null && db.schema.multiTable ? tableForSearch(db, tableName) : undefined;
         if (request.method === "HEAD") return new Response(null, { headers });
         const body = await events.follow(db, {
-          tokenId: caller.tokenId,
-          tableName: table?.name,
-          lastEventId: request.headers.get("last-event-id") || query.get("last_event_id") || undefined,
+          owner: `token:${caller.tokenId}`,
+          isPublic: false,
+          print: printPrivate(table?.name),
+          lastEventId: lastEventId({ request, query }),
           signal: request.signal,
           isAllowed: () => isStillAllowed(tokens, caller, { request, host }),
         });
         return new Response(body, { headers });
       },
     ),
+    route(
+      "GET",
+      "/core/db/:db_code/events",
+      {
+        summary: "Follow what the public method list shows",
+        description:
+          "Server-Sent Events as of `GET /core/dbs/:id/events`, where `list` is open: records within its `scope_by`, their visible fields. The stream ends when the database is changed.",
+        access: { open: "shows what the public method `list` shows, and only where that is configured" },
+        cors: true,
+        query: { last_event_id: resume },
+        responses: {
+          200: `id: 5f2a.812:815:\nevent: create\ndata: ${JSON.stringify(publicExample)}\n\n`,
+          403: { error: "`list` is not open to the public" },
+          429: { error: "too many requests, try again in 60 s" },
+        },
+      },
+      async (input) => {
+        const { account, params, ip, request, secure } = input;
+        const { allowed, retryAfterSeconds } = await limiter.take(limitKey(ip));
+        if (!allowed) throw tooMany(retryAfterSeconds);
+        const db = await databaseAt(databases, account.id, params.db_code);
+        const list = db.publicMethods.methods.get("list");
+        if (!list) throw forbidden("`list` is not open to the public");
+        const visitor = visitorOf(ctx.secrets, input);
+        const cookie = list.usesCookie ? { "set-cookie": visitorCookie(visitor, secure) } : {};
+        if (request.method === "HEAD") return new Response(null, { headers });
+        const body = await events.follow(db, {
+          owner: limitKey(ip),
+          isPublic: true,
+          print: printPublic(list, visitor.variables),
+          version: db.version,
+          lastEventId: lastEventId(input),
+          signal: request.signal,
+          isAllowed: async () =>
+            (await databases.find(account.id, db.id))?.version === db.version && (await isSamePerson(tokens, input)),
+        });
+        return new Response(body, { headers: { ...headers, ...cookie } });
+      },
+    ),
   ];
+}
+
+function lastEventId({ request, query }: Pick<RequestInput, "request" | "query">): string | undefined {
+  return request.headers.get("last-event-id") || query.get("last_event_id") || undefined;
 }
 
 const headers = {
@@ -65,4 +127,13 @@ async function isStillAllowed(
 ): Promise<boolean> {
   const { caller } = await tokens.identify(host, credentialOf(request.headers));
   return caller?.account.id === account.id && caller.tokenId === tokenId && caller.privileges.has(privilege);
+}
+
+/** A visitor's scope may be the person who was signed in. */
+async function isSamePerson(
+  tokens: Tokens,
+  { request, host, caller }: Pick<RequestInput, "request" | "host" | "caller">,
+): Promise<boolean> {
+  const now = await tokens.identify(host, credentialOf(request.headers));
+  return now.caller?.user.id === caller?.user.id;
 }

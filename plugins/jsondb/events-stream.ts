@@ -8,7 +8,7 @@ import type { Follow } from "./events.ts";
 import { pageSize, toldOf, type Feed, type Listener, type Told } from "./events-feed.ts";
 import { createOutbox, type Outbox } from "./events-outbox.ts";
 import { eventId, positionOf } from "./events-position.ts";
-import { printRaw } from "./print.ts";
+import type { Print } from "./events-print.ts";
 
 interface Needed {
   readonly db: Database;
@@ -75,8 +75,13 @@ export async function streamTo(asked: Follow, needed: Needed): Promise<ReadableS
 /** A client whose stream ends comes again, and goes on from its last event. */
 const atEnd = (): IteratorResult<string> => ({ done: true, value: undefined });
 
-function createFollower({ tableName, lastEventId }: Follow, { db, feed, store }: Needed, outbox: Outbox) {
-  const textOf = (told: readonly Told[]) => told.map((one) => eventText(one, tableName)).join("");
+function createFollower({ lastEventId, print, version }: Follow, { db, feed, store }: Needed, outbox: Outbox) {
+  const textOf = (told: readonly Told[]) => {
+    // What the follower may see was worked out for another version: it is to ask again.
+    const isOld = told.some((one) => version !== undefined && one.version !== version);
+    if (isOld) outbox.end();
+    return isOld ? "" : told.map((one) => eventText(one, print)).join("");
+  };
   const push = (text: string) => outbox.push({ text, lastId: feed.lastId() });
   const listener: Listener = {
     changes(told) {
@@ -131,11 +136,10 @@ function createFollower({ tableName, lastEventId }: Follow, { db, feed, store }:
   return { listener, texts, beat };
 }
 
-/** Empty where the change is not of the table. A record that leaves the table is gone for those who follow that. */
-function eventText({ eventId: id, kind, raw, tableName, leftTable }: Told, wanted: string | undefined): string {
-  const isOf = wanted === undefined || tableName === wanted;
-  if (!isOf && leftTable !== wanted) return "";
-  return `id: ${id}\nevent: ${isOf ? kind : "destroy"}\ndata: ${printRaw(raw, "nested")}\n\n`;
+/** Empty where the follower does not see the change. */
+function eventText(told: Told, print: Print): string {
+  const shown = print(told);
+  return shown ? `id: ${told.eventId}\nevent: ${shown.kind}\ndata: ${shown.data}\n\n` : "";
 }
 
 /** Tells the client to read everything anew: it is not known what it has missed. */

@@ -1,9 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import { transaction } from "../../runtime/db.ts";
+import { transaction, type Tx } from "../../runtime/db.ts";
+import { createLog } from "../../runtime/log.ts";
 import { adminToken, eventually, person, startTestApp, type TestApp } from "../../tests/harness.ts";
 import { createChangeStore } from "./change-store.ts";
+import { createChanges } from "./changes.ts";
 import { databaseOf, type Database, type DatabaseRow } from "./database.ts";
+import { createEvents, type FollowLimits } from "./events.ts";
+import { printPrivate } from "./events-print.ts";
 import { createRecordStore } from "./record-store.ts";
 import { newRecord } from "./records.ts";
 
@@ -282,7 +286,6 @@ describe("a follower", () => {
     const moved = await follow(db, { origin: other.origin, lastId: here.lastId() });
     await eventually(() => moved.events.length === 1 && there.events.length === 3);
     expect(told(moved)).toEqual([["create", 3]]);
-    expect(moved.lastId()).toBe(there.lastId());
     await Promise.all([moved.close(), there.close()]);
     await other.stop();
   });
@@ -362,7 +365,7 @@ describe("no change is missed", () => {
         const last = !writing;
         const follower = await follow(db, { lastId, origin: origins[round % 2] ?? app.origin });
         const enough = 1 + ((round * 7) % 40);
-        await eventually(() => follower.events.length >= enough || (!writing && caughtUp(events, follower)));
+        await eventually(() => (!last && follower.events.length >= enough) || caughtUp(events, follower));
         // A client may break off in the middle of what it was sent.
         const kept = last
           ? follower.events
@@ -486,7 +489,7 @@ describe("following ends", () => {
     await Promise.all([...followers, theirs].map((follower) => follower.close()));
     const again = await eventually(async () => {
       const follower = await follow(db);
-      return follower.status === 200 && follower;
+      return follower.status === 200 ? follower : undefined;
     }, "a place is free again");
     await again.close();
   });
@@ -571,6 +574,158 @@ describe("old changes", () => {
     await eventually(() => again.events.length === 2);
     expect(told(again).map(([event]) => event)).toEqual(["reset", "create"]);
     await again.close();
+  });
+});
+
+describe("a visitor", () => {
+  const publicMethods = {
+    create: { allowed_fields: ["n", "secret"], auto_fields: { visitor: "{cookie_key}" } },
+    update: { allowed_fields: ["n"], scope_by: "visitor" },
+    list: { allowed_fields: ["n"], scope_by: "visitor" },
+  };
+  const publicFollow = (db: string, headers: Record<string, string> = {}, lastId?: string) =>
+    followPath(`/core/db/${db}/events`, { token: "", headers, lastId });
+  const visitor = async (db: string) => {
+    const answer = await app.post(`/core/db/${db}/create`, { data: { n: 0, secret: 1 } }, { token: null });
+    return { cookie: (answer.headers.get("set-cookie") ?? "").split(";")[0] ?? "" };
+  };
+
+  test("is told of what the public list shows, and of nothing else", async () => {
+    const db = await newDb({ public_methods: publicMethods });
+    const [ann, bob] = [await visitor(db), await visitor(db)];
+    const [hers, his, nobodys] = [await publicFollow(db, ann), await publicFollow(db, bob), await publicFollow(db)];
+    expect(nobodys.headers.get("set-cookie")).toContain("core_key=");
+    expect(nobodys.headers.get("access-control-allow-origin")).toBe("*");
+    const post = (method: string, body: object) =>
+      app.post(`/core/db/${db}/${method}`, body, { token: null, headers: ann });
+    const record = (await post("create", { data: { n: 1, secret: 2 } })).json;
+    const changed = (await post("update", { id: record.id, data: { n: 2 } })).json;
+    await create(db, { n: "without a visitor" });
+    await remove(db, record.id);
+    await app.post(`/core/db/${db}/create`, { data: { n: 3 } }, { token: null, headers: bob });
+    await eventually(() => hers.events.length === 3 && his.events.length === 1);
+    expect(hers.events.map(({ event, data }) => [event, data])).toEqual([
+      ["create", { ...record, data: { n: 1 } }],
+      ["update", { ...changed, data: { n: 2 } }],
+      ["destroy", { ...changed, data: { n: 2 } }],
+    ]);
+    expect(his.events.map(({ data }) => data.data)).toEqual([{ n: 3 }]);
+    expect(nobodys.events).toEqual([]);
+    await Promise.all([hers, his, nobodys].map((follower) => follower.close()));
+    const again = await publicFollow(db, ann, hers.events[0]?.id);
+    await eventually(() => again.events.length === 2);
+    await again.close();
+  });
+
+  test("sees all where the list shows all, and nothing by another rule than the present one", async () => {
+    const db = await newDb({ public_methods: { list: true } });
+    const follower = await publicFollow(db);
+    const record = await create(db, { n: 1, secret: 1 });
+    await eventually(() => follower.events.length === 1);
+    const { table_name: _, ...shown } = record;
+    expect(follower.events[0]?.data).toEqual(shown);
+    await app.patch(`/core/dbs/${db}.json`, { db: { public_methods: { list: { allowed_fields: ["n"] } } } });
+    await create(db, { n: 2, secret: 1 });
+    await eventually(() => follower.ended());
+    expect(follower.text()).not.toContain('"n": 2');
+    const again = await publicFollow(db, {}, follower.lastId());
+    await eventually(() => again.events.length === 1);
+    expect(again.events[0]?.data.data).toEqual({ n: 2 });
+    await again.close();
+  });
+
+  test("is refused where the list is not open, and beyond twenty streams from one address", async () => {
+    const closed = await newDb({ public_methods: { get: true } });
+    expect((await app.get(`/core/db/${closed}/events`, { token: null })).status).toBe(403);
+    expect((await app.get(`/core/db/nowhere/events`, { token: null })).status).toBe(404);
+    const db = await newDb({ public_methods: { list: true } });
+    expect((await app.request("HEAD", `/core/db/${db}/events`, undefined, { token: null })).status).toBe(200);
+    const followers = await Promise.all(Array.from({ length: 20 }, () => publicFollow(db)));
+    expect((await app.get(`/core/db/${db}/events`, { token: null })).status).toBe(429);
+    await Promise.all(followers.map((follower) => follower.close()));
+  });
+});
+
+describe("at every heartbeat", () => {
+  /** The events with other limits than HTTP has. */
+  async function withLimits(limits: Partial<FollowLimits>) {
+    const db = await databaseRow(await newDb());
+    const stopping = new AbortController();
+    const listeners = new Set<(payload: string, fromOther: boolean) => void>();
+    const broadcast = {
+      publish: (_: string, payload: string) => listeners.forEach((run) => run(payload, false)),
+      on: (_: string, run: (payload: string, fromOther: boolean) => void) => {
+        listeners.add(run);
+        return () => listeners.delete(run);
+      },
+      onReset: () => () => {},
+    };
+    const databases = { find: async () => undefined, refresh: async () => undefined, changed: async () => {} };
+    const log = createLog("error", () => {});
+    const ctx = {
+      transaction: <T>(run: (tx: Tx) => Promise<T>) => transaction(app.sql, run),
+      broadcast,
+      log,
+      stopping: stopping.signal,
+    };
+    const all = { followers: 1000, publicFollowers: 500, perOwner: 20, heartbeatMs: 10, ...limits };
+    const events = createEvents({
+      ctx,
+      store: createChangeStore(app.sql),
+      databases,
+      changes: createChanges(),
+      limits: all,
+    });
+    const state = { allowed: true };
+    const open = (owner = "token:1", isPublic = false) =>
+      events.follow(db, {
+        owner,
+        isPublic,
+        print: printPrivate(undefined),
+        lastEventId: undefined,
+        isAllowed: async () => state.allowed,
+        signal: new AbortController().signal,
+      });
+    return { events, open, state, stopping };
+  }
+
+  test("a comment is sent, and the stream ends where the token no longer works", async () => {
+    const { events, open, state } = await withLimits({});
+    const reader = (await open()).getReader();
+    const decoder = new TextDecoder();
+    let text = "";
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      text += decoder.decode(next.value);
+      if (text.split(": heartbeat").length > 3) state.allowed = false;
+    }
+    expect(text.split("\n\n")[1]).toMatch(/^: heartbeat\nid: \S+$/);
+    events.stop();
+  });
+
+  test("a client that takes nothing for long is given up", async () => {
+    const { events, open } = await withLimits({ perOwner: 1 });
+    const stream = await open();
+    expect(open()).rejects.toMatchObject({ status: 429 });
+    const again = await eventually(() => open().catch(() => undefined), "the place is free");
+    const reader = stream.getReader();
+    expect(
+      (async () => {
+        while (!(await reader.read()).done);
+      })(),
+    ).rejects.toBeUndefined();
+    await again.cancel();
+    events.stop();
+  });
+
+  test("so many may follow and no more, visitors less", async () => {
+    const { events, open, stopping } = await withLimits({ followers: 3, publicFollowers: 1, heartbeatMs: 60_000 });
+    const streams = [await open("a", true), await open("b")];
+    expect(open("c", true)).rejects.toMatchObject({ status: 429 });
+    streams.push(await open("d"));
+    expect(open("e")).rejects.toMatchObject({ status: 429 });
+    stopping.abort();
+    for (const stream of streams) await new Response(stream).text();
+    events.stop();
   });
 });
 

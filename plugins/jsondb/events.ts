@@ -4,13 +4,17 @@ import type { ChangeStore } from "./change-store.ts";
 import type { Changes } from "./changes.ts";
 import type { Database } from "./database.ts";
 import { openFeed, type Feed } from "./events-feed.ts";
+import type { Print } from "./events-print.ts";
 import { streamTo } from "./events-stream.ts";
 import type { Databases } from "./store.ts";
 
 export interface Follow {
-  readonly tokenId: number;
-  /** Only changes of this table; undefined: of all. */
-  readonly tableName: string | undefined;
+  /** Whose follower it is: a token, or the address of a visitor. */
+  readonly owner: string;
+  readonly isPublic: boolean;
+  readonly print: Print;
+  /** The version of the database that `print` was made for; the stream ends with it. Undefined: it fits every one. */
+  readonly version?: number;
   /** The id of the last event that the client has. */
   readonly lastEventId: string | undefined;
   /** Whether the client may still see the database; asked at every heartbeat. */
@@ -21,7 +25,9 @@ export interface Follow {
 
 export interface FollowLimits {
   readonly followers: number;
-  readonly perToken: number;
+  /** Of them, visitors without sign-in. */
+  readonly publicFollowers: number;
+  readonly perOwner: number;
   readonly heartbeatMs: number;
 }
 
@@ -34,7 +40,7 @@ interface Needed {
 }
 
 const topic = "jsondb.changed";
-const standardLimits: FollowLimits = { followers: 1000, perToken: 20, heartbeatMs: 15_000 };
+const standardLimits: FollowLimits = { followers: 1000, publicFollowers: 500, perOwner: 20, heartbeatMs: 15_000 };
 // A message to this process may be lost.
 const lookMs = 2000;
 const watchedMs = 600_000;
@@ -44,7 +50,7 @@ export type Events = ReturnType<typeof createEvents>;
 
 export function createEvents({ ctx, store, databases, changes, limits = standardLimits }: Needed) {
   const feeds = new Map<string, { feed: Promise<Feed>; users: number }>();
-  const followers = new Set<{ tokenId: number }>();
+  const followers = new Set<Follow>();
   const looked = (error: unknown) => ctx.log.warn("changes could not be read, trying again", { error });
   const lookAt = (dbId: string) =>
     void feeds
@@ -89,17 +95,21 @@ export function createEvents({ ctx, store, databases, changes, limits = standard
     if (open && --open.users === 0) feeds.delete(dbId);
   };
 
+  const isFull = ({ owner, isPublic }: Follow): boolean => {
+    const count = (is: (other: Follow) => boolean) => [...followers].filter(is).length;
+    if (followers.size >= limits.followers || count((other) => other.owner === owner) >= limits.perOwner) return true;
+    return isPublic && count((other) => other.isPublic) >= limits.publicFollowers;
+  };
+
   return {
     wake,
 
     /** The stream of events. 404 database gone, 429 too many followers, 503 it cannot be followed now. */
     async follow(db: Database, asked: Follow): Promise<ReadableStream<Uint8Array>> {
-      const follower = { tokenId: asked.tokenId };
-      const own = [...followers].filter(({ tokenId }) => tokenId === asked.tokenId).length;
-      if (followers.size >= limits.followers || own >= limits.perToken) throw tooMany(60);
-      followers.add(follower);
+      if (isFull(asked)) throw tooMany(60);
+      followers.add(asked);
       const leave = () => {
-        if (followers.delete(follower)) leaveFeed(db.id);
+        if (followers.delete(asked)) leaveFeed(db.id);
       };
       try {
         const feed = await enterFeed(db);

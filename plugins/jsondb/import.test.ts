@@ -454,16 +454,16 @@ describe("an import", () => {
     const before = process.memoryUsage().rss;
     let most = 0;
     const counts = new Set<number>();
-    let done = false;
+    const done = new AbortController();
     const watching = (async () => {
-      while (!done) {
+      while (!done.signal.aborted) {
         most = Math.max(most, process.memoryUsage().rss);
         const answer = await app.get(`/core/dbs/${db}/records.json?limit=1&count=true`);
         counts.add(Number(answer.headers.get("x-total-count")));
       }
     })();
     const answer = await send(db, csv, body);
-    done = true;
+    done.abort();
     await watching;
     expect(answer.json).toEqual({ imported: total });
     for (const count of counts) expect([0, total]).toContain(count);
@@ -520,7 +520,7 @@ describe("an import", () => {
     const url = `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}/`;
     const webhook = { source_type: "Core::Record", kind: "create", target_kind: "url", url };
     const hook = await app.post("/account/webhooks.json", { webhook });
-    if (hook.status === 404) return server.close(); // without the plugin of webhooks nobody follows
+    expect(hook.status).toBe(201);
     const db = await newDb();
     await send(db, csv, "email\na\nb\n");
     await send(db, csv, "email\nc\n,\n");

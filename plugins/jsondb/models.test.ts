@@ -10,7 +10,7 @@ const follower = definePlugin({
   name: "follower",
   setup: () => ({
     handlers: [
-      onEvent(modelChanged, "follower", async (change) => { console.log(change.kind, change.id, change.sourceType); told.push(change); }, {
+      onEvent(modelChanged, "follower", async (change) => void told.push(change), {
         when: ({ sourceType }) => sourceType.startsWith("Core::Db") || sourceType === "Core::Record",
       }),
     ],
@@ -46,6 +46,7 @@ describe("a record", () => {
     const table = { fields: { no: { type: "string", required: true } } };
     const public_methods = { create: true, update: true, delete: true };
     await app.post("/core/dbs", { db: { name: "shop", schema: { tables: { orders: table } }, public_methods } });
+    await next("Core::Db", "create");
   });
 
   test("tells flat, with the code of its database and its table", async () => {

@@ -152,3 +152,18 @@ describe("a phrase", () => {
     expect((await app.get("/core/dbs/big/search?table_name=orders&q=*long")).json).toEqual([]);
   });
 });
+
+test("a server without pg_trgm finds the same", async () => {
+  await app.sql`drop function record_candidates`;
+  await app.sql`drop extension pg_trgm cascade`;
+  const without = await startTestApp({ target: app.target });
+  for (const query of ["q=C4CA4238", "q=*tail&sort=name", "filter[name]=*c4ca4238*", "q=city 7&sort=price&limit=7"]) {
+    const path = `/core/dbs/big/search?table_name=orders&${query}&count=true`;
+    const answer = await without.get(path);
+    expect([query, answer.status, answer.json.length > 0]).toEqual([query, 200, true]);
+  }
+  expect((await without.get("/core/dbs/big/search?table_name=lines&q=C4CA4238")).json).toMatchObject([
+    { note: "note 1" },
+  ]);
+  await without.stop();
+});

@@ -105,7 +105,7 @@ export default definePlugin({
         ...publicRoutes({ ctx, databases, calls, searches }),
         ...bulkRoutes({ ctx, databases, store: bulk, imports, batches }),
         ...aggregateRoutes({ databases, aggregates: createAggregates({ ctx, databases }) }),
-        ...eventRoutes({ databases, events, tokens: ctx.services.tokens }),
+        ...eventRoutes({ ctx, databases, events, tokens: ctx.services.tokens }),
       ],
     };
   },

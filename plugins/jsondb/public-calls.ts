@@ -60,7 +60,7 @@ export function createPublicCalls({ records, store }: Needed) {
         if (name === undefined) throw notFound();
         // A record keeps its table, even one that the schema no longer has.
         const table = current.schema.tables.get(name) ?? { ...noTable, name };
-        return { table, data: applied("update", current, table, given, variables) };
+        return { table, data: applied("update", current, table, given, variables), keepsTable: true };
       };
       const shape = { form: "public", fields: shownFields(db, "update") } as const;
       return inPublicForm(() => records.update(db, id, make, shape, guard));

@@ -21,6 +21,8 @@ import type { Databases } from "./store.ts";
 export interface Write {
   readonly table: Table;
   readonly data: Data;
+  /** The record is in this table already: where it no longer is, ask for the write anew. */
+  readonly keepsTable?: boolean;
 }
 
 export interface CreatedRecord {
@@ -74,9 +76,11 @@ export function createRecords({ ctx, databases, store, changes }: Needed) {
   };
 
   /** Where the one statement did not find the record as it should be: looks at it under a lock. */
-  const mergeLocked = async (tx: Tx, db: Database, id: string, { table, data }: Write, shape: Shape, guard?: Guard) => {
+  const mergeLocked = async (tx: Tx, db: Database, id: string, write: Write, shape: Shape, guard?: Guard) => {
+    const { table, data, keepsTable } = write;
     const found = await store.lock(tx, db, id, guard);
     if (!found) throw notFound();
+    if (keepsTable && found.tableName !== table.name) return undefined;
     const merged: Data = Object.fromEntries([...Object.entries(found.data), ...Object.entries(data)]);
     // A record that stays in its table was checked when it was written; what moves in is checked whole.
     refuse(found.tableName === table.name ? checkMissing(table, merged) : checkRecord(table, merged));

@@ -37,11 +37,14 @@ const fewRecords = 1000;
 const manyRecords = 200_000;
 const probedRecords = 100;
 const maxSizes = 10_000;
+// Each connection keeps the plans of named statements: without a bound, odd searches would fill its memory.
+const maxNamedTexts = 300;
 const maxTries = 10;
 
 export type SearchStore = ReturnType<typeof createSearchStore>;
 
 export function createSearchStore(sql: Sql, databases: Databases, hasFragments: boolean) {
+  const namedTexts = new Set<string>();
   const sizes = new Map<string, { records: number; until: number }>();
 
   /** About how many records a database has: exact while it is small, old by a minute at most. */
@@ -76,7 +79,9 @@ export function createSearchStore(sql: Sql, databases: Databases, hasFragments: 
   };
 
   const run = async (request: PageRequest): Promise<PageRow> => {
-    const { text, values, named } = pageStatement(request);
+    const { text, values, named: mayBeNamed } = pageStatement(request);
+    const named = mayBeNamed && (namedTexts.has(text) || namedTexts.size < maxNamedTexts);
+    if (named) namedTexts.add(text);
     const [row] = await sql.unsafe<PageRow[]>(text, [...values], { prepare: named });
     return row as PageRow; // the statement is one aggregate, so one row
   };

@@ -6,7 +6,6 @@ export interface DbRow extends DatabaseRow {
   readonly name: string;
   readonly appId: string | null;
   readonly fields: unknown;
-  readonly version: number;
   readonly createdById: number | null;
   readonly updatedById: number | null;
   readonly createdAt: Date;
