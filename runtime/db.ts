@@ -60,6 +60,8 @@ export function openPool(target: DatabaseTarget, options: PoolOptions = {}): Sql
     connection: {
       application_name: applicationName,
       TimeZone: "UTC",
+      // How times are printed as text; a role or a database may say otherwise.
+      DateStyle: "ISO",
       // pgbouncer refuses to start a session with a setting that it does not know.
       ...(prepare && { statement_timeout: statementTimeoutMs, idle_in_transaction_session_timeout: 60_000 }),
     },

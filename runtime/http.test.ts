@@ -110,6 +110,14 @@ describe("addresses", () => {
     expect(await send("GET", path)).toMatchObject({ status, body });
   });
 
+  test("a host of one letter is as good as another", async () => {
+    const headers = { host: "x", authorization: "Bearer good", "content-type": "application/json" };
+    const address = `http://127.0.0.1:${server.port}/core/notes`;
+    expect((await fetch(`${address}/12`, { headers })).status).toBe(200);
+    const made = await fetch(address, { method: "POST", headers, body: '{"note":{"title":"x"}}' });
+    expect(await made.json()).toEqual({ title: "x" });
+  });
+
   test("a malformed escape is no server error", async () => {
     expect((await send("GET", "/core/notes/%zz")).status).toBeLessThan(500);
   });
@@ -203,6 +211,7 @@ describe("bodies", () => {
     ['{"title":"x","size":-1}', { size: ["must be at least 0"] }],
     ['{"title":"x","size":1.5}', { size: ["must be a whole number"] }],
     ['{"title":"a\\u0000b"}', { title: ["has a character that cannot be stored"] }],
+    ['{"title":1e400}', { title: ["is a number too large to be kept"] }],
     ['{"title":"\\ud800"}', { title: ["has a character that cannot be stored"] }],
   ])("%s is 422 by field", async (note, fields) => {
     const answer = await send("POST", "/core/notes", { body: `{"note":${note}}` });

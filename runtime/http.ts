@@ -75,7 +75,12 @@ export function createHttp(options: HttpOptions, systemRoutes: readonly SystemRo
     app.get(system.path, ({ request }) => answerSystem(options, system, request), { parse: "none" });
   }
   app.onError(({ request }) => finish(request, refusalOf(notFound(), options.log, ""), newRequestId(request)));
-  return async (request) => app.fetch(request);
+  return async (request) => app.fetch(withLongHost(request));
+}
+
+/** Elysia looks for the path behind the first eleven characters of the address: `http://x/` is shorter. */
+function withLongHost(request: Request): Request {
+  return request.url.indexOf("/", 8) >= 11 ? request : new Request(`http://short.host${pathOf(request.url)}`, request);
 }
 
 function createAnswer(options: HttpOptions) {

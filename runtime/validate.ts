@@ -84,7 +84,8 @@ export function parseJson(source: string): unknown {
     throw badRequest("the body is not valid JSON");
   }
   // Such characters can only come from an escape: JSON forbids a raw NUL, and UTF-8 has no half pairs.
-  if (/\\u(?:0000|d[89a-f])/i.test(source)) refuseUnstorable(value, []);
+  // And only so long a number can be beyond what one holds, and would be kept as null.
+  if (/\\u(?:0000|d[89a-f])|\de\+?\d{3}|\d{300}/i.test(source)) refuseUnstorable(value, []);
   return value;
 }
 
@@ -105,10 +106,13 @@ function tooDeep(source: string): boolean {
 }
 
 function refuseUnstorable(value: unknown, place: readonly string[]): void {
+  const refuse = (message: string) => {
+    const where = place.slice(2).join(".");
+    throw invalid({ [place[1] ?? place[0] ?? "base"]: [where === "" ? message : `${where} ${message}`] });
+  };
   if (typeof value === "string" && (value.includes("\0") || !value.isWellFormed()))
-    throw invalid({
-      [place[1] ?? place[0] ?? "base"]: [`${place.slice(2).join(".")} has a character that cannot be stored`.trim()],
-    });
+    refuse("has a character that cannot be stored");
+  if (typeof value === "number" && !Number.isFinite(value)) refuse("is a number too large to be kept");
   if (typeof value !== "object" || value === null) return;
   for (const [key, inner] of Object.entries(value)) {
     refuseUnstorable(key, [...place, key.replaceAll("\0", "")]);

@@ -14,10 +14,3 @@ export const selectedData = (names: string) =>
 /** Data without what a flat answer says of the record itself. Looked for first: to take a key away copies it all. */
 export const withoutOwn = (data: string) =>
   `(case when ${data} ?| '{id,created_at,updated_at}' then ${data} - '{id,created_at,updated_at}'::text[] else ${data} end)`;
-
-const time = (column: string) => `to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
-
-/** { id, data, table_name, created_at, updated_at } printed by PostgreSQL itself, for exports. */
-export const nestedAnswer = `'{"id":"' || r.id || '","data":' || r.data::text
-  || ',"table_name":' || case when r.table_name = '' then 'null' else to_json(r.table_name)::text end
-  || ',"created_at":"' || ${time("r.created_at")} || '","updated_at":"' || ${time("r.updated_at")} || '"}'`;

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createServer } from "node:http";
 import { connect } from "node:net";
 import { adminToken, eventually, person, startTestApp, type Answer, type TestApp } from "../../tests/harness.ts";
+import { createBulkStore } from "./bulk-store.ts";
 
 let app: TestApp;
 beforeAll(async () => {
@@ -471,6 +472,18 @@ describe("an import", () => {
     const [row] =
       await app.sql`select count(*) as count, count(distinct id) as ids from records where db_id = (select id from dbs where code = ${db})`;
     expect(row).toEqual({ count: total, ids: total });
+  });
+
+  test("that ended with its process leaves parts, which are pruned", async () => {
+    const store = createBulkStore(app.sql);
+    for (const hours of [1, 3]) {
+      const importId = crypto.randomUUID();
+      await store.keep(importId, 1, 0, { tableName: "", body: "", wanted: false });
+      await app.sql`update record_imports set at = now() - make_interval(hours => ${hours}) where import_id = ${importId}`;
+    }
+    await store.prune(2);
+    expect(await imports()).toBe(1);
+    await app.sql`delete from record_imports`;
   });
 
   test("keeps the order of the rows", async () => {

@@ -111,14 +111,14 @@ describe("a record", () => {
     const params = { table_name: "orders", "filter[no]": "B1", limit: "1" };
     expect(await service.search(1, "shop", params)).toMatchObject([{ id: made.id, n: 5 }]);
     await service.delete(1, "shop", made.id);
-    for (const wrong of [
-      service.get(1, "shop", made.id),
-      service.get(1, "nope", made.id),
-      service.get(2, "shop", made.id),
-    ])
-      expect(await wrong.catch(({ status }: { status: number }) => status)).toBe(404);
-    const refused = service.create(1, "shop", { tableName: "orders", data: {} });
-    expect(await refused.catch(({ body }: { body: unknown }) => body)).toEqual({ no: ["is required"] });
+    for (const [account, db] of [
+      [1, "shop"],
+      [1, "nope"],
+      [2, "shop"],
+    ] as const)
+      expect(await service.get(account, db, made.id).catch(({ status }: { status: number }) => status)).toBe(404);
+    const refused = await service.create(1, "shop", { tableName: "orders", data: {} }).catch(({ body }) => body);
+    expect(refused).toEqual({ no: ["is required"] });
     expect(await service.find(1, "shop")).toMatchObject({ code: "shop" });
     expect(await service.find(2, "shop")).toBeUndefined();
   });

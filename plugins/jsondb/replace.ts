@@ -18,13 +18,20 @@ export function replaceInJson(value: unknown, edit: Edit): { value: unknown } | 
   if (length > maxLength) return { field: "new_string", mistake: "makes the value too large" };
   const replaced = parts.join(edit.newString);
   try {
-    return { value: JSON.parse(replaced) as unknown };
+    const value: unknown = JSON.parse(replaced, finite);
+    return { value };
   } catch {
     return { field: "new_string", mistake: "makes the value invalid JSON" };
   }
 }
 
 const maxLength = 1_000_000;
+
+/** 1e400 reads as infinity, which would be written as null. */
+function finite(_key: string, value: unknown): unknown {
+  if (typeof value === "number" && !Number.isFinite(value)) throw new Error("a number is too large");
+  return value;
+}
 
 function splitOnce(text: string, at: string): string[] {
   const position = text.indexOf(at);

@@ -1,0 +1,59 @@
+import { describe, expect, test } from "bun:test";
+import { textOf, type BodyLimits } from "./import-body.ts";
+
+const standard: BodyLimits = { maxBytes: 100, idleMs: 60_000, totalMs: 60_000, stopping: new AbortController().signal };
+
+/** A body that comes in these pieces; without `isWhole` nothing follows and it does not end. */
+function bodyOf(pieces: readonly Uint8Array[], isWhole = true): ReadableStream<Uint8Array> {
+  let at = 0;
+  return new ReadableStream({
+    pull(controller) {
+      const piece = pieces[at++];
+      if (piece) controller.enqueue(piece);
+      else if (isWhole) controller.close();
+      else return new Promise(() => {});
+      return undefined;
+    },
+  });
+}
+
+async function read(body: ReadableStream<Uint8Array> | null, limits: Partial<BodyLimits> = {}): Promise<string> {
+  let text = "";
+  for await (const piece of textOf(body, { ...standard, ...limits })) text += piece;
+  return text;
+}
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+describe("the body of an import", () => {
+  test("is text, wherever its bytes are cut and without a byte order mark", async () => {
+    const whole = bytes("\ufeffzażółć 😀");
+    for (let at = 0; at <= whole.length; at++)
+      expect(await read(bodyOf([whole.slice(0, at), whole.slice(at)]))).toBe("zażółć 😀");
+    expect(await read(null)).toBe("");
+  });
+
+  test("is refused where it is too large or no UTF-8", async () => {
+    expect(read(bodyOf([bytes("x".repeat(60)), bytes("x".repeat(41))]))).rejects.toMatchObject({ status: 413 });
+    for (const wrong of [[0xff], [0xc5], [0x61, 0xed, 0xa0, 0x80]])
+      expect(read(bodyOf([new Uint8Array(wrong)]))).rejects.toMatchObject({ status: 400 });
+  });
+
+  test("is given up where the client is silent, or takes too long in all", async () => {
+    expect(read(bodyOf([bytes("a")], false), { idleMs: 5 })).rejects.toMatchObject({ status: 408 });
+    expect(read(bodyOf([bytes("a")], false), { totalMs: 5 })).rejects.toMatchObject({ status: 408 });
+  });
+
+  test("is given up when the server stops", async () => {
+    const stopping = new AbortController();
+    const reading = read(bodyOf([bytes("a")], false), { stopping: stopping.signal });
+    stopping.abort();
+    expect(reading).rejects.toMatchObject({ status: 503 });
+    expect(read(bodyOf([bytes("a")]), { stopping: stopping.signal })).rejects.toMatchObject({ status: 503 });
+  });
+
+  test("is refused where the client goes away", async () => {
+    const body = new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new Error("gone")) });
+    expect(read(body)).rejects.toMatchObject({ status: 400 });
+  });
+});
