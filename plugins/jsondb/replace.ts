@@ -27,10 +27,10 @@ export function replaceInJson(value: unknown, edit: Edit): { value: unknown } | 
 
 const maxLength = 1_000_000;
 
-/** 1e400 reads as infinity, which would be written as null. */
+/** 1e400 reads as infinity, which would be written as null; -0 is written as 0. */
 function finite(_key: string, value: unknown): unknown {
   if (typeof value === "number" && !Number.isFinite(value)) throw new Error("a number is too large");
-  return value;
+  return value === 0 ? 0 : value;
 }
 
 function splitOnce(text: string, at: string): string[] {
