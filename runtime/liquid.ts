@@ -230,11 +230,13 @@ function asFault(error: unknown, phase: "syntax" | "runtime"): LiquidFault {
   if (error instanceof LiquidFault) return error;
   if (!(error instanceof Error))
     return new LiquidFault("runtime", "the template failed", { line: 1, column: 1 }, error);
-  const place = LiquidError.is(error) ? placeOf(error) : { line: 1, column: 1 };
+  const place: Place = LiquidError.is(error) ? placeOf(error) : { line: 1, column: 1 };
   const cause = rootOf(error);
   // A fault in a partial, or in a rendering within this one, keeps its own place.
   if (cause instanceof LiquidFault) return cause;
-  const isSyntax = phase === "syntax" || error.name === "ParseError" || error.name === "TokenizationError";
+  // While a template renders, only a partial can still turn out unreadable; else it is data that is taken for a path.
+  const unreadable = error.name === "ParseError" || (error.name === "TokenizationError" && place.partial !== undefined);
+  const isSyntax = phase === "syntax" || unreadable;
   const kind = isLimit(cause) ? "limit" : isSyntax ? "syntax" : "runtime";
   return new LiquidFault(kind, messageOf(cause), place, cause);
 }

@@ -107,8 +107,8 @@ function tooDeep(source: string): boolean {
 
 function refuseUnstorable(value: unknown, place: readonly string[]): void {
   const refuse = (message: string) => {
-    const where = place.slice(2).join(".");
-    throw invalid({ [place[1] ?? place[0] ?? "base"]: [where === "" ? message : `${where} ${message}`] });
+    const [field = "base", ...inside] = fieldPlace(place);
+    throw invalid({ [field]: [[inside.join("."), message].filter((part) => part !== "").join(" ")] });
   };
   if (typeof value === "string" && (value.includes("\0") || !value.isWellFormed()))
     refuse("has a character that cannot be stored");
@@ -118,4 +118,10 @@ function refuseUnstorable(value: unknown, place: readonly string[]): void {
     refuseUnstorable(key, [...place, key.replaceAll("\0", "")]);
     refuseUnstorable(inner, [...place, key]);
   }
+}
+
+/** Where a value stands, without what wraps the fields: the body's key, and `data` of a record. */
+function fieldPlace(place: readonly string[]): readonly string[] {
+  const fields = place.length > 1 && place[0] !== "data" ? place.slice(1) : place;
+  return fields.length > 1 && fields[0] === "data" ? fields.slice(1) : fields;
 }

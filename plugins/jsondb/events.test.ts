@@ -185,6 +185,8 @@ describe("a follower", () => {
     ];
     for (const lastId of ids) {
       const follower = await follow(db, { lastId });
+      // What is written before it is told to reload, it finds when it reloads.
+      await eventually(() => follower.events.length === 1);
       await create(db, { n: 2 });
       await eventually(() => follower.events.length === 2);
       expect(follower.events.map(({ event }) => event)).toEqual(["reset", "create"]);

@@ -18,8 +18,8 @@ export function replaceInJson(value: unknown, edit: Edit): { value: unknown } | 
   if (length > maxLength) return { field: "new_string", mistake: "makes the value too large" };
   const replaced = parts.join(edit.newString);
   try {
-    const value: unknown = JSON.parse(replaced, finite);
-    return { value };
+    const edited: unknown = JSON.parse(replaced, finite);
+    return { value: edited };
   } catch {
     return { field: "new_string", mistake: "makes the value invalid JSON" };
   }

@@ -33,16 +33,17 @@ const { values: options } = parseArgs({
     quick: { type: "boolean", default: false },
     write: { type: "boolean", default: false },
     only: { type: "string", default: operationNames.join(",") },
-    connections: { type: "string", default: "1,16,64" },
+    connections: { type: "string" },
     rounds: { type: "string" },
     seconds: { type: "string" },
-    total: { type: "string", default: "100000" },
+    total: { type: "string" },
   },
 });
 const rounds = Number(options.rounds ?? 3);
 const seconds = Number(options.seconds ?? (options.quick ? 0.4 : 2));
 const warmUpSeconds = options.quick ? 1 : 5;
-const total = Number(options.total);
+const connectionCounts = (options.connections ?? (options.quick ? "16,64" : "1,16,64")).split(",").map(Number);
+const total = Number(options.total ?? (options.quick ? 50_000 : 100_000));
 const chosen = operationNames.filter((name) => options.only.split(",").includes(name));
 
 const dataDir = await temporaryFolder();
@@ -71,7 +72,7 @@ const comparisons: Comparison[] = [];
 for (const operation of chosen) {
   await warmUp(pair, pair.corestead, operation, warmUpSeconds);
   await warmUp(pair, pair.ceiling, operation, warmUpSeconds);
-  for (const connections of options.connections.split(",").map(Number)) {
+  for (const connections of connectionCounts) {
     comparisons.push(await compare(pair, { operation, connections, rounds, seconds }));
     process.stderr.write(
       `${operation} at ${connections} connections: ${number(comparisons.at(-1)?.ratio ?? NaN, 2)}\n`,

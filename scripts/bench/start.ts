@@ -23,7 +23,7 @@ import { seedCorestead } from "./seed.ts";
 const { values: options } = parseArgs({
   options: { quick: { type: "boolean", default: false }, write: { type: "boolean", default: false } },
 });
-const runs = options.quick ? 3 : 5;
+const runs = options.quick ? 2 : 5;
 const binary = resolve(import.meta.dir, "../../dist/corestead");
 const programs = [{ name: "from source", command: fromSource }];
 if (existsSync(binary)) programs.push({ name: "dist/corestead", command: [binary, "serve"] });
@@ -74,7 +74,7 @@ async function memory(command: readonly string[]): Promise<{ idle: number; loade
   await Bun.sleep(3000);
   const idle = memoryOf(server.pid).now;
   const sql = openPool((await postgresOf(dataDir)).target, { max: 2 });
-  await seedCorestead(server, sql, "contacts", 10_000);
+  await seedCorestead(server, sql, "contacts", 5_000);
   await sql.end();
   const load = startLoadGenerator();
   const target = {
@@ -82,7 +82,7 @@ async function memory(command: readonly string[]): Promise<{ idle: number; loade
     port: server.port,
     token: adminToken,
     path: "/core/dbs/contacts",
-    total: 10_000,
+    total: 5_000,
   } as const;
   const seconds = options.quick ? 1 : 4;
   for (const operation of operationNames)
