@@ -1,6 +1,6 @@
 /**
  * Every benchmark, one after another: `bun run bench [--quick] [--write]`. Each is a process of its own and is ended
- * when it takes too long; all of them end within a quarter of an hour, with `--quick` within two minutes.
+ * when it takes too long; all of them end within a quarter of an hour, with `--quick` in about two minutes.
  */
 import { resolve } from "node:path";
 
