@@ -79,7 +79,20 @@ async function startServer(command: readonly string[], env: Record<string, strin
 }
 
 const children = new Set<Bun.Subprocess>();
-process.once("exit", () => children.forEach((child) => child.kill("SIGTERM")));
+process.once("exit", endChildren);
+
+/** Where a benchmark failed: a server ends its PostgreSQL first, and only then can the folder of both be removed. */
+function endChildren(): void {
+  for (const child of children) child.kill("SIGTERM");
+  for (const child of children) {
+    for (let i = 0; i < 100 && isRunning(child.pid); i++) Bun.sleepSync(50);
+  }
+}
+
+function isRunning(pid: number): boolean {
+  const state = tryStatOf(pid)?.state;
+  return state !== undefined && state !== "Z"; // nobody has asked yet how a zombie ended
+}
 
 async function saidOrigin(output: ReadableStream<Uint8Array>): Promise<string> {
   const decoder = new TextDecoder();
@@ -152,12 +165,10 @@ export function memoryOf(pid: number): { now: number; peak: number } {
 function statOf(pid: number) {
   const text = readFileSync(`/proc/${pid}/stat`, "utf8");
   // The name in parentheses may hold blanks; the fields are counted from behind it (proc_pid_stat(5), from field 3).
-  const fields = text
-    .slice(text.lastIndexOf(")") + 2)
-    .split(" ")
-    .map(Number);
+  const words = text.slice(text.lastIndexOf(")") + 2).split(" ");
+  const fields = words.map(Number);
   const [user = NaN, system = NaN, endedUser = NaN, endedSystem = NaN] = fields.slice(11, 15);
-  return { parent: fields[1], user, system, endedChildren: endedUser + endedSystem };
+  return { state: words[0], parent: fields[1], user, system, endedChildren: endedUser + endedSystem };
 }
 
 function tryStatOf(pid: number) {
