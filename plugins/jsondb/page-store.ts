@@ -70,7 +70,7 @@ export function pageStatement({ db, query, form, after, way, longStrings }: Page
       string_agg(${found.record}, ${betweenRecords}) as raw, (array_agg(p.id))[${limit}] as last_id,
       ${key ? `((array_agg(${found.key}))[${limit}])::text` : "null"} as last_value,
       ${query.count ? `(select count(*) from ${found.from} where ${found.where})` : "null"} as total
-    from (select * from (${rows}) r limit ${limit} offset ${args.bind(query.offset, "bigint")}) p`;
+    from (select * from (${rows}) r ${pageLimit(args, query)}) p`;
   // A pattern needs a plan of its own, and many filters would be too many texts to keep.
   const patterns = query.filters.some(({ isPattern }) => isPattern) || (query.phrase !== undefined && way === "plain");
   return { text, values: args.values, named: !patterns && query.filters.length <= 2 };
@@ -151,6 +151,11 @@ function orderedRows(
   };
   // The index of a column holds the records that have a value, in order; those without one come after them.
   return key?.column && from === "records r" ? `(${rows("values")}) union all (${rows("nulls")})` : rows("all");
+}
+
+/** A number in the text: of an argument the planner assumes a tenth of the rows, and walks the index of the order. */
+function pageLimit(args: Args, { limit, offset }: Query): string {
+  return `limit ${limit}${offset === 0 ? "" : ` offset ${args.bind(offset, "bigint")}`}`;
 }
 
 /** Tells the planner roughly how many rows are wanted: it knows no arguments when it plans for all times. */
