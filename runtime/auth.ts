@@ -41,6 +41,17 @@ export interface Caller {
 export interface Identity {
   readonly account: Account;
   readonly caller: Caller | null;
+  /** Set where the credential is the token of an app's page. */
+  readonly app?: AppGrant;
+}
+
+/** What an app's page may reach for its visitor (CONTRACT 10): the app's own database and actions, and nothing else. */
+export interface AppGrant {
+  readonly appId: string;
+  /** The app's `db_code` as it is now; null where it has none. */
+  readonly dbCode: string | null;
+  /** The visitor's value of `{cookie_key}`: a sandboxed page sends no cookies. */
+  readonly visitor: string;
 }
 
 export interface Credential {
@@ -48,8 +59,11 @@ export interface Credential {
   readonly viaCookie: boolean;
 }
 
-/** A plugin's way to find out who asks. `host` is the lower-case Host header. */
-export type Identify = (host: string, credential: Credential | null) => Promise<Identity>;
+/**
+ * A plugin's way to find out who asks. `host` is the lower-case Host header; `at` is the account of a site's host, and
+ * then stands in for it.
+ */
+export type Identify = (host: string, credential: Credential | null, at?: Account) => Promise<Identity>;
 
 /** The name of a privilege and which roles have it; `admin` has all. */
 export interface Privilege {

@@ -7,14 +7,16 @@ import { credentialOf, fromSameOrigin, type Caller, type Identify, type Identity
 import { readBody } from "./body.ts";
 import { causationFromHeader, causationHeader, withCausation } from "./causation.ts";
 import { clientAddress, inNetworks, type Networks } from "./client-address.ts";
+import { isLocalHost, type DoorRequest, type HostDoor } from "./door.ts";
 import { badRequest, forbidden, methodNotAllowed, notFound, unauthorized } from "./errors.ts";
 import type { Idempotency } from "./idempotency.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import { refusalOf } from "./refusal.ts";
 import type { Reply } from "./reply.ts";
-import type { Access, RequestInput, Route } from "./route.ts";
-import { routeTable, type Endpoint } from "./route-table.ts";
+import { corsHeaders, finish, newRequestId } from "./respond.ts";
+import type { RequestInput, Route } from "./route.ts";
+import { fromAnyOrigin, routeTable, type Endpoint } from "./route-table.ts";
 
 export interface HttpOptions {
   readonly routes: readonly Route[];
@@ -26,12 +28,15 @@ export interface HttpOptions {
   readonly trustedProxies: Networks;
   /** The address of the peer of a request's connection. */
   readonly peer: (request: Request) => string;
+  readonly door?: HostDoor | undefined;
 }
 
 export interface SystemRequest {
   readonly request: Request;
   readonly peer: string;
   readonly caller: () => Promise<Caller | null>;
+  /** Whether the Host is an account's own, or just this machine. */
+  readonly ownHost: () => Promise<boolean>;
 }
 
 /** Answers before anyone is identified: health, metrics, documentation. */
@@ -41,41 +46,77 @@ export interface SystemRoute {
   readonly run: (input: SystemRequest) => Promise<Reply> | Reply;
 }
 
-const commonHeaders = {
-  "x-content-type-options": "nosniff",
-  "x-frame-options": "SAMEORIGIN",
-  "referrer-policy": "same-origin",
-  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
-  "cache-control": "private, no-cache",
-};
-
-const corsHeaders = {
-  "access-control-allow-origin": "*",
-  "access-control-expose-headers": "x-total-count, x-next-cursor, x-request-id, retry-after",
-};
-
 export type Fetch = (request: Request) => Promise<Response>;
 
 /** The server's one `fetch`. Throws at once where two routes have the same method and path. */
 export function createHttp(options: HttpOptions, systemRoutes: readonly SystemRoute[]): Fetch {
+  const { door, routes, log } = options;
+  const missing = (request: Request) => finish(request, refusalOf(notFound(), log, ""), newRequestId(request));
+  const app = mounted(options, routes, systemRoutes, missing);
+  if (!door) return async (request) => app.fetch(withLongHost(request));
+
+  const answerAtSite = createSiteAnswer(options, door);
+  return async (request) =>
+    door.find(clientOf(options, request).host) ? answerAtSite(request) : app.fetch(withLongHost(request));
+}
+
+/** A site's pages come first, then what is served on a site's host too; what neither has, the site answers as it likes. */
+function createSiteAnswer(options: HttpOptions, door: HostDoor): Fetch {
+  const { log, metrics } = options;
+  const doorRequest = (request: Request): DoorRequest => {
+    return { request, requestId: newRequestId(request), ...clientOf(options, request), log };
+  };
+  const siteRoutes = options.routes.filter(({ spec }) => spec.onSites);
+  const app = mounted(options, siteRoutes, [], async (request) => {
+    const asked = doorRequest(request);
+    try {
+      return finish(request, await door.missing(asked), asked.requestId);
+    } catch (error) {
+      return finish(request, refusalOf(error, log, asked.requestId), asked.requestId);
+    }
+  });
+  return async (request) => {
+    const started = performance.now();
+    const asked = doorRequest(request);
+    let reply: Reply | Response | null;
+    try {
+      reply = safeMethods.has(request.method) ? await door.page(asked) : null;
+    } catch (error) {
+      reply = refusalOf(error, log, asked.requestId);
+    }
+    if (!reply) return app.fetch(withLongHost(request));
+    const response = finish(request, reply, asked.requestId);
+    const ms = performance.now() - started;
+    metrics.request(request.method, "site page", response.status, ms / 1000);
+    logRequest(log, request, "site page", { requestId: asked.requestId, status: response.status, ms });
+    return response;
+  };
+}
+
+function mounted(
+  options: HttpOptions,
+  routes: readonly Route[],
+  systemRoutes: readonly SystemRoute[],
+  missing: (request: Request) => Response | Promise<Response>,
+) {
   const app = new Elysia({ name: "corestead" });
   const answer = createAnswer(options);
 
-  for (const endpoint of routeTable(options.routes)) {
+  for (const endpoint of routeTable(routes)) {
     for (const path of endpoint.paths) {
       app.route(endpoint.method, path, ({ request, params }) => answer(endpoint, request, params), { parse: "none" });
       if (endpoint.method === "GET")
         app.route("HEAD", path, ({ request, params }) => answer(endpoint, request, params), { parse: "none" });
     }
   }
-  for (const [path, methods] of allowedMethods(options.routes)) {
+  for (const [path, methods] of allowedMethods(routes)) {
     app.all(path, ({ request }) => answerOthers(request, methods), { parse: "none" });
   }
   for (const system of systemRoutes) {
     app.get(system.path, ({ request }) => answerSystem(options, system, request), { parse: "none" });
   }
-  app.onError(({ request }) => finish(request, refusalOf(notFound(), options.log, ""), newRequestId(request)));
-  return async (request) => app.fetch(withLongHost(request));
+  app.onError(({ request }) => missing(request));
+  return app;
 }
 
 /** Elysia looks for the path behind the first eleven characters of the address: `http://x/` is shorter. */
@@ -95,19 +136,22 @@ function createAnswer(options: HttpOptions) {
     } catch (error) {
       reply = refusalOf(error, options.log, requestId, found?.route.spec.errors);
     }
-    const response = finish(request, reply, requestId, found?.route.spec.cors);
+    const response = finish(request, reply, requestId, found && fromAnyOrigin(found.route.spec));
     const ms = performance.now() - started;
     options.metrics.request(request.method, endpoint.name, response.status, ms / 1000);
-    const level = response.status < 500 ? "info" : response.status === 503 ? "warn" : "error";
-    options.log[level]("request", {
-      request_id: requestId,
-      method: request.method,
-      route: endpoint.name,
-      status: response.status,
-      ms: Math.round(ms * 100) / 100,
-    });
+    logRequest(options.log, request, endpoint.name, { requestId, status: response.status, ms });
     return response;
   };
+}
+
+function logRequest(
+  log: Log,
+  { method }: Request,
+  route: string,
+  { requestId, status, ms }: { requestId: string; status: number; ms: number },
+): void {
+  const level = status < 500 ? "info" : status === 503 ? "warn" : "error";
+  log[level]("request", { request_id: requestId, method, route, status, ms: Math.round(ms * 100) / 100 });
 }
 
 async function handle(
@@ -118,14 +162,17 @@ async function handle(
   requestId: string,
 ): Promise<Reply | Response> {
   const client = clientOf(options, request);
-  const { account, caller } = await options.identify(client.host, credentialOf(request.headers));
-  admit(route.spec.access, { account, caller }, request, client.host);
+  const at = options.door?.find(client.host)?.account;
+  const identity = await options.identify(client.host, credentialOf(request.headers), at);
+  const { account, caller, app = null } = identity;
+  admit(route.spec, identity, request, client.host);
   const rawBody = await readBody(request, route.spec, options.maxBodyBytes);
   const input: RequestInput = {
     request,
     requestId,
     account,
     caller,
+    app,
     params,
     query: queryOf(request.url),
     body: rawBody === undefined ? undefined : route.check(rawBody),
@@ -178,28 +225,18 @@ function storable(reply: Reply | Response): Reply {
 const safeMethods = new Set(["GET", "HEAD"]);
 
 /** 401 without a working credential, 403 without the privilege or from another origin. */
-function admit(access: Access, { account, caller }: Identity, { method, headers }: Request, host: string): void {
+function admit(
+  { access, apps }: Route["spec"],
+  { account, caller, app }: Identity,
+  { method, headers }: Request,
+  host: string,
+): void {
+  if (app && apps === undefined) throw forbidden("an app's token opens only the app's own database and actions");
   if (!("open" in access) && !caller) throw unauthorized();
   if (caller?.viaCookie && !safeMethods.has(method) && !fromSameOrigin(headers, host, account))
     throw forbidden("a change with a session cookie must come from the same origin");
   if ("privilege" in access && !caller?.privileges.has(access.privilege))
     throw forbidden(`this needs the privilege \`${access.privilege}\``);
-}
-
-function finish(request: Request, reply: Reply | Response, requestId: string, cors = false): Response {
-  if (reply instanceof Response) {
-    reply.headers.set("x-request-id", requestId);
-    for (const [name, value] of Object.entries(commonHeaders)) {
-      if (!reply.headers.has(name)) reply.headers.set(name, value);
-    }
-    if (cors) for (const [name, value] of Object.entries(corsHeaders)) reply.headers.set(name, value);
-    return reply;
-  }
-  const headers = { ...commonHeaders, ...(cors ? corsHeaders : {}), ...reply.headers, "x-request-id": requestId };
-  const { etag } = reply.headers;
-  if (etag && reply.status === 200 && request.headers.get("if-none-match") === etag)
-    return new Response(null, { status: 304, headers });
-  return new Response(reply.body, { status: reply.status, headers });
 }
 
 /** OPTIONS says what is allowed; another method is 405. */
@@ -211,7 +248,7 @@ function answerOthers(request: Request, methods: { allowed: string[]; cors: bool
   const preflight = {
     ...corsHeaders,
     "access-control-allow-methods": allow,
-    "access-control-allow-headers": "content-type, idempotency-key",
+    "access-control-allow-headers": "authorization, content-type, idempotency-key, if-match",
     "access-control-max-age": "86400",
   };
   const headers = { allow, ...(methods.cors ? preflight : {}) };
@@ -221,9 +258,14 @@ function answerOthers(request: Request, methods: { allowed: string[]; cors: bool
 async function answerSystem(options: HttpOptions, system: SystemRoute, request: Request): Promise<Response> {
   const requestId = newRequestId(request);
   const host = (request.headers.get("host") ?? "").toLowerCase();
-  const caller = async () => (await options.identify(host, credentialOf(request.headers))).caller;
+  const caller = async () => {
+    const identity = await options.identify(host, credentialOf(request.headers));
+    return identity.app ? null : identity.caller;
+  };
+  const ownHost = async () =>
+    isLocalHost(host) || host === new URL((await options.identify(host, null)).account.baseUrl).host;
   try {
-    return finish(request, await system.run({ request, peer: options.peer(request), caller }), requestId);
+    return finish(request, await system.run({ request, peer: options.peer(request), caller, ownHost }), requestId);
   } catch (error) {
     return finish(request, refusalOf(error, options.log, requestId), requestId);
   }
@@ -240,15 +282,6 @@ function allowedMethods(routes: readonly Route[]): Map<string, { allowed: string
     }
   }
   return paths;
-}
-
-const processPrefix = crypto.randomUUID().slice(0, 8);
-let counter = 0;
-
-/** The client's own request id where it is a plain word, else a new one. */
-function newRequestId(request: Request): string {
-  const given = request.headers.get("x-request-id");
-  return given && /^[\w-]{8,64}$/.test(given) ? given : `${processPrefix}-${(++counter).toString(36)}`;
 }
 
 const noQuery = new URLSearchParams();

@@ -78,7 +78,17 @@ export async function createKernel(options: KernelOptions, sql: Sql, plugins: re
     schedules.register({ id: "runtime.prune-idempotency", cron: "17 * * * *", run: idempotency.prune });
     const system = systemRoutes({ sql, metrics, routes, origin: () => origin, stopping: stopping.signal });
     const { maxBodyBytes, trustedProxies } = config;
-    const http = { routes, identify: identifier(started), idempotency, log, metrics, maxBodyBytes, trustedProxies };
+    const door = doorOf(started);
+    const http = {
+      routes,
+      identify: identifier(started),
+      door,
+      idempotency,
+      log,
+      metrics,
+      maxBodyBytes,
+      trustedProxies,
+    };
     const listener = listen(config, (peer) => createHttp({ ...http, peer }, system));
     origin = config.baseUrl || localOrigin(config.host, listener.port);
     await queue.start();
@@ -125,6 +135,12 @@ function identifier(started: readonly Started<unknown>[]) {
   const [identify, ...others] = started.flatMap((running) => running.identify ?? []);
   if (!identify || others.length > 0) throw new Error("exactly one plugin must identify requests");
   return identify;
+}
+
+function doorOf(started: readonly Started<unknown>[]) {
+  const [door, ...others] = started.flatMap((running) => running.door ?? []);
+  if (others.length > 0) throw new Error("at most one plugin may answer whole hosts");
+  return door;
 }
 
 function localOrigin(host: string, port: number): string {

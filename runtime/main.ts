@@ -6,6 +6,7 @@ import { loadExternalPlugins } from "./external.ts";
 import { createLog } from "./log.ts";
 import { serve, serveWorker } from "./run.ts";
 import { ConfigError } from "./settings.ts";
+import { runUnpack } from "./unpack.ts";
 
 async function main(): Promise<number> {
   const { words, options } = parseArguments(process.argv.slice(2));
@@ -14,6 +15,7 @@ async function main(): Promise<number> {
     process.stdout.write(`${usage}\n`);
     return 0;
   }
+  if (command === "unpack") process.exit(await runUnpack(words.slice(1)));
   const config = readConfig(process.env, builtIn);
   const log = createLog(config.logLevel);
   const external = await loadExternalPlugins(config.pluginsDir);

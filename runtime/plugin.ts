@@ -2,6 +2,7 @@
  * What a plugin is: facts as plain data (listed, migrated and documented without starting anything), and `setup`, where
  * its behaviour hangs off one context. See the README's "Write a plugin".
  */
+import type { HostDoor } from "./door.ts";
 import type { Identify, Privilege } from "./auth.ts";
 import type { Broadcast } from "./broadcast.ts";
 import type { Cache } from "./cache.ts";
@@ -89,6 +90,8 @@ export interface Started<P> {
   readonly service?: P;
   /** Finds out who asks; exactly one plugin has it. */
   readonly identify?: Identify;
+  /** Answers whole hosts, e.g. a site's; at most one plugin has it. */
+  readonly door?: HostDoor;
   /** Fills an empty database, once, in one transaction with all other seeds; its lines are printed after the commit. */
   readonly seed?: (tx: Tx) => Promise<readonly string[]>;
   readonly commands?: readonly Command[];

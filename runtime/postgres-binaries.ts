@@ -16,6 +16,7 @@ import { constants } from "node:fs";
 import { access, chmod, cp, mkdtemp, open, readdir, readFile, rename, rm, symlink } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { basename, dirname, join } from "node:path";
+import { unpack } from "./unpack.ts";
 
 /** The major version of the programs, and so of every cluster that they can open. */
 export const postgresMajor = "18";
@@ -68,12 +69,6 @@ export async function postgresHome(dataDir: string, mayRun: (program: string) =>
     await linkLibraries(folder);
     await chmod(folder, openToAll);
   });
-}
-
-/** Unpacks a .tar.zst with its links and modes. */
-export async function unpack(archive: string, folder: string): Promise<void> {
-  const packed = await Bun.file(archive).bytes();
-  await new Bun.Archive(await Bun.zstdDecompress(packed)).extract(folder);
 }
 
 /** Makes a folder by `make`, or finds it made: complete and on disk, or not there at all. */

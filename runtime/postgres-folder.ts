@@ -10,7 +10,8 @@ import { chownSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSy
 import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { bundledCluster, exists, noPostgresHere, once, postgresMajor, unpack } from "./postgres-binaries.ts";
+import { bundledCluster, exists, noPostgresHere, once, postgresMajor } from "./postgres-binaries.ts";
+import { unpack } from "./unpack.ts";
 
 /** The user that PostgreSQL runs under; nothing where it is our own. */
 export interface RunAs {

@@ -76,7 +76,12 @@ function endpointOf(group: readonly { route: Route; parsed: Parsed }[]): Endpoin
     method: first.route.method,
     name: first.route.path,
     paths: endsInParameter ? [pattern] : [pattern, `${pattern}.json`],
-    cors: group.some(({ route }) => route.spec.cors === true),
+    cors: group.some(({ route }) => fromAnyOrigin(route.spec)),
     pick,
   };
+}
+
+/** Whether pages of any origin may call it (without credentials): public ones, and an app's page in its sandbox. */
+export function fromAnyOrigin({ cors, apps }: Route["spec"]): boolean {
+  return cors === true || apps !== undefined;
 }

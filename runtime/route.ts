@@ -10,7 +10,7 @@
  */
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import type { Static, TObject } from "@sinclair/typebox";
-import type { Account, Caller } from "./auth.ts";
+import type { Account, AppGrant, Caller } from "./auth.ts";
 import type { Log } from "./log.ts";
 import type { Reply } from "./reply.ts";
 import { checkFields } from "./validate.ts";
@@ -43,6 +43,8 @@ export interface RequestInput {
   readonly account: Account;
   /** Null on an open route without a working credential. */
   readonly caller: Caller | null;
+  /** Set where the request carries the token of an app's page: only what belongs to that app may be opened. */
+  readonly app: AppGrant | null;
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   /** The parsed JSON inside the body's key; undefined where the route takes none. */
@@ -89,6 +91,13 @@ export interface RouteSpec<A extends Access, S extends TObject> {
   readonly idempotency?: "own";
   /** Any origin may call it, without credentials (CONTRACT 7). */
   readonly cors?: boolean;
+  /**
+   * What an app's page may do here with its token (CONTRACT 10); the handler opens only what belongs to `input.app`.
+   * Without it such a token is refused. Any origin may call it, without credentials: a sandboxed page's own is opaque.
+   */
+  readonly apps?: string;
+  /** Served on a site's host too, where no page has this path (CONTRACT 11). */
+  readonly onSites?: true;
 }
 
 /** A route as the runtime handles it: the types are inside. */

@@ -4,6 +4,7 @@ import type { Config } from "./config.ts";
 import type { DatabaseTarget } from "./db.ts";
 import { startEmbeddedPostgres } from "./embedded-postgres.ts";
 import type { Log } from "./log.ts";
+import { ownProgram } from "./own-program.ts";
 import type { Plugin } from "./plugin.ts";
 import { listenOn } from "./serve.ts";
 import { createLimitServer, localLimits, supervisedLimits, type Limits } from "./shared-limits.ts";
@@ -88,7 +89,7 @@ async function supervise(setup: Setup, database: Database, stopped: Promise<void
 
   const start = (): Promise<void> =>
     new Promise((resolve, reject) => {
-      const child = Bun.spawn([process.execPath, ...ownArguments(), "worker"], {
+      const child = Bun.spawn([...ownProgram(), "worker"], {
         env,
         stdout: "inherit",
         stderr: "inherit",
@@ -127,11 +128,6 @@ async function supervise(setup: Setup, database: Database, stopped: Promise<void
   await stopped;
   await stop();
   return 0;
-}
-
-/** In development this program is `bun runtime/main.ts`, in the binary it is the executable itself. */
-export function ownArguments(): string[] {
-  return Bun.main.startsWith("/$bunfs/") || Bun.main.includes("~BUN") ? [] : [Bun.main];
 }
 
 /**

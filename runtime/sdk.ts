@@ -2,12 +2,13 @@
 export { Type } from "@sinclair/typebox";
 export type { Static, TSchema } from "@sinclair/typebox";
 export { credentialOf, fromSameOrigin, roles, readCookie, sessionCookie } from "./auth.ts";
-export type { Account, Caller, Credential, Identify, Identity, Privilege, Role, User } from "./auth.ts";
+export type { Account, AppGrant, Caller, Credential, Identify, Identity, Privilege, Role, User } from "./auth.ts";
 export type { Cache } from "./cache.ts";
 export { causationHeader, causationToHeader, currentCausation, withCausation } from "./causation.ts";
 export type { Causation } from "./causation.ts";
 export { afterCommit } from "./db.ts";
 export type { Queryable, Sql, Tx } from "./db.ts";
+export type { DoorRequest, HostDoor } from "./door.ts";
 export { escapeHtml } from "./docs-page.ts";
 export * from "./errors.ts";
 export { etag, expectedVersion } from "./etag.ts";

@@ -1,6 +1,6 @@
 import type { Sql } from "./db.ts";
 import { docsPage } from "./docs-page.ts";
-import { unauthorized, unavailable } from "./errors.ts";
+import { notFound, unauthorized, unavailable } from "./errors.ts";
 import type { SystemRequest, SystemRoute } from "./http.ts";
 import type { Metrics } from "./metrics.ts";
 import { openapi } from "./openapi.ts";
@@ -27,11 +27,15 @@ export function systemRoutes({ sql, metrics, routes, origin, stopping }: SystemO
       throw unauthorized("metrics are for an administrator's token, or for this machine");
     return text(200, await metrics.print(), metrics.type);
   };
+  const begin = async ({ ownHost }: SystemRequest) => {
+    if (!(await ownHost())) throw notFound();
+    return redirect(303, "/docs");
+  };
   const docsHeaders = {
     "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
   };
   const own: SystemRoute[] = [
-    { path: "/", summary: "Where to begin: the documentation", run: () => redirect(303, "/docs") },
+    { path: "/", summary: "Where to begin: the documentation", run: begin },
     { path: "/health", summary: "Whether the process answers", run: () => ok({ status: "ok" }) },
     { path: "/ready", summary: "Whether the database answers: 503 where it does not", run: ready },
     { path: "/metrics", summary: "Prometheus metrics; an admin's token, or from this machine", run: printMetrics },

@@ -57,8 +57,8 @@ export function createIdentifier({ ctx, store, accounts, usage }: Needed): Ident
     return viaCookie ? made.cookie : made.bearer;
   };
 
-  const identify: Identify = async (host, credential) => {
-    const atHost = await accounts.accountForHost(host);
+  const identify: Identify = async (host, credential, at) => {
+    const atHost = at ?? (await accounts.accountForHost(host));
     const caller = credential && (await callerOf(credential));
     if (caller && (!atHost || atHost.id === caller.account.id)) return { account: caller.account, caller };
     const account: Account = atHost ?? (await accounts.defaultAccount());

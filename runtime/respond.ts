@@ -1,0 +1,40 @@
+/** The last step of every answer: the common headers, the request's id and 304. CONTRACT 3. */
+import type { Reply } from "./reply.ts";
+
+const commonHeaders = {
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "SAMEORIGIN",
+  "referrer-policy": "same-origin",
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+  "cache-control": "private, no-cache",
+};
+
+export const corsHeaders = {
+  "access-control-allow-origin": "*",
+  "access-control-expose-headers": "x-total-count, x-next-cursor, x-request-id, retry-after",
+};
+
+export function finish(request: Request, reply: Reply | Response, requestId: string, cors = false): Response {
+  if (reply instanceof Response) {
+    reply.headers.set("x-request-id", requestId);
+    for (const [name, value] of Object.entries(commonHeaders)) {
+      if (!reply.headers.has(name)) reply.headers.set(name, value);
+    }
+    if (cors) for (const [name, value] of Object.entries(corsHeaders)) reply.headers.set(name, value);
+    return reply;
+  }
+  const headers = { ...commonHeaders, ...(cors ? corsHeaders : {}), ...reply.headers, "x-request-id": requestId };
+  const { etag } = reply.headers;
+  if (etag && reply.status === 200 && request.headers.get("if-none-match") === etag)
+    return new Response(null, { status: 304, headers });
+  return new Response(reply.body, { status: reply.status, headers });
+}
+
+const processPrefix = crypto.randomUUID().slice(0, 8);
+let counter = 0;
+
+/** The client's own request id where it is a plain word, else a new one. */
+export function newRequestId(request: Request): string {
+  const given = request.headers.get("x-request-id");
+  return given && /^[\w-]{8,64}$/.test(given) ? given : `${processPrefix}-${(++counter).toString(36)}`;
+}
