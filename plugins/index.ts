@@ -6,6 +6,7 @@ import flows from "./flows/plugin.ts";
 import jsondb from "./jsondb/plugin.ts";
 import prompts from "./prompts/plugin.ts";
 import sessions from "./sessions/plugin.ts";
+import smtp from "./smtp/plugin.ts";
 import tokens from "./tokens/plugin.ts";
 import webhooks from "./webhooks/plugin.ts";
 
@@ -17,6 +18,7 @@ export const plugins: readonly Plugin[] = [
   prompts,
   jsondb,
   connectors,
+  smtp,
   flows,
   crons,
   webhooks,

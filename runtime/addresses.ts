@@ -43,6 +43,12 @@ export function literalAddress(host: string): string | undefined {
   return ipaddr.isValid(bare) ? bare : undefined;
 }
 
+/** Whether everybody may reach it: no OUTBOUND_ALLOW is needed for it. */
+export function isPublicAddress(address: string): boolean {
+  const parsed = parseAddress(address);
+  return parsed !== undefined && isPublic(parsed);
+}
+
 /** A host name without the trailing dot and the brackets of an IPv6 address. */
 export function plainHost(host: string): string {
   const bare = host.startsWith("[") ? host.slice(1, -1) : host;

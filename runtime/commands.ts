@@ -30,6 +30,9 @@ export interface Arguments {
   readonly options: Readonly<Record<string, string>>;
 }
 
+/** Options that take no value, whatever word follows them: `site push demo --dry-run ./site`. */
+const flags: ReadonlySet<string> = new Set(["force", "dry-run", "delete", "help"]);
+
 /** `token create --user admin --name=cli --force` -> its words and options. */
 export function parseArguments(list: readonly string[]): Arguments {
   const words: string[] = [];
@@ -43,7 +46,7 @@ export function parseArguments(list: readonly string[]): Arguments {
     const [name = "", value] = word.replace(/^-{1,2}/, "").split(/=(.*)/s);
     const next = list[at + 1];
     if (value !== undefined) options[name] = value;
-    else if (next !== undefined && !next.startsWith("-")) {
+    else if (next !== undefined && !next.startsWith("-") && !flags.has(name)) {
       options[name] = next;
       at++;
     } else options[name] = "true";
@@ -75,7 +78,7 @@ export async function runCommand(
   return withApp(setup, async (app) => {
     const found = app.commands.find(({ name }) => name === words.slice(0, name.split(" ").length).join(" "));
     if (!found) throw new Error(`there is no command "${words.join(" ")}"\n\n${usage}`);
-    return found.run(options);
+    return found.run(options, words.slice(found.name.split(" ").length));
   });
 }
 

@@ -1,9 +1,12 @@
 /** The parts that all plugins share, put together: queue, events, schedules, caches, and the context made of them. */
 import { createBroadcast } from "./broadcast.ts";
 import { createCache } from "./cache.ts";
+import { resolve } from "node:path";
+import { createChild, type Child, type ChildOptions } from "./child.ts";
 import type { Config } from "./config.ts";
 import { openPool, transaction, type DatabaseTarget, type Sql } from "./db.ts";
 import { createEvents } from "./events.ts";
+import { generatedProgram } from "./generated.ts";
 import { createHttp } from "./http.ts";
 import { createIdempotency } from "./idempotency.ts";
 import { createQueue } from "./jobs.ts";
@@ -12,6 +15,7 @@ import type { Log } from "./log.ts";
 import { createMetrics } from "./metrics.ts";
 import { modelChanged } from "./models.ts";
 import { createOutbound } from "./outbound.ts";
+import { createConnect } from "./outbound-socket.ts";
 import type { BaseContext, PluginFacts, Started } from "./plugin.ts";
 import type { Route } from "./route.ts";
 import { createSchedules } from "./schedule.ts";
@@ -63,9 +67,11 @@ export async function createKernel(options: KernelOptions, sql: Sql, plugins: re
     changed: (change, tx) => events.emit(modelChanged, change, tx),
     enqueue: async (ref, payload, enqueueOptions) => void (await queue.enqueue(ref, payload, enqueueOptions)),
     fetch: createOutbound({ allow: config.outboundAllow, log }).fetchOutside,
+    connect: createConnect({ allow: config.outboundAllow, log }),
     liquid: createLiquid(),
     secrets: createSecrets(loadSecretKey(config.dataDir, config.secretKey || undefined)),
     cache: (cacheOptions) => createCache({ ...cacheOptions, broadcast }),
+    child: (qualified, childOptions = {}) => childOf(qualified, childOptions, options),
     limiter: options.limits ?? localLimits,
     origin: () => origin,
     maxImportBytes: config.maxImportBytes,
@@ -129,6 +135,21 @@ function register(running: Started<unknown>, { queue, events, schedules }: Parts
     else events.on(handler.event, handler.id, handler.run, handler.options);
   }
   for (const schedule of running.schedules ?? []) schedules.register(schedule);
+}
+
+/** `qualified` is the plugin's name and the child's. */
+function childOf(qualified: string, childOptions: ChildOptions, { config, log }: KernelOptions): Child {
+  const [plugin = "", name = ""] = qualified.split(" ");
+  const programs = async () => {
+    const found = Object.entries(childOptions.programs ?? {}).map(async ([variable, program]) => {
+      const path = await generatedProgram(program, config.dataDir);
+      return path === undefined ? [] : [[variable, path]];
+    });
+    return Object.fromEntries((await Promise.all(found)).flat());
+  };
+  // A child of an external plugin looks for it there.
+  const env = { ...(config.pluginsDir && { PLUGINS_DIR: resolve(config.pluginsDir) }), ...childOptions.env };
+  return createChild({ plugin, name, log, options: { ...childOptions, env }, programs });
 }
 
 function identifier(started: readonly Started<unknown>[]) {

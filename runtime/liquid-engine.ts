@@ -15,7 +15,7 @@ import {
   type TopLevelToken,
 } from "liquidjs";
 import { boundedFilters, chargeSearch } from "./liquid-filters.ts";
-import { BoundedEmitter, guarded, limits, LimitReached, type Run } from "./liquid-guard.ts";
+import { BoundedEmitter, guarded, limits, LimitReached, type Run, type RunLimits } from "./liquid-guard.ts";
 
 // Without a map of partials there is nothing that these could load.
 const loadingTags = ["include", "render", "layout", "block"];
@@ -27,12 +27,12 @@ export class GuardedLiquid extends Liquid {
   /** Parses a partial, by way of the cache. */
   load: (source: string, name: string) => Template[] = (source, name) => this.parse(source, name);
 
-  constructor(hasPartials: boolean) {
+  constructor(hasPartials: boolean, { memory }: Pick<RunLimits, "memory"> = limits) {
     super({
       ownPropertyOnly: true,
       strictFilters: true,
       parseLimit: limits.parseChars,
-      memoryLimit: limits.memory,
+      memoryLimit: memory,
       renderLimit: limits.renderMs,
       operators,
       // Never asked: partials come from a map. The default would be the file system.

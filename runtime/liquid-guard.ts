@@ -23,6 +23,9 @@ export const limits = {
   renderMs: 5000,
 };
 
+/** What one rendering may use up; an engine may have less than the standard. */
+export type RunLimits = Pick<typeof limits, "steps" | "memory" | "outputChars">;
+
 /** Work or size has reached its limit. */
 export class LimitReached extends Error {}
 
@@ -35,6 +38,7 @@ export interface Run extends DateSettings {
   partials: Partials | undefined;
   filters: Record<string, FilterFunction>;
   random: () => number;
+  limits: RunLimits;
   steps: number;
   nesting: number;
   weights: WeakMap<readonly unknown[], Weight>;
@@ -57,7 +61,7 @@ export class GuardedContext extends Context {
   /** Counts work of about a microsecond each. */
   tick(steps = 1): void {
     this.run.steps += steps;
-    if (this.run.steps > limits.steps) throw new LimitReached("the template does too much work");
+    if (this.run.steps > this.run.limits.steps) throw new LimitReached("the template does too much work");
   }
 
   charge(chars: number): void {
@@ -128,7 +132,7 @@ export class BoundedEmitter implements Emitter {
     this.#context.tick();
     const text = textOf(this.#context, value);
     this.#context.charge(text.length);
-    if (this.buffer.length + text.length > limits.outputChars) throw new LimitReached("the output is too long");
+    if (this.buffer.length + text.length > this.#context.run.limits.outputChars) throw new LimitReached("the output is too long");
     this.buffer += text;
   }
 }

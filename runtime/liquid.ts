@@ -23,9 +23,11 @@ import {
   BoundedEmitter,
   GuardedContext,
   LimitReached,
+  limits as standardLimits,
   type FilterFunction,
   type Partials,
   type Run,
+  type RunLimits,
 } from "./liquid-guard.ts";
 
 export type { FilterFunction, Partials } from "./liquid-guard.ts";
@@ -97,13 +99,16 @@ export interface LiquidOptions {
   partials?: Partials;
   clock?: () => Date;
   random?: () => number;
+  /** Less than the standard, where a template is rendered for anybody who asks. */
+  limits?: Partial<RunLimits>;
 }
 
 const cachedTemplateBytes = 32_000_000;
 const cachedExpressionBytes = 8_000_000;
 
 export function createLiquid(options: LiquidOptions = {}): Liquid {
-  const engine = new GuardedLiquid(options.partials !== undefined);
+  const most = { ...standardLimits, ...options.limits };
+  const engine = new GuardedLiquid(options.partials !== undefined, most);
   const templates = cache<Template>(cachedTemplateBytes);
   const expressions = cache<Value>(cachedExpressionBytes);
   const own = new Set<string>();
@@ -120,7 +125,7 @@ export function createLiquid(options: LiquidOptions = {}): Liquid {
     for (const name of Object.keys(given.filters ?? {})) {
       if (!own.has(name)) throw new TypeError(`the filter ${name} is not registered`);
     }
-    return newRun(options, given);
+    return newRun(options, most, given);
   };
   const valueOf = (source: string, variables: Record<string, unknown>, given: RenderOptions = {}): unknown => {
     const expression = parseExpression(source);
@@ -159,8 +164,9 @@ export function createLiquid(options: LiquidOptions = {}): Liquid {
   };
 }
 
-function newRun(options: LiquidOptions, given: RenderOptions): Run {
+function newRun(options: LiquidOptions, most: RunLimits, given: RenderOptions): Run {
   return {
+    limits: most,
     timezone: given.timezone ?? options.timezone ?? "UTC",
     locale: given.locale ?? options.locale ?? "en",
     now: options.clock ?? (() => new Date()),

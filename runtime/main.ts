@@ -2,6 +2,7 @@
 import { plugins as builtIn } from "../plugins/index.ts";
 import { checkSettings, readConfig } from "./config.ts";
 import { parseArguments, runCommand, usage } from "./commands.ts";
+import { runChild } from "./child-main.ts";
 import { loadExternalPlugins } from "./external.ts";
 import { createLog } from "./log.ts";
 import { serve, serveWorker } from "./run.ts";
@@ -16,6 +17,9 @@ async function main(): Promise<number> {
     return 0;
   }
   if (command === "unpack") process.exit(await runUnpack(words.slice(1)));
+  // Before anything is read: a child knows no settings and no secrets.
+  if (command === "child")
+    return runChild([...builtIn, ...(await loadExternalPlugins(process.env["PLUGINS_DIR"] ?? ""))], words[1], words[2]);
   const config = readConfig(process.env, builtIn);
   const log = createLog(config.logLevel);
   const external = await loadExternalPlugins(config.pluginsDir);

@@ -191,7 +191,11 @@ async function send(settings: Settings, target: URL, request: Send, signal: Abor
 }
 
 /** The addresses of the target's host, IPv4 first, or a fault if any one of them may not be reached. */
-async function checkedAddresses(settings: Settings, target: URL, signal: AbortSignal): Promise<string[]> {
+export async function checkedAddresses(
+  settings: Pick<Settings, "allowed" | "lookup" | "log">,
+  target: URL,
+  signal: AbortSignal,
+): Promise<string[]> {
   const host = plainHost(target.hostname);
   const literal = literalAddress(host);
   const addresses = literal ? [literal] : await resolve(settings.lookup ?? lookupAll, host, signal);

@@ -6,6 +6,7 @@ import type { HostDoor } from "./door.ts";
 import type { Identify, Privilege } from "./auth.ts";
 import type { Broadcast } from "./broadcast.ts";
 import type { Cache } from "./cache.ts";
+import type { Child, ChildOptions } from "./child.ts";
 import type { Sql, Tx } from "./db.ts";
 import type { EmitOptions } from "./events.ts";
 import type { EnqueueOptions, HandleOptions, JobInfo } from "./jobs.ts";
@@ -15,6 +16,7 @@ import type { Metrics } from "./metrics.ts";
 import type { Migration } from "./migrate.ts";
 import type { Model, ModelChange } from "./models.ts";
 import type { Outbound } from "./outbound.ts";
+import type { Connect } from "./outbound-socket.ts";
 import type { EventRef, JobRef, ServiceRef } from "./references.ts";
 import type { Route } from "./route.ts";
 import type { Secrets } from "./secrets.ts";
@@ -40,6 +42,8 @@ export interface BaseContext {
   readonly enqueue: <T>(ref: JobRef<T>, payload: NoInfer<T>, options?: EnqueueOptions) => Promise<void>;
   /** A fetch that reaches no private address unless `OUTBOUND_ALLOW` names it. */
   readonly fetch: Outbound["fetchOutside"];
+  /** A socket to the outside, guarded in the same way, for what does not speak HTTP. */
+  readonly connect: Connect;
   readonly liquid: Liquid;
   readonly secrets: Secrets;
   readonly metrics: Metrics;
@@ -49,6 +53,8 @@ export interface BaseContext {
   readonly broadcast: Pick<Broadcast, "publish" | "on" | "onReset">;
   /** Counts over all server processes of this machine: `await ctx.limiter("mail", { limit, windowSeconds }).take(ip)`. */
   readonly limiter: Limits;
+  /** Runs the child `name` that this plugin declares: hostile input, guarded by a process of its own (child.ts). */
+  readonly child: (name: string, options?: ChildOptions) => Child;
   /** The server's own address, without a slash at the end: `BASE_URL`, or where it listens. */
   readonly origin: () => string;
   readonly maxImportBytes: number;
@@ -80,7 +86,13 @@ export interface PluginFacts {
   readonly models: readonly Model[];
   /** Built-in prompt files by file name, e.g. `notes_api.md`. */
   readonly prompts: Readonly<Record<string, string>>;
+  /** Functions for child processes: modules whose default export is one. */
+  readonly children?: Children;
 }
+
+export type Children = Readonly<Record<string, () => Promise<{ readonly default: ChildFunction }>>>;
+/** Input and output are JSON. What it throws ends its process. */
+type ChildFunction = (input: unknown) => unknown;
 
 /** What `setup` hands back. */
 export interface Started<P> {
@@ -104,7 +116,8 @@ export interface Started<P> {
 export interface Command {
   readonly name: string;
   readonly usage: string;
-  readonly run: (options: Readonly<Record<string, string>>) => Promise<readonly string[]>;
+  /** `words`: what follows the command's name and is no option. */
+  readonly run: (options: Readonly<Record<string, string>>, words?: readonly string[]) => Promise<readonly string[]>;
 }
 
 export interface Schedule {
@@ -167,13 +180,23 @@ export interface Definition<N extends Needs, C extends Settings, P> {
   readonly privileges?: readonly Privilege[];
   readonly models?: readonly Model[];
   readonly prompts?: Readonly<Record<string, string>>;
+  readonly children?: Children;
   readonly setup: (ctx: Context<N, C>) => Started<P> | Promise<Started<P>>;
 }
 
 export function definePlugin<N extends Needs = {}, C extends Settings = {}, P = undefined>(
   definition: Definition<N, C, P>,
 ): Plugin {
-  const { name, setup, provides, migrations = [], privileges = [], models = [], prompts = {} } = definition;
+  const {
+    name,
+    setup,
+    provides,
+    migrations = [],
+    privileges = [],
+    models = [],
+    prompts = {},
+    children = {},
+  } = definition;
   if (!/^[a-z][a-z0-9-]*$/.test(name)) throw new Error(`a plugin's name is lower-case words: "${name}"`);
   const needs: Needs = definition.needs ?? {};
   const settings: Settings = definition.config ?? {};
@@ -181,7 +204,11 @@ export function definePlugin<N extends Needs = {}, C extends Settings = {}, P = 
     const services = Object.fromEntries(Object.entries(needs).map(([key, ref]) => [key, serviceOf(ref)]));
     // Both were made from the definition's own `config` and `needs`.
     const own = { config: readSettings(settings, env), services } as Pick<Context<N, C>, "config" | "services">;
-    return setup({ ...base, log: base.log.with({ plugin: name }), ...own });
+    const child: BaseContext["child"] = (childName, options) => {
+      if (!Object.hasOwn(children, childName)) throw new Error(`plugin "${name}" declares no child "${childName}"`);
+      return base.child(`${name} ${childName}`, options);
+    };
+    return setup({ ...base, log: base.log.with({ plugin: name }), child, ...own });
   };
   return {
     name,
@@ -192,6 +219,7 @@ export function definePlugin<N extends Needs = {}, C extends Settings = {}, P = 
     privileges,
     models,
     prompts,
+    children,
     start,
   };
 }

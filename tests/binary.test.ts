@@ -1,6 +1,6 @@
 /** The one executable: built once, then run in empty folders, where there is no node_modules. DESIGN 7. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { chmodSync, chownSync, existsSync, readFileSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { eventually } from "./harness.ts";
 import { cleanUp, folderWith, run, startServer, type ServerProcess } from "./server-process.ts";
@@ -135,6 +135,45 @@ describe("in a folder with nothing but a plugin", () => {
     expect(await server.stop()).toBe(0);
   });
 });
+
+const linux = process.platform === "linux";
+
+// What is unpacked takes 300 MB: issue 2 allows a server 250 under load.
+test.if(linux)("the server unpacks nothing in its own memory", async () => {
+  const server = await startServer(corestead, { cwd: folderWith(), env: { ...env, PLUGINS_DIR: "" } });
+  const status = readFileSync(`/proc/${server.pid}/status`, "utf8");
+  expect(Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1])).toBeLessThan(200_000);
+  expect(await server.stop()).toBe(0);
+});
+
+test.if(linux)("a first start that is killed while it unpacks leaves nobody behind and spoils nothing", async () => {
+  const cwd = folderWith();
+  const data = join(cwd, "data");
+  for (const seen of ["pg-", "postgres.tmp-"]) {
+    const first = Bun.spawn(corestead, { cwd, env: { ...env, PORT: "0", PLUGINS_DIR: "" }, stdout: "ignore" });
+    const unpacks = () => readdirSync(data).some((name) => name.startsWith(seen) && workersIn(join(data, name)) > 0);
+    while (!existsSync(data) || !unpacks()) await Bun.sleep(1);
+    first.kill("SIGKILL");
+    await first.exited;
+    while (readdirSync(data).some((name) => workersIn(join(data, name)) > 0)) await Bun.sleep(1);
+  }
+  const server = await startServer(corestead, { cwd, env: { ...env, PLUGINS_DIR: "" } });
+  expect(readdirSync(data).filter((name) => name.includes(".tmp-"))).toEqual([]);
+  expect((await server.request("GET", "/ready", undefined, { token: null })).status).toBe(200);
+  expect(await server.stop()).toBe(0);
+});
+
+/** How many processes have this folder as their own. */
+function workersIn(folder: string): number {
+  const worksThere = (pid: string) => {
+    try {
+      return readlinkSync(`/proc/${pid}/cwd`) === folder;
+    } catch {
+      return false; // it has ended
+    }
+  };
+  return readdirSync("/proc").filter((name) => /^\d+$/.test(name) && worksThere(name)).length;
+}
 
 test("settings may stand in an .env of the folder, and nothing else there changes what it does", async () => {
   const cwd = folderWith({

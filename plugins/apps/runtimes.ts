@@ -1,4 +1,5 @@
 /** The browser runtimes of the engines, bundled once by scripts/runtimes.ts. DESIGN 5. */
+import { generatedFile } from "platform";
 import type { AppEngine } from "./compile.ts";
 
 export interface AppRuntimes {
@@ -6,12 +7,88 @@ export interface AppRuntimes {
   readonly hash: string;
   /** The import map of an engine: specifier -> `/_rt/<hash>/x.js`. */
   importMap(engine: AppEngine): Readonly<Record<string, string>>;
-  /** Files to preload for an engine. */
+  /** The addresses of what every app of the engine needs. */
   preloads(engine: AppEngine): readonly string[];
-  /** The address of a named file: `core.js` (the SDK), `tailwind.js` (@tailwindcss/browser). */
+  /** The address of a named file: `core.js` (the SDK), `tailwind.js` (@tailwindcss/browser). Throws where it is none. */
   address(name: string): string;
+  /** A file in the encoding: undefined where there is no such file. */
+  read(name: string, encoding: Encoding): Promise<Uint8Array<ArrayBuffer> | undefined>;
 }
 
+export type Encoding = "br" | "gzip" | "identity";
+
+/** Written by scripts/runtimes.ts. */
+interface Manifest {
+  readonly hash: string;
+  /** File name -> the files that it imports. */
+  readonly files: Readonly<Record<string, readonly string[]>>;
+  /** Specifier -> file name. */
+  readonly specifiers: Readonly<Record<string, string>>;
+}
+
+/** What apps of an engine may import: names, and with their subpaths. Plain pages may take whatever the server ships. */
+const packages: Readonly<Record<AppEngine, readonly string[]>> = {
+  svelte: ["svelte"],
+  vue: ["vue"],
+  react: ["react", "react-dom"],
+  js: ["svelte", "vue", "react", "react-dom", "kaplay", "kaboom", "phaser"],
+  html: ["svelte", "vue", "react", "react-dom", "kaplay", "kaboom", "phaser"],
+  kaboom: ["kaboom", "kaplay"],
+  phaser: ["phaser"],
+};
+
+/** What the code that the compiler makes imports in any case. */
+const needed: Readonly<Record<AppEngine, readonly string[]>> = {
+  svelte: ["svelte", "svelte/internal/client"],
+  vue: ["vue"],
+  react: ["react", "react/jsx-runtime", "react-dom/client"],
+  js: [],
+  html: [],
+  kaboom: ["kaboom"],
+  phaser: ["phaser"],
+};
+
+const suffixes = { br: ".br", gzip: ".gz", identity: "" } as const;
+
 export async function loadRuntimes(): Promise<AppRuntimes> {
-  throw new Error("not there yet");
+  // The file is our own: scripts/runtimes.ts writes it.
+  const manifest = JSON.parse(new TextDecoder().decode(await generatedFile("runtimes/manifest.json"))) as Manifest;
+  const { hash, files, specifiers } = manifest;
+  const read = new Map<string, Promise<Uint8Array<ArrayBuffer>>>();
+  const maps = new Map<AppEngine, Readonly<Record<string, string>>>();
+
+  const address = (name: string): string => {
+    if (!Object.hasOwn(files, name)) throw new Error(`there is no runtime file ${name}`);
+    return `/_rt/${hash}/${name}`;
+  };
+  const importMap = (engine: AppEngine) => {
+    const own = Object.entries(specifiers).filter(([specifier]) => packages[engine].includes(packageOf(specifier)));
+    return Object.fromEntries(own.map(([specifier, file]) => [specifier, address(file)]));
+  };
+  const preloads = (engine: AppEngine) => {
+    const entries = needed[engine].flatMap((specifier) => specifiers[specifier] ?? []);
+    return [...new Set(entries.flatMap((entry) => [entry, ...(files[entry] ?? [])]))].map(address);
+  };
+
+  return {
+    hash,
+    address,
+    importMap(engine) {
+      const map = maps.get(engine) ?? importMap(engine);
+      maps.set(engine, map);
+      return map;
+    },
+    preloads,
+    async read(name, encoding) {
+      if (!Object.hasOwn(files, name)) return undefined;
+      const path = `runtimes/${name}${suffixes[encoding]}`;
+      const bytes = read.get(path) ?? generatedFile(path);
+      read.set(path, bytes);
+      return bytes;
+    },
+  };
+}
+
+function packageOf(specifier: string): string {
+  return specifier.split("/", 1)[0] ?? specifier;
 }

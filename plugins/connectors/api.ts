@@ -1,6 +1,9 @@
 /** What other plugins may know of connectors: calling one, and adding a kind of one's own. */
 import { service, type FieldErrors } from "platform";
 
+export { recordOf } from "./definition.ts";
+export { createFiller, placeholders, type Filler } from "./fill.ts";
+
 /** What a call of a connector's method came to. No secret of the connector is in it. */
 export interface CallOutcome {
   readonly ok: boolean;
@@ -57,6 +60,8 @@ export interface MethodFacts {
   readonly name: string;
   /** May be called without sign-in. */
   readonly public: boolean;
+  /** No event falls to it: its parameters are an instruction, and a record's keys may be anybody's. */
+  readonly onlyByName?: boolean;
 }
 
 /** A kind of connector, e.g. `core/custom_connector`. */
@@ -67,7 +72,13 @@ export interface ConnectorKind {
   /** The methods of a connector with these fields. */
   readonly methods: (fields: Readonly<Record<string, unknown>>) => readonly MethodFacts[];
   /** What is wrong with a connector that is to be saved; empty = nothing. */
-  readonly check: (connector: { url: string; fields: Readonly<Record<string, unknown>> }) => FieldErrors;
+  readonly check: (connector: {
+    readonly url: string;
+    readonly fields: Readonly<Record<string, unknown>>;
+    readonly hasSecret: boolean;
+  }) => FieldErrors;
+  /** What is wrong with a secret that is one line without control characters. */
+  readonly secretMistake?: (secret: string) => string | undefined;
   /** Throws a 422 (`invalid`) for wrong parameters. What came back is cleared of the secret by the caller. */
   readonly call: (connector: OpenConnector, call: KindCall) => Promise<CallOutcome>;
 }

@@ -2,7 +2,7 @@
 import { causationHeader, causationToHeader, currentCausation, invalid, type BaseContext } from "platform";
 import type { CallOutcome, ConnectorKind, KindCall, OpenConnector } from "./api.ts";
 import { authOf, checkDefinition, methodsOf, type Method } from "./definition.ts";
-import { createFiller } from "./fill.ts";
+import { createFiller, isHeaderValue } from "./fill.ts";
 
 export interface HttpRequest {
   readonly url: string;
@@ -23,6 +23,7 @@ export function customConnector(fetch: BaseContext["fetch"]): ConnectorKind {
     needsUrl: true,
     methods: (fields) => [...methodsOf(fields)].map(([name, method]) => ({ name, public: method.public })),
     check: checkDefinition,
+    secretMistake: (secret) => (isHeaderValue(secret) ? undefined : "must be what a header can carry: Latin letters"),
     call: async (connector, call) => {
       const method = methodsOf(connector.fields).get(call.method);
       if (!method) throw new Error(`the connector has no method ${call.method}`);

@@ -1,5 +1,5 @@
 /** Puts a call's parameters into a method's templates: `{name}`, each in the way its place asks for. Pure. */
-import { mistakes } from "platform";
+import { escapeHtml, mistakes } from "platform";
 
 type Params = Readonly<Record<string, unknown>>;
 
@@ -19,6 +19,8 @@ export interface Filler {
   /** A text that is JSON: inside quotes escaped, outside as a JSON value. */
   jsonText(template: string): string;
   text(template: string): string;
+  /** A text that is HTML: what is put in is text of it, never markup. */
+  html(template: string): string;
   /** Throws the 422 that names every parameter that is missing or cannot stand where it should. */
   check(): void;
 }
@@ -51,6 +53,7 @@ export function createFiller(params: Params): Filler {
   return {
     json,
     text: (template) => replace(template, plain),
+    html: (template) => replace(template, (value) => escapeHtml(plain(value))),
     encoded: (template) => replace(template, (value) => encode(plain(value))),
     path: (template) => {
       const filled = replace(template, (value, name) => {
@@ -94,6 +97,11 @@ export function createFiller(params: Params): Filler {
     },
     check: found.check,
   };
+}
+
+/** The names of the parameters that a template takes. */
+export function placeholders(template: string): string[] {
+  return [...template.matchAll(placeholder)].map(([, name = ""]) => name);
 }
 
 /** Whether a path has a segment that leads upwards, also as `%2e`. */

@@ -1,7 +1,6 @@
 /** Making, changing and deleting connectors. No HTTP, no SQL. */
 import { mistakes, notFound, slugOf, uuidv7, type BaseContext, type Caller } from "platform";
 import type { ConnectorKind } from "./api.ts";
-import { isHeaderValue } from "./fill.ts";
 import type { ConnectorInput, ConnectorRow, ConnectorStore } from "./store.ts";
 
 /** The fields of a request; each may be missing. */
@@ -38,20 +37,27 @@ export function createManaging({ ctx, store, kinds, forget }: Needed) {
   };
 
   /** Everything that is wrong with it, told at once. */
-  const check = (input: ConnectorInput, change: ConnectorChange): void => {
+  const check = (input: ConnectorInput, change: ConnectorChange, before?: ConnectorRow): void => {
     const found = mistakes();
     if (isUuid(input.code)) found.add("code", "must not have the form of an id");
     else if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(input.code) || /\.(json)?$/.test(input.code))
       found.add("code", "must be letters, digits, - and _");
-    if (change.secret_token && !isHeaderValue(change.secret_token))
-      found.add("secret_token", "must be one line without control characters");
+    const kind = kinds.get(input.kind);
+    if (change.secret_token) {
+      const wrong = isOneLine(change.secret_token)
+        ? kind?.secretMistake?.(change.secret_token)
+        : "must be one line without control characters";
+      if (wrong !== undefined) found.add("secret_token", wrong);
+    }
+    // Who changes the address has not seen the secret, and must not have it sent there.
+    if (before?.secretToken && change.secret_token === undefined && originOf(before.url) !== originOf(input.url))
+      found.add("secret_token", "must be given again, or taken away with null, where the url has another origin");
     if (JSON.stringify(input.fields).length > maxFieldsChars)
       found.add("fields", `may have at most ${maxFieldsChars} characters as JSON`);
-    const kind = kinds.get(input.kind);
     if (!kind) found.add("kind", `must be one of ${[...kinds.keys()].join(", ")}`);
     else if (kind.needsUrl && input.url === "") found.add("url", "can't be blank");
     else {
-      const wrong = kind.check({ url: input.url, fields: input.fields });
+      const wrong = kind.check({ url: input.url, fields: input.fields, hasSecret: input.secretToken !== null });
       for (const [field, messages] of Object.entries(wrong)) for (const message of messages) found.add(field, message);
     }
     found.check();
@@ -90,7 +96,7 @@ export function createManaging({ ctx, store, kinds, forget }: Needed) {
           active: change.active ?? row.active,
           ...secretColumns(id, change.secret_token, row),
         };
-        check(input, change);
+        check(input, change, row);
         return { before: row, after: await store.update(tx, account.id, id, user.id, input) };
       });
       await forget(account.id, [before.code, after.code]);
@@ -118,9 +124,20 @@ export function secretPlace(id: string): string {
   return `connectors.secret_token:${id}`;
 }
 
+/** Scheme, host and port, of any scheme: `URL.origin` is "null" for those that browsers do not know. */
+function originOf(url: string): string {
+  const parsed = URL.parse(url);
+  return parsed ? `${parsed.protocol}//${parsed.host}` : url;
+}
+
 /** Enough to tell two keys apart, too little to use one. */
 function secretInfo(given: string): string {
   return given.length >= 16 ? `${given.slice(0, 4)}...${given.slice(-4)}` : "...";
+}
+
+function isOneLine(text: string): boolean {
+  // oxlint-disable-next-line eslint/no-control-regex -- control characters are what is looked for
+  return !/[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u2028\u2029]/.test(text) && text.isWellFormed();
 }
 
 export function isUuid(text: string): boolean {

@@ -65,7 +65,7 @@ export function createCalling({ ctx, store }: Needed): Calling {
     },
     async callForEvent({ accountId, code, event, idempotencyKey, signal }) {
       const row = await find(accountId, code);
-      const methods = row ? methodsOf(row) : [];
+      const methods = row ? methodsOf(row).filter(({ onlyByName }) => !onlyByName) : [];
       const method =
         methods.find(({ name }) => name === event.kind) ?? methods.find(({ name }) => name === "default") ?? methods[0];
       if (!row || !method) return undefined;

@@ -1,5 +1,5 @@
 /** What other plugins may do with databases: the private API without HTTP. */
-import { service, type Tx } from "platform";
+import { service, type RequestInput, type Tx } from "platform";
 
 /** A record as the private API answers it. */
 export interface ApiRecord {
@@ -15,8 +15,18 @@ export interface RecordWrite {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
+/** What a browser is known by, for whoever shows it a page. */
+export interface BrowserVisitor {
+  /** The value of `{cookie_key}` (SPEC 2.4). */
+  readonly cookieKey: string;
+  /** To be sent along: it gives the browser its cookie, or renews it. */
+  readonly headers: { readonly "set-cookie"?: string };
+}
+
 /** `db` is an id or a code. What is not there throws 404, what does not fit its schema 422 by field. */
 export interface JsonDatabases {
+  /** Who a page is shown to; an app's token brings what its page was given. */
+  visitor(input: Pick<RequestInput, "request" | "account" | "caller" | "app" | "ip" | "secure">): BrowserVisitor;
   /** Whether the account has such a database, and its other names. */
   find(accountId: number, db: string): Promise<{ readonly id: string; readonly code: string } | undefined>;
   create(accountId: number, db: string, record: RecordWrite): Promise<ApiRecord>;
@@ -33,5 +43,9 @@ export interface JsonDatabases {
   /** The writes as part of a transaction: they and their events are committed with it, or not at all. */
   within(tx: Tx): Pick<JsonDatabases, "create" | "update" | "delete">;
 }
+
+/** The replace endpoint's edit, and what counts as one client for limits: apps have the like. */
+export { replaceInJson } from "./replace.ts";
+export { limitKey } from "./visitor.ts";
 
 export const jsonDatabases = service<JsonDatabases>("jsondb.databases");

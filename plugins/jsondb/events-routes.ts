@@ -1,21 +1,23 @@
 import {
   credentialOf,
   forbidden,
+  HttpError,
   route,
   tooMany,
   type BaseContext,
   type Caller,
+  type Identity,
   type RequestInput,
   type Route,
 } from "platform";
 import type { Tokens } from "../tokens/api.ts";
-import { tableForSearch } from "./database.ts";
+import { tableForSearch, type Database } from "./database.ts";
 import type { Events } from "./events.ts";
 import { printPrivate, printPublic } from "./events-print.ts";
 import type { PublicSettings } from "./public-routes.ts";
-import { databaseAt, recordExample } from "./record-routes.ts";
+import { databaseAt, isOpenTo, recordExample } from "./record-routes.ts";
 import type { Databases } from "./store.ts";
-import { limitKey, visitorCookie, visitorOf } from "./visitor.ts";
+import { cookieHeader, limitKey, visitorOf } from "./visitor.ts";
 
 const privilege = "dbs";
 const { id, data, created_at, updated_at } = recordExample;
@@ -42,6 +44,7 @@ export function eventRoutes({ ctx, databases, events, tokens }: Needed): Route[]
         description:
           "Server-Sent Events `create`, `update` and `destroy`; their data is the record after the change (the deleted one at `destroy`). With `Last-Event-ID` the stream goes on where it broke off, for 24 hours; after that it begins with an event `reset`: read all records anew. A comment comes every 15 seconds. The stream ends when the token no longer works or the database is deleted.",
         access: { privilege },
+        apps: "the records of its own database, for a viewer with `dbs`",
         query: {
           table_name: "only this table; a record that moves to another one is a `destroy`",
           last_event_id: resume,
@@ -51,8 +54,8 @@ export function eventRoutes({ ctx, databases, events, tokens }: Needed): Route[]
           429: { error: "too many requests, try again in 60 s" },
         },
       },
-      async ({ account, caller, params, query, request, host }) => {
-        const db = await databaseAt(databases, account.id, params.id);
+      async ({ account, caller, app, params, query, request, host }) => {
+        const db = await databaseAt(databases, account.id, params.id, app);
         const tableName = query.get("table_name");
         const table = tableName !== null && db.schema.multiTable ? tableForSearch(db, tableName) : undefined;
         if (request.method === "HEAD") return new Response(null, { headers });
@@ -62,7 +65,7 @@ export function eventRoutes({ ctx, databases, events, tokens }: Needed): Route[]
           print: printPrivate(table?.name),
           lastEventId: lastEventId({ request, query }),
           signal: request.signal,
-          isAllowed: () => isStillAllowed(tokens, caller, { request, host }),
+          isAllowed: () => isStillAllowed(tokens, caller, { request, host, app, db }),
         });
         return new Response(body, { headers });
       },
@@ -76,6 +79,8 @@ export function eventRoutes({ ctx, databases, events, tokens }: Needed): Route[]
           "Server-Sent Events as of `GET /core/dbs/:id/events`, where `list` is open: records within its `scope_by`, their visible fields. The stream ends when the database is changed.",
         access: { open: "shows what the public method `list` shows, and only where that is configured" },
         cors: true,
+        apps: "what the public method `list` of its own database shows",
+        onSites: true,
         query: { last_event_id: resume },
         responses: {
           200: `id: 5f2a.812:815:\nevent: create\ndata: ${JSON.stringify(publicExample)}\n\n`,
@@ -84,14 +89,14 @@ export function eventRoutes({ ctx, databases, events, tokens }: Needed): Route[]
         },
       },
       async (input) => {
-        const { account, params, ip, request, secure } = input;
+        const { account, app, params, ip, request, secure } = input;
         const { allowed, retryAfterSeconds } = await limiter.take(limitKey(ip));
         if (!allowed) throw tooMany(retryAfterSeconds);
-        const db = await databaseAt(databases, account.id, params.db_code);
+        const db = await databaseAt(databases, account.id, params.db_code, app);
         const list = db.publicMethods.methods.get("list");
         if (!list) throw forbidden("`list` is not open to the public");
         const visitor = visitorOf(ctx.secrets, input);
-        const cookie = list.usesCookie ? { "set-cookie": visitorCookie(visitor, secure) } : {};
+        const cookie = list.usesCookie ? cookieHeader(visitor, secure) : {};
         if (request.method === "HEAD") return new Response(null, { headers });
         const body = await events.follow(db, {
           owner: limitKey(ip),
@@ -101,7 +106,7 @@ export function eventRoutes({ ctx, databases, events, tokens }: Needed): Route[]
           lastEventId: lastEventId(input),
           signal: request.signal,
           isAllowed: async () =>
-            (await databases.find(account.id, db.id))?.version === db.version && (await isSamePerson(tokens, input)),
+            (await databases.find(account.id, db.id))?.version === db.version && (await isSamePerson(tokens, { ...input, db })),
         });
         return new Response(body, { headers: { ...headers, ...cookie } });
       },
@@ -120,20 +125,29 @@ const headers = {
   "x-accel-buffering": "no",
 };
 
-async function isStillAllowed(
-  tokens: Tokens,
-  { account, tokenId }: Caller,
-  { request, host }: Pick<RequestInput, "request" | "host">,
-): Promise<boolean> {
-  const { caller } = await tokens.identify(host, credentialOf(request.headers));
+interface Follower extends Pick<RequestInput, "request" | "host" | "app"> {
+  readonly db: Database;
+}
+
+async function isStillAllowed(tokens: Tokens, { account, tokenId }: Caller, follower: Follower): Promise<boolean> {
+  const now = await identityNow(tokens, follower);
+  const caller = now?.caller;
   return caller?.account.id === account.id && caller.tokenId === tokenId && caller.privileges.has(privilege);
 }
 
 /** A visitor's scope may be the person who was signed in. */
-async function isSamePerson(
-  tokens: Tokens,
-  { request, host, caller }: Pick<RequestInput, "request" | "host" | "caller">,
-): Promise<boolean> {
-  const now = await tokens.identify(host, credentialOf(request.headers));
-  return now.caller?.user.id === caller?.user.id;
+async function isSamePerson(tokens: Tokens, follower: Follower & Pick<RequestInput, "caller">): Promise<boolean> {
+  const now = await identityNow(tokens, follower);
+  return now !== undefined && now.caller?.user.id === follower.caller?.user.id;
+}
+
+/** Undefined where an app's token has ended, or no longer opens the database. */
+async function identityNow(tokens: Tokens, { request, host, app, db }: Follower): Promise<Identity | undefined> {
+  try {
+    const now = await tokens.identify(host, credentialOf(request.headers));
+    return now.app?.appId === app?.appId && isOpenTo(now.app, db) ? now : undefined;
+  } catch (error) {
+    if (error instanceof HttpError) return undefined;
+    throw error;
+  }
 }

@@ -19,7 +19,7 @@ import { databaseAt, recordExample } from "./record-routes.ts";
 import { answerPage } from "./search-routes.ts";
 import type { SearchShape, SearchStore } from "./search-store.ts";
 import type { Databases } from "./store.ts";
-import { limitKey, visitorCookie, visitorOf } from "./visitor.ts";
+import { cookieHeader, limitKey, visitorOf } from "./visitor.ts";
 
 const access = { open: "what each operation may do is configured in the database's public_methods" } as const;
 const { id, data, created_at, updated_at } = recordExample;
@@ -43,7 +43,10 @@ interface Needed {
   readonly searches: SearchStore;
 }
 
-type Input = Pick<RequestInput, "request" | "account" | "caller" | "ip" | "secure" | "query" | "once"> & {
+type Input = Pick<
+  RequestInput,
+  "request" | "account" | "caller" | "app" | "ip" | "secure" | "query" | "once"
+> & {
   readonly params: { readonly db_code: string; readonly method_name: string };
 };
 
@@ -58,6 +61,8 @@ export function publicRoutes(needed: Needed): Route[] {
         summary: "Call a reading public method: list, get or search",
         access,
         cors: true,
+        apps: "the public methods of its own database",
+        onSites: true,
         query: {
           limit: "list and search: 1 to 100, default 20",
           offset: "list and search: where the page begins",
@@ -79,6 +84,8 @@ export function publicRoutes(needed: Needed): Route[] {
         description: "The parameters stand in the body: { data } to create, { id, data } to update, { id } to delete.",
         access,
         cors: true,
+        apps: "the public methods of its own database",
+        onSites: true,
         input: "any",
         idempotency: "own",
         request: { data: recordExample.data },
@@ -127,16 +134,16 @@ function createCaller({ ctx, databases, calls, searches }: Needed) {
   };
 
   return async (input: Input, params: Call["params"]): Promise<Reply> => {
-    const { request, account, caller, ip, secure, once } = input;
+    const { request, account, caller, app, ip, secure, once } = input;
     const { db_code: code, method_name: operation } = input.params;
     const closed = () => forbidden(`\`${operation}\` is not open to the public`);
     if (!isOperation(operation)) {
-      await databaseAt(databases, account.id, code); // an unknown code is 404 whatever the method
+      await databaseAt(databases, account.id, code, app); // an unknown code is 404 whatever the method
       throw closed();
     }
     if (request.method !== "POST" && writes.has(operation)) throw methodNotAllowed(["POST"]);
     await limit(ip, operation);
-    const db = await databaseAt(databases, account.id, code);
+    const db = await databaseAt(databases, account.id, code, app);
     const method = db.publicMethods.methods.get(operation);
     if (!method) throw closed();
     const visitor = visitorOf(ctx.secrets, input);
@@ -146,7 +153,7 @@ function createCaller({ ctx, databases, calls, searches }: Needed) {
     const reply = keyed ? await once(principal, () => runs[operation](call)) : await runs[operation](call);
     if (!keyed && !method.usesCookie) return reply;
     // Added outside of `once`, which would store the visitor's secret.
-    return { ...reply, headers: { ...reply.headers, "set-cookie": visitorCookie(visitor, secure) } };
+    return { ...reply, headers: { ...reply.headers, ...cookieHeader(visitor, secure) } };
   };
 }
 

@@ -1,4 +1,4 @@
-import { jsonText, noContent, notFound, route, Type, uuidOf, type Route } from "platform";
+import { jsonText, noContent, notFound, route, Type, uuidOf, type AppGrant, type Route } from "platform";
 import { tableForWrite, type Database } from "./database.ts";
 import type { Data } from "./record.ts";
 import type { RecordStore } from "./record-store.ts";
@@ -12,6 +12,7 @@ const RecordInput = Type.Object({ table_name: TableName, data: DataInput });
 const RecordChanges = Type.Object({ table_name: TableName, data: Type.Optional(DataInput) });
 
 const access = { privilege: "dbs" } as const;
+const apps = "the records of its own database, for a viewer with `dbs`";
 
 export const recordExample = {
   id: "019a9c1e-0000-7000-8000-000000000002",
@@ -36,12 +37,13 @@ export function recordRoutes({ databases, records, store }: Needed): Route[] {
       {
         summary: "Create a record",
         access,
+        apps,
         body: { key: "record", schema: RecordInput },
         request: { data: recordExample.data },
         responses: { 201: recordExample, 422: { email: ["is required"] } },
       },
-      async ({ account, params, body }) => {
-        const db = await databaseAt(databases, account.id, params.db_id);
+      async ({ account, app, params, body }) => {
+        const db = await databaseAt(databases, account.id, params.db_id, app);
         const make = (current: Database) => ({ table: tableForWrite(current, body.table_name), data: body.data });
         return jsonText(201, nestedText(await records.create(db, make)));
       },
@@ -49,9 +51,9 @@ export function recordRoutes({ databases, records, store }: Needed): Route[] {
     route(
       "GET",
       "/core/dbs/:db_id/records/:id",
-      { summary: "Show a record", access, responses: { 200: recordExample } },
-      async ({ account, params }) => {
-        const db = await databaseAt(databases, account.id, params.db_id);
+      { summary: "Show a record", access, apps, responses: { 200: recordExample } },
+      async ({ account, app, params }) => {
+        const db = await databaseAt(databases, account.id, params.db_id, app);
         const found = await store.get(db, uuidOf(params.id), { form: "nested" });
         if (!found) throw notFound();
         return jsonText(200, found.answer);
@@ -65,12 +67,13 @@ export function recordRoutes({ databases, records, store }: Needed): Route[] {
         description:
           "`data` is merged key by key. In a multi-table database send `table_name` again: without it the record goes to the null table.",
         access,
+        apps,
         body: { key: "record", schema: RecordChanges },
         request: { data: { age: 35 } },
         responses: { 200: recordExample, 422: { age: ["must be a whole number"] } },
       },
-      async ({ account, params, body }) => {
-        const db = await databaseAt(databases, account.id, params.db_id);
+      async ({ account, app, params, body }) => {
+        const db = await databaseAt(databases, account.id, params.db_id, app);
         const make = (current: Database) => ({ table: tableForWrite(current, body.table_name), data: body.data ?? {} });
         return jsonText(200, await records.update(db, uuidOf(params.id), make, { form: "nested" }));
       },
@@ -78,18 +81,28 @@ export function recordRoutes({ databases, records, store }: Needed): Route[] {
     route(
       "DELETE",
       "/core/dbs/:db_id/records/:id",
-      { summary: "Delete a record", access, responses: { 204: null } },
-      async ({ account, params }) => {
-        await records.delete(await databaseAt(databases, account.id, params.db_id), uuidOf(params.id));
+      { summary: "Delete a record", access, apps, responses: { 204: null } },
+      async ({ account, app, params }) => {
+        await records.delete(await databaseAt(databases, account.id, params.db_id, app), uuidOf(params.id));
         return noContent();
       },
     ),
   ];
 }
 
-/** The account's database of this id or code; 404 where there is none. */
-export async function databaseAt(databases: Databases, accountId: number, key: string): Promise<Database> {
+/** The account's database of this id or code; 404 where there is none, or it is not that of the app who asks. */
+export async function databaseAt(
+  databases: Databases,
+  accountId: number,
+  key: string,
+  app: AppGrant | null = null,
+): Promise<Database> {
   const db = await databases.find(accountId, key);
-  if (!db) throw notFound("there is no such database");
+  if (!db || !isOpenTo(app, db)) throw notFound("there is no such database");
   return db;
+}
+
+/** An app's token opens the database that its `db_code` names now, and no other one. CONTRACT 10. */
+export function isOpenTo(app: AppGrant | null | undefined, { id, code }: Database): boolean {
+  return !app || app.dbCode === code || app.dbCode === id;
 }

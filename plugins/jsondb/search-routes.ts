@@ -1,4 +1,4 @@
-import { jsonText, route, type BaseContext, type Route } from "platform";
+import { jsonText, route, type BaseContext, type RequestInput, type Route } from "platform";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
 import type { Database } from "./database.ts";
 import { readList, readSearch, type Query } from "./query.ts";
@@ -7,6 +7,7 @@ import type { SearchShape, SearchStore } from "./search-store.ts";
 import type { Databases } from "./store.ts";
 
 const access = { privilege: "dbs" } as const;
+const apps = "the records of its own database, for a viewer with `dbs`";
 
 const parameters = {
   q: "phrase, case ignored; `*` and `%` are wildcards, without them a fragment is searched",
@@ -28,8 +29,9 @@ interface Needed {
 
 /** Lists and private search. SPEC 4.4. */
 export function searchRoutes({ ctx, databases, searches }: Needed): Route[] {
-  const respond = async (accountId: number, key: string, read: (db: Database) => Query, shape: SearchShape) => {
-    const db = await databaseAt(databases, accountId, key);
+  type Asked = Pick<RequestInput, "account" | "app">;
+  const respond = async ({ account, app }: Asked, key: string, read: (db: Database) => Query, shape: SearchShape) => {
+    const db = await databaseAt(databases, account.id, key, app);
     return answerPage(ctx, searches, db, read, shape);
   };
   return [
@@ -39,11 +41,11 @@ export function searchRoutes({ ctx, databases, searches }: Needed): Route[] {
       {
         summary: "List records, the newest first",
         access,
+        apps,
         query: { table_name: "only this table", ...parameters },
         responses: { 200: [recordExample] },
       },
-      ({ account, params, query }) =>
-        respond(account.id, params.db_id, (db) => readList(db, query), { form: "nested" }),
+      (input) => respond(input, input.params.db_id, (db) => readList(db, input.query), { form: "nested" }),
     ),
     route(
       "GET",
@@ -51,6 +53,7 @@ export function searchRoutes({ ctx, databases, searches }: Needed): Route[] {
       {
         summary: "Search records",
         access,
+        apps,
         query: { table_name: "required where the schema has tables", ...parameters },
         responses: {
           200: [
@@ -67,7 +70,7 @@ export function searchRoutes({ ctx, databases, searches }: Needed): Route[] {
           },
         },
       },
-      ({ account, params, query }) => respond(account.id, params.id, (db) => readSearch(db, query), { form: "flat" }),
+      (input) => respond(input, input.params.id, (db) => readSearch(db, input.query), { form: "flat" }),
     ),
   ];
 }

@@ -1,4 +1,4 @@
-import { notFound, uuidOf } from "platform";
+import { notFound, uuidOf, type BaseContext } from "platform";
 import type { ApiRecord, JsonDatabases, RecordWrite } from "./api.ts";
 import { tableForWrite, type Database } from "./database.ts";
 import { readSearch } from "./query.ts";
@@ -6,8 +6,10 @@ import type { RecordStore } from "./record-store.ts";
 import type { CreatedRecord, Records } from "./records.ts";
 import type { SearchStore } from "./search-store.ts";
 import type { Databases } from "./store.ts";
+import { cookieHeader, visitorOf } from "./visitor.ts";
 
 interface Needed {
+  readonly ctx: Pick<BaseContext, "secrets">;
   readonly databases: Databases;
   readonly records: Records;
   readonly store: RecordStore;
@@ -15,7 +17,7 @@ interface Needed {
 }
 
 /** The private API for other plugins. */
-export function createService({ databases, records, store, searches }: Needed): JsonDatabases {
+export function createService({ ctx, databases, records, store, searches }: Needed): JsonDatabases {
   const at = async (accountId: number, key: string): Promise<Database> => {
     const db = await databases.find(accountId, key);
     if (!db) throw notFound(`there is no database ${key.slice(0, 100)}`);
@@ -25,6 +27,10 @@ export function createService({ databases, records, store, searches }: Needed): 
     return (db: Database) => ({ table: tableForWrite(db, tableName), data: { ...data } });
   };
   return {
+    visitor(input) {
+      const visitor = visitorOf(ctx.secrets, input);
+      return { cookieKey: visitor.variables.cookie_key, headers: cookieHeader(visitor, input.secure) };
+    },
     async find(accountId, key) {
       const db = await databases.find(accountId, key);
       return db && { id: db.id, code: db.code };

@@ -1,11 +1,15 @@
 import { describe, expect, test } from "bun:test";
-import { limitKey, visitorCookie } from "./visitor.ts";
+import { cookieHeader, limitKey } from "./visitor.ts";
 
 const visitor = { secret: "s".repeat(43), variables: { ip: "", cookie_key: "", user_id: "", user_name: "" } };
 
 test("the cookie is sent back over https only where the client came by it", () => {
-  expect(visitorCookie(visitor, true)).toEndWith("; SameSite=Lax; Secure");
-  expect(visitorCookie(visitor, false)).toEndWith("; SameSite=Lax");
+  expect(cookieHeader(visitor, true)["set-cookie"]).toEndWith("; SameSite=Lax; Secure");
+  expect(cookieHeader(visitor, false)["set-cookie"]).toEndWith("; SameSite=Lax");
+});
+
+test("an app's page is given no cookie", () => {
+  expect(cookieHeader({ ...visitor, secret: null }, true)).toEqual({});
 });
 
 describe("one client for limits", () => {

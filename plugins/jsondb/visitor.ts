@@ -3,35 +3,37 @@ import { readCookie, type BaseContext, type RequestInput } from "platform";
 import type { VariableValues } from "./public-methods.ts";
 
 export interface Visitor {
-  /** What the cookie holds; it is shown to nobody else. */
-  readonly secret: string;
+  /** What the cookie holds; it is shown to nobody else. Null for an app's page, which has no cookies. */
+  readonly secret: string | null;
   readonly variables: VariableValues;
 }
 
 const cookieName = "core_key";
 const oneMonthSeconds = 30 * 24 * 60 * 60;
 
-type Request = Pick<RequestInput, "request" | "account" | "caller" | "ip">;
+type Request = Pick<RequestInput, "request" | "account" | "caller" | "app" | "ip">;
 
-/** A browser without the cookie is given a new secret: send it back with `visitorCookie`. */
-export function visitorOf(secrets: BaseContext["secrets"], { request, account, caller, ip }: Request): Visitor {
+/** A browser without the cookie is given a new secret: send it back with `cookieHeader`. */
+export function visitorOf(secrets: BaseContext["secrets"], { request, account, caller, app, ip }: Request): Visitor {
   const given = readCookie(request.headers.get("cookie"), cookieName);
-  const secret = given && /^[\w-]{43}$/.test(given) ? given : newSecret();
+  const secret = app ? null : given && /^[\w-]{43}$/.test(given) ? given : newSecret();
   return {
     secret,
     variables: {
       ip,
-      // Derived, so that a key which is stored or listed opens nothing.
-      cookie_key: secrets.derive(`jsondb.cookie_key/${account.id}`, secret),
+      // Derived, so that a key which is stored or listed opens nothing. An app's token brings what its page was given.
+      cookie_key: secret === null ? (app?.visitor ?? "") : secrets.derive(`jsondb.cookie_key/${account.id}`, secret),
       user_id: caller ? `${caller.user.id}` : "",
       user_name: caller?.user.name ?? "",
     },
   };
 }
 
-export function visitorCookie({ secret }: Visitor, secure: boolean): string {
+/** The header that gives a browser its cookie, and renews it; nothing for an app's page. */
+export function cookieHeader({ secret }: Visitor, secure: boolean): { readonly "set-cookie"?: string } {
+  if (secret === null) return {};
   const attributes = `Path=/; Max-Age=${oneMonthSeconds}; HttpOnly; SameSite=Lax`;
-  return `${cookieName}=${secret}; ${attributes}${secure ? "; Secure" : ""}`;
+  return { "set-cookie": `${cookieName}=${secret}; ${attributes}${secure ? "; Secure" : ""}` };
 }
 
 function newSecret(): string {

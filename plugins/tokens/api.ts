@@ -1,5 +1,5 @@
 /** What other plugins may know of tokens: issuing the ones that people do not make themselves, and ending them. */
-import { service, type Caller, type Identify } from "platform";
+import { service, type AppGrant, type Caller, type Identify } from "platform";
 
 export interface IssuedToken {
   readonly id: number;
@@ -18,9 +18,27 @@ export interface NewToken {
   readonly expiresAt?: Date;
 }
 
+/** What the token of an app's page stands for, as it is now. */
+export interface ForeignCredential {
+  readonly accountId: number;
+  /** The person who looks at the page, and the token that they came with; null = nobody. */
+  readonly viewer: { readonly userId: number; readonly tokenId: number } | null;
+  /** What of the viewer's privileges it keeps. */
+  readonly privileges: readonly string[];
+  readonly app: AppGrant;
+}
+
 export interface Tokens {
-  /** Finds out who asks; also for a credential that does not stand in the usual headers. */
+  /**
+   * Finds out who asks; also for a credential that does not stand in the usual headers. Throws 401 for an app's token
+   * that no longer works: whoever holds one must not be taken for nobody.
+   */
   readonly identify: Identify;
+  /**
+   * From now on bearer tokens that begin with `prefix` are asked of `verify` (undefined = it does not work). One of a
+   * viewer works only while their own token does, and never as a session.
+   */
+  acceptCredential(prefix: string, verify: (token: string) => Promise<ForeignCredential | undefined>): void;
   /** A token for a person, with no regard to who asks for it. Undefined where there is no such person. */
   issue(token: NewToken): Promise<IssuedToken | undefined>;
   /**

@@ -1,6 +1,8 @@
 /** Who asks: the hot path of every request. CONTRACT 1. */
-import { sha256, type Account, type BaseContext, type Caller, type Credential, type Identify } from "platform";
+import { sha256, unauthorized, type Account, type BaseContext, type Caller } from "platform";
+import type { Credential, Identify, Identity } from "platform";
 import type { Access, Accounts } from "../accounts/api.ts";
+import type { ForeignCredential, Tokens } from "./api.ts";
 import { isWellFormed } from "./raw-token.ts";
 import type { TokenRow, TokenStore } from "./store.ts";
 import type { Usage } from "./usage.ts";
@@ -14,6 +16,7 @@ interface Needed {
 
 export interface Identifier {
   readonly identify: Identify;
+  readonly acceptCredential: Tokens["acceptCredential"];
   /** Whether this very token stands in the database; it may be switched off. */
   readonly knows: (raw: string) => Promise<boolean>;
   /** After the commit, before the answer. */
@@ -26,6 +29,9 @@ const maxChars = 512;
 export function createIdentifier({ ctx, store, accounts, usage }: Needed): Identifier {
   // Keyed by hash: no token stands in memory. That there is no such token is never kept.
   const cache = ctx.cache<TokenRow>({ name: "tokens.tokens", max: 20_000, load: store.byHash });
+  // The hash of a token never changes.
+  const hashes = ctx.cache<string>({ name: "tokens.hashes", max: 20_000, load: (id) => store.hashOf(Number(id)) });
+  const foreign: { prefix: string; verify: Parameters<Tokens["acceptCredential"]>[1] }[] = [];
   const callers = new WeakMap<TokenRow, { access: Access; bearer: Caller; cookie: Caller }>();
   let given: Promise<Set<string>> | undefined;
 
@@ -43,22 +49,49 @@ export function createIdentifier({ ctx, store, accounts, usage }: Needed): Ident
     return cache.peek(hash) ?? ((await mayExist(raw, hash)) ? cache.get(hash) : undefined);
   };
 
-  const callerOf = async ({ token: raw, viaCookie }: Credential): Promise<Caller | null> => {
-    const token = await tokenOf(raw);
+  /** The callers that a working token makes. */
+  const callersBy = async (token: TokenRow | undefined) => {
     const now = Date.now();
-    if (!token?.active || (token.expiresAt && token.expiresAt.getTime() <= now)) return null;
-    // A session is a `web_token`: an ordinary token does not become one by standing in a cookie.
-    if (viaCookie && token.kind !== "web_token") return null;
+    if (!token?.active || (token.expiresAt && token.expiresAt.getTime() <= now)) return undefined;
     const access = await accounts.access(token.userId);
-    if (!access?.active) return null;
+    if (!access?.active) return undefined;
     usage.seen(token, now);
     let made = callers.get(token);
     if (made?.access !== access) callers.set(token, (made = { access, ...callersOf(token, access) }));
-    return viaCookie ? made.cookie : made.bearer;
+    return made;
+  };
+
+  const callerOf = async ({ token: raw, viaCookie }: Credential): Promise<Caller | null> => {
+    const token = await tokenOf(raw);
+    // A session is a `web_token`: an ordinary token does not become one by standing in a cookie.
+    if (viaCookie && token?.kind !== "web_token") return null;
+    const made = await callersBy(token);
+    return (viaCookie ? made?.cookie : made?.bearer) ?? null;
+  };
+
+  /** The viewer of an app's page with what the page may do for them; undefined where their own token has ended. */
+  const viewerOf = async ({ accountId, viewer, privileges }: ForeignCredential): Promise<Caller | undefined> => {
+    if (!viewer) return undefined;
+    const hash = hashes.peek(`${viewer.tokenId}`) ?? (await hashes.get(`${viewer.tokenId}`));
+    const token = hash === undefined ? undefined : (cache.peek(hash) ?? (await cache.get(hash)));
+    const caller = token?.userId === viewer.userId ? (await callersBy(token))?.bearer : undefined;
+    if (caller?.account.id !== accountId) return undefined;
+    const kept = privileges.filter((name) => caller.privileges.has(name));
+    return { ...caller, narrowedTo: privileges, privileges: new Set(kept) };
+  };
+
+  const pageOf = async (atHost: Account | undefined, given: ForeignCredential | undefined): Promise<Identity> => {
+    const account = given && (await accounts.accountById(given.accountId));
+    const caller = given?.viewer ? await viewerOf(given) : null;
+    if (!account || (atHost && atHost.id !== account.id) || caller === undefined)
+      throw unauthorized("this app's token works no more: load its page again");
+    return { account, caller, app: given.app };
   };
 
   const identify: Identify = async (host, credential, at) => {
     const atHost = at ?? (await accounts.accountForHost(host));
+    const other = credential && !credential.viaCookie && foreign.find(({ prefix }) => credential.token.startsWith(prefix));
+    if (other) return pageOf(atHost, credential.token.length > maxChars ? undefined : await other.verify(credential.token));
     const caller = credential && (await callerOf(credential));
     if (caller && (!atHost || atHost.id === caller.account.id)) return { account: caller.account, caller };
     const account: Account = atHost ?? (await accounts.defaultAccount());
@@ -67,6 +100,7 @@ export function createIdentifier({ ctx, store, accounts, usage }: Needed): Ident
 
   return {
     identify,
+    acceptCredential: (prefix, verify) => void foreign.push({ prefix, verify }),
     knows: async (raw) => (await tokenOf(raw)) !== undefined,
     forget: async (hashes) => {
       await Promise.all(hashes.map((hash) => cache.invalidate(hash)));

@@ -61,6 +61,7 @@ export default definePlugin({
       schedules: [{ id: "tokens.prune", cron: "23 * * * *", run: store.pruneExpired }],
       service: {
         identify: identifier.identify,
+        acceptCredential: identifier.acceptCredential,
         issue: (token) => issuing.issue(token),
         startSession: issuing.startSession,
         endSession: issuing.endSession,

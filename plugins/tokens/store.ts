@@ -60,6 +60,12 @@ export function createTokenStore(sql: Sql) {
       return row;
     },
 
+    /** Of any token, temporary ones too. */
+    async hashOf(id: number): Promise<string | undefined> {
+      const [row] = await sql<{ tokenHash: string }[]>`select token_hash from api_tokens where id = ${id}`;
+      return row?.tokenHash;
+    },
+
     /** The hashes of tokens that were given from outside. */
     async givenHashes(): Promise<Set<string>> {
       return new Set(hashes(await sql<{ tokenHash: string }[]>`select token_hash from api_tokens where given`));

@@ -1,0 +1,65 @@
+/**
+ * The token that an app's page carries: `capp_`, what it stands for, and our signature. CONTRACT 10. It says who looks at
+ * which app; what that opens is found out anew at every request.
+ */
+import type { Secrets } from "platform";
+
+export const appTokenPrefix = "capp_";
+
+export interface Claims {
+  readonly accountId: number;
+  readonly appId: string;
+  /** The person who looks at the page, and the token that they came with; null = nobody. */
+  readonly viewer: { readonly userId: number; readonly tokenId: number } | null;
+  /** The visitor's value of `{cookie_key}`. */
+  readonly visitor: string;
+  /** When the page was loaded, in seconds: renewals end a day after it. */
+  readonly loadedAt: number;
+  readonly expiresAt: number;
+}
+
+export interface IssuedAppToken {
+  readonly token: string;
+  readonly expiresAt: Date;
+}
+
+const purpose = "apps.token/1";
+const livesSeconds = 3600;
+const renewedForSeconds = 24 * 3600;
+
+export type AppTokens = ReturnType<typeof createAppTokens>;
+
+export function createAppTokens(secrets: Pick<Secrets, "sign" | "verify">, clock: () => number = Date.now) {
+  const seconds = () => Math.floor(clock() / 1000);
+  const issue = (claims: Omit<Claims, "expiresAt">): IssuedAppToken => {
+    const expiresAt = Math.min(seconds() + livesSeconds, claims.loadedAt + renewedForSeconds);
+    const token = appTokenPrefix + secrets.sign(purpose, written({ ...claims, expiresAt }));
+    return { token, expiresAt: new Date(expiresAt * 1000) };
+  };
+
+  return {
+    /** For a page that is being loaded now. */
+    issue: (claims: Omit<Claims, "expiresAt" | "loadedAt">) => issue({ ...claims, loadedAt: seconds() }),
+    /** Undefined where its page was loaded a day ago. */
+    renew: (claims: Claims) => (seconds() < claims.loadedAt + renewedForSeconds ? issue(claims) : undefined),
+    /** What an unexpired token of ours says. */
+    read(token: string): Claims | undefined {
+      if (!token.startsWith(appTokenPrefix)) return undefined;
+      const payload = secrets.verify(purpose, token.slice(appTokenPrefix.length));
+      const claims = payload === undefined ? undefined : readClaims(payload);
+      return claims && claims.expiresAt > seconds() ? claims : undefined;
+    },
+  };
+}
+
+/** Blank-free and without a dot, which begins the signature. */
+function written({ accountId, appId, viewer, visitor, loadedAt, expiresAt }: Claims): string {
+  return [accountId, appId, viewer?.userId ?? 0, viewer?.tokenId ?? 0, loadedAt, expiresAt, visitor].join("~");
+}
+
+function readClaims(payload: string): Claims {
+  const [accountId, appId = "", userId, tokenId, loadedAt, expiresAt, visitor = ""] = payload.split("~");
+  const viewer = userId === "0" ? null : { userId: Number(userId), tokenId: Number(tokenId) };
+  const times = { loadedAt: Number(loadedAt), expiresAt: Number(expiresAt) };
+  return { accountId: Number(accountId), appId, viewer, visitor, ...times };
+}

@@ -1,0 +1,44 @@
+/**
+ * The script that every app's page runs first (`core.js`): a classic, strict script, so that it is done before any line
+ * of the app runs. It takes the app token out of the page and gives the app `CoreAppContext`, `core` and its `fetch`.
+ * CONTRACT 10.
+ */
+import { reportHeight } from "./embed.ts";
+import { takePageData, type AppContext } from "./page-data.ts";
+import { createCore, type Core } from "./sdk.ts";
+import { createTransport } from "./transport.ts";
+
+declare global {
+  interface Window {
+    CoreAppContext: AppContext;
+    readonly core: Core;
+  }
+}
+
+const data = takePageData();
+if (data) {
+  const transport = createTransport(data, reloadOnce);
+  const { context, db } = data;
+  const core = createCore({ transport, appId: context.app.id, ownDb: db });
+  define("CoreAppContext", context, true);
+  define("core", core, false);
+  if (data.token) define("fetch", transport.fetch, true);
+  if (context.embed) reportHeight(context.app.id);
+}
+
+function define(name: string, value: unknown, writable: boolean): void {
+  Object.defineProperty(window, name, { value, writable, configurable: writable, enumerable: true });
+}
+
+/**
+ * Loads the page anew, with another token or as the sign-in page; false where that has just been done.
+ * The sandbox has no storage: the history entry remembers.
+ */
+function reloadOnce(): boolean {
+  const state: unknown = history.state;
+  const last = typeof state === "object" && state !== null && "coreReloadedAt" in state ? state.coreReloadedAt : 0;
+  if (typeof last === "number" && Date.now() - last < 60_000) return false;
+  history.replaceState({ coreReloadedAt: Date.now() }, "");
+  location.reload();
+  return true;
+}

@@ -1,0 +1,52 @@
+/**
+ * The browser's own functions, taken before any line of the app runs.
+ *
+ * The app shares this realm and may replace whatever it can reach: `fetch`, `Headers.prototype.set`, `Promise`,
+ * `Object.prototype`. So whatever touches the app token calls these originals, puts the token only into variables of a
+ * closure and into objects that the app never gets hold of, and never sends it through a promise (`await` looks up
+ * `Promise.prototype.constructor`), an iterator or an inherited property.
+ */
+const { apply } = Reflect;
+
+/** `uncurry(Headers.prototype.set)(headers, name, value)` */
+function uncurry<This, Args extends unknown[], Result>(original: (this: This, ...args: Args) => Result) {
+  return (self: This, ...args: Args): Result => apply(original, self, args);
+}
+
+function getter<T extends object, K extends keyof T>(prototype: T, name: K): (self: T) => T[K] {
+  const original = Object.getOwnPropertyDescriptor(prototype, name)?.get;
+  if (!original) throw new Error(`no getter ${String(name)}`);
+  return (self) => apply(original, self, []) as T[K]; // the getter of this very property
+}
+
+export const Original = {
+  Request,
+  URL,
+  XMLHttpRequest,
+  Error,
+  parse: JSON.parse,
+  now: Date.now,
+  fetch: (request: Request): Promise<Response> => apply(windowFetch, window, [request]) as Promise<Response>,
+  fetchAny: (input: RequestInfo, init: RequestInit | undefined): Promise<Response> =>
+    apply(windowFetch, window, [input, init]) as Promise<Response>,
+  setTimeout: (run: () => void, ms: number): void => void apply(windowSetTimeout, window, [run, ms]),
+  startsWith: uncurry(String.prototype.startsWith),
+  hasHeader: uncurry(Headers.prototype.has),
+  setHeader: uncurry(Headers.prototype.set),
+  requestUrl: getter(Request.prototype, "url"),
+  requestHeaders: getter(Request.prototype, "headers"),
+  urlOrigin: getter(URL.prototype, "origin"),
+  urlPath: getter(URL.prototype, "pathname"),
+  urlHref: getter(URL.prototype, "href"),
+  responseStatus: getter(Response.prototype, "status"),
+  listen: uncurry(EventTarget.prototype.addEventListener),
+  xhrOpen: uncurry(XMLHttpRequest.prototype.open as (this: XMLHttpRequest, method: string, url: string) => void),
+  xhrSetHeader: uncurry(XMLHttpRequest.prototype.setRequestHeader),
+  xhrSend: uncurry(XMLHttpRequest.prototype.send),
+  xhrAbort: uncurry(XMLHttpRequest.prototype.abort),
+  xhrStatus: getter(XMLHttpRequest.prototype, "status"),
+  xhrText: getter(XMLHttpRequest.prototype, "responseText"),
+} as const;
+
+const windowFetch = window.fetch;
+const windowSetTimeout = window.setTimeout;

@@ -1,0 +1,62 @@
+/**
+ * What the server writes into an app's page, as inert JSON. It is read once, before any line of the app runs, and taken
+ * out of the document, since it carries the app token.
+ */
+export interface PageData {
+  readonly context: AppContext;
+  readonly engine: string;
+  /** The address of the app's module; null for the `html` engine, whose source is the page itself. */
+  readonly module: string | null;
+  /** The code of the app's own database. */
+  readonly db: string | null;
+  /** Null for a trusted app, which runs on the viewer's session. */
+  readonly token: PageToken | null;
+  /** Where the token is added to the app's requests: beginnings of paths. */
+  readonly paths: readonly string[];
+}
+
+export interface PageToken {
+  readonly value: string;
+  /** It works at least as long, counted from when the page was received. */
+  readonly expires_in: number;
+}
+
+/** `window.CoreAppContext` (SPEC 2.3). */
+export interface AppContext {
+  readonly user: ContextUser | null;
+  readonly app: { readonly id: string; readonly name: string; readonly url_code: string };
+  readonly base_url: string;
+  readonly locale: string;
+  readonly timezone: string;
+  readonly embed: boolean;
+  /** Where the app is embedded: the module, the view (`tasks/show`) and the record that is shown there. */
+  readonly module: string | null;
+  readonly view: string | null;
+  readonly record_id: string | null;
+}
+
+export interface ContextUser {
+  readonly id: number;
+  readonly login: string;
+  readonly email: string | null;
+  readonly name: string;
+  readonly role: string;
+  readonly team_ids: readonly number[];
+  readonly team_names: readonly string[];
+  readonly group_ids: readonly number[];
+  readonly group_names: readonly string[];
+  readonly department_ids: readonly number[];
+  readonly department_names: readonly string[];
+}
+
+/** The id of the element that holds the JSON. */
+export const pageDataId = "core-page";
+
+export function takePageData(): PageData | undefined {
+  const element = document.getElementById(pageDataId);
+  if (!element) return undefined;
+  const source = element.textContent ?? "";
+  element.remove();
+  element.textContent = "";
+  return JSON.parse(source) as PageData; // written by our own server (page.ts)
+}

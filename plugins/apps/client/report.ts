@@ -1,0 +1,102 @@
+/** What went wrong in the page, and what the app wrote to the console, as lines for its author. */
+
+export interface Entry {
+  readonly level: "error" | "warn" | "log";
+  readonly text: string;
+  /** Where it came from, e.g. `app.js:3:14`. */
+  readonly place: string;
+  readonly count: number;
+}
+
+export interface Report {
+  readonly entries: readonly Entry[];
+  clear(): void;
+}
+
+const mostEntries = 200;
+const mostChars = 4000;
+
+/** Collects from now on; `changed` is called after every entry. */
+export function startReport(changed: () => void): Report {
+  const entries: Entry[] = [];
+  const add = (level: Entry["level"], text: string, place = "") => {
+    const short = text.length > mostChars ? `${text.slice(0, mostChars)} …` : text;
+    const last = entries.at(-1);
+    if (last && last.level === level && last.text === short && last.place === place)
+      entries[entries.length - 1] = { ...last, count: last.count + 1 };
+    else entries.push({ level, text: short, place, count: 1 });
+    if (entries.length > mostEntries) entries.shift();
+    changed();
+  };
+  followFaults(add);
+  followConsole(add);
+  return {
+    entries,
+    clear: () => {
+      entries.length = 0;
+      changed();
+    },
+  };
+}
+
+type Add = (level: Entry["level"], text: string, place?: string) => void;
+
+function followFaults(add: Add): void {
+  // Captured: what fails to load fires an event that does not bubble.
+  addEventListener(
+    "error",
+    (event) => {
+      if (event instanceof ErrorEvent) add("error", printed(event.error ?? event.message), placeOf(event));
+      else if (event.target instanceof Element) add("error", `could not load ${addressOf(event.target)}`);
+    },
+    true,
+  );
+  addEventListener("unhandledrejection", (event) => add("error", `Unhandled rejection: ${printed(event.reason)}`));
+  document.addEventListener("securitypolicyviolation", (event) => {
+    const what = event.blockedURI || "something inline";
+    add("error", `${what} is not allowed in an app (${event.effectiveDirective})`, placeOf(event));
+  });
+}
+
+function followConsole(add: Add): void {
+  const levels = { error: "error", warn: "warn", info: "log", log: "log", debug: "log" } as const;
+  for (const [name, level] of Object.entries(levels)) {
+    const method = name as keyof typeof levels; // a key of the object above
+    const original = console[method];
+    console[method] = (...values: unknown[]) => {
+      original.apply(console, values);
+      add(level, values.map(printed).join(" "));
+    };
+  }
+}
+
+interface Placed {
+  readonly filename?: string;
+  readonly sourceFile?: string | null;
+  readonly lineno?: number;
+  readonly lineNumber?: number;
+  readonly colno?: number;
+  readonly columnNumber?: number;
+}
+
+function placeOf(event: Placed): string {
+  const file = event.filename || event.sourceFile || "";
+  const line = event.lineno ?? event.lineNumber ?? 0;
+  if (file === "" || line === 0) return "";
+  const name = file.startsWith(`${location.origin}/a/-/`) ? "app" : (file.split("/").pop() ?? file);
+  return `${name}:${line}:${event.colno ?? event.columnNumber ?? 0}`;
+}
+
+function addressOf(element: Element): string {
+  return element.getAttribute("src") ?? element.getAttribute("href") ?? `a <${element.localName}>`;
+}
+
+function printed(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (value instanceof Error) return value.stack?.includes(value.message) ? value.stack : `${value}`;
+  try {
+    return typeof value === "object" && value !== null ? (JSON.stringify(value) ?? String(value)) : String(value);
+  } catch {
+    return Object.prototype.toString.call(value);
+  }
+}

@@ -1,0 +1,172 @@
+/** `window.core`: what an app may do with its server. */
+import { CoreError } from "./core-error.ts";
+import { follow, type Change } from "./follow.ts";
+import type { Transport } from "./transport.ts";
+
+/** A value that JSON can hold, as the server stores it. */
+export type Data = Record<string, unknown>;
+
+export interface CoreRecord {
+  readonly id: string;
+  readonly data: Data;
+  readonly table_name?: string | null;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+export type Params = Readonly<Record<string, string | number | boolean | null | undefined>>;
+
+/** The public methods of a database, as far as its `public_methods` open them (SPEC 2.4). */
+export interface PublicDatabase {
+  list(params?: { readonly limit?: number; readonly offset?: number }): Promise<CoreRecord[]>;
+  get(id: string): Promise<CoreRecord>;
+  create(data: Data): Promise<CoreRecord>;
+  update(id: string, data: Data): Promise<CoreRecord>;
+  delete(id: string): Promise<{ readonly id: string; readonly deleted: true }>;
+  /** Flat records. A text is the phrase to look for: `search("anna")`. */
+  search(params?: Params | string): Promise<Data[]>;
+  /** Calls `run` with every change of what `list` shows; gives back how to stop. */
+  subscribe(run: (change: Change) => void): () => void;
+}
+
+/** The private API of the app's database, for signed-in viewers with the privilege `dbs`. */
+export interface Records {
+  list(params?: Params): Promise<CoreRecord[]>;
+  get(id: string): Promise<CoreRecord>;
+  create(data: Data, options?: TableOption): Promise<CoreRecord>;
+  /** Changes the keys of `data` alone. In a multi-table database pass `table_name` again. */
+  update(id: string, data: Data, options?: TableOption): Promise<CoreRecord>;
+  delete(id: string): Promise<void>;
+  /** Flat records, by the parameters of SPEC 4.4: `search({ q: "anna", "filter[city]": "Łódź", sort: "-age" })`. */
+  search(params?: Params | string): Promise<Data[]>;
+  subscribe(run: (change: Change) => void, options?: TableOption): () => void;
+}
+
+export interface TableOption {
+  readonly table_name?: string;
+}
+
+/** Small values per app and visitor, kept on the server. */
+export interface Storage {
+  /** The value, or null where there is none. */
+  get(key: string): Promise<unknown>;
+  set(key: string, value: unknown): Promise<void>;
+  delete(key: string): Promise<void>;
+  keys(): Promise<string[]>;
+}
+
+export interface Core {
+  /** The public methods of the app's database, or of another one by its code. */
+  db(code?: string): PublicDatabase;
+  records(code?: string): Records;
+  /** Runs an action of the app and waits for its result; rejects with its error, or after `timeout` ms (60,000). */
+  action(name: string, params?: Data, options?: { readonly timeout?: number }): Promise<unknown>;
+  readonly storage: Storage;
+  readonly CoreError: typeof CoreError;
+}
+
+interface Needed {
+  readonly transport: Transport;
+  readonly appId: string;
+  readonly ownDb: string | null;
+}
+
+export function createCore({ transport, appId, ownDb }: Needed): Core {
+  const codeOf = (code: string | undefined): string => {
+    const chosen = code ?? ownDb;
+    if (!chosen) throw new CoreError(0, "this app has no database: set its db_code, or name one");
+    return encodeURIComponent(chosen);
+  };
+  const core: Core = {
+    db: (code) => publicDatabase(transport, `/core/db/${codeOf(code)}`),
+    records: (code) => privateRecords(transport, `/core/dbs/${codeOf(code)}`),
+    action: createAction(transport, `/core/apps/${appId}/action`),
+    storage: Object.freeze(createStorage(transport, `/core/apps/${appId}/storage`)),
+    CoreError,
+  };
+  return Object.freeze(core);
+}
+
+// What the server answers has the shape that the API documents: the casts below name it.
+
+function publicDatabase({ call, fetch }: Transport, base: string): PublicDatabase {
+  return {
+    list: (params) => call("GET", `${base}/list${queryOf(params)}`) as Promise<CoreRecord[]>,
+    get: (id) => call("GET", `${base}/get${queryOf({ id })}`) as Promise<CoreRecord>,
+    create: (data) => call("POST", `${base}/create`, { data }) as Promise<CoreRecord>,
+    update: (id, data) => call("POST", `${base}/update`, { id, data }) as Promise<CoreRecord>,
+    delete: (id) => call("POST", `${base}/delete`, { id }) as Promise<{ id: string; deleted: true }>,
+    search: (params) => call("GET", `${base}/search${queryOf(phrase(params))}`) as Promise<Data[]>,
+    subscribe: (run) => follow(fetch, `${base}/events`, run),
+  };
+}
+
+function privateRecords({ call, fetch }: Transport, base: string): Records {
+  const at = (id: string) => `${base}/records/${encodeURIComponent(id)}.json`;
+  return {
+    list: (params) => call("GET", `${base}/records.json${queryOf(params)}`) as Promise<CoreRecord[]>,
+    get: (id) => call("GET", at(id)) as Promise<CoreRecord>,
+    create: (data, options) =>
+      call("POST", `${base}/records.json`, { record: { ...options, data } }) as Promise<CoreRecord>,
+    update: (id, data, options) => call("PATCH", at(id), { record: { ...options, data } }) as Promise<CoreRecord>,
+    delete: async (id) => void (await call("DELETE", at(id))),
+    search: (params) => call("GET", `${base}/search.json${queryOf(phrase(params))}`) as Promise<Data[]>,
+    subscribe: (run, options) => follow(fetch, `${base}/events${queryOf({ ...options })}`, run),
+  };
+}
+
+interface ActionAnswer {
+  readonly flow_process_id: string;
+  readonly status: "pending" | "finished" | "error";
+  readonly data: unknown;
+  readonly error?: string | null;
+}
+
+const longestWaitSeconds = 25;
+
+function createAction({ call }: Transport, base: string): Core["action"] {
+  return async (name, params = {}, { timeout = 60_000 } = {}) => {
+    const path = `${base}/${encodeURIComponent(name)}`;
+    const end = Date.now() + timeout;
+    let state = (await call("POST", path, params)) as ActionAnswer;
+    while (state.status === "pending") {
+      const leftSeconds = Math.ceil((end - Date.now()) / 1000);
+      if (leftSeconds <= 0) throw new CoreError(0, `the action ${name} did not finish within ${timeout} ms`);
+      const wait = Math.min(leftSeconds, longestWaitSeconds);
+      const query = queryOf({ flow_process_id: state.flow_process_id, wait });
+      state = (await call("GET", `${path}/status${query}`)) as ActionAnswer;
+    }
+    if (state.status === "error") throw new CoreError(200, state.error ?? `the action ${name} failed`);
+    return state.data;
+  };
+}
+
+function createStorage({ call }: Transport, base: string): Storage {
+  const at = (key: string) => `${base}/${encodeURIComponent(key)}.json`;
+  return {
+    async get(key) {
+      try {
+        return ((await call("GET", at(key))) as { value: unknown }).value;
+      } catch (error) {
+        if (error instanceof CoreError && error.status === 404) return null;
+        throw error;
+      }
+    },
+    set: async (key, value) => void (await call("PUT", at(key), { value })),
+    delete: async (key) => void (await call("DELETE", at(key))),
+    keys: () => call("GET", `${base}.json`) as Promise<string[]>,
+  };
+}
+
+function phrase(params: Params | string | undefined): Params | undefined {
+  return typeof params === "string" ? { q: params } : params;
+}
+
+function queryOf(params: Params | undefined): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(params ?? {})) {
+    if (value !== undefined && value !== null) query.set(name, `${value}`);
+  }
+  const text = query.toString();
+  return text === "" ? "" : `?${text}`;
+}

@@ -1,0 +1,96 @@
+/**
+ * Requests to our own server. The app's `fetch` and `core.*` both go through here: the app token is added where it
+ * opens something, and nowhere else.
+ */
+import { errorOf, CoreError } from "./core-error.ts";
+import { Original } from "./originals.ts";
+import type { PageData } from "./page-data.ts";
+import { keepToken, type TokenKeeper } from "./token.ts";
+
+export interface Transport {
+  /** Takes the place of `window.fetch`. */
+  readonly fetch: typeof window.fetch;
+  /** The JSON that the server answers; rejects with a CoreError. */
+  call(method: string, path: string, body?: unknown): Promise<unknown>;
+}
+
+export function createTransport({ token, paths, context }: PageData, reload: () => boolean): Transport {
+  const home = new Original.URL(location.href);
+  const origin = Original.urlOrigin(home);
+  const keeper = token && keepToken(token, `${origin}/core/apps/${context.app.id}/token.json`);
+
+  const opens = (url: URL): boolean => {
+    if (Original.urlOrigin(url) !== origin) return false;
+    const path = Original.urlPath(url);
+    for (let at = 0; at < paths.length; at++) if (Original.startsWith(path, paths[at] ?? " ")) return true;
+    return false;
+  };
+
+  const appFetch = async (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
+    const given = isRequest(input) ? input : `${input as string | URL}`;
+    if (!keeper) return Original.fetchAny(given, init);
+    const address = typeof given === "string" ? given : Original.requestUrl(given);
+    const url = new Original.URL(address, document.baseURI);
+    if (!opens(url)) return Original.fetchAny(given, init);
+    const request = new Original.Request(typeof given === "string" ? Original.urlHref(url) : given, init);
+    // Who brings a credential of their own means it.
+    if (Original.hasHeader(Original.requestHeaders(request), "authorization")) return Original.fetch(request);
+    await keeper.fresh();
+    return send(keeper, request);
+  };
+
+  // Cookies never go along (the sandbox has none); a redirect would carry the token on.
+  const send = (keeping: TokenKeeper, request: Request) => {
+    const ours = new Original.Request(request, sendOptions);
+    keeping.authorize(ours);
+    return Original.fetch(ours);
+  };
+
+  const answerOf = async (method: string, path: string, text: string | undefined): Promise<Response> => {
+    const url = new Original.URL(path, origin);
+    const init = { method, headers: jsonHeaders, ...(text !== undefined && { body: text }) };
+    if (!keeper || !opens(url)) return Original.fetchAny(path, init);
+    await keeper.fresh();
+    const response = await send(keeper, new Original.Request(path, init));
+    // The token was refused: the machine slept, or the session has ended. A new one, else the page anew, or sign-in.
+    if (Original.responseStatus(response) !== 401) return response;
+    if (await keeper.renew()) return send(keeper, new Original.Request(path, init));
+    if (reload()) await new Promise(() => {});
+    return response;
+  };
+
+  return {
+    fetch: appFetch,
+    async call(method, path, body) {
+      const text = body === undefined ? undefined : JSON.stringify(body);
+      const response = await answerOf(method, path, text).catch((cause: unknown) => {
+        throw new CoreError(0, cause instanceof Error ? cause.message : String(cause));
+      });
+      const answer = parsed(await response.text());
+      if (!response.ok) throw errorOf(response.status, answer);
+      return answer;
+    },
+  };
+}
+
+const jsonHeaders = { "content-type": "application/json; charset=utf-8", accept: "application/json" };
+const sendOptions: RequestInit = Object.assign(Object.create(null), { credentials: "omit", redirect: "error" });
+
+/** By the getter of Request, which throws for anything else: `instanceof` could be made to lie. */
+function isRequest(value: unknown): value is Request {
+  try {
+    Original.requestUrl(value as Request);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function parsed(text: string): unknown {
+  if (text === "") return null;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,30 @@
+import { escapeHtml } from "platform";
+
+interface Named {
+  readonly id: string;
+  readonly name: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/** A data: address of the app's icon: `fields.icon` where that is a letter or an emoji, else the name's first letter. */
+export function iconOf({ id, name, fields }: Named): string {
+  const { icon } = fields;
+  const given = typeof icon === "string" && icon.length <= 16 ? firstCharacter(icon) : undefined;
+  const letter = given ?? firstCharacter(name)?.toUpperCase() ?? "?";
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="hsl(${hueOf(id)} 60% 40%)"/><text x="16" y="22.5" font-family="system-ui,sans-serif" font-size="19" font-weight="600" text-anchor="middle" fill="#fff">${escapeHtml(letter)}</text></svg>`;
+  return `data:image/svg+xml,${encodeURIComponent(svg).replaceAll("'", "%27")}`;
+}
+
+const segmenter = new Intl.Segmenter("en", { granularity: "grapheme" });
+
+/** One lone half of a surrogate pair would break the address. */
+function firstCharacter(text: string): string | undefined {
+  for (const { segment } of segmenter.segment(text.trim().slice(0, 32).toWellFormed())) return segment;
+  return undefined;
+}
+
+function hueOf(id: string): number {
+  let sum = 0;
+  for (const char of id) sum = (sum * 31 + char.charCodeAt(0)) % 360;
+  return sum;
+}

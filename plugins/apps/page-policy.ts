@@ -1,0 +1,37 @@
+/** What an app's page may do in the browser: its Content-Security-Policy. CONTRACT 10, DESIGN 5. */
+import { sha256 } from "platform";
+import type { AppEngine } from "./compile.ts";
+
+/** No `allow-same-origin`: the page's origin is opaque, and neither the viewer's session nor another app is in reach. */
+const sandbox = "sandbox allow-scripts allow-forms allow-popups allow-modals allow-downloads";
+
+const common = [
+  "default-src 'none'",
+  "style-src 'self' 'unsafe-inline'",
+  // No other host: what an app knows of its viewer could go there.
+  "img-src 'self' data: blob:",
+  "font-src 'self' data: blob:",
+  "media-src 'self' data: blob:",
+  "connect-src 'self' data: blob:",
+  // They inherit this policy.
+  "worker-src blob:",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'self'",
+];
+
+interface Policed {
+  readonly appEngine: AppEngine;
+  readonly trusted: boolean;
+}
+
+/** `importMap`: the source expression of the one inline script. */
+export function contentSecurityPolicy({ appEngine, trusted }: Policed, importMap: string): string {
+  // Beside a hash the browser would ignore 'unsafe-inline'.
+  const scripts = appEngine === "html" ? "script-src 'self' 'unsafe-inline'" : `script-src 'self' '${importMap}'`;
+  return [...common, scripts, ...(trusted ? [] : [sandbox])].join("; ");
+}
+
+export function hashSource(text: string): string {
+  return `sha256-${Uint8Array.fromHex(sha256(text)).toBase64()}`;
+}

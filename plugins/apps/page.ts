@@ -1,0 +1,153 @@
+/**
+ * The page of an app. What depends on the app alone is made once per build; a request adds who looks, where the app is
+ * embedded, and the token. SPEC 2.3, CONTRACT 10, DESIGN 5.
+ */
+import { escapeHtml, sha256 } from "platform";
+import { pageDataId, type AppContext, type PageData } from "./client/page-data.ts";
+import { contentSecurityPolicy, hashSource } from "./page-policy.ts";
+import { iconOf } from "./page-icon.ts";
+import type { AppRuntimes } from "./runtimes.ts";
+import type { ServedApp } from "./serving.ts";
+
+/** What a page is made of; a preview is one too. */
+export type PageApp = Pick<
+  ServedApp,
+  "id" | "name" | "urlCode" | "appEngine" | "cssEngine" | "public" | "trusted" | "dbCode" | "appCode" | "cssCode" | "fields"
+>;
+
+export interface Asset {
+  readonly type: string;
+  readonly code: string;
+}
+
+export interface PageTemplate {
+  /** Changes with everything that the template is made of. */
+  readonly hash: string;
+  readonly policy: string;
+  /** The text before and behind the page's data. */
+  readonly before: string;
+  readonly behind: string;
+  /** The app's own files: name -> content. Who has seen the page knows the names. */
+  readonly assets: ReadonlyMap<string, Asset>;
+  /** What of the page's data is the same for everyone. */
+  readonly fixed: Pick<PageData, "engine" | "module" | "db" | "paths">;
+}
+
+interface TemplateOptions {
+  readonly runtimes: Pick<AppRuntimes, "importMap" | "preloads" | "address">;
+  /** Of the page: `pl`. */
+  readonly lang: string;
+  /** Whether the viewer may edit the app, and so sees what goes wrong in it. */
+  readonly isAuthor: boolean;
+  /** What stands in front of the hash in the names of its files. */
+  readonly assetKey: string;
+}
+
+export function pageTemplate(app: PageApp, options: TemplateOptions): PageTemplate {
+  const { runtimes, isAuthor } = options;
+  const isPage = app.appEngine === "html";
+  const files = filesOf(app, options.assetKey);
+  const importMap = JSON.stringify({ imports: runtimes.importMap(app.appEngine) });
+  const before = [
+    isPage ? openingOf(app, options) : `<!doctype html><html lang="${escapeHtml(options.lang)}"><head><meta charset="utf-8">${viewport}`,
+    isPage && /<title[\s>]/i.test(app.appCode) ? "" : `<title>${escapeHtml(app.name)}</title>`,
+    `<link rel="icon" href="${iconOf(app)}">`,
+    `<script type="importmap">${inScript(importMap)}</script>`,
+    ...(isPage ? [] : runtimes.preloads(app.appEngine).map(preload)),
+    files.module === null ? "" : preload(files.module),
+    styleTags(app, runtimes, files.style),
+    `<script type="application/json" id="${pageDataId}">`,
+  ].join("");
+  const behind = `</script>${scriptTags(app, runtimes, files.module, isAuthor)}${isPage ? app.appCode : bodyOf}`;
+  const fixed = { engine: app.appEngine, module: files.module, db: app.dbCode, paths: pathsOf(app) };
+  return {
+    hash: sha256(`${before}\n${behind}\n${JSON.stringify(fixed)}`),
+    policy: contentSecurityPolicy(app, hashSource(inScript(importMap))),
+    before,
+    behind,
+    assets: files.assets,
+    fixed,
+  };
+}
+
+export interface Viewing {
+  readonly context: AppContext;
+  readonly token: PageData["token"];
+}
+
+export function printPage({ before, behind, fixed }: PageTemplate, { context, token }: Viewing): string {
+  const data: PageData = { context, token, ...fixed };
+  return before + inScript(JSON.stringify(data)) + behind;
+}
+
+/** JSON that stands inside a script element: nothing in it ends the element or opens a comment. */
+function inScript(json: string): string {
+  return json.replace(/[<>&\u2028\u2029]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+const viewport = `<meta name="viewport" content="width=device-width, initial-scale=1">`;
+const bodyOf = `</head><body><div id="core-app"></div></body></html>`;
+
+/**
+ * A page of the author's own goes behind our head as it stands: a parser that has seen no `<html>` and `<body>` yet takes
+ * theirs, with the attributes.
+ */
+function openingOf({ appCode }: PageApp, { lang }: TemplateOptions): string {
+  const html = /<html[\s>]/i.test(appCode) ? "" : `<html lang="${escapeHtml(lang)}">`;
+  return `<!doctype html>${html}<meta charset="utf-8">${/name=["']?viewport/i.test(appCode) ? "" : viewport}`;
+}
+
+function filesOf({ appEngine, cssEngine, appCode, cssCode }: PageApp, assetKey: string) {
+  const assets = new Map<string, Asset>();
+  const add = (ending: "js" | "css", type: string, code: string) => {
+    const name = `${assetKey}.${sha256(code).slice(0, 32)}.${ending}`;
+    assets.set(name, { type, code });
+    return `/a/-/${name}`;
+  };
+  const module = appEngine === "html" ? null : add("js", "text/javascript; charset=utf-8", guarded(appCode));
+  // Tailwind's own compiler in the browser reads what stands in the page.
+  const style =
+    cssCode === "" || cssEngine === "tailwind_all" ? null : add("css", "text/css; charset=utf-8", cssCode);
+  return { assets, module, style };
+}
+
+/** Without our script the app does not start: the token would still stand in the page. */
+function guarded(code: string): string {
+  return `if(!globalThis.core)throw new Error("core.js was not loaded");${code}`;
+}
+
+function styleTags({ appEngine, cssEngine, cssCode }: PageApp, runtimes: TemplateOptions["runtimes"], style: string | null) {
+  if (style !== null) return `<link rel="stylesheet" href="${style}">`;
+  if (cssEngine !== "tailwind_all" || !isStyled.has(appEngine)) return "";
+  // A backslash in front of a slash changes nothing in CSS, and no `</style>` stands there.
+  const css = cssCode === "" ? "" : `\n${cssCode.replaceAll("</", "<\\/")}`;
+  return `<style type="text/tailwindcss">@import "tailwindcss";${css}</style><script src="${runtimes.address("tailwind.js")}"></script>`;
+}
+
+/** SPEC 2.3: the CSS engine applies to these. */
+const isStyled: ReadonlySet<string> = new Set(["svelte", "vue", "react"]);
+
+/** In this order: the SDK, then the app. A page of the author's own runs scripts while it is parsed, so ours must block. */
+function scriptTags(
+  { appEngine }: PageApp,
+  runtimes: TemplateOptions["runtimes"],
+  module: string | null,
+  isAuthor: boolean,
+): string {
+  const isPage = appEngine === "html";
+  const defer = isPage ? "" : " defer";
+  const panel = isAuthor ? `<script src="${runtimes.address("panel.js")}"${defer}></script>` : "";
+  const onerror = isPage ? ` onerror="document.getElementById('${pageDataId}').remove()"` : "";
+  const app = module === null ? "" : `<script type="module" src="${module}"></script>`;
+  return `<script src="${runtimes.address("core.js")}"${defer}${onerror}></script>${panel}${app}`;
+}
+
+function preload(address: string): string {
+  return `<link rel="modulepreload" href="${address}">`;
+}
+
+/** Where the app's token opens something. */
+function pathsOf({ id, dbCode }: PageApp): string[] {
+  const db = dbCode === null ? undefined : encodeURIComponent(dbCode);
+  return [`/core/apps/${id}/`, ...(db ? [`/core/db/${db}/`, `/core/dbs/${db}/`, `/core/dbs/${db}.json`] : [])];
+}

@@ -1,0 +1,257 @@
+/** All SQL about apps themselves and their versions. */
+import { isUuid, type Page, type Queryable, type Sql, type Tx } from "platform";
+import type { AppEngine, Compiled, CssEngine } from "./compile.ts";
+
+/** An element of `actions`, as it was given. SPEC 2.3. */
+export interface Action {
+  readonly action: string;
+  readonly flow_code: string;
+  readonly description?: string | null;
+  readonly public?: boolean;
+}
+
+export type Json = Readonly<Record<string, unknown>>;
+
+/** What a save writes, and a version keeps. */
+export interface Saved {
+  readonly name: string;
+  readonly urlCode: string;
+  readonly description: string | null;
+  readonly appEngine: AppEngine;
+  readonly cssEngine: CssEngine;
+  readonly sourceCode: string;
+  readonly public: boolean;
+  readonly active: boolean;
+  readonly dbCode: string | null;
+  readonly showInModule: string | null;
+  readonly prompt: string | null;
+  readonly actions: readonly Action[];
+  readonly fields: Json;
+  readonly config: Json;
+}
+
+export interface AppRow extends Saved {
+  readonly id: string;
+  readonly accountId: number;
+  readonly trusted: boolean;
+  /** Milliseconds of the last build. */
+  readonly appBuildTime: number;
+  readonly cssBuildTime: number;
+  readonly createdById: number;
+  readonly updatedById: number | null;
+  readonly version: number;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** An app as its page is made from it: with its build, without what only its authors see. */
+export interface ServedRow extends Omit<AppRow, "sourceCode" | "prompt"> {
+  readonly appCode: string;
+  readonly cssCode: string;
+  readonly toolchain: string;
+}
+
+export interface VersionRow extends Saved {
+  readonly version: number;
+  readonly createdById: number;
+  readonly createdAt: Date;
+}
+
+export interface Build extends Compiled {
+  readonly toolchain: string;
+}
+
+export interface AppFilter {
+  /** A LIKE pattern. */
+  readonly q?: string | undefined;
+  readonly appEngine?: string | undefined;
+  readonly showInModule?: string | undefined;
+  readonly dashboardWidget?: boolean | undefined;
+  readonly active?: boolean | undefined;
+  readonly public?: boolean | undefined;
+}
+
+export type AppStore = ReturnType<typeof createAppStore>;
+
+export function createAppStore(sql: Sql) {
+  const saved = sql`name, url_code, description, app_engine, css_engine, source_code, public, active, db_code,
+    show_in_module, prompt, actions, fields, config`;
+  const head = sql`id, account_id, name, url_code, description, app_engine, css_engine, public, active, db_code,
+    show_in_module, actions, fields, config, trusted, app_build_time, css_build_time, created_by_id, updated_by_id,
+    version, created_at, updated_at`;
+  const columns = sql`${head}, source_code, prompt`;
+  const isTile = sql`coalesce(fields -> 'dashboard_widget' = 'true', false)`;
+
+  const keepVersion = (tx: Tx, accountId: number, id: string) => tx`
+    insert into app_versions (app_id, version, account_id, ${saved}, created_by_id, created_at)
+    select id, version, account_id, ${saved}, coalesce(updated_by_id, created_by_id), updated_at
+    from apps where account_id = ${accountId} and id = ${id}`;
+
+  const conditions = (accountId: number, filter: AppFilter) => {
+    const { q, appEngine, showInModule, dashboardWidget, active } = filter;
+    return sql`account_id = ${accountId}
+      ${q === undefined ? sql`` : sql`and (name ilike ${q} or url_code ilike ${q} or description ilike ${q})`}
+      ${appEngine === undefined ? sql`` : sql`and app_engine = ${appEngine}`}
+      ${showInModule === undefined ? sql`` : sql`and show_in_module = ${showInModule}`}
+      ${dashboardWidget === undefined ? sql`` : sql`and ${isTile} = ${dashboardWidget}`}
+      ${active === undefined ? sql`` : sql`and active = ${active}`}
+      ${filter.public === undefined ? sql`` : sql`and public = ${filter.public}`}`;
+  };
+
+  return {
+    async list(accountId: number, filter: AppFilter, { limit, offset }: Page) {
+      const where = conditions(accountId, filter);
+      const rows = await sql<AppRow[]>`
+        select ${columns} from apps where ${where} order by id limit ${limit} offset ${offset}`;
+      const [count] = await sql<{ total: number }[]>`select count(*) as total from apps where ${where}`;
+      return { rows, total: count?.total ?? 0 };
+    },
+
+    async find(accountId: number, id: string, on: Queryable = sql): Promise<AppRow | undefined> {
+      const [row] = await on<AppRow[]>`select ${columns} from apps where account_id = ${accountId} and id = ${id}`;
+      return row;
+    },
+
+    /** The same, and nobody else changes it until this transaction ends. */
+    async lock(tx: Tx, accountId: number, id: string): Promise<AppRow | undefined> {
+      const [row] = await tx<AppRow[]>`
+        select ${columns} from apps where account_id = ${accountId} and id = ${id} for update`;
+      return row;
+    },
+
+    /** By id, or by url_code. */
+    async served(accountId: number, key: string): Promise<ServedRow | undefined> {
+      const [row] = await sql<ServedRow[]>`
+        select ${head}, app_code, css_code, toolchain from apps
+        where account_id = ${accountId} and ${isUuid(key) ? sql`id = ${key}` : sql`url_code = ${key}`}`;
+      return row;
+    },
+
+    /** `base`, or the first of `base-2`, `base-3` … that is free; nobody else is given it until this transaction ends. */
+    async freeUrlCode(tx: Tx, accountId: number, base: string): Promise<string> {
+      await tx`select pg_advisory_xact_lock(hashtextextended(${`apps.url_code/${accountId}/${base}`}, 0))`;
+      const taken = await tx<{ urlCode: string }[]>`
+        select url_code from apps
+        where account_id = ${accountId} and (url_code = ${base} or url_code ~ ${`^${base}-[0-9]+$`})`;
+      const codes = new Set(taken.map(({ urlCode }) => urlCode));
+      if (!codes.has(base)) return base;
+      let number = 2;
+      while (codes.has(`${base}-${number}`)) number += 1;
+      return `${base}-${number}`;
+    },
+
+    async insert(tx: Tx, app: Saved & Owned & { readonly build: Build }): Promise<AppRow> {
+      const { build } = app;
+      const [row] = await tx<AppRow[]>`
+        insert into apps (id, account_id, ${saved}, trusted, app_code, css_code, toolchain, app_build_time,
+          css_build_time, created_by_id)
+        values (${app.id}, ${app.accountId}, ${app.name}, ${app.urlCode}, ${app.description}, ${app.appEngine},
+          ${app.cssEngine}, ${app.sourceCode}, ${app.public}, ${app.active}, ${app.dbCode}, ${app.showInModule},
+          ${app.prompt}, ${json(app.actions)}::text::jsonb, ${json(app.fields)}::text::jsonb,
+          ${json(app.config)}::text::jsonb, ${app.trusted}, ${build.appCode}, ${build.cssCode}, ${build.toolchain},
+          ${build.appBuildMs}, ${build.cssBuildMs}, ${app.userId})
+        returning ${columns}`;
+      if (!row) throw new Error("an insert without a conflict clause gives its row");
+      await keepVersion(tx, app.accountId, app.id);
+      return row;
+    },
+
+    /** Without a build the code stays as it was built. */
+    async update(tx: Tx, app: Saved & Owned & { readonly build: Build | undefined }): Promise<AppRow> {
+      const { build } = app;
+      const built = build
+        ? sql`app_code = ${build.appCode}, css_code = ${build.cssCode}, toolchain = ${build.toolchain},
+          app_build_time = ${build.appBuildMs}, css_build_time = ${build.cssBuildMs},`
+        : sql``;
+      const [row] = await tx<AppRow[]>`
+        update apps set name = ${app.name}, url_code = ${app.urlCode}, description = ${app.description},
+          app_engine = ${app.appEngine}, css_engine = ${app.cssEngine}, source_code = ${app.sourceCode},
+          public = ${app.public}, active = ${app.active}, db_code = ${app.dbCode},
+          show_in_module = ${app.showInModule}, prompt = ${app.prompt}, actions = ${json(app.actions)}::text::jsonb,
+          fields = ${json(app.fields)}::text::jsonb, config = ${json(app.config)}::text::jsonb,
+          trusted = ${app.trusted}, ${built} updated_by_id = ${app.userId}, version = version + 1, updated_at = now()
+        where account_id = ${app.accountId} and id = ${app.id} returning ${columns}`;
+      if (!row) throw new Error("an update of a locked row finds it");
+      await keepVersion(tx, app.accountId, app.id);
+      return row;
+    },
+
+    /** Only what was made from this very version's source: nobody's newer build is replaced. */
+    async saveBuild(accountId: number, id: string, version: number, build: Build): Promise<void> {
+      await sql`
+        update apps set app_code = ${build.appCode}, css_code = ${build.cssCode}, toolchain = ${build.toolchain},
+          app_build_time = ${build.appBuildMs}, css_build_time = ${build.cssBuildMs}
+        where account_id = ${accountId} and id = ${id} and version = ${version}`;
+    },
+
+    async delete(tx: Tx, accountId: number, id: string): Promise<void> {
+      await tx`delete from apps where account_id = ${accountId} and id = ${id}`;
+    },
+
+    async versions(accountId: number, id: string, { limit, offset }: Page) {
+      const where = sql`account_id = ${accountId} and app_id = ${id}`;
+      const rows = await sql<VersionRow[]>`
+        select version, ${saved}, created_by_id, created_at from app_versions where ${where}
+        order by version desc limit ${limit} offset ${offset}`;
+      const [count] = await sql<{ total: number }[]>`select count(*) as total from app_versions where ${where}`;
+      return { rows, total: count?.total ?? 0 };
+    },
+
+    async version(accountId: number, id: string, version: number): Promise<VersionRow | undefined> {
+      const [row] = await sql<VersionRow[]>`
+        select version, ${saved}, created_by_id, created_at from app_versions
+        where account_id = ${accountId} and app_id = ${id} and version = ${version}`;
+      return row;
+    },
+  };
+}
+
+/** Whose row, who writes it, and what only an administrator sets. */
+export interface Owned {
+  readonly id: string;
+  readonly accountId: number;
+  readonly userId: number;
+  readonly trusted: boolean;
+}
+
+/** An app as the API shows it, and as `Core::App` is delivered. SPEC 2.3, CONTRACT 10. */
+export function toApi(row: AppRow) {
+  return {
+    id: row.id,
+    ...savedToApi(row),
+    trusted: row.trusted,
+    app_build_time: row.appBuildTime,
+    css_build_time: row.cssBuildTime,
+    created_by_id: row.createdById,
+    updated_by_id: row.updatedById,
+    created_at: row.createdAt,
+    updated_at: row.updatedAt,
+  };
+}
+
+/** CONTRACT 10. */
+export function versionToApi(row: VersionRow) {
+  return { version: row.version, created_at: row.createdAt, created_by_id: row.createdById, ...savedToApi(row) };
+}
+
+function savedToApi(row: Saved) {
+  return {
+    name: row.name,
+    url_code: row.urlCode,
+    description: row.description,
+    app_engine: row.appEngine,
+    css_engine: row.cssEngine,
+    source_code: row.sourceCode,
+    public: row.public,
+    active: row.active,
+    db_code: row.dbCode,
+    show_in_module: row.showInModule,
+    dashboard_widget: row.fields["dashboard_widget"] === true,
+    prompt: row.prompt,
+    actions: row.actions,
+    fields: row.fields,
+    config: row.config,
+  };
+}
+
+const json = (value: unknown) => JSON.stringify(value);

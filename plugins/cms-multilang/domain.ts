@@ -1,0 +1,92 @@
+/** Making, changing and deleting domains. A site with domains has exactly one primary. */
+import { invalid, mistakes, Type, type Static } from "platform";
+import type { Accounts } from "../accounts/api.ts";
+import { locked, type Change, type Expected } from "./change.ts";
+import type { DomainRef, DomainStore, DomainView } from "./domain-store.ts";
+import { cleanHost } from "./host-name.ts";
+import { flag, localeField, nameField, siteRef } from "./input.ts";
+import type { SiteStore } from "./site-store.ts";
+import { mustStay, orNull, siteOf, there, type Mistakes } from "./write.ts";
+
+export const DomainBody = Type.Object({ name: nameField(), locale: localeField(), primary: flag(), ...siteRef() });
+export type DomainBody = Static<typeof DomainBody>;
+
+interface Needed {
+  readonly store: DomainStore;
+  readonly sites: SiteStore;
+  readonly accounts: Pick<Accounts, "accountForHost">;
+  /** The server's own address. */
+  readonly origin: () => string;
+}
+
+export type Domains = ReturnType<typeof createDomains>;
+
+/** `ownHost` is the host that the request came to: it serves the API, so it cannot be a site's. */
+export function createDomains({ store, sites, accounts, origin }: Needed) {
+  const hostOf = async (wrong: Mistakes, given: string, ownHost: string | undefined): Promise<string> => {
+    const clean = cleanHost(given);
+    if ("mistake" in clean) {
+      wrong.add("name", clean.mistake);
+      return "";
+    }
+    const { host } = clean;
+    const own = host === ownHost || host === new URL(origin()).host;
+    if (own || (await accounts.accountForHost(host))) wrong.add("name", "is the address of an account");
+    return host;
+  };
+
+  const find = ({ tx, account }: Change) => {
+    return (ref: DomainRef) => store.find(tx, account.id, ref);
+  };
+
+  return {
+    async create(change: Change, body: DomainBody, ownHost?: string): Promise<DomainView> {
+      const { tx, account, userId } = change;
+      const wrong = mistakes();
+      const site = await siteOf(change, sites, wrong, body);
+      if (body.name === undefined) wrong.add("name", "is required");
+      const name = body.name === undefined ? "" : await hostOf(wrong, body.name, ownHost);
+      wrong.check();
+      const { id: siteId } = there(site);
+      await change.touch(siteId);
+      const first = (await store.primaryOf(tx, account.id, siteId)) === undefined;
+      if (body.primary && !first) await store.clearPrimary(tx, account.id, siteId);
+      const isPrimary = first || body.primary === true;
+      const id = await store.insert(tx, account.id, siteId, userId, { name, locale: body.locale || null, isPrimary });
+      change.hostsChange();
+      return there(await store.find(tx, account.id, { id }));
+    },
+
+    async update(
+      change: Change,
+      ref: DomainRef,
+      body: DomainBody,
+      expected: Expected,
+      ownHost?: string,
+    ): Promise<DomainView> {
+      const { tx, account, userId } = change;
+      const before = await lockedDomain(change, find(change), ref, expected);
+      const wrong = mistakes();
+      mustStay(wrong, body, before);
+      const name = body.name === undefined ? before.name : await hostOf(wrong, body.name, ownHost);
+      wrong.check();
+      if (body.primary === false && before.isPrimary)
+        throw invalid({ primary: ["a site has one primary domain: make another one the primary"] });
+      const isPrimary = body.primary ?? before.isPrimary;
+      if (isPrimary && !before.isPrimary) await store.clearPrimary(tx, account.id, before.siteId);
+      const locale = orNull(body.locale, before.locale) || null;
+      await store.update(tx, account.id, before.id, userId, { name, locale, isPrimary });
+      change.hostsChange();
+      return there(await store.find(tx, account.id, { id: before.id }));
+    },
+
+    /** The oldest of the others becomes the primary one. */
+    async remove(change: Change, ref: DomainRef, expected: Expected): Promise<void> {
+      const { tx, account } = change;
+      const { id, siteId, isPrimary } = await lockedDomain(change, find(change), ref, expected);
+      await store.delete(tx, account.id, id);
+      if (isPrimary) await store.promoteOldest(tx, account.id, siteId);
+      change.hostsChange();
+    },
+  };
+}

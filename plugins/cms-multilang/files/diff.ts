@@ -1,0 +1,79 @@
+/** What has to be done so that a site becomes what its files say. Pure. */
+import { kinds, type SiteRecord } from "./kinds.ts";
+import { fileOf, keyOf, same } from "./tree.ts";
+import type { Value, Values } from "./yaml.ts";
+
+export interface Difference {
+  readonly create: readonly SiteRecord[];
+  readonly update: readonly Update[];
+  /** There, but no file is of it. */
+  readonly extra: readonly SiteRecord[];
+}
+
+export interface Update {
+  readonly before: SiteRecord;
+  readonly after: SiteRecord;
+  /** The fields that differ, with their values to come. */
+  readonly changes: Values;
+}
+
+export function difference(now: readonly SiteRecord[], wanted: readonly SiteRecord[]): Difference {
+  const there = new Map(now.map((record) => [keyOf(record), record]));
+  const asked = new Set(wanted.map(keyOf));
+  const update = wanted.flatMap((after): Update[] => {
+    const before = there.get(keyOf(after));
+    if (!before) return [];
+    const changed = Object.entries(after.values).filter(([name, value]) => !same(value, before.values[name]));
+    return changed.length === 0 ? [] : [{ before, after, changes: Object.fromEntries(changed) }];
+  });
+  return {
+    create: wanted.filter((record) => !there.has(keyOf(record))),
+    update,
+    extra: now.filter((record) => !asked.has(keyOf(record))),
+  };
+}
+
+/** For people: one line for each record, one below it for each field that changes. */
+export function printDifference({ create, update, extra }: Difference, deletes: boolean): string[] {
+  const order = new Map(kinds.map(({ name }, at) => [name, at]));
+  const rows = [
+    ...create.map((record) => ({ record, lines: [`+ ${fileOf(record)}`] })),
+    ...update.map(({ before, after, changes }) => ({
+      record: after,
+      lines: [
+        `~ ${fileOf(after)}`,
+        ...Object.entries(changes).flatMap(([name, value]) => changed(name, before.values[name] ?? null, value)),
+      ],
+    })),
+    ...extra.map((record) => ({
+      record,
+      lines: [deletes ? `- ${fileOf(record)}` : `? ${fileOf(record)} (only on the server; --delete removes it)`],
+    })),
+  ];
+  const place = ({ kind }: SiteRecord) => order.get(kind) ?? 0;
+  rows.sort((a, b) => place(a.record) - place(b.record) || (a.record.code < b.record.code ? -1 : 1));
+  const count = (list: readonly unknown[], verb: string) => `${list.length} to ${verb}`;
+  const summary = [count(create, "create"), count(update, "change"), count(deletes ? extra : [], "delete")].join(", ");
+  return [...rows.flatMap(({ lines }) => lines), summary];
+}
+
+/** Maps key by key, everything else before and after. */
+function changed(name: string, before: Value, after: Value): string[] {
+  if (isMap(before) && isMap(after)) {
+    const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
+    return [...keys].flatMap((key) =>
+      same(before[key], after[key]) ? [] : changed(`${name}.${key}`, before[key] ?? null, after[key] ?? null),
+    );
+  }
+  return [`    ${name}: ${brief(before)} -> ${brief(after)}`];
+}
+
+function isMap(value: Value): value is Values {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function brief(value: Value): string {
+  if (typeof value === "string" && value.includes("\n")) return `(${value.length} characters)`;
+  const text = JSON.stringify(value);
+  return text.length <= 70 ? text : `${text.slice(0, 67)}…`;
+}

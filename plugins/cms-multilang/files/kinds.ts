@@ -1,0 +1,99 @@
+/**
+ * Which records of a site are files, and what a file says: the fields of the API by the same names. A field that is
+ * left out has its standard value, so that a file describes its record whole.
+ */
+import type { Value, Values } from "./yaml.ts";
+
+export type KindName = "site" | "domain" | "layout" | "category" | "page" | "paragraph" | "article";
+
+export interface Kind {
+  readonly name: KindName;
+  /** "" = one file at the top. */
+  readonly folder: string;
+  readonly extension: ".yaml" | ".liquid";
+  /** In the order in which a file shows them; the value of a field that is left out. Required where there is none. */
+  readonly fields: Readonly<Record<string, FieldSpec>>;
+}
+
+export interface FieldSpec {
+  readonly type: "text" | "flag" | "integer" | "codes" | "object";
+  /** Undefined = the field must be there. */
+  readonly standard: Value | undefined;
+}
+
+const required: FieldSpec = { type: "text", standard: undefined };
+const optional: FieldSpec = { type: "text", standard: null };
+const flag = (standard: boolean): FieldSpec => ({ type: "flag", standard });
+const fields: FieldSpec = { type: "object", standard: {} };
+const position: FieldSpec = { type: "integer", standard: 0 };
+
+/** In the order in which they are written: what others name comes first. */
+export const kinds: readonly Kind[] = [
+  {
+    name: "site",
+    folder: "",
+    extension: ".yaml",
+    fields: { name: required, locale: required, multilang: flag(false), active: flag(true), fields },
+  },
+  { name: "domain", folder: "domains", extension: ".yaml", fields: { locale: optional, primary: flag(false) } },
+  { name: "layout", folder: "layouts", extension: ".liquid", fields: { name: required, fields } },
+  { name: "category", folder: "categories", extension: ".yaml", fields: { name: required, path: optional } },
+  {
+    name: "page",
+    folder: "pages",
+    extension: ".liquid",
+    fields: {
+      name: required,
+      path: required,
+      locale: optional,
+      kind: { type: "text", standard: "text" },
+      layout_code: optional,
+      based_on_page_code: optional,
+      html_title: optional,
+      html_description: optional,
+      html_keywords: optional,
+      active: flag(true),
+      position,
+      cache_seconds: { type: "integer", standard: null },
+      fields,
+    },
+  },
+  {
+    name: "paragraph",
+    folder: "paragraphs",
+    extension: ".liquid",
+    fields: { name: required, page_code: optional, position, fields },
+  },
+  {
+    name: "article",
+    folder: "articles",
+    extension: ".liquid",
+    fields: {
+      title: required,
+      path: required,
+      locale: optional,
+      category_code: optional,
+      categories: { type: "codes", standard: [] },
+      lead: optional,
+      html_title: optional,
+      html_description: optional,
+      published_at: optional,
+      active: flag(true),
+      fields,
+    },
+  },
+];
+
+export function kindOf(name: KindName): Kind {
+  const kind = kinds.find((each) => each.name === name);
+  if (!kind) throw new Error(`there is no kind ${name}`);
+  return kind;
+}
+
+/** A record as files hold it: each of its kind's fields, and `content` where the kind has a body. */
+export interface SiteRecord {
+  readonly kind: KindName;
+  /** Its code; of a domain its name; of the site "". */
+  readonly code: string;
+  readonly values: Values;
+}

@@ -1,0 +1,186 @@
+/** A site as files and back. Pure: text in, text out. */
+import { kinds, type FieldSpec, type Kind, type KindName, type SiteRecord } from "./kinds.ts";
+import { parseYaml, printYaml, type LineMistake, type Parsed, type Value, type Values } from "./yaml.ts";
+
+/** What is wrong in a file, at a line where there is one. */
+export interface FileMistake {
+  readonly file: string;
+  readonly line: number;
+  readonly message: string;
+}
+
+/** Where a record and its fields stand, for mistakes that are found later. */
+export interface Place {
+  readonly file: string;
+  readonly lines: ReadonlyMap<string, number>;
+  /** The line at which `content` begins. */
+  readonly bodyLine: number;
+}
+
+export interface Tree {
+  readonly records: readonly SiteRecord[];
+  readonly places: ReadonlyMap<string, Place>;
+  readonly mistakes: readonly FileMistake[];
+}
+
+export const keyOf = ({ kind, code }: Pick<SiteRecord, "kind" | "code">): string => `${kind} ${code}`;
+
+/** The file of a record. */
+export function fileOf({ kind, code }: Pick<SiteRecord, "kind" | "code">): string {
+  if (kind === "site") return "site.yaml";
+  const { folder, extension } = kinds.find(({ name }) => name === kind) ?? { folder: kind, extension: "" };
+  // Only a domain's name has what no name of a file should have: the colon before its port.
+  return `${folder}/${code.replaceAll(":", "%3A")}${extension}`;
+}
+
+/** Whether a file of this path is a record's: what `pull` may remove. */
+export function isSiteFile(path: string): boolean {
+  return placeOf(path) !== undefined;
+}
+
+function placeOf(path: string): { kind: Kind; code: string } | undefined {
+  for (const kind of kinds) {
+    if (kind.name === "site" ? path === "site.yaml" : false) return { kind, code: "" };
+    if (!path.startsWith(`${kind.folder}/`) || !path.endsWith(kind.extension) || kind.name === "site") continue;
+    const name = path.slice(kind.folder.length + 1, -kind.extension.length);
+    const code = kind.name === "domain" ? name.replaceAll("%3A", ":") : name;
+    const allowed = kind.name === "domain" ? /^[a-z0-9][a-z0-9.-]*(?::\d{1,5})?$/ : /^[A-Za-z0-9][A-Za-z0-9_.-]*$/;
+    return allowed.test(code) ? { kind, code } : undefined;
+  }
+  return undefined;
+}
+
+/** The text of a record's file. */
+export function printRecord(record: SiteRecord): string {
+  const kind = kinds.find(({ name }) => name === record.kind);
+  if (!kind) throw new Error(`there is no kind ${record.kind}`);
+  const shown = Object.entries(kind.fields).flatMap(([name, { standard }]): [string, Value][] => {
+    const value = record.values[name] ?? null;
+    return standard !== undefined && same(value, standard) ? [] : [[name, value]];
+  });
+  const front = printYaml(Object.fromEntries(shown));
+  if (kind.extension === ".yaml") return front;
+  const content = record.values["content"];
+  // One line break ends every file; an empty body is no line.
+  return `---\n${front}---\n${typeof content === "string" && content !== "" ? `${content}\n` : ""}`;
+}
+
+/** Reads the files of a folder. Where there are mistakes the records are not to be used. */
+export function readTree(files: ReadonlyMap<string, string>): Tree {
+  const records: SiteRecord[] = [];
+  const places = new Map<string, Place>();
+  const mistakes: FileMistake[] = [];
+  for (const [file, text] of files) {
+    // A README or a licence may stand beside the site.
+    if (!file.includes("/") && file !== "site.yaml" && !/\.(ya?ml|liquid)$/.test(file)) continue;
+    const place = placeOf(file);
+    if (!place) {
+      mistakes.push({ file, line: 1, message: `is no file of a site: ${expected}` });
+      continue;
+    }
+    const read = readRecord(place.kind, place.code, text);
+    mistakes.push(...read.mistakes.map((mistake) => ({ file, ...mistake })));
+    records.push(read.record);
+    places.set(keyOf(read.record), { file, lines: read.lines, bodyLine: read.bodyLine });
+  }
+  if (!files.has("site.yaml")) mistakes.push({ file: "site.yaml", line: 1, message: "is missing" });
+  return { records, places, mistakes: [...mistakes, ...references(records, places)] };
+}
+
+const expected = `expected are site.yaml and ${kinds
+  .filter(({ folder }) => folder !== "")
+  .map(({ folder, extension }) => `${folder}/CODE${extension}`)
+  .join(", ")}`;
+
+function readRecord(kind: Kind, code: string, text: string) {
+  const { parsed, content, bodyLine } = kind.extension === ".yaml" ? { ...bare(text) } : front(text);
+  const mistakes: LineMistake[] = [...parsed.mistakes];
+  for (const [name, line] of parsed.lines) {
+    if (!Object.hasOwn(kind.fields, name))
+      mistakes.push({ line, message: `${name} is no field here: ${Object.keys(kind.fields).join(", ")}` });
+  }
+  const values: [string, Value][] = [];
+  for (const [name, spec] of Object.entries(kind.fields)) {
+    const given = Object.hasOwn(parsed.values, name) ? parsed.values[name] : undefined;
+    if (given === undefined && spec.standard === undefined && parsed.mistakes.length === 0)
+      mistakes.push({ line: 1, message: `${name} is missing` });
+    const wrong = given === undefined ? undefined : mismatch(spec, given);
+    if (wrong !== undefined) mistakes.push({ line: parsed.lines.get(name) ?? 1, message: `${name} ${wrong}` });
+    values.push([name, given ?? spec.standard ?? null]);
+  }
+  if (content !== undefined) values.push(["content", content]);
+  const record: SiteRecord = { kind: kind.name, code, values: Object.fromEntries(values) };
+  return { record, mistakes, lines: parsed.lines, bodyLine };
+}
+
+interface Parts {
+  readonly parsed: Parsed;
+  readonly content: string | undefined;
+  readonly bodyLine: number;
+}
+
+function bare(text: string): Parts {
+  return { parsed: parseYaml(text), content: undefined, bodyLine: 1 };
+}
+
+/** The front matter between two lines `---`, and what follows as it is, but for the line break that ends the file. */
+function front(text: string): Parts {
+  const opening = /^---[ \t]*\r?\n/.exec(text)?.[0];
+  const closing = opening === undefined ? null : /^---[ \t]*(?:\r?\n|$)/m.exec(text.slice(opening.length));
+  if (opening === undefined || !closing) {
+    const message = "must begin with front matter between two lines of ---";
+    return { parsed: { values: {}, lines: new Map(), mistakes: [{ line: 1, message }] }, content: "", bodyLine: 1 };
+  }
+  const matter = text.slice(opening.length, opening.length + closing.index);
+  const body = text.slice(opening.length + closing.index + closing[0].length);
+  const bodyLine = 3 + matter.split("\n").length - 1;
+  return { parsed: parseYaml(matter, 2), content: body.replace(/\n$/, ""), bodyLine };
+}
+
+function mismatch({ type, standard }: FieldSpec, value: Value): string | undefined {
+  if (value === null) return standard === null ? undefined : "can't be null";
+  if (type === "text") return typeof value === "string" ? undefined : "must be text (in double quotes)";
+  if (type === "flag") return typeof value === "boolean" ? undefined : "must be true or false";
+  if (type === "integer") return Number.isSafeInteger(value) ? undefined : "must be a whole number";
+  const isList = Array.isArray(value);
+  if (type === "object") return typeof value === "object" && !isList ? undefined : "must be a map";
+  return isList && value.every((item) => typeof item === "string") ? undefined : 'must be a list: ["a", "b"]';
+}
+
+const referring: Readonly<Record<string, KindName>> = {
+  layout_code: "layout",
+  based_on_page_code: "page",
+  page_code: "page",
+  category_code: "category",
+  categories: "category",
+};
+
+/** References to what no file of the folder is. */
+function references(records: readonly SiteRecord[], places: ReadonlyMap<string, Place>): FileMistake[] {
+  return records.flatMap((record) => {
+    const place = places.get(keyOf(record));
+    return Object.entries(referring).flatMap(([name, kind]) => {
+      const value = record.values[name] ?? [];
+      const codes = (Array.isArray(value) ? value : [value]).filter((code) => typeof code === "string");
+      return codes
+        .filter((code) => !places.has(keyOf({ kind, code })))
+        .map((code) => ({
+          file: place?.file ?? "",
+          line: place?.lines.get(name) ?? 1,
+          message: `${name}: there is no file ${fileOf({ kind, code })}`,
+        }));
+    });
+  });
+}
+
+/** Whether two values are the same JSON, whatever the order of keys. */
+export function same(a: Value | undefined, b: Value | undefined): boolean {
+  return canonical(a ?? null) === canonical(b ?? null);
+}
+
+function canonical(value: Value): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const entries = Object.entries(value as Values).toSorted(([a], [b]) => (a < b ? -1 : 1)); // no array, as asked above
+  return `{${entries.map(([key, inner]) => `${JSON.stringify(key)}:${canonical(inner)}`).join(",")}}`;
+}

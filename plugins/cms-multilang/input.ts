@@ -1,0 +1,23 @@
+/** The fields that bodies of several resources share. */
+import { field, Type } from "platform";
+import { locales } from "./locales.ts";
+import { maxContent } from "./texts.ts";
+
+/** Empty is the same as null. */
+export const localeField = () => Type.Optional(field.nullable(Type.Union([field.oneOf(locales), Type.Literal("")])));
+export const siteLocale = () => Type.Optional(field.nullable(field.oneOf(locales)));
+
+/** A reference by code; empty is the same as null. */
+export const codeRef = () => Type.Optional(field.nullable(Type.String({ maxLength: 100 })));
+export const idRef = () => Type.Optional(field.nullable(field.id()));
+
+export const contentField = () => Type.Optional(field.nullable(Type.String({ maxLength: maxContent })));
+export const fieldsField = () => Type.Optional(field.object());
+export const pathField = () => Type.Optional(Type.String({ maxLength: 4000 }));
+export const nameField = () => Type.Optional(field.name());
+export const flag = () => Type.Optional(field.flag());
+export const textField = (maxLength: number) => Type.Optional(field.nullable(Type.String({ maxLength })));
+export const positionField = () => Type.Optional(Type.Integer({ minimum: -1_000_000_000, maximum: 1_000_000_000 }));
+
+/** What names the site of a new record; it stays there. */
+export const siteRef = () => ({ site_code: codeRef(), site_id: idRef() });

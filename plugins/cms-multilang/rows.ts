@@ -1,0 +1,123 @@
+/** The rows of all tables of the plugin, as the pool hands them out: column names in camelCase. See migrations/. */
+import type { Locale } from "./locales.ts";
+
+/** `fields`: values without a locale, and objects of values keyed by a supported locale. SPEC 2.7. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+interface Kept {
+  readonly id: number;
+  readonly accountId: number;
+  /** For the ETag; grows with every change of the row, and of a code that its answer shows. */
+  readonly version: number;
+  readonly createdById: number | null;
+  readonly updatedById: number | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+export interface SiteRow extends Kept {
+  readonly code: string;
+  readonly name: string;
+  readonly locale: Locale;
+  readonly multilang: boolean;
+  readonly fields: Fields;
+  readonly active: boolean;
+  /** Grows in the transaction of every change of anything of the site. */
+  readonly revision: number;
+}
+
+export interface DomainRow extends Kept {
+  readonly siteId: number;
+  /** A host in lower case and in ASCII, with a port only where one was given. */
+  readonly name: string;
+  readonly locale: Locale | null;
+  readonly isPrimary: boolean;
+}
+
+export interface LayoutRow extends Kept {
+  readonly siteId: number;
+  readonly code: string;
+  readonly name: string;
+  readonly content: string;
+  readonly fields: Fields;
+}
+
+export interface PageRow extends Kept {
+  readonly siteId: number;
+  readonly code: string;
+  readonly name: string;
+  /** Without slashes at its ends; "" is the home page. */
+  readonly path: string;
+  readonly locale: Locale | null;
+  readonly kind: string;
+  readonly layoutId: number | null;
+  readonly content: string;
+  readonly fields: Fields;
+  readonly htmlTitle: string | null;
+  readonly htmlDescription: string | null;
+  readonly htmlKeywords: string | null;
+  readonly basedOnPageId: number | null;
+  /** The master's path. */
+  readonly basedOnPath: string | null;
+  readonly active: boolean;
+  readonly position: number;
+  readonly cacheSeconds: number | null;
+  /** "content", "html_title", "fields.title", "fields.pl.title" -> ISO time of its last change. */
+  readonly fieldTimes: Readonly<Record<string, string>>;
+}
+
+/** Without a page: of the whole site; without a site: of every site of the account. */
+export interface ParagraphRow extends Kept {
+  readonly siteId: number | null;
+  readonly pageId: number | null;
+  readonly code: string;
+  readonly name: string;
+  readonly content: string;
+  readonly fields: Fields;
+  readonly position: number;
+}
+
+export interface CategoryRow extends Kept {
+  readonly siteId: number;
+  readonly code: string;
+  readonly name: string;
+  readonly path: string | null;
+}
+
+export interface ArticleRow extends Kept {
+  readonly siteId: number;
+  readonly code: string;
+  /** The main category. */
+  readonly categoryId: number | null;
+  readonly locale: Locale | null;
+  readonly path: string;
+  readonly title: string;
+  readonly lead: string | null;
+  readonly content: string;
+  readonly fields: Fields;
+  readonly htmlTitle: string | null;
+  readonly htmlDescription: string | null;
+  /** Set at creation where none is given; a later one = not before then. */
+  readonly publishedAt: Date | null;
+  readonly active: boolean;
+}
+
+/** The additional categories of an article. */
+export interface ArticleCategoryRow {
+  readonly accountId: number;
+  readonly siteId: number;
+  readonly articleId: number;
+  readonly categoryId: number;
+  readonly position: number;
+}
+
+/** Where a page stood before. */
+export interface RedirectRow {
+  readonly id: number;
+  readonly accountId: number;
+  readonly siteId: number;
+  readonly path: string;
+  readonly locale: Locale | null;
+  readonly pageId: number;
+  readonly createdAt: Date;
+}

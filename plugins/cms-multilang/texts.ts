@@ -1,0 +1,29 @@
+/** What is checked of the long values of every record: templates and `fields`. */
+import type { mistakes } from "platform";
+import { checkTemplate } from "./render/check.ts";
+
+export const maxContent = 1_000_000;
+export const maxFieldsChars = 500_000;
+export const maxFieldsDepth = 20;
+
+type Mistakes = ReturnType<typeof mistakes>;
+
+interface Texts {
+  readonly content?: string | null | undefined;
+  readonly fields?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Adds a template's mistakes under `content` with line and column, and what is too much under `fields`. */
+export function checkTexts(wrong: Mistakes, { content, fields }: Texts): void {
+  if (content) for (const mistake of checkTemplate(content)) wrong.add("content", mistake);
+  if (!fields) return;
+  if (isDeeper(fields, maxFieldsDepth)) wrong.add("fields", `may nest at most ${maxFieldsDepth} levels deep`);
+  else if (JSON.stringify(fields).length > maxFieldsChars)
+    wrong.add("fields", `may have at most ${maxFieldsChars} characters as JSON`);
+}
+
+/** The body's own limits bound how far this walks. */
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1));
+}

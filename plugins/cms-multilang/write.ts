@@ -1,0 +1,79 @@
+/** What the writing of every resource has in common. */
+import { mistakes, notFound, type Tx } from "platform";
+import type { Change, Expected } from "./change.ts";
+import { codeFrom, freeOf, refOf, type Ref } from "./code.ts";
+import type { SiteRow } from "./rows.ts";
+import type { SiteStore } from "./site-store.ts";
+
+export type Mistakes = ReturnType<typeof mistakes>;
+
+/**
+ * One kind of record, as it is written. Every function is part of a change (see change.ts) and throws 422 by field, 404
+ * and 412. A body has been checked against the resource's schema.
+ */
+export interface Writer<Body, Row> {
+  create(change: Change, body: Body): Promise<Row>;
+  update(change: Change, ref: Ref, body: Body, expected: Expected): Promise<Row>;
+  remove(change: Change, ref: Ref, expected: Expected): Promise<void>;
+}
+
+export interface SiteRefs {
+  readonly site_code?: string | null;
+  readonly site_id?: number | null;
+}
+
+/** The site that the body of a new record names; undefined, and a mistake, where it names none. */
+export async function siteOf(
+  { tx, account }: Change,
+  sites: Pick<SiteStore, "find">,
+  wrong: Mistakes,
+  { site_code, site_id }: SiteRefs,
+): Promise<SiteRow | undefined> {
+  if (!site_code && !site_id) {
+    wrong.add("site_code", "is required");
+    return undefined;
+  }
+  const field = site_code ? "site_code" : "site_id";
+  const ref = refOf(site_code || `${site_id}`);
+  const site = ref && (await sites.find(tx, account.id, ref));
+  if (!site || (site_id && site.id !== site_id)) wrong.add(field, "names no site of this account");
+  return site;
+}
+
+/** A record stays in its site. */
+export function mustStay(
+  wrong: Mistakes,
+  { site_code, site_id }: SiteRefs,
+  before: { readonly siteId: number | null; readonly siteCode: string | null },
+): void {
+  if (site_code && site_code !== before.siteCode) wrong.add("site_code", "cannot be changed");
+  if (site_id && site_id !== before.siteId) wrong.add("site_id", "cannot be changed");
+}
+
+/** The name of a new record is its code where none is given; adds a mistake where there is neither. */
+export function nameOf(wrong: Mistakes, name: string | undefined, code: string | undefined): string {
+  if (name === undefined && code === undefined) wrong.add("name", "is required");
+  return name ?? code ?? "";
+}
+
+/** The code of a new record: the given one, else one made from the name, with a number where that is taken. */
+export async function codeOf(
+  { tx, account }: Change,
+  store: { taken(tx: Tx, accountId: number, base: string): Promise<ReadonlySet<string>> },
+  { code, name, kind }: { code: string | undefined; name: string; kind: string },
+): Promise<string> {
+  if (code !== undefined) return code;
+  const base = codeFrom(name, kind);
+  return freeOf(base, await store.taken(tx, account.id, base));
+}
+
+/** Undefined leaves what was; empty is null. */
+export function orNull<T>(given: T | null | undefined, before: T | null | undefined): T | null {
+  return (given === undefined ? before : given) || null;
+}
+
+/** A row that this transaction has just written, or holds. */
+export function there<Row>(row: Row | undefined): Row {
+  if (row === undefined) throw notFound();
+  return row;
+}

@@ -1,0 +1,105 @@
+/** Folders of text files, for commands of the command line: whole trees read and written, nothing outside of them. */
+import { lstat, mkdir, readdir, readFile, realpath, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+
+/** Text by path; a path is relative, its parts joined by "/". */
+export type TextFiles = ReadonlyMap<string, string>;
+
+export interface FolderLimits {
+  readonly maxFiles: number;
+  readonly maxFileBytes: number;
+  readonly maxBytes: number;
+  readonly maxDepth: number;
+}
+
+const standard: FolderLimits = { maxFiles: 250_000, maxFileBytes: 10_000_000, maxBytes: 1_000_000_000, maxDepth: 8 };
+
+/**
+ * Every file of a folder; names that begin with a dot are left out. A link, what is neither file nor folder, a file
+ * that is no UTF-8 and one beyond a limit are refused by name.
+ */
+export async function readFolder(folder: string, limits: Partial<FolderLimits> = {}): Promise<TextFiles> {
+  const { maxFiles, maxFileBytes, maxBytes, maxDepth } = { ...standard, ...limits };
+  const files = new Map<string, string>();
+  let bytes = 0;
+
+  const read = async (path: string): Promise<void> => {
+    const { size } = await lstat(join(folder, path));
+    bytes += size;
+    if (size > maxFileBytes) throw new Error(`${path} has more than ${maxFileBytes} bytes`);
+    if (bytes > maxBytes) throw new Error(`the files of ${folder} have more than ${maxBytes} bytes together`);
+    if (files.size >= maxFiles) throw new Error(`${folder} has more than ${maxFiles} files`);
+    files.set(path, utf8(path, await readFile(join(folder, path))));
+  };
+  const walk = async (within: string, depth: number): Promise<void> => {
+    if (depth > maxDepth) throw new Error(`${within}: folders are nested too deeply`);
+    const entries = await readdir(join(folder, within), { withFileTypes: true });
+    for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+      if (entry.name.startsWith(".")) continue;
+      const path = within === "" ? entry.name : `${within}/${entry.name}`;
+      if (entry.isDirectory()) await walk(path, depth + 1);
+      else if (entry.isFile()) await read(path);
+      else throw new Error(`${path} is neither a file nor a folder (links are not followed)`);
+    }
+  };
+  await walk("", 1);
+  return files;
+}
+
+export interface Written {
+  readonly written: readonly string[];
+  readonly removed: readonly string[];
+}
+
+/**
+ * Makes the folder hold `files`: writes those that differ, and removes what stands there, is not among them and is
+ * `ours`. Everything else is left alone. Nothing is written through a link.
+ */
+export async function writeFolder(folder: string, files: TextFiles, ours: (path: string) => boolean): Promise<Written> {
+  for (const path of files.keys()) {
+    if (!isPlain(path)) throw new Error(`${JSON.stringify(path)} is no path within a folder`);
+  }
+  await mkdir(folder, { recursive: true });
+  const there = await readFolder(folder);
+  const written: string[] = [];
+  for (const [path, text] of files) {
+    if (there.get(path) === text) continue;
+    await mkdir(join(folder, dirname(path)), { recursive: true });
+    await refuseLinks(folder, dirname(path));
+    // Renamed into its place: never half a file, and a link that stands there is replaced, not followed.
+    const beside = join(folder, dirname(path), `.${crypto.randomUUID()}`);
+    await writeFile(beside, text, { flag: "wx" });
+    await rename(beside, join(folder, path));
+    written.push(path);
+  }
+  const removed = [...there.keys()].filter((path) => !files.has(path) && ours(path));
+  for (const path of removed) await rm(join(folder, path));
+  return { written, removed };
+}
+
+/** One text file. */
+export async function readTextFile(path: string, maxBytes: number = standard.maxFileBytes): Promise<string> {
+  const file = Bun.file(path);
+  if (!(await file.exists())) throw new Error(`there is no file ${path}`);
+  if (file.size > maxBytes) throw new Error(`${path} has more than ${maxBytes} bytes`);
+  return utf8(path, await file.bytes());
+}
+
+function isPlain(path: string): boolean {
+  const parts = path.split("/");
+  return parts.every((part) => part !== "" && part.length <= 255 && !part.startsWith(".") && !/[\\\0]/.test(part));
+}
+
+async function refuseLinks(folder: string, within: string): Promise<void> {
+  if ((await realpath(join(folder, within))) !== join(await realpath(folder), within))
+    throw new Error(`${join(folder, within)} is a link`);
+}
+
+function utf8(path: string, bytes: Uint8Array): string {
+  try {
+    // A byte order mark stays: what is written back must be the same.
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (cause) {
+    throw new Error(`${path} is no UTF-8 text`, { cause });
+  }
+}

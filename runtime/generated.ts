@@ -1,0 +1,44 @@
+/**
+ * Files that scripts make before a server starts, such as the browser runtimes of scripts/runtimes.ts. In development
+ * they are in dist/; in the compiled binary the entry point names those that were compiled in:
+ *
+ *     import file from "../dist/runtimes/svelte.js" with { type: "file" };
+ *     setGeneratedFiles({ "runtimes/svelte.js": file });
+ */
+import { chmod } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { once } from "./postgres-binaries.ts";
+
+let compiledIn: Readonly<Record<string, string>> | undefined;
+
+/** Says what the compiled binary carries: name -> path inside of it. */
+export function setGeneratedFiles(files: Readonly<Record<string, string>>): void {
+  compiledIn = files;
+}
+
+/** Reads e.g. `runtimes/manifest.json`. Throws an Error that says by what it is made. */
+export async function generatedFile(name: string): Promise<Uint8Array<ArrayBuffer>> {
+  const path = compiledIn ? compiledIn[name] : join(import.meta.dir, "../dist", name);
+  if (path === undefined) throw new Error(`${name} is not in this executable`);
+  return Bun.file(path)
+    .bytes()
+    .catch((cause: unknown) => {
+      throw new Error(`dist/${name} is missing: run \`bun scripts/runtimes.ts\``, { cause });
+    });
+}
+
+/**
+ * The path of a program that the binary carries as `programs/<name>-<version>.zst`, unpacked once under the data folder;
+ * undefined where it carries none: then the npm package finds its own.
+ */
+export async function generatedProgram(name: string, dataDir: string): Promise<string | undefined> {
+  const packed = Object.keys(compiledIn ?? {}).find((key) => key.startsWith(`programs/${name}-`));
+  if (packed === undefined) return undefined;
+  const folder = join(dataDir, basename(packed, ".zst"));
+  await once(folder, async (unfinished) => {
+    const program = join(unfinished, name);
+    await Bun.write(program, await Bun.zstdDecompress(await generatedFile(packed)));
+    await chmod(program, 0o755);
+  });
+  return join(folder, name);
+}

@@ -1,0 +1,172 @@
+/**
+ * A connection to the outside for what does not speak HTTP (mail, databases): guarded like outbound.ts. The name is
+ * resolved here, every address it has is checked, and the socket goes to a checked address.
+ *
+ *     const connection = await connect({ host: "mail.example.com", port: 587, timeoutMs: 10_000 });
+ *     library.use(connection.socket); // or (await connection.secure({})).socket
+ */
+import { connect as connectTcp, type Socket } from "node:net";
+import { connect as connectTls } from "node:tls";
+import { isPublicAddress, literalAddress, parseAllow, plainHost } from "./addresses.ts";
+import { checkedAddresses, OutboundFault, type OutboundOptions } from "./outbound.ts";
+
+export interface ConnectTarget {
+  readonly host: string;
+  readonly port: number;
+  /** For resolving and connecting. */
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface TlsOptions {
+  /** The name that the certificate must carry; default: the host that was connected to. */
+  readonly servername?: string | undefined;
+  /** A certificate authority (PEM) instead of the public ones. */
+  readonly ca?: string | undefined;
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A connected `Socket` of Node, for libraries that take one; authors of plugins need not have Node's types. */
+export interface OutboundSocket {
+  write(data: string | Uint8Array): boolean;
+  destroy(error?: Error): unknown;
+  on(event: "data", listener: (data: Uint8Array) => void): unknown;
+  on(event: "close", listener: () => void): unknown;
+  on(event: "error", listener: (error: Error) => void): unknown;
+}
+
+export interface OutboundConnection {
+  readonly socket: OutboundSocket;
+  /** The address that was reached, and whether it is a public one or one that only OUTBOUND_ALLOW opens. */
+  readonly address: string;
+  readonly isPublic: boolean;
+  /** Sends this and gives the first byte of the answer, for protocols that ask before they encrypt. */
+  ask(bytes: Uint8Array, signal?: AbortSignal): Promise<number>;
+  /** The same connection encrypted, the certificate checked. The plain socket is not to be used any more. */
+  secure(options?: TlsOptions): Promise<OutboundConnection>;
+}
+
+/** Rejects with an OutboundFault, or with the reason of the caller's own signal. */
+export type Connect = (target: ConnectTarget) => Promise<OutboundConnection>;
+
+const standardTimeoutMs = 10_000;
+
+export function createConnect(options: Pick<OutboundOptions, "allow" | "log" | "lookup">): Connect {
+  const settings = { ...options, allowed: parseAllow(options.allow) };
+  return async ({ host, port, timeoutMs = standardTimeoutMs, signal }) => {
+    // An address of another scheme is not normalised by the URL parser: decimal, octal and hexadecimal forms are here.
+    const target = URL.parse(`http://${host.includes(":") && !host.startsWith("[") ? `[${host}]` : host}/`);
+    if (!target || target.username !== "" || target.pathname !== "/" || target.port !== "")
+      throw new OutboundFault("bad-url", "not a host name");
+    target.port = String(port);
+    return within(timeoutMs, signal, async (end) => {
+      const addresses = await checkedAddresses(settings, target, end);
+      return connectToOne(addresses, plainHost(target.hostname), port, end);
+    });
+  };
+}
+
+async function connectToOne(addresses: readonly string[], host: string, port: number, signal: AbortSignal) {
+  let last: unknown;
+  for (const address of addresses) {
+    try {
+      const socket = await opened(connectTcp({ host: address, port }), "connect", signal);
+      return connectionOf(socket, address, host);
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      last = error;
+    }
+  }
+  const fault = new OutboundFault("connect", `no connection to ${host}:${port} (${codeOf(last)})`, { cause: last });
+  throw Object.assign(fault, { address: addresses.at(-1) });
+}
+
+function connectionOf(socket: Socket, address: string, host: string): OutboundConnection {
+  return {
+    socket,
+    address,
+    isPublic: isPublicAddress(address),
+    ask: (bytes, signal) =>
+      within(standardTimeoutMs, signal, async (end) => {
+        const answer = firstByte(socket, end);
+        socket.write(bytes);
+        return answer;
+      }),
+    secure: ({ servername, ca, timeoutMs = standardTimeoutMs, signal } = {}) =>
+      within(timeoutMs, signal, async (end) => {
+        const name = servername ?? host;
+        const tls = connectTls({
+          socket,
+          host: name,
+          ...(literalAddress(name) ? {} : { servername: name }),
+          ...(ca === undefined ? {} : { ca }),
+          rejectUnauthorized: true,
+        });
+        try {
+          return connectionOf(await opened(tls, "secureConnect", end), address, host);
+        } catch (cause) {
+          socket.destroy();
+          if (end.aborted) throw end.reason;
+          throw new OutboundFault("tls", `no secure connection to ${host} (${codeOf(cause)})`, { cause });
+        }
+      }),
+  };
+}
+
+async function opened<S extends Socket>(socket: S, event: "connect" | "secureConnect", signal: AbortSignal) {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const closed = () => reject(new Error("closed"));
+  const aborted = () => reject(signal.reason);
+  socket.once(event, resolve).once("error", reject).once("close", closed);
+  signal.addEventListener("abort", aborted);
+  try {
+    signal.throwIfAborted();
+    await promise;
+    return socket;
+  } catch (error) {
+    socket.on("error", () => {}).destroy();
+    throw error;
+  } finally {
+    signal.removeEventListener("abort", aborted);
+    socket.off(event, resolve).off("error", reject).off("close", closed);
+  }
+}
+
+async function firstByte(socket: Socket, signal: AbortSignal): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  const data = (bytes: Uint8Array) => {
+    // More than was asked for would be taken for what comes encrypted.
+    if (bytes.length === 1) resolve(bytes[0] ?? 0);
+    else reject(new OutboundFault("closed", "the answer is not one of this protocol"));
+  };
+  const closed = () => reject(new OutboundFault("closed", "the connection was closed before an answer"));
+  const aborted = () => reject(signal.reason);
+  socket.once("data", data).once("error", closed).once("close", closed);
+  signal.addEventListener("abort", aborted);
+  try {
+    return await promise;
+  } catch (error) {
+    socket.on("error", () => {}).destroy();
+    throw error;
+  } finally {
+    signal.removeEventListener("abort", aborted);
+    socket.off("data", data).off("error", closed).off("close", closed);
+  }
+}
+
+async function within<T>(timeoutMs: number, signal: AbortSignal | undefined, run: (end: AbortSignal) => Promise<T>) {
+  const end = new AbortController();
+  const fault = () => end.abort(new OutboundFault("timeout", `no connection within ${Math.round(timeoutMs)} ms`));
+  const timer = setTimeout(fault, timeoutMs);
+  try {
+    return await run(signal ? AbortSignal.any([end.signal, signal]) : end.signal);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return "no address";
+  return "code" in error && typeof error.code === "string" ? error.code : error.message;
+}

@@ -1,0 +1,265 @@
+/**
+ * Bundles what apps import in the browser into dist/runtimes, once per version: the frameworks, the SDK of apps and
+ * Tailwind's own compiler (DESIGN 5).
+ *
+ *     bun scripts/runtimes.ts           where something has changed
+ *     bun scripts/runtimes.ts --force   always
+ */
+import { build, type BuildOptions } from "esbuild";
+import { mkdir, readdir, rename, rm } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { brotliCompress, constants, gzip } from "node:zlib";
+
+const root = resolve(import.meta.dir, "..");
+const folder = join(root, "dist/runtimes");
+const client = join(root, "plugins/apps/client");
+
+/** What plugins/apps/runtimes.ts reads. */
+interface Manifest {
+  /** Of everything that went in; another one makes the folder stale. */
+  readonly key: string;
+  /** Of everything that came out: part of the addresses. */
+  readonly hash: string;
+  /** File name -> what it imports, the imports of those too. */
+  readonly files: Readonly<Record<string, readonly string[]>>;
+  /** Specifier -> file name. */
+  readonly specifiers: Readonly<Record<string, string>>;
+}
+
+interface Bundle {
+  /** File name without its ending -> source of the entry. */
+  readonly entries: Readonly<Record<string, string>>;
+  /** Specifier -> entry. */
+  readonly specifiers: Readonly<Record<string, string>>;
+}
+
+// One file may stand for several specifiers: a counter in Svelte then needs two requests and not ten.
+const svelteCore = ["svelte", "svelte/internal/client", "svelte/internal/disclose-version"];
+const svelteMore = ["animate", "attachments", "easing", "events", "legacy", "motion", "reactivity", "reactivity/window"]
+  .concat("store", "transition")
+  .map((name) => `svelte/${name}`);
+// These switch something on by being imported.
+const svelteFlags = ["svelte/internal/flags/legacy", "svelte/internal/flags/async"];
+
+const common = {
+  bundle: true,
+  write: false,
+  minify: true,
+  platform: "browser",
+  target: "es2022",
+  conditions: ["browser", "production"],
+  define: {
+    "process.env.NODE_ENV": '"production"',
+    __VUE_OPTIONS_API__: "true",
+    __VUE_PROD_DEVTOOLS__: "false",
+    __VUE_PROD_HYDRATION_MISMATCH_DETAILS__: "false",
+  },
+  absWorkingDir: root,
+  outdir: "/out",
+  metafile: true,
+  // Their licences are in NOTICE.
+  legalComments: "none",
+  // An export that two modules give is left out silently otherwise.
+  logOverride: { "ambiguous-reexport": "error" },
+} as const satisfies BuildOptions;
+
+const gzipped = promisify(gzip);
+const brotlied = promisify<Uint8Array, object, Buffer>(brotliCompress);
+
+if (import.meta.main) {
+  const made = await makeRuntimes(process.argv.includes("--force"));
+  if (made) process.stdout.write(`dist/runtimes  ${made.hash}, ${Object.keys(made.files).length} files\n`);
+}
+
+/** Answers with the manifest, or with undefined where the folder is up to date. */
+export async function makeRuntimes(force = false): Promise<Manifest | undefined> {
+  const key = await inputKey();
+  const standing: Partial<Manifest> = await Bun.file(join(folder, "manifest.json"))
+    .json()
+    .catch(() => ({}));
+  if (!force && standing.key === key) return undefined;
+
+  const bundles = [svelte(), vue(), await react(), kaplay(), phaser()];
+  const outputs = await Promise.all([...bundles.map(bundleOf), sdk(), tailwind()]);
+  const files = new Map(outputs.flatMap((output) => [...output]));
+  const hash = new Bun.CryptoHasher("sha256");
+  for (const [name, { code }] of [...files].toSorted(([a], [b]) => (a < b ? -1 : 1))) hash.update(`${name}\n${code}`);
+  const manifest = {
+    key,
+    hash: hash.digest("hex").slice(0, 16),
+    files: Object.fromEntries([...files].map(([name, { imports }]) => [name, imports])),
+    specifiers: Object.fromEntries(
+      bundles.flatMap(({ specifiers }) => Object.entries(specifiers).map(([name, entry]) => [name, `${entry}.js`])),
+    ),
+  };
+  await write(files, manifest);
+  return manifest;
+}
+
+function svelte(): Bundle {
+  const flags = Object.fromEntries(svelteFlags.map((name) => [fileName(name), `import ${JSON.stringify(name)};`]));
+  return {
+    entries: { svelte: all(svelteCore), "svelte-more": all(svelteMore), ...flags },
+    specifiers: {
+      ...Object.fromEntries(svelteCore.map((name) => [name, "svelte"])),
+      ...Object.fromEntries(svelteMore.map((name) => [name, "svelte-more"])),
+      ...Object.fromEntries(svelteFlags.map((name) => [name, fileName(name)])),
+    },
+  };
+}
+
+function vue(): Bundle {
+  return { entries: { vue: all(["vue"]) }, specifiers: { vue: "vue" } };
+}
+
+/** Its packages are CommonJS: their names must be listed, and each has its default export. */
+async function react(): Promise<Bundle> {
+  process.env["NODE_ENV"] = "production"; // it exports other names in development
+  const named = async (specifier: string, not: readonly string[] = []) => {
+    const names = Object.keys(await import(specifier)).filter((name) => name !== "default" && !not.includes(name));
+    return { names, line: `export { ${names.join(", ")} } from ${JSON.stringify(specifier)};\n` };
+  };
+  const main = await named("react");
+  const jsx = await named("react/jsx-runtime", main.names);
+  const dom = await named("react-dom");
+  const domClient = await named("react-dom/client", dom.names);
+  const both = `import dom from "react-dom"; import client from "react-dom/client"; export default { ...dom, ...client };`;
+  return {
+    entries: {
+      react: `${main.line}${jsx.line}export { default } from "react";`,
+      "react-dom": `${dom.line}${domClient.line}${both}`,
+    },
+    specifiers: {
+      react: "react",
+      "react/jsx-runtime": "react",
+      "react-dom": "react-dom",
+      "react-dom/client": "react-dom",
+    },
+  };
+}
+
+/** kaboom's maintained successor, under both names; CONTRACT 10: as imports and as globals. */
+function kaplay(): Bundle {
+  const entry = `import kaplay from "kaplay"; export * from "kaplay"; export default kaplay; export { kaplay as kaboom };
+    globalThis.kaplay = globalThis.kaboom = kaplay;`;
+  return { entries: { kaplay: entry }, specifiers: { kaplay: "kaplay", kaboom: "kaplay" } };
+}
+
+function phaser(): Bundle {
+  const entry = `import * as Phaser from "phaser"; export * from "phaser"; export default Phaser;
+    globalThis.Phaser = Phaser;`;
+  return { entries: { phaser: entry }, specifiers: { phaser: "phaser" } };
+}
+
+function all(specifiers: readonly string[]): string {
+  return specifiers.map((name) => `export * from ${JSON.stringify(name)};`).join("\n");
+}
+
+function fileName(specifier: string): string {
+  return specifier.replace("internal/", "").replaceAll("/", "-");
+}
+
+type Files = Map<string, { readonly code: string; readonly imports: readonly string[] }>;
+
+async function bundleOf({ entries }: Bundle): Promise<Files> {
+  const [first = ""] = Object.keys(entries);
+  const result = await build({
+    ...common,
+    format: "esm",
+    splitting: true,
+    chunkNames: `${first}-[hash]`,
+    entryPoints: Object.keys(entries).map((name) => ({ in: `entry:${name}`, out: name })),
+    plugins: [
+      {
+        name: "entries",
+        setup(builder) {
+          builder.onResolve({ filter: /^entry:/ }, ({ path }) => ({ path: path.slice(6), namespace: "entry" }));
+          builder.onLoad({ filter: /.*/, namespace: "entry" }, ({ path }) => ({
+            contents: entries[path] ?? "",
+            resolveDir: root,
+          }));
+        },
+      },
+    ],
+  });
+  const importsOf = new Map(
+    Object.entries(result.metafile.outputs).map(([path, output]) => [
+      baseName(path),
+      output.imports.map((one) => baseName(one.path)),
+    ]),
+  );
+  return new Map(
+    result.outputFiles.map(({ path, text }) => {
+      const name = baseName(path);
+      return [name, { code: text, imports: reachable(name, importsOf) }];
+    }),
+  );
+}
+
+function reachable(from: string, importsOf: ReadonlyMap<string, readonly string[]>): string[] {
+  const found = new Set<string>();
+  const visit = (name: string) => {
+    for (const next of importsOf.get(name) ?? []) {
+      if (found.has(next)) continue;
+      found.add(next);
+      visit(next);
+    }
+  };
+  visit(from);
+  return [...found].toSorted();
+}
+
+/** The SDK that every page loads before its app: a classic script, so that it stands before any other runs. */
+async function sdk(): Promise<Files> {
+  const entry = join(client, "main.ts");
+  if (!(await Bun.file(entry).exists())) return new Map([["core.js", { code: "", imports: [] }]]);
+  const result = await build({ ...common, format: "iife", entryPoints: [{ in: entry, out: "core" }] });
+  return new Map(result.outputFiles.map(({ path, text }) => [baseName(path), { code: text, imports: [] }]));
+}
+
+async function tailwind(): Promise<Files> {
+  const code = await Bun.file(Bun.resolveSync("@tailwindcss/browser", root)).text();
+  return new Map([["tailwind.js", { code, imports: [] }]]);
+}
+
+function baseName(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+
+/** Whatever could change what is made. */
+async function inputKey(): Promise<string> {
+  const sources = (await readdir(client).catch(() => [])).filter((name) => /^(?!.*\.test\.).*\.(ts|css)$/.test(name));
+  const paths = [join(root, "bun.lock"), import.meta.path, ...sources.toSorted().map((name) => join(client, name))];
+  const hash = new Bun.CryptoHasher("sha256");
+  for (const path of paths) hash.update(`${path.slice(root.length)}\n`).update(await Bun.file(path).bytes());
+  return hash.digest("hex");
+}
+
+/** The manifest comes last: with it the folder is complete. Another process may be reading, or doing the same. */
+async function write(files: Files, manifest: Manifest): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await Promise.all(
+    [...files].map(async ([name, { code }]) => {
+      const bytes = new TextEncoder().encode(code);
+      // The highest quality takes seconds for a megabyte.
+      const quality = bytes.length > 500_000 ? 9 : 11;
+      const brotli = await brotlied(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: quality } });
+      await Promise.all([
+        replace(name, bytes),
+        replace(`${name}.gz`, await gzipped(bytes, { level: 9 })),
+        replace(`${name}.br`, brotli),
+      ]);
+    }),
+  );
+  await replace("manifest.json", new TextEncoder().encode(`${JSON.stringify(manifest, undefined, 2)}\n`));
+  const kept = new Set(["manifest.json", ...[...files.keys()].flatMap((name) => [name, `${name}.gz`, `${name}.br`])]);
+  for (const name of await readdir(folder))
+    if (!kept.has(name) && !name.startsWith(".")) await rm(join(folder, name), { force: true });
+}
+
+async function replace(name: string, bytes: Uint8Array): Promise<void> {
+  const unfinished = join(folder, `.${name}.${process.pid}`);
+  await Bun.write(unfinished, bytes);
+  await rename(unfinished, join(folder, name));
+}
