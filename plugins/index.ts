@@ -1,9 +1,12 @@
 import type { Plugin } from "platform";
 import accounts from "./accounts/plugin.ts";
+import apps from "./apps/plugin.ts";
+import cmsMultilang from "./cms-multilang/plugin.ts";
 import connectors from "./connectors/plugin.ts";
 import crons from "./crons/plugin.ts";
 import flows from "./flows/plugin.ts";
 import jsondb from "./jsondb/plugin.ts";
+import postgres from "./postgres/plugin.ts";
 import prompts from "./prompts/plugin.ts";
 import sessions from "./sessions/plugin.ts";
 import smtp from "./smtp/plugin.ts";
@@ -19,7 +22,10 @@ export const plugins: readonly Plugin[] = [
   jsondb,
   connectors,
   smtp,
+  postgres,
   flows,
   crons,
   webhooks,
+  apps,
+  cmsMultilang,
 ];

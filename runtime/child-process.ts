@@ -172,6 +172,7 @@ async function* lines(stream: ReadableStream<Uint8Array>, maxBytes: number): Asy
   for await (const chunk of stream) {
     let rest = chunk;
     for (let at = rest.indexOf(10); at >= 0; at = rest.indexOf(10)) {
+      if (length + at > maxBytes) return yield undefined;
       yield Buffer.concat([...parts, rest.subarray(0, at)]).toString("utf8");
       parts = [];
       length = 0;

@@ -21,6 +21,8 @@ describe("the configuration", () => {
     ["SECRET_KEY", "short"],
     ["LOG_LEVEL", "loud"],
     ["DATABASE_PREPARE", "yes"],
+    ["DATABASE_CACHE_MB", "1GB"],
+    ["DATABASE_CACHE_MB", "-1"],
   ])("%s=%s is refused in a line that names it", (name, value) => {
     expect(() => readConfig({ [name]: value })).toThrow(new RegExp(`^${name} `));
   });

@@ -25,6 +25,12 @@ export const runtimeSettings = {
   ),
   databaseUrl: checked("DATABASE_URL", "", "PostgreSQL 15 or later; empty = the embedded one", parseDatabaseUrl),
   databasePool: integer("DATABASE_POOL", 10, "Connections per process", { min: 2, max: 200 }),
+  databaseCacheMegabytes: integer(
+    "DATABASE_CACHE_MB",
+    0,
+    "Memory for pages of the embedded PostgreSQL, in MB; 0 = an eighth of the machine's, from 128 to 1024",
+    { min: 0, max: 1_000_000 },
+  ),
   databasePrepare: flag("DATABASE_PREPARE", true, "`false` behind a transaction pooler such as pgbouncer"),
   dataDir: checked("DATA_DIR", "./data", "Where the embedded PostgreSQL and the secret key are", (value) =>
     resolve(value),

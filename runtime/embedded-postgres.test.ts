@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, readlinkSync } from "node:fs";
 import { chmod, chown, mkdir, mkdtemp, readFile, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -7,6 +7,7 @@ import { openPool } from "./db.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "./embedded-postgres.ts";
 import { createLog } from "./log.ts";
 import { setBundledPostgres } from "./postgres-binaries.ts";
+import { cacheMegabytes } from "./postgres-memory.ts";
 
 // Servers are started and killed here: a busy machine may take its time.
 setDefaultTimeout(120_000);
@@ -106,6 +107,35 @@ test("it starts on an empty folder, listens on a private socket only, and keeps 
   if (linux) expect(processesIn(folder)).toEqual([]);
   const second = await start();
   expect(await rowsOf(second, "select id from t")).toEqual([{ id: 1 }]);
+});
+
+describe("the memory for pages", () => {
+  const cacheOf = async (cacheMegabytes?: number) => {
+    const options = { dataDir: folder, log, ...(cacheMegabytes !== undefined && { cacheMegabytes }) };
+    const server = await startEmbeddedPostgres(options);
+    running.add(server);
+    const [row] = await rowsOf(server, "select current_setting('shared_buffers') as cache");
+    await server.stop();
+    return row;
+  };
+
+  test("is as large as the start says, also on a folder that was made with another", async () => {
+    expect(await cacheOf(256)).toEqual({ cache: "256MB" });
+    expect(await cacheOf(64)).toEqual({ cache: "64MB" });
+    expect(await cacheOf()).toEqual({ cache: "128MB" });
+  });
+
+  test("is given up where the kernel refuses it", async () => {
+    expect(await cacheOf(8_000_000)).toEqual({ cache: "128MB" });
+  });
+
+  test("is an eighth of the machine's, within bounds", () => {
+    const gigabyte = 2 ** 30;
+    expect([0.5, 1, 2, 4, 8, 64].map((size) => cacheMegabytes(size * gigabyte))).toEqual([
+      128, 128, 256, 512, 1024, 1024,
+    ]);
+    expect(cacheMegabytes()).toBeWithin(128, 1025);
+  });
 });
 
 test("a server that is killed is started again, as often as that happens", async () => {

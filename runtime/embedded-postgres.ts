@@ -35,6 +35,8 @@ export interface EmbeddedPostgres {
 export interface EmbeddedPostgresOptions {
   dataDir: string;
   log: Log;
+  /** Memory for pages; left out = what postgresql.conf says. */
+  cacheMegabytes?: number;
   /** Called when the server died by itself and runs again. */
   onRestart?: () => void;
 }
@@ -62,9 +64,9 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     // A cluster that is only unpacked does not wait for the programs.
     const [home] = await Promise.all([programs, seedCluster(programs, cluster, runAs)]);
     socketDir = await socketFolder(dataDir, runAs);
-    const place: Place = { home, cluster, socketDir, logFile: join(dataDir, "postgres.log"), runAs };
+    const logFile = join(dataDir, "postgres.log");
     const target = { socketDir, port, database, user };
-    const first = await launch(place);
+    const { place, first } = await launchWithCache({ home, cluster, socketDir, logFile, runAs }, options);
     await ensureDatabase(target).catch(async (error: unknown) => {
       await first.end();
       throw error;
@@ -88,6 +90,7 @@ interface Place {
   socketDir: string;
   logFile: string;
   runAs: RunAs;
+  cacheMegabytes?: number;
 }
 
 /** One run of the server process. */
@@ -95,6 +98,19 @@ interface Run {
   pid: number;
   exited: Promise<number>;
   end(): Promise<void>;
+}
+
+/** A kernel that promises no memory that it may not have refuses a large cache: a server without one is better than none. */
+async function launchWithCache(place: Place, { cacheMegabytes, log }: EmbeddedPostgresOptions) {
+  if (cacheMegabytes === undefined) return { place, first: await launch(place) };
+  const roomy = { ...place, cacheMegabytes };
+  try {
+    return { place: roomy, first: await launch(roomy) };
+  } catch (error) {
+    if (!(error instanceof Error) || !error.message.includes("could not map anonymous shared memory")) throw error;
+    log.warn("PostgreSQL gets no memory for its cache and is started with less", { cacheMegabytes });
+    return { place, first: await launch(place) };
+  }
 }
 
 /**
@@ -113,7 +129,7 @@ const guarded = `exec 3<&0 </dev/null
 ) >/dev/null 2>&1 & )
 exec "$@" 3<&-`;
 
-async function launch({ home, cluster, socketDir, logFile, runAs }: Place): Promise<Run> {
+async function launch({ home, cluster, socketDir, logFile, runAs, cacheMegabytes }: Place): Promise<Run> {
   const settings = ["listen_addresses=", `unix_socket_directories=${quoteList(socketDir)}`, `port=${port}`];
   settings.push(
     "unix_socket_permissions=0700",
@@ -121,6 +137,7 @@ async function launch({ home, cluster, socketDir, logFile, runAs }: Place): Prom
     "logging_collector=off",
     "log_destination=stderr",
   );
+  if (cacheMegabytes !== undefined) settings.push(`shared_buffers=${cacheMegabytes}MB`);
   const args = ["-D", cluster, ...settings.flatMap((setting) => ["-c", setting])];
   rotate(logFile);
   const log = openSync(logFile, "a", 0o600);

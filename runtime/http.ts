@@ -179,6 +179,7 @@ async function handle(
     host: client.host,
     ip: client.ip,
     secure: client.secure || account.baseUrl.startsWith("https:"),
+    atSite: at !== undefined,
     log: options.log,
     once: (principal, run) => once(options.idempotency, request, rawBody, { accountId: account.id, principal }, run),
   };

@@ -75,7 +75,7 @@ function endpointOf(group: readonly { route: Route; parsed: Parsed }[]): Endpoin
   return {
     method: first.route.method,
     name: first.route.path,
-    paths: endsInParameter ? [pattern] : [pattern, `${pattern}.json`],
+    paths: endsInParameter || pattern.endsWith("/*") ? [pattern] : [pattern, `${pattern}.json`],
     cors: group.some(({ route }) => fromAnyOrigin(route.spec)),
     pick,
   };

@@ -55,6 +55,8 @@ export interface RequestInput {
   readonly ip: string;
   /** Whether the client came by https, behind trusted proxies too. */
   readonly secure: boolean;
+  /** Whether it is the host of a site (CONTRACT 11), where nobody can sign in. */
+  readonly atSite: boolean;
   readonly log: Log;
   /**
    * Runs `run` at most once for this request's `Idempotency-Key` and `principal`; without the header it just runs.

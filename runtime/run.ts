@@ -6,6 +6,7 @@ import { startEmbeddedPostgres } from "./embedded-postgres.ts";
 import type { Log } from "./log.ts";
 import { ownProgram } from "./own-program.ts";
 import type { Plugin } from "./plugin.ts";
+import { cacheMegabytes } from "./postgres-memory.ts";
 import { listenOn } from "./serve.ts";
 import { createLimitServer, localLimits, supervisedLimits, type Limits } from "./shared-limits.ts";
 import type { Environment } from "./settings.ts";
@@ -27,7 +28,8 @@ export interface Database {
 /** The database of this configuration: the one of DATABASE_URL, or the embedded one, started. */
 export async function openDatabase({ config, log }: Pick<Setup, "config" | "log">): Promise<Database> {
   if (config.databaseUrl) return { target: { url: config.databaseUrl }, stop: async () => {} };
-  return startEmbeddedPostgres({ dataDir: config.dataDir, log });
+  const cache = config.databaseCacheMegabytes || cacheMegabytes();
+  return startEmbeddedPostgres({ dataDir: config.dataDir, cacheMegabytes: cache, log });
 }
 
 /** `corestead serve`: until SIGTERM or SIGINT. Answers with the exit code. */

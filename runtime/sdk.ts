@@ -1,6 +1,6 @@
 /** All that a plugin may import, under the name "platform". */
 export { Type } from "@sinclair/typebox";
-export type { Static, TSchema } from "@sinclair/typebox";
+export type { Static, TObject, TSchema } from "@sinclair/typebox";
 export { credentialOf, fromSameOrigin, roles, readCookie, sessionCookie } from "./auth.ts";
 export type { Account, AppGrant, Caller, Credential, Identify, Identity, Privilege, Role, User } from "./auth.ts";
 export type { Cache } from "./cache.ts";
@@ -14,7 +14,7 @@ export type { DoorRequest, HostDoor } from "./door.ts";
 export { escapeHtml } from "./docs-page.ts";
 export * from "./errors.ts";
 export { etag, expectedVersion } from "./etag.ts";
-export { parseJson } from "./validate.ts";
+export { checkerOf, parseJson } from "./validate.ts";
 export { integerId, isUuid, pageOf, slugOf, uuidOf, uuidv7, wildcardPattern } from "./values.ts";
 export type { Page } from "./values.ts";
 export { failpoint } from "./failpoints.ts";

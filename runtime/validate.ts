@@ -1,4 +1,5 @@
-import type { TObject } from "@sinclair/typebox";
+import type { Static, TObject } from "@sinclair/typebox";
+import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { ValueErrorType, type ValueError } from "@sinclair/typebox/errors";
 import { badRequest, invalid } from "./errors.ts";
 
@@ -15,6 +16,13 @@ export function checkFields(checker: Checker, schema: TObject, value: unknown): 
   if (!checker.Check(value)) throw invalid(fieldErrors(checker.Errors(value)));
   const known = Object.entries(Object(value)).filter(([key]) => Object.hasOwn(schema.properties, key));
   return Object.fromEntries(known);
+}
+
+/** The same for what comes from elsewhere than a request's body; compiled on first use. */
+export function checkerOf<S extends TObject>(schema: S): (value: unknown) => Static<S> {
+  let compiled: Checker | undefined;
+  // `checkFields` throws where the value does not fit the schema.
+  return (value) => checkFields((compiled ??= TypeCompiler.Compile(schema)), schema, value) as Static<S>;
 }
 
 function fieldErrors(errors: Iterable<ValueError>): Record<string, string[]> {

@@ -14,6 +14,7 @@ import { parseArguments } from "../runtime/commands.ts";
 import { startEmbeddedPostgres } from "../runtime/embedded-postgres.ts";
 import { createLog } from "../runtime/log.ts";
 import { exists, linkLibraries } from "../runtime/postgres-binaries.ts";
+import { makeRuntimes } from "./runtimes.ts";
 
 interface BuildOptions {
   readonly outfile: string;
@@ -41,7 +42,8 @@ async function build({ outfile, target, level }: BuildOptions): Promise<number> 
   const parts = await postgresParts(target, level);
   const work = await mkdtemp(join(tmpdir(), "corestead-build-"));
   try {
-    await Bun.write(join(work, "bundled.ts"), bundledSource(parts));
+    const generated = await generatedFiles(target);
+    await Bun.write(join(work, "bundled.ts"), bundledSource(parts) + generatedSource(generated));
     // First what the executable carries, then the program, which looks for it when it starts PostgreSQL.
     const entry = join(work, "corestead.ts");
     await Bun.write(entry, `import "./bundled.ts";\nimport ${text(join(root, "runtime/main.ts"))};\n`);
@@ -92,6 +94,43 @@ function bundledSource({ programs, cluster, version }: Parts): string {
     `import programs from ${text(programs)} with { type: "file" };`,
     ...(cluster ? [`import cluster from ${text(cluster)} with { type: "file" };`] : []),
     `setBundledPostgres({ ${names}, version: ${text(version)} });`,
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+/** What scripts make, and the programs that npm packages bring: name (runtime/generated.ts) -> path. */
+async function generatedFiles(target: string): Promise<Map<string, string>> {
+  await makeRuntimes();
+  const runtimes = join(root, "dist/runtimes");
+  const names = (await readdir(runtimes)).filter((name) => !name.startsWith("."));
+  const esbuild = await esbuildProgram(target);
+  return new Map([...names.map((name) => [`runtimes/${name}`, join(runtimes, name)] as const), esbuild]);
+}
+
+/** The compiler of apps asks for it by this name. */
+async function esbuildProgram(target: string): Promise<readonly [string, string]> {
+  const source = join(root, "node_modules/@esbuild", target);
+  const { version }: { version: string } = await Bun.file(join(source, "package.json"))
+    .json()
+    .catch((cause: unknown) => {
+      throw new Error(`@esbuild/${target} is not installed`, { cause });
+    });
+  const packed = join(root, `dist/parts/esbuild-${target}-${version}.zst`);
+  if (!(await exists(packed))) {
+    const program = await Bun.file(join(source, "bin/esbuild")).bytes();
+    await mkdir(dirname(packed), { recursive: true });
+    await Bun.write(`${packed}.tmp`, await Bun.zstdCompress(program, { level: 19 }));
+    await rename(`${packed}.tmp`, packed);
+  }
+  return [`programs/esbuild-${version}.zst`, packed];
+}
+
+function generatedSource(files: ReadonlyMap<string, string>): string {
+  const entries = [...files];
+  const lines = [
+    `import { setGeneratedFiles } from ${text(join(root, "runtime/generated.ts"))};`,
+    ...entries.map(([, path], at) => `import file${at} from ${text(path)} with { type: "file" };`),
+    `setGeneratedFiles({ ${entries.map(([name], at) => `${text(name)}: file${at}`).join(", ")} });`,
   ];
   return `${lines.join("\n")}\n`;
 }

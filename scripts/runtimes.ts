@@ -14,11 +14,17 @@ import { brotliCompress, constants, gzip } from "node:zlib";
 const root = resolve(import.meta.dir, "..");
 const folder = join(root, "dist/runtimes");
 const client = join(root, "plugins/apps/client");
+const packages = ["svelte", "vue", "@vue/compiler-sfc", "react", "react-dom", "kaplay", "phaser", "esbuild"].concat(
+  "tailwindcss",
+  "@tailwindcss/browser",
+);
 
 /** What plugins/apps/runtimes.ts reads. */
 interface Manifest {
   /** Of everything that went in; another one makes the folder stale. */
   readonly key: string;
+  /** Of the compilers and what their code imports: other ones compile otherwise. */
+  readonly toolchain: string;
   /** Of everything that came out: part of the addresses. */
   readonly hash: string;
   /** File name -> what it imports, the imports of those too. */
@@ -74,7 +80,8 @@ if (import.meta.main) {
 
 /** Answers with the manifest, or with undefined where the folder is up to date. */
 export async function makeRuntimes(force = false): Promise<Manifest | undefined> {
-  const key = await inputKey();
+  const toolchain = await toolchainKey();
+  const key = await inputKey(toolchain);
   const standing: Partial<Manifest> = await Bun.file(join(folder, "manifest.json"))
     .json()
     .catch(() => ({}));
@@ -87,6 +94,7 @@ export async function makeRuntimes(force = false): Promise<Manifest | undefined>
   for (const [name, { code }] of [...files].toSorted(([a], [b]) => (a < b ? -1 : 1))) hash.update(`${name}\n${code}`);
   const manifest = {
     key,
+    toolchain,
     hash: hash.digest("hex").slice(0, 16),
     files: Object.fromEntries([...files].map(([name, { imports }]) => [name, imports])),
     specifiers: Object.fromEntries(
@@ -210,12 +218,17 @@ function reachable(from: string, importsOf: ReadonlyMap<string, readonly string[
   return [...found].toSorted();
 }
 
-/** The SDK that every page loads before its app: a classic script, so that it stands before any other runs. */
+/**
+ * The SDK that every page loads before its app, and the error panel of those who may edit it: classic scripts, so that
+ * they stand before any other runs.
+ */
 async function sdk(): Promise<Files> {
-  const entry = join(client, "main.ts");
-  if (!(await Bun.file(entry).exists())) return new Map([["core.js", { code: "", imports: [] }]]);
-  const result = await build({ ...common, format: "iife", entryPoints: [{ in: entry, out: "core" }] });
-  return new Map(result.outputFiles.map(({ path, text }) => [baseName(path), { code: text, imports: [] }]));
+  const entryPoints = [
+    { in: join(client, "main.ts"), out: "core" },
+    { in: join(client, "panel.ts"), out: "panel" },
+  ];
+  const { outputFiles } = await build({ ...common, format: "iife", entryPoints });
+  return new Map(outputFiles.map(({ path, text }) => [baseName(path), { code: text, imports: [] }]));
 }
 
 async function tailwind(): Promise<Files> {
@@ -227,12 +240,24 @@ function baseName(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
-/** Whatever could change what is made. */
-async function inputKey(): Promise<string> {
-  const sources = (await readdir(client).catch(() => [])).filter((name) => /^(?!.*\.test\.).*\.(ts|css)$/.test(name));
-  const paths = [join(root, "bun.lock"), import.meta.path, ...sources.toSorted().map((name) => join(client, name))];
-  const hash = new Bun.CryptoHasher("sha256");
-  for (const path of paths) hash.update(`${path.slice(root.length)}\n`).update(await Bun.file(path).bytes());
+/** Whatever could change what compiled code is: the compilers, and the packages with their versions. */
+async function toolchainKey(): Promise<string> {
+  const { dependencies }: { dependencies: Record<string, string> } = await Bun.file(join(root, "package.json")).json();
+  const versions = packages.map((name) => `${name} ${dependencies[name]}`);
+  return (await hashOf("plugins/apps/compiler", versions.join("\n"))).slice(0, 16);
+}
+
+/** Whatever could change what is made here. */
+async function inputKey(toolchain: string): Promise<string> {
+  return hashOf("plugins/apps/client", toolchain + (await Bun.file(import.meta.path).text()));
+}
+
+/** Of a folder's sources, and of something else. */
+async function hashOf(path: string, further: string): Promise<string> {
+  const names = (await readdir(join(root, path)).catch(() => [])).filter((name) => /^(?!.*\.test\.).*\.ts$/.test(name));
+  const hash = new Bun.CryptoHasher("sha256").update(further);
+  for (const name of names.toSorted())
+    hash.update(`\n${name}\n`).update(await Bun.file(join(root, path, name)).bytes());
   return hash.digest("hex");
 }
 

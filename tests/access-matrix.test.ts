@@ -79,6 +79,20 @@ async function fixtures(): Promise<Record<string, Record<string, string>>> {
     "/core/dbs": { id: db, db_id: db },
     "/core/dbs/:db_id/records": { id: record, db_id: db },
     "/core/db": { db_code: code, method_name: "list" },
+    ...(await siteFixtures(made)),
+  };
+}
+
+async function siteFixtures(made: (path: string, body: object) => Promise<string>) {
+  const one = { name: "Matrix", code, site_code: code };
+  return {
+    "/cms/sites": { id: await made("/cms/sites.json", { site: { name: "Matrix", code } }), code },
+    "/cms/domains": { id: await made("/cms/domains.json", { domain: { name: "matrix.test", site_code: code } }) },
+    "/cms/layouts": { id: await made("/cms/layouts.json", { layout: one }) },
+    "/cms/pages": { id: await made("/cms/pages.json", { page: { ...one, path: "matrix" } }) },
+    "/cms/paragraphs": { id: await made("/cms/paragraphs.json", { paragraph: one }) },
+    "/cms/categories": { id: await made("/cms/categories.json", { category: one }) },
+    "/cms/articles": { id: await made("/cms/articles.json", { article: { ...one, title: "Matrix" } }) },
   };
 }
 

@@ -150,7 +150,8 @@ test.if(linux)("a first start that is killed while it unpacks leaves nobody behi
   const cwd = folderWith();
   const data = join(cwd, "data");
   for (const seen of ["pg-", "postgres.tmp-"]) {
-    const first = Bun.spawn(corestead, { cwd, env: { ...env, PORT: "0", PLUGINS_DIR: "" }, stdout: "ignore" });
+    const own = { ...env, PATH: process.env["PATH"], PORT: "0", PLUGINS_DIR: "" };
+    const first = Bun.spawn(corestead, { cwd, env: own, stdout: "ignore" });
     const unpacks = () => readdirSync(data).some((name) => name.startsWith(seen) && workersIn(join(data, name)) > 0);
     while (!existsSync(data) || !unpacks()) await Bun.sleep(1);
     first.kill("SIGKILL");

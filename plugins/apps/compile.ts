@@ -1,6 +1,7 @@
 /** Compiles the source of an app in the guarded child process. DESIGN 5. */
-import type { BaseContext } from "platform";
+import { ChildFault, sha256, unavailable, type BaseContext } from "platform";
 import type { AppRuntimes } from "./runtimes.ts";
+import type { Task } from "./compiler/types.ts";
 
 export const appEngines = ["svelte", "vue", "react", "js", "html", "kaboom", "phaser"] as const;
 export type AppEngine = (typeof appEngines)[number];
@@ -15,23 +16,98 @@ export interface Source {
 }
 
 export interface Compiled {
+  /** For `html` the page as it is, else a module that mounts the app by itself. */
   readonly appCode: string;
+  /** A style sheet for the page; "" where there is nothing to say. */
   readonly cssCode: string;
+  /** Whole milliseconds. */
   readonly appBuildMs: number;
   readonly cssBuildMs: number;
 }
 
 export type CompileResult =
   | { readonly ok: true; readonly compiled: Compiled }
+  /** Each is `line:column message`, both counted from 1. */
   | { readonly ok: false; readonly mistakes: readonly string[] };
 
 export interface Compiler {
+  /** Throws 503 where too many wait already. */
   compile(source: Source): Promise<CompileResult>;
-  /** Changes with every version of a compiler or runtime. */
+  /** Changes with every version of a compiler or runtime: what another one compiled should be compiled again. */
   readonly toolchain: string;
+  /** Starts the child before it is needed. */
+  warm(): void;
   stop(): Promise<void>;
 }
 
-export function createCompiler(_ctx: BaseContext, _runtimes: AppRuntimes): Compiler {
-  throw new Error("not there yet");
+/** How long a compile may take, and how much memory. */
+const limits = { timeLimitMs: 10_000, memoryBytes: 1 << 30 } as const;
+const maxCachedCharacters = 8_000_000;
+
+export function createCompiler(ctx: Pick<BaseContext, "child">, runtimes: AppRuntimes): Compiler {
+  const child = ctx.child("compile", { ...limits, programs: { ESBUILD_BINARY_PATH: "esbuild" } });
+  const cache = createCache();
+  /** The same source at the same time is compiled once. */
+  const running = new Map<string, Promise<CompileResult>>();
+
+  const compile = async (source: Source): Promise<CompileResult> => {
+    const task: Task = { ...source, allowed: Object.keys(runtimes.importMap(source.appEngine)) };
+    try {
+      return (await child.run(task)) as CompileResult; // compiler/main.ts answers with one
+    } catch (error) {
+      if (!(error instanceof ChildFault)) throw error;
+      if (error.reason === "busy" || error.reason === "stopped")
+        throw unavailable("too many apps are being compiled, try again");
+      return { ok: false, mistakes: [`1:1 ${explanation(error)}`] };
+    }
+  };
+
+  return {
+    toolchain: runtimes.toolchain,
+    async compile(source) {
+      const key = sha256(JSON.stringify([source.appEngine, source.cssEngine, source.source]));
+      const known = cache.get(key);
+      if (known) return known;
+      const result = running.get(key) ?? compile(source).finally(() => running.delete(key));
+      running.set(key, result);
+      const done = await result;
+      if (done.ok) cache.set(key, done);
+      return done;
+    },
+    warm: child.warm,
+    stop: child.stop,
+  };
+}
+
+function explanation({ reason }: ChildFault): string {
+  if (reason === "timeout") return `the source takes longer than ${limits.timeLimitMs / 1000} s to compile`;
+  if (reason === "result-too-large") return "the compiled code would be too large";
+  return `the source cannot be compiled: it takes more than ${limits.memoryBytes >> 20} MB, or breaks the compiler`;
+}
+
+/** The results used last, as many as fit. The toolchain is not in the key: it never changes while a server runs. */
+function createCache() {
+  const results = new Map<string, CompileResult & { ok: true }>();
+  let characters = 0;
+  const sizeOf = ({ compiled }: CompileResult & { ok: true }) =>
+    compiled.appCode.length + compiled.cssCode.length + 200;
+  return {
+    get(key: string) {
+      const found = results.get(key);
+      if (!found) return undefined;
+      results.delete(key); // the newest stand last
+      results.set(key, found);
+      return found;
+    },
+    set(key: string, result: CompileResult & { ok: true }) {
+      if (results.has(key) || sizeOf(result) > maxCachedCharacters / 4) return;
+      results.set(key, result);
+      characters += sizeOf(result);
+      for (const [oldest, value] of results) {
+        if (characters <= maxCachedCharacters) break;
+        results.delete(oldest);
+        characters -= sizeOf(value);
+      }
+    },
+  };
 }

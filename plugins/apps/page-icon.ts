@@ -11,8 +11,9 @@ export function iconOf({ id, name, fields }: Named): string {
   const { icon } = fields;
   const given = typeof icon === "string" && icon.length <= 16 ? firstCharacter(icon) : undefined;
   const letter = given ?? firstCharacter(name)?.toUpperCase() ?? "?";
-  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="hsl(${hueOf(id)} 60% 40%)"/><text x="16" y="22.5" font-family="system-ui,sans-serif" font-size="19" font-weight="600" text-anchor="middle" fill="#fff">${escapeHtml(letter)}</text></svg>`;
-  return `data:image/svg+xml,${encodeURIComponent(svg).replaceAll("'", "%27")}`;
+  const svg = `<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'><rect width='32' height='32' rx='8' fill='hsl(${hueOf(id)},60%,40%)'/><text x='16' y='23' style='font:600 19px system-ui' text-anchor='middle' fill='white'>${escapeHtml(letter)}</text></svg>`;
+  // Stands in an HTML attribute as it is.
+  return `data:image/svg+xml,${svg.replace(/[^\w \-./:=;,()']/gu, encodeURIComponent)}`;
 }
 
 const segmenter = new Intl.Segmenter("en", { granularity: "grapheme" });

@@ -25,11 +25,11 @@ interface Policed {
   readonly trusted: boolean;
 }
 
-/** `importMap`: the source expression of the one inline script. */
+/** `importMap`: the one inline script, or "". */
 export function contentSecurityPolicy({ appEngine, trusted }: Policed, importMap: string): string {
   // Beside a hash the browser would ignore 'unsafe-inline'.
-  const scripts = appEngine === "html" ? "script-src 'self' 'unsafe-inline'" : `script-src 'self' '${importMap}'`;
-  return [...common, scripts, ...(trusted ? [] : [sandbox])].join("; ");
+  const inline = appEngine === "html" ? " 'unsafe-inline'" : importMap === "" ? "" : ` '${hashSource(importMap)}'`;
+  return [...common, `script-src 'self'${inline}`, ...(trusted ? [] : [sandbox])].join("; ");
 }
 
 export function hashSource(text: string): string {

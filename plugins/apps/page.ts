@@ -4,7 +4,7 @@
  */
 import { escapeHtml, sha256 } from "platform";
 import { pageDataId, type AppContext, type PageData } from "./client/page-data.ts";
-import { contentSecurityPolicy, hashSource } from "./page-policy.ts";
+import { contentSecurityPolicy } from "./page-policy.ts";
 import { iconOf } from "./page-icon.ts";
 import type { AppRuntimes } from "./runtimes.ts";
 import type { ServedApp } from "./serving.ts";
@@ -12,7 +12,18 @@ import type { ServedApp } from "./serving.ts";
 /** What a page is made of; a preview is one too. */
 export type PageApp = Pick<
   ServedApp,
-  "id" | "name" | "urlCode" | "appEngine" | "cssEngine" | "public" | "trusted" | "dbCode" | "appCode" | "cssCode" | "fields"
+  | "id"
+  | "accountId"
+  | "name"
+  | "urlCode"
+  | "appEngine"
+  | "cssEngine"
+  | "public"
+  | "trusted"
+  | "dbCode"
+  | "appCode"
+  | "cssCode"
+  | "fields"
 >;
 
 export interface Asset {
@@ -47,12 +58,14 @@ export function pageTemplate(app: PageApp, options: TemplateOptions): PageTempla
   const { runtimes, isAuthor } = options;
   const isPage = app.appEngine === "html";
   const files = filesOf(app, options.assetKey);
-  const importMap = JSON.stringify({ imports: runtimes.importMap(app.appEngine) });
+  const importMap = importMapOf(app, runtimes);
   const before = [
-    isPage ? openingOf(app, options) : `<!doctype html><html lang="${escapeHtml(options.lang)}"><head><meta charset="utf-8">${viewport}`,
+    isPage
+      ? openingOf(app, options)
+      : `<!doctype html><html lang="${escapeHtml(options.lang)}"><head><meta charset="utf-8">${viewport}`,
     isPage && /<title[\s>]/i.test(app.appCode) ? "" : `<title>${escapeHtml(app.name)}</title>`,
     `<link rel="icon" href="${iconOf(app)}">`,
-    `<script type="importmap">${inScript(importMap)}</script>`,
+    importMap === "" ? "" : `<script type="importmap">${importMap}</script>`,
     ...(isPage ? [] : runtimes.preloads(app.appEngine).map(preload)),
     files.module === null ? "" : preload(files.module),
     styleTags(app, runtimes, files.style),
@@ -62,7 +75,7 @@ export function pageTemplate(app: PageApp, options: TemplateOptions): PageTempla
   const fixed = { engine: app.appEngine, module: files.module, db: app.dbCode, paths: pathsOf(app) };
   return {
     hash: sha256(`${before}\n${behind}\n${JSON.stringify(fixed)}`),
-    policy: contentSecurityPolicy(app, hashSource(inScript(importMap))),
+    policy: contentSecurityPolicy(app, importMap),
     before,
     behind,
     assets: files.assets,
@@ -78,6 +91,12 @@ export interface Viewing {
 export function printPage({ before, behind, fixed }: PageTemplate, { context, token }: Viewing): string {
   const data: PageData = { context, token, ...fixed };
   return before + inScript(JSON.stringify(data)) + behind;
+}
+
+/** Only what the app's text names: the runtimes themselves import by address. */
+function importMapOf({ appEngine, appCode }: PageApp, runtimes: TemplateOptions["runtimes"]): string {
+  const named = Object.entries(runtimes.importMap(appEngine)).filter(([specifier]) => appCode.includes(specifier));
+  return named.length === 0 ? "" : inScript(JSON.stringify({ imports: Object.fromEntries(named) }));
 }
 
 /** JSON that stands inside a script element: nothing in it ends the element or opens a comment. */
@@ -97,7 +116,7 @@ function openingOf({ appCode }: PageApp, { lang }: TemplateOptions): string {
   return `<!doctype html>${html}<meta charset="utf-8">${/name=["']?viewport/i.test(appCode) ? "" : viewport}`;
 }
 
-function filesOf({ appEngine, cssEngine, appCode, cssCode }: PageApp, assetKey: string) {
+function filesOf({ appEngine, appCode, cssCode }: PageApp, assetKey: string) {
   const assets = new Map<string, Asset>();
   const add = (ending: "js" | "css", type: string, code: string) => {
     const name = `${assetKey}.${sha256(code).slice(0, 32)}.${ending}`;
@@ -105,9 +124,7 @@ function filesOf({ appEngine, cssEngine, appCode, cssCode }: PageApp, assetKey: 
     return `/a/-/${name}`;
   };
   const module = appEngine === "html" ? null : add("js", "text/javascript; charset=utf-8", guarded(appCode));
-  // Tailwind's own compiler in the browser reads what stands in the page.
-  const style =
-    cssCode === "" || cssEngine === "tailwind_all" ? null : add("css", "text/css; charset=utf-8", cssCode);
+  const style = cssCode === "" ? null : add("css", "text/css; charset=utf-8", cssCode);
   return { assets, module, style };
 }
 
@@ -116,12 +133,11 @@ function guarded(code: string): string {
   return `if(!globalThis.core)throw new Error("core.js was not loaded");${code}`;
 }
 
-function styleTags({ appEngine, cssEngine, cssCode }: PageApp, runtimes: TemplateOptions["runtimes"], style: string | null) {
-  if (style !== null) return `<link rel="stylesheet" href="${style}">`;
-  if (cssEngine !== "tailwind_all" || !isStyled.has(appEngine)) return "";
-  // A backslash in front of a slash changes nothing in CSS, and no `</style>` stands there.
-  const css = cssCode === "" ? "" : `\n${cssCode.replaceAll("</", "<\\/")}`;
-  return `<style type="text/tailwindcss">@import "tailwindcss";${css}</style><script src="${runtimes.address("tailwind.js")}"></script>`;
+/** `tailwind_all` is Tailwind's own compiler in the browser: it follows every class that the app comes to use. */
+function styleTags({ appEngine, cssEngine }: PageApp, runtimes: TemplateOptions["runtimes"], style: string | null) {
+  const linked = style === null ? "" : `<link rel="stylesheet" href="${style}">`;
+  if (cssEngine !== "tailwind_all" || !isStyled.has(appEngine)) return linked;
+  return `<script src="${runtimes.address("tailwind.js")}"></script>${linked}`;
 }
 
 /** SPEC 2.3: the CSS engine applies to these. */
@@ -136,10 +152,10 @@ function scriptTags(
 ): string {
   const isPage = appEngine === "html";
   const defer = isPage ? "" : " defer";
-  const panel = isAuthor ? `<script src="${runtimes.address("panel.js")}"${defer}></script>` : "";
+  const panel = isAuthor ? `<script src="${runtimes.address("panel.js")}" crossorigin${defer}></script>` : "";
   const onerror = isPage ? ` onerror="document.getElementById('${pageDataId}').remove()"` : "";
   const app = module === null ? "" : `<script type="module" src="${module}"></script>`;
-  return `<script src="${runtimes.address("core.js")}"${defer}${onerror}></script>${panel}${app}`;
+  return `<script src="${runtimes.address("core.js")}" crossorigin${defer}${onerror}></script>${panel}${app}`;
 }
 
 function preload(address: string): string {

@@ -5,6 +5,8 @@ import type { AppEngine } from "./compile.ts";
 export interface AppRuntimes {
   /** Changes with every version of a runtime or of the browser SDK. */
   readonly hash: string;
+  /** Changes with every version of a compiler or of what compiled code imports. */
+  readonly toolchain: string;
   /** The import map of an engine: specifier -> `/_rt/<hash>/x.js`. */
   importMap(engine: AppEngine): Readonly<Record<string, string>>;
   /** The addresses of what every app of the engine needs. */
@@ -20,6 +22,7 @@ export type Encoding = "br" | "gzip" | "identity";
 /** Written by scripts/runtimes.ts. */
 interface Manifest {
   readonly hash: string;
+  readonly toolchain: string;
   /** File name -> the files that it imports. */
   readonly files: Readonly<Record<string, readonly string[]>>;
   /** Specifier -> file name. */
@@ -53,7 +56,7 @@ const suffixes = { br: ".br", gzip: ".gz", identity: "" } as const;
 export async function loadRuntimes(): Promise<AppRuntimes> {
   // The file is our own: scripts/runtimes.ts writes it.
   const manifest = JSON.parse(new TextDecoder().decode(await generatedFile("runtimes/manifest.json"))) as Manifest;
-  const { hash, files, specifiers } = manifest;
+  const { hash, toolchain, files, specifiers } = manifest;
   const read = new Map<string, Promise<Uint8Array<ArrayBuffer>>>();
   const maps = new Map<AppEngine, Readonly<Record<string, string>>>();
 
@@ -72,6 +75,7 @@ export async function loadRuntimes(): Promise<AppRuntimes> {
 
   return {
     hash,
+    toolchain,
     address,
     importMap(engine) {
       const map = maps.get(engine) ?? importMap(engine);

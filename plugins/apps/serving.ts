@@ -3,7 +3,7 @@ import { isUuid, type BaseContext, type Caller } from "platform";
 import type { ForeignCredential } from "../tokens/api.ts";
 import { type AppTokens, type Claims, type IssuedAppToken } from "./app-token.ts";
 import type { Compiler } from "./compile.ts";
-import type { AppStore, ServedRow } from "./store.ts";
+import { isKey, type AppStore, type ServedRow } from "./store.ts";
 
 /** An active app with its build. The same object until something about the app changes. */
 export type ServedApp = ServedRow;
@@ -53,23 +53,24 @@ export function createServing({ ctx, store, compiler, tokens }: Needed) {
     return { ...row, appCode, cssCode, toolchain: compiler.toolchain };
   }
 
-  const meta = async (accountId: number, id: string): Promise<AppMeta | undefined> => {
-    const key = keyOf(accountId, id);
+  const meta = async (accountId: number, codeOrId: string): Promise<AppMeta | undefined> => {
+    if (!isKey(codeOrId)) return undefined;
+    const key = keyOf(accountId, codeOrId);
     return metas.peek(key) ?? metas.get(key);
   };
 
   return {
     /** The active app of this url_code or id, or undefined. */
     async findForPage(accountId: number, codeOrId: string): Promise<ServedApp | undefined> {
-      if (!/^[\w-]{1,100}$/.test(codeOrId)) return undefined;
-      const key = keyOf(accountId, isUuid(codeOrId) ? codeOrId.toLowerCase() : codeOrId);
+      if (!isKey(codeOrId)) return undefined;
+      const key = keyOf(accountId, codeOrId);
       const app = pages.peek(key) ?? (await pages.get(key));
       return app?.active ? app : undefined;
     },
 
-    /** The active app of this id, or undefined. */
-    async findActive(accountId: number, id: string): Promise<AppMeta | undefined> {
-      const app = await meta(accountId, id);
+    /** The same without its build. */
+    async findActive(accountId: number, codeOrId: string): Promise<AppMeta | undefined> {
+      const app = await meta(accountId, codeOrId);
       return app?.active ? app : undefined;
     },
 
@@ -114,8 +115,8 @@ function credentialOf({ accountId, viewer, visitor }: Claims, { id, dbCode }: Ap
   return { accountId, viewer, privileges: ["dbs"], app: { appId: id, dbCode, visitor } };
 }
 
-function keyOf(accountId: number, key: string): string {
-  return `${accountId}/${key}`;
+function keyOf(accountId: number, codeOrId: string): string {
+  return `${accountId}/${isUuid(codeOrId) ? codeOrId.toLowerCase() : codeOrId}`;
 }
 
 function partsOf(key: string): [accountId: number, key: string] {

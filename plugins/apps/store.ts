@@ -1,5 +1,5 @@
 /** All SQL about apps themselves and their versions. */
-import { isUuid, type Page, type Queryable, type Sql, type Tx } from "platform";
+import { isUuid, type Page, type Sql, type Tx } from "platform";
 import type { AppEngine, Compiled, CssEngine } from "./compile.ts";
 
 /** An element of `actions`, as it was given. SPEC 2.3. */
@@ -87,6 +87,9 @@ export function createAppStore(sql: Sql) {
     select id, version, account_id, ${saved}, coalesce(updated_by_id, created_by_id), updated_at
     from apps where account_id = ${accountId} and id = ${id}`;
 
+  const byKey = (accountId: number, key: string) =>
+    sql`account_id = ${accountId} and ${isUuid(key) ? sql`id = ${key}` : sql`url_code = ${key}`}`;
+
   const conditions = (accountId: number, filter: AppFilter) => {
     const { q, appEngine, showInModule, dashboardWidget, active } = filter;
     return sql`account_id = ${accountId}
@@ -107,8 +110,10 @@ export function createAppStore(sql: Sql) {
       return { rows, total: count?.total ?? 0 };
     },
 
-    async find(accountId: number, id: string, on: Queryable = sql): Promise<AppRow | undefined> {
-      const [row] = await on<AppRow[]>`select ${columns} from apps where account_id = ${accountId} and id = ${id}`;
+    /** By id or url_code. */
+    async find(accountId: number, key: string): Promise<AppRow | undefined> {
+      if (!isKey(key)) return undefined;
+      const [row] = await sql<AppRow[]>`select ${columns} from apps where ${byKey(accountId, key)}`;
       return row;
     },
 
@@ -119,11 +124,10 @@ export function createAppStore(sql: Sql) {
       return row;
     },
 
-    /** By id, or by url_code. */
+    /** By id or url_code. */
     async served(accountId: number, key: string): Promise<ServedRow | undefined> {
       const [row] = await sql<ServedRow[]>`
-        select ${head}, app_code, css_code, toolchain from apps
-        where account_id = ${accountId} and ${isUuid(key) ? sql`id = ${key}` : sql`url_code = ${key}`}`;
+        select ${head}, app_code, css_code, toolchain from apps where ${byKey(accountId, key)}`;
       return row;
     },
 
@@ -204,6 +208,11 @@ export function createAppStore(sql: Sql) {
       return row;
     },
   };
+}
+
+/** Whether an app can be at this address: any other one need not be looked for. */
+export function isKey(key: string): boolean {
+  return /^[\w-]{1,100}$/.test(key);
 }
 
 /** Whose row, who writes it, and what only an administrator sets. */

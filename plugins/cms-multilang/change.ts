@@ -8,6 +8,8 @@ import type { SiteStore } from "./site-store.ts";
 export interface Author {
   readonly account: Pick<Account, "id" | "locale" | "timezone">;
   readonly userId: number | null;
+  /** The host that the request came to: it serves the API, so it cannot be a site's. */
+  readonly host?: string;
 }
 
 /** A change that is under way: hand it to every function that writes. */

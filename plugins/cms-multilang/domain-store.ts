@@ -1,5 +1,6 @@
 /** All SQL about domains. */
 import type { Page, Queryable, Sql, Tx } from "platform";
+import type { Ref } from "./code.ts";
 import type { DomainRow } from "./rows.ts";
 
 export interface DomainView extends DomainRow {
@@ -7,9 +8,6 @@ export interface DomainView extends DomainRow {
 }
 
 export type DomainInput = Pick<DomainRow, "name" | "locale" | "isPrimary">;
-
-/** A domain is addressed by its id or its name. */
-export type DomainRef = { readonly id: number } | { readonly name: string };
 
 export interface DomainFilter {
   /** A LIKE pattern. */
@@ -41,10 +39,11 @@ export function createDomainStore(sql: Sql) {
       return { rows, total: count?.total ?? 0 };
     },
 
-    async find(db: Queryable, accountId: number, ref: DomainRef): Promise<DomainView | undefined> {
+    /** A domain's code is its name. */
+    async find(db: Queryable, accountId: number, ref: Ref): Promise<DomainView | undefined> {
       const [row] = await db<DomainView[]>`
         select ${columns} ${from}
-        where d.account_id = ${accountId} and ${"id" in ref ? sql`d.id = ${ref.id}` : sql`d.name = ${ref.name}`}`;
+        where d.account_id = ${accountId} and ${"id" in ref ? sql`d.id = ${ref.id}` : sql`d.name = ${ref.code}`}`;
       return row;
     },
 

@@ -1,12 +1,13 @@
 /** Making, changing and deleting domains. A site with domains has exactly one primary. */
-import { invalid, mistakes, Type, type Static } from "platform";
+import { mistakes, Type, type Static } from "platform";
 import type { Accounts } from "../accounts/api.ts";
-import { locked, type Change, type Expected } from "./change.ts";
-import type { DomainRef, DomainStore, DomainView } from "./domain-store.ts";
+import { locked, type Change } from "./change.ts";
+import type { Ref } from "./code.ts";
+import type { DomainStore, DomainView } from "./domain-store.ts";
 import { cleanHost } from "./host-name.ts";
 import { flag, localeField, nameField, siteRef } from "./input.ts";
 import type { SiteStore } from "./site-store.ts";
-import { mustStay, orNull, siteOf, there, type Mistakes } from "./write.ts";
+import { mustStay, orNull, siteOf, there, type Mistakes, type Writer } from "./write.ts";
 
 export const DomainBody = Type.Object({ name: nameField(), locale: localeField(), primary: flag(), ...siteRef() });
 export type DomainBody = Static<typeof DomainBody>;
@@ -19,10 +20,7 @@ interface Needed {
   readonly origin: () => string;
 }
 
-export type Domains = ReturnType<typeof createDomains>;
-
-/** `ownHost` is the host that the request came to: it serves the API, so it cannot be a site's. */
-export function createDomains({ store, sites, accounts, origin }: Needed) {
+export function createDomains({ store, sites, accounts, origin }: Needed): Writer<DomainBody, DomainView> {
   const hostOf = async (wrong: Mistakes, given: string, ownHost: string | undefined): Promise<string> => {
     const clean = cleanHost(given);
     if ("mistake" in clean) {
@@ -35,17 +33,18 @@ export function createDomains({ store, sites, accounts, origin }: Needed) {
     return host;
   };
 
-  const find = ({ tx, account }: Change) => {
-    return (ref: DomainRef) => store.find(tx, account.id, ref);
-  };
+  const finder =
+    ({ tx, account }: Change) =>
+    (ref: Ref) =>
+      store.find(tx, account.id, ref);
 
   return {
-    async create(change: Change, body: DomainBody, ownHost?: string): Promise<DomainView> {
+    async create(change, body) {
       const { tx, account, userId } = change;
       const wrong = mistakes();
       const site = await siteOf(change, sites, wrong, body);
       if (body.name === undefined) wrong.add("name", "is required");
-      const name = body.name === undefined ? "" : await hostOf(wrong, body.name, ownHost);
+      const name = body.name === undefined ? "" : await hostOf(wrong, body.name, change.host);
       wrong.check();
       const { id: siteId } = there(site);
       await change.touch(siteId);
@@ -57,21 +56,15 @@ export function createDomains({ store, sites, accounts, origin }: Needed) {
       return there(await store.find(tx, account.id, { id }));
     },
 
-    async update(
-      change: Change,
-      ref: DomainRef,
-      body: DomainBody,
-      expected: Expected,
-      ownHost?: string,
-    ): Promise<DomainView> {
+    async update(change, ref, body, expected) {
       const { tx, account, userId } = change;
-      const before = await lockedDomain(change, find(change), ref, expected);
+      const before = await locked(change, finder(change), ref, expected);
       const wrong = mistakes();
       mustStay(wrong, body, before);
-      const name = body.name === undefined ? before.name : await hostOf(wrong, body.name, ownHost);
-      wrong.check();
+      const name = body.name === undefined ? before.name : await hostOf(wrong, body.name, change.host);
       if (body.primary === false && before.isPrimary)
-        throw invalid({ primary: ["a site has one primary domain: make another one the primary"] });
+        wrong.add("primary", "a site has one primary domain: make another one the primary");
+      wrong.check();
       const isPrimary = body.primary ?? before.isPrimary;
       if (isPrimary && !before.isPrimary) await store.clearPrimary(tx, account.id, before.siteId);
       const locale = orNull(body.locale, before.locale) || null;
@@ -81,9 +74,9 @@ export function createDomains({ store, sites, accounts, origin }: Needed) {
     },
 
     /** The oldest of the others becomes the primary one. */
-    async remove(change: Change, ref: DomainRef, expected: Expected): Promise<void> {
+    async remove(change, ref, expected) {
       const { tx, account } = change;
-      const { id, siteId, isPrimary } = await lockedDomain(change, find(change), ref, expected);
+      const { id, siteId, isPrimary } = await locked(change, finder(change), ref, expected);
       await store.delete(tx, account.id, id);
       if (isPrimary) await store.promoteOldest(tx, account.id, siteId);
       change.hostsChange();

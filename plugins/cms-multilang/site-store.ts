@@ -88,7 +88,14 @@ export function createSiteStore(sql: Sql) {
 
     /** What shows the site's code in its answer is of a new version where that changes. */
     async codeChanged(tx: Tx, accountId: number, id: number): Promise<void> {
-      for (const table of ["cms_domains", "cms_layouts", "cms_pages", "cms_paragraphs", "cms_categories", "cms_articles"])
+      for (const table of [
+        "cms_domains",
+        "cms_layouts",
+        "cms_pages",
+        "cms_paragraphs",
+        "cms_categories",
+        "cms_articles",
+      ])
         await tx`
           update ${tx(table)} set version = version + 1 where account_id = ${accountId} and site_id = ${id}`;
     },

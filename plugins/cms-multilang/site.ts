@@ -71,12 +71,18 @@ export function createSites({ ctx, store, pages, articles }: Needed): Writer<Sit
     async remove(change, ref, expected) {
       const { tx, account } = change;
       const { id } = await locked(change, (which) => find(change, which), ref, expected);
-      await eachOf((after, most) => pages.ofSite(tx, account.id, id, after, most), async (row) => {
-        await ctx.changed(pageChange(account.id, "destroy", row), tx);
-      });
-      await eachOf((after, most) => articles.ofSite(tx, account.id, id, after, most), async (row) => {
-        await ctx.changed(articleChange(account.id, "destroy", row), tx);
-      });
+      await eachOf(
+        (after, most) => pages.ofSite(tx, account.id, id, after, most),
+        async (row) => {
+          await ctx.changed(pageChange(account.id, "destroy", row), tx);
+        },
+      );
+      await eachOf(
+        (after, most) => articles.ofSite(tx, account.id, id, after, most),
+        async (row) => {
+          await ctx.changed(articleChange(account.id, "destroy", row), tx);
+        },
+      );
       await store.delete(tx, account.id, id);
       change.hostsChange();
     },
@@ -99,7 +105,7 @@ async function eachOf<Row extends { readonly id: number }>(
   next: (afterId: number, most: number) => Promise<readonly Row[]>,
   run: (row: Row) => Promise<void>,
 ): Promise<void> {
-  for (let after = 0; ; ) {
+  for (let after = 0; ;) {
     const rows = await next(after, batch);
     for (const row of rows) await run(row);
     const last = rows.at(-1);

@@ -131,6 +131,37 @@ describe("a connector", () => {
     ).toEqual({ code: ["is already taken"] });
   });
 
+  test("sends its kept secret to no new address", async () => {
+    const code = await connector({ get: { path: "/x" } });
+    const path = `/connect/connectors/${code}.json`;
+    const { port } = new URL(remote.url);
+    const patch = (change: object) => app.patch(path, { connector: change });
+    for (const url of [
+      `http://localhost:${port}`,
+      `https://127.0.0.1:${port}`,
+      "http://127.0.0.1:1",
+      "https://evil.test",
+    ]) {
+      const answer = await patch({ url });
+      expect([url, answer.status, Object.keys(answer.json)]).toEqual([url, 422, ["secret_token"]]);
+    }
+    expect((await app.get(path)).json.url).toBe(remote.url);
+    expect((await patch({ url: `${remote.url}/v2` })).status).toBe(200);
+    expect((await patch({ url: `http://127.0.0.1:1`, secret_token: "the key of the new one" })).status).toBe(200);
+    expect((await patch({ url: remote.url, secret_token: null })).status).toBe(200);
+    expect((await patch({ url: "https://anywhere.test" })).status).toBe(200);
+    for (const [url, moved] of [
+      ["smtp://mail.test:25", "smtp://evil.test:25"],
+      ["smtp://mail.test:25", "smtps://mail.test:25"],
+      ["smtp://mail.test:25", "smtp://mail.test:26"],
+    ]) {
+      const given = { name: "Mail", kind: "core/smtp", url, secret_token: secret, fields: { user: "u" } };
+      const { json } = await app.post("/connect/connectors.json", { connector: given });
+      const answer = await app.patch(`/connect/connectors/${json.id}.json`, { connector: { url: moved } });
+      expect([moved, answer.status, Object.keys(answer.json)]).toEqual([moved, 422, ["secret_token"]]);
+    }
+  });
+
   test("of another account is 404", async () => {
     const code = await connector({ m: { path: "/" } });
     const { id } = (await app.get(`/connect/connectors/${code}.json`)).json;

@@ -24,12 +24,14 @@ export function createFiring({ ctx, store, flows, clock = () => new Date() }: Ne
   const fireOne = async (): Promise<boolean> => {
     let cron: CronRow | undefined;
     try {
-      return await ctx.transaction(async (tx) => {
+      const fired = await ctx.transaction(async (tx) => {
         cron = await store.due(tx, clock());
         if (!cron?.nextRunAt) return false;
         await fire(cron, cron.nextRunAt, tx);
         return true;
       });
+      if (fired) failpoint("crons.fired");
+      return fired;
     } catch (error) {
       if (!cron) throw error;
       // One that cannot be fired must not keep the others waiting for ever.

@@ -106,7 +106,8 @@ export function eventRoutes({ ctx, databases, events, tokens }: Needed): Route[]
           lastEventId: lastEventId(input),
           signal: request.signal,
           isAllowed: async () =>
-            (await databases.find(account.id, db.id))?.version === db.version && (await isSamePerson(tokens, { ...input, db })),
+            (await databases.find(account.id, db.id))?.version === db.version &&
+            (await isSamePerson(tokens, { ...input, db })),
         });
         return new Response(body, { headers: { ...headers, ...cookie } });
       },

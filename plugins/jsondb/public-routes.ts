@@ -43,10 +43,7 @@ interface Needed {
   readonly searches: SearchStore;
 }
 
-type Input = Pick<
-  RequestInput,
-  "request" | "account" | "caller" | "app" | "ip" | "secure" | "query" | "once"
-> & {
+type Input = Pick<RequestInput, "request" | "account" | "caller" | "app" | "ip" | "secure" | "query" | "once"> & {
   readonly params: { readonly db_code: string; readonly method_name: string };
 };
 

@@ -188,7 +188,7 @@ describe("send", () => {
     [{ text: "x".repeat(2_000_001) }, "text"],
     [{ html: ["x"] }, "html"],
     [{ attachments: "x" }, "attachments"],
-    [{ attachments: Array(21).fill({ name: "a", content: "" }) }, "attachments"],
+    [{ attachments: Array.from({ length: 21 }, () => ({ name: "a", content: "" })) }, "attachments"],
     [{ attachments: [{ name: "a\r\nX: y", content: "" }] }, "attachments[0].name"],
     [{ attachments: [{ content: "" }] }, "attachments[0].name"],
     [{ attachments: [{ name: "a", content: "no base64!" }] }, "attachments[0].content"],
@@ -421,7 +421,7 @@ test("a wrong definition is 422 that names what is wrong", async () => {
     ).map(([fields, text]): [object, string, string] => [{ fields: { user: "mailer", ...fields } }, "fields", text]),
   ];
   for (const [given, field, text] of wrong) {
-    const connector = {
+    const wrongOne = {
       name: "x",
       kind: "core/smtp",
       url: "smtp://mail.example.com",
@@ -429,7 +429,7 @@ test("a wrong definition is 422 that names what is wrong", async () => {
       fields: { user: "u" },
       ...given,
     };
-    const answer = await app.post("/connect/connectors.json", { connector });
+    const answer = await app.post("/connect/connectors.json", { connector: wrongOne });
     expect([given, answer.status, Object.keys(answer.json)]).toEqual([given, 422, [field]]);
     expect(answer.json[field].join("; ")).toContain(text);
   }

@@ -90,8 +90,10 @@ export function createIdentifier({ ctx, store, accounts, usage }: Needed): Ident
 
   const identify: Identify = async (host, credential, at) => {
     const atHost = at ?? (await accounts.accountForHost(host));
-    const other = credential && !credential.viaCookie && foreign.find(({ prefix }) => credential.token.startsWith(prefix));
-    if (other) return pageOf(atHost, credential.token.length > maxChars ? undefined : await other.verify(credential.token));
+    const other =
+      credential && !credential.viaCookie && foreign.find(({ prefix }) => credential.token.startsWith(prefix));
+    if (other)
+      return pageOf(atHost, credential.token.length > maxChars ? undefined : await other.verify(credential.token));
     const caller = credential && (await callerOf(credential));
     if (caller && (!atHost || atHost.id === caller.account.id)) return { account: caller.account, caller };
     const account: Account = atHost ?? (await accounts.defaultAccount());

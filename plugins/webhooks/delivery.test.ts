@@ -257,6 +257,16 @@ describe("a failure", () => {
     });
     expect(off.disabled_reason).toContain("answered 502");
     expect((await settled(at))[0].status).toBe("failed");
+    const listed = (await app.get("/account/webhooks.json?limit=1000")).json;
+    expect(listed.find((one: { id: number }) => one.id === id).disabled_reason).toBe(off.disabled_reason);
+    // Another change of it keeps the reason; switched on again, it begins anew.
+    const renamed = await app.patch(`${at}.json`, { webhook: { concurrency: 2 } });
+    expect(renamed.json).toMatchObject({ active: false, disabled_reason: off.disabled_reason });
+    answers(path, () => new Response("ok"));
+    const on = await app.patch(`${at}.json`, { webhook: { active: true } });
+    expect(on.json).toMatchObject({ active: true, disabled_reason: null, failing_since: null });
+    await change(kind, { id: 2 });
+    await eventually(async () => (await deliveries(at, "?status=delivered")).length === 1);
   });
 
   test("that asks to wait is waited for", async () => {

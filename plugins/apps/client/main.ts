@@ -24,6 +24,19 @@ if (data) {
   define("core", core, false);
   if (data.token) define("fetch", transport.fetch, true);
   if (context.embed) reportHeight(context.app.id);
+  if (data.engine === "js" && data.module) void mountDefault(data.module);
+}
+
+/**
+ * What a plain script exports is shown in `#core-app`: an element, or a function that is given it. The compiled engines
+ * do the same for their components.
+ */
+async function mountDefault(address: string): Promise<void> {
+  const loaded = await import(new URL(address, location.href).href).catch(() => undefined); // its own script element reports the fault
+  const main: unknown = loaded?.default;
+  const root = document.getElementById("core-app") ?? document.body;
+  const shown: unknown = typeof main === "function" ? await main(root) : main;
+  if (shown instanceof Node) root.append(shown);
 }
 
 function define(name: string, value: unknown, writable: boolean): void {

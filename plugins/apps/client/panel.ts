@@ -27,7 +27,7 @@ function build(): void {
   style.textContent = css;
   badge.type = "button";
   badge.setAttribute("aria-expanded", "false");
-  badge.addEventListener("click", () => open(panel.hidden));
+  badge.addEventListener("click", () => open(panel.hidden !== false));
   panel.hidden = true;
   panel.setAttribute("aria-label", "What this app reported");
   const head = document.createElement("header");
@@ -40,7 +40,9 @@ function build(): void {
     action("Close", () => open(false)),
   );
   panel.append(head, list);
-  panel.addEventListener("keydown", (event) => event.key === "Escape" && open(false));
+  panel.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") open(false);
+  });
   root.append(style, panel, badge);
   show();
 }

@@ -51,7 +51,7 @@ function followFaults(add: Add): void {
     },
     true,
   );
-  addEventListener("unhandledrejection", (event) => add("error", `Unhandled rejection: ${printed(event.reason)}`));
+  addEventListener("unhandledrejection", (event) => add("error", rejectionOf(event)));
   document.addEventListener("securitypolicyviolation", (event) => {
     const what = event.blockedURI || "something inline";
     add("error", `${what} is not allowed in an app (${event.effectiveDirective})`, placeOf(event));
@@ -68,6 +68,10 @@ function followConsole(add: Add): void {
       add(level, values.map(printed).join(" "));
     };
   }
+}
+
+function rejectionOf(event: Event): string {
+  return `Unhandled rejection: ${"reason" in event ? printed(event.reason) : ""}`;
 }
 
 interface Placed {

@@ -116,7 +116,6 @@ function privateRecords({ call, fetch }: Transport, base: string): Records {
 }
 
 interface ActionAnswer {
-  readonly flow_process_id: string;
   readonly status: "pending" | "finished" | "error";
   readonly data: unknown;
   readonly error?: string | null;
@@ -128,12 +127,13 @@ function createAction({ call }: Transport, base: string): Core["action"] {
   return async (name, params = {}, { timeout = 60_000 } = {}) => {
     const path = `${base}/${encodeURIComponent(name)}`;
     const end = Date.now() + timeout;
-    let state = (await call("POST", path, params)) as ActionAnswer;
+    const started = (await call("POST", path, params)) as ActionAnswer & { readonly flow_process_id: string };
+    let state: ActionAnswer = started;
     while (state.status === "pending") {
       const leftSeconds = Math.ceil((end - Date.now()) / 1000);
       if (leftSeconds <= 0) throw new CoreError(0, `the action ${name} did not finish within ${timeout} ms`);
       const wait = Math.min(leftSeconds, longestWaitSeconds);
-      const query = queryOf({ flow_process_id: state.flow_process_id, wait });
+      const query = queryOf({ flow_process_id: started.flow_process_id, wait });
       state = (await call("GET", `${path}/status${query}`)) as ActionAnswer;
     }
     if (state.status === "error") throw new CoreError(200, state.error ?? `the action ${name} failed`);

@@ -7,9 +7,11 @@ import { Original } from "./originals.ts";
 import type { PageData } from "./page-data.ts";
 import { keepToken, type TokenKeeper } from "./token.ts";
 
+export type Fetch = (input: RequestInfo | URL, init?: RequestInit) => Promise<Response>;
+
 export interface Transport {
   /** Takes the place of `window.fetch`. */
-  readonly fetch: typeof window.fetch;
+  readonly fetch: Fetch;
   /** The JSON that the server answers; rejects with a CoreError. */
   call(method: string, path: string, body?: unknown): Promise<unknown>;
 }

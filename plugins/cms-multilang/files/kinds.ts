@@ -16,7 +16,7 @@ export interface Kind {
 }
 
 export interface FieldSpec {
-  readonly type: "text" | "flag" | "integer" | "codes" | "object";
+  readonly type: "text" | "time" | "flag" | "integer" | "codes" | "object";
   /** Undefined = the field must be there. */
   readonly standard: Value | undefined;
 }
@@ -77,7 +77,8 @@ export const kinds: readonly Kind[] = [
       lead: optional,
       html_title: optional,
       html_description: optional,
-      published_at: optional,
+      // Null = not published; what the API sets by itself a file must say.
+      published_at: { type: "time", standard: undefined },
       active: flag(true),
       fields,
     },

@@ -138,8 +138,9 @@ function front(text: string): Parts {
 }
 
 function mismatch({ type, standard }: FieldSpec, value: Value): string | undefined {
-  if (value === null) return standard === null ? undefined : "can't be null";
-  if (type === "text") return typeof value === "string" ? undefined : "must be text (in double quotes)";
+  if (value === null) return standard === null || type === "time" ? undefined : "can't be null";
+  if (type === "text" || type === "time")
+    return typeof value === "string" ? undefined : "must be text (in double quotes)";
   if (type === "flag") return typeof value === "boolean" ? undefined : "must be true or false";
   if (type === "integer") return Number.isSafeInteger(value) ? undefined : "must be a whole number";
   const isList = Array.isArray(value);

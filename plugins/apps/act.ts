@@ -1,0 +1,84 @@
+/** Actions: the only way from an app's page to the back end. SPEC 4.3, CONTRACT 9. No HTTP, no SQL. */
+import { invalid, notFound, type Caller } from "platform";
+import type { ActionState, Flows } from "../flows/api.ts";
+import type { RunStore } from "./run-store.ts";
+import type { AppMeta } from "./serving.ts";
+import type { Action } from "./store.ts";
+
+interface Needed {
+  readonly flows: Flows;
+  readonly runs: RunStore;
+}
+
+export interface Act {
+  readonly app: AppMeta;
+  readonly action: Action;
+  readonly caller: Caller | null;
+  /** Who alone may ask how it ends; null = whoever knows the id. */
+  readonly owner: string | null;
+}
+
+export type Acting = ReturnType<typeof createActing>;
+
+export function createActing({ flows, runs }: Needed) {
+  return {
+    /** Runs the action's flow and waits a second for its end. 422: a reserved parameter, or no such flow. */
+    async run({ app, action, caller, owner }: Act, params: Readonly<Record<string, unknown>>): Promise<ActionState> {
+      checkParams(params);
+      const { accountId, id: appId } = app;
+      const { flow_code: flowCode, action: name } = action;
+      const input = { ...params, ...contextOf({ appId, name, caller }) };
+      const state = await flows.runAction({ accountId, flowCode, input });
+      if (!state) throw invalid({ flow_code: [`there is no active flow ${flowCode}`] });
+      await runs.insert({ processId: state.flow_process_id, accountId, appId, action: name, flowCode, owner });
+      return state;
+    },
+
+    /** 404 for a process that is not of this action, or of somebody else. */
+    async status(
+      { app, action, owner }: Pick<Act, "app" | "action" | "owner">,
+      { processId, waitSeconds, signal }: { processId: string; waitSeconds: number; signal: AbortSignal },
+    ): Promise<ActionState> {
+      const run = await runs.find(app.accountId, processId);
+      const isOurs = run?.appId === app.id && run.action === action.action;
+      if (!run || !isOurs || (run.owner !== null && run.owner !== owner)) throw notFound(noProcess);
+      // By the flow that it was started with: the action may name another one since.
+      const asked = { accountId: app.accountId, flowCode: run.flowCode, processId, waitSeconds, signal };
+      const state = await flows.actionStatus(asked);
+      if (!state) throw notFound(noProcess);
+      return state;
+    },
+  };
+}
+
+/** 404 where the app has no such action. */
+export function actionOf({ actions }: AppMeta, name: string): Action {
+  const action = actions.find((one) => one.action === name);
+  if (!action) throw notFound("the app has no such action");
+  return action;
+}
+
+const noProcess = "this action has started no such flow process";
+/** Filled by the server, so that a flow can rely on them. */
+const reserved = ["kind", "app"] as const;
+const maxParams = 1_000_000;
+
+function checkParams(params: Readonly<Record<string, unknown>>): void {
+  for (const name of reserved)
+    if (Object.hasOwn(params, name))
+      throw invalid({ [name]: ["is filled by the server: give the parameter another name"] });
+  if (JSON.stringify(params).length > maxParams)
+    throw invalid({ base: [`the parameters may have at most ${maxParams} characters`] });
+}
+
+/** Who runs it, beside the parameters at the top of the flow's input. */
+function contextOf({ appId, name, caller }: { appId: string; name: string; caller: Caller | null }) {
+  const user = caller && {
+    id: caller.user.id,
+    login: caller.user.login,
+    name: caller.user.name,
+    email: caller.user.email,
+    role: caller.user.role,
+  };
+  return { kind: "action", app: { id: appId, action: name, user } };
+}

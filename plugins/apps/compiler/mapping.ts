@@ -1,0 +1,53 @@
+/** Reads a source map far enough to say where a place of generated code was written. */
+
+export interface Mapping {
+  readonly mappings: string;
+}
+
+export interface Position {
+  /** From 1. */
+  readonly line: number;
+  /** From 0. */
+  readonly column: number;
+}
+
+const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/** The last place of the same line that is known, else the last one before it. Only mistakes ask: it may read it all. */
+export function originalPosition({ mappings }: Mapping, line: number, column: number): Position {
+  let found: Position = { line: 1, column: 0 };
+  let sourceLine = 0;
+  let sourceColumn = 0;
+  let index = 0;
+  for (const text of mappings.split(";")) {
+    index++;
+    let generated = 0;
+    for (const segment of text === "" ? [] : text.split(",")) {
+      const [step = 0, , lines = 0, columns = 0, ...rest] = numbers(segment);
+      generated += step;
+      sourceLine += lines;
+      sourceColumn += columns;
+      if (index > line || (index === line && generated > column)) return found;
+      if (rest.length > 0 || numbers(segment).length >= 4) found = { line: sourceLine + 1, column: sourceColumn };
+    }
+    if (index >= line) return found;
+  }
+  return found;
+}
+
+/** Base 64 VLQ. */
+function numbers(segment: string): number[] {
+  const values: number[] = [];
+  let value = 0;
+  let shift = 0;
+  for (const character of segment) {
+    const digit = digits.indexOf(character);
+    value += (digit & 31) << shift;
+    shift += 5;
+    if ((digit & 32) !== 0) continue;
+    values.push((value & 1) === 1 ? -(value >> 1) : value >> 1);
+    value = 0;
+    shift = 0;
+  }
+  return values;
+}

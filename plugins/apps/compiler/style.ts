@@ -1,0 +1,110 @@
+/** Style sheets: what an app's own CSS may not ask for, and Tailwind 4. */
+import { transform, type TransformFailure } from "esbuild";
+import { compile } from "tailwindcss";
+import preflight from "tailwindcss/preflight.css" with { type: "text" };
+import theme from "tailwindcss/theme.css" with { type: "text" };
+import utilities from "tailwindcss/utilities.css" with { type: "text" };
+import { candidatesOf } from "./candidates.ts";
+import { mistakeAt, Mistakes, type Task } from "./types.ts";
+
+/** The style sheet of an app: its own CSS (`own`), and what its CSS engine adds. */
+export async function compileStyle({ source, cssEngine }: Task, own: string): Promise<string> {
+  refuseReferences(own, source);
+  const usesTailwind = /@(apply|theme|utility|variant|custom-variant|slot)\b|--(theme|spacing|alpha)\(|\btheme\(/.test(
+    own,
+  );
+  if (cssEngine === "tailwind") return printed(await tailwind("full", own, source));
+  // The page's own Tailwind sees classes only: what stands in style blocks is worked out here.
+  if (cssEngine === "tailwind_all" && usesTailwind) return printed(await tailwind("own", own, source));
+  return own === "" ? "" : printed(own);
+}
+
+const layers = "@layer theme, base, components, utilities;\n";
+const sheets: Readonly<Record<"full" | "own", string>> = {
+  full: `${layers}@layer theme {\n${theme}\n}\n@layer base {\n${preflight}\n}\n@layer utilities {\n${utilities}\n}\n`,
+  own: `${layers}@layer theme {\n${theme}\n}\n`,
+};
+
+async function tailwind(kind: keyof typeof sheets, own: string, source: string): Promise<string> {
+  const nothing = (what: string) => async (): Promise<never> => {
+    throw new Error(`${what} cannot be loaded`);
+  };
+  try {
+    // A new compiler for every app: it keeps what it has seen.
+    const compiler = await compile(sheets[kind] + own, {
+      loadModule: nothing("a plugin"),
+      loadStylesheet: nothing("a style sheet"),
+    });
+    return compiler.build(kind === "full" ? candidatesOf(source) : []);
+  } catch (error) {
+    if (!(error instanceof Error) || error instanceof RangeError) throw error;
+    throw new Mistakes([mistakeAt(source, placeOf(error.message, source), error.message)]);
+  }
+}
+
+/** Tailwind says what is wrong but not where: what it quotes is looked for in the style blocks. */
+function placeOf(message: string, source: string): number {
+  const start = Math.max(0, source.search(/<style\b/i));
+  for (const [, quoted = ""] of message.matchAll(/[`"']([^`"']+)[`"']/g)) {
+    const at = source.indexOf(quoted, start);
+    if (at >= 0) return at;
+  }
+  return start;
+}
+
+/** At-rules that name something outside of the app. */
+const references = new Set(["import", "plugin", "config", "source", "reference", "tailwind", "namespace", "charset"]);
+
+function refuseReferences(css: string, source: string): void {
+  const found: string[] = [];
+  const places = new Map<string, number>();
+  for (const { raw, name } of atRules(css)) {
+    const from = places.get(raw) ?? Math.max(0, source.search(/<style\b/i));
+    const at = source.indexOf(raw, from);
+    places.set(raw, at + raw.length);
+    if (references.has(name)) found.push(mistakeAt(source, at, `@${name} is not possible in an app's style`));
+  }
+  if (found.length > 0) throw new Mistakes(found);
+}
+
+/** The at-rules of a style sheet, with their escapes undone: `@\69 mport` is an @import to a browser. */
+function* atRules(css: string): Generator<{ raw: string; name: string }> {
+  const token =
+    /\/\*[\s\S]*?(?:\*\/|$)|"(?:[^"\\\n]|\\[\s\S])*"?|'(?:[^'\\\n]|\\[\s\S])*'?|@((?:[\w-]|[^\0-\x7f]|\\[\da-f]{1,6}\s?|\\[^\n])+)|\\[\s\S]/gi;
+  for (const [raw, word] of css.matchAll(token)) {
+    if (word !== undefined) yield { raw, name: unescaped(word).toLowerCase() };
+  }
+}
+
+function unescaped(word: string): string {
+  return word.replace(
+    /\\(?:([\da-f]{1,6})\s?|([^\n]))/gi,
+    (_all, hex: string | undefined, plain: string | undefined) => {
+      const code = hex === undefined ? undefined : Number.parseInt(hex, 16);
+      if (code === undefined) return plain ?? "";
+      return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : "\ufffd";
+    },
+  );
+}
+
+/** Without white space and comments. Not for older browsers: nesting that is undone grows without bound. */
+async function printed(css: string): Promise<string> {
+  try {
+    const { code } = await transform(css, {
+      loader: "css",
+      minifyWhitespace: true,
+      target: "esnext",
+      charset: "utf8",
+      logLevel: "silent",
+      legalComments: "none",
+    });
+    return code;
+  } catch (error) {
+    if (!isFailure(error)) throw error;
+    throw new Mistakes(error.errors.map(({ text }) => mistakeAt("", 0, text)));
+  }
+}
+
+function isFailure(error: unknown): error is TransformFailure {
+  return error instanceof Error && "errors" in error && Array.isArray(error.errors) && error.errors.length > 0;
+}

@@ -1,0 +1,39 @@
+/** What passes between the server (compile.ts) and its compiler process (main.ts). */
+import type { AppEngine, CssEngine } from "../compile.ts";
+
+export interface Task {
+  readonly appEngine: AppEngine;
+  readonly cssEngine: CssEngine;
+  readonly source: string;
+  /** The specifiers that an app of this engine may import. */
+  readonly allowed: readonly string[];
+}
+
+/** An engine's output. */
+export interface Code {
+  readonly code: string;
+  /** The component's own style sheet, scoped; "" where it has none. */
+  readonly css: string;
+}
+
+/** Source that does not compile: each mistake as `line:column message` (CONTRACT 10), both counted from 1. */
+export class Mistakes extends Error {
+  readonly mistakes: readonly string[];
+
+  constructor(mistakes: readonly string[]) {
+    super(mistakes.join("; "));
+    this.name = "Mistakes";
+    this.mistakes = mistakes.slice(0, 20);
+  }
+}
+
+export function mistake(line: number, column: number, message: string): string {
+  return `${line}:${column} ${message.split("\n", 1)[0]?.trim().slice(0, 500)}`;
+}
+
+/** The mistake at a place in `source`, given by its offset. */
+export function mistakeAt(source: string, offset: number, message: string): string {
+  const before = source.slice(0, Math.max(0, offset));
+  const lines = before.split(/\r\n|\r|\n/);
+  return mistake(lines.length, (lines.at(-1)?.length ?? 0) + 1, message);
+}

@@ -1,0 +1,161 @@
+/** Vue 3 single-file components: script setup or options, TypeScript, scoped styles. Nothing from other files. */
+import type * as Sfc from "@vue/compiler-sfc";
+// The build for Node reads files and does not bundle; this one has nothing to read them with.
+import * as browserBuild from "@vue/compiler-sfc/dist/compiler-sfc.esm-browser.js";
+import { bundle } from "./bundle.ts";
+import { mistake, mistakeAt, Mistakes, type Code, type Task } from "./types.ts";
+
+// It has the same exports, and no declarations.
+const sfc = browserBuild as unknown as typeof Sfc;
+const filename = "App.vue";
+const component = "__app";
+const noFiles = { fileExists: () => false, readFile: () => undefined, realpath: (path: string) => path };
+
+export async function compileVue({ source, allowed }: Task): Promise<Code> {
+  const descriptor = parse(source);
+  const id = idOf(source);
+  const { script, mapping } = scriptOf(descriptor, id);
+  const css = descriptor.styles.map((style) => styleOf(style, id)).join("\n");
+  const scoped = descriptor.styles.some((style) => style.scoped);
+  const code = `${script}\n${scoped ? `${component}.__scopeId = "data-v-${id}";\n` : ""}export default ${component};\n`;
+  const bundled = await bundle(code, { loader: isTypeScript(descriptor) ? "ts" : "js", allowed, ...mapping });
+  return { code: `${bundled.code}\n${mount(bundled.main ?? component)}`, css };
+}
+
+function parse(source: string): Sfc.SFCDescriptor {
+  const { descriptor, errors } = sfc.parse(source, { filename, ignoreEmpty: true });
+  const found = errors.map((error) => explain(error, descriptor));
+  const refuse = (block: Sfc.SFCBlock, message: string) =>
+    found.push(mistake(block.loc.start.line, block.loc.start.column, message));
+  const { template, script, scriptSetup, styles, customBlocks } = descriptor;
+  for (const block of customBlocks) refuse(block, `<${block.type}> blocks are not possible`);
+  for (const block of [template, script, scriptSetup, ...styles]) {
+    if (!block) continue;
+    if (block.src !== undefined) refuse(block, `<${block.type} src> is not possible: an app is one file`);
+    const known = block.type === "style" ? ["css", "postcss"] : block.type === "template" ? ["html"] : ["js", "ts"];
+    if (block.lang !== undefined && !known.includes(block.lang))
+      refuse(block, `<${block.type} lang="${block.lang}"> is not possible, only ${known.join(", ")}`);
+    if ("module" in block && block.module) refuse(block, "<style module> is not possible: use scoped");
+  }
+  if (!template && !script && !scriptSetup && found.length === 0)
+    found.push(mistake(1, 1, "a component needs a <template> or a <script>"));
+  if (found.length > 0) throw new Mistakes(found);
+  return descriptor;
+}
+
+function scriptOf(descriptor: Sfc.SFCDescriptor, id: string) {
+  const inline = descriptor.scriptSetup !== null;
+  const { template } = descriptor;
+  const script = descriptor.script || inline ? compiledScript(descriptor, id) : undefined;
+  const start = script?.content ?? `const ${component} = {};`;
+  const mapping = script?.map ? { mapping: { mappings: script.map.mappings } } : {};
+  if (inline || !template) return { script: start, mapping };
+  const render = compiledTemplate(template, descriptor, id);
+  return { script: `${start}\n${render}\n${component}.render = render;`, mapping };
+}
+
+function compiledScript(descriptor: Sfc.SFCDescriptor, id: string): Sfc.SFCScriptBlock {
+  try {
+    return sfc.compileScript(descriptor, {
+      id,
+      isProd: true,
+      inlineTemplate: true,
+      genDefaultAs: component,
+      fs: noFiles,
+      templateOptions: { transformAssetUrls: false },
+    });
+  } catch (error) {
+    throw new Mistakes([explain(error, descriptor)]);
+  }
+}
+
+function compiledTemplate(template: Sfc.SFCTemplateBlock, descriptor: Sfc.SFCDescriptor, id: string): string {
+  const { code, errors } = sfc.compileTemplate({
+    source: template.content,
+    filename,
+    id,
+    isProd: true,
+    ...(template.ast && { ast: template.ast }),
+    scoped: descriptor.styles.some((style) => style.scoped),
+    slotted: descriptor.slotted,
+    transformAssetUrls: false,
+    compilerOptions: isTypeScript(descriptor) ? { expressionPlugins: ["typescript"] } : {},
+  });
+  if (errors.length > 0) throw new Mistakes(errors.map((error) => explain(error, descriptor)));
+  return code.replace(/^export function render/m, "function render");
+}
+
+function styleOf(style: Sfc.SFCStyleBlock, id: string): string {
+  const { code, errors } = sfc.compileStyle({
+    source: style.content,
+    filename,
+    id: `data-v-${id}`,
+    isProd: true,
+    scoped: style.scoped === true,
+  });
+  if (errors.length === 0) return code;
+  throw new Mistakes(
+    errors.map((error) => {
+      const { line = 1, column = 1, reason = error.message } = error as Error & CssError; // PostCSS made it
+      // PostCSS counts from the block's first line.
+      const first = style.loc.start;
+      return mistake(first.line + line - 1, line === 1 ? first.column + column - 1 : column, reason);
+    }),
+  );
+}
+
+interface CssError {
+  readonly line?: number;
+  readonly column?: number;
+  readonly reason?: string;
+}
+
+/** Where a mistake is, Vue says in several ways: a location, `(line:column)` of the block, or a picture of the code. */
+function explain(error: unknown, { source, script, scriptSetup }: Sfc.SFCDescriptor): string {
+  if (typeof error === "string") return mistake(1, 1, error);
+  if (!(error instanceof Error)) throw error;
+  const text = error.message.replace(/^\[(@?vue\/compiler-sfc)\] /, "");
+  const message = text.replace(/ \(\d+:\d+\)/, "");
+  const start = placeOf("loc" in error ? error.loc : undefined);
+  if (start) return mistake(start.line, start.column, message);
+  const inBlock = / \((\d+):(\d+)\)/.exec(text.split("\n", 1)[0] ?? "");
+  const drawn = drawnPlace(error.message);
+  if (drawn) return mistake(drawn.line, drawn.column, message);
+  const block = scriptSetup ?? script;
+  if (!inBlock || !block) return mistakeAt(source, block?.loc.start.offset ?? 0, message);
+  return mistake(block.loc.start.line + Number(inBlock[1]) - 1, Number(inBlock[2]) + 1, message);
+}
+
+function placeOf(loc: unknown): { line: number; column: number } | undefined {
+  if (typeof loc !== "object" || loc === null || !("start" in loc)) return undefined;
+  const { start } = loc;
+  if (typeof start !== "object" || start === null || !("line" in start) || !("column" in start)) return undefined;
+  return { line: Number(start.line), column: Number(start.column) };
+}
+
+/** `12 |  code` and below it `   |  ^^^^`. */
+function drawnPlace(message: string): { line: number; column: number } | undefined {
+  const lines = message.split("\n");
+  const at = lines.findIndex((line) => /^ +\| +\^/.test(line));
+  const above = /^(\d+) +\| {2}/.exec(lines[at - 1] ?? "");
+  const marks = lines[at];
+  if (!above || marks === undefined) return undefined;
+  return { line: Number(above[1]), column: marks.indexOf("^") - above[0].length + 1 };
+}
+
+function isTypeScript({ script, scriptSetup }: Sfc.SFCDescriptor): boolean {
+  return (scriptSetup ?? script)?.lang === "ts";
+}
+
+/** Only one component is on the page: its id must change with its styles, no more. FNV-1a. */
+function idOf(source: string): string {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < source.length; at++) hash = Math.imul(hash ^ source.charCodeAt(at), 0x01000193);
+  return (hash >>> 0).toString(36);
+}
+
+function mount(main: string): string {
+  return `import { createApp as __createApp } from "vue";
+__createApp(${main}).mount(document.getElementById("core-app") ?? document.body);
+`;
+}

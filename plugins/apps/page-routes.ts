@@ -1,0 +1,188 @@
+import {
+  etag,
+  notFound,
+  redirect,
+  route,
+  sha256,
+  text,
+  unauthorized,
+  type Reply,
+  type RequestInput,
+  type Route,
+} from "platform";
+import type { Accounts } from "../accounts/api.ts";
+import type { JsonDatabases } from "../jsondb/api.ts";
+import { createUserContext, placeOf } from "./page-context.ts";
+import { noticePage, noticePolicy } from "./page-notice.ts";
+import { pageTemplate, printPage, type PageApp, type PageTemplate } from "./page.ts";
+import type { PreviewApp } from "./preview.ts";
+import type { AppRuntimes } from "./runtimes.ts";
+import type { Serving } from "./serving.ts";
+
+interface Needed {
+  readonly runtimes: AppRuntimes;
+  readonly serving: Pick<Serving, "findForPage" | "tokenFor">;
+  /** The compiled but unsaved app of a preview's address, or undefined where it has passed. */
+  readonly findPreview: (accountId: number, token: string) => Promise<PreviewApp | undefined>;
+  readonly accounts: Pick<Accounts, "unitsOf">;
+  readonly databases: Pick<JsonDatabases, "visitor">;
+}
+
+const noApp = "There is no app at this address, or it is switched off.";
+
+type Input = Omit<RequestInput, "params">;
+
+const html = "text/html; charset=utf-8";
+const query = {
+  embed: "1 = inside a frame of this origin: the page tells its height by `postMessage`",
+  module: "where it is embedded, for `CoreAppContext`: the module",
+  view: "the view, e.g. `tasks/show`",
+  record_id: "the record that is shown there",
+};
+
+/** The pages of apps, and their own files. SPEC 4.3, CONTRACT 10. */
+export function pageRoutes(needed: Needed): Route[] {
+  const show = createShow(needed);
+  const templates = createTemplates(needed.runtimes);
+  return [
+    route(
+      "GET",
+      "/a/:code",
+      {
+        summary: "The page of an app, by its url_code or id",
+        access: { open: "a public app is for everyone; a private one asks for sign-in itself" },
+        onSites: true,
+        query,
+        responses: { 200: "<!doctype html> …", 303: null, 401: { error: "sign in" }, 404: "<!doctype html> …" },
+      },
+      async (input) => {
+        const app = await needed.serving.findForPage(input.account.id, input.params.code);
+        if (!app) return missing(input, noApp);
+        if (!app.public && !input.caller) return signInFirst(input);
+        return show(input, app, templates.of(app, input));
+      },
+    ),
+    route(
+      "GET",
+      "/a/preview/:token",
+      {
+        summary: "The page of a preview, for ten minutes",
+        access: { signedIn: "what is not saved yet is for those who make it" },
+        query,
+        responses: { 200: "<!doctype html> …", 404: "<!doctype html> …" },
+      },
+      async (input) => {
+        const app = await needed.findPreview(input.account.id, input.params.token);
+        if (!app || app.madeById !== input.caller.user.id)
+          return missing(input, "This preview has passed, or it is another person's.");
+        // Its address is the key to it.
+        const reply = await show(input, app, templates.of(app, input, `preview-${input.params.token}`));
+        return { ...reply, headers: { ...reply.headers, "referrer-policy": "no-referrer" } };
+      },
+    ),
+    route(
+      "GET",
+      "/a/-/:file",
+      {
+        summary: "The code or the styles of an app",
+        description: "The name holds the hash of the content: who was shown the page knows it, and it never changes.",
+        access: { open: "the page in its sandbox has no credential; the name cannot be guessed" },
+        onSites: true,
+        responses: { 200: "export default …", 404: { error: "not found" } },
+      },
+      async (input) => {
+        const { file } = input.params;
+        const [key = ""] = file.split(".", 1);
+        const preview = key.startsWith("preview-") ? key.slice("preview-".length) : undefined;
+        const { id } = input.account;
+        const app = preview ? await needed.findPreview(id, preview) : await needed.serving.findForPage(id, key);
+        const asset = app && templates.of(app, input, preview && key).assets.get(file);
+        if (!asset) throw notFound();
+        const shared = app.public && !preview ? "public" : "private";
+        return text(200, asset.code, asset.type, {
+          "cache-control": `${shared}, max-age=31536000, immutable`,
+          // The page's origin is opaque.
+          "access-control-allow-origin": "*",
+          "cross-origin-resource-policy": "cross-origin",
+          etag: etag(file, 1),
+        });
+      },
+    ),
+  ];
+}
+
+/** Made once per build of an app: the cache of apps hands out the same object until the app changes. */
+function createTemplates(runtimes: AppRuntimes) {
+  const made = new WeakMap<PageApp, Map<string, PageTemplate>>();
+  return {
+    of(app: PageApp, { account, caller }: Pick<Input, "account" | "caller">, key?: string): PageTemplate {
+      const isAuthor = caller?.privileges.has("apps") === true;
+      const name = `${account.locale} ${isAuthor}`;
+      const variants = made.get(app) ?? new Map<string, PageTemplate>();
+      const found = variants.get(name);
+      if (found) return found;
+      const template = pageTemplate(app, { runtimes, lang: account.locale, isAuthor, assetKey: key ?? app.id });
+      made.set(app, variants.set(name, template));
+      return template;
+    },
+  };
+}
+
+function createShow({ serving, accounts, databases }: Needed) {
+  const contextOf = createUserContext(accounts);
+  return async (input: Input, app: PageApp, template: PageTemplate): Promise<Reply> => {
+    const { account, caller } = input;
+    const visitor = databases.visitor(input);
+    const context = {
+      user: caller && (await contextOf(account, caller.user)),
+      app: { id: app.id, name: app.name, url_code: app.urlCode },
+      base_url: account.baseUrl,
+      locale: account.locale,
+      timezone: account.timezone,
+      ...placeOf(input.query),
+    };
+    const token = app.trusted ? null : tokenOf(serving, app, { caller, visitor: visitor.cookieKey });
+    return text(200, printPage(template, { context, token }), html, {
+      etag: etagOf(template, [JSON.stringify(context), caller?.tokenId, visitor.cookieKey]),
+      "content-security-policy": template.policy,
+      // No lookups of names for what an app might want to tell.
+      "x-dns-prefetch-control": "off",
+      ...visitor.headers,
+    });
+  };
+}
+
+/** So long a page may be shown again as the browser has it, its token in it. */
+const samePageSeconds = 600;
+
+/** Of all that the page shows but its token, which the browser may keep for a while. */
+function etagOf({ hash }: PageTemplate, shown: readonly unknown[]): string {
+  const slot = Math.floor(Date.now() / 1000 / samePageSeconds);
+  return `"${sha256([hash, slot, ...shown].join("\n")).slice(0, 32)}"`;
+}
+
+type TokenFor = Parameters<Serving["tokenFor"]>;
+
+function tokenOf(serving: Pick<Serving, "tokenFor">, app: TokenFor[0], viewer: TokenFor[1]) {
+  const { token, expiresAt } = serving.tokenFor(app, viewer);
+  const lives = Math.floor((expiresAt.getTime() - Date.now()) / 1000);
+  return { value: token, expires_in: Math.max(lives - samePageSeconds, 60) };
+}
+
+function wantsPage({ headers }: Request): boolean {
+  return (headers.get("accept") ?? "").includes("text/html");
+}
+
+function missing({ request }: Pick<Input, "request">, message: string): Reply {
+  if (!wantsPage(request)) throw notFound();
+  return text(404, noticePage("Not found", message), html, { "content-security-policy": noticePolicy });
+}
+
+/** On the host of a site nobody is signed in: there a private app is none. */
+function signInFirst(input: Input): Reply {
+  const { request, atSite } = input;
+  if (atSite) return missing(input, noApp);
+  if (!wantsPage(request)) throw unauthorized();
+  const { pathname, search } = new URL(request.url);
+  return redirect(303, `/login?return_to=${encodeURIComponent(pathname + search)}`, { "cache-control": "no-store" });
+}

@@ -1,0 +1,29 @@
+/** Where an app can be shown beside its own page. SPEC 2.3, `show_in_module`. Pure. */
+
+export const modules = [
+  "organize",
+  "mail",
+  "crm",
+  "kb",
+  "cms",
+  "connect",
+  "voip",
+  "form",
+  "insight",
+  "billing",
+  "drive",
+  "fiskator",
+  "commerce",
+  "account",
+] as const;
+
+const viewForm = /^[a-z][a-z0-9_]*(?:\/[a-z][a-z0-9_]*){1,3}$/;
+
+export function isModule(value: string): boolean {
+  return modules.some((name) => name === value);
+}
+
+/** A path of a view: `tasks/show`, `contacts/index`. */
+export function isView(value: string): boolean {
+  return value.length <= 100 && viewForm.test(value);
+}

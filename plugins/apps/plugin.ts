@@ -1,0 +1,112 @@
+import { definePlugin, setting } from "platform";
+import { accounts } from "../accounts/api.ts";
+import { flows } from "../flows/api.ts";
+import { jsonDatabases } from "../jsondb/api.ts";
+import { tokens } from "../tokens/api.ts";
+import { createActing } from "./act.ts";
+import { actionRoutes } from "./action-routes.ts";
+import { appTokenPrefix, createAppTokens } from "./app-token.ts";
+import { createCompiler } from "./compile.ts";
+import { createEmbedStore } from "./embed-store.ts";
+import { embedRoutes } from "./embed-routes.ts";
+import migration from "./migrations/001_apps.sql" with { type: "text" };
+import { pageRoutes } from "./page-routes.ts";
+import { previewRoutes } from "./preview-routes.ts";
+import { createPreviewStore } from "./preview-store.ts";
+import { createPreviews } from "./preview.ts";
+import appsApi from "./prompts/apps_api.md" with { type: "text" };
+import appsHtmlApi from "./prompts/apps_html_api.md" with { type: "text" };
+import appsJsApi from "./prompts/apps_js_api.md" with { type: "text" };
+import appsKaboomApi from "./prompts/apps_kaboom_api.md" with { type: "text" };
+import appsPhaserApi from "./prompts/apps_phaser_api.md" with { type: "text" };
+import appsReactApi from "./prompts/apps_react_api.md" with { type: "text" };
+import appsSvelteApi from "./prompts/apps_svelte_api.md" with { type: "text" };
+import appsVueApi from "./prompts/apps_vue_api.md" with { type: "text" };
+import { appExample, appRoutes } from "./routes.ts";
+import { createRunStore } from "./run-store.ts";
+import { runtimeRoutes } from "./runtime-routes.ts";
+import { loadRuntimes } from "./runtimes.ts";
+import { createServing } from "./serving.ts";
+import { storageRoutes } from "./storage-routes.ts";
+import { createStorageStore } from "./storage-store.ts";
+import { createAppStore } from "./store.ts";
+import { tokenRoutes } from "./token-routes.ts";
+import { versionRoutes } from "./version-routes.ts";
+import { createWriting } from "./write.ts";
+
+const windowSeconds = 10;
+const keepRunsDays = 30;
+
+/** Web apps: compiled, sandboxed and served. SPEC 2.3 and 4.3, CONTRACT 10. */
+export default definePlugin({
+  name: "apps",
+  needs: { accounts, tokens, databases: jsonDatabases, flows },
+  config: {
+    rateLimitActions: setting.integer(
+      "RATE_LIMIT_ACTIONS",
+      60,
+      "Public actions and stored values of apps per client address in 10 s, without sign-in",
+      { min: 1, max: 1e9 },
+    ),
+  },
+  migrations: [{ name: "001_apps", sql: migration }],
+  privileges: [{ name: "apps", doc: "make and change web apps", roles: ["manager", "user"] }],
+  models: [{ name: "Core::App", sample: appExample }],
+  prompts: {
+    "apps_api.md": appsApi,
+    "apps_html_api.md": appsHtmlApi,
+    "apps_js_api.md": appsJsApi,
+    "apps_kaboom_api.md": appsKaboomApi,
+    "apps_phaser_api.md": appsPhaserApi,
+    "apps_react_api.md": appsReactApi,
+    "apps_svelte_api.md": appsSvelteApi,
+    "apps_vue_api.md": appsVueApi,
+  },
+  children: { compile: () => import("./compiler/main.ts") },
+
+  async setup(ctx) {
+    const { accounts: people, databases, flows: running } = ctx.services;
+    const runtimes = await loadRuntimes();
+    const compiler = createCompiler(ctx, runtimes);
+    const store = createAppStore(ctx.sql);
+    const runs = createRunStore(ctx.sql);
+    const previewStore = createPreviewStore(ctx.sql);
+    const serving = createServing({ ctx, store, compiler, tokens: createAppTokens(ctx.secrets) });
+    const writing = createWriting({ ctx, store, compiler, forget: serving.changed });
+    const previews = createPreviews({ ctx, store, previews: previewStore, writing });
+    const acting = createActing({ flows: running, runs });
+    ctx.services.tokens.acceptCredential(appTokenPrefix, serving.verify);
+
+    const limit = ctx.config.rateLimitActions;
+    const limits = {
+      runs: ctx.limiter("apps.runs", { limit, windowSeconds }),
+      polls: ctx.limiter("apps.polls", { limit: 5 * limit, windowSeconds }),
+    };
+    const stored = ctx.limiter("apps.storage", { limit, windowSeconds });
+    return {
+      routes: [
+        ...appRoutes({ store, writing }),
+        ...versionRoutes({ store, writing }),
+        ...previewRoutes(previews),
+        ...actionRoutes({ serving, acting, databases, limits }),
+        ...storageRoutes({ ctx, serving, store: createStorageStore(ctx.sql), databases, limit: stored }),
+        ...tokenRoutes(serving),
+        ...embedRoutes(createEmbedStore(ctx.sql)),
+        ...pageRoutes({ runtimes, serving, findPreview: previews.find, accounts: people, databases }),
+        ...runtimeRoutes(runtimes),
+      ],
+      schedules: [
+        {
+          id: "apps.prune",
+          cron: "41 * * * *",
+          run: async () => {
+            await previewStore.prune();
+            await runs.prune(keepRunsDays);
+          },
+        },
+      ],
+      begin: compiler.warm,
+      stop: compiler.stop,
+    };
+  },
+});

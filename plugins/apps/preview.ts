@@ -1,0 +1,87 @@
+/** Compiles an app without saving it, for the one who works at it. No HTTP, no SQL. */
+import { invalid, randomToken, sha256, uuidv7, type BaseContext, type Caller } from "platform";
+import { applied, blank, checkChange, type AppChange } from "./change.ts";
+import type { PreviewRow, PreviewStore } from "./preview-store.ts";
+import type { ServedApp } from "./serving.ts";
+import type { AppStore } from "./store.ts";
+import type { Writing } from "./write.ts";
+
+/** What its page is made of. */
+export type PreviewApp = Pick<
+  ServedApp,
+  | "id"
+  | "accountId"
+  | "name"
+  | "urlCode"
+  | "appEngine"
+  | "cssEngine"
+  | "public"
+  | "trusted"
+  | "dbCode"
+  | "appCode"
+  | "cssCode"
+  | "fields"
+> & {
+  /** Nobody else is shown it: its code would run with their rights. */
+  readonly madeById: number;
+  readonly expiresAt: Date;
+};
+
+interface Needed {
+  readonly ctx: Pick<BaseContext, "transaction" | "cache">;
+  readonly store: AppStore;
+  readonly previews: PreviewStore;
+  readonly writing: Pick<Writing, "buildOf">;
+}
+
+const livesMs = 10 * 60_000;
+const mostPerPerson = 20;
+
+export type Previews = ReturnType<typeof createPreviews>;
+
+export function createPreviews({ ctx, store, previews, writing }: Needed) {
+  // The same object each time: the page keeps what it made of it. A preview never changes.
+  const cache = ctx.cache<PreviewApp>({
+    name: "apps.previews",
+    max: 50,
+    load: async (key) => {
+      const [accountId = "", hash = ""] = key.split("/");
+      const row = await previews.find(Number(accountId), hash);
+      return row && previewApp(row);
+    },
+  });
+
+  return {
+    /** `id` is a saved app that it is a draft of: it then has that one's actions, storage and database. */
+    async create({ account, user }: Caller, { id, ...given }: AppChange & { readonly id?: string | null }) {
+      checkChange(given);
+      const saved = id ? await store.find(account.id, id) : undefined;
+      if (id && !saved) throw invalid({ id: ["names no app"] });
+      const app = applied(saved ?? { ...blank, name: "Preview" }, given);
+      if (!/\S/.test(app.sourceCode)) throw invalid({ source_code: ["can't be blank"] });
+      const { appCode, cssCode } = await writing.buildOf(app);
+      const token = randomToken();
+      const expiresAt = new Date(Date.now() + livesMs);
+      const { name, appEngine, cssEngine, fields, config } = app;
+      const whose = { tokenHash: sha256(token), accountId: account.id, userId: user.id, appId: saved?.id ?? null };
+      const row = { ...whose, name, appEngine, cssEngine, appCode, cssCode, fields, config, expiresAt };
+      await ctx.transaction((tx) => previews.insert(tx, row, mostPerPerson));
+      return { token, expiresAt };
+    },
+
+    async find(accountId: number, token: string): Promise<PreviewApp | undefined> {
+      if (token.length > 100) return undefined;
+      const key = `${accountId}/${sha256(token)}`;
+      const found = cache.peek(key) ?? (await cache.get(key));
+      return found && found.expiresAt.getTime() > Date.now() ? found : undefined;
+    },
+  };
+}
+
+function previewApp(row: PreviewRow): PreviewApp {
+  const { accountId, userId, name, appEngine, cssEngine, appCode, cssCode, fields, dbCode, expiresAt } = row;
+  // Without a saved app nothing of the server is open to it: its token names no app.
+  const id = row.appId ?? uuidv7();
+  const code = { name, appEngine, cssEngine, appCode, cssCode, fields };
+  return { id, accountId, urlCode: "", ...code, public: false, trusted: false, dbCode, madeById: userId, expiresAt };
+}

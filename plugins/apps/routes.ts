@@ -1,0 +1,247 @@
+import { created, etag, expectedVersion, field, invalid, list, noContent, ok, pageOf, route, Type } from "platform";
+import { wildcardPattern, type Route } from "platform";
+import { limits } from "./change.ts";
+import { appEngines, cssEngines } from "./compile.ts";
+import { editable, edited } from "./edit.ts";
+import { toApi, type Action, type AppFilter, type AppRow, type AppStore, type Json } from "./store.ts";
+import type { Writing } from "./write.ts";
+
+const JsonObject = Type.Unsafe<Json>(Type.Object({}, { additionalProperties: true }));
+const ActionInput = Type.Unsafe<Action>(
+  Type.Object({
+    action: Type.String({
+      pattern: "^[A-Za-z][A-Za-z0-9_-]*$",
+      maxLength: 100,
+      description: "a name: letters, digits, - and _",
+    }),
+    flow_code: field.code(),
+    description: Type.Optional(field.line(2000)),
+    public: Type.Optional(field.flag()),
+  }),
+);
+const optional = {
+  url_code: Type.Optional(field.line()),
+  description: Type.Optional(field.line(10_000)),
+  app_engine: Type.Optional(field.nullable(field.oneOf(appEngines))),
+  css_engine: Type.Optional(field.nullable(field.oneOf(cssEngines))),
+  public: Type.Optional(field.flag()),
+  active: Type.Optional(field.flag()),
+  db_code: Type.Optional(
+    field.nullable(Type.String({ pattern: "^[A-Za-z0-9_-]*$", maxLength: 100, description: "the code of a database" })),
+  ),
+  show_in_module: Type.Optional(field.line(100)),
+  dashboard_widget: Type.Optional(field.nullable(field.flag())),
+  prompt: Type.Optional(field.nullable(Type.String())),
+  actions: Type.Optional(field.nullable(Type.Array(ActionInput, { maxItems: limits.actions }))),
+  fields: Type.Optional(field.nullable(JsonObject)),
+  config: Type.Optional(field.nullable(JsonObject)),
+  trusted: Type.Optional(field.flag()),
+};
+// How long it and the prompt may be is counted in change.ts.
+const source_code = Type.String({ minLength: 1, pattern: String.raw`\S`, description: "not blank" });
+const AppInput = Type.Object({ name: field.name(), source_code, ...optional });
+export const AppChanges = Type.Object({
+  name: Type.Optional(field.name()),
+  source_code: Type.Optional(source_code),
+  ...optional,
+});
+const Replacement = Type.Object({
+  field: field.oneOf(editable),
+  old_string: Type.Optional(Type.String()),
+  new_string: Type.Optional(Type.String()),
+  old: Type.Optional(Type.String()),
+  new: Type.Optional(Type.String()),
+  replace_all: Type.Optional(field.nullable(field.flag())),
+});
+
+const source = "<script>\n  let count = $state(0);\n</script>\n<button onclick={() => count++}>{count}</button>";
+const saved = {
+  name: "Counter",
+  url_code: "counter",
+  description: "Counts clicks",
+  app_engine: "svelte",
+  css_engine: "tailwind_all",
+  source_code: source,
+  public: true,
+  active: true,
+  db_code: "counter",
+  show_in_module: "crm",
+  dashboard_widget: true,
+  prompt: null,
+  actions: [{ action: "weather", flow_code: "weather-advice", description: "Advice by the weather", public: true }],
+  fields: { dashboard_widget: true },
+  config: {},
+};
+const created_at = "2026-01-31T10:00:00.000Z";
+export const appExample = {
+  id: "019a9c1e-0000-7000-8000-000000000003",
+  ...saved,
+  trusted: false,
+  app_build_time: 9,
+  css_build_time: 14,
+  created_by_id: 1,
+  updated_by_id: null,
+  created_at,
+  updated_at: created_at,
+};
+export const versionExample = { version: 1, created_at, created_by_id: 1, ...saved };
+const updatedExample = { ...appExample, name: "Clicks", updated_by_id: 1 };
+const { name, url_code, description, app_engine, css_engine, actions, db_code } = saved;
+export const requestExample = {
+  name,
+  url_code,
+  description,
+  app_engine,
+  css_engine,
+  source_code: source,
+  public: true,
+};
+const buildFails = { source_code: ["3:14 Unexpected token"] };
+
+export const access = { privilege: "apps" } as const;
+const ifMatch = 'With `If-Match: "<etag>"` of a version that is no longer the latest: 412.';
+
+interface Needed {
+  readonly store: AppStore;
+  readonly writing: Writing;
+}
+
+/** SPEC 4.3; `:id` is the id, or the url_code. */
+export function appRoutes({ store, writing }: Needed): Route[] {
+  return [
+    route(
+      "GET",
+      "/core/apps",
+      {
+        summary: "List apps",
+        access,
+        query: {
+          q: "searches name, url_code and description; `*` and `%` are wildcards",
+          app_engine: appEngines.join(", "),
+          show_in_module: "exactly this module or view",
+          dashboard_widget: "`true`: those that can be tiles of a dashboard",
+          active: "true or false",
+          public: "true or false",
+          limit: "1 to 1000, default 100",
+          offset: "where the page begins",
+        },
+        responses: { 200: [appExample] },
+      },
+      async ({ account, query }) => {
+        const { rows, total } = await store.list(account.id, filterOf(query), pageOf(query));
+        return list(rows.map(toApi), total);
+      },
+    ),
+    route(
+      "POST",
+      "/core/apps",
+      {
+        summary: "Make an app",
+        description:
+          "The source is compiled at once: what does not build is 422 under `source_code`, with line and column. " +
+          "`url_code` is made from the name where missing. The page stands at `/a/<url_code>`.",
+        access,
+        body: { key: "app", schema: AppInput },
+        request: { ...requestExample, db_code, actions },
+        responses: { 201: appExample, 422: buildFails },
+      },
+      async ({ caller, body }) => created(...shown(await writing.create(caller, body))),
+    ),
+    route(
+      "GET",
+      "/core/apps/:id",
+      { summary: "One app", access, responses: { 200: appExample } },
+      async ({ caller, params }) => ok(...shown(await writing.find(caller, params.id))),
+    ),
+    route(
+      "PATCH",
+      "/core/apps/:id",
+      {
+        summary: "Change an app",
+        description:
+          "Only the given fields. A build that fails changes nothing. `fields` is replaced as a whole, but keeps " +
+          `\`dashboard_widget\`. ${ifMatch}`,
+        access,
+        body: { key: "app", schema: AppChanges },
+        request: { name: "Clicks" },
+        responses: { 200: updatedExample, 422: buildFails },
+      },
+      async ({ caller, params, body, request }) =>
+        ok(
+          ...shown(
+            await writing.update(
+              caller,
+              params.id,
+              () => body,
+              (id) => expectedVersion(request, id),
+            ),
+          ),
+        ),
+    ),
+    route(
+      "DELETE",
+      "/core/apps/:id",
+      {
+        summary: "Delete an app with its versions and what it stores for its visitors",
+        access,
+        responses: { 204: null },
+      },
+      async ({ caller, params }) => {
+        await writing.remove(caller, params.id);
+        return noContent();
+      },
+    ),
+    route(
+      "PATCH",
+      "/core/apps/:id/replace",
+      {
+        summary: "Replace text in `source_code`, `prompt` or `fields`",
+        description:
+          "The first occurrence, or with `replace_all` every one; `old` and `new` are other names of `old_string` and " +
+          "`new_string`. `fields` is edited as compact JSON, or where `old_string` is not found there, as JSON indented " +
+          `by two. ${ifMatch}`,
+        access,
+        body: { schema: Replacement },
+        request: { field: "source_code", old_string: "count++", new_string: "count += 2" },
+        responses: { 200: updatedExample, 422: { old_string: ["is not found"] } },
+      },
+      async ({ caller, params, body, request }) => {
+        const work = (row: AppRow) => edited(row, body);
+        return ok(...shown(await writing.update(caller, params.id, work, (id) => expectedVersion(request, id))));
+      },
+    ),
+  ];
+}
+
+export function shown(row: AppRow): Parameters<typeof ok> {
+  return [toApi(row), { etag: etag(row.id, row.version) }];
+}
+
+function filterOf(query: URLSearchParams): AppFilter {
+  const q = query.get("q");
+  return {
+    q: q ? wildcardPattern(q) : undefined,
+    appEngine: query.get("app_engine") || undefined,
+    showInModule: query.get("show_in_module") || undefined,
+    dashboardWidget: flagOf(query, "dashboard_widget"),
+    active: flagOf(query, "active"),
+    public: flagOf(query, "public"),
+  };
+}
+
+const flags: Readonly<Record<string, boolean>> = {
+  true: true,
+  yes: true,
+  "1": true,
+  false: false,
+  no: false,
+  "0": false,
+};
+
+function flagOf(query: URLSearchParams, parameter: string): boolean | undefined {
+  const given = query.get(parameter);
+  if (!given) return undefined;
+  const value = Object.hasOwn(flags, given) ? flags[given] : undefined;
+  if (value === undefined) throw invalid({ [parameter]: ["must be true or false"] });
+  return value;
+}

@@ -1,0 +1,106 @@
+import { invalid, jsonText, noContent, notFound, ok, route, tooMany, Type, unauthorized } from "platform";
+import type { BaseContext, RequestInput, Route } from "platform";
+import { limitKey, type JsonDatabases } from "../jsondb/api.ts";
+import type { Serving } from "./serving.ts";
+import type { StorageStore } from "./storage-store.ts";
+import { appFor, ownerOf } from "./visit.ts";
+
+const access = {
+  open: "the visitor's own: known by the app's token, the session, or on a public app by the cookie",
+} as const;
+const shared = { access, apps: "what the app stores for this visitor", onSites: true } as const;
+const example = { key: "theme", value: "dark" };
+
+interface Needed {
+  readonly ctx: Pick<BaseContext, "transaction">;
+  readonly serving: Serving;
+  readonly store: StorageStore;
+  readonly databases: JsonDatabases;
+  /** Writes of visitors without sign-in, by their address. */
+  readonly limit: ReturnType<BaseContext["limiter"]>;
+}
+
+type Input = Omit<RequestInput, "params" | "body"> & { readonly params: { readonly id: string } };
+
+/** `core.storage`: small JSON values for each app and visitor. CONTRACT 10. */
+export function storageRoutes({ ctx, serving, store, databases, limit }: Needed): Route[] {
+  const whoseIs = async (input: Input) => {
+    const app = await appFor(serving, input, input.params.id);
+    if (!input.caller && !app.public) throw unauthorized();
+    const { owner, headers } = ownerOf(databases, input);
+    return { headers, whose: { accountId: app.accountId, appId: app.id, owner } };
+  };
+  const whoWrites = async (input: Input) => {
+    if (!input.caller) {
+      const { allowed, retryAfterSeconds } = await limit.take(limitKey(input.ip));
+      if (!allowed) throw tooMany(retryAfterSeconds);
+    }
+    return whoseIs(input);
+  };
+  return [
+    route(
+      "GET",
+      "/core/apps/:id/storage",
+      { summary: "The keys that an app stores for its visitor", ...shared, responses: { 200: [example.key] } },
+      async (input) => {
+        const { whose, headers } = await whoseIs(input);
+        return ok(await store.keys(whose), headers);
+      },
+    ),
+    route(
+      "GET",
+      "/core/apps/:id/storage/:key",
+      { summary: "One stored value", ...shared, responses: { 200: example, 404: { error: "not found" } } },
+      async (input) => {
+        const { whose, headers } = await whoseIs(input);
+        const key = keyOf(input.params.key);
+        const value = await store.get(whose, key);
+        if (value === undefined) throw notFound();
+        return jsonText(200, `{"key":${JSON.stringify(key)},"value":${value}}`, headers);
+      },
+    ),
+    route(
+      "PUT",
+      "/core/apps/:id/storage/:key",
+      {
+        summary: "Store a value",
+        description: "Any JSON; at most 1 MB and 1000 keys for each visitor of an app.",
+        ...shared,
+        body: { schema: Type.Object({ value: Type.Unknown() }) },
+        request: { value: example.value },
+        responses: {
+          200: example,
+          422: { value: ["is too much: an app stores at most 1000000 bytes for each visitor"] },
+        },
+      },
+      async (input) => {
+        const { whose, headers } = await whoWrites(input);
+        const key = keyOf(input.params.key);
+        const value = JSON.stringify(input.body.value);
+        const stored = await ctx.transaction((tx) => store.set(tx, whose, { key, value }));
+        if (!stored) throw notFound("there is no such app");
+        return jsonText(200, `{"key":${JSON.stringify(key)},"value":${value}}`, headers);
+      },
+    ),
+    route(
+      "DELETE",
+      "/core/apps/:id/storage/:key",
+      { summary: "Forget a value", ...shared, responses: { 204: null } },
+      async (input) => {
+        const { whose, headers } = await whoWrites(input);
+        const key = keyOf(input.params.key);
+        await ctx.transaction((tx) => store.delete(tx, whose, key));
+        return noContent(headers);
+      },
+    ),
+  ];
+}
+
+const maxKey = 200;
+
+function keyOf(given: string): string {
+  if (given.length > maxKey) throw invalid({ key: [`may have at most ${maxKey} characters`] });
+  if (given === "" || given.includes("\0") || !given.isWellFormed())
+    throw invalid({ key: ["has a character that cannot be stored"] });
+  return given;
+}

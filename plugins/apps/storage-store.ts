@@ -1,0 +1,79 @@
+/** All SQL about what apps store for their visitors. */
+import { invalid, type Queryable, type Sql, type Tx } from "platform";
+
+export interface StorageOwner {
+  readonly accountId: number;
+  readonly appId: string;
+  /** `user:<id>` or `visitor:<key>`. */
+  readonly owner: string;
+}
+
+export interface Entry {
+  readonly key: string;
+  /** JSON text. */
+  readonly value: string;
+}
+
+export const storageLimits = { bytes: 1_000_000, entries: 1000 } as const;
+
+export type StorageStore = ReturnType<typeof createStorageStore>;
+
+export function createStorageStore(sql: Sql) {
+  const owned = (on: Queryable, { accountId, appId, owner }: StorageOwner) => on`
+    owner = ${owner} and app_id = (select id from apps where account_id = ${accountId} and id = ${appId})`;
+
+  /** Books the difference; its row is locked until the transaction ends, so that nobody books past the limit. */
+  const book = async (tx: Tx, { accountId, appId, owner }: StorageOwner, bytes: number, entries: number) => {
+    const [usage] = await tx<{ bytes: number; entries: number }[]>`
+      insert into app_storage_usage as u (app_id, owner, bytes, entries)
+      select id, ${owner}, ${bytes}, ${entries} from apps where account_id = ${accountId} and id = ${appId}
+      on conflict (app_id, owner) do update set bytes = u.bytes + excluded.bytes, entries = u.entries + excluded.entries
+      returning bytes, entries`;
+    return usage;
+  };
+
+  const sizeOf = async (tx: Tx, whose: StorageOwner, key: string): Promise<number | undefined> => {
+    const [row] = await tx<{ size: number }[]>`
+      select octet_length(key) + octet_length(value) as size from app_storage where ${owned(tx, whose)} and key = ${key}`;
+    return row?.size;
+  };
+
+  return {
+    async keys(whose: StorageOwner): Promise<string[]> {
+      const rows = await sql<{ key: string }[]>`
+        select key from app_storage where ${owned(sql, whose)} order by key collate "C"`;
+      return rows.map(({ key }) => key);
+    },
+
+    async get(whose: StorageOwner, key: string): Promise<string | undefined> {
+      const [row] = await sql<{ value: string }[]>`
+        select value from app_storage where ${owned(sql, whose)} and key = ${key}`;
+      return row?.value;
+    },
+
+    /** Throws the 422 where it would be too much in all. Undefined where the app is gone. */
+    async set(tx: Tx, whose: StorageOwner, { key, value }: Entry): Promise<true | undefined> {
+      // First, for its lock: who comes second then sees what the first has written.
+      if (!(await book(tx, whose, 0, 0))) return undefined;
+      const before = await sizeOf(tx, whose, key);
+      const size = new TextEncoder().encode(key + value).length;
+      const usage = await book(tx, whose, size - (before ?? 0), before === undefined ? 1 : 0);
+      if (usage && usage.bytes > storageLimits.bytes)
+        throw invalid({ value: [`is too much: an app stores at most ${storageLimits.bytes} bytes for each visitor`] });
+      if (usage && usage.entries > storageLimits.entries)
+        throw invalid({ key: [`is one too many: an app stores at most ${storageLimits.entries} for each visitor`] });
+      await tx`
+        insert into app_storage (app_id, owner, key, value) values (${whose.appId}, ${whose.owner}, ${key}, ${value})
+        on conflict (app_id, owner, key) do update set value = excluded.value, updated_at = now()`;
+      return true;
+    },
+
+    async delete(tx: Tx, whose: StorageOwner, key: string): Promise<void> {
+      if (!(await book(tx, whose, 0, 0))) return;
+      const before = await sizeOf(tx, whose, key);
+      if (before === undefined) return;
+      await tx`delete from app_storage where ${owned(tx, whose)} and key = ${key}`;
+      await book(tx, whose, -before, -1);
+    },
+  };
+}

@@ -1,0 +1,34 @@
+import { credentialOf, ok, route, secret, unauthorized, type Route } from "platform";
+import type { Serving } from "./serving.ts";
+import { appFor } from "./visit.ts";
+
+/** CONTRACT 10: a page that stays open keeps a token that works. */
+export function tokenRoutes(serving: Serving): Route[] {
+  return [
+    route(
+      "POST",
+      "/core/apps/:id/token",
+      {
+        summary: "Renew the token of an app's page",
+        description:
+          "With a token that still works; it lasts an hour, and is renewed for a day after the page was loaded.",
+        access: { open: "the token itself is the credential" },
+        apps: "its own renewal",
+        onSites: true,
+        responses: {
+          200: { token: "capp_…", expires_in: 3600, expires_at: "2026-01-31T11:00:00.000Z" },
+          401: { error: "the page was loaded a day ago: load it again" },
+        },
+      },
+      async (input) => {
+        const app = await appFor(serving, input, input.params.id);
+        if (input.app?.appId !== app.id) throw unauthorized("send the token of the app's page");
+        const renewed = serving.renew(credentialOf(input.request.headers)?.token ?? "");
+        if (!renewed) throw unauthorized("the page was loaded a day ago: load it again");
+        const { token, expiresAt } = renewed;
+        const expires_in = Math.max(0, Math.floor((expiresAt.getTime() - Date.now()) / 1000));
+        return secret(ok({ token, expires_in, expires_at: expiresAt }, { "cache-control": "no-store" }));
+      },
+    ),
+  ];
+}

@@ -1,0 +1,10 @@
+/** The slug in an app's address. SPEC 2.3. Pure. */
+
+/** Without the characters that an address cannot carry: "Moja apka!" -> "Mojaapka", "zażółć" -> "zazolc". */
+export function cleanUrlCode(given: string): string {
+  return given
+    .normalize("NFKD")
+    .replaceAll("ł", "l")
+    .replaceAll("Ł", "L")
+    .replaceAll(/[^A-Za-z0-9_-]/g, "");
+}

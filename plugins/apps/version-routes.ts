@@ -1,0 +1,49 @@
+import { expectedVersion, integerId, list, notFound, ok, pageOf, route, type Route } from "platform";
+import { access, appExample, shown, versionExample } from "./routes.ts";
+import { versionToApi, type AppStore } from "./store.ts";
+import type { Writing } from "./write.ts";
+
+interface Needed {
+  readonly store: AppStore;
+  readonly writing: Writing;
+}
+
+/** Every save is a version. CONTRACT 10. */
+export function versionRoutes({ store, writing }: Needed): Route[] {
+  return [
+    route(
+      "GET",
+      "/core/apps/:id/versions",
+      {
+        summary: "List an app's versions, the latest first",
+        access,
+        query: { limit: "1 to 1000, default 100", offset: "where the page begins" },
+        responses: { 200: [versionExample] },
+      },
+      async ({ caller, params, query }) => {
+        const { id } = await writing.find(caller, params.id);
+        const { rows, total } = await store.versions(caller.account.id, id, pageOf(query));
+        return list(rows.map(versionToApi), total);
+      },
+    ),
+    route(
+      "POST",
+      "/core/apps/:id/versions/:n/restore",
+      {
+        summary: "Save an earlier version anew",
+        description:
+          'With `If-Match: "<etag>"` of a version that is no longer the latest: 412. `trusted` stays as it is.',
+        access,
+        responses: { 200: { ...appExample, updated_by_id: 1 } },
+      },
+      async ({ caller, params, request }) => {
+        const version = integerId(params.n);
+        if (version > maxVersion) throw notFound();
+        return ok(...shown(await writing.restore(caller, params.id, version, (id) => expectedVersion(request, id))));
+      },
+    ),
+  ];
+}
+
+/** What the column holds. */
+const maxVersion = 2 ** 31 - 1;

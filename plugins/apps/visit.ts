@@ -1,0 +1,24 @@
+/** Who uses an app: a signed-in person, or the visitor of a page or browser. */
+import { notFound, type RequestInput } from "platform";
+import type { JsonDatabases } from "../jsondb/api.ts";
+import type { AppMeta, Serving } from "./serving.ts";
+
+type Input = Pick<RequestInput, "request" | "account" | "caller" | "app" | "ip" | "secure">;
+
+/** The active app of this id or url_code; 404 where there is none, or an app's token asks for another one. */
+export async function appFor(
+  serving: Serving,
+  { account, app }: Pick<RequestInput, "account" | "app">,
+  codeOrId: string,
+): Promise<AppMeta> {
+  const found = await serving.findActive(account.id, codeOrId);
+  if (!found || (app && app.appId !== found.id)) throw notFound("there is no such app");
+  return found;
+}
+
+/** Who it is that the app keeps something for, and the header that a browser without an app's token is known by. */
+export function ownerOf(databases: JsonDatabases, input: Input) {
+  if (input.caller) return { owner: `user:${input.caller.user.id}`, headers: {} };
+  const { cookieKey, headers } = databases.visitor(input);
+  return { owner: `visitor:${cookieKey}`, headers };
+}

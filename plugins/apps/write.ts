@@ -1,0 +1,151 @@
+/** Making, changing and deleting apps: who may, what is built, and what follows from it. */
+import { forbidden, invalid, notFound, preconditionFailed, slugOf, uuidv7 } from "platform";
+import type { BaseContext, Caller, ModelChange, Tx } from "platform";
+import { applied, blank, changeTo, checkChange, sameCode, type AppChange, type NewApp } from "./change.ts";
+import type { Compiler } from "./compile.ts";
+import { toApi, type AppRow, type AppStore, type Build, type Saved } from "./store.ts";
+
+interface Needed {
+  readonly ctx: Pick<BaseContext, "transaction" | "changed">;
+  readonly store: AppStore;
+  readonly compiler: Compiler;
+  /** After the commit, before the answer: these have changed. */
+  readonly forget: (...rows: readonly AppRow[]) => Promise<void>;
+}
+
+/** The version of the app of this id that the caller has seen; undefined = whichever. */
+export type SeenVersion = (id: string) => number | undefined;
+
+export type Writing = ReturnType<typeof createWriting>;
+
+export function createWriting({ ctx, store, compiler, forget }: Needed) {
+  /** Throws the 422 of a build that fails: it changes nothing. CONTRACT 10. */
+  const buildOf = async ({ appEngine, cssEngine, sourceCode: source }: Saved): Promise<Build> => {
+    const result = await compiler.compile({ appEngine, cssEngine, source });
+    if (!result.ok) throw invalid({ source_code: [...result.mistakes] });
+    return { ...result.compiled, toolchain: compiler.toolchain };
+  };
+
+  const withUrlCode = async (tx: Tx, accountId: number, app: Saved): Promise<Saved> => {
+    if (app.urlCode !== "") return app;
+    return { ...app, urlCode: await store.freeUrlCode(tx, accountId, slugOf(app.name) || "app") };
+  };
+
+  const find = async ({ account }: Caller, key: string): Promise<AppRow> => {
+    const row = await store.find(account.id, key);
+    if (!row) throw notFound();
+    return row;
+  };
+
+  const create = async (caller: Caller, given: NewApp): Promise<AppRow> => {
+    const { account, user } = caller;
+    checkChange(given);
+    const app = applied(blank, given);
+    const trusted = given.trusted ?? false;
+    mayWrite(caller, { before: undefined, after: app, trusted });
+    const build = await buildOf(app);
+    const row = await ctx.transaction(async (tx) => {
+      const whole = await withUrlCode(tx, account.id, app);
+      const owned = { id: uuidv7(), accountId: account.id, userId: user.id, trusted };
+      const made = await store.insert(tx, { ...whole, ...owned, build });
+      await ctx.changed(changeOf("create", made), tx);
+      return made;
+    });
+    await forget(row);
+    return row;
+  };
+
+  /** `key` is an id or a url_code; `work` sees the app as it is. */
+  const update = async (
+    caller: Caller,
+    key: string,
+    work: (before: AppRow) => AppChange,
+    seenVersion: SeenVersion,
+  ): Promise<AppRow> => {
+    const { account, user } = caller;
+    const { id } = await find(caller, key);
+    const expected = seenVersion(id);
+    for (;;) {
+      const seen = await find(caller, id);
+      if (expected !== undefined && seen.version !== expected) throw preconditionFailed();
+      const planned = plan(caller, seen, work);
+      // Built before the transaction: the row is not held meanwhile.
+      const build = sameCode(planned.app, seen) ? undefined : await buildOf(planned.app);
+      const saved = await ctx.transaction(async (tx) => {
+        const before = await store.lock(tx, account.id, id);
+        if (!before) throw notFound();
+        if (expected !== undefined && before.version !== expected) throw preconditionFailed();
+        const now = before.version === seen.version ? planned : plan(caller, before, work);
+        // Changed by somebody else meanwhile, so that the build would be another.
+        if (!sameCode(now.app, build ? planned.app : before)) return undefined;
+        const owned = { id, accountId: account.id, userId: user.id, trusted: now.trusted };
+        const row = await store.update(tx, { ...(await withUrlCode(tx, account.id, now.app)), ...owned, build });
+        await ctx.changed(changeOf("update", row), tx);
+        return { before, row };
+      });
+      if (!saved) continue;
+      await forget(saved.before, saved.row);
+      return saved.row;
+    }
+  };
+
+  const remove = async (caller: Caller, key: string): Promise<void> => {
+    const { id } = await find(caller, key);
+    const row = await ctx.transaction(async (tx) => {
+      const found = await store.lock(tx, caller.account.id, id);
+      if (!found) throw notFound();
+      mayWrite(caller, { before: found, after: found, trusted: found.trusted });
+      await store.delete(tx, caller.account.id, id);
+      await ctx.changed(changeOf("destroy", found), tx);
+      return found;
+    });
+    await forget(row);
+  };
+
+  /** Saves what an earlier version was, as a new one. Whether the app is trusted is not part of it. */
+  const restore = async (caller: Caller, key: string, version: number, seenVersion: SeenVersion): Promise<AppRow> => {
+    const { id } = await find(caller, key);
+    const old = await store.version(caller.account.id, id, version);
+    if (!old) throw notFound();
+    const change = changeTo(old);
+    return update(caller, id, () => change, seenVersion);
+  };
+
+  return { find, create, update, remove, restore, buildOf };
+}
+
+function plan(caller: Caller, before: AppRow, work: (before: AppRow) => AppChange): { app: Saved; trusted: boolean } {
+  const given = work(before);
+  checkChange(given);
+  const app = applied(before, given);
+  const trusted = given.trusted ?? before.trusted;
+  mayWrite(caller, { before, after: app, trusted });
+  return { app, trusted };
+}
+
+interface Write {
+  readonly before: AppRow | undefined;
+  readonly after: Saved;
+  readonly trusted: boolean;
+}
+
+/**
+ * Everyone with `apps` may write every app of the account, but for two things that would lend them others' rights:
+ * a trusted app runs on its viewer's session, and an app with a database opens that for every viewer with `dbs`.
+ */
+function mayWrite(caller: Caller, { before, after, trusted }: Write): void {
+  if ((trusted || before?.trusted) && !mayTrust(caller))
+    throw forbidden("`trusted`: such an app is made and changed by an admin only, with a token that is not narrowed");
+  const opens = after.dbCode !== null && (!before || after.dbCode !== before.dbCode || !sameCode(before, after));
+  if (opens && !caller.privileges.has("dbs"))
+    throw forbidden("`db_code`: the code of an app with a database needs the privilege `dbs`");
+}
+
+/** A narrowed token would make itself one that is not: its app would run on the whole session of an administrator. */
+function mayTrust({ user, narrowedTo }: Caller): boolean {
+  return user.role === "admin" && narrowedTo.length === 0;
+}
+
+function changeOf(kind: ModelChange["kind"], row: AppRow): ModelChange {
+  return { accountId: row.accountId, sourceType: "Core::App", kind, id: row.id, data: toApi(row) };
+}

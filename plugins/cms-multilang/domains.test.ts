@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { otherAccount, startTestApp, type TestApp } from "../../tests/harness.ts";
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp({ env: { BASE_URL: "https://main.example.com" } });
+});
+afterAll(() => app.stop());
+
+let sites = 0;
+async function newSite(): Promise<string> {
+  const code = `site-${++sites}`;
+  expect((await app.post("/cms/sites.json", { site: { code, name: code } })).status).toBe(201);
+  return code;
+}
+
+const add = (site_code: string, name: string, fields: object = {}) =>
+  app.post("/cms/domains.json", { domain: { name, site_code, ...fields } });
+const primaries = async (site: string) =>
+  (await app.get(`/cms/domains.json?site_code=${site}`)).json
+    .filter((domain: { primary: boolean }) => domain.primary)
+    .map((domain: { name: string }) => domain.name);
+
+test("a site has one primary domain: the first, then the one that is made it, then the oldest left", async () => {
+  const site = await newSite();
+  expect((await add(site, "a.one.test", { primary: false })).json.primary).toBe(true);
+  expect((await add(site, "b.one.test")).json.primary).toBe(false);
+  expect((await add(site, "c.one.test", { primary: true })).json.primary).toBe(true);
+  expect(await primaries(site)).toEqual(["c.one.test"]);
+  expect((await app.patch("/cms/domains/b.one.test.json", { domain: { primary: true } })).json.primary).toBe(true);
+  expect(await primaries(site)).toEqual(["b.one.test"]);
+  const refused = await app.patch("/cms/domains/b.one.test.json", { domain: { primary: false } });
+  expect([refused.status, Object.keys(refused.json)]).toEqual([422, ["primary"]]);
+  expect((await app.delete("/cms/domains/b.one.test.json")).status).toBe(204);
+  expect(await primaries(site)).toEqual(["a.one.test"]);
+  expect((await app.delete("/cms/domains/c.one.test.json")).status).toBe(204);
+  expect((await app.delete("/cms/domains/a.one.test.json")).status).toBe(204);
+  expect((await add(site, "d.one.test")).json.primary).toBe(true);
+});
+
+test("it stays one when many are made it at once, or deleted", async () => {
+  const site = await newSite();
+  const names = Array.from({ length: 6 }, (_, at) => `d${at}.many.test`);
+  const made = await Promise.all(names.map((name) => add(site, name, { primary: true })));
+  expect(made.map(({ status }) => status)).toEqual(names.map(() => 201));
+  expect(await primaries(site)).toHaveLength(1);
+  await Promise.all(names.map((name) => app.patch(`/cms/domains/${name}.json`, { domain: { primary: true } })));
+  expect(await primaries(site)).toHaveLength(1);
+  await Promise.all(names.slice(1).map((name) => app.delete(`/cms/domains/${name}.json`)));
+  expect(await primaries(site)).toEqual(["d0.many.test"]);
+});
+
+test("a host is one site's in the whole installation", async () => {
+  const [one, two] = [await newSite(), await newSite()];
+  const other = await otherAccount(app);
+  await other.post("/cms/sites.json", { site: { code: "theirs", name: "Theirs" } });
+  const taken = { name: ["is already taken"] };
+  expect((await add(one, "shared.test")).status).toBe(201);
+  expect((await add(two, "Shared.TEST")).json).toEqual(taken);
+  expect((await add(one, "shared.test.")).json).toEqual(taken);
+  const theirs = await other.post("/cms/domains.json", { domain: { name: "shared.test", site_code: "theirs" } });
+  expect([theirs.status, theirs.json]).toEqual([422, taken]);
+  expect((await add(one, "shared.test:8080")).status).toBe(201);
+  const both = await Promise.all([add(one, "race.test"), add(two, "race.test")]);
+  expect(both.map(({ status }) => status).toSorted()).toEqual([201, 422]);
+});
+
+test("an account's own address is no site's", async () => {
+  const site = await newSite();
+  const other = await otherAccount(app);
+  for (const name of [
+    "main.example.com",
+    "MAIN.example.com:8443",
+    other.host,
+    `${other.host}:80`,
+    new URL(app.origin).host,
+  ]) {
+    const answer = await add(site, name);
+    expect(`${name} ${answer.status} ${Object.keys(answer.json)}`).toBe(`${name} 422 name`);
+  }
+  await add(site, "fine.test");
+  expect((await app.patch("/cms/domains/fine.test.json", { domain: { name: "main.example.com" } })).status).toBe(422);
+});
+
+test("a domain with a port is addressed as it is, or percent-encoded", async () => {
+  const site = await newSite();
+  await add(site, "Port.test:8080");
+  for (const ref of ["port.test:8080", "port.test%3A8080", "PORT.test:8080"])
+    expect((await app.get(`/cms/domains/${ref}.json`)).json.name).toBe("port.test:8080");
+});

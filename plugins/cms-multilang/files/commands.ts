@@ -1,0 +1,123 @@
+/** `corestead site pull|push|migrate`: a site as files, and the way of A.8 to several languages. */
+import { readFolder, readTextFile, writeFolder, type Account, type BaseContext, type Command } from "platform";
+import type { Accounts } from "../../accounts/api.ts";
+import { readConsistently, siteRecords } from "../files-store.ts";
+import { refOf } from "../code.ts";
+import type { Resources } from "../resources.ts";
+import { printDifference } from "./diff.ts";
+import { migrated } from "./migrate.ts";
+import { parsePlan } from "./plan.ts";
+import type { Push, Wanted } from "./push.ts";
+import { planFromSitemaps } from "./sitemap-plan.ts";
+import { fileOf, isSiteFile, printRecord, readTree, type Tree } from "./tree.ts";
+import type { SiteRecord } from "./kinds.ts";
+
+type Options = Readonly<Record<string, string>>;
+
+interface Needed {
+  readonly ctx: Pick<BaseContext, "transaction">;
+  readonly accounts: Pick<Accounts, "accountForHost" | "defaultAccount">;
+  readonly resources: Resources;
+  readonly push: Push;
+}
+
+export function siteCommands({ ctx, accounts, resources, push }: Needed): Command[] {
+  const accountOf = async ({ account: host }: Options): Promise<Account> => {
+    const account = host ? await accounts.accountForHost(host) : await accounts.defaultAccount();
+    if (!account) throw new Error(`no account has the host ${host}`);
+    return account;
+  };
+
+  const recordsOf = async (account: Account, code: string): Promise<SiteRecord[]> =>
+    ctx.transaction(async (tx) => {
+      await readConsistently(tx);
+      const ref = refOf(code);
+      const site = ref && (await resources.site.find(tx, account.id, ref));
+      if (!site) throw new Error(`there is no site ${code}`);
+      return siteRecords(tx, account.id, site.id);
+    });
+
+  const pull: Command = {
+    name: "site pull",
+    usage: "site pull CODE DIR [--account HOST]",
+    async run(options, words = []) {
+      const [code, folder] = required(words, 2, pull.usage);
+      const records = await recordsOf(await accountOf(options), code);
+      const files = new Map(records.map((record) => [fileOf(record), printRecord(record)]));
+      const { written, removed } = await writeFolder(folder, files, isSiteFile);
+      const lines = [...written.map((file) => `wrote ${file}`), ...removed.map((file) => `removed ${file}`)];
+      return [...lines, `${files.size} files in ${folder}, ${written.length} written, ${removed.length} removed`];
+    },
+  };
+
+  const pushCommand: Command = {
+    name: "site push",
+    usage: "site push CODE DIR [--dry-run] [--delete] [--account HOST]",
+    async run(options, words = []) {
+      const [site, folder] = required(words, 2, pushCommand.usage);
+      const account = await accountOf(options);
+      const tree = readTree(await readFolder(folder));
+      return pushed(account, site, tree, { ...flagsOf(options), deletes: options["delete"] === "true" });
+    },
+  };
+
+  const migrate: Command = {
+    name: "site migrate",
+    usage: "site migrate CODE --plan FILE [--dry-run] [--account HOST]",
+    async run(options, words = []) {
+      const [site] = required(words, 1, migrate.usage);
+      const { plan: file } = options;
+      if (!file) throw new Error(`which plan? corestead ${migrate.usage}`);
+      const account = await accountOf(options);
+      const plan = parsePlan(await readTextFile(file));
+      const notes: string[] = [];
+      const wanted = (now: readonly SiteRecord[]) => {
+        const result = migrated(now, plan);
+        notes.push(...result.notes);
+        return treeOf(result.records);
+      };
+      const lines = await pushed(account, site, wanted, { ...flagsOf(options), deletes: false });
+      return [...lines.slice(0, -1), ...notes.map((note) => `! ${note}`), ...lines.slice(-1)];
+    },
+  };
+
+  const plan: Command = {
+    name: "site plan",
+    usage: "site plan CODE SITEMAP... [--account HOST]    prints a plan made of old sitemaps' hreflang",
+    async run(options, words = []) {
+      const [site, ...files] = required(words, 2, plan.usage);
+      const records = await recordsOf(await accountOf(options), site);
+      const sitemaps = await Promise.all(files.map((file) => readTextFile(file, 60_000_000)));
+      return [JSON.stringify(planFromSitemaps(sitemaps, records), null, 2)];
+    },
+  };
+
+  return [pull, pushCommand, migrate, plan];
+
+  async function pushed(
+    account: Account,
+    site: string,
+    wanted: Wanted,
+    how: { readonly dryRun: boolean; readonly deletes: boolean },
+  ): Promise<string[]> {
+    const found = await push(wanted, { author: { account, userId: null }, site, ...how });
+    const lines = printDifference(found, how.deletes);
+    return how.dryRun ? [...lines, "a dry run: nothing was changed"] : lines;
+  }
+}
+
+function flagsOf(options: Options): { readonly dryRun: boolean } {
+  return { dryRun: options["dry-run"] === "true" };
+}
+
+/** Records that come from no files, for `push`: mistakes are told at the files that `pull` would write. */
+export function treeOf(records: readonly SiteRecord[]): Tree {
+  return readTree(new Map(records.map((record) => [fileOf(record), printRecord(record)])));
+}
+
+/** At least `count` words: the type says two, since a check here is worth more than one at each use. */
+function required(words: readonly string[], count: number, usage: string): [string, string, ...string[]] {
+  const [first, second = "", ...rest] = words;
+  if (first === undefined || words.length < count) throw new Error(`usage: corestead ${usage}`);
+  return [first, second, ...rest];
+}

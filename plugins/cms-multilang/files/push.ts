@@ -1,0 +1,229 @@
+/** A site becomes what its files say: in one transaction, by the same writers as the API. */
+import { checkerOf, mistakes, type TObject } from "platform";
+import type { Cms } from "../api.ts";
+import { dropRedirects, siteRecords } from "../files-store.ts";
+import { whichever, type Author, type Change, type RunChange } from "../change.ts";
+import { refOf, type Ref } from "../code.ts";
+import { cleanPath } from "../path.ts";
+import { parsePublished } from "../published.ts";
+import type { Resource } from "../resource.ts";
+import type { Resources } from "../resources.ts";
+import { checkTexts } from "../texts.ts";
+import { difference, printDifference, type Difference } from "./diff.ts";
+import { kinds, type KindName, type SiteRecord } from "./kinds.ts";
+import { FileMistakes, mistakesOf } from "./mistakes.ts";
+import { pageSteps } from "./order.ts";
+import { readTree, type Tree } from "./tree.ts";
+import type { Values } from "./yaml.ts";
+
+export interface PushOptions {
+  readonly author: Author;
+  readonly site: string;
+  /** What no file is of goes. */
+  readonly deletes: boolean;
+  readonly dryRun: boolean;
+}
+
+interface Needed {
+  readonly run: RunChange;
+  readonly resources: Resources;
+}
+
+/** What the site is to become; a function is told what it is, while it is held. */
+export type Wanted = Tree | ((now: readonly SiteRecord[]) => Tree);
+export type Push = (wanted: Wanted, options: PushOptions) => Promise<Difference>;
+
+/** Throws FileMistakes where anything is wrong; then nothing is changed. */
+export function createPush({ run, resources }: Needed): Push {
+  return async (given, options) => {
+    const { author, site: code, deletes, dryRun } = options;
+    const { timezone } = author.account;
+    // What the files say by themselves is told before the database is asked for anything.
+    if (typeof given !== "function") check(given, resources, timezone);
+    let found: Difference | undefined;
+    try {
+      await run(author, async (change) => {
+        const there = await resources.site.find(change.tx, author.account.id, siteRef(code));
+        if (there) await change.touch(there.id);
+        const now = there ? await siteRecords(change.tx, author.account.id, there.id) : [];
+        if (typeof given === "function" && !there) throw new Error(`there is no site ${code}`);
+        const tree = typeof given === "function" ? given(now) : given;
+        if (typeof given === "function") check(tree, resources, timezone);
+        const wanted = tree.records.map((record) => normal(record, timezone));
+        found = difference(now, withPrimary(wanted, now));
+        await apply({ change, resources, tree, code, siteId: there?.id }, found, deletes);
+        if (dryRun) throw new DryRun();
+      });
+    } catch (error) {
+      if (!(error instanceof DryRun)) throw error;
+    }
+    if (!found) throw new Error("a change that ended has a difference");
+    return found;
+  };
+}
+
+/** For other plugins: see `Cms.pushFiles`. */
+export function pushFiles(push: Push): Cms["pushFiles"] {
+  return async (author, site, files) =>
+    printDifference(await push(readTree(files), { author, site, deletes: false, dryRun: false }), false);
+}
+
+/** Ends the transaction of a dry run, so that nothing is kept. */
+class DryRun extends Error {}
+
+function siteRef(code: string): Ref {
+  const ref = refOf(code);
+  if (!ref || "id" in ref) throw new Error(`"${code}" can be no site's code`);
+  return ref;
+}
+
+/** All that can be said without the database, of all files at once. */
+function check(tree: Tree, resources: Resources, timezone: string): void {
+  const found = [...tree.mistakes];
+  const checkers = new Map<KindName, (value: unknown) => unknown>();
+  for (const record of tree.records) {
+    const resource = resourceOf(resources, record.kind);
+    const checker = checkers.get(record.kind) ?? checkerOf(resource.body);
+    checkers.set(record.kind, checker);
+    const wrong = mistakes();
+    try {
+      checker(bodyOf(record, "site"));
+      const { path, published_at: published, content, fields } = record.values;
+      if (typeof path === "string") {
+        const clean = cleanPath(path);
+        if ("mistake" in clean) wrong.add("path", clean.mistake);
+      }
+      if (typeof published === "string" && !parsePublished(published, timezone))
+        wrong.add("published_at", "must be a date, or a date with time such as 2026-01-31T10:00:00Z");
+      const map = typeof fields === "object" && fields !== null && !Array.isArray(fields) ? (fields as Values) : {};
+      checkTexts(wrong, { content: typeof content === "string" ? content : "", fields: map });
+      wrong.check();
+    } catch (error) {
+      found.push(...mistakesOf(error, tree, record));
+    }
+  }
+  if (found.length > 0) throw new FileMistakes(found);
+}
+
+/** As the API would keep it. */
+function normal(record: SiteRecord, timezone: string): SiteRecord {
+  const { path, published_at: published } = record.values;
+  const clean = typeof path === "string" ? cleanPath(path) : undefined;
+  const instant = typeof published === "string" ? parsePublished(published, timezone) : undefined;
+  const emptied = Object.entries(record.values).map(([name, value]) => [
+    name,
+    value === "" && isNullable(record.kind, name) ? null : value,
+  ]);
+  const values: Values = {
+    ...Object.fromEntries(emptied),
+    ...(clean && "path" in clean && { path: clean.path === "" && record.kind === "category" ? null : clean.path }),
+    ...(instant && { published_at: instant.toISOString() }),
+  };
+  return { ...record, values };
+}
+
+function isNullable(kind: KindName, name: string): boolean {
+  const spec = kinds.find((each) => each.name === kind)?.fields[name];
+  return spec?.standard === null;
+}
+
+/** A site with domains has one primary: where no file says which, the one that is, else the first. */
+function withPrimary(wanted: readonly SiteRecord[], now: readonly SiteRecord[]): SiteRecord[] {
+  const domains = wanted.filter(({ kind }) => kind === "domain");
+  if (domains.length === 0 || domains.some(({ values }) => values["primary"] === true)) return [...wanted];
+  const current = now.find(({ kind, values }) => kind === "domain" && values["primary"] === true)?.code;
+  const chosen = domains.find(({ code }) => code === current) ?? domains[0];
+  return wanted.map((record) =>
+    record === chosen ? { ...record, values: { ...record.values, primary: true } } : record,
+  );
+}
+
+interface Work {
+  readonly change: Change;
+  readonly resources: Resources;
+  readonly tree: Tree;
+  readonly code: string;
+  readonly siteId: number | undefined;
+}
+
+type Step = { readonly record: SiteRecord; readonly changes?: Values };
+
+async function apply(work: Work, found: Difference, deletes: boolean): Promise<void> {
+  const steps: Step[] = [
+    ...found.create.map((record) => ({ record })),
+    ...found.update.map(({ after, changes }) => ({ record: after, changes })),
+  ];
+  const ofKind = (name: KindName) => steps.filter(({ record }) => record.kind === name);
+  for (const step of ofKind("site")) await write(work, step);
+  if (deletes) await removeExtra(work, found);
+  for (const kind of ["domain", "layout", "category"] as const) {
+    // The primary first, so that it takes over from the one that was.
+    const primaryFirst = ofKind(kind).toSorted(
+      (a, b) => Number(b.record.values["primary"] === true) - Number(a.record.values["primary"] === true),
+    );
+    for (const step of primaryFirst) await write(work, step);
+  }
+  await writePages(work, found);
+  for (const kind of ["paragraph", "article"] as const) for (const step of ofKind(kind)) await write(work, step);
+}
+
+/** Pages go where others still stand, so their order counts; in a ring one steps aside for a moment. */
+async function writePages(work: Work, found: Difference): Promise<void> {
+  const aside: string[] = [];
+  for (const { record, changes, asideFirst } of pageSteps(found)) {
+    if (!asideFirst) {
+      await write(work, { record, ...(changes && { changes }) });
+      continue;
+    }
+    const path = `moving-${crypto.randomUUID()}`;
+    await write(work, { record, changes: { path } });
+    aside.push(path);
+  }
+  if (aside.length > 0 && work.siteId !== undefined)
+    await dropRedirects(work.change.tx, work.change.account.id, work.siteId, aside);
+}
+
+async function write({ change, resources, tree, code }: Work, { record, changes }: Step): Promise<void> {
+  const { writer } = resourceOf(resources, record.kind);
+  try {
+    if (changes) await writer.update(change, refTo(record, code), changes, whichever);
+    else await writer.create(change, bodyOf(record, code));
+  } catch (error) {
+    const wrong = mistakesOf(error, tree, record);
+    throw wrong.length === 0 ? error : new FileMistakes(wrong);
+  }
+}
+
+/** What refers goes before what is referred to. */
+const removalOrder: readonly KindName[] = ["article", "paragraph", "page", "category", "layout", "domain"];
+
+async function removeExtra(work: Work, found: Difference): Promise<void> {
+  const { change, resources, code } = work;
+  // A page takes its paragraphs along: those that stay leave it first.
+  const gone = new Set(found.extra.filter(({ kind }) => kind === "page").map((page) => page.code));
+  for (const { before } of found.update) {
+    const page = before.kind === "paragraph" ? before.values["page_code"] : undefined;
+    if (typeof page === "string" && gone.has(page))
+      await resources.paragraph.writer.update(change, refTo(before, code), { page_code: null }, whichever);
+  }
+  for (const kind of removalOrder) {
+    for (const record of found.extra.filter((each) => each.kind === kind))
+      await resourceOf(resources, kind).writer.remove(change, refTo(record, code), whichever);
+  }
+}
+
+/** The site itself is addressed by the code given on the command line, all else by the file's name. */
+function refTo(record: SiteRecord, site: string): Ref {
+  return { code: record.kind === "site" ? site : record.code };
+}
+
+function bodyOf({ kind, code, values }: SiteRecord, site: string): Values {
+  if (kind === "site") return { ...values, code: site };
+  if (kind === "domain") return { ...values, name: code, site_code: site };
+  return { ...values, code, site_code: site };
+}
+
+/** The seven resources treated alike: what a file holds is checked against the resource's own schema first. */
+function resourceOf(resources: Resources, kind: KindName): Resource<TObject, { id: number; version: number }> {
+  return resources[kind] as unknown as Resource<TObject, { id: number; version: number }>; // bodies are checked above
+}

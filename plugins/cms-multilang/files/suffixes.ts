@@ -1,0 +1,51 @@
+/** Variables with a language at their end, as sites had them before locale-keyed fields: `title_en`. Pure. */
+import { isLocale, type Locale } from "../locales.ts";
+
+export interface Suffixed {
+  readonly name: string;
+  readonly locale: Locale;
+}
+
+/** `title_en` -> title and en; undefined where a key is none. */
+export function suffixedKey(key: string): Suffixed | undefined {
+  const [, name, locale] = /^([A-Za-z][\w-]*)_([a-z]{2})$/.exec(key) ?? [];
+  return name !== undefined && isLocale(locale) ? { name, locale } : undefined;
+}
+
+export interface Found extends Suffixed {
+  readonly variable: string;
+  readonly line: number;
+}
+
+const liquid = /\{\{[^]*?\}\}|\{%[^]*?%\}/g;
+const quoted = /"[^"]*"|'[^']*'/g;
+const name = /(?<![\w-])[A-Za-z][\w-]*_[a-z]{2}(?![\w-]|\s*:)/g;
+
+/** Suffixed variables that a template reads, each once. */
+export function suffixedIn(template: string): Found[] {
+  const found = new Map<string, Found>();
+  for (const match of template.matchAll(liquid)) {
+    for (const [variable] of match[0].replaceAll(quoted, "").matchAll(name)) {
+      const key = suffixedKey(variable);
+      if (!key || found.has(variable)) continue;
+      found.set(variable, { variable, ...key, line: template.slice(0, match.index).split("\n").length });
+    }
+  }
+  return [...found.values()];
+}
+
+/** The template with `title_en` read as `title`, wherever `isOne` says that it is such a variable. */
+export function plainTemplate(template: string, isOne: (variable: string) => boolean): string {
+  return template.replaceAll(liquid, (tag) =>
+    tag
+      .split(/("[^"]*"|'[^']*')/)
+      .map((part, at) =>
+        at % 2 === 1
+          ? part
+          : part.replaceAll(name, (variable) =>
+              isOne(variable) ? (suffixedKey(variable)?.name ?? variable) : variable,
+            ),
+      )
+      .join(""),
+  );
+}

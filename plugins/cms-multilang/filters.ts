@@ -1,0 +1,30 @@
+/** The query parameters of lists. */
+import { wildcardPattern } from "platform";
+import { cleanPath } from "./path.ts";
+
+/** The filters that all lists know; what is no such value matches nothing, as an exact filter does. */
+export function filtersOf(query: URLSearchParams) {
+  const given = (name: string) => query.get(name) || undefined;
+  const phrase = given("q");
+  const active = given("active");
+  const path = query.get("path");
+  return {
+    q: phrase && wildcardPattern(phrase),
+    code: given("code"),
+    name: given("name")?.toLowerCase(),
+    siteCode: given("site_code"),
+    pageCode: given("page_code"),
+    layoutCode: given("layout_code"),
+    basedOnPageCode: given("based_on_page_code"),
+    categoryCode: given("category_code"),
+    locale: given("locale"),
+    kind: given("kind"),
+    path: path === null ? undefined : pathOf(path),
+    active: active === "true" ? true : active === "false" ? false : undefined,
+  };
+}
+
+function pathOf(given: string): string {
+  const clean = cleanPath(given);
+  return "path" in clean ? clean.path : given;
+}

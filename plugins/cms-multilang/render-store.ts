@@ -1,0 +1,238 @@
+/** All SQL of the reading side: what a request for a page needs, in as few queries as can be. */
+import type { Sql } from "platform";
+import type { Locale } from "./locales.ts";
+import type { ArticlesQuery, SortKey } from "./render/articles-block.ts";
+import type { Domain } from "./render/addresses.ts";
+import type { Inherited } from "./render/inherit.ts";
+import type { Variant } from "./render/variant.ts";
+import type { ArticleRow, CategoryRow, LayoutRow, PageRow, ParagraphRow, SiteRow } from "./rows.ts";
+
+export type SiteData = Pick<
+  SiteRow,
+  "id" | "accountId" | "code" | "name" | "locale" | "multilang" | "fields" | "active"
+>;
+
+/** A page with its master's values, where it has one. */
+export type PageData = Pick<
+  PageRow,
+  | "id"
+  | "siteId"
+  | "code"
+  | "name"
+  | "path"
+  | "locale"
+  | "kind"
+  | "layoutId"
+  | "content"
+  | "fields"
+  | "htmlTitle"
+  | "htmlDescription"
+  | "htmlKeywords"
+  | "basedOnPageId"
+  | "position"
+  | "cacheSeconds"
+  | "createdAt"
+  | "updatedAt"
+> & { readonly master: Inherited | null };
+
+export type LayoutData = Pick<LayoutRow, "id" | "code" | "name" | "content" | "fields">;
+export type ParagraphData = Pick<ParagraphRow, "id" | "pageId" | "code" | "name" | "content" | "fields" | "position">;
+export type CategoryData = Pick<CategoryRow, "id" | "code" | "name" | "path">;
+export type ArticleData = Omit<ArticleRow, "accountId" | "version" | "createdById" | "updatedById"> & {
+  /** Main and additional ones. */
+  readonly categoryIds: readonly number[];
+};
+
+export interface HostData {
+  readonly domainId: number;
+  readonly name: string;
+  readonly accountId: number;
+  readonly siteId: number;
+}
+
+/** Of which articles. */
+export interface ArticlesOf {
+  readonly site: Pick<SiteData, "id" | "accountId">;
+  /** Null = of all. */
+  readonly locale: Locale | null;
+  /** Also what is inactive or not yet published. */
+  readonly drafts: boolean;
+}
+
+/** Ids of categories; null = any article. */
+type Categories = readonly number[] | null;
+
+/** These answer what is missing or has failed, and have no address of their own. */
+export const errorKinds = ["404", "500"] as const;
+export type ErrorKind = (typeof errorKinds)[number];
+
+const maxVariants = 64;
+const maxPagesAtOnce = 200;
+
+export type RenderStore = ReturnType<typeof createRenderStore>;
+
+export function createRenderStore(sql: Sql) {
+  const pageColumns = sql`
+    p.id, p.site_id, p.code, p.name, p.path, p.locale, p.kind, p.layout_id, p.content, p.fields, p.html_title,
+    p.html_description, p.html_keywords, p.based_on_page_id, p.position, p.cache_seconds, p.created_at, p.updated_at,
+    case when m.id is null then null else json_build_object(
+      'content', m.content, 'layoutId', m.layout_id, 'fields', m.fields, 'htmlTitle', m.html_title,
+      'htmlDescription', m.html_description, 'htmlKeywords', m.html_keywords) end as master`;
+  const fromPages = sql`
+    from cms_pages p left join cms_pages m on m.account_id = p.account_id and m.id = p.based_on_page_id`;
+  const articleColumns = sql`
+    a.id, a.site_id, a.code, a.category_id, a.locale, a.path, a.title, a.lead, a.fields, a.html_title,
+    a.html_description, a.published_at, a.active, a.created_at, a.updated_at,
+    (select coalesce(json_agg(x.category_id order by x.position), '[]')
+     from cms_article_categories x where x.article_id = a.id) as more_category_ids`;
+
+  const articlesWhere = ({ site, locale, drafts }: ArticlesOf, categories: Categories, within: number | null) => sql`
+    a.account_id = ${site.accountId} and a.site_id = ${site.id}
+    ${drafts ? sql`` : sql`and a.active and (a.published_at is null or a.published_at <= now())`}
+    ${locale === null ? sql`` : sql`and (a.locale = ${locale} or a.locale is null)`}
+    ${categories === null ? sql`` : inCategories(categories)} ${within === null ? sql`` : inCategories([within])}`;
+  const inCategories = (ids: readonly number[]) => sql`
+    and (a.category_id = any(${ids}::bigint[])
+      or a.id in (select article_id from cms_article_categories where category_id = any(${ids}::bigint[])))`;
+  const order: Record<SortKey, ReturnType<typeof sql>> = {
+    published_at: sql`coalesce(a.published_at, a.created_at)`,
+    created_at: sql`a.created_at`,
+    updated_at: sql`a.updated_at`,
+    title: sql`a.title`,
+    path: sql`a.path`,
+  };
+
+  return {
+    async hosts(): Promise<HostData[]> {
+      return sql<HostData[]>`select id as domain_id, name, account_id, site_id from cms_domains order by id`;
+    },
+
+    async site(id: number): Promise<{ site: SiteData; domains: Domain[] } | undefined> {
+      const [row] = await sql<(SiteData & { domains: Domain[] })[]>`
+        select s.id, s.account_id, s.code, s.name, s.locale, s.multilang, s.fields, s.active,
+          (select coalesce(json_agg(json_build_object(
+              'id', d.id, 'name', d.name, 'locale', d.locale, 'isPrimary', d.is_primary) order by d.id), '[]')
+           from cms_domains d where d.account_id = s.account_id and d.site_id = s.id) as domains
+        from cms_sites s where s.id = ${id}`;
+      if (!row) return undefined;
+      const { domains, ...site } = row;
+      return { site, domains };
+    },
+
+    async siteId(accountId: number, code: string): Promise<number | undefined> {
+      const [row] = await sql<{ id: number }[]>`
+        select id from cms_sites where account_id = ${accountId} and code = ${code}`;
+      return row?.id;
+    },
+
+    /** All pages at these paths, in every locale. */
+    async pagesAt({ accountId, id }: SiteData, paths: readonly string[], drafts: boolean): Promise<PageData[]> {
+      return sql<PageData[]>`
+        select ${pageColumns} ${fromPages}
+        where p.account_id = ${accountId} and p.site_id = ${id} and p.path = any(${paths}::text[])
+          and (p.active or ${drafts}) and p.kind <> all(${errorKinds}::text[])
+        order by p.id limit ${maxPagesAtOnce}`;
+    },
+
+    /** The site's own pages for what is missing or has failed. */
+    async errorPages({ accountId, id }: SiteData, kind: ErrorKind): Promise<PageData[]> {
+      return sql<PageData[]>`
+        select ${pageColumns} ${fromPages}
+        where p.account_id = ${accountId} and p.site_id = ${id} and p.active and p.kind = ${kind}
+        order by p.id limit ${maxPagesAtOnce}`;
+    },
+
+    /** Where the pages that stood at these paths stand now. */
+    async redirectsAt({ accountId, id }: SiteData, paths: readonly string[]) {
+      return sql<{ id: number; from: string; locale: Locale | null; path: string }[]>`
+        select r.id, r.path as "from", r.locale, p.path
+        from cms_redirects r join cms_pages p on p.id = r.page_id and p.site_id = r.site_id
+        where r.account_id = ${accountId} and r.site_id = ${id} and r.path = any(${paths}::text[])
+          and p.active and p.path <> r.path and p.kind <> all(${errorKinds}::text[])
+        order by r.id limit ${maxPagesAtOnce}`;
+    },
+
+    /** The groups of these pages by their ids: masters with their slaves, and what stands at one path. */
+    async groups(site: SiteData, pageIds: readonly number[], drafts: boolean): Promise<Map<number, Variant[]>> {
+      const rows = await sql<(Variant & { start: number })[]>`
+        with recursive members as (
+          select p.id as start, p.id, p.path, p.locale, p.based_on_page_id from cms_pages p
+          where p.account_id = ${site.accountId} and p.site_id = ${site.id} and p.id = any(${pageIds}::bigint[])
+          union
+          select m.start, o.id, o.path, o.locale, o.based_on_page_id
+          from members m cross join lateral (
+            select id, path, locale, based_on_page_id, active, kind from cms_pages
+            where site_id = ${site.id} and path = m.path
+            union all
+            select id, path, locale, based_on_page_id, active, kind from cms_pages
+            where id = m.based_on_page_id
+            union all
+            select id, path, locale, based_on_page_id, active, kind from cms_pages
+            where based_on_page_id = coalesce(m.based_on_page_id, m.id)) o
+          where (o.active or ${drafts}) and o.kind <> all(${errorKinds}::text[]))
+        select start, id, path, locale, based_on_page_id from members order by start, id`;
+      const groups = new Map<number, Variant[]>();
+      for (const { start, ...variant } of rows) {
+        const group = groups.get(start) ?? [];
+        if (group.length < maxVariants) group.push(variant);
+        groups.set(start, group);
+      }
+      return groups;
+    },
+
+    async layout({ accountId, id }: SiteData, layoutId: number): Promise<LayoutData | undefined> {
+      const [row] = await sql<LayoutData[]>`
+        select id, code, name, content, fields from cms_layouts
+        where account_id = ${accountId} and site_id = ${id} and id = ${layoutId}`;
+      return row;
+    },
+
+    /** Those of these pages, and those with these codes, in the order in which they are printed. */
+    async paragraphs(site: SiteData, pageIds: readonly number[], codes: readonly string[]): Promise<ParagraphData[]> {
+      return sql<ParagraphData[]>`
+        select id, page_id, code, name, content, fields, position from cms_paragraphs
+        where account_id = ${site.accountId} and (site_id = ${site.id} or site_id is null)
+          and (page_id = any(${pageIds}::bigint[]) or code = any(${codes}::text[]))
+        order by position, id limit 500`;
+    },
+
+    async categories({ accountId, id }: SiteData): Promise<CategoryData[]> {
+      return sql<CategoryData[]>`
+        select id, code, name, path from cms_categories
+        where account_id = ${accountId} and site_id = ${id} order by id limit 10000`;
+    },
+
+    /** `within`: only those that are in this category too. */
+    async articles(of: ArticlesOf, query: ArticlesQuery, categories: Categories, within: number | null) {
+      const { by, descending } = query.sort;
+      const direction = descending ? sql`desc` : sql`asc`;
+      const rows = await sql<ArticleResult[]>`
+        select ${articleColumns}, ${query.listsContent ? sql`a.content` : sql`'' as content`}
+        from cms_articles a where ${articlesWhere(of, categories, within)}
+        order by ${order[by]} ${direction}, a.id ${direction} limit ${query.limit} offset ${query.offset}`;
+      return rows.map(withCategories);
+    },
+
+    async articlesAt(of: ArticlesOf, path: string): Promise<ArticleData[]> {
+      const rows = await sql<ArticleResult[]>`
+        select ${articleColumns}, a.content from cms_articles a
+        where ${articlesWhere(of, null, null)} and a.path = ${path} order by a.id limit ${maxPagesAtOnce}`;
+      return rows.map(withCategories);
+    },
+
+    /** When the next article of the site is to appear. */
+    async nextPublication({ accountId, id }: SiteData): Promise<Date | null> {
+      const [row] = await sql<{ at: Date | null }[]>`
+        select min(published_at) as at from cms_articles
+        where account_id = ${accountId} and site_id = ${id} and active and published_at > now()`;
+      return row?.at ?? null;
+    },
+  };
+}
+
+type ArticleResult = Omit<ArticleData, "categoryIds"> & { readonly moreCategoryIds: readonly number[] };
+
+function withCategories({ moreCategoryIds, ...article }: ArticleResult): ArticleData {
+  const main = article.categoryId === null ? [] : [article.categoryId];
+  return { ...article, categoryIds: [...main, ...moreCategoryIds.filter((id) => id !== article.categoryId)] };
+}

@@ -1,0 +1,67 @@
+/** The attributes of `{% articles … %}`: literals, read before Liquid runs. SPEC A.7, CONTRACT 11. */
+
+/** What a block lists. */
+export interface ArticlesQuery {
+  /** Codes of categories, main or additional; none = every article of the site. */
+  readonly categories: readonly string[];
+  readonly limit: number;
+  readonly offset: number;
+  readonly sort: { readonly by: SortKey; readonly descending: boolean };
+  /** Whether the block prints the whole text of the articles in its list. */
+  readonly listsContent: boolean;
+  /** It has a part that shows one article. */
+  readonly shows: boolean;
+}
+
+export const sortKeys = ["published_at", "created_at", "updated_at", "title", "path"] as const;
+export type SortKey = (typeof sortKeys)[number];
+
+export type Attributes = Omit<ArticlesQuery, "listsContent" | "shows">;
+
+const known = ["category", "limit", "offset", "sort"];
+const maxCategories = 50;
+
+/** Throws an Error that says what is wrong; the parser adds the place. */
+export function parseAttributes(args: string): Attributes {
+  if (args.includes("{{")) throw new Error("attributes of `articles` are read before Liquid runs: {{ does not work there");
+  const given = new Map<string, string>();
+  const pattern = /\s*,?\s*([a-z_]+)\s*[=:]\s*(?:"([^"]*)"|'([^']*)'|(-?\d+)(?![\w.]))/iy;
+  let end = 0;
+  for (let match = pattern.exec(args); match; match = pattern.exec(args)) {
+    const [, name = "", double, single, number] = match;
+    if (!known.includes(name)) throw new Error(`\`articles\` has no attribute "${name}", only ${known.join(", ")}`);
+    if (given.has(name)) throw new Error(`the attribute "${name}" stands twice`);
+    given.set(name, double ?? single ?? number ?? "");
+    end = pattern.lastIndex;
+  }
+  const rest = args.slice(end).trim();
+  if (rest !== "")
+    throw new Error(`attributes of \`articles\` are literals, such as category="news" limit=10: not ${rest.slice(0, 60)}`);
+  return {
+    categories: categoriesOf(given.get("category")),
+    limit: wholeNumber("limit", given.get("limit"), 20, 1, 100),
+    offset: wholeNumber("offset", given.get("offset"), 0, 0, 10_000),
+    sort: sortOf(given.get("sort") ?? "-published_at"),
+  };
+}
+
+function categoriesOf(given: string | undefined): string[] {
+  if (given === undefined) return [];
+  const codes = given.split(",").map((code) => code.trim());
+  if (codes.some((code) => code === "")) throw new Error("category names codes, separated by commas");
+  if (codes.length > maxCategories) throw new Error(`category names at most ${maxCategories} codes`);
+  return [...new Set(codes)];
+}
+
+function wholeNumber(name: string, given: string | undefined, standard: number, least: number, most: number): number {
+  if (given === undefined) return standard;
+  const number = /^\d{1,9}$/.test(given) ? Number(given) : NaN;
+  if (!(number >= least && number <= most)) throw new Error(`${name} is a whole number from ${least} to ${most}`);
+  return number;
+}
+
+function sortOf(given: string): Attributes["sort"] {
+  const by = sortKeys.find((key) => key === given.replace(/^-/, ""));
+  if (!by) throw new Error(`sort is one of ${sortKeys.join(", ")}, with - before it for the other way round`);
+  return { by, descending: given.startsWith("-") };
+}

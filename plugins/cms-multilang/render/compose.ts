@@ -1,0 +1,284 @@
+/** Makes the text of a page: fetches what its templates need, then renders without waiting. DESIGN 6. */
+import { escapeHtml, LiquidFault } from "platform";
+import type { Locale } from "../locales.ts";
+import type { CategoryData, LayoutData, PageData, ParagraphData, RenderStore } from "../render-store.ts";
+import { addressOf, domainFor, type Domain } from "./addresses.ts";
+import { joined, langSwitch, seoHead, seoOf } from "./alternates.ts";
+import type { ArticlesQuery } from "./articles-block.ts";
+import type { Rendering, SiteEngine, SiteTemplate } from "./engine.ts";
+import { emptyValues, localesOf, resolveFields, type Values } from "./fields.ts";
+import { articleLocale, categoryIds, isIn, type FoundPage, type View } from "./find.ts";
+import { effectiveLocale, htmlLang } from "./locale.ts";
+import { createParams } from "./params.ts";
+import type { BlockResult, PrintedParagraph } from "./tags.ts";
+import {
+  addressesOf,
+  articleTitles,
+  articleValues,
+  categoryValues,
+  layoutValues,
+  pageValues,
+  paragraphValues,
+  siteValues,
+  titles,
+} from "./variables.ts";
+
+export interface ComposeInput extends View {
+  /** Null in a preview. */
+  readonly domain: Domain | null;
+  /** `http:` or `https:`: that of `BASE_URL`. */
+  readonly scheme: string;
+  readonly query: URLSearchParams;
+}
+
+export interface Composed {
+  readonly text: string;
+  readonly locale: Locale;
+  readonly page: PageData;
+  /** The same for everybody who asks, until `until` or a change. */
+  readonly shared: boolean;
+  /** Milliseconds since 1970; Infinity where only a change ends it. */
+  readonly until: number;
+}
+
+export interface Composer {
+  /** Throws a TemplateFault. */
+  compose(input: ComposeInput, found: FoundPage): Promise<Composed>;
+}
+
+/** Which template failed, and where. */
+export class TemplateFault extends Error {
+  readonly template: string;
+  readonly fault: LiquidFault;
+
+  constructor(template: string, fault: LiquidFault) {
+    super(`${template}, line ${fault.line}, column ${fault.column}: ${fault.message}`, { cause: fault });
+    this.name = "TemplateFault";
+    this.template = template;
+    this.fault = fault;
+  }
+}
+
+/** Of paragraphs that print paragraphs. */
+const maxParagraphRounds = 5;
+/** A page that prints the time of day is made anew after this long. */
+const clockMs = 60_000;
+
+interface Templates {
+  readonly page: SiteTemplate;
+  readonly layout: (SiteTemplate & { readonly data: LayoutData }) | undefined;
+  readonly paragraphs: readonly { readonly data: ParagraphData; readonly template: SiteTemplate }[];
+}
+
+export function createComposer(store: RenderStore, engine: SiteEngine, now: () => number = Date.now): Composer {
+  const parse = (name: string, source: string) => blaming(name, () => engine.parse(source));
+
+  const templatesOf = async ({ state }: View, page: PageData): Promise<Templates> => {
+    const layoutData = page.layoutId === null ? undefined : await state.layout(page.layoutId);
+    const template = parse(`page ${page.code}`, page.content);
+    const layout = layoutData && { ...parse(`layout ${layoutData.code}`, layoutData.content), data: layoutData };
+    const roots = layout ? [template, layout] : [template];
+    return { page: template, layout, paragraphs: await paragraphsOf(state.site, page, roots) };
+  };
+
+  const paragraphsOf = async (site: View["state"]["site"], page: PageData, roots: readonly SiteTemplate[]) => {
+    const found = new Map<string, { data: ParagraphData; template: SiteTemplate }>();
+    const asked = new Set<string>();
+    let hasAll = false;
+    let open = roots;
+    for (let round = 1; round <= maxParagraphRounds && open.length > 0; round++) {
+      const codes = [...new Set(open.flatMap(({ paragraphs }) => [...paragraphs]))].filter((code) => !asked.has(code));
+      const wantsAll: boolean = !hasAll && open.some(({ allParagraphs }) => allParagraphs);
+      if (codes.length === 0 && !wantsAll) break;
+      hasAll ||= wantsAll;
+      for (const code of codes) asked.add(code);
+      const pages = wantsAll ? [page.id, ...(page.basedOnPageId === null ? [] : [page.basedOnPageId])] : [];
+      const rows = (await store.paragraphs(site, pages, codes)).filter(({ code }) => !found.has(code));
+      const fresh = rows.map((data) => ({ data, template: parse(`paragraph ${data.code}`, data.content) }));
+      for (const one of fresh) found.set(one.data.code, one);
+      open = fresh.map(({ template }) => template);
+    }
+    return [...found.values()].toSorted((a, b) => a.data.position - b.data.position || a.data.id - b.data.id);
+  };
+
+  const resultsOf = async (input: ComposeInput, found: FoundPage, templates: Templates, locale: Locale) => {
+    const elsewhere = [...(templates.layout?.blocks ?? []), ...templates.paragraphs.flatMap((one) => one.template.blocks)];
+    const results = new Map<ArticlesQuery, BlockResult>();
+    if (templates.page.blocks.length + elsewhere.length === 0) return { results, until: Infinity };
+    const { state, drafts } = input;
+    // Before the lists: what appears between the two reads would else be missing until the next change.
+    const next = await state.nextPublication();
+    const categories = await state.categories();
+    const of = { site: state.site, locale: articleLocale(input), drafts };
+    const options = { locale, categories, addressOf: addressesOf(state.site, input.preview), pagePath: found.page.path };
+    const list = async (query: ArticlesQuery, within: number | null) => {
+      const rows = await store.articles(of, query, categoryIds(query.categories, categories), within);
+      results.set(query, { part: "list", articles: rows.map((row) => articleValues(row, options)) });
+    };
+    const { article } = found;
+    const own = templates.page.blocks.map((query) => {
+      if (!article || !query.shows) return list(query, found.category?.id ?? null);
+      if (isIn(article, categoryIds(query.categories, categories)))
+        results.set(query, { part: "show", article: articleValues(article, options) });
+      return undefined;
+    });
+    await Promise.all([...own, ...elsewhere.map((query) => list(query, null))]);
+    return { results, until: next?.getTime() ?? Infinity };
+  };
+
+  return {
+    async compose(input, found) {
+      const { state, lang, domainLocale } = input;
+      const { page } = found;
+      const sources = { page: page.locale, lang, domain: domainLocale, site: state.site.locale };
+      const locale = effectiveLocale(sources);
+      const templates = await templatesOf(input, page);
+      const categories = needsCategories(found) ? await state.categories() : [];
+      const { results, until } = await resultsOf(input, found, templates, locale);
+      const params = createParams(input.query);
+      const system = { ...systemValues(input, found, locale, categories), params: params.values };
+      const rendering = renderingOf(state.account.timezone, locale, templates, results, page);
+      const text = renderAll(engine, templates, variablesOf(found, locale, system), rendering, locale);
+      return {
+        text,
+        locale,
+        page,
+        shared: !params.used() && !rendering.usesChance,
+        until: rendering.usesClock ? Math.min(until, now() + clockMs) : until,
+      };
+    },
+  };
+}
+
+function renderAll(
+  engine: SiteEngine,
+  { page, layout }: Templates,
+  { variables, code }: { variables: Values; code: string },
+  rendering: Rendering,
+  locale: Locale,
+): string {
+  const content = blaming(`page ${code}`, () => engine.render(page, variables, rendering));
+  if (!layout) return content;
+  const within = { ...variables, content, layout: layoutValues(layout.data, locale) };
+  return blaming(`layout ${layout.data.code}`, () => engine.render(layout, within, rendering));
+}
+
+function renderingOf(
+  timezone: string,
+  locale: Locale,
+  { paragraphs }: Templates,
+  results: ReadonlyMap<ArticlesQuery, BlockResult>,
+  page: PageData,
+): Rendering {
+  const printed = new Map<string, PrintedParagraph>(
+    paragraphs.map(({ data, template }) => [
+      data.code,
+      { nodes: template.template.nodes, values: paragraphValues(data, locale) },
+    ]),
+  );
+  // A slave without paragraphs of its own shows its master's, as it does with the content that prints them.
+  const own = paragraphs.filter(({ data }) => data.pageId === page.id);
+  const shown = own.length > 0 ? own : paragraphs.filter(({ data }) => data.pageId === page.basedOnPageId && data.pageId !== null);
+  const all = shown.flatMap(({ data }) => printed.get(data.code) ?? []);
+  return {
+    timezone,
+    locale,
+    usesClock: false,
+    usesChance: false,
+    paragraph: (code) => printed.get(code),
+    paragraphs: () => all,
+    block: (query) => results.get(query),
+  };
+}
+
+/** Fields stand bare, other columns as `page.<column>`. What the system says means the same whatever fields are called. */
+function variablesOf({ page }: FoundPage, locale: Locale, system: Values): { variables: Values; code: string } {
+  const { overrides, ...rest } = system;
+  const more = isValues(overrides) ? overrides : emptyValues();
+  const bare = Object.assign(titles(page), resolveFields(page.fields, locale), more);
+  const variables: Values = Object.assign(bare, rest, { page: Object.assign(pageValues(page, locale), more) });
+  return { variables, code: page.code };
+}
+
+function isValues(value: unknown): value is Values {
+  return typeof value === "object" && value !== null;
+}
+
+function needsCategories({ article, category }: FoundPage): boolean {
+  return article !== undefined || category !== undefined;
+}
+
+function systemValues(
+  input: ComposeInput,
+  found: FoundPage,
+  locale: Locale,
+  categories: readonly CategoryData[],
+): Values {
+  const { state, domain, preview } = input;
+  const { page, article, category } = found;
+  const { site } = state;
+  const addressing = { addressOf: addressesOf(site, preview), pagePath: page.path };
+  const shown = article && articleValues(article, { locale, categories, ...addressing });
+  return {
+    site: siteValues(site, locale),
+    content_lang: locale,
+    ...(domain && { domain: { name: domain.name, locale: domain.locale } }),
+    ...(shown && { article: shown, overrides: articleTitles(shown) }),
+    ...(category && { category: categoryValues(category, addressing) }),
+    ...(site.multilang && multilangValues(input, found, locale)),
+  };
+}
+
+/** SPEC 2.7: only with `multilang`; a preview has no addresses to tell search engines. */
+function multilangValues(input: ComposeInput, found: FoundPage, locale: Locale): Values {
+  const { state, domain, scheme, preview } = input;
+  const { page, article, category } = found;
+  const { site, domains } = state;
+  const below = article?.path ?? category?.path ?? "";
+  // An article of one language stands below the page of that language alone.
+  const isIn = (of: Locale) => !article?.locale || article.locale === of;
+  const group = article?.locale ? [{ ...page, locale: article.locale }] : found.group;
+  const place = { scheme, domains, site: site.locale };
+  const seo = seoOf(article?.locale ? { ...page, locale: article.locale } : page, locale, group, place, below);
+  const previewOf = addressesOf(site, true);
+  const switches = langSwitch({
+    page,
+    group: found.group,
+    current: locale,
+    domains: preview ? [] : domains,
+    site: site.locale,
+    fieldLocales: localesOf(page.fields),
+    address: (variant, of, lang) => {
+      const path = joined(variant.path, isIn(of) ? below : "");
+      if (preview) return `${previewOf(path)}?lang=${of}`;
+      const at = lang ? domain : domainFor(domains, of);
+      return at ? `${addressOf(scheme, at, path)}${lang ? `?lang=${of}` : ""}` : undefined;
+    },
+  });
+  return {
+    html_lang: htmlLang({ page: page.locale, domain: input.domainLocale, site: site.locale }),
+    lang_switch: switches,
+    ...(!preview && {
+      canonical_url: seo.canonicalUrl,
+      seo_alternates: seo.alternates,
+      seo_head: seoHead(seo),
+    }),
+  };
+}
+
+function blaming<T>(template: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof LiquidFault) throw new TemplateFault(template, error);
+    throw error;
+  }
+}
+
+/** A page that says why there is none; only where that may be seen. */
+export function faultPage(fault: TemplateFault): string {
+  return `<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>The page cannot be shown</title>
+<h1>The page cannot be shown</h1><p>${escapeHtml(fault.message)}</p></html>
+`;
+}

@@ -1,0 +1,172 @@
+/** What is answered on the hosts of sites: pages, redirects, the sitemap, and what is missing. CONTRACT 11. */
+import type { DoorRequest, HostDoor, Log, Reply } from "platform";
+import { isLocale, type Locale } from "../locales.ts";
+import type { ErrorKind, RenderStore } from "../render-store.ts";
+import { askedPath, pathAddress, type Domain } from "./addresses.ts";
+import type { SiteCache, SiteState } from "./cache.ts";
+import { TemplateFault, type Composer } from "./compose.ts";
+import { choiceOf, type Finder, type View } from "./find.ts";
+import { createPageCache } from "./page-cache.ts";
+import { cacheControlOf, htmlType, movedTo, noStore, pageReply, plainPage, typeOf, unchanged } from "./replies.ts";
+import { createSitemap } from "./sitemap.ts";
+import { chooseVariant } from "./variant.ts";
+
+export interface DoorOptions {
+  readonly sites: SiteCache;
+  readonly store: RenderStore;
+  readonly finder: Finder;
+  readonly composer: Composer;
+  /** The scheme of `BASE_URL`. */
+  readonly scheme: () => string;
+  readonly maxCacheBytes?: number;
+  readonly now?: () => number;
+}
+
+/** A request on a site's host. */
+interface Asked {
+  readonly state: SiteState;
+  readonly domain: Domain;
+  readonly pathname: string;
+  readonly search: string;
+  readonly query: URLSearchParams;
+  readonly lang: Locale | undefined;
+  readonly log: Log;
+}
+
+interface Answer {
+  readonly reply: Reply;
+  readonly shared: boolean;
+  readonly until: number;
+}
+
+/** A template that fails is not run again for every request. */
+const faultMs = 5000;
+const noQuery = new URLSearchParams();
+
+export function createDoor(options: DoorOptions): HostDoor {
+  const { sites, store, finder, composer, scheme, now = Date.now } = options;
+  const pages = createPageCache(options.maxCacheBytes ?? 64_000_000);
+  const making = new Map<string, Promise<Answer | null>>();
+  const sitemap = createSitemap(store);
+
+  /** Kept answers, and one making for those who ask for the same at once. */
+  const kept = async (asked: Asked, path: string, make: () => Promise<Answer | null>): Promise<Reply | null> => {
+    const key = keyOf(asked.state, asked.domain.id, asked.lang, path);
+    const found = pages.get(key, now());
+    if (found) return found.reply;
+    const own = `${key}?${asked.search}`;
+    const answer = making.get(own) ?? forgetWhenDone(making, own, make());
+    const made = await answer;
+    if (made?.shared && made.until > now()) pages.put(key, { reply: made.reply, expiresAt: made.until });
+    return made && made.reply;
+  };
+
+  const composed = async (asked: Asked, path: string): Promise<Answer | null> => {
+    const view = viewOf(asked);
+    const found = await finder.find(view, path);
+    if (!found) return null;
+    if ("redirect" in found) return { reply: movedTo(pathAddress(found.redirect) + asked.search), shared: false, until: 0 };
+    const made = await composer.compose({ ...view, domain: asked.domain, scheme: scheme(), query: asked.query }, found);
+    const { text, locale, page, shared, until } = made;
+    const cacheControl = shared ? cacheControlOf(page.cacheSeconds) : "private, no-cache";
+    return { reply: pageReply({ status: 200, text, type: typeOf(path), locale, cacheControl }), shared, until };
+  };
+
+  const pageAt = async (asked: Asked, path: string): Promise<Answer | null> => {
+    try {
+      return await composed(asked, path);
+    } catch (error) {
+      if (!(error instanceof TemplateFault)) throw error;
+      const { state, domain } = asked;
+      asked.log.error("a page of a site failed", { site: state.site.code, domain: domain.name, path, error: error.message });
+      const reply = (await errorPage(asked, "500")) ?? plainPage(500);
+      return { reply, shared: true, until: now() + faultMs };
+    }
+  };
+
+  /** The site's own page for what is missing or has failed; null where it has none, or that one fails too. */
+  const errorPage = async (asked: Asked, kind: ErrorKind): Promise<Reply | null> => {
+    const view = viewOf(asked);
+    return kept(asked, `\u0000${kind}`, async () => {
+      const page = chooseVariant(await store.errorPages(asked.state.site, kind), choiceOf(view));
+      if (!page) return null;
+      try {
+        const found = await finder.complete(view, page);
+        const made = await composer.compose({ ...view, domain: asked.domain, scheme: scheme(), query: asked.query }, found);
+        const { text, locale, shared, until } = made;
+        return { reply: pageReply({ status: Number(kind), text, type: htmlType, locale, cacheControl: noStore }), shared, until };
+      } catch (error) {
+        if (!(error instanceof TemplateFault)) throw error;
+        asked.log.error("a site's error page failed", { site: asked.state.site.code, kind, error: error.message });
+        return null;
+      }
+    });
+  };
+
+  const askedOf = async ({ request, host, log }: DoorRequest): Promise<Asked | null> => {
+    const found = sites.find(host);
+    if (!found) return null;
+    const state = sites.peek(found.siteId) ?? (await sites.get(found.siteId));
+    const domain = state?.domains.find(({ id }) => id === found.domainId);
+    if (!state?.site.active || !domain) return null;
+    return { state, domain, log, ...partsOf(request.url) };
+  };
+
+  const fresh = async (asked: Asked): Promise<Reply | Response | null> => {
+    const path = askedPath(asked.pathname);
+    if (!path) return null;
+    if (!path.hasSlash) {
+      const page = await kept(asked, path.path, () => pageAt(asked, path.path));
+      return page ?? sitemap.answer(path.path, asked.state, asked.domain, scheme());
+    }
+    const found = await finder.find(viewOf(asked), path.path);
+    if (!found) return null;
+    return movedTo(pathAddress("redirect" in found ? found.redirect : path.path) + asked.search);
+  };
+
+  return {
+    find: sites.find,
+    async page(request) {
+      const asked = await askedOf(request);
+      if (!asked) return null;
+      const { pathname } = asked;
+      // A path without a percent sign is kept as it is asked for: nothing to decode.
+      const key = keyOf(asked.state, asked.domain.id, asked.lang, pathname.slice(1));
+      const known = pathname.includes("%") ? undefined : pages.get(key, now());
+      const reply = known?.reply ?? (await fresh(asked));
+      if (!reply || reply instanceof Response) return reply;
+      return unchanged(reply, request.request.headers.get("if-none-match"));
+    },
+    async missing(request) {
+      const asked = await askedOf(request);
+      return (asked && (await errorPage(asked, "404"))) ?? plainPage(404);
+    },
+  };
+}
+
+/** Never by the raw Host: a domain is one of ours. */
+function keyOf({ serial }: SiteState, domainId: number, lang: Locale | undefined, path: string): string {
+  return `${serial}/${domainId}/${lang ?? ""}/${path}`;
+}
+
+function viewOf({ state, domain, lang }: Asked): View {
+  return { state, lang, domainLocale: domain.locale, preview: false, drafts: false };
+}
+
+function partsOf(url: string): Pick<Asked, "pathname" | "search" | "query" | "lang"> {
+  const start = url.indexOf("/", url.indexOf("//") + 2);
+  const whole = start < 0 ? "/" : url.slice(start);
+  const mark = whole.indexOf("?");
+  if (mark < 0) return { pathname: whole, search: "", query: noQuery, lang: undefined };
+  const query = new URLSearchParams(whole.slice(mark + 1));
+  const lang = query.get("lang");
+  return { pathname: whole.slice(0, mark), search: whole.slice(mark), query, lang: isLocale(lang) ? lang : undefined };
+}
+
+function forgetWhenDone<T>(running: Map<string, Promise<T>>, key: string, work: Promise<T>): Promise<T> {
+  const done = work.finally(() => {
+    if (running.get(key) === done) running.delete(key);
+  });
+  running.set(key, done);
+  return done;
+}

@@ -1,0 +1,183 @@
+/** The tags that only sites have: `{% paragraph %}`, `{% paragraphs %}` and the block `{% articles %}`. CONTRACT 11. */
+import { Tag, type Context, type Emitter, type Liquid, type TagToken, type Template, type TopLevelToken } from "liquidjs";
+import { parseAttributes, type ArticlesQuery } from "./articles-block.ts";
+import type { Values } from "./fields.ts";
+
+/** What the tags of a template were found to need, as it was parsed. */
+export interface Needs {
+  readonly blocks: ArticlesQuery[];
+  readonly paragraphs: Set<string>;
+  allParagraphs: boolean;
+}
+
+/** A paragraph as it is printed. */
+export interface PrintedParagraph {
+  readonly nodes: readonly Template[];
+  readonly values: Values;
+}
+
+/** What a block prints in this rendering. */
+export type BlockResult =
+  | { readonly part: "list"; readonly articles: readonly Values[] }
+  | { readonly part: "show"; readonly article: Values };
+
+/** What the tags ask while a page is rendered. */
+export interface Answers {
+  paragraph(code: string): PrintedParagraph | undefined;
+  paragraphs(): readonly PrintedParagraph[];
+  block(query: ArticlesQuery): BlockResult | undefined;
+}
+
+export interface Ask {
+  /** The template that is being parsed. */
+  readonly needs: () => Needs;
+  /** The page that is being rendered. */
+  readonly answers: () => Answers;
+}
+
+type TagClass = Liquid["tags"][string];
+type TagParser = ConstructorParameters<TagClass>[3];
+/** What would end or change the branch that a block stands in. */
+const branching = "else elsif when endif endunless endcase endfor endcapture endtablerow".split(" ");
+
+type Part = "list" | "empty" | "show";
+
+const maxBlocks = 20;
+
+export function siteTags(ask: Ask): Record<string, TagClass> {
+  return { paragraph: paragraphTag(ask), paragraphs: paragraphsTag(ask), articles: articlesTag(ask) };
+}
+
+function paragraphTag(ask: Ask): TagClass {
+  return class extends Tag {
+    readonly #code: string;
+
+    constructor(token: TagToken, rest: TopLevelToken[], liquid: Liquid) {
+      super(token, rest, liquid);
+      const [, double, single] = /^\s*(?:"([^"]+)"|'([^']+)')\s*$/.exec(token.args) ?? [];
+      const code = double ?? single;
+      if (code === undefined) throw new Error('`paragraph` takes the code of one, written as it is: {% paragraph "code" %}');
+      this.#code = code;
+      ask.needs().paragraphs.add(code);
+    }
+
+    *render(context: Context, emitter: Emitter): Generator<unknown, void, unknown> {
+      const found = ask.answers().paragraph(this.#code);
+      if (found) yield* print(this.liquid, found, context, emitter);
+    }
+  };
+}
+
+function paragraphsTag(ask: Ask): TagClass {
+  return class extends Tag {
+    constructor(token: TagToken, rest: TopLevelToken[], liquid: Liquid) {
+      super(token, rest, liquid);
+      if (token.args.trim() !== "") throw new Error("`paragraphs` takes nothing: it prints all paragraphs of the page");
+      ask.needs().allParagraphs = true;
+    }
+
+    *render(context: Context, emitter: Emitter): Generator<unknown, void, unknown> {
+      for (const found of ask.answers().paragraphs()) yield* print(this.liquid, found, context, emitter);
+    }
+  };
+}
+
+function* print(
+  liquid: Liquid,
+  { nodes, values }: PrintedParagraph,
+  context: Context,
+  emitter: Emitter,
+): Generator<unknown, void, unknown> {
+  context.push({ paragraph: values });
+  yield liquid.renderer.renderTemplates([...nodes], context, emitter);
+  context.pop();
+}
+
+function articlesTag(ask: Ask): TagClass {
+  return class extends Tag {
+    readonly #parts: ReadonlyMap<Part, Template[]>;
+    readonly #query: ArticlesQuery;
+
+    constructor(token: TagToken, rest: TopLevelToken[], liquid: Liquid, parser: TagParser) {
+      super(token, rest, liquid);
+      const attributes = parseAttributes(token.args);
+      const { parts, sources } = readParts(token, rest, parser);
+      this.#parts = parts;
+      const listsContent = /\bcontent\b|\[/.test(sources.get("list") ?? "");
+      this.#query = { ...attributes, listsContent, shows: parts.has("show") };
+      const { blocks } = ask.needs();
+      if (blocks.push(this.#query) > maxBlocks) throw new Error(`a template holds at most ${maxBlocks} \`articles\` blocks`);
+    }
+
+    *render(context: Context, emitter: Emitter): Generator<unknown, void, unknown> {
+      const result = ask.answers().block(this.#query);
+      const { renderer } = this.liquid;
+      if (!result) return;
+      if (result.part === "show") {
+        context.push({ article: result.article });
+        yield renderer.renderTemplates(this.#parts.get("show") ?? [], context, emitter);
+        context.pop();
+        return;
+      }
+      const { articles } = result;
+      if (articles.length === 0) return void (yield renderer.renderTemplates(this.#parts.get("empty") ?? [], context, emitter));
+      for (const [index, article] of articles.entries()) {
+        const last = index === articles.length - 1;
+        const forloop = { index: index + 1, index0: index, first: index === 0, last, length: articles.length };
+        context.push({ article, forloop });
+        yield renderer.renderTemplates(this.#parts.get("list") ?? [], context, emitter);
+        context.pop();
+        const { breakCalled } = context;
+        context.continueCalled = context.breakCalled = false;
+        if (breakCalled) break;
+      }
+    }
+  };
+}
+
+function readParts(token: TagToken, rest: TopLevelToken[], parser: TagParser) {
+  const parts = new Map<Part, Template[]>();
+  const sources = new Map<Part, string>();
+  let part: { name: Part; nodes: Template[]; begin: number } | undefined;
+  const close = (end: number) => part && sources.set(part.name, token.input.slice(part.begin, end));
+  const open = (name: Part) => (tag: TagToken) => {
+    if (tag.args.trim() !== "") throw new Error(`\`${name}\` takes nothing`);
+    if (parts.has(name)) throw new Error(`\`${name}\` stands twice in one \`articles\` block`);
+    close(tag.begin);
+    part = { name, nodes: [], begin: tag.end };
+    parts.set(name, part.nodes);
+  };
+  const stream = parser
+    .parseStream(rest)
+    .on("tag:list", open("list"))
+    .on("tag:empty", open("empty"))
+    .on("tag:show", open("show"))
+    .on("tag:articles", () => {
+      throw new Error("an `articles` block cannot stand in another");
+    })
+    .on("tag:endarticles", (tag: TagToken) => {
+      close(tag.begin);
+      stream.stop();
+    })
+    .on("template", (node: Template) => {
+      if (part) part.nodes.push(node);
+      else if (!isBlank(node)) throw new Error("in an `articles` block everything stands under {% list %}, {% empty %} or {% show %}");
+    })
+    .on("end", () => {
+      throw new Error("`articles` is not closed by {% endarticles %} in the same branch");
+    });
+  for (const name of branching) {
+    stream.on(`tag:${name}`, () => {
+      throw new Error("an `articles` block stands in one branch as a whole: it cannot be split between branches");
+    });
+  }
+  stream.start();
+  if (!parts.has("list") && !parts.has("show")) throw new Error("an `articles` block needs {% list %} or {% show %}");
+  return { parts, sources };
+}
+
+/** Blanks and comments may stand before the first part. */
+function isBlank({ token }: Template): boolean {
+  const text = token.input.slice(token.begin, token.end);
+  return text.trim() === "" || /^\{%-?\s*(?:comment\b|#)/.test(text);
+}

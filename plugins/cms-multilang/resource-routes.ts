@@ -1,0 +1,133 @@
+/** The usual five calls of a resource. CONTRACT 3 and 11. */
+import {
+  created,
+  etag,
+  expectedVersion,
+  list,
+  noContent,
+  notFound,
+  ok,
+  pageOf,
+  route,
+  type Caller,
+  type Route,
+  type Sql,
+  type TObject,
+} from "platform";
+import type { Author, RunChange } from "./change.ts";
+import type { Ref } from "./code.ts";
+import type { Documented, Kept, Resource } from "./resource.ts";
+
+const access = { privilege: "cms" } as const;
+const ifMatch = "With `If-Match: <etag>`: 412 where it has changed since.";
+
+interface Needed {
+  readonly sql: Sql;
+  readonly run: RunChange;
+}
+
+export function resourceRoutes<Body extends TObject, Row extends Kept>(
+  { sql, run }: Needed,
+  resource: Resource<Body, Row>,
+  told: Documented,
+): Route[] {
+  const { name, plural, body: schema, writer } = resource;
+  const path = `/cms/${plural}` as const;
+  // To the types only the parameter's name matters.
+  const one = `${path}/:id` as "/cms/records/:id";
+  const a = /^[aeiou]/.test(name) ? `an ${name}` : `a ${name}`;
+  const shown = (row: Row): Parameters<typeof ok> => [resource.toApi(row), { etag: etag(row.id, row.version) }];
+  const refIn = (id: string): Ref => {
+    const ref = resource.refOf(decoded(id));
+    if (!ref) throw notFound();
+    return ref;
+  };
+
+  return [
+    route(
+      "GET",
+      path,
+      {
+        summary: `List ${plural}`,
+        access,
+        query: { ...told.filters, limit: "1 to 1000, default 100", offset: "where the page begins" },
+        responses: { 200: [told.example] },
+      },
+      async ({ caller, query }) => {
+        const { rows, total } = await resource.list(caller.account.id, query, pageOf(query));
+        return list(rows.map(resource.toApi), total);
+      },
+    ),
+    route(
+      "GET",
+      one,
+      { summary: `One ${name}, by id or code`, access, responses: { 200: told.example } },
+      async ({ caller, params }) => {
+        const row = await resource.find(sql, caller.account.id, refIn(params.id));
+        if (!row) throw notFound();
+        return ok(...shown(row));
+      },
+    ),
+    route(
+      "POST",
+      path,
+      {
+        summary: `Make ${a}`,
+        description: told.about,
+        access,
+        body: { key: name, schema },
+        request: told.request,
+        responses: { 201: told.example, 422: told.refusal },
+      },
+      async ({ caller, host, body }) =>
+        created(...shown(await run(authorOf(caller, host), (change) => writer.create(change, body)))),
+    ),
+    route(
+      "PATCH",
+      one,
+      {
+        summary: `Change ${a}`,
+        description: `${ifMatch}${"fields" in schema.properties ? " `fields` replaces the whole object." : ""}`,
+        access,
+        body: { key: name, schema },
+        request: told.change,
+        responses: { 200: told.example, 412: { error: "the object has changed since you read it" } },
+      },
+      async ({ request, caller, host, params, body }) => {
+        const ref = refIn(params.id);
+        const expected = (id: number) => expectedVersion(request, id);
+        const row = await run(authorOf(caller, host), (change) => writer.update(change, ref, body, expected));
+        return ok(...shown(row));
+      },
+    ),
+    route(
+      "DELETE",
+      one,
+      {
+        summary: `Delete ${a}`,
+        description: [told.deleting, ifMatch].filter(Boolean).join(" "),
+        access,
+        responses: { 204: null },
+      },
+      async ({ request, caller, host, params }) => {
+        const ref = refIn(params.id);
+        const expected = (id: number) => expectedVersion(request, id);
+        await run(authorOf(caller, host), (change) => writer.remove(change, ref, expected));
+        return noContent();
+      },
+    ),
+  ];
+}
+
+function authorOf({ account, user }: Caller, host: string): Author {
+  return { account, userId: user.id, host };
+}
+
+/** A name of a domain may come percent-encoded, with its port. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,119 @@
+/** `/cms/…`: seven kinds of records, the usual five calls each. SPEC 4.6, CONTRACT 11. */
+import type { Route, Sql } from "platform";
+import type { RunChange } from "./change.ts";
+import * as examples from "./examples.ts";
+import { locales } from "./locales.ts";
+import { resourceRoutes } from "./resource-routes.ts";
+import type { Resources } from "./resources.ts";
+
+const q = "searches names and codes; `*` and `%` are wildcards";
+const exact = "exact value";
+const siteCode = "code of a site";
+const locale = `${locales.join(", ")}; none = without one`;
+const taken = ["is already taken"];
+
+interface Needed {
+  readonly sql: Sql;
+  readonly run: RunChange;
+  readonly resources: Resources;
+}
+
+export function cmsRoutes({ sql, run, resources }: Needed): Route[] {
+  const needed = { sql, run };
+  return [
+    ...resourceRoutes(needed, resources.site, {
+      filters: { q, code: exact, locale: locales.join(", ") },
+      about: "`locale` starts as the account's. `multilang` switches on alternates, canonical addresses and redirects.",
+      deleting: "With its domains, layouts, pages, paragraphs, categories and articles.",
+      request: { code: "acme", name: "Acme", locale: "pl", multilang: true, fields: { company: "Acme" } },
+      change: { multilang: true, locale: "pl" },
+      example: examples.siteExample,
+      refusal: { code: taken },
+    }),
+    ...resourceRoutes(needed, resources.domain, {
+      filters: { q, name: exact, site_code: siteCode, locale },
+      about:
+        "`name` is a host, with a port only where its addresses carry one; it is one site's in the whole installation. " +
+        "The first domain of a site is its primary one; making another one the primary takes that from it.",
+      deleting: "Of a primary one the oldest other domain takes the place.",
+      request: { name: "www.acme.example", site_code: "acme", locale: "en" },
+      change: { locale: "en", primary: true },
+      example: examples.domainExample,
+      refusal: { name: taken },
+    }),
+    ...resourceRoutes(needed, resources.layout, {
+      filters: { q, code: exact, site_code: siteCode },
+      about: "`content` is a Liquid template that prints the page with `{{ content }}`.",
+      deleting: "Its pages go on without one.",
+      request: pick(examples.layoutExample, ["code", "name", "site_code", "content", "fields"]),
+      change: { name: "Main layout" },
+      example: examples.layoutExample,
+      refusal: { content: ["line 3, column 7: …"] },
+    }),
+    ...resourceRoutes(needed, resources.page, {
+      filters: {
+        q,
+        code: exact,
+        site_code: siteCode,
+        locale,
+        kind: exact,
+        path: "exact value; empty = the home page",
+        layout_code: exact,
+        based_on_page_code: exact,
+        active: "true, false",
+      },
+      about:
+        "A path is kept without slashes at its ends; empty is the home page, one per site. Within a site and path there is " +
+        "one page for each locale and at most one without. A page based on another takes what is empty in it from there.",
+      deleting: "Pages based on it stand alone from then on.",
+      request: {
+        ...pick(examples.pageExample, ["code", "name", "path", "locale", "site_code", "layout_code", "content"]),
+        ...pick(examples.pageExample, ["fields", "html_title", "based_on_page_code"]),
+      },
+      change: { path: "offer", locale: "en" },
+      example: examples.pageExample,
+      refusal: { path: taken, based_on_page_code: ["names a page that is based on another itself"] },
+    }),
+    ...resourceRoutes(needed, resources.paragraph, {
+      filters: { q, code: exact, site_code: `${siteCode}; none = of every site`, page_code: "code of a page; none" },
+      about: "Of a page, or without `page_code` of a whole site, or without both of every site.",
+      request: pick(examples.paragraphExample, ["code", "name", "page_code", "content", "fields", "position"]),
+      change: { position: 1 },
+      example: examples.paragraphExample,
+      refusal: { page_code: ["names no page of this account"] },
+    }),
+    ...resourceRoutes(needed, resources.category, {
+      filters: { q, code: exact, site_code: siteCode, path: exact },
+      about: "`path` narrows a list of articles: `<page path>/<category path>` shows this category's.",
+      deleting: "Its articles go on without it.",
+      request: pick(examples.categoryExample, ["code", "name", "site_code"]),
+      change: { path: "company" },
+      example: examples.categoryExample,
+      refusal: { code: taken },
+    }),
+    ...resourceRoutes(needed, resources.article, {
+      filters: {
+        q,
+        code: exact,
+        site_code: siteCode,
+        category_code: exact,
+        locale,
+        path: exact,
+        active: "true, false",
+      },
+      about:
+        "`category_code` is the main category, the same for all languages; `categories` are codes of additional ones. " +
+        "`path` is made from the title where none is given. `published_at` starts as now; null = no date.",
+      request: {
+        ...pick(examples.articleExample, ["code", "site_code", "category_code", "locale", "title", "lead", "content"]),
+      },
+      change: { category_code: "news", locale: "en" },
+      example: examples.articleExample,
+      refusal: { category_code: ["names no category of this account"] },
+    }),
+  ];
+}
+
+function pick(of: Readonly<Record<string, unknown>>, names: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(names.map((name) => [name, of[name]]));
+}

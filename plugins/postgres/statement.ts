@@ -1,0 +1,86 @@
+/** Looks at a statement as far as it must be known: how it begins, whether it is one, and its `{name}`s. Pure. */
+
+export interface Statement {
+  /** With `$1`, `$2`, … where it had `{name}`s. */
+  readonly text: string;
+  /** The name of each `$n`, in order. */
+  readonly names: readonly string[];
+  /** Its first word, in lower case. */
+  readonly verb: string;
+}
+
+const reading = ["select", "with", "values", "table", "show", "explain"];
+const writing = ["insert", "update", "delete", "merge"];
+
+/** Strings, quoted names and comments: nothing in them counts. `E'…'` alone knows backslashes. */
+const quoted =
+  /[eE]'(?:[^'\\]|\\[^]|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|\$([\p{L}_][\p{L}\p{N}_]*)?\$[^]*?\$\1\$|--[^\n]*|\/\*/uy;
+const word = /[\p{L}_][\p{L}\p{N}_$]*/uy;
+const placeholder = /\{([A-Za-z_][\w-]*(?:\.[\w-]+)*)\}/y;
+
+/** The statement, or what is wrong with it. */
+export function parseStatement(sql: string, mayWrite: boolean): Statement | { readonly mistake: string } {
+  const names: string[] = [];
+  let text = "";
+  let verb = "";
+  let ended = false;
+  for (let at = 0; at < sql.length;) {
+    const skipped = skip(sql, at);
+    if (skipped !== undefined) {
+      // A comment behind the end is no second statement.
+      const isComment = sql.startsWith("--", at) || sql.startsWith("/*", at);
+      if (ended && !isComment) return { mistake: "must be one statement" };
+      text += sql.slice(at, skipped);
+      at = skipped;
+      continue;
+    }
+    const character = sql.charAt(at);
+    if (ended && !/\s/.test(character)) return { mistake: "must be one statement" };
+    const name = matchAt(placeholder, sql, at);
+    const found = name ?? matchAt(word, sql, at);
+    if (name) {
+      const parameter = name[1] ?? "";
+      if (!names.includes(parameter)) names.push(parameter);
+      text += `$${names.indexOf(parameter) + 1}`;
+    } else {
+      if (found && verb === "") verb = found[0].toLowerCase();
+      if (character === ";") ended = true;
+      else text += found?.[0] ?? character;
+    }
+    at += found?.[0].length ?? 1;
+  }
+  const verbs = mayWrite ? [...reading, ...writing] : reading;
+  if (!verbs.includes(verb))
+    return {
+      mistake: writing.includes(verb)
+        ? `may not begin with ${verb}: the connector has no allow_writes`
+        : `must begin with ${verbs.join(", ")}`,
+    };
+  return { text, names, verb };
+}
+
+/** Where what begins here ends, if it is a string, a quoted name or a comment. */
+function skip(sql: string, at: number): number | undefined {
+  const match = matchAt(quoted, sql, at);
+  if (!match) return undefined;
+  return match[0] === "/*" ? endOfComment(sql, at) : at + match[0].length;
+}
+
+/** Comments nest. */
+function endOfComment(sql: string, from: number): number {
+  let depth = 0;
+  for (let at = from; at < sql.length; at++) {
+    const two = sql.slice(at, at + 2);
+    if (two === "/*") depth += 1;
+    else if (two === "*/") depth -= 1;
+    else continue;
+    at += 1;
+    if (depth === 0) return at + 1;
+  }
+  return sql.length;
+}
+
+function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
+  pattern.lastIndex = at;
+  return pattern.exec(text);
+}

@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { startTestApp, type TestApp } from "../../tests/harness.ts";
+import { startReceiver, type Receiver } from "../../tests/receiver.ts";
+import { createLog } from "../../runtime/log.ts";
+import { createOutbound } from "../../runtime/outbound.ts";
+import { plugins } from "../index.ts";
+import { createAttempt } from "./attempt.ts";
+import type { Hook } from "./subscriptions.ts";
+
+/** No webhook reaches what OUTBOUND_ALLOW does not name. */
+let app: TestApp;
+let receiver: Receiver;
+let port = "";
+beforeAll(async () => {
+  app = await startTestApp({ plugins, env: { OUTBOUND_ALLOW: "" } });
+  receiver = startReceiver();
+  ({ port } = new URL(receiver.url));
+});
+afterAll(async () => {
+  await app.stop();
+  await receiver.stop();
+});
+
+test.each([
+  "127.0.0.1",
+  "127.1",
+  "[::1]",
+  "[::ffff:127.0.0.1]",
+  "[::ffff:7f00:1]",
+  "0.0.0.0",
+  "0",
+  "2130706433",
+  "0x7f000001",
+  "0x7f.0.0.1",
+  "0177.0.0.1",
+  "017700000001",
+  "169.254.169.254",
+  "[::ffff:169.254.169.254]",
+  "10.0.0.1",
+  "172.16.0.1",
+  "192.168.1.1",
+  "100.64.0.1",
+  "[fc00::1]",
+  "[fd12:3456::1]",
+  "[fe80::1]",
+  "[64:ff9b::7f00:1]",
+  "localhost",
+  "LOCALHOST.",
+])("http://%s is refused, and the log says why", async (host) => {
+  const webhook = { source_type: "Core::Record", kind: "create", url: `http://${host}:${port}/` };
+  const made = await app.post("/account/webhooks.json", { webhook });
+  expect(made.status).toBe(201);
+  const { json } = await app.post(`/account/webhooks/${made.json.id}/test.json`);
+  expect(json).toMatchObject({ response_status: null, error: expect.stringMatching(/^refused-address: /) });
+  expect(receiver.requests).toHaveLength(0);
+});
+
+test("a name that changes its answer between check and connect leads to the checked address alone", async () => {
+  const answers = ["127.0.0.1", "10.0.0.1"];
+  let asked = 0;
+  const { fetchOutside } = createOutbound({
+    allow: "127.0.0.1",
+    log: createLog("error", () => {}),
+    lookup: async () => [answers[asked++] ?? "10.0.0.1"],
+  });
+  const targets = { callConnectorForEvent: async () => undefined, startFlow: async () => undefined };
+  const attempt = createAttempt({ fetch: fetchOutside, targets, timeoutMs: 5000 });
+  const row = { accountId: 1, id: 1, targetKind: "url", url: `http://rebind.example:${port}/` };
+  // An attempt reads nothing else of it.
+  const hook = { row, keys: [], apiToken: null, fault: null } as unknown as Hook;
+  const parcel = { messageId: "m", sourceType: "A::B", kind: "create", body: "{}", causation: null };
+  const send = () => attempt(hook, parcel, new AbortController().signal);
+  expect(await send()).toMatchObject({ ok: true, status: 200 });
+  expect([asked, receiver.requests.length]).toEqual([1, 1]);
+  expect(await send()).toMatchObject({ ok: false, error: expect.stringMatching(/^refused-address: /) });
+  expect(receiver.requests).toHaveLength(1);
+});

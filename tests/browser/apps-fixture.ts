@@ -1,0 +1,68 @@
+/** What the browser tests of apps share: a server, a Chromium, and people who sign in. */
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { faultsOf, launchChromium } from "../chromium.ts";
+import { adminPassword, person, startTestApp, type TestApp } from "../harness.ts";
+
+export interface Stage {
+  readonly app: TestApp;
+  readonly browser: Browser;
+  /** A browser that is signed in as this person; without one, nobody's. */
+  visit(login?: string, password?: string): Promise<BrowserContext>;
+  /** Saves an app; its url_code. */
+  make(app: Record<string, unknown>, token?: string): Promise<MadeApp>;
+  /** Opens an app's page, with everything that went wrong in it. */
+  open(context: BrowserContext, path: string): Promise<{ page: Page; faults: string[] }>;
+  stop(): Promise<void>;
+}
+
+export interface MadeApp {
+  readonly id: string;
+  readonly path: string;
+}
+
+export const password = "a long pass phrase";
+
+export async function startStage(): Promise<Stage> {
+  const [app, browser] = await Promise.all([startTestApp(), launchChromium()]);
+  return {
+    app,
+    browser,
+    async visit(login, given = password) {
+      const context = await browser.newContext();
+      if (login === undefined) return context;
+      const answer = await context.request.post(`${app.origin}/account/session.json`, {
+        data: { login, password: login === "admin" ? adminPassword : given },
+        headers: { origin: app.origin },
+      });
+      if (answer.status() !== 201) throw new Error(`sign-in failed: ${await answer.text()}`);
+      return context;
+    },
+    async make(fields, token) {
+      const given = { name: "An app", app_engine: "js", css_engine: "none", public: true, ...fields };
+      const answer = await app.post("/core/apps.json", { app: given }, token ? { token } : {});
+      if (answer.status !== 201) throw new Error(`the app was not made: ${answer.text}`);
+      return { id: answer.json.id, path: `/a/${answer.json.url_code}` };
+    },
+    async open(context, path) {
+      const page = await context.newPage();
+      const faults = faultsOf(page);
+      await page.goto(app.origin + path);
+      return { page, faults };
+    },
+    async stop() {
+      await browser.close();
+      await app.stop();
+    },
+  };
+}
+
+/** What a hostile app of app-attacks.ts says came of its attempts. */
+export async function reportOf(page: Pick<Page, "locator">): Promise<Record<string, string>> {
+  const root = page.locator("#core-app[data-done]");
+  await root.waitFor({ state: "attached", timeout: 20_000 });
+  return JSON.parse((await root.textContent()) ?? "{}");
+}
+
+export async function user(app: TestApp, login: string, role: "user" | "guest" | "manager" = "user") {
+  return person(app, { login, role, password });
+}

@@ -1,0 +1,50 @@
+/**
+ * Finds and starts the Chromium of browser tests (Debian's, or the one that `CHROMIUM` names). Where there is none they
+ * fail: a browser test that is silently left out proves nothing. `scripts/test` installs it where it may.
+ *
+ *     const browser = await launchChromium();
+ *     const page = await browser.newPage();
+ */
+import { existsSync } from "node:fs";
+import { chromium, type Browser, type Page } from "playwright-core";
+
+const places = [
+  "/usr/bin/chromium",
+  "/usr/bin/chromium-browser",
+  "/usr/bin/google-chrome",
+  "/opt/google/chrome/chrome",
+];
+
+const args = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+  // A container's /dev/shm is small.
+  "--disable-dev-shm-usage",
+  // Games draw without a graphics card, and start their sound by themselves.
+  "--use-angle=swiftshader",
+  "--enable-unsafe-swiftshader",
+  "--autoplay-policy=no-user-gesture-required",
+];
+
+export async function launchChromium(): Promise<Browser> {
+  const executablePath = process.env["CHROMIUM"] || places.find((place) => existsSync(place));
+  if (!executablePath)
+    throw new Error("browser tests need Chromium: `apt-get install chromium`, or name it in the variable CHROMIUM");
+  return chromium.launch({ executablePath, args });
+}
+
+/** What went wrong in a page: errors of scripts, of the console, of the policy, and requests that failed. */
+export function faultsOf(page: Page): string[] {
+  const faults: string[] = [];
+  page.on("pageerror", (error) => faults.push(`error: ${error.message}`));
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") faults.push(`console: ${message.text()}`);
+  });
+  page.on("requestfailed", (request) => faults.push(`request: ${request.url()} ${request.failure()?.errorText ?? ""}`));
+  return faults;
+}
