@@ -1,4 +1,5 @@
 import type { Plugin } from "platform";
+import demo from "../sites/demo/plugin.ts";
 import accounts from "./accounts/plugin.ts";
 import apps from "./apps/plugin.ts";
 import cmsMultilang from "./cms-multilang/plugin.ts";
@@ -28,4 +29,5 @@ export const plugins: readonly Plugin[] = [
   webhooks,
   apps,
   cmsMultilang,
+  demo,
 ];

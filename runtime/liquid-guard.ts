@@ -132,7 +132,8 @@ export class BoundedEmitter implements Emitter {
     this.#context.tick();
     const text = textOf(this.#context, value);
     this.#context.charge(text.length);
-    if (this.buffer.length + text.length > this.#context.run.limits.outputChars) throw new LimitReached("the output is too long");
+    if (this.buffer.length + text.length > this.#context.run.limits.outputChars)
+      throw new LimitReached("the output is too long");
     this.buffer += text;
   }
 }

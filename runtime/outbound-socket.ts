@@ -57,8 +57,7 @@ export function createConnect(options: Pick<OutboundOptions, "allow" | "log" | "
   return async ({ host, port, timeoutMs = standardTimeoutMs, signal }) => {
     // An address of another scheme is not normalised by the URL parser: decimal, octal and hexadecimal forms are here.
     const target = URL.parse(`http://${host.includes(":") && !host.startsWith("[") ? `[${host}]` : host}/`);
-    if (!target || target.username !== "" || target.pathname !== "/" || target.port !== "")
-      throw new OutboundFault("bad-url", "not a host name");
+    if (!target || /[\s/?#@\\]/.test(host) || target.port !== "") throw new OutboundFault("bad-url", "not a host name");
     target.port = String(port);
     return within(timeoutMs, signal, async (end) => {
       const addresses = await checkedAddresses(settings, target, end);

@@ -88,6 +88,18 @@ export interface PluginFacts {
   readonly prompts: Readonly<Record<string, string>>;
   /** Functions for child processes: modules whose default export is one. */
   readonly children?: Children;
+  /** What the command line takes besides the runtime's own commands; `setup` gives what they do. */
+  readonly commands?: readonly CommandFacts[];
+}
+
+/** A command of the command line, known before anything is started. */
+export interface CommandFacts {
+  /** E.g. `token create`. */
+  readonly name: string;
+  /** How to write it, e.g. `token create --user LOGIN [--name N]`. */
+  readonly usage: string;
+  /** What it does, in the help's few words. */
+  readonly doc: string;
 }
 
 export type Children = Readonly<Record<string, () => Promise<{ readonly default: ChildFunction }>>>;
@@ -106,6 +118,7 @@ export interface Started<P> {
   readonly door?: HostDoor;
   /** Fills an empty database, once, in one transaction with all other seeds; its lines are printed after the commit. */
   readonly seed?: (tx: Tx) => Promise<readonly string[]>;
+  /** What each of the plugin's `commands` does. */
   readonly commands?: readonly Command[];
   /** Called when this process has begun to serve; a command of the command line never does. */
   readonly begin?: () => void;
@@ -181,6 +194,7 @@ export interface Definition<N extends Needs, C extends Settings, P> {
   readonly models?: readonly Model[];
   readonly prompts?: Readonly<Record<string, string>>;
   readonly children?: Children;
+  readonly commands?: readonly CommandFacts[];
   readonly setup: (ctx: Context<N, C>) => Started<P> | Promise<Started<P>>;
 }
 

@@ -220,7 +220,6 @@ async function initdb(home: string, folder: string, runAs: RunAs): Promise<void>
 /** Written into postgresql.conf once, so that an administrator can change them there. Made for a small company. */
 const clusterSettings = [
   "max_connections=40",
-  "shared_buffers=128MB",
   "synchronous_commit=on", // off loses acknowledged rows in a power cut
   "jit=off", // compiling costs more than our short statements take
   "random_page_cost=1.1",

@@ -2,8 +2,12 @@
  * Runs the README's tour against a running server and puts what it prints into the README:
  * `bun scripts/tour.ts http://127.0.0.1:3000 TOKEN`. tests/readme.test.ts runs it too and compares.
  */
+import { dirname } from "node:path";
+
 const file = `${import.meta.dir}/../README.md`;
 const written = "http://127.0.0.1:3000";
+/** The port of the tour's own receiver; here a free one is taken instead. */
+const writtenPort = "4000";
 const place = /(?<=<!-- tour: bun scripts\/tour\.ts -->\n)[^]*?(?=<!-- \/tour -->)/;
 const step = /```sh\n([^]*?)```(?:\n\n```(json|)\n([^]*?)```)?/g;
 
@@ -15,16 +19,35 @@ export async function readmeWithTour(origin: string, token: string, folder: stri
   const steps = [...tour.matchAll(step)];
   // One shell for all, as a reader has; a line of its own tells the outputs apart.
   const script = steps.map(([, commands = ""]) => `${commands}\necho "<end of step>"`).join("\n");
-  const replaced = script.replaceAll(written, origin).replace(/export TOKEN=\S+/, `export TOKEN=${token}`);
-  const shell = Bun.spawn(["sh", "-c", replaced], { cwd: folder, stdout: "pipe", stderr: "inherit" });
+  const port = `${freePort()}`;
+  const replaced = script
+    .replaceAll(written, origin)
+    .replaceAll(writtenPort, port)
+    .replace(/export TOKEN=\S+/, `export TOKEN=${token}`);
+  const shell = Bun.spawn(["sh", "-c", replaced], {
+    cwd: folder,
+    env: { ...process.env, PATH: `${dirname(process.execPath)}:${process.env["PATH"]}` },
+    stdout: "pipe",
+    stderr: "inherit",
+  });
   const outputs = (await new Response(shell.stdout).text()).split("<end of step>\n");
   let at = 0;
   const printed = tour.replaceAll(step, (_, commands: string, language: string | undefined) => {
     // Even a token of a server that is gone would be taken for a leaked one.
-    const output = (outputs[at++] ?? "").replaceAll(origin, written).replaceAll(/core_\w{30,}/g, "core_…");
+    const output = (outputs[at++] ?? "")
+      .replaceAll(origin, written)
+      .replaceAll(`127.0.0.1:${port}`, `127.0.0.1:${writtenPort}`)
+      .replaceAll(/core_\w{30,}/g, "core_…");
     return `\`\`\`sh\n${commands}\`\`\`${language === undefined ? "" : `\n\n\`\`\`${language}\n${output}\`\`\``}`;
   });
   return readme.replace(place, () => printed);
+}
+
+function freePort(): number {
+  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+  const { port = 0 } = server;
+  void server.stop(true);
+  return port;
 }
 
 /** Ids, times and tokens, which are new each time, as words. */

@@ -86,6 +86,7 @@ async function fixtures(): Promise<Record<string, Record<string, string>>> {
 async function siteFixtures(made: (path: string, body: object) => Promise<string>) {
   const one = { name: "Matrix", code, site_code: code };
   return {
+    "/w": { site_code: code },
     "/cms/sites": { id: await made("/cms/sites.json", { site: { name: "Matrix", code } }), code },
     "/cms/domains": { id: await made("/cms/domains.json", { domain: { name: "matrix.test", site_code: code } }) },
     "/cms/layouts": { id: await made("/cms/layouts.json", { layout: one }) },

@@ -1,5 +1,5 @@
 /** Accounts by host and people with what they may do: cached, because every request asks for both. */
-import type { Account, BaseContext, Role } from "platform";
+import type { Account, BaseContext, Role, Tx } from "platform";
 import type { Access } from "./api.ts";
 import type { AccountStore } from "./account-store.ts";
 import type { UserRow, UserStore } from "./user-store.ts";
@@ -73,6 +73,10 @@ export function createAccess({ ctx, accountStore, userStore, firstHost }: Needed
       if (host.length > maxHostChars) return undefined;
       const found = hosts.peek(host) ?? (await hosts.get(host));
       return found?.accountId === undefined ? undefined : accountsById.get(`${found.accountId}`);
+    },
+    isAccountHost: async (host: string, tx: Tx): Promise<boolean> => {
+      const names = hostNames(host);
+      return names.includes(firstHost) || (await accountStore.idByHost(names, tx)) !== undefined;
     },
     defaultAccount: async (): Promise<Account> => {
       const id = await firstId();

@@ -30,8 +30,8 @@ export function createAccountStore(sql: Sql) {
     },
 
     /** The account of the first of `hosts` that any account has. */
-    async idByHost(hosts: readonly string[]): Promise<number | undefined> {
-      const [row] = await sql<{ id: number }[]>`
+    async idByHost(hosts: readonly string[], db: Queryable = sql): Promise<number | undefined> {
+      const [row] = await db<{ id: number }[]>`
         select id from accounts where host = any(${hosts}::text[])
         order by array_position(${hosts}::text[], host) limit 1`;
       return row?.id;

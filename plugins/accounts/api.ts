@@ -46,6 +46,8 @@ export interface NewAccount {
 export interface Accounts {
   /** The account of a Host header (with or without a port), or undefined where the host is nobody's. */
   accountForHost(host: string): Promise<Account | undefined>;
+  /** Whether a host is an account's, read as part of a transaction: without another connection. */
+  isAccountHost(host: string, tx: Tx): Promise<boolean>;
   /** The first account: that of a request whose host and credential name none. */
   defaultAccount(): Promise<Account>;
   accountById(accountId: number): Promise<Account | undefined>;

@@ -58,6 +58,7 @@ export default definePlugin({
         ),
       service: {
         accountForHost: access.accountForHost,
+        isAccountHost: access.isAccountHost,
         defaultAccount: access.defaultAccount,
         accountById: access.accountById,
         access: access.access,

@@ -19,6 +19,8 @@ export type SeenVersion = (id: string) => number | undefined;
 export type Writing = ReturnType<typeof createWriting>;
 
 export function createWriting({ ctx, store, compiler, forget }: Needed) {
+  const turns = createTurns();
+
   /** Throws the 422 of a build that fails: it changes nothing. CONTRACT 10. */
   const buildOf = async ({ appEngine, cssEngine, sourceCode: source }: Saved): Promise<Build> => {
     const result = await compiler.compile({ appEngine, cssEngine, source });
@@ -62,9 +64,18 @@ export function createWriting({ ctx, store, compiler, forget }: Needed) {
     work: (before: AppRow) => AppChange,
     seenVersion: SeenVersion,
   ): Promise<AppRow> => {
-    const { account, user } = caller;
     const { id } = await find(caller, key);
     const expected = seenVersion(id);
+    return turns(id, () => updated(caller, id, work, expected));
+  };
+
+  const updated = async (
+    caller: Caller,
+    id: string,
+    work: (before: AppRow) => AppChange,
+    expected: number | undefined,
+  ): Promise<AppRow> => {
+    const { account, user } = caller;
     for (;;) {
       const seen = await find(caller, id);
       if (expected !== undefined && seen.version !== expected) throw preconditionFailed();
@@ -112,6 +123,18 @@ export function createWriting({ ctx, store, compiler, forget }: Needed) {
   };
 
   return { find, create, update, remove, restore, buildOf };
+}
+
+/** One after the other for each key: changes of one app at once would all be built, and all but one built again. */
+function createTurns() {
+  const last = new Map<string, Promise<unknown>>();
+  return <T>(key: string, run: () => Promise<T>): Promise<T> => {
+    const mine = (last.get(key) ?? Promise.resolve()).then(run, run);
+    last.set(key, mine);
+    const done = () => void (last.get(key) === mine && last.delete(key));
+    mine.then(done, done);
+    return mine;
+  };
 }
 
 function plan(caller: Caller, before: AppRow, work: (before: AppRow) => AppChange): { app: Saved; trusted: boolean } {

@@ -3,7 +3,7 @@ import { field, mistakes, Type, type BaseContext, type Static } from "platform";
 import { toApi, type ArticleInput, type ArticleStore, type ArticleView } from "./article-store.ts";
 import type { CategoryStore } from "./category-store.ts";
 import { locked, type Change } from "./change.ts";
-import { codeField, codeFrom, freeOf, refOf, type Ref } from "./code.ts";
+import { codeField, codeFrom, freeOf, type Ref } from "./code.ts";
 import {
   codeRef,
   contentField,
@@ -19,7 +19,7 @@ import { cleanPath } from "./path.ts";
 import { parsePublished } from "./published.ts";
 import type { SiteStore } from "./site-store.ts";
 import { checkTexts } from "./texts.ts";
-import { codeOf, mustStay, orNull, siteOf, there, type Mistakes, type Writer } from "./write.ts";
+import { codeOf, mustStay, named, orNull, siteOf, there, type Mistakes, type Writer } from "./write.ts";
 
 export const ArticleBody = Type.Object({
   code: Type.Optional(codeField()),
@@ -61,15 +61,11 @@ export function createArticles({ ctx, store, sites, categories }: Needed): Write
 
   /** The main category that the body names; undefined where it says nothing, null where none. */
   const mainOf = async ({ tx, account }: Change, wrong: Mistakes, body: ArticleBody, siteId: number | undefined) => {
-    const { category_code, category_id } = body;
-    if (category_code === undefined && category_id === undefined) return undefined;
-    if (!category_code && !category_id) return null;
-    const at = category_code ? "category_code" : "category_id";
-    const ref = refOf(category_code || `${category_id}`);
-    const row = ref && (await categories.find(tx, account.id, ref));
-    if (!row || (category_id && row.id !== category_id)) wrong.add(at, "names no category of this account");
-    else if (siteId !== undefined && row.siteId !== siteId) wrong.add(at, "names a category of another site");
-    return row?.id ?? null;
+    const given = { as: "category", what: "category", code: body.category_code, id: body.category_id };
+    const row = await named(wrong, given, (ref) => categories.find(tx, account.id, ref));
+    if (row && siteId !== undefined && row.siteId !== siteId)
+      wrong.add(body.category_code ? "category_code" : "category_id", "names a category of another site");
+    return row && row.id;
   };
 
   /** Ids of the additional categories in their order, each once. */
@@ -139,7 +135,8 @@ type Plain = Omit<ArticleInput, "code" | "categoryId">;
 
 /** All but the references; a path of "" is still to be made. */
 function inputOf(wrong: Mistakes, before: ArticleView | undefined, body: ArticleBody, timezone: string): Plain {
-  checkTexts(wrong, body);
+  // Its content is printed as it stands, so it is no template: an article may well be about Liquid.
+  checkTexts(wrong, { fields: body.fields });
   const path = body.path === undefined ? { path: before?.path ?? "" } : cleanPath(body.path);
   if ("mistake" in path) wrong.add("path", path.mistake);
   return {

@@ -61,7 +61,7 @@ const wrongFor = (field: string): unknown[] => {
   if (field === "name") return [...strings, null, "", "  ", "a".repeat(1001)];
   if (field === "title") return [...strings, null, "", "  ", "a".repeat(1001)];
   if (field.endsWith("_code")) return [...strings, "nobody", "a b", "a".repeat(101)];
-  if (field === "content") return [...strings, "x".repeat(1_000_001), "{% if x %}", "{{ x | nofilter }}", "{{"];
+  if (field === "content") return [...strings, "x".repeat(1_000_001)];
   return [...strings, "x".repeat(50_001)];
 };
 

@@ -15,21 +15,21 @@ export type DomainBody = Static<typeof DomainBody>;
 interface Needed {
   readonly store: DomainStore;
   readonly sites: SiteStore;
-  readonly accounts: Pick<Accounts, "accountForHost">;
+  readonly accounts: Pick<Accounts, "isAccountHost">;
   /** The server's own address. */
   readonly origin: () => string;
 }
 
 export function createDomains({ store, sites, accounts, origin }: Needed): Writer<DomainBody, DomainView> {
-  const hostOf = async (wrong: Mistakes, given: string, ownHost: string | undefined): Promise<string> => {
+  const hostOf = async ({ tx, host: asked }: Change, wrong: Mistakes, given: string): Promise<string> => {
     const clean = cleanHost(given);
     if ("mistake" in clean) {
       wrong.add("name", clean.mistake);
       return "";
     }
     const { host } = clean;
-    const own = host === ownHost || host === new URL(origin()).host;
-    if (own || (await accounts.accountForHost(host))) wrong.add("name", "is the address of an account");
+    const own = host === asked || host === new URL(origin()).host;
+    if (own || (await accounts.isAccountHost(host, tx))) wrong.add("name", "is the address of an account");
     return host;
   };
 
@@ -44,7 +44,7 @@ export function createDomains({ store, sites, accounts, origin }: Needed): Write
       const wrong = mistakes();
       const site = await siteOf(change, sites, wrong, body);
       if (body.name === undefined) wrong.add("name", "is required");
-      const name = body.name === undefined ? "" : await hostOf(wrong, body.name, change.host);
+      const name = body.name === undefined ? "" : await hostOf(change, wrong, body.name);
       wrong.check();
       const { id: siteId } = there(site);
       await change.touch(siteId);
@@ -61,7 +61,7 @@ export function createDomains({ store, sites, accounts, origin }: Needed): Write
       const before = await locked(change, finder(change), ref, expected);
       const wrong = mistakes();
       mustStay(wrong, body, before);
-      const name = body.name === undefined ? before.name : await hostOf(wrong, body.name, change.host);
+      const name = body.name === undefined ? before.name : await hostOf(change, wrong, body.name);
       if (body.primary === false && before.isPrimary)
         wrong.add("primary", "a site has one primary domain: make another one the primary");
       wrong.check();

@@ -1,7 +1,7 @@
 /** Making, changing and deleting pages. SPEC 2.7, 8 and A.4. */
 import { field, mistakes, Type, type BaseContext, type Static } from "platform";
 import { locked, type Change } from "./change.ts";
-import { codeField, refOf, type Ref } from "./code.ts";
+import { codeField, type Ref } from "./code.ts";
 import { fieldTimes } from "./field-times.ts";
 import {
   codeRef,
@@ -22,7 +22,7 @@ import { toApi, type PageInput, type PageStore, type PageView } from "./page-sto
 import { cleanPath } from "./path.ts";
 import type { SiteStore } from "./site-store.ts";
 import { checkTexts } from "./texts.ts";
-import { codeOf, mustStay, nameOf, orNull, siteOf, there, type Mistakes, type Writer } from "./write.ts";
+import { codeOf, mustStay, named, nameOf, orNull, siteOf, there, type Mistakes, type Writer } from "./write.ts";
 
 export const PageBody = Type.Object({
   code: Type.Optional(codeField()),
@@ -66,15 +66,13 @@ export function createPages({ ctx, store, sites, layouts }: Needed): Writer<Page
     return row;
   };
 
-  /** The layout of the body; null = none. */
+  /** The layout of the body: undefined = it says nothing, null = none. */
   const layoutOf = async ({ tx, account }: Change, wrong: Mistakes, body: PageBody, siteId: number | undefined) => {
-    const named = refIn(body.layout_code, body.layout_id);
-    if (named === undefined || named === null) return named;
-    const at = body.layout_code ? "layout_code" : "layout_id";
-    const layout = named === "none" ? undefined : await layouts.find(tx, account.id, named);
-    if (!layout || (body.layout_id && layout.id !== body.layout_id)) wrong.add(at, "names no layout of this account");
-    else if (siteId !== undefined && layout.siteId !== siteId) wrong.add(at, "names a layout of another site");
-    return layout?.id ?? null;
+    const given = { as: "layout", what: "layout", code: body.layout_code, id: body.layout_id };
+    const layout = await named(wrong, given, (ref) => layouts.find(tx, account.id, ref));
+    if (layout && siteId !== undefined && layout.siteId !== siteId)
+      wrong.add(body.layout_code ? "layout_code" : "layout_id", "names a layout of another site");
+    return layout && layout.id;
   };
 
   /** The master of the page as it will be; adds a mistake where the rules of A.4 forbid it. */
@@ -84,15 +82,14 @@ export function createPages({ ctx, store, sites, layouts }: Needed): Writer<Page
     body: PageBody,
     page: { id: number | undefined; siteId: number; path: string; basedOnPageId: number | null },
   ): Promise<Relative | undefined> => {
-    const at = body.based_on_page_code ? "based_on_page_code" : "based_on_page_id";
-    const given = refIn(body.based_on_page_code, body.based_on_page_id);
-    const kept = page.basedOnPageId === null ? null : { id: page.basedOnPageId };
-    const named = given === undefined ? kept : given;
-    const master = named === null || named === "none" ? undefined : await store.relative(tx, account.id, named);
-    if (named !== null && (!master || (body.based_on_page_id && master.id !== body.based_on_page_id)))
-      wrong.add(at, "names no page of this account");
+    const find = (ref: Ref) => store.relative(tx, account.id, ref);
+    const given = { as: "based_on_page", what: "page", code: body.based_on_page_code, id: body.based_on_page_id };
+    const asked = await named(wrong, given, find);
+    const kept = page.basedOnPageId === null ? undefined : { id: page.basedOnPageId };
+    const master = asked === undefined ? kept && (await find(kept)) : (asked ?? undefined);
     const slaves = page.id === undefined ? [] : await store.slavesOf(tx, account.id, page.id);
     const mistake = masterMistake(page, master, slaves);
+    const at = body.based_on_page_code ? "based_on_page_code" : "based_on_page_id";
     if (mistake) wrong.add(mistake.field === "master" ? at : "path", mistake.message);
     return master;
   };
@@ -153,13 +150,6 @@ export function createPages({ ctx, store, sites, layouts }: Needed): Writer<Page
 
 export function pageChange(accountId: number, kind: "create" | "update" | "destroy", row: PageView) {
   return { accountId, sourceType: "Cms::Page", kind, id: row.id, data: toApi(row) };
-}
-
-/** What the body names: undefined = says nothing, null = nothing, "none" = what cannot be there. */
-function refIn(code: string | null | undefined, id: number | null | undefined): Ref | "none" | null | undefined {
-  if (code) return refOf(code) ?? "none";
-  if (id) return { id };
-  return code === undefined && id === undefined ? undefined : null;
 }
 
 function pathOf(wrong: Mistakes, given: string): string {

@@ -80,7 +80,7 @@ describe("a slave (SPEC A.4)", () => {
     refused(await post({ name: "S", based_on_page_id: 99999999 }), "based_on_page_id");
     refused(
       await post({ name: "S", based_on_page_id: master.id + 1, based_on_page_code: `${site}-m` }),
-      "based_on_page_code",
+      "based_on_page_id",
     );
   });
 
@@ -163,6 +163,8 @@ test("a template that cannot be read is refused under `content`, with its line a
     refused(answer, "content");
     expect(answer.json.content[0]).toMatch(/line \d+, column \d+/);
   }
+  const article = { title: "About Liquid", site_code: site, content: broken };
+  expect((await app.post("/cms/articles.json", { article })).json.content).toBe(broken);
   await page("a");
   refused(await patch("a", { content: broken }), "content");
   refused(await patch("a", { content: "{% articles category={{ x }} %}{% endarticles %}" }), "content");

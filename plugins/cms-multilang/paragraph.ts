@@ -1,13 +1,13 @@
 /** Making, changing and deleting paragraphs: of a page, of a whole site, or of every site. CONTRACT 11. */
 import { mistakes, Type, type Static } from "platform";
 import { locked, type Change } from "./change.ts";
-import { codeField, refOf, type Ref } from "./code.ts";
+import { codeField, type Ref } from "./code.ts";
 import { codeRef, contentField, fieldsField, idRef, nameField, positionField, siteRef } from "./input.ts";
 import type { PageStore } from "./page-store.ts";
 import type { ParagraphStore, ParagraphView } from "./paragraph-store.ts";
 import type { SiteStore } from "./site-store.ts";
 import { checkTexts } from "./texts.ts";
-import { codeOf, nameOf, siteOf, there, type Mistakes, type Writer } from "./write.ts";
+import { codeOf, named, nameOf, siteOf, there, type Mistakes, type Writer } from "./write.ts";
 
 export const ParagraphBody = Type.Object({
   code: Type.Optional(codeField()),
@@ -43,17 +43,11 @@ export function createParagraphs({ store, sites, pages }: Needed): Writer<Paragr
   const placeOf = async (change: Change, wrong: Mistakes, body: ParagraphBody, before: Place): Promise<Place> => {
     const site = body.site_code || body.site_id ? await siteOf(change, sites, wrong, body) : undefined;
     const siteId = site?.id ?? before.siteId;
-    const says = body.page_code !== undefined || body.page_id !== undefined;
-    const named = body.page_code || (body.page_id ? `${body.page_id}` : "");
-    if (named === "") return { siteId, pageId: says ? null : before.pageId };
-    const at = body.page_code ? "page_code" : "page_id";
-    const ref = refOf(named);
-    const page = ref && (await pages.relative(change.tx, change.account.id, ref));
-    if (!page || (body.page_id && page.id !== body.page_id)) {
-      wrong.add(at, "names no page of this account");
-      return before;
-    }
-    if (site && site.id !== page.siteId) wrong.add(at, "names a page of another site");
+    const given = { as: "page", what: "page", code: body.page_code, id: body.page_id };
+    const page = await named(wrong, given, (ref) => pages.relative(change.tx, change.account.id, ref));
+    if (!page) return { siteId, pageId: page === undefined ? before.pageId : null };
+    if (site && site.id !== page.siteId)
+      wrong.add(body.page_code ? "page_code" : "page_id", "names a page of another site");
     return { siteId: page.siteId, pageId: page.id };
   };
 

@@ -62,6 +62,16 @@ export interface ArticlesOf {
 /** Ids of categories; null = any article. */
 type Categories = readonly number[] | null;
 
+/** Where a part of a long list begins, and how long it is. */
+export interface Batch {
+  readonly after: { readonly position: number; readonly id: number } | null;
+  readonly skip: number;
+  readonly limit: number;
+}
+
+export type ListedPage = Variant & Pick<PageRow, "position" | "updatedAt">;
+export type ListedArticle = Pick<ArticleRow, "id" | "path" | "locale" | "updatedAt">;
+
 /** These answer what is missing or has failed, and have no address of their own. */
 export const errorKinds = ["404", "500"] as const;
 export type ErrorKind = (typeof errorKinds)[number];
@@ -94,6 +104,14 @@ export function createRenderStore(sql: Sql) {
   const inCategories = (ids: readonly number[]) => sql`
     and (a.category_id = any(${ids}::bigint[])
       or a.id in (select article_id from cms_article_categories where category_id = any(${ids}::bigint[])))`;
+  const eligible = (alias: ReturnType<typeof sql>, locale: Locale | null) => sql`
+    ${alias}.active and ${alias}.kind <> all(${errorKinds}::text[])
+    ${locale === null ? sql`` : sql`and (${alias}.locale = ${locale} or ${alias}.locale is null)`}`;
+  /** SPEC A.6, each address once: at one path the page of the locale comes first, without a locale the oldest. */
+  const listed = (locale: Locale | null) => sql`
+    ${eligible(sql`p`, locale)} and not exists (
+      select 1 from cms_pages o where o.site_id = p.site_id and o.path = p.path and o.id <> p.id
+        and ${eligible(sql`o`, locale)} and ${locale === null ? sql`o.id < p.id` : sql`p.locale is null`})`;
   const order: Record<SortKey, ReturnType<typeof sql>> = {
     published_at: sql`coalesce(a.published_at, a.created_at)`,
     created_at: sql`a.created_at`,
@@ -218,6 +236,46 @@ export function createRenderStore(sql: Sql) {
         select ${articleColumns}, a.content from cms_articles a
         where ${articlesWhere(of, null, null)} and a.path = ${path} order by a.id limit ${maxPagesAtOnce}`;
       return rows.map(withCategories);
+    },
+
+    /** How many addresses of pages a domain of this locale (null = without one) has in its sitemap. */
+    async countListed({ accountId, id }: SiteData, locale: Locale | null): Promise<number> {
+      const [row] = await sql<{ count: number }[]>`
+        select count(*) as count from cms_pages p
+        where p.account_id = ${accountId} and p.site_id = ${id} and ${listed(locale)}`;
+      return row?.count ?? 0;
+    },
+
+    /** One page of that list, after `after` and `skip` further ones. */
+    async listedPages({ accountId, id }: SiteData, locale: Locale | null, { after, skip, limit }: Batch) {
+      return sql<ListedPage[]>`
+        select p.id, p.path, p.locale, p.based_on_page_id, p.position, greatest(p.updated_at, m.updated_at) as updated_at
+        ${fromPages}
+        where p.account_id = ${accountId} and p.site_id = ${id} and ${listed(locale)}
+          ${after === null ? sql`` : sql`and (p.position, p.id) > (${after.position}, ${after.id})`}
+        order by p.position, p.id limit ${limit} offset ${skip}`;
+    },
+
+    /** Pages of that list that may show articles. */
+    async showingPages({ accountId, id }: SiteData, locale: Locale | null): Promise<PageData[]> {
+      return sql<PageData[]>`
+        select ${pageColumns} ${fromPages}
+        where p.account_id = ${accountId} and p.site_id = ${id} and ${listed(locale)}
+          and coalesce(nullif(btrim(p.content), ''), m.content) like '%articles%'
+        order by p.position, p.id limit 500`;
+    },
+
+    async countArticles(of: ArticlesOf, categories: Categories): Promise<number> {
+      const [row] = await sql<{ count: number }[]>`
+        select count(*) as count from cms_articles a where ${articlesWhere(of, categories, null)}`;
+      return row?.count ?? 0;
+    },
+
+    async listedArticles(of: ArticlesOf, categories: Categories, { after, skip, limit }: Batch) {
+      return sql<ListedArticle[]>`
+        select a.id, a.path, a.locale, a.updated_at from cms_articles a
+        where ${articlesWhere(of, categories, null)} ${after === null ? sql`` : sql`and a.id > ${after.id}`}
+        order by a.id limit ${limit} offset ${skip}`;
     },
 
     /** When the next article of the site is to appear. */

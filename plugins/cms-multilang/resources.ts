@@ -23,7 +23,7 @@ import type { Page, Queryable, TObject } from "platform";
 
 interface Needed {
   readonly ctx: Pick<BaseContext, "sql" | "changed" | "origin">;
-  readonly accounts: Pick<Accounts, "accountForHost">;
+  readonly accounts: Pick<Accounts, "isAccountHost">;
 }
 
 export type Resources = ReturnType<typeof createResources>;

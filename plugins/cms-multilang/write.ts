@@ -22,22 +22,41 @@ export interface SiteRefs {
   readonly site_id?: number | null;
 }
 
+interface Named {
+  /** The reference's fields are `<as>_code` and `<as>_id`. */
+  readonly as: string;
+  readonly what: string;
+  readonly code: string | null | undefined;
+  readonly id: number | null | undefined;
+}
+
+/**
+ * The record that a body names by code or id: undefined = it says nothing, null = none, or what it names is not there,
+ * which is a mistake.
+ */
+export async function named<Row extends { readonly id: number }>(
+  wrong: Mistakes,
+  { as, what, code, id }: Named,
+  find: (ref: Ref) => Promise<Row | undefined>,
+): Promise<Row | null | undefined> {
+  if (!code && !id) return code === undefined && id === undefined ? undefined : null;
+  const ref = refOf(code || `${id}`);
+  const row = ref && (await find(ref));
+  if (row && (!id || row.id === id)) return row;
+  wrong.add(row || !code ? `${as}_id` : `${as}_code`, `names no ${what} of this account`);
+  return null;
+}
+
 /** The site that the body of a new record names; undefined, and a mistake, where it names none. */
 export async function siteOf(
   { tx, account }: Change,
   sites: Pick<SiteStore, "find">,
   wrong: Mistakes,
-  { site_code, site_id }: SiteRefs,
+  { site_code: code, site_id: id }: SiteRefs,
 ): Promise<SiteRow | undefined> {
-  if (!site_code && !site_id) {
-    wrong.add("site_code", "is required");
-    return undefined;
-  }
-  const field = site_code ? "site_code" : "site_id";
-  const ref = refOf(site_code || `${site_id}`);
-  const site = ref && (await sites.find(tx, account.id, ref));
-  if (!site || (site_id && site.id !== site_id)) wrong.add(field, "names no site of this account");
-  return site;
+  if (!code && !id) wrong.add("site_code", "is required");
+  const given = { as: "site", what: "site", code, id };
+  return (await named(wrong, given, (ref) => sites.find(tx, account.id, ref))) ?? undefined;
 }
 
 /** A record stays in its site. */

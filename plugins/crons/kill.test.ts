@@ -32,7 +32,11 @@ async function withDatabase<T>(folder: string, run: (sql: Sql) => Promise<T>): P
   const target = await runningPostgres(join(folder, "data"));
   if (!target) throw new Error("no PostgreSQL runs in the data folder");
   const sql = openPool(target, { max: 1 });
-  return run(sql).finally(() => sql.end({ timeout: 5 }));
+  try {
+    return await run(sql);
+  } finally {
+    await sql.end({ timeout: 5 });
+  }
 }
 
 /** What each cron has fired: its due times, and how many processes it has started. */

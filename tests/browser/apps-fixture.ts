@@ -1,7 +1,15 @@
 /** What the browser tests of apps share: a server, a Chromium, and people who sign in. */
 import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { AppContext } from "../../plugins/apps/client/page-data.ts";
+import type { Core } from "../../plugins/apps/client/sdk.ts";
 import { faultsOf, launchChromium } from "../chromium.ts";
 import { adminPassword, person, startTestApp, type TestApp } from "../harness.ts";
+
+declare global {
+  /** In the page of an app. */
+  const core: Core;
+  const CoreAppContext: AppContext;
+}
 
 export interface Stage {
   readonly app: TestApp;

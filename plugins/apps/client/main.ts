@@ -4,16 +4,9 @@
  * CONTRACT 10.
  */
 import { reportHeight } from "./embed.ts";
-import { takePageData, type AppContext } from "./page-data.ts";
-import { createCore, type Core } from "./sdk.ts";
+import { takePageData } from "./page-data.ts";
+import { createCore } from "./sdk.ts";
 import { createTransport } from "./transport.ts";
-
-declare global {
-  interface Window {
-    CoreAppContext: AppContext;
-    readonly core: Core;
-  }
-}
 
 const data = takePageData();
 if (data) {

@@ -10,7 +10,6 @@ const list = document.createElement("ol");
 
 const report = startReport(scheduleShow);
 let isPlanned = false;
-build();
 
 /** At once shown often, an app in a loop would spend its time here. */
 function scheduleShow(): void {
@@ -35,7 +34,7 @@ function build(): void {
   title.textContent = "Seen only by those who may edit this app";
   head.append(
     title,
-    action("Copy", () => void navigator.clipboard?.writeText(asText()).catch(() => {})),
+    action("Copy", copy),
     action("Clear", () => report.clear()),
     action("Close", () => open(false)),
   );
@@ -59,6 +58,13 @@ function action(name: string, run: () => void): HTMLButtonElement {
   button.textContent = name;
   button.addEventListener("click", run);
   return button;
+}
+
+/** The sandbox may have no clipboard: then it is selected, to be copied by hand. */
+function copy(): void {
+  const select = () => getSelection()?.selectAllChildren(list);
+  if (navigator.clipboard) navigator.clipboard.writeText(asText()).catch(select);
+  else select();
 }
 
 function show(): void {
@@ -108,3 +114,5 @@ li.error { border-left-color: #b3261e; background: #fdf3f2 } li.warn { border-le
 pre { margin: 0; white-space: pre-wrap; overflow-wrap: anywhere; font: 12px/1.45 ui-monospace, monospace }
 small { color: #566074 }
 `;
+
+build();

@@ -95,9 +95,14 @@ function addressOf(element: Element): string {
   return element.getAttribute("src") ?? element.getAttribute("href") ?? `a <${element.localName}>`;
 }
 
+/** The app's own file has a long name. */
+function shortened(stack: string): string {
+  return stack.replaceAll(/https?:\/\/[^\s)]*?\/a\/-\/[^\s):]+/g, "app");
+}
+
 function printed(value: unknown): string {
   if (typeof value === "string") return value;
-  if (value instanceof Error) return value.stack?.includes(value.message) ? value.stack : `${value}`;
+  if (value instanceof Error) return shortened(value.stack?.includes(value.message) ? value.stack : `${value}`);
   try {
     return typeof value === "object" && value !== null ? (JSON.stringify(value) ?? String(value)) : String(value);
   } catch {

@@ -51,6 +51,7 @@ function add(found: Set<string>, word: string): void {
   // `class:font-bold={on}` of Svelte, `{ flex: on }` of Vue, `["flex", …]` of anyone.
   const plain = word.replace(/^class:/, "").replace(/:$/, "");
   if (/[a-z]/i.test(plain)) found.add(plain);
-  if (!plain.startsWith("[") || plain.includes("]:")) return;
+  // An array or a key of JavaScript's, written without spaces.
+  if (!/["'`]/.test(plain)) return;
   for (const inner of plain.split(/[[\]"'`,]/)) if (/^[a-z!@*-]/i.test(inner)) found.add(inner);
 }

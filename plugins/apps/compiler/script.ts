@@ -1,21 +1,21 @@
 /** React, kaboom and phaser: TypeScript or JavaScript, JSX for React. Plain JavaScript is looked at and left as it is. */
-import { bundle } from "./bundle.ts";
+import { compileModule } from "./module.ts";
 import type { Code, Task } from "./types.ts";
 
 export async function compileReact({ source, allowed }: Task): Promise<Code> {
-  const { code, main } = await bundle(source, { loader: "tsx", allowed });
+  const { code, main } = await compileModule(source, { loader: "tsx", allowed });
   return { code: main === undefined ? code : `${code}\n${mount(main)}`, css: "" };
 }
 
 /** The imports of a game's library go first, so that its global is there before the game's own code runs. */
 export async function compileGame(library: string, { source, allowed }: Task): Promise<Code> {
-  const { code } = await bundle(source, { loader: "ts", allowed });
+  const { code } = await compileModule(source, { loader: "ts", allowed });
   return { code: `import ${JSON.stringify(library)};\n${code}`, css: "" };
 }
 
 /** SPEC 2.3: the source is the app's code, not one character of it changed. */
 export async function checkScript({ source, allowed }: Task): Promise<Code> {
-  await bundle(source, { loader: "js", allowed });
+  await compileModule(source, { allowed });
   return { code: source, css: "" };
 }
 

@@ -1,10 +1,11 @@
 /** Style sheets: what an app's own CSS may not ask for, and Tailwind 4. */
-import { transform, type TransformFailure } from "esbuild";
+import { transform } from "esbuild";
 import { compile } from "tailwindcss";
 import preflight from "tailwindcss/preflight.css" with { type: "text" };
 import theme from "tailwindcss/theme.css" with { type: "text" };
 import utilities from "tailwindcss/utilities.css" with { type: "text" };
 import { candidatesOf } from "./candidates.ts";
+import { isFailure } from "./module.ts";
 import { mistakeAt, Mistakes, type Task } from "./types.ts";
 
 /** The style sheet of an app: its own CSS (`own`), and what its CSS engine adds. */
@@ -103,8 +104,4 @@ async function printed(css: string): Promise<string> {
     if (!isFailure(error)) throw error;
     throw new Mistakes(error.errors.map(({ text }) => mistakeAt("", 0, text)));
   }
-}
-
-function isFailure(error: unknown): error is TransformFailure {
-  return error instanceof Error && "errors" in error && Array.isArray(error.errors) && error.errors.length > 0;
 }

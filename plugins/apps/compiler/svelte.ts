@@ -1,11 +1,11 @@
 /** Svelte 5 components. TypeScript that only annotates is taken out by Svelte itself. */
 import { compile } from "svelte/compiler";
-import { bundle } from "./bundle.ts";
+import { compileModule } from "./module.ts";
 import { mistake, Mistakes, type Code, type Task } from "./types.ts";
 
 export async function compileSvelte({ source, allowed }: Task): Promise<Code> {
   const { js, css } = compiled(source);
-  const { code, main } = await bundle(js.code, { loader: "js", allowed, mapping: js.map });
+  const { code, main } = await compileModule(js.code, { allowed, mapping: js.map });
   return { code: `${code}\n${mount(main ?? "App")}`, css: css?.code ?? "" };
 }
 

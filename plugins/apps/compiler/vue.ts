@@ -1,14 +1,14 @@
 /** Vue 3 single-file components: script setup or options, TypeScript, scoped styles. Nothing from other files. */
 import type * as Sfc from "@vue/compiler-sfc";
-// The build for Node reads files and does not bundle; this one has nothing to read them with.
-import * as browserBuild from "@vue/compiler-sfc/dist/compiler-sfc.esm-browser.js";
-import { bundle } from "./bundle.ts";
+import { compileModule } from "./module.ts";
+import { sfc } from "./sfc.ts";
 import { mistake, mistakeAt, Mistakes, type Code, type Task } from "./types.ts";
 
-// It has the same exports, and no declarations.
-const sfc = browserBuild as unknown as typeof Sfc;
 const filename = "App.vue";
 const component = "__app";
+const mount = `import { createApp as __createApp } from "vue";
+__createApp(${component}).mount(document.getElementById("core-app") ?? document.body);
+`;
 const noFiles = { fileExists: () => false, readFile: () => undefined, realpath: (path: string) => path };
 
 export async function compileVue({ source, allowed }: Task): Promise<Code> {
@@ -17,9 +17,13 @@ export async function compileVue({ source, allowed }: Task): Promise<Code> {
   const { script, mapping } = scriptOf(descriptor, id);
   const css = descriptor.styles.map((style) => styleOf(style, id)).join("\n");
   const scoped = descriptor.styles.some((style) => style.scoped);
-  const code = `${script}\n${scoped ? `${component}.__scopeId = "data-v-${id}";\n` : ""}export default ${component};\n`;
-  const bundled = await bundle(code, { loader: isTypeScript(descriptor) ? "ts" : "js", allowed, ...mapping });
-  return { code: `${bundled.code}\n${mount(bundled.main ?? component)}`, css };
+  const code = `${script}\n${scoped ? `${component}.__scopeId = "data-v-${id}";\n` : ""}`;
+  const compiled = await compileModule(code, {
+    ...(isTypeScript(descriptor) && { loader: "ts" }),
+    allowed,
+    ...mapping,
+  });
+  return { code: `${compiled.code}\n${mount}`, css };
 }
 
 function parse(source: string): Sfc.SFCDescriptor {
@@ -152,10 +156,4 @@ function idOf(source: string): string {
   let hash = 0x811c9dc5;
   for (let at = 0; at < source.length; at++) hash = Math.imul(hash ^ source.charCodeAt(at), 0x01000193);
   return (hash >>> 0).toString(36);
-}
-
-function mount(main: string): string {
-  return `import { createApp as __createApp } from "vue";
-__createApp(${main}).mount(document.getElementById("core-app") ?? document.body);
-`;
 }

@@ -77,8 +77,7 @@ export const kinds: readonly Kind[] = [
       lead: optional,
       html_title: optional,
       html_description: optional,
-      // Null = not published; what the API sets by itself a file must say.
-      published_at: { type: "time", standard: undefined },
+      published_at: { type: "time", standard: null },
       active: flag(true),
       fields,
     },

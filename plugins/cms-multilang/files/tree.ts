@@ -138,7 +138,7 @@ function front(text: string): Parts {
 }
 
 function mismatch({ type, standard }: FieldSpec, value: Value): string | undefined {
-  if (value === null) return standard === null || type === "time" ? undefined : "can't be null";
+  if (value === null) return standard === null ? undefined : "can't be null";
   if (type === "text" || type === "time")
     return typeof value === "string" ? undefined : "must be text (in double quotes)";
   if (type === "flag") return typeof value === "boolean" ? undefined : "must be true or false";

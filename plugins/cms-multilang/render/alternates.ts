@@ -59,9 +59,10 @@ export function coverage<V extends Variant>(
   };
   for (const variant of ordered) {
     if (variant.locale !== null) place(variant, variant.locale);
-    else for (const locale of [site, ...domains.map((domain) => domain.locale)]) {
-      if (locale !== null && !open.has(locale)) place(variant, locale);
-    }
+    else
+      for (const locale of [site, ...domains.map((domain) => domain.locale)]) {
+        if (locale !== null && !open.has(locale)) place(variant, locale);
+      }
   }
   return placed;
 }
@@ -107,9 +108,7 @@ export function seoOf<V extends Variant>(
 function defaultOf<V extends Variant>(group: readonly V[], site: Locale): V | undefined {
   const ordered = masterFirst(group);
   if (group.some(({ basedOnPageId }) => basedOnPageId !== null)) return ordered[0];
-  return (
-    ordered.find(({ locale }) => locale === null) ?? ordered.find(({ locale }) => locale === site) ?? ordered[0]
-  );
+  return ordered.find(({ locale }) => locale === null) ?? ordered.find(({ locale }) => locale === site) ?? ordered[0];
 }
 
 /** `seo_head`: ready for the head element. */

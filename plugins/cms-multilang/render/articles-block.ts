@@ -23,7 +23,8 @@ const maxCategories = 50;
 
 /** Throws an Error that says what is wrong; the parser adds the place. */
 export function parseAttributes(args: string): Attributes {
-  if (args.includes("{{")) throw new Error("attributes of `articles` are read before Liquid runs: {{ does not work there");
+  if (args.includes("{{"))
+    throw new Error("attributes of `articles` are read before Liquid runs: {{ does not work there");
   const given = new Map<string, string>();
   const pattern = /\s*,?\s*([a-z_]+)\s*[=:]\s*(?:"([^"]*)"|'([^']*)'|(-?\d+)(?![\w.]))/iy;
   let end = 0;
@@ -36,7 +37,9 @@ export function parseAttributes(args: string): Attributes {
   }
   const rest = args.slice(end).trim();
   if (rest !== "")
-    throw new Error(`attributes of \`articles\` are literals, such as category="news" limit=10: not ${rest.slice(0, 60)}`);
+    throw new Error(
+      `attributes of \`articles\` are literals, such as category="news" limit=10: not ${rest.slice(0, 60)}`,
+    );
   return {
     categories: categoriesOf(given.get("category")),
     limit: wholeNumber("limit", given.get("limit"), 20, 1, 100),

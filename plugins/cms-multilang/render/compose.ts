@@ -1,35 +1,16 @@
 /** Makes the text of a page: fetches what its templates need, then renders without waiting. DESIGN 6. */
 import { escapeHtml, LiquidFault } from "platform";
 import type { Locale } from "../locales.ts";
-import type { CategoryData, LayoutData, PageData, ParagraphData, RenderStore } from "../render-store.ts";
-import { addressOf, domainFor, type Domain } from "./addresses.ts";
-import { joined, langSwitch, seoHead, seoOf } from "./alternates.ts";
+import type { LayoutData, PageData, ParagraphData, RenderStore } from "../render-store.ts";
 import type { ArticlesQuery } from "./articles-block.ts";
 import type { Rendering, SiteEngine, SiteTemplate } from "./engine.ts";
-import { emptyValues, localesOf, resolveFields, type Values } from "./fields.ts";
+import { emptyValues, resolveFields, type Values } from "./fields.ts";
 import { articleLocale, categoryIds, isIn, type FoundPage, type View } from "./find.ts";
-import { effectiveLocale, htmlLang } from "./locale.ts";
+import { effectiveLocale } from "./locale.ts";
 import { createParams } from "./params.ts";
 import type { BlockResult, PrintedParagraph } from "./tags.ts";
-import {
-  addressesOf,
-  articleTitles,
-  articleValues,
-  categoryValues,
-  layoutValues,
-  pageValues,
-  paragraphValues,
-  siteValues,
-  titles,
-} from "./variables.ts";
-
-export interface ComposeInput extends View {
-  /** Null in a preview. */
-  readonly domain: Domain | null;
-  /** `http:` or `https:`: that of `BASE_URL`. */
-  readonly scheme: string;
-  readonly query: URLSearchParams;
-}
+import { systemValues, type ComposeInput } from "./system-values.ts";
+import { addressesOf, articleValues, layoutValues, pageValues, paragraphValues, titles } from "./variables.ts";
 
 export interface Composed {
   readonly text: string;
@@ -102,7 +83,10 @@ export function createComposer(store: RenderStore, engine: SiteEngine, now: () =
   };
 
   const resultsOf = async (input: ComposeInput, found: FoundPage, templates: Templates, locale: Locale) => {
-    const elsewhere = [...(templates.layout?.blocks ?? []), ...templates.paragraphs.flatMap((one) => one.template.blocks)];
+    const elsewhere = [
+      ...(templates.layout?.blocks ?? []),
+      ...templates.paragraphs.flatMap((one) => one.template.blocks),
+    ];
     const results = new Map<ArticlesQuery, BlockResult>();
     if (templates.page.blocks.length + elsewhere.length === 0) return { results, until: Infinity };
     const { state, drafts } = input;
@@ -110,7 +94,12 @@ export function createComposer(store: RenderStore, engine: SiteEngine, now: () =
     const next = await state.nextPublication();
     const categories = await state.categories();
     const of = { site: state.site, locale: articleLocale(input), drafts };
-    const options = { locale, categories, addressOf: addressesOf(state.site, input.preview), pagePath: found.page.path };
+    const options = {
+      locale,
+      categories,
+      addressOf: addressesOf(state.site, input.preview),
+      pagePath: found.page.path,
+    };
     const list = async (query: ArticlesQuery, within: number | null) => {
       const rows = await store.articles(of, query, categoryIds(query.categories, categories), within);
       results.set(query, { part: "list", articles: rows.map((row) => articleValues(row, options)) });
@@ -178,7 +167,8 @@ function renderingOf(
   );
   // A slave without paragraphs of its own shows its master's, as it does with the content that prints them.
   const own = paragraphs.filter(({ data }) => data.pageId === page.id);
-  const shown = own.length > 0 ? own : paragraphs.filter(({ data }) => data.pageId === page.basedOnPageId && data.pageId !== null);
+  const shown =
+    own.length > 0 ? own : paragraphs.filter(({ data }) => data.pageId === page.basedOnPageId && data.pageId !== null);
   const all = shown.flatMap(({ data }) => printed.get(data.code) ?? []);
   return {
     timezone,
@@ -206,64 +196,6 @@ function isValues(value: unknown): value is Values {
 
 function needsCategories({ article, category }: FoundPage): boolean {
   return article !== undefined || category !== undefined;
-}
-
-function systemValues(
-  input: ComposeInput,
-  found: FoundPage,
-  locale: Locale,
-  categories: readonly CategoryData[],
-): Values {
-  const { state, domain, preview } = input;
-  const { page, article, category } = found;
-  const { site } = state;
-  const addressing = { addressOf: addressesOf(site, preview), pagePath: page.path };
-  const shown = article && articleValues(article, { locale, categories, ...addressing });
-  return {
-    site: siteValues(site, locale),
-    content_lang: locale,
-    ...(domain && { domain: { name: domain.name, locale: domain.locale } }),
-    ...(shown && { article: shown, overrides: articleTitles(shown) }),
-    ...(category && { category: categoryValues(category, addressing) }),
-    ...(site.multilang && multilangValues(input, found, locale)),
-  };
-}
-
-/** SPEC 2.7: only with `multilang`; a preview has no addresses to tell search engines. */
-function multilangValues(input: ComposeInput, found: FoundPage, locale: Locale): Values {
-  const { state, domain, scheme, preview } = input;
-  const { page, article, category } = found;
-  const { site, domains } = state;
-  const below = article?.path ?? category?.path ?? "";
-  // An article of one language stands below the page of that language alone.
-  const isIn = (of: Locale) => !article?.locale || article.locale === of;
-  const group = article?.locale ? [{ ...page, locale: article.locale }] : found.group;
-  const place = { scheme, domains, site: site.locale };
-  const seo = seoOf(article?.locale ? { ...page, locale: article.locale } : page, locale, group, place, below);
-  const previewOf = addressesOf(site, true);
-  const switches = langSwitch({
-    page,
-    group: found.group,
-    current: locale,
-    domains: preview ? [] : domains,
-    site: site.locale,
-    fieldLocales: localesOf(page.fields),
-    address: (variant, of, lang) => {
-      const path = joined(variant.path, isIn(of) ? below : "");
-      if (preview) return `${previewOf(path)}?lang=${of}`;
-      const at = lang ? domain : domainFor(domains, of);
-      return at ? `${addressOf(scheme, at, path)}${lang ? `?lang=${of}` : ""}` : undefined;
-    },
-  });
-  return {
-    html_lang: htmlLang({ page: page.locale, domain: input.domainLocale, site: site.locale }),
-    lang_switch: switches,
-    ...(!preview && {
-      canonical_url: seo.canonicalUrl,
-      seo_alternates: seo.alternates,
-      seo_head: seoHead(seo),
-    }),
-  };
 }
 
 function blaming<T>(template: string, work: () => T): T {

@@ -5,6 +5,7 @@ import type { ErrorKind, RenderStore } from "../render-store.ts";
 import { askedPath, pathAddress, type Domain } from "./addresses.ts";
 import type { SiteCache, SiteState } from "./cache.ts";
 import { TemplateFault, type Composer } from "./compose.ts";
+import type { SiteEngine } from "./engine.ts";
 import { choiceOf, type Finder, type View } from "./find.ts";
 import { createPageCache } from "./page-cache.ts";
 import { cacheControlOf, htmlType, movedTo, noStore, pageReply, plainPage, typeOf, unchanged } from "./replies.ts";
@@ -14,12 +15,15 @@ import { chooseVariant } from "./variant.ts";
 export interface DoorOptions {
   readonly sites: SiteCache;
   readonly store: RenderStore;
+  readonly engine: SiteEngine;
   readonly finder: Finder;
   readonly composer: Composer;
   /** The scheme of `BASE_URL`. */
   readonly scheme: () => string;
   readonly maxCacheBytes?: number;
   readonly now?: () => number;
+  /** Addresses in one file of a sitemap. */
+  readonly maxAddresses?: number;
 }
 
 /** A request on a site's host. */
@@ -31,6 +35,7 @@ interface Asked {
   readonly query: URLSearchParams;
   readonly lang: Locale | undefined;
   readonly log: Log;
+  readonly headOnly: boolean;
 }
 
 interface Answer {
@@ -47,7 +52,7 @@ export function createDoor(options: DoorOptions): HostDoor {
   const { sites, store, finder, composer, scheme, now = Date.now } = options;
   const pages = createPageCache(options.maxCacheBytes ?? 64_000_000);
   const making = new Map<string, Promise<Answer | null>>();
-  const sitemap = createSitemap(store);
+  const sitemap = createSitemap(options);
 
   /** Kept answers, and one making for those who ask for the same at once. */
   const kept = async (asked: Asked, path: string, make: () => Promise<Answer | null>): Promise<Reply | null> => {
@@ -65,7 +70,8 @@ export function createDoor(options: DoorOptions): HostDoor {
     const view = viewOf(asked);
     const found = await finder.find(view, path);
     if (!found) return null;
-    if ("redirect" in found) return { reply: movedTo(pathAddress(found.redirect) + asked.search), shared: false, until: 0 };
+    if ("redirect" in found)
+      return { reply: movedTo(pathAddress(found.redirect) + asked.search), shared: false, until: 0 };
     const made = await composer.compose({ ...view, domain: asked.domain, scheme: scheme(), query: asked.query }, found);
     const { text, locale, page, shared, until } = made;
     const cacheControl = shared ? cacheControlOf(page.cacheSeconds) : "private, no-cache";
@@ -78,7 +84,12 @@ export function createDoor(options: DoorOptions): HostDoor {
     } catch (error) {
       if (!(error instanceof TemplateFault)) throw error;
       const { state, domain } = asked;
-      asked.log.error("a page of a site failed", { site: state.site.code, domain: domain.name, path, error: error.message });
+      asked.log.error("a page of a site failed", {
+        site: state.site.code,
+        domain: domain.name,
+        path,
+        error: error.message,
+      });
       const reply = (await errorPage(asked, "500")) ?? plainPage(500);
       return { reply, shared: true, until: now() + faultMs };
     }
@@ -92,9 +103,16 @@ export function createDoor(options: DoorOptions): HostDoor {
       if (!page) return null;
       try {
         const found = await finder.complete(view, page);
-        const made = await composer.compose({ ...view, domain: asked.domain, scheme: scheme(), query: asked.query }, found);
+        const made = await composer.compose(
+          { ...view, domain: asked.domain, scheme: scheme(), query: asked.query },
+          found,
+        );
         const { text, locale, shared, until } = made;
-        return { reply: pageReply({ status: Number(kind), text, type: htmlType, locale, cacheControl: noStore }), shared, until };
+        return {
+          reply: pageReply({ status: Number(kind), text, type: htmlType, locale, cacheControl: noStore }),
+          shared,
+          until,
+        };
       } catch (error) {
         if (!(error instanceof TemplateFault)) throw error;
         asked.log.error("a site's error page failed", { site: asked.state.site.code, kind, error: error.message });
@@ -109,7 +127,7 @@ export function createDoor(options: DoorOptions): HostDoor {
     const state = sites.peek(found.siteId) ?? (await sites.get(found.siteId));
     const domain = state?.domains.find(({ id }) => id === found.domainId);
     if (!state?.site.active || !domain) return null;
-    return { state, domain, log, ...partsOf(request.url) };
+    return { state, domain, log, headOnly: request.method === "HEAD", ...partsOf(request.url) };
   };
 
   const fresh = async (asked: Asked): Promise<Reply | Response | null> => {
@@ -117,7 +135,7 @@ export function createDoor(options: DoorOptions): HostDoor {
     if (!path) return null;
     if (!path.hasSlash) {
       const page = await kept(asked, path.path, () => pageAt(asked, path.path));
-      return page ?? sitemap.answer(path.path, asked.state, asked.domain, scheme());
+      return page ?? sitemap.answer(path.path, { ...asked, scheme: scheme() });
     }
     const found = await finder.find(viewOf(asked), path.path);
     if (!found) return null;

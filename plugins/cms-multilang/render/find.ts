@@ -93,7 +93,9 @@ export function createFinder(store: RenderStore, engine: SiteEngine): Finder {
       if (shown.length === 0) continue;
       const of = { site: state.site, locale: articleLocale(view), drafts };
       const articles = await store.articlesAt(of, rest);
-      const fitting = articles.filter((article) => shown.some((block) => isIn(article, categoryIds(block.categories, categories))));
+      const fitting = articles.filter((article) =>
+        shown.some((block) => isIn(article, categoryIds(block.categories, categories))),
+      );
       const article = chooseVariant(fitting, choiceOf(view));
       if (article) return placed(view, page, rest, { article });
     }

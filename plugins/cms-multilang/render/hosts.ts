@@ -97,8 +97,12 @@ function withoutPort(host: string, hosts: ReadonlyMap<string, Host>): Host | und
 }
 
 function same(known: Host | undefined, host: Host): boolean {
-  return known !== undefined && JSON.stringify(known.account) === JSON.stringify(host.account)
-    && known.domainId === host.domainId && known.siteId === host.siteId;
+  return (
+    known !== undefined &&
+    JSON.stringify(known.account) === JSON.stringify(host.account) &&
+    known.domainId === host.domainId &&
+    known.siteId === host.siteId
+  );
 }
 
 function parsed(payload: string): Message | undefined {

@@ -23,11 +23,30 @@ describe("a site with a page", () => {
   test("shows it", async () => {
     await make("site", { code: "s1", name: "S1", locale: "pl", multilang: true });
     await make("domain", { name: "s1.test", site_code: "s1", locale: "pl" });
-    await make("layout", { code: "l1", name: "L", site_code: "s1", content: "<html lang='{{ html_lang }}'>{{ seo_head }}{{ layout.x }}<body>{{ content }}{{ lang_switch | json }}", fields: { x: "X" } });
-    await make("page", { code: "p1", name: "P", path: "o-nas", site_code: "s1", layout_code: "l1", content: "{{ title }}|{{ page.title }}", fields: { title: "O nas" } });
+    await make("layout", {
+      code: "l1",
+      name: "L",
+      site_code: "s1",
+      content: "<html lang='{{ html_lang }}'>{{ seo_head }}{{ layout.x }}<body>{{ content }}{{ lang_switch | json }}",
+      fields: { x: "X" },
+    });
+    await make("page", {
+      code: "p1",
+      name: "P",
+      path: "o-nas",
+      site_code: "s1",
+      layout_code: "l1",
+      content: "{{ title }}|{{ page.title }}",
+      fields: { title: "O nas" },
+    });
     const answer = await at("s1.test", "/o-nas");
     console.log(answer.status, answer.text, Object.fromEntries(answer.headers));
-    console.log((await at("s1.test:8080", "/o-nas/")).headers.get("location"), (await at("s1.test", "/x")).text, (await app.get("/w/s1/o-nas")).text, (await app.get("/w/s1/o-nas", {token: null})).status);
+    console.log(
+      (await at("s1.test:8080", "/o-nas/")).headers.get("location"),
+      (await at("s1.test", "/x")).text,
+      (await app.get("/w/s1/o-nas")).text,
+      (await app.get("/w/s1/o-nas", { token: null })).status,
+    );
     console.log(await at("s1.test", "/robots.txt"), (await at("nobody.test", "/o-nas")).text);
   });
 });

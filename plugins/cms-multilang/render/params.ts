@@ -34,7 +34,8 @@ function readable(query: URLSearchParams): Values {
   let count = 0;
   for (const [name, value] of query) {
     if (count === maxParams) break;
-    if (name === "" || name.length > maxNameChars || value.length > maxValueChars || Object.hasOwn(values, name)) continue;
+    if (name === "" || name.length > maxNameChars || value.length > maxValueChars || Object.hasOwn(values, name))
+      continue;
     values[escapeHtml(name)] = escapeHtml(value);
     count++;
   }

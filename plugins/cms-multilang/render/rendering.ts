@@ -26,12 +26,13 @@ export async function createSiteRendering({ ctx, accounts }: SiteRenderingOption
   const store = createRenderStore(ctx.sql);
   const sites = createSites({ ctx, store, account: (id) => accounts.accountById(id) });
   await sites.load();
-  const finder = createFinder(store, siteEngine());
-  const composer = createComposer(store, siteEngine());
+  const engine = siteEngine();
+  const finder = createFinder(store, engine);
+  const composer = createComposer(store, engine);
   const scheme = () => (ctx.origin().startsWith("https:") ? "https:" : "http:");
   return {
     sites,
-    door: createDoor({ sites, store, finder, composer, scheme }),
+    door: createDoor({ sites, store, engine, finder, composer, scheme }),
     routes: previewRoutes({ sites, store, finder, composer, scheme }),
   };
 }

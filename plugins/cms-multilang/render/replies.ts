@@ -3,7 +3,7 @@ import { escapeHtml, sha256, type Reply } from "platform";
 import type { Locale } from "../locales.ts";
 
 /** Scripts, styles and pictures of a site are its author's choice; only its frame is not anybody's. */
-const siteHeaders = {
+export const siteHeaders = {
   "content-security-policy": "frame-ancestors 'self'",
   "x-frame-options": "SAMEORIGIN",
   "referrer-policy": "strict-origin-when-cross-origin",
@@ -75,6 +75,7 @@ export function typeOf(path: string): string {
 export function unchanged(reply: Reply, ifNoneMatch: string | null): Reply {
   const { etag } = reply.headers;
   if (ifNoneMatch === null || etag === undefined || reply.status !== 200) return reply;
-  const isKnown = ifNoneMatch.trim() === "*" || ifNoneMatch.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag);
+  const isKnown =
+    ifNoneMatch.trim() === "*" || ifNoneMatch.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag);
   return isKnown ? { status: 304, body: null, headers: reply.headers } : reply;
 }

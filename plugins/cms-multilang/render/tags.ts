@@ -1,5 +1,13 @@
 /** The tags that only sites have: `{% paragraph %}`, `{% paragraphs %}` and the block `{% articles %}`. CONTRACT 11. */
-import { Tag, type Context, type Emitter, type Liquid, type TagToken, type Template, type TopLevelToken } from "liquidjs";
+import {
+  Tag,
+  type Context,
+  type Emitter,
+  type Liquid,
+  type TagToken,
+  type Template,
+  type TopLevelToken,
+} from "liquidjs";
 import { parseAttributes, type ArticlesQuery } from "./articles-block.ts";
 import type { Values } from "./fields.ts";
 
@@ -56,7 +64,8 @@ function paragraphTag(ask: Ask): TagClass {
       super(token, rest, liquid);
       const [, double, single] = /^\s*(?:"([^"]+)"|'([^']+)')\s*$/.exec(token.args) ?? [];
       const code = double ?? single;
-      if (code === undefined) throw new Error('`paragraph` takes the code of one, written as it is: {% paragraph "code" %}');
+      if (code === undefined)
+        throw new Error('`paragraph` takes the code of one, written as it is: {% paragraph "code" %}');
       this.#code = code;
       ask.needs().paragraphs.add(code);
     }
@@ -106,7 +115,8 @@ function articlesTag(ask: Ask): TagClass {
       const listsContent = /\bcontent\b|\[/.test(sources.get("list") ?? "");
       this.#query = { ...attributes, listsContent, shows: parts.has("show") };
       const { blocks } = ask.needs();
-      if (blocks.push(this.#query) > maxBlocks) throw new Error(`a template holds at most ${maxBlocks} \`articles\` blocks`);
+      if (blocks.push(this.#query) > maxBlocks)
+        throw new Error(`a template holds at most ${maxBlocks} \`articles\` blocks`);
     }
 
     *render(context: Context, emitter: Emitter): Generator<unknown, void, unknown> {
@@ -120,7 +130,10 @@ function articlesTag(ask: Ask): TagClass {
         return;
       }
       const { articles } = result;
-      if (articles.length === 0) return void (yield renderer.renderTemplates(this.#parts.get("empty") ?? [], context, emitter));
+      if (articles.length === 0) {
+        yield renderer.renderTemplates(this.#parts.get("empty") ?? [], context, emitter);
+        return;
+      }
       for (const [index, article] of articles.entries()) {
         const last = index === articles.length - 1;
         const forloop = { index: index + 1, index0: index, first: index === 0, last, length: articles.length };
@@ -161,7 +174,8 @@ function readParts(token: TagToken, rest: TopLevelToken[], parser: TagParser) {
     })
     .on("template", (node: Template) => {
       if (part) part.nodes.push(node);
-      else if (!isBlank(node)) throw new Error("in an `articles` block everything stands under {% list %}, {% empty %} or {% show %}");
+      else if (!isBlank(node))
+        throw new Error("in an `articles` block everything stands under {% list %}, {% empty %} or {% show %}");
     })
     .on("end", () => {
       throw new Error("`articles` is not closed by {% endarticles %} in the same branch");

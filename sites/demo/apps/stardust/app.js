@@ -4,8 +4,9 @@ const width = 480;
 const height = 640;
 const speed = 340;
 
+const root = document.querySelector("#core-app");
 const k = kaboom({
-  root: document.querySelector("#core-app"),
+  root,
   width,
   height,
   letterbox: true,

@@ -5,17 +5,32 @@ const places = [
   { name: "Reykjavík", latitude: 64.15, longitude: -21.94 },
 ];
 
-/** WMO code table 4677, in groups: the highest code of each. */
+const cloud = '<path d="M18 44a10 10 0 0 1 1-20 14 14 0 0 1 27-3 11.5 11.5 0 0 1 0 23z" fill="#fff"/>';
+const drops = '<path d="M22 50l-3 8M33 50l-3 8M44 50l-3 8" stroke="#9bd0ff" stroke-width="3" stroke-linecap="round"/>';
+const flakes =
+  '<g fill="#fff"><circle cx="21" cy="54" r="2.5"/><circle cx="32" cy="57" r="2.5"/><circle cx="43" cy="54" r="2.5"/></g>';
+const sun = (x, y, r) =>
+  `<circle cx="${x}" cy="${y}" r="${r}" fill="#ffd34d"/><circle cx="${x}" cy="${y}" r="${r + 6}" fill="none" stroke="#ffd34d" stroke-width="3" stroke-dasharray="1 ${(((r + 6) * 2 * Math.PI) / 8 - 1).toFixed(2)}" stroke-linecap="round"/>`;
+
+/** WMO code table 4677, in groups: the highest code of each, its picture and its name. */
 const skies = [
-  [0, "☀️", "Clear"],
-  [2, "⛅️", "Some clouds"],
-  [3, "☁️", "Overcast"],
-  [48, "🌫️", "Fog"],
-  [67, "🌧️", "Rain"],
-  [77, "🌨️", "Snow"],
-  [82, "🌦️", "Showers"],
-  [86, "🌨️", "Snow showers"],
-  [99, "⛈️", "Thunderstorm"],
+  [0, sun(32, 32, 14), "Clear"],
+  [2, sun(22, 22, 10) + cloud, "Some clouds"],
+  [3, cloud, "Overcast"],
+  [
+    48,
+    `${cloud}<path d="M16 52h32M20 59h24" stroke="#fff" stroke-width="3" stroke-linecap="round" opacity=".7"/>`,
+    "Fog",
+  ],
+  [67, cloud + drops, "Rain"],
+  [77, cloud + flakes, "Snow"],
+  [82, sun(22, 22, 10) + cloud + drops, "Showers"],
+  [86, cloud + flakes, "Snow showers"],
+  [
+    99,
+    `${cloud}<path d="M34 42l-8 11h7l-4 9" fill="none" stroke="#ffd34d" stroke-width="3" stroke-linejoin="round"/>`,
+    "Thunderstorm",
+  ],
 ];
 
 const style = document.createElement("style");
@@ -29,7 +44,7 @@ style.textContent = `
   .places button:focus-visible { outline: 2px solid #fff; outline-offset: 2px; }
   .now { display: flex; align-items: center; justify-content: space-between; min-height: 6.5rem; }
   .degrees { font-size: 4.5rem; font-weight: 200; letter-spacing: -.04em; line-height: 1; }
-  .icon { font-size: 3.75rem; line-height: 1; }
+  .icon svg { display: block; width: 5.5rem; }
   .sky { margin: 0; font-size: 1.0625rem; }
   dl { display: grid; grid-template-columns: 1fr 1fr; gap: .75rem; margin: 1.25rem 0 0; padding-top: 1.25rem; border-top: 1px solid #ffffff33; }
   dt { font-size: .75rem; color: #cfe3f5; }
@@ -66,9 +81,9 @@ async function show(place) {
     const { latitude, longitude } = place;
     const now = await core.action("weather", { latitude, longitude });
     if (ours !== asked) return;
-    const [, icon, name] = skies.find(([highest]) => now.code <= highest) ?? [0, "", "Unknown"];
+    const [, picture, name] = skies.find(([highest]) => now.code <= highest) ?? [0, "", "Unknown"];
     part("degrees").textContent = `${Math.round(now.temperature)}°`;
-    part("icon").textContent = icon;
+    part("icon").innerHTML = `<svg viewBox="0 0 64 64">${picture}</svg>`;
     part("sky").textContent = name;
     part("humidity").textContent = `${now.humidity} %`;
     part("wind").textContent = `${now.wind} km/h`;

@@ -1,0 +1,126 @@
+/** The imports of a module, of whatever form, against the list of what its app may import. */
+import { sfc } from "./sfc.ts";
+
+export interface Found {
+  /** From 1. */
+  readonly line: number;
+  /** From 0. */
+  readonly column: number;
+  readonly message: string;
+}
+
+type Program = ReturnType<typeof sfc.babelParse>["program"];
+
+export function parseModule(code: string): { readonly program: Program } | { readonly mistake: Found } {
+  try {
+    const { program } = sfc.babelParse(code, {
+      sourceType: "module",
+      attachComment: false,
+      plugins: ["explicitResourceManagement"],
+    });
+    return { program };
+  } catch (error) {
+    if (!(error instanceof SyntaxError) || !("loc" in error)) throw error;
+    const { line, column } = error.loc as { line: number; column: number }; // Babel's own
+    return { mistake: { line, column, message: error.message.replace(/ \(\d+:\d+\)$/, "") } };
+  }
+}
+
+/** A node of Babel's tree, as far as a walk over all of them needs it. */
+interface Node {
+  readonly type: string;
+  readonly loc?: { readonly start: { readonly line: number; readonly column: number } };
+  readonly [key: string]: unknown;
+}
+
+/** What is wrong with the imports, in the order of the text. */
+export function importsOf(program: Program, allowed: readonly string[]): Found[] {
+  const names = new Set(allowed);
+  const found: Found[] = [];
+  const report = (node: Node, message: string) => {
+    const { line, column } = node.loc?.start ?? { line: 1, column: 0 };
+    found.push({ line, column, message });
+  };
+  for (const node of nodesOf(program as unknown as Node)) {
+    const source = sourceOf(node);
+    if (source === undefined) {
+      if (isRequire(node)) report(node, "there is no `require`: use `import`");
+      continue;
+    }
+    const name = literalOf(source);
+    if (name === undefined) report(source, "import() takes a literal name only");
+    else if (!names.has(name)) report(source, `${shown(name)} cannot be imported: ${allowedText(name, names)}`);
+    else if (hasAttributes(node)) report(source, `${shown(name)}: an import with attributes is not possible`);
+  }
+  return found.toSorted((a, b) => a.line - b.line || a.column - b.column);
+}
+
+/** Where the node imports from; undefined where it is no import. */
+function sourceOf(node: Node): Node | undefined {
+  if (/^(Import|Export(Named|All))Declaration$/.test(node.type)) return nodeIn(node["source"]);
+  if (node.type === "ImportExpression") return nodeIn(node["source"]);
+  if (node.type !== "CallExpression" || nodeIn(node["callee"])?.type !== "Import") return undefined;
+  return nodeIn(listIn(node["arguments"])[0]) ?? node;
+}
+
+function literalOf(node: Node): string | undefined {
+  if (node.type === "StringLiteral" && typeof node["value"] === "string") return node["value"];
+  const quasi = nodeIn(listIn(node["quasis"])[0])?.["value"];
+  const isPlain = node.type === "TemplateLiteral" && listIn(node["expressions"]).length === 0;
+  if (!isPlain || typeof quasi !== "object" || quasi === null || !("cooked" in quasi)) return undefined;
+  return typeof quasi.cooked === "string" ? quasi.cooked : undefined;
+}
+
+function hasAttributes(node: Node): boolean {
+  return (
+    listIn(node["attributes"]).length > 0 || listIn(node["arguments"]).length > 1 || nodeIn(node["options"]) != null
+  );
+}
+
+/** The call and the function itself: an app that calls something of its own by this name is told so too. */
+function isRequire(node: Node): boolean {
+  const isName = (value: unknown) => nodeIn(value)?.type === "Identifier" && nodeIn(value)?.["name"] === "require";
+  if (node.type === "CallExpression") return isName(node["callee"]);
+  if (node.type === "MemberExpression") return isName(node["object"]);
+  if (node.type === "VariableDeclarator") return isName(node["init"]);
+  return node.type === "AssignmentExpression" && isName(node["right"]);
+}
+
+/** Every node of a tree, without recursion: a tree may be deep. */
+function* nodesOf(root: Node): Generator<Node> {
+  const rest = [root];
+  for (let node = rest.pop(); node; node = rest.pop()) {
+    yield node;
+    for (const key in node) {
+      const value = node[key];
+      if (typeof value !== "object" || value === null || key === "loc" || key === "extra") continue;
+      if (!Array.isArray(value)) {
+        if ("type" in value) rest.push(value as Node);
+      } else for (const item of value) if (nodeIn(item)) rest.push(item);
+    }
+  }
+}
+
+function nodeIn(value: unknown): Node | undefined {
+  return typeof value === "object" && value !== null && "type" in value ? (value as Node) : undefined;
+}
+
+function listIn(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function shown(name: string): string {
+  return JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}…` : name);
+}
+
+/** The packages; where it is one of theirs, what is in that package. */
+function allowedText(path: string, names: ReadonlySet<string>): string {
+  const open = [...names].filter((name) => !name.includes("/internal/"));
+  const same = open.filter((name) => packageOf(name) === packageOf(path));
+  const listed = same.length > 0 ? same : [...new Set(open.map(packageOf))];
+  return listed.length > 0 ? `an app of this engine may import ${listed.join(", ")}` : "there is nothing to import";
+}
+
+function packageOf(specifier: string): string {
+  return specifier.split("/", 1)[0] ?? specifier;
+}

@@ -1,0 +1,75 @@
+/** What the system says in every template, whatever its fields are called. SPEC 2.7. */
+import type { Locale } from "../locales.ts";
+import type { CategoryData } from "../render-store.ts";
+import { addressOf, domainFor, type Domain } from "./addresses.ts";
+import { joined, langSwitch, seoHead, seoOf } from "./alternates.ts";
+import { localesOf, type Values } from "./fields.ts";
+import type { FoundPage, View } from "./find.ts";
+import { htmlLang } from "./locale.ts";
+import { addressesOf, articleTitles, articleValues, categoryValues, siteValues } from "./variables.ts";
+
+export interface ComposeInput extends View {
+  /** Null in a preview. */
+  readonly domain: Domain | null;
+  /** `http:` or `https:`: that of `BASE_URL`. */
+  readonly scheme: string;
+  readonly query: URLSearchParams;
+}
+
+export function systemValues(
+  input: ComposeInput,
+  found: FoundPage,
+  locale: Locale,
+  categories: readonly CategoryData[],
+): Values {
+  const { state, domain, preview } = input;
+  const { page, article, category } = found;
+  const { site } = state;
+  const addressing = { addressOf: addressesOf(site, preview), pagePath: page.path };
+  const shown = article && articleValues(article, { locale, categories, ...addressing });
+  return {
+    site: siteValues(site, locale),
+    content_lang: locale,
+    ...(domain && { domain: { name: domain.name, locale: domain.locale } }),
+    ...(shown && { article: shown, overrides: articleTitles(shown) }),
+    ...(category && { category: categoryValues(category, addressing) }),
+    ...(site.multilang && multilangValues(input, found, locale)),
+  };
+}
+
+/** SPEC 2.7: only with `multilang`; a preview has no addresses to tell search engines. */
+function multilangValues(input: ComposeInput, found: FoundPage, locale: Locale): Values {
+  const { state, domain, scheme, preview } = input;
+  const { page, article, category } = found;
+  const { site, domains } = state;
+  const below = article?.path ?? category?.path ?? "";
+  // An article of one language stands below the page of that language alone.
+  const speaks = (of: Locale) => !article?.locale || article.locale === of;
+  const group = article?.locale ? [{ ...page, locale: article.locale }] : found.group;
+  const place = { scheme, domains, site: site.locale };
+  const seo = seoOf(article?.locale ? { ...page, locale: article.locale } : page, locale, group, place, below);
+  const previewOf = addressesOf(site, true);
+  const switches = langSwitch({
+    page,
+    group: found.group,
+    current: locale,
+    domains: preview ? [] : domains,
+    site: site.locale,
+    fieldLocales: localesOf(page.fields),
+    address: (variant, of, lang) => {
+      const path = joined(variant.path, speaks(of) ? below : "");
+      if (preview) return `${previewOf(path)}?lang=${of}`;
+      const at = lang ? domain : domainFor(domains, of);
+      return at ? `${addressOf(scheme, at, path)}${lang ? `?lang=${of}` : ""}` : undefined;
+    },
+  });
+  return {
+    html_lang: htmlLang({ page: page.locale, domain: input.domainLocale, site: site.locale }),
+    lang_switch: switches,
+    ...(!preview && {
+      canonical_url: seo.canonicalUrl,
+      seo_alternates: seo.alternates,
+      seo_head: seoHead(seo),
+    }),
+  };
+}

@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { navigator, spy, thief } from "./app-attacks.ts";
+import { reportOf, startStage, user, type Stage } from "./apps-fixture.ts";
+
+let stage: Stage;
+let author: string;
+beforeAll(async () => {
+  stage = await startStage();
+  author = (await user(stage.app, "mallory")).token;
+  await stage.app.post("/core/dbs.json", { db: { name: "Salaries", code: "salaries" } });
+  await stage.app.post("/core/dbs.json", { db: { name: "Guests", code: "guests" } });
+}, 120_000);
+afterAll(() => stage?.stop());
+
+test("an ordinary user's app, opened by the administrator, gets nothing of theirs", async () => {
+  const other = await stage.make({ name: "Other" });
+  const source_code = `const OTHER_APP = "${other.id}";\n${thief}`;
+  const { path } = await stage.make({ name: "Thief", public: false, db_code: "guests", source_code }, author);
+  const { page } = await stage.open(await stage.visit("admin"), path);
+  const report = await reportOf(page);
+  expect(report).toEqual({
+    cookie: "refused: SecurityError",
+    localStorage: "refused: SecurityError",
+    sessionStorage: "refused: SecurityError",
+    indexedDB: "refused: SecurityError",
+    serviceWorker: expect.stringMatching(/^refused/),
+    // Without a credential that opens it, the answer cannot even be read.
+    users: "refused: TypeError",
+    "users with cookies": "refused: TypeError",
+    "own page": "refused: TypeError",
+    "own page with cookies": "refused: TypeError",
+    "new token": "refused: TypeError",
+    session: "refused: TypeError",
+    "other records": expect.stringMatching(/^refused/),
+    "other public methods": "refused: CoreError",
+    "another app's storage": expect.stringMatching(/^(refused|answered 40)/),
+    "all apps": "refused: TypeError",
+    "image to another host": "refused: Error",
+    "fetch to another host": "refused: TypeError",
+    beacon: "blocked by connect-src",
+    socket: expect.stringMatching(/^refused/),
+    "frame of another app": "blocked by frame-src",
+    base: "blocked by base-uri",
+    "script of another host": "refused: Error",
+    eval: "refused: EvalError",
+  });
+  // Still signed in.
+  expect((await page.context().request.get(`${stage.app.origin}/account/me.json`)).status()).toBe(200);
+});
+
+test("an app that spies on every function it can reach does not see its token", async () => {
+  const { path } = await stage.make({ name: "Spy", public: false, db_code: "guests", source_code: spy }, author);
+  const context = await stage.visit("admin");
+  const page = await context.newPage();
+  let refusals = 0;
+  let renewed = 0;
+  await page.route("**/records.json", (sent) =>
+    refusals++ === 1
+      ? sent.fulfill({ status: 401, headers: { "access-control-allow-origin": "*" }, body: '{"error":"expired"}' })
+      : sent.continue(),
+  );
+  page.on("response", (answer) => {
+    if (answer.url().endsWith("/token.json") && answer.status() === 200) renewed += 1;
+  });
+  await page.goto(stage.app.origin + path);
+  const report = await reportOf(page);
+  expect(report).toEqual({
+    storage: "1",
+    records: "0",
+    "records after a refused token": "0",
+    fetch: "200",
+    "fetch of a Request": "200",
+    found: "[]",
+  });
+  // The token was there, and was replaced under the app's eyes.
+  expect(renewed).toBe(1);
+});
+
+test("in a frame, an app cannot take the window around it", async () => {
+  const { path } = await stage.make({ name: "Navigator", source_code: navigator }, author);
+  const page = await (await stage.visit("admin")).newPage();
+  await page.route("**/around", (around) =>
+    around.fulfill({ contentType: "text/html", body: `<title>around</title><iframe src="${path}?embed=1"></iframe>` }),
+  );
+  await page.goto(`${stage.app.origin}/around`);
+  const report = await reportOf(page.frameLocator("iframe") as unknown as Pick<typeof page, "locator">); // has the same `locator`
+  for (const [name, came] of Object.entries(report)) {
+    if (!["link", "form"].includes(name)) expect([name, came]).toEqual([name, expect.stringMatching(/^refused/)]);
+  }
+  await Bun.sleep(500);
+  expect(page.url()).toBe(`${stage.app.origin}/around`);
+  expect(await page.title()).toBe("around");
+});
+
+test("no other site can frame an app's page", async () => {
+  const { path } = await stage.make({ name: "Framed", source_code: `document.title = "ready"` });
+  const page = await (await stage.visit("admin")).newPage();
+  await page.route("http://elsewhere.invalid/", (around) =>
+    around.fulfill({ contentType: "text/html", body: `<iframe src="${stage.app.origin}${path}"></iframe>` }),
+  );
+  const refused = page.waitForEvent("console", (message) =>
+    /frame-ancestors|refused to connect|Framing/i.test(message.text()),
+  );
+  await page.goto("http://elsewhere.invalid/");
+  expect((await refused).text()).toContain("frame-ancestors");
+});
+
+test("a stolen token opens nothing but its own app", async () => {
+  const { path, id } = await stage.make({ name: "Stolen", public: false, db_code: "guests" }, author);
+  const page = await stage.app.get(path, { headers: { accept: "text/html" } });
+  const token = /"value":"(capp_[^"]+)"/.exec(page.text)?.[1] ?? "";
+  expect(token).not.toBe("");
+  const asked = async (method: string, place: string) =>
+    (await stage.app.request(method, place, undefined, { token })).status;
+  expect(await asked("GET", "/core/dbs/guests/records.json")).toBe(200);
+  expect(await asked("GET", `/core/apps/${id}/storage.json`)).toBe(200);
+  const others = [
+    "/core/dbs/salaries/records.json",
+    "/core/dbs.json",
+    "/account/users.json",
+    "/account/me.json",
+    "/core/apps.json",
+    path,
+    `/core/apps/${id}.json`,
+  ];
+  for (const place of others) expect([place, (await asked("GET", place)) >= 400]).toEqual([place, true]);
+});

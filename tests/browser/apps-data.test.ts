@@ -1,0 +1,262 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { startStage, user, type Stage } from "./apps-fixture.ts";
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await startStage();
+  await user(stage.app, "anna");
+  await user(stage.app, "guest-3", "guest");
+  const columns = { name: "string", city: "string" };
+  await stage.app.post("/core/dbs.json", {
+    db: {
+      name: "Guests",
+      code: "guests",
+      schema: { fields: columns, indexed_fields: ["name"] },
+      public_methods: {
+        list: true,
+        get: true,
+        create: { required_fields: ["name"] },
+        update: true,
+        delete: true,
+        search: true,
+      },
+    },
+  });
+  await stage.app.post("/core/dbs.json", {
+    db: {
+      name: "Votes",
+      code: "votes",
+      public_methods: {
+        list: { scope_by: "voter", auto_fields: { voter: "{cookie_key}" } },
+        create: { auto_fields: { voter: "{cookie_key}", user: "{user_name}" } },
+      },
+    },
+  });
+  await stage.app.post("/connect/flows.json", {
+    flow: {
+      name: "Greet",
+      code: "greet",
+      kind: "core/custom_flow",
+      fields: { program: [{ type: "return", value: { greeting: "Hello {{ name }}" } }] },
+    },
+  });
+  await stage.app.post("/connect/flows.json", {
+    flow: {
+      name: "Slow",
+      code: "slow",
+      kind: "core/custom_flow",
+      fields: {
+        program: [
+          { type: "wait", seconds: 2 },
+          { type: "return", value: "at last" },
+        ],
+      },
+    },
+  });
+  await stage.app.post("/connect/flows.json", {
+    flow: {
+      name: "Fail",
+      code: "fail",
+      kind: "core/custom_flow",
+      fields: { program: [{ type: "fail", message: "no luck" }] },
+    },
+  });
+}, 120_000);
+afterAll(() => stage?.stop());
+
+/** An app whose page runs what the test asks for. */
+const bare = { source_code: `document.title = "ready";`, actions: [] };
+
+const ready = (page: Page) => page.waitForFunction(() => document.title === "ready");
+const actions = ["greet", "slow", "fail"].map((name) => ({ action: name, flow_code: name, public: true }));
+
+test("core.db: the public methods, for a visitor", async () => {
+  const { path } = await stage.make({ ...bare, name: "Guest book", db_code: "guests" });
+  const { page, faults } = await stage.open(await stage.visit(), path);
+  await ready(page);
+  const came = await page.evaluate(async () => {
+    const db = core.db();
+    const made = await db.create({ name: "Anna", city: "Łódź" });
+    const changed = await db.update(made.id, { city: "Kraków" });
+    const got = await db.get(made.id);
+    const listed = await core.db("guests").list({ limit: 5 });
+    const found = await db.search("ann");
+    const refused = await db.create({ city: "nowhere" }).catch((error: unknown) => error);
+    const gone = await db.delete(made.id);
+    const missing = await db.get(made.id).catch((error: unknown) => error);
+    const told = (error: unknown) => error instanceof core.CoreError && { status: error.status, errors: error.errors };
+    return {
+      same: made.id === got.id,
+      changed: changed.data,
+      listed: listed.length,
+      found,
+      refused: told(refused),
+      gone: gone.deleted,
+      missing: told(missing),
+    };
+  });
+  expect(came).toMatchObject({
+    same: true,
+    changed: { name: "Anna", city: "Kraków" },
+    listed: 1,
+    found: [{ name: "Anna", city: "Kraków" }],
+    refused: { status: 422, errors: { name: [expect.any(String)] } },
+    gone: true,
+    missing: { status: 404 },
+  });
+  // What the server refuses on purpose is told by the browser's console as well.
+  expect(faults.filter((fault) => !/status of (422|404)/.test(fault))).toEqual([]);
+});
+
+test("core.records: the private API, for a viewer with the privilege", async () => {
+  const { path } = await stage.make({ ...bare, name: "Back office", public: false, db_code: "guests" });
+  const { page, faults } = await stage.open(await stage.visit("anna"), path);
+  await ready(page);
+  const came = await page.evaluate(async () => {
+    const records = core.records();
+    const made = await records.create({ name: "Jan", city: "Gdynia" });
+    const changed = await records.update(made.id, { city: "Sopot" });
+    const [found] = await records.search({ "filter[city]": "Sopot", sort: "-created_at" });
+    const listed = await records.list();
+    const byFetch = await (await fetch("/core/dbs/guests/records.json", { credentials: "include" })).json();
+    await records.delete(made.id);
+    return {
+      data: changed.data,
+      found: found?.["name"],
+      listed: listed.length,
+      byFetch: byFetch.length,
+      left: (await records.list()).length,
+    };
+  });
+  expect(came).toEqual({ data: { name: "Jan", city: "Sopot" }, found: "Jan", listed: 1, byFetch: 1, left: 0 });
+  expect(faults).toEqual([]);
+
+  const { page: guest } = await stage.open(await stage.visit("guest-3"), path);
+  await ready(guest);
+  const refused = await guest.evaluate(() =>
+    core
+      .records()
+      .list()
+      .catch((error: { status: number }) => error.status),
+  );
+  expect(refused).toBe(403);
+});
+
+test("core.action: waits for the result, and rejects with the error", async () => {
+  const { path } = await stage.make({ ...bare, name: "Actions", actions });
+  const { page, faults } = await stage.open(await stage.visit(), path);
+  await ready(page);
+  const came = await page.evaluate(async () => {
+    const told = (error: unknown) => error instanceof core.CoreError && error.message;
+    return {
+      greeting: await core.action("greet", { name: "Ewa" }),
+      slow: await core.action("slow"),
+      failed: await core.action("fail").catch(told),
+      late: await core.action("slow", {}, { timeout: 50 }).catch(told),
+    };
+  });
+  expect(came).toEqual({
+    greeting: { greeting: "Hello Ewa" },
+    slow: "at last",
+    failed: expect.stringContaining("no luck"),
+    late: "the action slow did not finish within 50 ms",
+  });
+  expect(faults).toEqual([]);
+});
+
+test("core.storage: for each app and visitor, across loads of the page", async () => {
+  const { path } = await stage.make({ ...bare, name: "Notes" });
+  const visitor = await stage.visit();
+  const { page, faults } = await stage.open(visitor, path);
+  await ready(page);
+  const stored = await page.evaluate(async () => {
+    await core.storage.set("a/b.json", { deep: [1, "ł"] });
+    await core.storage.set("other", null);
+    await core.storage.delete("other");
+    return [await core.storage.get("a/b.json"), await core.storage.keys()];
+  });
+  expect(stored).toEqual([{ deep: [1, "ł"] }, ["a/b.json"]]);
+  await page.reload();
+  await ready(page);
+  expect(await page.evaluate(() => core.storage.get("a/b.json"))).toEqual({ deep: [1, "ł"] });
+  expect(faults).toEqual([]);
+
+  const { page: other } = await stage.open(await stage.visit(), path);
+  await ready(other);
+  expect(await other.evaluate(() => core.storage.get("a/b.json"))).toBeNull();
+});
+
+test("a public database knows a browser by its cookie key, though the sandbox has no cookies", async () => {
+  const { path } = await stage.make({ ...bare, name: "Poll", db_code: "votes" });
+  const visitor = await stage.visit();
+  const vote = async (page: Page) => {
+    await ready(page);
+    return page.evaluate(async () => {
+      await core.db().create({ choice: "tea" });
+      return (await core.db().list()).length;
+    });
+  };
+  expect(await vote((await stage.open(visitor, path)).page)).toBe(1);
+  expect(await vote((await stage.open(visitor, path)).page)).toBe(2);
+  expect(await vote((await stage.open(await stage.visit(), path)).page)).toBe(1);
+});
+
+test("core.db().subscribe: live changes", async () => {
+  const { path } = await stage.make({ ...bare, name: "Live", db_code: "guests" });
+  const { page, faults } = await stage.open(await stage.visit(), path);
+  await ready(page);
+  await page.evaluate(() => {
+    const names: unknown[] = [];
+    const stop = core.db().subscribe(({ event, record }) => {
+      names.push([event, (record as { data: { name: string } }).data.name]);
+      document.title = JSON.stringify(names);
+      if (names.length === 2) stop();
+    });
+  });
+  // The stream stands when the first change comes through.
+  await page.waitForFunction(
+    async () => {
+      if (document.title === "ready") await core.db().create({ name: "first" });
+      return document.title !== "ready";
+    },
+    undefined,
+    { polling: 300 },
+  );
+  await stage.app.post("/core/dbs/guests/records.json", { record: { data: { name: "second" } } });
+  await page.waitForFunction(() => document.title.includes("second") || document.title.split("first").length > 2);
+  expect(JSON.parse(await page.title())[0]).toEqual(["create", "first"]);
+  expect(faults.filter((fault) => !fault.includes("ERR_ABORTED"))).toEqual([]);
+});
+
+test("a token that was refused is renewed, and the call goes through", async () => {
+  const { path } = await stage.make({ ...bare, name: "Renewed", public: false, db_code: "guests" });
+  const { page } = await stage.open(await stage.visit("anna"), path);
+  await ready(page);
+  let refusals = 0;
+  await page.route("**/records.json", (sent) =>
+    refusals++ === 0
+      ? sent.fulfill({ status: 401, headers: { "access-control-allow-origin": "*" }, body: '{"error":"expired"}' })
+      : sent.continue(),
+  );
+  const renewal = page.waitForResponse(/\/token\.json$/);
+  expect(
+    await page.evaluate(() =>
+      core
+        .records()
+        .list()
+        .then(() => "answered"),
+    ),
+  ).toBe("answered");
+  expect((await renewal).status()).toBe(200);
+});
+
+test("when the session has ended, the page asks to sign in again", async () => {
+  const { path } = await stage.make({ ...bare, name: "Ended", public: false, db_code: "guests" });
+  const context = await stage.visit("anna");
+  const { page } = await stage.open(context, path);
+  await ready(page);
+  await context.request.delete(`${stage.app.origin}/account/session.json`, { headers: { origin: stage.app.origin } });
+  void page.evaluate(() => core.records().list()).catch(() => {});
+  await page.waitForURL(/\/login\?return_to=/);
+});
