@@ -1,3 +1,4 @@
+import manifest from "../package.json" with { type: "json" };
 import { backup, backupMigrations, restore } from "./backup.ts";
 import { boot, migrationSets, type App } from "./boot.ts";
 import { runningPostgres } from "./running-postgres.ts";
@@ -6,24 +7,55 @@ import { openPool } from "./db.ts";
 import { isMigrated, migrate } from "./migrate.ts";
 import { inOrder } from "./order.ts";
 import { openDatabase, type Database, type Setup } from "./run.ts";
+import type { CommandFacts, PluginFacts } from "./plugin.ts";
 import { platformTypes } from "./types-file.ts";
 
-export const usage = `corestead [command]
+const ownCommands: readonly CommandFacts[] = [
+  { name: "serve", usage: "serve", doc: "start the server (also without a command)" },
+  { name: "migrate", usage: "migrate", doc: "bring the database up to date and end" },
+  { name: "backup", usage: "backup FILE", doc: "write the whole database to FILE" },
+  {
+    name: "restore",
+    usage: "restore FILE [--force]",
+    doc: "read it back into an empty database (--force: over what is there)",
+  },
+  { name: "plugins", usage: "plugins", doc: "list the plugins" },
+  { name: "types", usage: "types [FILE]", doc: "write platform.d.ts for authors of plugins" },
+  { name: "version", usage: "version", doc: "which version this is" },
+  { name: "help", usage: "help", doc: "this text" },
+];
 
-  serve                                   start the server (also without a command)
-  migrate                                 bring the database up to date and end
-  token create --user LOGIN [--name N]    make an API token and print it once
-  user password --login L [--password P]  set a person's password
-  account create --name N --host H        make a further account
-  backup FILE                             write the whole database to FILE
-  restore FILE [--force]                  read it back into an empty database (--force: over what is there)
-  plugins                                 list the plugins
-  types [FILE]                            write platform.d.ts for authors of plugins
-  help                                    this text
+const usageWidth = 24;
 
-Settings are environment variables (or a file .env): ${Object.values(runtimeSettings)
-  .map(({ env }) => env)
-  .join(", ")}.`;
+/** The text of `corestead help`. */
+export function usage(plugins: readonly PluginFacts[]): string {
+  const line = ({ usage: how, doc }: CommandFacts) =>
+    how.length <= usageWidth ? `  ${how.padEnd(usageWidth)}  ${doc}` : `  ${how}\n  ${" ".repeat(usageWidth)}  ${doc}`;
+  const lines = allCommands(plugins).map(line);
+  const settings = Object.values(runtimeSettings).map(({ env }) => env);
+  return `corestead [command]
+
+${lines.join("\n")}
+
+Settings are environment variables (or a file .env): ${settings.join(", ")}.`;
+}
+
+export const versionText = `corestead ${manifest.version} (Bun ${Bun.version}, ${process.platform}-${process.arch})`;
+
+/** Throws where there is no such command: before anything is started or written. */
+export function checkCommand(words: readonly string[], plugins: readonly PluginFacts[]): void {
+  if (allCommands(plugins).some(({ name }) => isNamed(words, name))) return;
+  throw new Error(`there is no command "${words.join(" ")}"\n\n${usage(plugins)}`);
+}
+
+function allCommands(plugins: readonly PluginFacts[]): readonly CommandFacts[] {
+  return [...ownCommands, ...plugins.flatMap(({ commands }) => commands ?? [])];
+}
+
+/** Whether the words begin with the words of this name. */
+function isNamed(words: readonly string[], name: string): boolean {
+  return words.slice(0, name.split(" ").length).join(" ") === name;
+}
 
 export interface Arguments {
   readonly words: readonly string[];
@@ -31,7 +63,7 @@ export interface Arguments {
 }
 
 /** Options that take no value, whatever word follows them: `site push demo --dry-run ./site`. */
-const flags: ReadonlySet<string> = new Set(["force", "dry-run", "delete", "help"]);
+const flags: ReadonlySet<string> = new Set(["force", "dry-run", "delete", "help", "version"]);
 
 /** `token create --user admin --name=cli --force` -> its words and options. */
 export function parseArguments(list: readonly string[]): Arguments {
@@ -76,8 +108,8 @@ export async function runCommand(
   if (command === "restore") return restoreFrom(setup, required(argument, command), options["force"] === "true");
   if (command === "migrate") return withApp(setup, async () => ["the database is up to date"]);
   return withApp(setup, async (app) => {
-    const found = app.commands.find(({ name }) => name === words.slice(0, name.split(" ").length).join(" "));
-    if (!found) throw new Error(`there is no command "${words.join(" ")}"\n\n${usage}`);
+    const found = app.commands.find(({ name }) => isNamed(words, name));
+    if (!found) throw new Error(`no plugin does what it declares: "${words.join(" ")}"`);
     return found.run(options, words.slice(found.name.split(" ").length));
   });
 }

@@ -1,7 +1,7 @@
-/** The command line: `corestead serve|migrate|token|user|account|backup|restore|plugins|types|help`. */
+/** The command line: `corestead serve|migrate|token|user|account|backup|restore|plugins|types|version|help`. */
 import { plugins as builtIn } from "../plugins/index.ts";
 import { checkSettings, readConfig } from "./config.ts";
-import { parseArguments, runCommand, usage } from "./commands.ts";
+import { checkCommand, parseArguments, runCommand, usage, versionText } from "./commands.ts";
 import { runChild } from "./child-main.ts";
 import { loadExternalPlugins } from "./external.ts";
 import { createLog } from "./log.ts";
@@ -13,7 +13,11 @@ async function main(): Promise<number> {
   const { words, options } = parseArguments(process.argv.slice(2));
   const command = words[0] ?? "serve";
   if (command === "help" || "help" in options) {
-    process.stdout.write(`${usage}\n`);
+    process.stdout.write(`${usage(builtIn)}\n`);
+    return 0;
+  }
+  if (command === "version" || "version" in options) {
+    process.stdout.write(`${versionText}\n`);
     return 0;
   }
   if (command === "unpack") process.exit(await runUnpack(words.slice(1)));
@@ -29,6 +33,7 @@ async function main(): Promise<number> {
   // A timer that a plugin forgot must not keep the process when all is stopped.
   if (command === "serve") process.exit(await serve(setup));
   if (command === "worker") process.exit(await serveWorker(setup));
+  checkCommand(words, plugins);
   return runCommand(setup, words, options);
 }
 

@@ -134,7 +134,7 @@ describe("secure", () => {
 
 test("ask gives one byte, and takes no more for an answer", async () => {
   const answers = ["S", "SX", ""];
-  const at = await listen(createServer((socket) => socket.once("data", () => socket.end(answers.shift()))));
+  const at = await listen(createServer((socket) => socket.once("data", () => socket.end(answers.shift() ?? ""))));
   const ask = async () => (await connect({ host: "db.example", port: at })).ask(new Uint8Array([1]));
   expect(await ask()).toBe("S".charCodeAt(0));
   expect(await faultOf(ask())).toBe("closed");

@@ -210,6 +210,7 @@ export function definePlugin<N extends Needs = {}, C extends Settings = {}, P = 
     models = [],
     prompts = {},
     children = {},
+    commands = [],
   } = definition;
   if (!/^[a-z][a-z0-9-]*$/.test(name)) throw new Error(`a plugin's name is lower-case words: "${name}"`);
   const needs: Needs = definition.needs ?? {};
@@ -222,7 +223,10 @@ export function definePlugin<N extends Needs = {}, C extends Settings = {}, P = 
       if (!Object.hasOwn(children, childName)) throw new Error(`plugin "${name}" declares no child "${childName}"`);
       return base.child(`${name} ${childName}`, options);
     };
-    return setup({ ...base, log: base.log.with({ plugin: name }), child, ...own });
+    const started = await setup({ ...base, log: base.log.with({ plugin: name }), child, ...own });
+    const undeclared = started.commands?.find((command) => !commands.some((facts) => facts.name === command.name));
+    if (undeclared) throw new Error(`plugin "${name}" does not declare its command "${undeclared.name}"`);
+    return started;
   };
   return {
     name,
@@ -234,6 +238,7 @@ export function definePlugin<N extends Needs = {}, C extends Settings = {}, P = 
     models,
     prompts,
     children,
+    commands,
     start,
   };
 }

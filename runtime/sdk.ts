@@ -36,6 +36,7 @@ export { definePlugin, on, onEvent } from "./plugin.ts";
 export type {
   BaseContext,
   Command,
+  CommandFacts,
   Context,
   Handler,
   Needs,

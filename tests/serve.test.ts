@@ -1,7 +1,8 @@
 /** `corestead serve` as a process: what it prints, refuses and leaves behind. CONTRACT 2. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { plugins } from "../plugins/index.ts";
 import { eventually, type Answer } from "./harness.ts";
 import { cleanUp, folderWith, fromSource, run, startServer, type ServerProcess } from "./server-process.ts";
 
@@ -150,10 +151,55 @@ test("wrong settings are a line each, of the runtime and of plugins, and nothing
   expect(existsSync(join(cwd, "data"))).toBe(false);
 });
 
-test("an unknown command is refused", async () => {
-  const refused = await run([...fromSource, "sevre"], { cwd: folderWith() });
-  expect(refused.code).toBe(1);
-  expect(refused.stderr).toContain(`there is no command "sevre"`);
+describe("the command line", () => {
+  const unknown = ["sevre", "token", "token made", "tokens create", "__proto__", "greet all"];
+  test.each(unknown)("%p is no command, and nothing is written", async (words) => {
+    const command = words.split(" ");
+    const cwd = folderWith();
+    const refused = await run([...fromSource, ...command], { cwd });
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain(`there is no command "${words}"`);
+    expect(readdirSync(cwd)).toEqual([]);
+  });
+
+  test("knows the commands of external plugins", async () => {
+    const plugin = (facts: string) => `
+      import { definePlugin } from "platform";
+      const run = async (options, words) => ["Hello, " + words.join(" and ")];
+      export default definePlugin({
+        name: "greeter",
+        ${facts}
+        setup: () => ({ commands: [{ name: "greet all", usage: "greet all NAME...", run }] }),
+      });`;
+    const facts = `commands: [{ name: "greet all", usage: "greet all NAME...", doc: "say hello" }],`;
+    const cwd = folderWith({ "plugins/greeter.ts": plugin(facts), "careless/greeter.ts": plugin("") });
+    const greet = [...fromSource, "greet", "all", "Ada", "Bob"];
+    const greeted = await run(greet, { cwd, env: { PLUGINS_DIR: "plugins" } });
+    expect(greeted).toMatchObject({ code: 0, stderr: "" });
+    expect(greeted.stdout).toEndWith("Hello, Ada and Bob\n");
+
+    const refused = await run([...fromSource, "greet", "none"], { cwd, env: { PLUGINS_DIR: "plugins" } });
+    expect(refused.stderr).toContain(`there is no command "greet none"`);
+    expect(refused.stderr).toMatch(/^ {2}greet all NAME\.\.\. +say hello$/m);
+
+    const careless = await run([...fromSource, "migrate"], { cwd, env: { PLUGINS_DIR: "careless" } });
+    expect(careless.stderr).toContain(`plugin "greeter" does not declare its command "greet all"`);
+  });
+
+  test.each(["version", "--version", "serve --version"])("%p tells the version", async (words) => {
+    const cwd = folderWith();
+    const told = await run([...fromSource, ...words.split(" ")], { cwd });
+    expect(told.stdout).toMatch(/^corestead \d+\.\d+\.\d+ /);
+    expect(told.code).toBe(0);
+    expect(readdirSync(cwd)).toEqual([]);
+  });
+
+  test("help names every command, those of plugins included", async () => {
+    const { stdout } = await run([...fromSource, "help"], { cwd: folderWith() });
+    const named = plugins.flatMap(({ commands }) => commands ?? []).map(({ usage }) => usage);
+    for (const usage of ["serve", "restore FILE [--force]", ...named]) expect(stdout).toContain(`\n  ${usage}`);
+    expect(named.length).toBeGreaterThan(2);
+  });
 });
 
 describe("SIGTERM", () => {

@@ -1,4 +1,4 @@
-import type { BaseContext, Command } from "platform";
+import type { BaseContext, Command, CommandFacts } from "platform";
 import type { AccessTable } from "./access.ts";
 import type { AccountStore } from "./account-store.ts";
 import { addressOf, foundAccount, generatePassword, timezoneOf, type AccountHook } from "./found.ts";
@@ -14,10 +14,21 @@ interface Needed {
   readonly access: AccessTable;
 }
 
+export const accountCreate: CommandFacts = {
+  name: "account create",
+  usage: "account create --name NAME --host HOST [--login L] [--password P] [--timezone Z] [--locale L]",
+  doc: "make a further account with an administrator of its own",
+};
+
+export const userPassword: CommandFacts = {
+  name: "user password",
+  usage: "user password --login LOGIN [--account HOST] [--password P]",
+  doc: "set a person's password",
+};
+
 export function accountCommands({ ctx, accountStore, userStore, hooks, people, access }: Needed): Command[] {
   const createAccount: Command = {
-    name: "account create",
-    usage: "account create --name NAME --host HOST [--login L] [--password P] [--timezone Z] [--locale L]",
+    ...accountCreate,
     async run(options) {
       const { name, host, login = "admin", password = "", timezone = "UTC", locale = "en" } = options;
       if (!name || !host) throw new Error(`which account? corestead ${createAccount.usage}`);
@@ -34,8 +45,7 @@ export function accountCommands({ ctx, accountStore, userStore, hooks, people, a
   };
 
   const setPassword: Command = {
-    name: "user password",
-    usage: "user password --login LOGIN [--account HOST] [--password P]",
+    ...userPassword,
     async run(options) {
       const { login, account: host, password = generatePassword() } = options;
       if (!login) throw new Error(`whose? corestead ${setPassword.usage}`);

@@ -2,7 +2,7 @@ import { definePlugin, setting, verifyPassword } from "platform";
 import { createAccess } from "./access.ts";
 import { createAccountStore } from "./account-store.ts";
 import { accounts, type PasswordHook } from "./api.ts";
-import { accountCommands } from "./commands.ts";
+import { accountCommands, accountCreate, userPassword } from "./commands.ts";
 import { foundAccount, timezoneOf, type AccountHook } from "./found.ts";
 import { meRoutes } from "./me-routes.ts";
 import migration from "./migrations/001_accounts.sql" with { type: "text" };
@@ -25,6 +25,7 @@ export default definePlugin({
   },
   migrations: [{ name: "001_accounts", sql: migration }],
   privileges: [{ name: "users", doc: "manage people, teams, departments and groups", roles: ["admin"] }],
+  commands: [userPassword, accountCreate],
   models: [{ name: "Account::User", sample: personExample }],
 
   setup(ctx) {

@@ -49,8 +49,8 @@ describe("svelte", () => {
       <button transition:fade onclick={() => count++}>{count}</button>
       <style>button { color: red }</style>`,
     );
-    expect(appCode).toContain(`from "svelte/internal/client"`);
-    expect(appCode).toContain(`from "svelte/transition"`);
+    expect(appCode).toMatch(/from ['"]svelte\/internal\/client['"]/);
+    expect(appCode).toMatch(/from ['"]svelte\/transition['"]/);
     expect(appCode).toContain("__mount(App");
     expect(appCode).not.toContain("not-there");
     expect(cssCode).toMatch(/^button\.svelte-\w+\{color:red\}/);
@@ -58,7 +58,7 @@ describe("svelte", () => {
 
   test("a component of Svelte 4 compiles too", async () => {
     const { appCode } = await compiled("svelte", `<script>export let a = 1; $: b = a * 2;</script>{b}`);
-    expect(appCode).toContain(`import "svelte/internal/flags/legacy"`);
+    expect(appCode).toMatch(/import ['"]svelte\/internal\/flags\/legacy['"]/);
   });
 });
 
@@ -197,7 +197,7 @@ describe("a mistake has its line and column", () => {
     ["vue", "<template>\n<div>\n</template>", /^2:1 Element is missing end tag/],
     ["vue", "<template><p/></template>\n<style scoped>\np { color }\n</style>", /^3:5 Unknown word/],
     ["react", "const a = 1;\nconst x = <p>;\n", /^\d+:\d+ .*"p" tag/],
-    ["react", "let é = 'ą'; let x: = 1;", /^1:22 /],
+    ["react", "let é = 'ą'; let x: = 1;", /^1:21 /],
     ["kaboom", "\n\nlet x = ;", /^3:9 /],
     ["phaser", "class A {", /^1:10 /],
     ["js", "let a;\n  let x = ;", /^2:11 /],
@@ -252,8 +252,8 @@ describe("what an app may not import", () => {
         `const f = () => import(${literal}); f();`,
       ]) {
         const found = await mistakes(engine, inEngine(engine, code), "none");
-        expect({ code, found }).toMatchObject({ found: [expect.stringContaining(literal.slice(0, 50))] });
-        expect(found[0]).toMatch(/^1:\d+ /);
+        expect({ code, found: found.join() }).toEqual({ code, found: expect.stringContaining(literal.slice(0, 50)) });
+        expect(found.join()).toMatch(/^1:\d+ /);
       }
     }
   });
@@ -263,7 +263,7 @@ describe("what an app may not import", () => {
     for (const type of ["macro", "text", "file", "json", "css", "sqlite"]) {
       const code = `import x from "${own}" with { type: "${type}" }; x();`;
       const found = await mistakes(engine, inEngine(engine, code), "none");
-      expect(found[0]).toMatch(/^1:\d+ .*(attributes|macro|"type")/);
+      expect({ type, found: found.join() }).toEqual({ type, found: expect.stringMatching(/^1:\d+ .*attributes/) });
     }
   });
 
@@ -278,7 +278,7 @@ describe("what an app may not import", () => {
     for (const code of [...codes, `require.resolve("fs");`, `export * from "fs";`]) {
       if (engine !== "react" && engine !== "js" && code.startsWith("export")) continue;
       const found = await mistakes(engine, inEngine(engine, `const name = location.hash; ${code}`), "none");
-      expect({ code, found: found[0] }).toMatchObject({ found: expect.stringMatching(/^1:\d+ /) });
+      expect({ code, found: found.join() }).toEqual({ code, found: expect.stringMatching(/^1:\d+ /) });
     }
   });
 
@@ -319,7 +319,7 @@ describe("what a style may not say", () => {
       const body = engine === "vue" ? "<template><p>1</p></template>" : "<p>1</p>";
       for (const cssEngine of ["none", "tailwind", "tailwind_all"] as const) {
         const found = await mistakes(engine, `${body}\n<style>\n${css}\n</style>`, cssEngine);
-        expect({ engine, found }).toMatchObject({ found: [expect.stringMatching(/^[23]:\d+ /)] });
+        expect({ engine, found: found.join() }).toEqual({ engine, found: expect.stringMatching(/^[23]:\d+ /) });
       }
     }
   });
@@ -340,7 +340,7 @@ describe("vue blocks that would need other files or programs", () => {
     [`<template><p/></template><script lang="coffee">a = 1</script>`, `<script lang="coffee">`],
     [`<template><p/></template><i18n>{}</i18n>`, "<i18n>"],
     [`<template><p/></template><style module>p { color: red }</style>`, "<style module>"],
-    [`<script setup lang="ts">import type { P } from "/etc/passwd"; defineProps<P>();</script>`, "/etc/passwd"],
+    [`<script setup lang="ts">import type { P } from "/etc/passwd"; defineProps<P>();</script>`, "Type import"],
   ])("%s", async (source, named) => {
     const found = await mistakes("vue", source);
     expect(found[0]).toMatch(/^1:\d+ /);

@@ -1,8 +1,6 @@
 /** What other plugins, imports and commands may do with sites: the API of `/cms/…` without HTTP. */
 import { service, type Account, type Tx } from "platform";
 
-export { isLocale, locales, type Locale } from "./locales.ts";
-
 export const cmsKinds = ["site", "domain", "layout", "category", "page", "paragraph", "article"] as const;
 /** In an order in which what others name comes first. */
 export type CmsKind = (typeof cmsKinds)[number];

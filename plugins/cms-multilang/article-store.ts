@@ -49,14 +49,14 @@ export function createArticleStore(sql: Sql) {
     return sql`a.account_id = ${accountId}
       ${q === undefined ? sql`` : sql`and (a.title ilike ${q} or a.code ilike ${q} or a.lead ilike ${q})`}
       ${code === undefined ? sql`` : sql`and a.code = ${code}`}
-      ${siteCode === undefined ? sql`` : sql`and s.code = ${siteCode}`}
+      ${siteCode === undefined ? sql`` : sql`and a.site_id = (select id from cms_sites where account_id = ${accountId} and code = ${siteCode})`}
       ${
         categoryCode === undefined
           ? sql``
-          : sql`and (c.code = ${categoryCode} or exists (
-              select 1 from cms_article_categories ac
-              join cms_categories ec on ec.account_id = ac.account_id and ec.id = ac.category_id
-              where ac.article_id = a.id and ec.code = ${categoryCode}))`
+          : sql`and exists (
+              select 1 from cms_categories ec where ec.account_id = ${accountId} and ec.code = ${categoryCode}
+              and (ec.id = a.category_id or exists (
+                select 1 from cms_article_categories ac where ac.article_id = a.id and ac.category_id = ec.id)))`
       }
       ${locale === undefined ? sql`` : sql`and coalesce(a.locale, 'none') = ${locale}`}
       ${path === undefined ? sql`` : sql`and a.path = ${path}`}
@@ -68,7 +68,7 @@ export function createArticleStore(sql: Sql) {
       const where = matching(accountId, filter);
       const rows = await sql<ArticleView[]>`
         select ${columns} ${from} where ${where} order by a.id limit ${limit} offset ${offset}`;
-      const [count] = await sql<{ total: number }[]>`select count(*) as total ${from} where ${where}`;
+      const [count] = await sql<{ total: number }[]>`select count(*) as total from cms_articles a where ${where}`;
       return { rows, total: count?.total ?? 0 };
     },
 

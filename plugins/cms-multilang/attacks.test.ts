@@ -76,7 +76,7 @@ describe.each(kinds)("$name", ({ name, plural, schema, ref, good }) => {
         ["PATCH", `/${ref}`, { [field]: value }],
       ] as const) {
         const { status, json, text } = await send(method, path, { [name]: body });
-        expect(`${method} ${what}: ${status} ${Object.keys(json ?? {})} ${text.slice(0, 200)}`).toStartWith(
+        expect(`${method} ${what}: ${status} ${Object.keys(json ?? {}).join()} ${text.slice(0, 200)}`).toStartWith(
           `${method} ${what}: 422 ${field} `,
         );
         expect(Array.isArray(json[field]) && json[field].every((said: unknown) => typeof said === "string")).toBe(true);

@@ -5,6 +5,3 @@ export interface Sites {
   /** Which host is which site's, or a site's `active`, has changed. */
   hostsChanged(): Promise<void>;
 }
-
-/** Until there is something to tell. */
-export const nobody: Sites = { invalidate: async () => {}, hostsChanged: async () => {} };

@@ -44,17 +44,18 @@ export function createPageStore(sql: Sql) {
     left join cms_layouts l on l.account_id = p.account_id and l.id = p.layout_id
     left join cms_pages m on m.account_id = p.account_id and m.id = p.based_on_page_id`;
 
+  /** Names `p` alone: so the count needs no joins, and the index that orders a site's pages can be used. */
   const matching = (accountId: number, filter: PageFilter) => {
     const { q, code, siteCode, locale, kind, path, layoutCode, basedOnPageCode, active } = filter;
     return sql`p.account_id = ${accountId}
       ${q === undefined ? sql`` : sql`and (p.name ilike ${q} or p.code ilike ${q} or p.path ilike ${q})`}
       ${code === undefined ? sql`` : sql`and p.code = ${code}`}
-      ${siteCode === undefined ? sql`` : sql`and s.code = ${siteCode}`}
+      ${siteCode === undefined ? sql`` : sql`and p.site_id = (select id from cms_sites where account_id = ${accountId} and code = ${siteCode})`}
       ${locale === undefined ? sql`` : sql`and coalesce(p.locale, 'none') = ${locale}`}
       ${kind === undefined ? sql`` : sql`and p.kind = ${kind}`}
       ${path === undefined ? sql`` : sql`and p.path = ${path}`}
-      ${layoutCode === undefined ? sql`` : sql`and l.code = ${layoutCode}`}
-      ${basedOnPageCode === undefined ? sql`` : sql`and m.code = ${basedOnPageCode}`}
+      ${layoutCode === undefined ? sql`` : sql`and p.layout_id = (select id from cms_layouts where account_id = ${accountId} and code = ${layoutCode})`}
+      ${basedOnPageCode === undefined ? sql`` : sql`and p.based_on_page_id = (select id from cms_pages where account_id = ${accountId} and code = ${basedOnPageCode})`}
       ${active === undefined ? sql`` : sql`and p.active = ${active}`}`;
   };
 
@@ -62,8 +63,8 @@ export function createPageStore(sql: Sql) {
     async list(accountId: number, filter: PageFilter, { limit, offset }: Page) {
       const where = matching(accountId, filter);
       const rows = await sql<PageView[]>`
-        select ${columns} ${from} where ${where} order by p.position, p.id limit ${limit} offset ${offset}`;
-      const [count] = await sql<{ total: number }[]>`select count(*) as total ${from} where ${where}`;
+        select ${columns} ${from} where ${where} order by p.site_id, p.position, p.id limit ${limit} offset ${offset}`;
+      const [count] = await sql<{ total: number }[]>`select count(*) as total from cms_pages p where ${where}`;
       return { rows, total: count?.total ?? 0 };
     },
 

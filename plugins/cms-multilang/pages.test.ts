@@ -14,8 +14,8 @@ beforeEach(async () => {
   expect((await app.post("/cms/sites.json", { site: { code: site, name: site } })).status).toBe(201);
 });
 
-const post = (page: object) => app.post("/cms/pages.json", { page: { site_code: site, ...page } });
-const patch = (code: string, page: object) => app.patch(`/cms/pages/${site}-${code}.json`, { page });
+const post = (fields: object) => app.post("/cms/pages.json", { page: { site_code: site, ...fields } });
+const patch = (code: string, fields: object) => app.patch(`/cms/pages/${site}-${code}.json`, { page: fields });
 const get = async (code: string) => (await app.get(`/cms/pages/${site}-${code}.json`)).json;
 
 /** A page that must be made. */
@@ -26,7 +26,7 @@ async function page(code: string, fields: object = {}) {
 }
 
 function refused(answer: Answer, field: string): void {
-  expect(`${answer.status} ${Object.keys(answer.json)}`).toBe(`422 ${field}`);
+  expect(`${answer.status} ${Object.keys(answer.json).join()}`).toBe(`422 ${field}`);
 }
 
 describe("a path in a site (SPEC 8)", () => {

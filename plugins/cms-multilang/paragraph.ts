@@ -57,11 +57,13 @@ export function createParagraphs({ store, sites, pages }: Needed): Writer<Paragr
     async create(change, body) {
       const { tx, account, userId } = change;
       const wrong = mistakes();
-      const place = await placeOf(change, wrong, body, { siteId: null, pageId: null });
+      const nowhere = { siteId: null, pageId: null };
+      await hold(change, (await placeOf(change, mistakes(), body, nowhere)).siteId);
+      // The page may have gone before its site was held.
+      const place = await placeOf(change, wrong, body, nowhere);
       const name = nameOf(wrong, body.name, body.code);
       checkTexts(wrong, body);
       wrong.check();
-      await hold(change, place.siteId);
       const id = await store.insert(tx, account.id, userId, {
         ...place,
         code: await codeOf(change, store, { code: body.code, name, kind: "paragraph" }),

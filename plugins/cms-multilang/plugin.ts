@@ -5,7 +5,7 @@ import { createRunChange } from "./change.ts";
 import { articleExample, pageExample } from "./examples.ts";
 import migration from "./migrations/001_cms.sql" with { type: "text" };
 import cmsApi from "./prompts/cms_api.md" with { type: "text" };
-import { siteCommands } from "./files/commands.ts";
+import { siteCommandFacts, siteCommands } from "./files/commands.ts";
 import { createPush, pushFiles } from "./files/push.ts";
 import { createSiteRendering } from "./render/rendering.ts";
 import { createResources } from "./resources.ts";
@@ -24,6 +24,7 @@ export default definePlugin({
     { name: "Cms::Page", sample: pageExample },
     { name: "Cms::Article", sample: articleExample },
   ],
+  commands: siteCommandFacts,
   prompts: { "cms_api.md": cmsApi },
 
   async setup(ctx) {

@@ -71,7 +71,7 @@ test("each due time is fired once though the server is killed (-9) while it fire
       await minute(server);
       const fired = await eventually(async () => {
         const rows = await firedBy(sql);
-        return rows.every(({ dueTimes }) => dueTimes === rounds) && rows;
+        return rows.every(({ dueTimes }) => dueTimes === rounds) ? rows : undefined;
       }, `every due time after the death at ${failpoint}`);
       expect([failpoint, ...fired.map(({ processes }) => processes)]).toEqual([failpoint, ...fired.map(() => rounds)]);
       await minute(server);

@@ -5,7 +5,7 @@ import { createRun } from "./engine.ts";
 import { StepFault } from "./fault.ts";
 import type { DbEffect, EffectCall, End, Host } from "./host.ts";
 import type { Program } from "./program.ts";
-import { newState, type Programs, type StepRecord } from "./state.ts";
+import { newState, type Cursor, type Programs, type StepRecord } from "./state.ts";
 import type { Templates } from "./template.ts";
 
 export interface DryRun {
@@ -30,7 +30,7 @@ export async function dryRun({
   answers,
   flowOf,
   ...world
-}: DryRun): Promise<{ end: End; steps: StepRecord[] }> {
+}: DryRun): Promise<{ end: End; steps: StepRecord[]; cursor: Cursor }> {
   const programs: Programs = new Map([[ownProgram, program]]);
   const steps: StepRecord[] = [];
   const stopAt = performance.now() + timeLimitMs;
@@ -54,10 +54,11 @@ export async function dryRun({
       if (performance.now() > stopAt) throw new StepFault("the test took too long");
     },
   };
-  const run = createRun(newState(code, ownProgram, input), host);
+  const state = newState(code, ownProgram, input);
+  const run = createRun(state, host);
   const end = await run.run();
   steps.push(...run.take().records);
-  return { end, steps };
+  return { end, steps, cursor: state.cursor };
 }
 
 function connectorAnswer(answers: DryRun["answers"], { stepId, connector, method }: EffectCall): CallOutcome {

@@ -8,7 +8,7 @@ import { flowKind, type Managing, programOf } from "./manage.ts";
 import { processExample } from "./process-routes.ts";
 import type { Processes } from "./processes.ts";
 import type { Program } from "./program.ts";
-import { shownStep, toRun } from "./show.ts";
+import { shownSteps, toRun } from "./show.ts";
 import type { Templates } from "./template.ts";
 import type { Waiting } from "./waiting.ts";
 
@@ -140,7 +140,7 @@ export function flowRoutes({ store, managing, processes, waiting, templates }: F
         const { code } = isUuidLike(params.code) ? await managing.find(accountId, params.code) : { code: params.code };
         const started = await processes.start({ accountId, code, input });
         if (!started) throw notFound("there is no active flow of this code");
-        if (started.process.status !== "pending") return created(toRun(started.process, started.steps));
+        if (started.process.status !== "pending") return created(toRun(started));
         const ms = waitOf(query) ?? runWaitMs;
         const row = await waiting.wait({ accountId, id: started.process.id, ms, fresh: true, signal: request.signal });
         return created({ ...(await processes.show(accountId, started.process.id)), flow_process_id: row?.id });
@@ -187,12 +187,13 @@ export function flowRoutes({ store, managing, processes, waiting, templates }: F
       accountUrl: account.baseUrl,
       flowOf: (called) => managing.current(account.id, called),
     };
-    const { end, steps } = await dryRun(dry);
+    const { end, steps, cursor } = await dryRun(dry);
+    const error = end.kind === "error" ? end.message : null;
     return {
       status: end.kind === "finished" ? "finished" : "error",
       data: end.kind === "finished" ? (end.data ?? null) : null,
-      error: end.kind === "error" ? end.message : null,
-      steps: steps.toSorted((a, b) => a.n - b.n).map(shownStep),
+      error,
+      steps: shownSteps(steps, cursor, error),
     };
   }
 }

@@ -345,6 +345,27 @@ test("a dry run has no effect and uses the given answers", async () => {
   expect((await app.get("/connect/flow_processes.json")).headers.get("x-total-count")).toBe(before);
 });
 
+test("what was under way when a process failed has failed with it, in every answer alike", async () => {
+  const inner = await flow([{ type: "fail", message: "deep" }]);
+  const program = [
+    { type: "if", condition: "true", then: [{ type: "each", in: [1], do: [{ type: "flow", flow: inner }] }] },
+  ];
+  const code = await flow(program);
+  const run = await start(code);
+  const shown = await show(run.id);
+  const tested = (await app.post(`/connect/flows/${code}/test.json`, {})).json;
+  for (const one of [run, shown, tested]) {
+    expect(one.steps.map(({ id, status, error }: Record<string, string>) => `${id} ${status} ${error}`)).toEqual([
+      "0 error deep",
+      "0.then.0 error deep",
+      "0.then.0.do.0#0 error deep",
+      `${inner}/0#0 error deep`,
+    ]);
+    expect(one.steps.every((step: Record<string, string>) => step["finished_at"] !== null)).toBe(true);
+  }
+  expect(run.steps.slice(1)).toEqual(shown.steps.slice(1));
+});
+
 test("lists of processes are narrowed by flow and status", async () => {
   const code = await flow([{ type: "if", condition: "fail", then: [{ type: "fail", message: "told to" }] }]);
   const ok = await start(code);

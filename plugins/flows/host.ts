@@ -57,6 +57,9 @@ export class Suspended extends Error {
   }
 }
 
+/** Another element of the same `each` has ended it. */
+export class Stopped extends Error {}
+
 /** A `return` on its way out. */
 export class Returned extends Error {
   readonly value: unknown;

@@ -1,7 +1,8 @@
 /** A flow process as the API shows it. CONTRACT 9. Pure. */
 import type { ActionState } from "./api.ts";
 import type { ProcessRow, WholeProcess } from "./process-store.ts";
-import type { Frame, StepRecord } from "./state.ts";
+import type { Started } from "./start.ts";
+import type { Cursor, Frame, StepRecord } from "./state.ts";
 
 const listedSteps = 100;
 
@@ -32,29 +33,43 @@ function timesOf({ createdAt, finishedAt }: ProcessRow) {
   return { created_at: createdAt, finished_at: finishedAt };
 }
 
-/** In the order they began, those under way too. */
-function stepsOf({ status, cursor, steps, further }: WholeProcess): StepRecord[] {
+type Standing = Pick<WholeProcess, "status" | "error" | "finishedAt" | "cursor" | "steps" | "further">;
+
+/** In the order they began, those under way too; what was under way when the process failed has failed with it. */
+function stepsOf({ status, error, finishedAt, cursor, steps, further }: Standing): StepRecord[] {
   const done = [...steps, ...(further ?? []).flat()];
-  const open = cursor ? openSteps(cursor.frames, status === "pending" ? "pending" : "error") : [];
+  const now =
+    status === "pending"
+      ? ({ status, finished_at: null, error: null } as const)
+      : ({ status: "error", finished_at: finishedAt?.toJSON() ?? null, error } as const);
+  const open = cursor ? openSteps(cursor.frames, now) : [];
   return [...done, ...open].toSorted((a, b) => a.n - b.n);
 }
 
-function openSteps(frames: readonly Frame[], status: "pending" | "error"): StepRecord[] {
+type Now = Pick<StepRecord, "status" | "finished_at" | "error">;
+
+function openSteps(frames: readonly Frame[], now: Now): StepRecord[] {
   return frames.flatMap((frame) => {
-    if (frame.kind === "each") return frame.lanes.flatMap((lane) => openSteps(lane.frames, status));
+    if (frame.kind === "each") return frame.lanes.flatMap((lane) => openSteps(lane.frames, now));
     if (frame.kind !== "block" || !frame.running) return [];
     const { n, since, id, type } = frame.running;
-    const started_at = new Date(since).toJSON();
-    return [{ n, id, type, status, started_at, finished_at: null, output: null, error: null }];
+    return [{ n, id, type, started_at: new Date(since).toJSON(), output: null, ...now }];
   });
 }
 
 /** A process that ended at once, shown from what was stored. */
-export function toRun(row: ProcessRow, steps: readonly StepRecord[]) {
-  return { ...headOf(row), steps: steps.map(shownStep), ...timesOf(row), flow_process_id: row.id };
+export function toRun(started: Started) {
+  const { process, steps, cursor } = started;
+  return { ...toApi({ ...process, steps, cursor, further: null }), flow_process_id: process.id };
+}
+
+/** The steps of a run that was not stored. */
+export function shownSteps(steps: readonly StepRecord[], cursor: Cursor | null, error: string | null) {
+  const standing = { status: error === null ? "finished" : "error", error, finishedAt: new Date() } as const;
+  return stepsOf({ ...standing, steps, cursor: error === null ? null : cursor, further: null }).map(shownStep);
 }
 
 /** A step without its number: the order tells it. */
-export function shownStep({ id, type, status, started_at, finished_at, output, error }: StepRecord) {
+function shownStep({ id, type, status, started_at, finished_at, output, error }: StepRecord) {
   return { id, type, status, started_at, finished_at, output, error };
 }

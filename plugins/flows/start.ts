@@ -8,11 +8,13 @@ import type { End } from "./host.ts";
 import { createHost } from "./live-host.ts";
 import { driveProcess, kindsOf, processStarted, type CurrentFlow, type Needed, type Told } from "./needed.ts";
 import type { NewProcess, ProcessRow } from "./process-store.ts";
-import { memoryText, newState, type Memory, type StepRecord } from "./state.ts";
+import { memoryText, newState, type Cursor, type Memory, type StepRecord } from "./state.ts";
 
 export interface Started {
   readonly process: ProcessRow;
   readonly steps: readonly StepRecord[];
+  /** Where it stands; null where it has ended for good. */
+  readonly cursor: Cursor | null;
 }
 
 interface Prepared extends Started {
@@ -70,16 +72,17 @@ async function runAtOnce(
   const { end, memory } = keepable(await run.run(), state.memory);
   const process = processOf({ accountId, id, flowCode, input, createdAt: timeOf(id) }, end);
   const steps = run.take().records.toSorted((a, b) => a.n - b.n);
+  const cursor = memory === null ? null : state.cursor;
   const written: NewProcess = {
     ...process,
     programId,
     input: JSON.stringify(input),
     data: end.kind === "finished" ? JSON.stringify(process.data) : null,
-    cursor: memory === null ? null : JSON.stringify(state.cursor),
+    cursor: cursor && JSON.stringify(cursor),
     memory,
     steps: JSON.stringify(steps),
   };
-  return { process, steps, written, until: end.kind === "suspended" ? end.until : undefined };
+  return { process, steps, cursor, written, until: end.kind === "suspended" ? end.until : undefined };
 }
 
 /** The memory as text where there is something to go on with; an end where it is too large to be kept. */

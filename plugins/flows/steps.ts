@@ -1,23 +1,12 @@
 /** What each type of step does. CONTRACT 9. */
 import { StepFault } from "./fault.ts";
 import { isRecord } from "./check.ts";
-import { Suspended, type Host } from "./host.ts";
+import { Suspended } from "./host.ts";
 import { limits } from "./program.ts";
 import type { ConnectorStep, DbStep, EachStep, FlowStep, MutationStep, Step, WaitStep } from "./program.ts";
-import { resultOf, type BlockFrame, type Cursor } from "./state.ts";
-import { callsOf, deadlineOf, idOf, pathOf, placeIn, scopeAt, variablesOf, type Thread, type World } from "./thread.ts";
-
-export interface Tools {
-  readonly host: Host;
-  readonly world: World;
-  readonly cursor: Cursor;
-  /** The memory has to be stored again. */
-  changed(): void;
-  finish(thread: Thread, output: unknown): void;
-  flush(): Promise<void>;
-  save(): Promise<void>;
-  leave(thread: Thread, value: unknown): void;
-}
+import { resultOf, type BlockFrame } from "./state.ts";
+import { callsOf, deadlineOf, idOf, pathOf, placeIn, scopeAt, variablesOf, type Thread } from "./thread.ts";
+import type { Tools } from "./tools.ts";
 
 export async function perform(tools: Tools, thread: Thread, frame: BlockFrame, step: Step): Promise<void> {
   const value = (template: unknown) => tools.host.templates.value(template, variablesOf(tools.world, thread));

@@ -1,12 +1,17 @@
-import type { Command } from "platform";
+import type { Command, CommandFacts } from "platform";
 import type { Accounts } from "../accounts/api.ts";
 import { parseExpiry } from "./expiry.ts";
 import type { Issuing } from "./issue.ts";
 
+export const tokenCreate: CommandFacts = {
+  name: "token create",
+  usage: "token create --user LOGIN [--account HOST] [--name N] [--privileges a,b] [--expires-at DATE]",
+  doc: "make an API token and print it once",
+};
+
 export function tokenCommands(accounts: Accounts, issuing: Issuing): Command[] {
   const create: Command = {
-    name: "token create",
-    usage: "token create --user LOGIN [--account HOST] [--name N] [--privileges a,b] [--expires-at DATE]",
+    ...tokenCreate,
     async run(options) {
       const { user: login, account: host, name, privileges: list = "", "expires-at": expires } = options;
       if (!login) throw new Error(`whose? corestead ${create.usage}`);

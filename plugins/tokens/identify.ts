@@ -30,7 +30,7 @@ export function createIdentifier({ ctx, store, accounts, usage }: Needed): Ident
   // Keyed by hash: no token stands in memory. That there is no such token is never kept.
   const cache = ctx.cache<TokenRow>({ name: "tokens.tokens", max: 20_000, load: store.byHash });
   // The hash of a token never changes.
-  const hashes = ctx.cache<string>({ name: "tokens.hashes", max: 20_000, load: (id) => store.hashOf(Number(id)) });
+  const hashesById = ctx.cache<string>({ name: "tokens.hashes", max: 20_000, load: (id) => store.hashOf(Number(id)) });
   const foreign: { prefix: string; verify: Parameters<Tokens["acceptCredential"]>[1] }[] = [];
   const callers = new WeakMap<TokenRow, { access: Access; bearer: Caller; cookie: Caller }>();
   let given: Promise<Set<string>> | undefined;
@@ -72,7 +72,7 @@ export function createIdentifier({ ctx, store, accounts, usage }: Needed): Ident
   /** The viewer of an app's page with what the page may do for them; undefined where their own token has ended. */
   const viewerOf = async ({ accountId, viewer, privileges }: ForeignCredential): Promise<Caller | undefined> => {
     if (!viewer) return undefined;
-    const hash = hashes.peek(`${viewer.tokenId}`) ?? (await hashes.get(`${viewer.tokenId}`));
+    const hash = hashesById.peek(`${viewer.tokenId}`) ?? (await hashesById.get(`${viewer.tokenId}`));
     const token = hash === undefined ? undefined : (cache.peek(hash) ?? (await cache.get(hash)));
     const caller = token?.userId === viewer.userId ? (await callersBy(token))?.bearer : undefined;
     if (caller?.account.id !== accountId) return undefined;
@@ -80,12 +80,12 @@ export function createIdentifier({ ctx, store, accounts, usage }: Needed): Ident
     return { ...caller, narrowedTo: privileges, privileges: new Set(kept) };
   };
 
-  const pageOf = async (atHost: Account | undefined, given: ForeignCredential | undefined): Promise<Identity> => {
-    const account = given && (await accounts.accountById(given.accountId));
-    const caller = given?.viewer ? await viewerOf(given) : null;
+  const pageOf = async (atHost: Account | undefined, stated: ForeignCredential | undefined): Promise<Identity> => {
+    const account = stated && (await accounts.accountById(stated.accountId));
+    const caller = stated?.viewer ? await viewerOf(stated) : null;
     if (!account || (atHost && atHost.id !== account.id) || caller === undefined)
       throw unauthorized("this app's token works no more: load its page again");
-    return { account, caller, app: given.app };
+    return { account, caller, app: stated.app };
   };
 
   const identify: Identify = async (host, credential, at) => {

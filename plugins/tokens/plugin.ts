@@ -2,7 +2,7 @@ import { definePlugin, setting } from "platform";
 import { accounts } from "../accounts/api.ts";
 import { tokens } from "./api.ts";
 import { createChanges } from "./change.ts";
-import { tokenCommands } from "./commands.ts";
+import { tokenCommands, tokenCreate } from "./commands.ts";
 import { createIdentifier } from "./identify.ts";
 import { createIssuing } from "./issue.ts";
 import migration from "./migrations/001_tokens.sql" with { type: "text" };
@@ -25,6 +25,7 @@ export default definePlugin({
     ),
   },
   migrations: [{ name: "001_tokens", sql: migration }],
+  commands: [tokenCreate],
   privileges: [
     { name: "api_tokens", doc: "make and manage one's own API tokens", roles: ["admin", "manager", "user"] },
   ],

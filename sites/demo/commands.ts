@@ -1,4 +1,4 @@
-import type { Account, Command } from "platform";
+import type { Account, Command, CommandFacts } from "platform";
 import type { Accounts } from "../../plugins/accounts/api.ts";
 import type { Cms } from "../../plugins/cms-multilang/api.ts";
 import { siteFiles } from "./files.ts";
@@ -15,10 +15,15 @@ type Part = (needed: Needed, account: Account) => Promise<readonly string[]>;
 
 const parts: readonly Part[] = [site];
 
+export const demoFacts: CommandFacts = {
+  name: "demo",
+  usage: "demo [--account HOST]",
+  doc: "put a sample site and apps into an account",
+};
+
 export function demoCommand(needed: Needed): Command {
-  const demo: Command = {
-    name: "demo",
-    usage: "demo [--account HOST]",
+  return {
+    ...demoFacts,
     async run({ account: host }) {
       const { accounts } = needed;
       const account = host ? await accounts.accountForHost(host) : await accounts.defaultAccount();
@@ -28,7 +33,6 @@ export function demoCommand(needed: Needed): Command {
       return lines;
     },
   };
-  return demo;
 }
 
 /** The site of an invented pottery, in three languages over two domains. */

@@ -46,7 +46,14 @@ export async function startStage(): Promise<Stage> {
       return context;
     },
     async make(fields, token) {
-      const given = { name: "An app", app_engine: "js", css_engine: "none", public: true, ...fields };
+      const given = {
+        name: "An app",
+        app_engine: "js",
+        css_engine: "none",
+        public: true,
+        source_code: "export {}",
+        ...fields,
+      };
       const answer = await app.post("/core/apps.json", { app: given }, token ? { token } : {});
       if (answer.status !== 201) throw new Error(`the app was not made: ${answer.text}`);
       return { id: answer.json.id, path: `/a/${answer.json.url_code}` };

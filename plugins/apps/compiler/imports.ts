@@ -9,14 +9,17 @@ export interface Found {
   readonly message: string;
 }
 
-type Program = ReturnType<typeof sfc.babelParse>["program"];
+export type Program = ReturnType<typeof sfc.babelParse>["program"];
 
-export function parseModule(code: string): { readonly program: Program } | { readonly mistake: Found } {
+export function parseModule(
+  code: string,
+  syntax: readonly ("typescript" | "jsx")[] = [],
+): { readonly program: Program } | { readonly mistake: Found } {
   try {
     const { program } = sfc.babelParse(code, {
       sourceType: "module",
       attachComment: false,
-      plugins: ["explicitResourceManagement"],
+      plugins: ["explicitResourceManagement", ...syntax],
     });
     return { program };
   } catch (error) {
@@ -43,6 +46,7 @@ export function importsOf(program: Program, allowed: readonly string[]): Found[]
   };
   for (const node of nodesOf(program as unknown as Node)) {
     const source = sourceOf(node);
+    if (isOfTypes(node)) continue;
     if (source === undefined) {
       if (isRequire(node)) report(node, "there is no `require`: use `import`");
       continue;
@@ -61,6 +65,13 @@ function sourceOf(node: Node): Node | undefined {
   if (node.type === "ImportExpression") return nodeIn(node["source"]);
   if (node.type !== "CallExpression" || nodeIn(node["callee"])?.type !== "Import") return undefined;
   return nodeIn(listIn(node["arguments"])[0]) ?? node;
+}
+
+/** TypeScript's imports of types: nothing is left of them. */
+function isOfTypes(node: Node): boolean {
+  if (node["importKind"] === "type" || node["exportKind"] === "type") return true;
+  const specifiers = node.type === "ImportDeclaration" ? listIn(node["specifiers"]) : [];
+  return specifiers.length > 0 && specifiers.every((one) => nodeIn(one)?.["importKind"] === "type");
 }
 
 function literalOf(node: Node): string | undefined {

@@ -4,8 +4,8 @@
  * nor the parser opens a file or runs anything: `build` would list folders for import(`./${name}`), and Bun's own
  * transpiler runs macros.
  */
-import { transform, type Loader, type Message, type TransformFailure } from "esbuild";
-import { importsOf, parseModule, type Found } from "./imports.ts";
+import { transform, type Message, type TransformFailure } from "esbuild";
+import { importsOf, parseModule, type Found, type Program } from "./imports.ts";
 import { originalPosition, type Mapping } from "./mapping.ts";
 import { mistake, Mistakes } from "./types.ts";
 
@@ -18,55 +18,55 @@ export interface Module {
 export interface ModuleOptions {
   readonly allowed: readonly string[];
   /** Left out = JavaScript as browsers take it. */
-  readonly loader?: Loader;
+  readonly loader?: "ts" | "tsx";
   /** Where the lines of `source` stand in what its author wrote; left out = there. */
   readonly mapping?: Mapping;
 }
 
 export async function compileModule(source: string, { allowed, loader, mapping }: ModuleOptions): Promise<Module> {
-  const code = loader ? (await stripped(source, loader, mapping)).code : source;
+  const maps = mapping ? [mapping] : [];
+  const { code } = loader ? await stripped(source, loader, maps) : { code: source };
+  if (loader) {
+    // An import that nobody uses is gone from the code, but to its author it has not worked.
+    const written = parseModule(source, loader === "tsx" ? ["typescript", "jsx"] : ["typescript"]);
+    if ("program" in written) refuse(importsOf(written.program, allowed), maps);
+  }
   const parsed = parseModule(code);
   const found = "mistake" in parsed ? [parsed.mistake] : importsOf(parsed.program, allowed);
-  if (found.length === 0 && "program" in parsed) return withMain(code, parsed.program);
-  const maps = mapping ? [mapping] : [];
   // Only a mistake asks where the lines came from.
-  if (loader) maps.unshift(JSON.parse((await stripped(source, loader, mapping, true)).map) as Mapping);
-  throw new Mistakes(found.map((one) => placed(one, maps)));
+  if (loader && found.length > 0) maps.unshift(JSON.parse((await stripped(source, loader, maps, true)).map) as Mapping);
+  refuse(found, maps);
+  return { code, main: "program" in parsed ? mainOf(parsed.program) : undefined };
 }
 
-type Program = Extract<ReturnType<typeof parseModule>, { program: unknown }>["program"];
+function refuse(found: readonly Found[], maps: readonly Mapping[]): void {
+  if (found.length > 0) throw new Mistakes(found.map((one) => placed(one, maps)));
+}
 
-/** Gives the default export a name where it has none. */
-function withMain(code: string, program: Program): Module {
-  for (const node of program.body) {
-    if (node.type === "ExportNamedDeclaration" && !node.source) {
-      for (const specifier of node.specifiers) {
-        if (specifier.type !== "ExportSpecifier") continue;
-        const { exported, local } = specifier;
-        if ((exported.type === "Identifier" ? exported.name : exported.value) === "default")
-          return { code, main: local.name };
-      }
+/** Svelte names its component, and esbuild names whatever is exported. */
+function mainOf({ body }: Program): string | undefined {
+  for (const node of body) {
+    if (node.type === "ExportDefaultDeclaration" && "id" in node.declaration)
+      return node.declaration.id?.type === "Identifier" ? node.declaration.id.name : undefined;
+    if (node.type !== "ExportNamedDeclaration" || node.source) continue;
+    for (const specifier of node.specifiers) {
+      if (specifier.type !== "ExportSpecifier") continue;
+      const { exported, local } = specifier;
+      if ((exported.type === "Identifier" ? exported.name : exported.value) === "default") return local.name;
     }
-    if (node.type !== "ExportDefaultDeclaration") continue;
-    const { declaration } = node;
-    if ("id" in declaration && declaration.id?.type === "Identifier") return { code, main: declaration.id.name };
-    const [start, body] = [node.start ?? 0, declaration.start ?? 0];
-    // `export default (a, b)` begins inside of its brackets.
-    const from = start + "export default".length;
-    const between = code.slice(from, body);
-    const named = `${code.slice(0, start)}const __main =${between}${code.slice(body)}`;
-    return { code: `${named}\nexport { __main as default };\n`, main: "__main" };
   }
-  return { code, main: undefined };
+  return undefined;
 }
 
-async function stripped(source: string, loader: Loader, mapping: Mapping | undefined, sourcemap = false) {
+async function stripped(source: string, loader: "ts" | "tsx", maps: readonly Mapping[], sourcemap = false) {
   try {
     return await transform(source, {
       loader,
       format: "esm",
       platform: "browser",
       target: "es2022",
+      // It would leave them out without a word.
+      supported: { "import-attributes": true, "import-assertions": true },
       charset: "utf8",
       jsx: "automatic",
       legalComments: "inline",
@@ -78,7 +78,7 @@ async function stripped(source: string, loader: Loader, mapping: Mapping | undef
     });
   } catch (error) {
     if (!isFailure(error)) throw error;
-    throw new Mistakes(error.errors.map((message) => placed(foundBy(message), mapping ? [mapping] : [])));
+    throw new Mistakes(error.errors.map((message) => placed(foundBy(message), maps)));
   }
 }
 

@@ -1,5 +1,13 @@
 /** `corestead site pull|push|migrate`: a site as files, and the way of A.8 to several languages. */
-import { readFolder, readTextFile, writeFolder, type Account, type BaseContext, type Command } from "platform";
+import {
+  readFolder,
+  readTextFile,
+  writeFolder,
+  type Account,
+  type BaseContext,
+  type Command,
+  type CommandFacts,
+} from "platform";
 import type { Accounts } from "../../accounts/api.ts";
 import { readConsistently, siteRecords } from "../files-store.ts";
 import { refOf } from "../code.ts";
@@ -11,6 +19,28 @@ import type { Push, Wanted } from "./push.ts";
 import { planFromSitemaps } from "./sitemap-plan.ts";
 import { fileOf, isSiteFile, printRecord, readTree, type Tree } from "./tree.ts";
 import type { SiteRecord } from "./kinds.ts";
+
+const pullFacts: CommandFacts = {
+  name: "site pull",
+  usage: "site pull CODE DIR [--account HOST]",
+  doc: "write a site as files",
+};
+const pushFacts: CommandFacts = {
+  name: "site push",
+  usage: "site push CODE DIR [--dry-run] [--delete] [--account HOST]",
+  doc: "make a site what the files say",
+};
+const migrateFacts: CommandFacts = {
+  name: "site migrate",
+  usage: "site migrate CODE --plan FILE [--dry-run] [--account HOST]",
+  doc: "bring a site of one language to several",
+};
+const planFacts: CommandFacts = {
+  name: "site plan",
+  usage: "site plan CODE SITEMAP... [--account HOST]",
+  doc: "print a plan made of old sitemaps' hreflang",
+};
+export const siteCommandFacts: readonly CommandFacts[] = [pullFacts, pushFacts, migrateFacts, planFacts];
 
 type Options = Readonly<Record<string, string>>;
 
@@ -38,8 +68,7 @@ export function siteCommands({ ctx, accounts, resources, push }: Needed): Comman
     });
 
   const pull: Command = {
-    name: "site pull",
-    usage: "site pull CODE DIR [--account HOST]",
+    ...pullFacts,
     async run(options, words = []) {
       const [code, folder] = required(words, 2, pull.usage);
       const records = await recordsOf(await accountOf(options), code);
@@ -51,8 +80,7 @@ export function siteCommands({ ctx, accounts, resources, push }: Needed): Comman
   };
 
   const pushCommand: Command = {
-    name: "site push",
-    usage: "site push CODE DIR [--dry-run] [--delete] [--account HOST]",
+    ...pushFacts,
     async run(options, words = []) {
       const [site, folder] = required(words, 2, pushCommand.usage);
       const account = await accountOf(options);
@@ -62,8 +90,7 @@ export function siteCommands({ ctx, accounts, resources, push }: Needed): Comman
   };
 
   const migrate: Command = {
-    name: "site migrate",
-    usage: "site migrate CODE --plan FILE [--dry-run] [--account HOST]",
+    ...migrateFacts,
     async run(options, words = []) {
       const [site] = required(words, 1, migrate.usage);
       const { plan: file } = options;
@@ -82,8 +109,7 @@ export function siteCommands({ ctx, accounts, resources, push }: Needed): Comman
   };
 
   const plan: Command = {
-    name: "site plan",
-    usage: "site plan CODE SITEMAP... [--account HOST]    prints a plan made of old sitemaps' hreflang",
+    ...planFacts,
     async run(options, words = []) {
       const [site, ...files] = required(words, 2, plan.usage);
       const records = await recordsOf(await accountOf(options), site);

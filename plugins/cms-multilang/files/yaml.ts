@@ -70,7 +70,7 @@ function isPlain(text: string): boolean {
   return (
     plainText.test(text) &&
     !/:(\s|$)|\s#|\s$/.test(text) &&
-    !/[^\S ]/.test(text) && // of blanks only the space
+    !/[^\S \u00a0]/.test(text) && // of blanks only the space, and the one that holds two words together
     !reserved.has(text.toLowerCase())
   );
 }

@@ -2,7 +2,7 @@
  * The sites' own Liquid engine: the runtime's guarded one with the tags of sites and less to use up, since anybody who
  * asks for a page makes it run. Rendering is synchronous, so that there is one at a time.
  */
-import { createLiquid, type LiquidTemplate } from "platform";
+import { createLiquid, LiquidFault, type LiquidTemplate } from "platform";
 import type { Values } from "./fields.ts";
 import { siteTags, type Answers, type Needs } from "./tags.ts";
 
@@ -55,16 +55,21 @@ export function createSiteEngine(clock: () => Date = () => new Date()): SiteEngi
   });
   for (const [name, tag] of Object.entries(tags)) liquid.registerTag(name, tag);
 
-  return {
-    parse(source) {
-      const found: Needs = { blocks: [], paragraphs: new Set(), allParagraphs: false };
-      needs = found;
+  const parse = (source: string): SiteTemplate => {
+    const found: Needs = { blocks: [], paragraphs: new Set(), allParagraphs: false };
+    needs = found;
+    try {
       const template = liquid.parse(source);
-      needs = undefined;
       const parsed = known.get(template) ?? { template, ...found };
       known.set(template, parsed);
       return parsed;
-    },
+    } finally {
+      needs = undefined;
+    }
+  };
+
+  return {
+    parse,
     render({ template }, variables, rendering) {
       const outer = current;
       current = rendering;
@@ -75,8 +80,19 @@ export function createSiteEngine(clock: () => Date = () => new Date()): SiteEngi
         current = outer;
       }
     },
-    syntaxError: (source) => liquid.syntaxError(source),
+    // Parsed as for rendering: the text is kept parsed, and so must be what it needs.
+    syntaxError: (source) => faultOf(() => parse(source)),
   };
+}
+
+function faultOf(work: () => unknown): { line: number; column: number; message: string } | undefined {
+  try {
+    work();
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof LiquidFault)) throw error;
+    return { line: error.line, column: error.column, message: error.message };
+  }
 }
 
 let shared: SiteEngine | undefined;

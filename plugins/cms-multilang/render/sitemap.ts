@@ -200,9 +200,11 @@ function articlesOf({ site }: SiteState, domain: Domain) {
 }
 
 function entry({ state, domain, scheme }: SitemapRequest, { path, changedAt, page, group, below }: Address): string {
-  const location = escapeHtml(addressOf(scheme, domain, path));
   const place = { scheme, domains: state.domains, site: state.site.locale };
-  const alternates = page && group ? seoOf(page, state.site.locale, group, place, below).alternates : [];
+  const seo = page && group ? seoOf(page, domain.locale ?? state.site.locale, group, place, below) : undefined;
+  // A domain without a locale lists all pages (SPEC A.6): each at the address that the page itself calls canonical.
+  const location = escapeHtml(seo?.canonicalUrl ?? addressOf(scheme, domain, path));
+  const alternates = seo?.alternates ?? [];
   // One language and the default, which is the same, say nothing.
   const links = alternates.length < 3 ? [] : alternates;
   const lines = links.map(

@@ -1,0 +1,199 @@
+/** Sources that would take a compiler for ever, or all memory; and large ones that must not. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { createChild } from "../../runtime/child.ts";
+import { createLog } from "../../runtime/log.ts";
+import { makeRuntimes } from "../../scripts/runtimes.ts";
+import { createCompiler, type AppEngine, type Compiler, type CssEngine } from "./compile.ts";
+import { loadRuntimes } from "./runtimes.ts";
+
+setDefaultTimeout(120_000);
+
+let compiler: Compiler;
+let patient: Compiler;
+
+beforeAll(async () => {
+  await makeRuntimes();
+  const runtimes = await loadRuntimes();
+  const log = createLog("error");
+  const setup = { plugin: "apps", name: "compile", log, programs: async () => ({}) };
+  const start = (timeLimitMs: number) =>
+    createCompiler(
+      { child: (_name, options) => createChild({ ...setup, options: { ...options, timeLimitMs } }) },
+      runtimes,
+    );
+  compiler = start(3_000);
+  // A machine that runs other tests beside these may take its time.
+  patient = start(60_000);
+});
+afterAll(() => Promise.all([compiler.stop(), patient.stop()]));
+
+const many = (count: number, text: (index: number) => string) => Array.from({ length: count }, (_, at) => text(at));
+const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGH";
+const enumOf = (count: number) =>
+  `enum A { a = "xxxxxxxxxxxxxxxxxxxx", ${many(count, (at) => `${letters[at + 1]} = ${letters[at]} + ${letters[at]}`).join()} }`;
+const nested = (open: string, middle: string, close: string, depth: number) =>
+  open.repeat(depth) + middle + close.repeat(depth);
+const inVue = (css: string) => `<template><p class="v9:flex">1</p></template><style scoped>${css}</style>`;
+
+test.each<[string, AppEngine, CssEngine, string]>([
+  ["a TypeScript enum", "react", "none", `${enumOf(30)} export default A`],
+  ["the same in Vue", "vue", "none", `<script setup lang="ts">${enumOf(30)}</script><template>{{ A.G }}</template>`],
+  [
+    "constants to fold",
+    "phaser",
+    "none",
+    many(40, (at) => `const b${at} = ${at ? `b${at - 1} + b${at - 1}` : '"xx"'};`).join(""),
+  ],
+  [
+    "siblings",
+    "svelte",
+    "none",
+    `${"{#if a}<p>1</p>{:else}<b>2</b>{/if}".repeat(400)}<style>${"p ~ b + ".repeat(10)}b{color:red}</style>`,
+  ],
+  ["nested :has()", "svelte", "none", `<p>1</p><style>${nested("p:has(", "p", ")", 3_000)}{color:red}</style>`],
+  [
+    "nested :has() over elements",
+    "svelte",
+    "none",
+    `${nested("<i>", "1", "</i>", 300)}<style>${nested("i:has(i ", "b", ")", 14)}{color:red}</style>`,
+  ],
+  ["nested :is(), scoped", "vue", "tailwind", inVue(`${nested(":is(a,", "p", ")", 3_000)}{color:red}`)],
+  ["deep CSS", "vue", "tailwind", inVue(nested("p{", "color:red", "}", 20_000))],
+  ["deep CSS in Svelte", "svelte", "tailwind", `<p>1</p><style>${nested("p{", "color:red;", "}", 20_000)}</style>`],
+  ["selectors that double", "vue", "tailwind", inVue(nested("&,&{", "color:red", "}", 60))],
+  [
+    "@apply that doubles",
+    "vue",
+    "tailwind",
+    inVue(
+      `${many(40, (at) => `@utility u${at} { ${at ? `& a { @apply u${at - 1}; } & b { @apply u${at - 1}; }` : "color:red;"} }`).join("")} p { @apply u39; }`,
+    ),
+  ],
+  [
+    "@variant that doubles",
+    "vue",
+    "tailwind",
+    inVue(
+      many(
+        40,
+        (at) =>
+          `@custom-variant v${at} { ${at ? `&:hover { @variant v${at - 1} { @slot; } } &:focus { @variant v${at - 1} { @slot; } }` : "&:hover { @slot; }"} }`,
+      ).join(""),
+    ),
+  ],
+  [
+    "theme() that doubles",
+    "vue",
+    "tailwind",
+    inVue(
+      `@theme { ${many(40, (at) => `--color-x${at}: ${at ? `theme(--color-x${at - 1}) theme(--color-x${at - 1})` : "red"};`).join("")} } p { color: theme(--color-x39); }`,
+    ),
+  ],
+  ["@source inline ranges", "svelte", "tailwind", `<p>1</p><style>@source inline("p-{1..1000000000}");</style>`],
+  ["type arguments", "react", "none", `let a = ${"a<".repeat(60_000)}`],
+  ["deep JSX", "react", "none", `export default ${nested("<a>", "", "</a>", 25_000)}`],
+  ["deep elements", "svelte", "none", nested("<a>", "", "</a>", 25_000)],
+  ["deep elements in Vue", "vue", "none", `<template>${nested("<a>", "", "</a>", 20_000)}</template>`],
+  ["deep arrays", "js", "none", `let a = ${nested("[", "", "]", 90_000)}`],
+  ["tags without an end", "html", "none", "<script type=module ".repeat(9_500)],
+  ["brackets without an end", "svelte", "tailwind", "[".repeat(199_000)],
+])("%s: the compile ends, and the next one works", async (_what, appEngine, cssEngine, source) => {
+  expect(source.length).toBeLessThanOrEqual(200_000);
+  const result = await compiler.compile({ appEngine, cssEngine, source });
+  if (!result.ok) expect(result.mistakes.join()).toMatch(/^\d+:\d+ ./);
+  const next = `<p class="p-4">${crypto.randomUUID()}</p>`;
+  expect(await patient.compile({ appEngine: "svelte", cssEngine: "tailwind", source: next })).toMatchObject({
+    ok: true,
+  });
+});
+
+test("after each of several attacks in a row the same process pool still works", async () => {
+  for (let round = 0; round < 3; round++) {
+    const attack = `${enumOf(30)} export default A; // ${round}`;
+    expect((await compiler.compile({ appEngine: "react", cssEngine: "none", source: attack })).ok).toBe(false);
+    const next = { appEngine: "react", cssEngine: "none", source: `export default ${round}` } as const;
+    expect((await compiler.compile(next)).ok).toBe(true);
+  }
+});
+
+describe("200,000 characters", () => {
+  const fill = (part: (index: number) => string, around = (text: string) => text) => {
+    let text = "";
+    for (let at = 0; around(text + part(at)).length <= 200_000; at++) text += part(at);
+    return around(text);
+  };
+  const markup = (at: number) => `<div class="p-${at % 20} text-red-${(at % 9) + 1}00"><b>item ${at}</b></div>\n`;
+  const script = (at: number) => `function step${at}(a) { return a * ${at} + Math.sqrt(a); }\n`;
+  test.each<[AppEngine, CssEngine, string]>([
+    [
+      "svelte",
+      "tailwind",
+      fill(
+        (at) => `${markup(at)}<p onclick={() => n++}>{n + ${at}}</p>`,
+        (text) => `<script>let n = $state(0);</script>${text}`,
+      ),
+    ],
+    [
+      "svelte",
+      "none",
+      fill(
+        (at) => `.a${at} { color: red }\n`,
+        (text) => `<p>1</p><style>${text}</style>`,
+      ),
+    ],
+    ["vue", "tailwind", fill(markup, (text) => `<template>${text}</template>`)],
+    [
+      "react",
+      "tailwind",
+      fill(
+        (at) => markup(at).replace("class", "className"),
+        (text) => `export default () => <>${text}</>;`,
+      ),
+    ],
+    ["js", "none", fill(script)],
+    ["html", "none", fill(markup)],
+    ["kaboom", "none", fill(script)],
+    ["phaser", "none", fill(script)],
+  ])("of %s with %s compile", async (appEngine, cssEngine, source) => {
+    expect(source.length).toBeGreaterThan(199_800);
+    const result = await patient.compile({ appEngine, cssEngine, source });
+    expect(result.ok ? "" : result.mistakes.join()).toBe("");
+  });
+});
+
+describe("the cache", () => {
+  test("gives the same source at once, compiled once", async () => {
+    const source = { appEngine: "react", cssEngine: "none", source: `export default ${Math.random()}` } as const;
+    const [first, second] = await Promise.all([compiler.compile(source), compiler.compile(source)]);
+    expect(second).toBe(first);
+    expect(await compiler.compile(source)).toBe(first);
+    expect(await compiler.compile({ ...source, cssEngine: "tailwind" })).not.toEqual(first);
+  });
+});
+
+test("too many at once are asked to try again", async () => {
+  const stopping = createChildless();
+  const results = await Promise.allSettled(
+    many(60, (at) => stopping.compile({ appEngine: "js", cssEngine: "none", source: `let a${at}` })),
+  );
+  const refused = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
+  expect(refused.length).toBeGreaterThan(0);
+  for (const reason of refused) expect(reason).toMatchObject({ status: 503, headers: { "retry-after": "1" } });
+  await stopping.stop();
+});
+
+/** A compiler whose process has yet to start: all wait. */
+function createChildless(): Compiler {
+  const setup = { plugin: "apps", name: "compile", log: createLog("error"), programs: async () => ({}) };
+  return createCompiler(
+    { child: (_name, options) => createChild({ ...setup, options: { ...options, processes: 1 } }) },
+    {
+      hash: "",
+      toolchain: "",
+      importMap: () => ({}),
+      preloads: () => [],
+      address: () => "",
+      read: async () => undefined,
+    },
+  );
+}

@@ -1,0 +1,189 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { startTestApp, type TestApp } from "../../../tests/harness.ts";
+import { siteMaker, type SiteMaker } from "../../../tests/sites.ts";
+import { locales, type Locale } from "../locales.ts";
+
+let one: TestApp;
+let two: TestApp;
+let makers: readonly [SiteMaker, SiteMaker];
+let make: SiteMaker;
+beforeAll(async () => {
+  const env = { BASE_URL: "https://corestead.test" };
+  one = await startTestApp({ env });
+  two = await startTestApp({ env, target: one.target });
+  makers = [siteMaker(one), siteMaker(two)];
+  [make] = makers;
+  await make.site({ code: "acme", name: "Acme", locale: "pl", multilang: true });
+  await make.domain({ name: "acme.pl", site_code: "acme", locale: "pl" });
+});
+afterAll(async () => {
+  await two.stop();
+  await one.stop();
+});
+
+/** What both processes answer. */
+async function both(path: string, host = "acme.pl"): Promise<(string | number)[]> {
+  const answers = await Promise.all(makers.map(({ at }) => at(host, path)));
+  return answers.map(({ status, text }) => (status === 200 ? text : status));
+}
+
+describe("a page is kept", () => {
+  test("until something of its site changes, and is then right at once in every process", async () => {
+    const [, other] = makers;
+    await make.layout({ code: "lay", site_code: "acme", content: "L1{{ content }}" });
+    await make.category({ code: "cat", name: "C1", site_code: "acme" });
+    const content =
+      '{{ site.name }}{% paragraphs %}{% articles category="cat" %}{% list %}{{ article.title }}{{ article.category.name }}{% endarticles %}';
+    await make.page({ code: "p", path: "p", site_code: "acme", layout_code: "lay", content });
+    await make.paragraph({ code: "para", page_code: "p", content: "P1" });
+    await make.article({ code: "art", path: "art", title: "A1", site_code: "acme", category_code: "cat" });
+    const changes: [kind: string, ref: string, body: Record<string, unknown>, text: string][] = [
+      ["layout", "lay", { content: "L2{{ content }}" }, "L2AcmeP1A1C1"],
+      ["paragraph", "para", { content: "P2" }, "L2AcmeP2A1C1"],
+      ["article", "art", { title: "A2" }, "L2AcmeP2A2C1"],
+      ["category", "cat", { name: "C2" }, "L2AcmeP2A2C2"],
+      ["site", "acme", { name: "Acme2" }, "L2Acme2P2A2C2"],
+      ["page", "p", { content: "{{ site.name }}" }, "L2Acme2"],
+    ];
+    expect(await both("/p")).toEqual(["L1AcmeP1A1C1", "L1AcmeP1A1C1"]);
+    for (const [index, [kind, ref, body, text]] of changes.entries()) {
+      await (index % 2 === 0 ? make : other).change(kind, ref, body);
+      expect(await both("/p")).toEqual([text, text]);
+    }
+    await other.remove("page", "p");
+    expect(await both("/p")).toEqual([404, 404]);
+  });
+
+  test("and asks the database nothing more", async () => {
+    await make.page({ code: "kept", path: "kept", site_code: "acme", content: "kept" });
+    await make.page({ code: "asking", path: "asking", site_code: "acme", content: "[{{ params.q }}]" });
+    for (const path of ["/kept", "/kept?lang=de", "/asking?q=1"]) await make.at("acme.pl", path);
+    // Behind the back of everything that would tell of it.
+    await one.sql`update cms_pages set content = 'changed{{ params.q }}' where code in ('kept', 'asking')`;
+    const texts = async (paths: string[]) =>
+      Promise.all(paths.map(async (path) => (await make.at("acme.pl", path)).text));
+    expect(await texts(["/kept", "/kept?utm_source=x", "/kept?lang=de", "/kept?lang=it"])).toEqual([
+      "kept",
+      "kept",
+      "kept",
+      "kept",
+    ]);
+    expect(await texts(["/asking?q=1", "/asking?q=2", "/asking"])).toEqual(["changed1", "changed2", "changed"]);
+    expect((await make.at("acme.pl", "/asking")).headers.get("cache-control")).toBe("private, no-cache");
+  });
+
+  test("not where the request is only asked whether it holds something", async () => {
+    const contents = [
+      "{% if params.a %}yes{% else %}no{% endif %}",
+      "{{ params.size }}",
+      "{% for p in params %}{{ p[0] }}{% endfor %}",
+      "{{ params | json }}",
+      "{{ ['params'].a }}",
+      "{% assign n = 'par' | append: 'ams' %}{{ [n].a }}",
+    ];
+    for (const [index, content] of contents.entries()) {
+      await make.page({ code: `look-${index}`, path: `look-${index}`, site_code: "acme", content });
+      const without = (await make.at("acme.pl", `/look-${index}`)).text;
+      const withIt = (await make.at("acme.pl", `/look-${index}?a=1`)).text;
+      if (content.startsWith("{% assign") || content.startsWith("{{ [")) expect([without, "1", ""]).toContain(withIt);
+      else expect(withIt).not.toBe(without);
+      expect((await make.at("acme.pl", `/look-${index}`)).text).toBe(without);
+    }
+  });
+});
+
+describe("hosts", () => {
+  test("are known in every process before the answer to their change", async () => {
+    await make.page({ code: "home", path: "", site_code: "acme", content: "{{ domain.name }}" });
+    for (let round = 0; round < 10; round++) {
+      const name = `host-${round}.test`;
+      const [first, second] = round % 2 === 0 ? makers : makers.toReversed();
+      const { id } = await (first ?? make).domain({ name, site_code: "acme" });
+      expect(await both("/", name)).toEqual([name, name]);
+      await (second ?? make).change("domain", id, { name: `renamed-${name}` });
+      expect(await both("/", name)).toEqual([404, 404]);
+      expect(await both("/", `renamed-${name}`)).toEqual([`renamed-${name}`, `renamed-${name}`]);
+      await (first ?? make).remove("domain", id);
+      expect(await both("/", `renamed-${name}`)).toEqual([404, 404]);
+    }
+  });
+
+  test("made and removed by both processes at once are all known", async () => {
+    const names = Array.from({ length: 24 }, (_, index) => `many-${index}.test`);
+    const made = await Promise.all(
+      names.map((name, index) => (makers[index % 2] ?? make).domain({ name, site_code: "acme" })),
+    );
+    for (const name of names) expect(await both("/", name)).toEqual([name, name]);
+    await Promise.all(made.slice(0, 12).map(({ id }, index) => (makers[index % 2] ?? make).remove("domain", id)));
+    for (const [index, name] of names.entries())
+      expect(await both("/", name)).toEqual(index < 12 ? [404, 404] : [name, name]);
+  });
+});
+
+test("a page that was being made when something changed is not kept", async () => {
+  await make.page({ code: "slow", path: "slow", site_code: "acme", content: "old{% paragraph 'x' %}" });
+  let answered: Promise<string> | undefined;
+  await one.sql.begin(async (tx) => {
+    // Holds up the rendering after it has read the page.
+    await tx`lock table cms_paragraphs in access exclusive mode`;
+    answered = make.at("acme.pl", "/slow").then(({ text }) => text);
+    const isHeldUp = async () => {
+      const [row] = await two.sql<{ held: boolean }[]>`
+        select exists (select 1 from pg_locks where relation = 'cms_paragraphs'::regclass and not granted) as held`;
+      return row?.held === true;
+    };
+    while (!(await isHeldUp())) await Bun.sleep(5);
+    await make.change("page", "slow", { content: "new" });
+    expect(await both("/slow")).toEqual(["new", "new"]);
+  });
+  expect(await answered).toBe("old");
+  expect(await both("/slow")).toEqual(["new", "new"]);
+});
+
+test("200 requests at once over four domains and eight locales, while pages change, never get what is another's or older", async () => {
+  await make.site({ code: "busy", name: "Busy", locale: "pl", multilang: true });
+  const domains: Record<string, Locale | null> = {
+    "busy.pl": "pl",
+    "busy.com": "en",
+    "busy.de": "de",
+    "busy.eu": null,
+  };
+  for (const [name, locale] of Object.entries(domains)) await make.domain({ name, locale, site_code: "busy" });
+  const content = "{{ domain.name }}|{{ content_lang }}|{{ page.path }}|{{ v }}";
+  const paths = ["", "a", "b", "c"];
+  for (const path of paths)
+    await make.page({ code: `busy-${path}`, path, site_code: "busy", content, fields: { v: 0 } });
+  const answeredVersion = new Map(paths.map((path) => [path, 0]));
+  const askedVersion = new Map(paths.map((path) => [path, 0]));
+
+  let isOver = false;
+  const write = async (path: string, maker: SiteMaker) => {
+    for (let version = 1; version <= 15; version++) {
+      askedVersion.set(path, version);
+      await maker.change("page", `busy-${path}`, { fields: { v: version } });
+      answeredVersion.set(path, version);
+    }
+  };
+  let requests = 0;
+  const read = async (index: number) => {
+    const hosts = Object.keys(domains);
+    for (let turn = index; !isOver || turn < index + 4; turn++) {
+      const host = hosts[turn % hosts.length] ?? "";
+      const path = paths[(turn * 7 + index) % paths.length] ?? "";
+      const lang = turn % 9 === 8 ? undefined : locales[turn % 9];
+      const least = answeredVersion.get(path) ?? 0;
+      const { status, text } = await (makers[turn % 2] ?? make).at(host, `/${path}${lang ? `?lang=${lang}` : ""}`);
+      const most = askedVersion.get(path) ?? 0;
+      const [shownHost, shownLang, shownPath, version] = text.split("|");
+      expect([status, shownHost, shownLang, shownPath]).toEqual([200, host, lang ?? domains[host] ?? "pl", path]);
+      expect(Number(version)).toBeGreaterThanOrEqual(least);
+      expect(Number(version)).toBeLessThanOrEqual(most);
+      requests++;
+    }
+  };
+  const readers = Array.from({ length: 200 }, (_, index) => read(index));
+  await Promise.all(paths.map((path, index) => write(path, makers[index % 2] ?? make)));
+  isOver = true;
+  await Promise.all(readers);
+  expect(requests).toBeGreaterThan(800);
+}, 120_000);

@@ -1,0 +1,69 @@
+/** What a run has to tell: the steps that ended since it was last stored, and whether the variables changed. */
+import type { Frame, State, StepRecord } from "./state.ts";
+
+const outputChars = 16_000;
+const outputsChars = 1_000_000;
+
+export type Journal = ReturnType<typeof createJournal>;
+
+export function createJournal({ cursor, memory }: State, now: () => number) {
+  let records: StepRecord[] = [];
+  let memoryChanged = false;
+
+  /** As much of an output as the list of steps keeps. */
+  const kept = (output: unknown): unknown => {
+    const text = JSON.stringify(output ?? null);
+    const small = text.length <= outputChars && cursor.outputChars + text.length <= outputsChars;
+    cursor.outputChars += small ? text.length : 0;
+    return small
+      ? (output ?? null)
+      : { truncated: true, chars: text.length, preview: text.slice(0, 200).toWellFormed() };
+  };
+  /** The step that runs in this frame has ended. */
+  const record = (
+    frame: Frame | undefined,
+    status: "finished" | "error",
+    output: unknown,
+    error: string | null,
+  ): void => {
+    if (frame?.kind !== "block" || !frame.running) return;
+    const { n, since, id, type } = frame.running;
+    const started_at = new Date(since).toJSON();
+    const finished_at = new Date(now()).toJSON();
+    records.push({ n, id, type, status, started_at, finished_at, output: kept(output), error });
+  };
+  /** The steps under way in these frames end with this error. */
+  const recordAll = (frames: readonly Frame[], error: string): void => {
+    for (const frame of frames) {
+      if (frame.kind === "each") for (const lane of frame.lanes) recordAll(lane.frames, error);
+      record(frame, "error", null, error);
+    }
+  };
+  /** What frames keep in the memory goes with them. */
+  const drop = (frames: readonly Frame[]): void => {
+    for (const frame of frames) {
+      if (frame.kind === "call") delete memory.scopes[frame.scope];
+      if (frame.kind === "each") {
+        delete memory.lists[frame.list];
+        for (const lane of frame.lanes) drop(lane.frames);
+      }
+      if (frame.kind !== "block") memoryChanged = true;
+    }
+  };
+
+  return {
+    record,
+    recordAll,
+    drop,
+    /** The memory has to be stored again. */
+    changed: () => void (memoryChanged = true),
+    isEmpty: () => records.length === 0,
+    /** What happened since it was last asked. */
+    take(): { records: StepRecord[]; memoryChanged: boolean } {
+      const taken = { records, memoryChanged };
+      records = [];
+      memoryChanged = false;
+      return taken;
+    },
+  };
+}

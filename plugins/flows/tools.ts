@@ -1,0 +1,109 @@
+/** What the steps of a run have in hand: ending a step, storing the state, waiting. */
+import { Returned, Stopped, Suspended, type Host } from "./host.ts";
+import { createJournal, type Journal } from "./journal.ts";
+import type { BlockFrame, Cursor, State } from "./state.ts";
+import { scopeAt, stepOf, type Thread, type World } from "./thread.ts";
+
+export interface Tools {
+  readonly host: Host;
+  readonly world: World;
+  readonly cursor: Cursor;
+  readonly journal: Journal;
+  /** The memory has to be stored again. */
+  changed(): void;
+  /** The running step of the top block has ended well. */
+  finish(thread: Thread, output: unknown): void;
+  /** The flow step that stands on top has come to this result. */
+  endCall(thread: Thread, value: unknown): void;
+  /** `return`: ends the innermost flow, which may be the process itself. */
+  leave(thread: Thread, value: unknown): void;
+  /** Something has happened that is not stored yet. */
+  happened(): void;
+  /** So much is not stored yet that it is time. */
+  isFull(): boolean;
+  save(): Promise<void>;
+  /** Stores what is not stored yet, before something takes time or has an effect. */
+  flush(): Promise<void>;
+  /** Until this time, in memory where it is short. */
+  pause(thread: Thread, until: number): Promise<void>;
+}
+
+// So much may be computed before the state is stored and others get their turn.
+const burst = 200;
+const burstMs = 25;
+const shortWaitMs = 2000;
+
+export function createTools(state: State, host: Host): Tools {
+  const { cursor, memory } = state;
+  const world: World = { memory, programs: host.programs, accountUrl: host.accountUrl };
+  const journal = createJournal(state, host.now);
+  let sinceSaved = 0;
+  let savedAt = performance.now();
+
+  const tools: Tools = {
+    host,
+    world,
+    cursor,
+    journal,
+    changed: journal.changed,
+    happened: () => void (sinceSaved += 1),
+    isFull: () => sinceSaved >= burst || (sinceSaved > 0 && performance.now() - savedAt > burstMs),
+    finish(thread, output) {
+      const frame = thread.frames.at(-1);
+      if (frame?.kind !== "block") throw new Error("a step ends in a frame of its own");
+      journal.record(frame, "finished", output, null);
+      clear(frame);
+      frame.at += 1;
+      sinceSaved += 1;
+    },
+    endCall(thread, value) {
+      const step = stepOf(world, thread, thread.frames.length - 1);
+      const name = step?.type === "flow" ? (step.as ?? step.id) : undefined;
+      if (name !== undefined) scopeAt(world, thread).vars[name] = value;
+      tools.finish(thread, value);
+    },
+    leave(thread, value) {
+      const { frames } = thread;
+      const call = frames.findLastIndex(({ kind }) => kind === "call");
+      const own = frames.length - 1;
+      for (let at = own; at > call; at--) journal.record(frames[at], "finished", at === own ? value : null, null);
+      if (call < 0) throw new Returned(value);
+      journal.drop(frames.splice(call));
+      tools.endCall(thread, value);
+    },
+    async save() {
+      sinceSaved = 0;
+      await host.save();
+      savedAt = performance.now();
+    },
+    async flush() {
+      if (!journal.isEmpty()) await tools.save();
+    },
+    async pause(thread, until) {
+      if (host.mode === "dry" || until <= host.now()) return;
+      if (host.mode === "inline" || until - host.now() > shortWaitMs) throw new Suspended(until);
+      await tools.flush();
+      await sleep(until - host.now(), host.signal);
+      if (thread.stopped()) throw new Stopped();
+    },
+  };
+  return tools;
+}
+
+/** The step of this frame is over: the next one begins with nothing of it. */
+export function clear(frame: BlockFrame): void {
+  frame.running = frame.tries = frame.wake = frame.waiting = frame.deadline = undefined;
+}
+
+async function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  const stop = () => reject(signal.reason);
+  signal.addEventListener("abort", stop);
+  try {
+    await promise;
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", stop);
+  }
+}
