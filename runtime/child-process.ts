@@ -172,14 +172,20 @@ async function* lines(stream: ReadableStream<Uint8Array>, maxBytes: number): Asy
   for await (const chunk of stream) {
     let rest = chunk;
     for (let at = rest.indexOf(10); at >= 0; at = rest.indexOf(10)) {
-      if (length + at > maxBytes) return yield undefined;
+      if (length + at > maxBytes) {
+        yield undefined;
+        return;
+      }
       yield Buffer.concat([...parts, rest.subarray(0, at)]).toString("utf8");
       parts = [];
       length = 0;
       rest = rest.subarray(at + 1);
     }
     length += rest.length;
-    if (length > maxBytes) return yield undefined;
+    if (length > maxBytes) {
+      yield undefined;
+      return;
+    }
     if (rest.length > 0) parts.push(rest);
   }
 }

@@ -171,17 +171,17 @@ test("kill -9 of the server leaves no process behind", async () => {
   const parent = Bun.spawn([process.execPath, script], { stdout: "pipe", stderr: "inherit" });
   const { value } = await parent.stdout.getReader().read();
   const pid = Number(new TextDecoder().decode(value));
-  expect(running(pid)).toBe(true);
+  expect(isRunning(pid)).toBe(true);
   parent.kill("SIGKILL");
   await gone(pid);
 });
 
 async function gone(pid: number): Promise<void> {
-  while (running(pid)) await Bun.sleep(10);
+  while (isRunning(pid)) await Bun.sleep(10);
 }
 
 /** A process that nobody has asked for its end yet has ended all the same. */
-function running(pid: number): boolean {
+function isRunning(pid: number): boolean {
   try {
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
   } catch {

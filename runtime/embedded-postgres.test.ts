@@ -110,9 +110,9 @@ test("it starts on an empty folder, listens on a private socket only, and keeps 
 });
 
 describe("the memory for pages", () => {
-  const cacheOf = async (cacheMegabytes?: number) => {
-    const options = { dataDir: folder, log, ...(cacheMegabytes !== undefined && { cacheMegabytes }) };
-    const server = await startEmbeddedPostgres(options);
+  const cacheOf = async (megabytes?: number) => {
+    const cache = megabytes === undefined ? {} : { cacheMegabytes: megabytes };
+    const server = await startEmbeddedPostgres({ dataDir: folder, log, ...cache });
     running.add(server);
     const [row] = await rowsOf(server, "select current_setting('shared_buffers') as cache");
     await server.stop();

@@ -11,7 +11,11 @@ import { once } from "./postgres-binaries.ts";
 
 let compiledIn: Readonly<Record<string, string>> | undefined;
 
-/** Says what the compiled binary carries: name -> path inside of it. */
+/**
+ * Says what the compiled binary carries: name -> path inside of it.
+ *
+ * @public for what scripts/build.ts writes
+ */
 export function setGeneratedFiles(files: Readonly<Record<string, string>>): void {
   compiledIn = files;
 }

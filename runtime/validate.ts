@@ -47,6 +47,11 @@ function unescapePointer(part: string): string {
 /** TypeBox's error in words that a caller can act on. */
 function describe(error: ValueError): string {
   const { schema, type } = error;
+  if (type === ValueErrorType.Union) {
+    // Of text or nothing, say, a text that is too long is told as that.
+    const closest = error.errors.map((branch) => branch.First()).find((one) => one?.path === error.path && fits(one));
+    if (closest) return describe(closest);
+  }
   if (type === ValueErrorType.ObjectRequiredProperty) return "is required";
   if (type === ValueErrorType.StringMinLength)
     return schema.minLength === 1 ? "can't be blank" : `must have at least ${schema.minLength} characters`;
@@ -59,6 +64,11 @@ function describe(error: ValueError): string {
   if (typeof schema.maximum === "number" && typeof error.value === "number" && error.value > schema.maximum)
     return `must be at most ${schema.maximum}`;
   return `must be ${expected(schema)}`;
+}
+
+/** Whether the value is of the type, and only breaks a rule of it. */
+function fits({ schema, value }: ValueError): boolean {
+  return typeof value === (schema["type"] === "integer" ? "number" : schema["type"]) && value !== null;
 }
 
 function expected(schema: { readonly [key: string]: unknown }): string {

@@ -5,11 +5,14 @@
  */
 import { readdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { makeRuntimes } from "./runtimes.ts";
 
 const root = resolve(import.meta.dir, "..");
 /** These packages bring no file with their licence. */
 const withoutFile: Readonly<Record<string, string>> = {
   "@tokenizer/token": "MIT licence, Copyright (c) Borewit. The text is that of strtok3.",
+  "is-reference": "MIT licence, Copyright (c) Rich Harris. The text is that of svelte.",
+  "locate-character": "MIT licence, Copyright (c) Rich Harris. The text is that of svelte.",
   postgres: "The Unlicense: its author, Rasmus Porsager, gives it to the public domain (https://unlicense.org).",
 };
 
@@ -28,7 +31,9 @@ async function bundledPackages(): Promise<string[]> {
   const folders = Object.keys(metafile?.inputs ?? {}).flatMap(
     (file) => /node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? [],
   );
-  return [...new Set(folders)].toSorted();
+  await makeRuntimes();
+  const { packages }: { packages: string[] } = await Bun.file(join(root, "dist/runtimes/manifest.json")).json();
+  return [...new Set([...folders, ...packages])].toSorted();
 }
 
 async function section(folder: string): Promise<string> {

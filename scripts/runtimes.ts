@@ -31,6 +31,8 @@ interface Manifest {
   readonly files: Readonly<Record<string, readonly string[]>>;
   /** Specifier -> file name. */
   readonly specifiers: Readonly<Record<string, string>>;
+  /** The folders of the packages of which anything is in a file, e.g. `node_modules/svelte`. */
+  readonly packages: readonly string[];
 }
 
 interface Bundle {
@@ -89,7 +91,7 @@ export async function makeRuntimes(force = false): Promise<Manifest | undefined>
 
   const bundles = [svelte(), vue(), await react(), kaplay(), phaser()];
   const outputs = await Promise.all([...bundles.map(bundleOf), sdk(), tailwind()]);
-  const files = new Map(outputs.flatMap((output) => [...output]));
+  const files = new Map(outputs.flatMap((output) => [...output.files]));
   const hash = new Bun.CryptoHasher("sha256");
   for (const [name, { code }] of [...files].toSorted(([a], [b]) => (a < b ? -1 : 1))) hash.update(`${name}\n${code}`);
   const manifest = {
@@ -100,6 +102,7 @@ export async function makeRuntimes(force = false): Promise<Manifest | undefined>
     specifiers: Object.fromEntries(
       bundles.flatMap(({ specifiers }) => Object.entries(specifiers).map(([name, entry]) => [name, `${entry}.js`])),
     ),
+    packages: packageFolders(outputs.flatMap(({ inputs }) => inputs)),
   };
   await write(files, manifest);
   return manifest;
@@ -170,7 +173,13 @@ function fileName(specifier: string): string {
 
 type Files = Map<string, { readonly code: string; readonly imports: readonly string[] }>;
 
-async function bundleOf({ entries }: Bundle): Promise<Files> {
+interface Output {
+  readonly files: Files;
+  /** The paths of the sources. */
+  readonly inputs: readonly string[];
+}
+
+async function bundleOf({ entries }: Bundle): Promise<Output> {
   const [first = ""] = Object.keys(entries);
   const result = await build({
     ...common,
@@ -197,12 +206,11 @@ async function bundleOf({ entries }: Bundle): Promise<Files> {
       output.imports.map((one) => baseName(one.path)),
     ]),
   );
-  return new Map(
-    result.outputFiles.map(({ path, text }) => {
-      const name = baseName(path);
-      return [name, { code: text, imports: reachable(name, importsOf) }];
-    }),
-  );
+  const files = result.outputFiles.map(({ path, text }) => {
+    const name = baseName(path);
+    return [name, { code: text, imports: reachable(name, importsOf) }] as const;
+  });
+  return { files: new Map(files), inputs: Object.keys(result.metafile.inputs) };
 }
 
 function reachable(from: string, importsOf: ReadonlyMap<string, readonly string[]>): string[] {
@@ -222,18 +230,25 @@ function reachable(from: string, importsOf: ReadonlyMap<string, readonly string[
  * The SDK that every page loads before its app, and the error panel of those who may edit it: classic scripts, so that
  * they stand before any other runs.
  */
-async function sdk(): Promise<Files> {
+async function sdk(): Promise<Output> {
   const entryPoints = [
     { in: join(client, "main.ts"), out: "core" },
     { in: join(client, "panel.ts"), out: "panel" },
   ];
   const { outputFiles } = await build({ ...common, format: "iife", entryPoints });
-  return new Map(outputFiles.map(({ path, text }) => [baseName(path), { code: text, imports: [] }]));
+  const files = outputFiles.map(({ path, text }) => [baseName(path), { code: text, imports: [] }] as const);
+  return { files: new Map(files), inputs: [] };
 }
 
-async function tailwind(): Promise<Files> {
-  const code = await Bun.file(Bun.resolveSync("@tailwindcss/browser", root)).text();
-  return new Map([["tailwind.js", { code, imports: [] }]]);
+async function tailwind(): Promise<Output> {
+  const path = Bun.resolveSync("@tailwindcss/browser", root);
+  const files = new Map([["tailwind.js", { code: await Bun.file(path).text(), imports: [] }]]);
+  return { files, inputs: [path] };
+}
+
+function packageFolders(paths: readonly string[]): string[] {
+  const inPackage = /node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+/;
+  return [...new Set(paths.flatMap((path) => inPackage.exec(path)?.[0] ?? []))].toSorted();
 }
 
 function baseName(path: string): string {

@@ -40,7 +40,12 @@ export async function crawl({ origin, from, maxPages = 500 }: CrawlOptions): Pro
   return found;
 }
 
-async function read(origin: string, url: string, hosts: ReadonlySet<string>): Promise<Crawled> {
+/** One address as it is answered. */
+export async function read(
+  origin: string,
+  url: string,
+  hosts: ReadonlySet<string> = new Set([new URL(url).host]),
+): Promise<Crawled> {
   const response = await get(origin, url);
   const html = await response.text();
   const location = response.headers.get("location");

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { otherAccount, person, startTestApp, type Answer, type TestApp } from "../../tests/harness.ts";
+import { eventually, otherAccount, person, startTestApp, type Answer, type TestApp } from "../../tests/harness.ts";
 
 let app: TestApp;
 beforeAll(async () => {
@@ -105,10 +105,29 @@ describe("an app", () => {
   });
 
   test("tells its changes to those who follow the model", async () => {
+    const program = [{ type: "return", value: 1 }];
+    await app.post("/connect/flows.json", { flow: { name: "on-app", code: "on-app", fields: { program } } });
+    for (const kind of ["create", "update", "destroy"])
+      await app.post("/account/webhooks.json", {
+        webhook: { source_type: "Core::App", kind, target_kind: "flow", target_code: "on-app" },
+      });
     const { id } = await made({ name: "Followed" });
-    const types = (await app.get("/account/webhooks/source_types.json")).json;
-    expect(JSON.stringify(types)).toContain("Core::App");
     expect((await patch(id, { name: "Followed on" })).status).toBe(200);
+    expect((await patch(id, { name: "" })).status).toBe(422);
+    await app.delete(`/core/apps/${id}.json`);
+    const told = await eventually(async () => {
+      const { json } = await app.get("/connect/flow_processes.json?flow_code=on-app");
+      return json.length >= 3 && json;
+    });
+    const events = told.map(({ input }: { input: { event: string; data: { name: string } } }) => [
+      input.event,
+      input.data.name,
+    ]);
+    expect(events.toSorted()).toEqual([
+      ["create", "Followed"],
+      ["destroy", "Followed on"],
+      ["update", "Followed on"],
+    ]);
   });
 });
 
@@ -478,6 +497,33 @@ describe("who may", () => {
     expect((await patch(id, { name: "Only the name" }, { token })).status).toBe(200);
     expect((await patch(id, { db_code: null, source_code: "<p>x</p>" }, { token })).status).toBe(200);
     expect((await patch(id, { db_code: "orders" }, { token })).status).toBe(403);
+  });
+});
+
+describe("an app of another toolchain", () => {
+  const stale = (id: string, fields: object = {}) =>
+    app.sql`update apps set ${app.sql({ toolchain: "old", appCode: "stale()", ...fields })} where id = ${id}`;
+  const code = async (id: string) => {
+    const address = /src="(\/a\/-\/[^"]+\.js)"/.exec((await app.get(`/a/${id}`)).text)?.[1];
+    return (await app.get(address ?? "/none")).text;
+  };
+
+  test("is built anew when it is asked for, and is no new version", async () => {
+    const { id } = await made({ app_engine: "js", source_code: "fresh();" });
+    await stale(id);
+    expect(await code(id)).toContain("fresh()");
+    const [row] = await app.sql`select app_code, toolchain, version from apps where id = ${id}`;
+    expect(row).toMatchObject({
+      appCode: expect.stringContaining("fresh()"),
+      toolchain: expect.not.stringMatching("^old$"),
+      version: 1,
+    });
+  });
+
+  test("that no longer builds is served as it was", async () => {
+    const { id } = await made({ app_engine: "js", source_code: "fresh();" });
+    await stale(id, { sourceCode: "let let = ;" });
+    expect(await code(id)).toContain("stale()");
   });
 });
 

@@ -173,8 +173,9 @@ describe("the cache", () => {
 
 test("too many at once are asked to try again", async () => {
   const stopping = createChildless();
+  const sources = many(60, (at) => `let a${at}`);
   const results = await Promise.allSettled(
-    many(60, (at) => stopping.compile({ appEngine: "js", cssEngine: "none", source: `let a${at}` })),
+    sources.map((source) => stopping.compile({ appEngine: "js", cssEngine: "none", source })),
   );
   const refused = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
   expect(refused.length).toBeGreaterThan(0);

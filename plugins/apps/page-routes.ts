@@ -14,7 +14,7 @@ import type { Accounts } from "../accounts/api.ts";
 import type { JsonDatabases } from "../jsondb/api.ts";
 import { createUserContext, placeOf } from "./page-context.ts";
 import { noticePage, noticePolicy } from "./page-notice.ts";
-import { pageTemplate, printPage, type PageApp, type PageTemplate } from "./page.ts";
+import { pageTemplate, printPage, type Asset, type PageApp, type PageTemplate, type ShownApp } from "./page.ts";
 import type { PreviewApp } from "./preview.ts";
 import type { AppRuntimes } from "./runtimes.ts";
 import type { Serving } from "./serving.ts";
@@ -98,12 +98,8 @@ export function pageRoutes(needed: Needed): Route[] {
         const app = preview ? await needed.findPreview(id, preview) : await needed.serving.findForPage(id, key);
         const asset = app && templates.of(app, input, preview && key).assets.get(file);
         if (!asset) throw notFound();
-        const shared = app.public && !preview ? "public" : "private";
-        return text(200, asset.code, asset.type, {
-          "cache-control": `${shared}, max-age=31536000, immutable`,
-          // The page's origin is opaque.
-          "access-control-allow-origin": "*",
-          "cross-origin-resource-policy": "cross-origin",
+        return fileReply(input.request, asset, {
+          "cache-control": `${app.public && !preview ? "public" : "private"}, max-age=31536000, immutable`,
           etag: etag(file, 1),
         });
       },
@@ -130,7 +126,7 @@ function createTemplates(runtimes: AppRuntimes) {
 
 function createShow({ serving, accounts, databases }: Needed) {
   const contextOf = createUserContext(accounts);
-  return async (input: Input, app: PageApp, template: PageTemplate): Promise<Reply> => {
+  return async (input: Input, app: ShownApp, template: PageTemplate): Promise<Reply> => {
     const { account, caller } = input;
     const visitor = databases.visitor(input);
     const context = {
@@ -141,7 +137,8 @@ function createShow({ serving, accounts, databases }: Needed) {
       timezone: account.timezone,
       ...placeOf(input.query),
     };
-    const token = app.trusted ? null : tokenOf(serving, app, { caller, visitor: visitor.cookieKey });
+    const hasToken = !app.trusted && app.isDraft !== false;
+    const token = hasToken ? tokenOf(serving, app, { caller, visitor: visitor.cookieKey }) : null;
     return text(200, printPage(template, { context, token }), html, {
       etag: etagOf(template, [JSON.stringify(context), caller?.tokenId, visitor.cookieKey]),
       "content-security-policy": template.policy,
@@ -167,6 +164,28 @@ function tokenOf(serving: Pick<Serving, "tokenFor">, app: TokenFor[0], viewer: T
   const { token, expiresAt } = serving.tokenFor(app, viewer);
   const lives = Math.floor((expiresAt.getTime() - Date.now()) / 1000);
   return { value: token, expires_in: Math.max(lives - samePageSeconds, 60) };
+}
+
+async function fileReply({ headers }: Request, asset: Asset, own: Record<string, string>): Promise<Reply | Response> {
+  const all = {
+    ...own,
+    "content-type": asset.type,
+    vary: "accept-encoding",
+    // The page's origin is opaque.
+    "access-control-allow-origin": "*",
+    "cross-origin-resource-policy": "cross-origin",
+  };
+  if (!/\bgzip\b(?!;\s*q=0(?:\.0*)?(?:,|$))/.test(headers.get("accept-encoding") ?? ""))
+    return { status: 200, body: asset.code, headers: all };
+  const tag = `${own["etag"]?.slice(0, -1)}-gzip"`;
+  const compressed = { ...all, etag: tag, "content-encoding": "gzip" };
+  if (headers.get("if-none-match") === tag) return new Response(null, { status: 304, headers: compressed });
+  asset.gzipped ??= gzipped(asset.code);
+  return new Response(await asset.gzipped, { headers: compressed });
+}
+
+async function gzipped(code: string): Promise<Uint8Array<ArrayBuffer>> {
+  return new Response(new Blob([code]).stream().pipeThrough(new CompressionStream("gzip"))).bytes();
 }
 
 function wantsPage({ headers }: Request): boolean {

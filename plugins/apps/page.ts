@@ -26,9 +26,14 @@ export type PageApp = Pick<
   | "fields"
 >;
 
+/** A saved app, or a preview: one that was never saved has nothing that a token could open. */
+export type ShownApp = PageApp & { readonly isDraft?: boolean };
+
 export interface Asset {
   readonly type: string;
   readonly code: string;
+  /** Compressed once, on first use. */
+  gzipped?: Promise<Uint8Array<ArrayBuffer>>;
 }
 
 export interface PageTemplate {
@@ -41,7 +46,7 @@ export interface PageTemplate {
   /** The app's own files: name -> content. Who has seen the page knows the names. */
   readonly assets: ReadonlyMap<string, Asset>;
   /** What of the page's data is the same for everyone. */
-  readonly fixed: Pick<PageData, "engine" | "module" | "db" | "paths">;
+  readonly fixed: Pick<PageData, "main" | "db" | "paths">;
 }
 
 interface TemplateOptions {
@@ -67,12 +72,11 @@ export function pageTemplate(app: PageApp, options: TemplateOptions): PageTempla
     `<link rel="icon" href="${iconOf(app)}">`,
     importMap === "" ? "" : `<script type="importmap">${importMap}</script>`,
     ...(isPage ? [] : runtimes.preloads(app.appEngine).map(preload)),
-    files.module === null ? "" : preload(files.module),
     styleTags(app, runtimes, files.style),
     `<script type="application/json" id="${pageDataId}">`,
   ].join("");
   const behind = `</script>${scriptTags(app, runtimes, files.module, isAuthor)}${isPage ? app.appCode : bodyOf}`;
-  const fixed = { engine: app.appEngine, module: files.module, db: app.dbCode, paths: pathsOf(app) };
+  const fixed = { main: app.appEngine === "js" ? files.module : null, db: app.dbCode, paths: pathsOf(app) };
   return {
     hash: sha256(`${before}\n${behind}\n${JSON.stringify(fixed)}`),
     policy: contentSecurityPolicy(app, importMap),
@@ -153,9 +157,10 @@ function scriptTags(
   const isPage = appEngine === "html";
   const defer = isPage ? "" : " defer";
   const panel = isAuthor ? `<script src="${runtimes.address("panel.js")}" crossorigin${defer}></script>` : "";
-  const onerror = isPage ? ` onerror="document.getElementById('${pageDataId}').remove()"` : "";
+  // Where ours did not load, the token must not stand in the page when the author's scripts run.
+  const removal = isPage ? `<script>document.getElementById("${pageDataId}")?.remove()</script>` : "";
   const app = module === null ? "" : `<script type="module" src="${module}"></script>`;
-  return `<script src="${runtimes.address("core.js")}" crossorigin${defer}${onerror}></script>${panel}${app}`;
+  return `<script src="${runtimes.address("core.js")}" crossorigin${defer}></script>${removal}${panel}${app}`;
 }
 
 function preload(address: string): string {

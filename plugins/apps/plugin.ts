@@ -4,6 +4,7 @@ import { flows } from "../flows/api.ts";
 import { jsonDatabases } from "../jsondb/api.ts";
 import { tokens } from "../tokens/api.ts";
 import { createActing } from "./act.ts";
+import { apps } from "./api.ts";
 import { actionRoutes } from "./action-routes.ts";
 import { appTokenPrefix, createAppTokens } from "./app-token.ts";
 import { createCompiler } from "./compile.ts";
@@ -26,6 +27,7 @@ import { appExample, appRoutes } from "./routes.ts";
 import { createRunStore } from "./run-store.ts";
 import { runtimeRoutes } from "./runtime-routes.ts";
 import { loadRuntimes } from "./runtimes.ts";
+import { createService } from "./service.ts";
 import { createServing } from "./serving.ts";
 import { storageRoutes } from "./storage-routes.ts";
 import { createStorageStore } from "./storage-store.ts";
@@ -41,10 +43,11 @@ const keepRunsDays = 30;
 export default definePlugin({
   name: "apps",
   needs: { accounts, tokens, databases: jsonDatabases, flows },
+  provides: apps,
   config: {
     rateLimitActions: setting.integer(
       "RATE_LIMIT_ACTIONS",
-      60,
+      300,
       "Public actions and stored values of apps per client address in 10 s, without sign-in",
       { min: 1, max: 1e9 },
     ),
@@ -84,6 +87,7 @@ export default definePlugin({
     };
     const stored = ctx.limiter("apps.storage", { limit, windowSeconds });
     return {
+      service: createService({ store, writing }),
       routes: [
         ...appRoutes({ store, writing }),
         ...versionRoutes({ store, writing }),

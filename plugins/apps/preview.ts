@@ -24,6 +24,8 @@ export type PreviewApp = Pick<
 > & {
   /** Nobody else is shown it: its code would run with their rights. */
   readonly madeById: number;
+  /** Whether it is a draft of a saved app, and so has that one's database, actions and storage. */
+  readonly isDraft: boolean;
   readonly expiresAt: Date;
 };
 
@@ -83,5 +85,16 @@ function previewApp(row: PreviewRow): PreviewApp {
   // Without a saved app nothing of the server is open to it: its token names no app.
   const id = row.appId ?? uuidv7();
   const code = { name, appEngine, cssEngine, appCode, cssCode, fields };
-  return { id, accountId, urlCode: "", ...code, public: false, trusted: false, dbCode, madeById: userId, expiresAt };
+  return {
+    id,
+    accountId,
+    urlCode: "",
+    ...code,
+    public: false,
+    trusted: false,
+    dbCode,
+    madeById: userId,
+    isDraft: row.appId !== null,
+    expiresAt,
+  };
 }

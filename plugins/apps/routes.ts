@@ -4,7 +4,7 @@ import { limits } from "./change.ts";
 import { appEngines, cssEngines } from "./compile.ts";
 import { editable, edited } from "./edit.ts";
 import { toApi, type Action, type AppFilter, type AppRow, type AppStore, type Json } from "./store.ts";
-import type { Writing } from "./write.ts";
+import { authorOf, type SeenVersion, type Writing } from "./write.ts";
 
 const JsonObject = Type.Unsafe<Json>(Type.Object({}, { additionalProperties: true }));
 const ActionInput = Type.Unsafe<Action>(
@@ -145,13 +145,13 @@ export function appRoutes({ store, writing }: Needed): Route[] {
         request: { ...requestExample, db_code, actions },
         responses: { 201: appExample, 422: buildFails },
       },
-      async ({ caller, body }) => created(...shown(await writing.create(caller, body))),
+      async ({ caller, body }) => created(...shown(await writing.create(authorOf(caller), body))),
     ),
     route(
       "GET",
       "/core/apps/:id",
       { summary: "One app", access, responses: { 200: appExample } },
-      async ({ caller, params }) => ok(...shown(await writing.find(caller, params.id))),
+      async ({ caller, params }) => ok(...shown(await writing.find(caller.account.id, params.id))),
     ),
     route(
       "PATCH",
@@ -166,17 +166,10 @@ export function appRoutes({ store, writing }: Needed): Route[] {
         request: { name: "Clicks" },
         responses: { 200: updatedExample, 422: buildFails },
       },
-      async ({ caller, params, body, request }) =>
-        ok(
-          ...shown(
-            await writing.update(
-              caller,
-              params.id,
-              () => body,
-              (id) => expectedVersion(request, id),
-            ),
-          ),
-        ),
+      async ({ caller, params, body, request }) => {
+        const seen: SeenVersion = (id) => expectedVersion(request, id);
+        return ok(...shown(await writing.update(authorOf(caller), params.id, () => body, seen)));
+      },
     ),
     route(
       "DELETE",
@@ -187,7 +180,7 @@ export function appRoutes({ store, writing }: Needed): Route[] {
         responses: { 204: null },
       },
       async ({ caller, params }) => {
-        await writing.remove(caller, params.id);
+        await writing.remove(authorOf(caller), params.id);
         return noContent();
       },
     ),
@@ -207,7 +200,8 @@ export function appRoutes({ store, writing }: Needed): Route[] {
       },
       async ({ caller, params, body, request }) => {
         const work = (row: AppRow) => edited(row, body);
-        return ok(...shown(await writing.update(caller, params.id, work, (id) => expectedVersion(request, id))));
+        const seen: SeenVersion = (id) => expectedVersion(request, id);
+        return ok(...shown(await writing.update(authorOf(caller), params.id, work, seen)));
       },
     ),
   ];

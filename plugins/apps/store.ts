@@ -37,7 +37,8 @@ export interface AppRow extends Saved {
   /** Milliseconds of the last build. */
   readonly appBuildTime: number;
   readonly cssBuildTime: number;
-  readonly createdById: number;
+  /** Null = the command line. */
+  readonly createdById: number | null;
   readonly updatedById: number | null;
   readonly version: number;
   readonly createdAt: Date;
@@ -53,7 +54,7 @@ export interface ServedRow extends Omit<AppRow, "sourceCode" | "prompt"> {
 
 export interface VersionRow extends Saved {
   readonly version: number;
-  readonly createdById: number;
+  readonly createdById: number | null;
   readonly createdAt: Date;
 }
 
@@ -219,7 +220,7 @@ export function isKey(key: string): boolean {
 export interface Owned {
   readonly id: string;
   readonly accountId: number;
-  readonly userId: number;
+  readonly userId: number | null;
   readonly trusted: boolean;
 }
 

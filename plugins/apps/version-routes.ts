@@ -1,7 +1,7 @@
 import { expectedVersion, integerId, list, notFound, ok, pageOf, route, type Route } from "platform";
 import { access, appExample, shown, versionExample } from "./routes.ts";
 import { versionToApi, type AppStore } from "./store.ts";
-import type { Writing } from "./write.ts";
+import { authorOf, type Writing } from "./write.ts";
 
 interface Needed {
   readonly store: AppStore;
@@ -21,7 +21,7 @@ export function versionRoutes({ store, writing }: Needed): Route[] {
         responses: { 200: [versionExample] },
       },
       async ({ caller, params, query }) => {
-        const { id } = await writing.find(caller, params.id);
+        const { id } = await writing.find(caller.account.id, params.id);
         const { rows, total } = await store.versions(caller.account.id, id, pageOf(query));
         return list(rows.map(versionToApi), total);
       },
@@ -39,7 +39,9 @@ export function versionRoutes({ store, writing }: Needed): Route[] {
       async ({ caller, params, request }) => {
         const version = integerId(params.n);
         if (version > maxVersion) throw notFound();
-        return ok(...shown(await writing.restore(caller, params.id, version, (id) => expectedVersion(request, id))));
+        return ok(
+          ...shown(await writing.restore(authorOf(caller), params.id, version, (id) => expectedVersion(request, id))),
+        );
       },
     ),
   ];

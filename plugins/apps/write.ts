@@ -16,6 +16,25 @@ interface Needed {
 /** The version of the app of this id that the caller has seen; undefined = whichever. */
 export type SeenVersion = (id: string) => number | undefined;
 
+/** Who writes, and what that lends to an app. */
+export interface Author {
+  readonly accountId: number;
+  /** Null = the command line. */
+  readonly userId: number | null;
+  readonly mayTrust: boolean;
+  readonly mayOpenDatabases: boolean;
+}
+
+export function authorOf({ account, user, narrowedTo, privileges }: Caller): Author {
+  return {
+    accountId: account.id,
+    userId: user.id,
+    // A narrowed token would make itself one that is not: its app would run on the whole session of an administrator.
+    mayTrust: user.role === "admin" && narrowedTo.length === 0,
+    mayOpenDatabases: privileges.has("dbs"),
+  };
+}
+
 export type Writing = ReturnType<typeof createWriting>;
 
 export function createWriting({ ctx, store, compiler, forget }: Needed) {
@@ -33,22 +52,22 @@ export function createWriting({ ctx, store, compiler, forget }: Needed) {
     return { ...app, urlCode: await store.freeUrlCode(tx, accountId, slugOf(app.name) || "app") };
   };
 
-  const find = async ({ account }: Caller, key: string): Promise<AppRow> => {
-    const row = await store.find(account.id, key);
+  const find = async (accountId: number, key: string): Promise<AppRow> => {
+    const row = await store.find(accountId, key);
     if (!row) throw notFound();
     return row;
   };
 
-  const create = async (caller: Caller, given: NewApp): Promise<AppRow> => {
-    const { account, user } = caller;
+  const create = async (author: Author, given: NewApp): Promise<AppRow> => {
+    const { accountId, userId } = author;
     checkChange(given);
     const app = applied(blank, given);
     const trusted = given.trusted ?? false;
-    mayWrite(caller, { before: undefined, after: app, trusted });
+    mayWrite(author, { before: undefined, after: app, trusted });
     const build = await buildOf(app);
     const row = await ctx.transaction(async (tx) => {
-      const whole = await withUrlCode(tx, account.id, app);
-      const owned = { id: uuidv7(), accountId: account.id, userId: user.id, trusted };
+      const whole = await withUrlCode(tx, accountId, app);
+      const owned = { id: uuidv7(), accountId, userId, trusted };
       const made = await store.insert(tx, { ...whole, ...owned, build });
       await ctx.changed(changeOf("create", made), tx);
       return made;
@@ -59,38 +78,38 @@ export function createWriting({ ctx, store, compiler, forget }: Needed) {
 
   /** `key` is an id or a url_code; `work` sees the app as it is. */
   const update = async (
-    caller: Caller,
+    author: Author,
     key: string,
     work: (before: AppRow) => AppChange,
     seenVersion: SeenVersion,
   ): Promise<AppRow> => {
-    const { id } = await find(caller, key);
+    const { id } = await find(author.accountId, key);
     const expected = seenVersion(id);
-    return turns(id, () => updated(caller, id, work, expected));
+    return turns(id, () => updated(author, id, work, expected));
   };
 
   const updated = async (
-    caller: Caller,
+    author: Author,
     id: string,
     work: (before: AppRow) => AppChange,
     expected: number | undefined,
   ): Promise<AppRow> => {
-    const { account, user } = caller;
+    const { accountId, userId } = author;
     for (;;) {
-      const seen = await find(caller, id);
+      const seen = await find(accountId, id);
       if (expected !== undefined && seen.version !== expected) throw preconditionFailed();
-      const planned = plan(caller, seen, work);
+      const planned = plan(author, seen, work);
       // Built before the transaction: the row is not held meanwhile.
       const build = sameCode(planned.app, seen) ? undefined : await buildOf(planned.app);
       const saved = await ctx.transaction(async (tx) => {
-        const before = await store.lock(tx, account.id, id);
+        const before = await store.lock(tx, accountId, id);
         if (!before) throw notFound();
         if (expected !== undefined && before.version !== expected) throw preconditionFailed();
-        const now = before.version === seen.version ? planned : plan(caller, before, work);
+        const now = before.version === seen.version ? planned : plan(author, before, work);
         // Changed by somebody else meanwhile, so that the build would be another.
         if (!sameCode(now.app, build ? planned.app : before)) return undefined;
-        const owned = { id, accountId: account.id, userId: user.id, trusted: now.trusted };
-        const row = await store.update(tx, { ...(await withUrlCode(tx, account.id, now.app)), ...owned, build });
+        const owned = { id, accountId, userId, trusted: now.trusted };
+        const row = await store.update(tx, { ...(await withUrlCode(tx, accountId, now.app)), ...owned, build });
         await ctx.changed(changeOf("update", row), tx);
         return { before, row };
       });
@@ -100,13 +119,13 @@ export function createWriting({ ctx, store, compiler, forget }: Needed) {
     }
   };
 
-  const remove = async (caller: Caller, key: string): Promise<void> => {
-    const { id } = await find(caller, key);
+  const remove = async (author: Author, key: string): Promise<void> => {
+    const { id } = await find(author.accountId, key);
     const row = await ctx.transaction(async (tx) => {
-      const found = await store.lock(tx, caller.account.id, id);
+      const found = await store.lock(tx, author.accountId, id);
       if (!found) throw notFound();
-      mayWrite(caller, { before: found, after: found, trusted: found.trusted });
-      await store.delete(tx, caller.account.id, id);
+      mayWrite(author, { before: found, after: found, trusted: found.trusted });
+      await store.delete(tx, author.accountId, id);
       await ctx.changed(changeOf("destroy", found), tx);
       return found;
     });
@@ -114,12 +133,12 @@ export function createWriting({ ctx, store, compiler, forget }: Needed) {
   };
 
   /** Saves what an earlier version was, as a new one. Whether the app is trusted is not part of it. */
-  const restore = async (caller: Caller, key: string, version: number, seenVersion: SeenVersion): Promise<AppRow> => {
-    const { id } = await find(caller, key);
-    const old = await store.version(caller.account.id, id, version);
+  const restore = async (author: Author, key: string, version: number, seenVersion: SeenVersion): Promise<AppRow> => {
+    const { id } = await find(author.accountId, key);
+    const old = await store.version(author.accountId, id, version);
     if (!old) throw notFound();
     const change = changeTo(old);
-    return update(caller, id, () => change, seenVersion);
+    return update(author, id, () => change, seenVersion);
   };
 
   return { find, create, update, remove, restore, buildOf };
@@ -137,12 +156,12 @@ function createTurns() {
   };
 }
 
-function plan(caller: Caller, before: AppRow, work: (before: AppRow) => AppChange): { app: Saved; trusted: boolean } {
+function plan(author: Author, before: AppRow, work: (before: AppRow) => AppChange): { app: Saved; trusted: boolean } {
   const given = work(before);
   checkChange(given);
   const app = applied(before, given);
   const trusted = given.trusted ?? before.trusted;
-  mayWrite(caller, { before, after: app, trusted });
+  mayWrite(author, { before, after: app, trusted });
   return { app, trusted };
 }
 
@@ -156,17 +175,12 @@ interface Write {
  * Everyone with `apps` may write every app of the account, but for two things that would lend them others' rights:
  * a trusted app runs on its viewer's session, and an app with a database opens that for every viewer with `dbs`.
  */
-function mayWrite(caller: Caller, { before, after, trusted }: Write): void {
-  if ((trusted || before?.trusted) && !mayTrust(caller))
+function mayWrite({ mayTrust, mayOpenDatabases }: Author, { before, after, trusted }: Write): void {
+  if ((trusted || before?.trusted) && !mayTrust)
     throw forbidden("`trusted`: such an app is made and changed by an admin only, with a token that is not narrowed");
   const opens = after.dbCode !== null && (!before || after.dbCode !== before.dbCode || !sameCode(before, after));
-  if (opens && !caller.privileges.has("dbs"))
+  if (opens && !mayOpenDatabases)
     throw forbidden("`db_code`: the code of an app with a database needs the privilege `dbs`");
-}
-
-/** A narrowed token would make itself one that is not: its app would run on the whole session of an administrator. */
-function mayTrust({ user, narrowedTo }: Caller): boolean {
-  return user.role === "admin" && narrowedTo.length === 0;
 }
 
 function changeOf(kind: ModelChange["kind"], row: AppRow): ModelChange {

@@ -1,6 +1,7 @@
 /** All SQL about articles, as they are written. */
 import type { Page, Queryable, Sql, Tx } from "platform";
 import type { Ref } from "./code.ts";
+import { isAddressed, only } from "./ref-store.ts";
 import type { ArticleRow } from "./rows.ts";
 
 export interface ArticleView extends ArticleRow {
@@ -54,7 +55,7 @@ export function createArticleStore(sql: Sql) {
         categoryCode === undefined
           ? sql``
           : sql`and exists (
-              select 1 from cms_categories ec where ec.account_id = ${accountId} and ec.code = ${categoryCode}
+              select 1 from cms_categories ec where ec.account_id = ${accountId} and ec.site_id = a.site_id and ec.code = ${categoryCode}
               and (ec.id = a.category_id or exists (
                 select 1 from cms_article_categories ac where ac.article_id = a.id and ac.category_id = ec.id)))`
       }
@@ -73,15 +74,16 @@ export function createArticleStore(sql: Sql) {
     },
 
     async find(db: Queryable, accountId: number, ref: Ref): Promise<ArticleView | undefined> {
-      const [row] = await db<ArticleView[]>`
+      const rows = await db<ArticleView[]>`
         select ${columns} ${from}
-        where a.account_id = ${accountId} and ${"id" in ref ? sql`a.id = ${ref.id}` : sql`a.code = ${ref.code}`}`;
-      return row;
+        where ${isAddressed(sql, sql`a`, accountId, ref)} order by a.site_id limit 2`;
+      return only(rows, "article");
     },
 
-    async taken(tx: Tx, accountId: number, base: string): Promise<Set<string>> {
+    async taken(tx: Tx, accountId: number, siteId: number, base: string): Promise<Set<string>> {
       const rows = await tx<{ code: string }[]>`
-        select code from cms_articles where account_id = ${accountId} and (code = ${base} or code like ${`${base}-%`})`;
+        select code from cms_articles
+        where account_id = ${accountId} and site_id = ${siteId} and (code = ${base} or code like ${`${base}-%`})`;
       return new Set(rows.map(({ code }) => code));
     },
 

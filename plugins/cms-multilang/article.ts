@@ -60,18 +60,16 @@ export function createArticles({ ctx, store, sites, categories }: Needed): Write
   };
 
   /** The main category that the body names; undefined where it says nothing, null where none. */
-  const mainOf = async ({ tx, account }: Change, wrong: Mistakes, body: ArticleBody, siteId: number | undefined) => {
-    const given = { as: "category", what: "category", code: body.category_code, id: body.category_id };
+  const mainOf = async ({ tx, account }: Change, wrong: Mistakes, body: ArticleBody, siteId: number) => {
+    const given = { as: "category", what: "category", code: body.category_code, id: body.category_id, siteId };
     const row = await named(wrong, given, (ref) => categories.find(tx, account.id, ref));
-    if (row && siteId !== undefined && row.siteId !== siteId)
-      wrong.add(body.category_code ? "category_code" : "category_id", "names a category of another site");
     return row && row.id;
   };
 
   /** Ids of the additional categories in their order, each once. */
   const furtherOf = async ({ tx, account }: Change, wrong: Mistakes, codes: readonly string[], siteId: number) => {
-    const rows = codes.length === 0 ? [] : await categories.byCodes(tx, account.id, codes);
-    const byCode = new Map(rows.filter((row) => row.siteId === siteId).map(({ code, id }) => [code, id]));
+    const rows = codes.length === 0 ? [] : await categories.byCodes(tx, account.id, siteId, codes);
+    const byCode = new Map(rows.map(({ code, id }) => [code, id]));
     const unknown = codes.find((code) => !byCode.has(code));
     if (unknown !== undefined) wrong.add("categories", `${unknown} names no category of this site`);
     return [...new Set(codes)].map((code) => byCode.get(code)).filter((id) => id !== undefined);
@@ -85,12 +83,12 @@ export function createArticles({ ctx, store, sites, categories }: Needed): Write
       if (site) await change.touch(site.id);
       const { title } = body;
       if (title === undefined) wrong.add("title", "is required");
-      const categoryId = (await mainOf(change, wrong, body, site?.id)) ?? null;
+      const categoryId = (site && (await mainOf(change, wrong, body, site.id))) ?? null;
       const further = site ? await furtherOf(change, wrong, body.categories ?? [], site.id) : [];
       const input = inputOf(wrong, undefined, body, account.timezone);
       wrong.check();
       const { id: siteId } = there(site);
-      const code = await codeOf(change, store, { code: body.code, name: title ?? "", kind: "article" });
+      const code = await codeOf(change, store, { code: body.code, name: title ?? "", kind: "article", siteId });
       const path = input.path || (await freePath(change, siteId, codeFrom(title ?? "", code)));
       const id = await store.insert(tx, account.id, siteId, userId, { ...input, code, path, categoryId });
       await store.setCategories(tx, account.id, siteId, id, further);

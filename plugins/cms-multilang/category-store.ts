@@ -1,6 +1,7 @@
 /** All SQL about categories of articles. */
 import type { Page, Queryable, Sql, Tx } from "platform";
 import type { Ref } from "./code.ts";
+import { isAddressed, only } from "./ref-store.ts";
 import type { CategoryRow } from "./rows.ts";
 
 export interface CategoryView extends CategoryRow {
@@ -39,22 +40,23 @@ export function createCategoryStore(sql: Sql) {
     },
 
     async find(db: Queryable, accountId: number, ref: Ref): Promise<CategoryView | undefined> {
-      const [row] = await db<CategoryView[]>`
+      const rows = await db<CategoryView[]>`
         select ${columns} ${from}
-        where c.account_id = ${accountId} and ${"id" in ref ? sql`c.id = ${ref.id}` : sql`c.code = ${ref.code}`}`;
-      return row;
+        where ${isAddressed(sql, sql`c`, accountId, ref)} order by c.site_id limit 2`;
+      return only(rows, "category");
     },
 
-    async byCodes(tx: Tx, accountId: number, codes: readonly string[]): Promise<CategoryRow[]> {
+    async byCodes(tx: Tx, accountId: number, siteId: number, codes: readonly string[]): Promise<CategoryRow[]> {
       return tx<CategoryRow[]>`
         select id, account_id, site_id, code, name, path, version, created_by_id, updated_by_id, created_at, updated_at
-        from cms_categories where account_id = ${accountId} and code = any(${codes}::text[])`;
+        from cms_categories
+        where account_id = ${accountId} and site_id = ${siteId} and code = any(${codes}::text[])`;
     },
 
-    async taken(tx: Tx, accountId: number, base: string): Promise<Set<string>> {
+    async taken(tx: Tx, accountId: number, siteId: number, base: string): Promise<Set<string>> {
       const rows = await tx<{ code: string }[]>`
         select code from cms_categories
-        where account_id = ${accountId} and (code = ${base} or code like ${`${base}-%`})`;
+        where account_id = ${accountId} and site_id = ${siteId} and (code = ${base} or code like ${`${base}-%`})`;
       return new Set(rows.map(({ code }) => code));
     },
 

@@ -37,7 +37,7 @@ export function createCategories({ store, sites }: Needed): Writer<CategoryBody,
       wrong.check();
       const { id: siteId } = there(site);
       await change.touch(siteId);
-      const code = await codeOf(change, store, { code: body.code, name, kind: "category" });
+      const code = await codeOf(change, store, { code: body.code, name, kind: "category", siteId });
       const id = await store.insert(tx, account.id, siteId, userId, { code, name, path });
       return there(await store.find(tx, account.id, { id }));
     },

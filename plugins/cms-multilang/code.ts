@@ -13,13 +13,23 @@ export const codeField = () =>
     description: "letters, digits, -, _ and . inside, and not a number alone",
   });
 
-/** How a record is addressed. */
-export type Ref = { readonly id: number } | { readonly code: string };
+/** A site that a record is looked for in; null = among what is of no site (paragraphs of every site). */
+export type SiteRef = { readonly id: number } | { readonly code: string } | null;
+
+/** How a record is addressed. A code is unique in its site: without `site` it is taken where only one site has it. */
+export type Ref = ({ readonly id: number } | { readonly code: string }) & { readonly site?: SiteRef };
 
 /** The id or code of an address; undefined where it can be neither. */
-export function refOf(text: string): Ref | undefined {
-  if (/^[1-9]\d{0,14}$/.test(text)) return { id: Number(text) };
-  return text.length <= maxCode && new RegExp(codePattern).test(text) ? { code: text } : undefined;
+export function refOf(text: string, site?: SiteRef): Ref | undefined {
+  const where = site === undefined ? {} : { site };
+  if (/^[1-9]\d{0,14}$/.test(text)) return { id: Number(text), ...where };
+  return text.length <= maxCode && new RegExp(codePattern).test(text) ? { code: text, ...where } : undefined;
+}
+
+/** `?site_code=` of an address; "none" = of no site. */
+export function siteRefOf(siteCode: string | null | undefined): SiteRef | undefined {
+  if (!siteCode) return undefined;
+  return siteCode === "none" ? null : { code: siteCode };
 }
 
 /** "Zażółć Gęślą" -> "zazolc-gesla"; what makes no code is called by its kind. */

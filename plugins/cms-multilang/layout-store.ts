@@ -1,6 +1,7 @@
 /** All SQL about layouts. */
 import type { Page, Queryable, Sql, Tx } from "platform";
 import type { Ref } from "./code.ts";
+import { isAddressed, only } from "./ref-store.ts";
 import type { LayoutRow } from "./rows.ts";
 
 export interface LayoutView extends LayoutRow {
@@ -37,15 +38,16 @@ export function createLayoutStore(sql: Sql) {
     },
 
     async find(db: Queryable, accountId: number, ref: Ref): Promise<LayoutView | undefined> {
-      const [row] = await db<LayoutView[]>`
+      const rows = await db<LayoutView[]>`
         select ${columns} ${from}
-        where l.account_id = ${accountId} and ${"id" in ref ? sql`l.id = ${ref.id}` : sql`l.code = ${ref.code}`}`;
-      return row;
+        where ${isAddressed(sql, sql`l`, accountId, ref)} order by l.site_id limit 2`;
+      return only(rows, "layout");
     },
 
-    async taken(tx: Tx, accountId: number, base: string): Promise<Set<string>> {
+    async taken(tx: Tx, accountId: number, siteId: number, base: string): Promise<Set<string>> {
       const rows = await tx<{ code: string }[]>`
-        select code from cms_layouts where account_id = ${accountId} and (code = ${base} or code like ${`${base}-%`})`;
+        select code from cms_layouts
+        where account_id = ${accountId} and site_id = ${siteId} and (code = ${base} or code like ${`${base}-%`})`;
       return new Set(rows.map(({ code }) => code));
     },
 

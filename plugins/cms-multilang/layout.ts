@@ -38,7 +38,7 @@ export function createLayouts({ store, sites }: Needed): Writer<LayoutBody, Layo
       wrong.check();
       const { id: siteId } = there(site);
       await change.touch(siteId);
-      const code = await codeOf(change, store, { code: body.code, name, kind: "layout" });
+      const code = await codeOf(change, store, { code: body.code, name, kind: "layout", siteId });
       const input = { code, name, content: body.content ?? "", fields: body.fields ?? {} };
       const id = await store.insert(tx, account.id, siteId, userId, input);
       return there(await store.find(tx, account.id, { id }));

@@ -2,6 +2,7 @@
 import type { Page, Queryable, Sql, Tx } from "platform";
 import type { Ref } from "./code.ts";
 import type { Relative } from "./master.ts";
+import { isAddressed, only } from "./ref-store.ts";
 import type { PageRow } from "./rows.ts";
 
 export interface PageView extends PageRow {
@@ -54,8 +55,8 @@ export function createPageStore(sql: Sql) {
       ${locale === undefined ? sql`` : sql`and coalesce(p.locale, 'none') = ${locale}`}
       ${kind === undefined ? sql`` : sql`and p.kind = ${kind}`}
       ${path === undefined ? sql`` : sql`and p.path = ${path}`}
-      ${layoutCode === undefined ? sql`` : sql`and p.layout_id = (select id from cms_layouts where account_id = ${accountId} and code = ${layoutCode})`}
-      ${basedOnPageCode === undefined ? sql`` : sql`and p.based_on_page_id = (select id from cms_pages where account_id = ${accountId} and code = ${basedOnPageCode})`}
+      ${layoutCode === undefined ? sql`` : sql`and p.layout_id in (select id from cms_layouts where account_id = ${accountId} and code = ${layoutCode})`}
+      ${basedOnPageCode === undefined ? sql`` : sql`and p.based_on_page_id in (select id from cms_pages where account_id = ${accountId} and code = ${basedOnPageCode})`}
       ${active === undefined ? sql`` : sql`and p.active = ${active}`}`;
   };
 
@@ -69,17 +70,17 @@ export function createPageStore(sql: Sql) {
     },
 
     async find(db: Queryable, accountId: number, ref: Ref): Promise<PageView | undefined> {
-      const [row] = await db<PageView[]>`
+      const rows = await db<PageView[]>`
         select ${columns} ${from}
-        where p.account_id = ${accountId} and ${"id" in ref ? sql`p.id = ${ref.id}` : sql`p.code = ${ref.code}`}`;
-      return row;
+        where ${isAddressed(sql, sql`p`, accountId, ref)} order by p.site_id limit 2`;
+      return only(rows, "page");
     },
 
-    async relative(tx: Tx, accountId: number, ref: Ref): Promise<Relative | undefined> {
-      const [row] = await tx<Relative[]>`
-        select id, site_id, path, based_on_page_id from cms_pages
-        where account_id = ${accountId} and ${"id" in ref ? sql`id = ${ref.id}` : sql`code = ${ref.code}`}`;
-      return row;
+    /** Two where the address names no site and several have such a page. */
+    async relatives(tx: Tx, accountId: number, ref: Ref): Promise<Relative[]> {
+      return tx<Relative[]>`
+        select p.id, p.site_id, p.path, p.based_on_page_id from cms_pages p
+        where ${isAddressed(sql, sql`p`, accountId, ref)} order by p.site_id limit 2`;
     },
 
     async slavesOf(tx: Tx, accountId: number, id: number): Promise<Relative[]> {
@@ -88,9 +89,10 @@ export function createPageStore(sql: Sql) {
         where account_id = ${accountId} and based_on_page_id = ${id} order by id`;
     },
 
-    async taken(tx: Tx, accountId: number, base: string): Promise<Set<string>> {
+    async taken(tx: Tx, accountId: number, siteId: number, base: string): Promise<Set<string>> {
       const rows = await tx<{ code: string }[]>`
-        select code from cms_pages where account_id = ${accountId} and (code = ${base} or code like ${`${base}-%`})`;
+        select code from cms_pages
+        where account_id = ${accountId} and site_id = ${siteId} and (code = ${base} or code like ${`${base}-%`})`;
       return new Set(rows.map(({ code }) => code));
     },
 

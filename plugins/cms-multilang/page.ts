@@ -67,11 +67,9 @@ export function createPages({ ctx, store, sites, layouts }: Needed): Writer<Page
   };
 
   /** The layout of the body: undefined = it says nothing, null = none. */
-  const layoutOf = async ({ tx, account }: Change, wrong: Mistakes, body: PageBody, siteId: number | undefined) => {
-    const given = { as: "layout", what: "layout", code: body.layout_code, id: body.layout_id };
+  const layoutOf = async ({ tx, account }: Change, wrong: Mistakes, body: PageBody, siteId: number) => {
+    const given = { as: "layout", what: "layout", code: body.layout_code, id: body.layout_id, siteId };
     const layout = await named(wrong, given, (ref) => layouts.find(tx, account.id, ref));
-    if (layout && siteId !== undefined && layout.siteId !== siteId)
-      wrong.add(body.layout_code ? "layout_code" : "layout_id", "names a layout of another site");
     return layout && layout.id;
   };
 
@@ -82,8 +80,9 @@ export function createPages({ ctx, store, sites, layouts }: Needed): Writer<Page
     body: PageBody,
     page: { id: number | undefined; siteId: number; path: string; basedOnPageId: number | null },
   ): Promise<Relative | undefined> => {
-    const find = (ref: Ref) => store.relative(tx, account.id, ref);
-    const given = { as: "based_on_page", what: "page", code: body.based_on_page_code, id: body.based_on_page_id };
+    const find = async (ref: Ref) => (await store.relatives(tx, account.id, ref))[0];
+    const { based_on_page_code: code, based_on_page_id: id } = body;
+    const given = { as: "based_on_page", what: "page", code, id, siteId: page.siteId };
     const asked = await named(wrong, given, find);
     const kept = page.basedOnPageId === null ? undefined : { id: page.basedOnPageId };
     const master = asked === undefined ? kept && (await find(kept)) : (asked ?? undefined);
@@ -101,9 +100,9 @@ export function createPages({ ctx, store, sites, layouts }: Needed): Writer<Page
       const site = await siteOf(change, sites, wrong, body);
       if (site) await change.touch(site.id);
       const name = nameOf(wrong, body.name, body.code);
-      const code = await codeOf(change, store, { code: body.code, name, kind: "page" });
+      const code = site ? await codeOf(change, store, { code: body.code, name, kind: "page", siteId: site.id }) : "";
       const path = pathOf(wrong, body.path ?? code);
-      const layoutId = (await layoutOf(change, wrong, body, site?.id)) ?? null;
+      const layoutId = (site && (await layoutOf(change, wrong, body, site.id))) ?? null;
       const place = { id: undefined, path, basedOnPageId: null };
       const master = site && (await masterOf(change, wrong, body, { ...place, siteId: site.id }));
       checkTexts(wrong, body);

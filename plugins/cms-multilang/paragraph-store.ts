@@ -1,6 +1,7 @@
 /** All SQL about paragraphs, as they are written. */
 import type { Page, Queryable, Sql, Tx } from "platform";
 import type { Ref } from "./code.ts";
+import { isAddressed, only } from "./ref-store.ts";
 import type { ParagraphRow } from "./rows.ts";
 
 export interface ParagraphView extends ParagraphRow {
@@ -47,16 +48,16 @@ export function createParagraphStore(sql: Sql) {
     },
 
     async find(db: Queryable, accountId: number, ref: Ref): Promise<ParagraphView | undefined> {
-      const [row] = await db<ParagraphView[]>`
+      const rows = await db<ParagraphView[]>`
         select ${columns} ${from}
-        where g.account_id = ${accountId} and ${"id" in ref ? sql`g.id = ${ref.id}` : sql`g.code = ${ref.code}`}`;
-      return row;
+        where ${isAddressed(sql, sql`g`, accountId, ref)} order by g.site_id limit 2`;
+      return only(rows, "paragraph");
     },
 
-    async taken(tx: Tx, accountId: number, base: string): Promise<Set<string>> {
+    async taken(tx: Tx, accountId: number, siteId: number | null, base: string): Promise<Set<string>> {
       const rows = await tx<{ code: string }[]>`
         select code from cms_paragraphs
-        where account_id = ${accountId} and (code = ${base} or code like ${`${base}-%`})`;
+        where account_id = ${accountId} and site_id is not distinct from ${siteId} and (code = ${base} or code like ${`${base}-%`})`;
       return new Set(rows.map(({ code }) => code));
     },
 

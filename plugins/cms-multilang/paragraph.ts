@@ -24,7 +24,7 @@ export type ParagraphBody = Static<typeof ParagraphBody>;
 interface Needed {
   readonly store: ParagraphStore;
   readonly sites: SiteStore;
-  readonly pages: Pick<PageStore, "relative">;
+  readonly pages: Pick<PageStore, "relatives">;
 }
 
 /** Where a paragraph belongs. */
@@ -43,11 +43,13 @@ export function createParagraphs({ store, sites, pages }: Needed): Writer<Paragr
   const placeOf = async (change: Change, wrong: Mistakes, body: ParagraphBody, before: Place): Promise<Place> => {
     const site = body.site_code || body.site_id ? await siteOf(change, sites, wrong, body) : undefined;
     const siteId = site?.id ?? before.siteId;
-    const given = { as: "page", what: "page", code: body.page_code, id: body.page_id };
-    const page = await named(wrong, given, (ref) => pages.relative(change.tx, change.account.id, ref));
+    const given = { as: "page", what: "page", code: body.page_code, id: body.page_id, siteId: siteId ?? undefined };
+    const page = await named(wrong, given, async (ref) => {
+      const [found, other] = await pages.relatives(change.tx, change.account.id, ref);
+      if (other) wrong.add("page_code", "names pages of several sites: name one in site_code too");
+      return found;
+    });
     if (!page) return { siteId, pageId: page === undefined ? before.pageId : null };
-    if (site && site.id !== page.siteId)
-      wrong.add(body.page_code ? "page_code" : "page_id", "names a page of another site");
     return { siteId: page.siteId, pageId: page.id };
   };
 
@@ -66,7 +68,7 @@ export function createParagraphs({ store, sites, pages }: Needed): Writer<Paragr
       wrong.check();
       const id = await store.insert(tx, account.id, userId, {
         ...place,
-        code: await codeOf(change, store, { code: body.code, name, kind: "paragraph" }),
+        code: await codeOf(change, store, { code: body.code, name, kind: "paragraph", siteId: place.siteId }),
         name,
         content: body.content ?? "",
         fields: body.fields ?? {},

@@ -1,6 +1,6 @@
 /** All SQL of the reading side: what a request for a page needs, in as few queries as can be. */
 import type { Sql } from "platform";
-import type { Locale } from "./locales.ts";
+import { locales, type Locale } from "./locales.ts";
 import type { ArticlesQuery, SortKey } from "./render/articles-block.ts";
 import type { Domain } from "./render/addresses.ts";
 import type { Inherited } from "./render/inherit.ts";
@@ -107,11 +107,14 @@ export function createRenderStore(sql: Sql) {
   const eligible = (alias: ReturnType<typeof sql>, locale: Locale | null) => sql`
     ${alias}.active and ${alias}.kind <> all(${errorKinds}::text[])
     ${locale === null ? sql`` : sql`and (${alias}.locale = ${locale} or ${alias}.locale is null)`}`;
-  /** SPEC A.6, each address once: at one path the page of the locale comes first, without a locale the oldest. */
+  /** As the router looks a path up on a domain without a locale: no locale first, then in the order of the locales. */
+  const rank = (alias: ReturnType<typeof sql>) =>
+    sql`(coalesce(array_position(${[...locales]}::text[], ${alias}.locale), 0), ${alias}.id)`;
+  /** SPEC A.6, each address once: at one path the page of the locale comes first, else the one that is served there. */
   const listed = (locale: Locale | null) => sql`
     ${eligible(sql`p`, locale)} and not exists (
       select 1 from cms_pages o where o.site_id = p.site_id and o.path = p.path and o.id <> p.id
-        and ${eligible(sql`o`, locale)} and ${locale === null ? sql`o.id < p.id` : sql`p.locale is null`})`;
+        and ${eligible(sql`o`, locale)} and ${locale === null ? sql`${rank(sql`o`)} < ${rank(sql`p`)}` : sql`p.locale is null`})`;
   const order: Record<SortKey, ReturnType<typeof sql>> = {
     published_at: sql`coalesce(a.published_at, a.created_at)`,
     created_at: sql`a.created_at`,

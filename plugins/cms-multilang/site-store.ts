@@ -56,7 +56,7 @@ export function createSiteStore(sql: Sql) {
       return rows.map(({ id }) => id);
     },
 
-    async taken(tx: Tx, accountId: number, base: string): Promise<Set<string>> {
+    async taken(tx: Tx, accountId: number, _siteId: null, base: string): Promise<Set<string>> {
       const rows = await tx<{ code: string }[]>`
         select code from cms_sites where account_id = ${accountId} and (code = ${base} or code like ${`${base}-%`})`;
       return new Set(rows.map(({ code }) => code));

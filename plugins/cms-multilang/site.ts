@@ -44,7 +44,7 @@ export function createSites({ ctx, store, pages, articles }: Needed): Writer<Sit
       checkTexts(wrong, body);
       wrong.check();
       const id = await store.insert(tx, account.id, userId, {
-        code: await codeOf(change, store, { code: body.code, name, kind: "site" }),
+        code: await codeOf(change, store, { code: body.code, name, kind: "site", siteId: null }),
         name,
         locale: body.locale ?? localeOf(account.locale),
         multilang: body.multilang ?? false,

@@ -28,22 +28,25 @@ interface Named {
   readonly what: string;
   readonly code: string | null | undefined;
   readonly id: number | null | undefined;
+  /** That of the record itself: what it names is of the same one. */
+  readonly siteId?: number | undefined;
 }
 
 /**
- * The record that a body names by code or id: undefined = it says nothing, null = none, or what it names is not there,
- * which is a mistake.
+ * The record that a body names by code or id, of this site where one is given: undefined = it says nothing, null = none,
+ * or what it names is not there, which is a mistake.
  */
 export async function named<Row extends { readonly id: number }>(
   wrong: Mistakes,
-  { as, what, code, id }: Named,
+  { as, what, code, id, siteId }: Named,
   find: (ref: Ref) => Promise<Row | undefined>,
 ): Promise<Row | null | undefined> {
   if (!code && !id) return code === undefined && id === undefined ? undefined : null;
-  const ref = refOf(code || `${id}`);
+  const ref = refOf(code || `${id}`, siteId === undefined ? undefined : { id: siteId });
   const row = ref && (await find(ref));
   if (row && (!id || row.id === id)) return row;
-  wrong.add(row || !code ? `${as}_id` : `${as}_code`, `names no ${what} of this account`);
+  const where = siteId === undefined ? "account" : "site";
+  wrong.add(row || !code ? `${as}_id` : `${as}_code`, `names no ${what} of this ${where}`);
   return null;
 }
 
@@ -75,15 +78,15 @@ export function nameOf(wrong: Mistakes, name: string | undefined, code: string |
   return name ?? code ?? "";
 }
 
-/** The code of a new record: the given one, else one made from the name, with a number where that is taken. */
-export async function codeOf(
+/** The code of a new record: the given one, else one made from the name, with a number where its site has that. */
+export async function codeOf<SiteId extends number | null>(
   { tx, account }: Change,
-  store: { taken(tx: Tx, accountId: number, base: string): Promise<ReadonlySet<string>> },
-  { code, name, kind }: { code: string | undefined; name: string; kind: string },
+  store: { taken(tx: Tx, accountId: number, siteId: SiteId, base: string): Promise<ReadonlySet<string>> },
+  { code, name, kind, siteId }: { code: string | undefined; name: string; kind: string; siteId: SiteId },
 ): Promise<string> {
   if (code !== undefined) return code;
   const base = codeFrom(name, kind);
-  return freeOf(base, await store.taken(tx, account.id, base));
+  return freeOf(base, await store.taken(tx, account.id, siteId, base));
 }
 
 /** Undefined leaves what was; empty is null. */

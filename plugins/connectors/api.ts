@@ -1,6 +1,7 @@
 /** What other plugins may know of connectors: calling one, and adding a kind of one's own. */
 import { service, type FieldErrors } from "platform";
 
+export { codeMistake, isCode, isUuid } from "./code.ts";
 export { recordOf } from "./definition.ts";
 export { createFiller, placeholders, type Filler } from "./fill.ts";
 
@@ -79,6 +80,8 @@ export interface ConnectorKind {
   }) => FieldErrors;
   /** What is wrong with a secret that is one line without control characters. */
   readonly secretMistake?: (secret: string) => string | undefined;
+  /** False: the other side never sends the secret back, and a row that happens to hold the same word stays as it is. */
+  readonly echoes?: boolean;
   /** Throws a 422 (`invalid`) for wrong parameters. What came back is cleared of the secret by the caller. */
   readonly call: (connector: OpenConnector, call: KindCall) => Promise<CallOutcome>;
 }

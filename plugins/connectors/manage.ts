@@ -1,6 +1,7 @@
 /** Making, changing and deleting connectors. No HTTP, no SQL. */
 import { mistakes, notFound, slugOf, uuidv7, type BaseContext, type Caller } from "platform";
 import type { ConnectorKind } from "./api.ts";
+import { codeMistake, isCode, isUuid } from "./code.ts";
 import type { ConnectorInput, ConnectorRow, ConnectorStore } from "./store.ts";
 
 /** The fields of a request; each may be missing. */
@@ -39,9 +40,8 @@ export function createManaging({ ctx, store, kinds, forget }: Needed) {
   /** Everything that is wrong with it, told at once. */
   const check = (input: ConnectorInput, change: ConnectorChange, before?: ConnectorRow): void => {
     const found = mistakes();
-    if (isUuid(input.code)) found.add("code", "must not have the form of an id");
-    else if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(input.code) || /\.(json)?$/.test(input.code))
-      found.add("code", "must be letters, digits, - and _");
+    const wrongCode = codeMistake(input.code);
+    if (wrongCode !== undefined) found.add("code", wrongCode);
     const kind = kinds.get(input.kind);
     if (change.secret_token) {
       const wrong = isOneLine(change.secret_token)
@@ -138,13 +138,4 @@ function secretInfo(given: string): string {
 function isOneLine(text: string): boolean {
   // oxlint-disable-next-line eslint/no-control-regex -- control characters are what is looked for
   return !/[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u2028\u2029]/.test(text) && text.isWellFormed();
-}
-
-export function isUuid(text: string): boolean {
-  return /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i.test(text);
-}
-
-/** What can be a code: nothing else is asked of the database. */
-export function isCode(text: string): boolean {
-  return /^[A-Za-z0-9._-]{1,100}$/.test(text);
 }

@@ -2,7 +2,8 @@
 import { ValidationError, type BaseContext } from "platform";
 import type { CallOutcome, ConnectorKind, Connectors, KindCall } from "./api.ts";
 import { maxTimeoutSeconds } from "./definition.ts";
-import { isCode, secretPlace } from "./manage.ts";
+import { isCode } from "./code.ts";
+import { secretPlace } from "./manage.ts";
 import { redact, redactText, TooDeep } from "./redact.ts";
 import type { ConnectorRow, ConnectorStore } from "./store.ts";
 
@@ -44,7 +45,7 @@ export function createCalling({ ctx, store }: Needed): Calling {
     const secret = row.secretToken === null ? null : ctx.secrets.open(row.secretToken, secretPlace(row.id));
     const { accountId, code, url, fields } = row;
     const outcome = await kind.call({ accountId, code, url, fields, secret }, kindCall);
-    return hide(outcome, secret);
+    return hide(outcome, kind.echoes === false ? null : secret);
   };
 
   return {

@@ -1,6 +1,7 @@
 /* oxlint-disable unicorn/no-thenable -- a step of a flow has a branch of that name */
 import { badRequest, created, field, invalid, list, noContent, notFound, ok, pageOf, route } from "platform";
 import { Type, wildcardPattern, type Account, type Route } from "platform";
+import { isUuid } from "../connectors/api.ts";
 import { checkProgram, isRecord } from "./check.ts";
 import { dryRun, type DryRun } from "./dry-run.ts";
 import { toApi, type FlowRow, type FlowStore } from "./flow-store.ts";
@@ -137,7 +138,7 @@ export function flowRoutes({ store, managing, processes, waiting, templates }: F
       async ({ caller, params, query, body, request }) => {
         const input = inputOf(body);
         const { id: accountId } = caller.account;
-        const { code } = isUuidLike(params.code) ? await managing.find(accountId, params.code) : { code: params.code };
+        const { code } = isUuid(params.code) ? await managing.find(accountId, params.code) : { code: params.code };
         const started = await processes.start({ accountId, code, input });
         if (!started) throw notFound("there is no active flow of this code");
         if (started.process.status !== "pending") return created(toRun(started));
@@ -201,10 +202,6 @@ export function flowRoutes({ store, managing, processes, waiting, templates }: F
 function inputOf(body: unknown): Record<string, unknown> {
   if (!isRecord(body)) throw badRequest("the body must be a JSON object: it is the flow's input");
   return body;
-}
-
-function isUuidLike(code: string): boolean {
-  return code.length === 36;
 }
 
 /** Milliseconds; what is no number is ignored. */

@@ -366,6 +366,20 @@ test("what was under way when a process failed has failed with it, in every answ
   expect(run.steps.slice(1)).toEqual(shown.steps.slice(1));
 });
 
+test("a call under way is shown, and fails with its process when that is cancelled", async () => {
+  remote.answer = () => new Promise(() => {});
+  const { id } = await start(await flow([set({ a: 1 }), call({ id: "slow" })]), {}, "?wait=0");
+  const steps = async () =>
+    (await show(id)).steps.map(({ id: step, status, error }: Record<string, string>) => [step, status, error]);
+  await eventually(async () => (await steps()).length === 2, "the step under way");
+  expect(await steps()).toEqual([
+    ["0", "finished", null],
+    ["slow", "pending", null],
+  ]);
+  await app.post(`/connect/flow_processes/${id}/cancel.json`);
+  expect((await steps())[1]).toEqual(["slow", "error", "cancelled"]);
+});
+
 test("lists of processes are narrowed by flow and status", async () => {
   const code = await flow([{ type: "if", condition: "fail", then: [{ type: "fail", message: "told to" }] }]);
   const ok = await start(code);

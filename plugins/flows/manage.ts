@@ -1,6 +1,6 @@
 /** Making, changing and deleting flows. No HTTP, no SQL. */
 import { mistakes, notFound, slugOf, uuidv7, type BaseContext, type Caller } from "platform";
-import type { Connectors } from "../connectors/api.ts";
+import { codeMistake, isCode, isUuid, type Connectors } from "../connectors/api.ts";
 import { checkProgram, isRecord } from "./check.ts";
 import type { FlowInput, FlowRow, FlowStore } from "./flow-store.ts";
 import type { CurrentFlow } from "./needed.ts";
@@ -50,9 +50,8 @@ export function createManaging({ ctx, store, connectors, templates }: Needed) {
   };
   const check = (input: Omit<FlowInput, "programId">): void => {
     const found = mistakes();
-    if (isUuid(input.code)) found.add("code", "must not have the form of an id");
-    else if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(input.code) || /\.(json)?$/.test(input.code))
-      found.add("code", "must be letters, digits, - and _");
+    const wrongCode = codeMistake(input.code);
+    if (wrongCode !== undefined) found.add("code", wrongCode);
     if (input.kind !== flowKind) found.add("kind", `must be ${flowKind}`);
     if (JSON.stringify(input.fields).length > maxFieldsChars)
       found.add("fields", `may have at most ${maxFieldsChars} characters as JSON`);
@@ -154,13 +153,4 @@ function* stepsIn(program: unknown, place: string): Generator<{ place: string; s
     if (!isRecord(step)) continue;
     for (const branch of ["then", "else", "do", "on_error"]) yield* stepsIn(step[branch], `${place}[${at}].${branch}`);
   }
-}
-
-export function isUuid(text: string): boolean {
-  return /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i.test(text);
-}
-
-/** What can be a code: nothing else is asked of the database. */
-export function isCode(text: string): boolean {
-  return /^[A-Za-z0-9._-]{1,100}$/.test(text);
 }

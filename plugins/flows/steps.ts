@@ -8,6 +8,8 @@ import { resultOf, type BlockFrame } from "./state.ts";
 import { callsOf, deadlineOf, idOf, pathOf, placeIn, scopeAt, variablesOf, type Thread } from "./thread.ts";
 import type { Tools } from "./tools.ts";
 
+const longCallMs = 700;
+
 export async function perform(tools: Tools, thread: Thread, frame: BlockFrame, step: Step): Promise<void> {
   const value = (template: unknown) => tools.host.templates.value(template, variablesOf(tools.world, thread));
   switch (step.type) {
@@ -92,7 +94,7 @@ async function connect(tools: Tools, thread: Thread, step: ConnectorStep): Promi
   const params = host.templates.value(step.params ?? {}, variablesOf(world, thread));
   await tools.flush();
   const deadline = deadlineOf(thread);
-  const outcome = await host.callConnector({
+  const calling = host.callConnector({
     connector: step.connector,
     method: step.method,
     params: isRecord(params) ? params : {},
@@ -101,6 +103,7 @@ async function connect(tools: Tools, thread: Thread, step: ConnectorStep): Promi
     key: pathOf(thread),
     timeoutMs: deadline === undefined ? undefined : Math.max(1, deadline - host.now()),
   });
+  const outcome = await shownWhileItLasts(tools, calling);
   if (!outcome) throw new StepFault(`there is no active connector "${step.connector}" with a method "${step.method}"`);
   const { ok, status, data, error } = outcome;
   const timedOut = deadline !== undefined && deadline <= host.now();
@@ -108,6 +111,22 @@ async function connect(tools: Tools, thread: Thread, step: ConnectorStep): Promi
   keep(tools, thread, step.as ?? step.id, data);
   tools.finish(thread, data);
   await tools.save();
+}
+
+/** A call that takes long is stored as under way, for those who look; a short one is not worth a statement. */
+async function shownWhileItLasts<T>(tools: Tools, calling: Promise<T>): Promise<T> {
+  let saving: Promise<void> | undefined;
+  const timer = setTimeout(() => {
+    saving = tools.save();
+    // It is told below.
+    saving.catch(() => {});
+  }, longCallMs);
+  try {
+    return await calling;
+  } finally {
+    clearTimeout(timer);
+    await saving;
+  }
 }
 
 async function database(tools: Tools, thread: Thread, step: DbStep): Promise<void> {

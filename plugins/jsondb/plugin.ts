@@ -30,6 +30,10 @@ import { createSearchStore, hasFragmentIndex } from "./search-store.ts";
 import { createService } from "./service.ts";
 import { createDatabases, createDbStore } from "./store.ts";
 
+const { data: recordData, ...recordFacts } = recordExample;
+/** Flat, as events have it (CONTRACT 8). */
+const recordSample = { ...recordData, ...recordFacts, db_code: "customers" };
+
 /** JSON databases and their records. SPEC 2.4, CONTRACT 7. */
 export default definePlugin({
   name: "jsondb",
@@ -61,7 +65,7 @@ export default definePlugin({
     { name: "Core::Db", sample: dbExample },
     {
       name: "Core::Record",
-      sample: { ...recordExample.data, ...recordExample, db_code: "customers" },
+      sample: recordSample,
     },
   ],
 

@@ -10,6 +10,7 @@ export function postgresConnector(pools: Pools): ConnectorKind {
   return {
     name: "core/postgres",
     needsUrl: true,
+    echoes: false,
     methods: methodsOf,
     check: checkDefinition,
     async call(connector, call) {

@@ -397,6 +397,44 @@ test("declared methods take parameters by name, and may be public; `query` may n
   expect(await service.callForEvent({ accountId: 1, code: await connector(), event })).toBeUndefined();
 });
 
+test("a flow takes rows of another database into its own", async () => {
+  const code = await connector({
+    methods: { all: { sql: "select id, name from customers where id < {below} order by id" } },
+  });
+  await app.post("/core/dbs.json", { db: { name: "People", code: "people" } });
+  const program = [
+    { type: "connector", connector: code, method: "all", params: { below: 10 }, as: "found" },
+    {
+      type: "each",
+      in: "{{ found.rows }}",
+      as: "row",
+      do: [{ type: "db", op: "create", db: "people", data: { name: "{{ row.name }}", number: "{{ row.id }}" } }],
+    },
+    {
+      type: "connector",
+      connector: code,
+      method: "query",
+      params: { sql: "select nothing" },
+      on_error: [{ type: "return", value: "{{ error.data.code }}" }],
+    },
+  ];
+  await app.post("/connect/flows.json", { flow: { name: "Take", code: "take", fields: { program } } });
+  const { json } = await app.post("/connect/flows/take/run.json?wait=20", {});
+  expect(json).toMatchObject({ status: "finished", data: "42703" });
+  const people = (await app.get("/core/dbs/people/search.json?sort=number&fields=name,number")).json;
+  expect(people.map(({ name, number }: Record<string, unknown>) => [name, number])).toEqual([
+    ["Ewa", 1],
+    ["Jan", 2],
+  ]);
+  expect(JSON.stringify(json)).not.toContain("0123456789");
+});
+
+test("a value that is the same as the password stays what it is", async () => {
+  const code = await connector();
+  const { json } = await query(code, `select '${password}' as same, 'x' as "${password}"`);
+  expect(json.data.rows).toEqual([{ same: password, [password]: "x" }]);
+});
+
 test("connections are few, and new ones are made where the connector has changed", async () => {
   const code = await connector({ methods: { sleep: { sql: "select pg_sleep(0.05)" } } });
   await eventually(() => true);

@@ -70,6 +70,8 @@ function check(after: WebhookInput, given: WebhookFields, models: ReadonlyMap<st
     const fault = urlFault(after.url);
     if (fault) wrong.add("url", fault);
   } else if (!after.targetCode?.trim()) wrong.add("target_code", "can't be blank");
+  else if (!/^[A-Za-z0-9._-]+$/.test(after.targetCode))
+    wrong.add("target_code", `must be the code of a ${after.targetKind}: letters, digits, - and _`);
   if (after.filter && Object.keys(after.filter).length > maxFilterKeys)
     wrong.add("filter", `may have at most ${maxFilterKeys} keys`);
   else if (after.filter && JSON.stringify(after.filter).length > maxFilterChars)

@@ -232,6 +232,7 @@ describe("bad input", () => {
     ["url", 7],
     ["url", "https://example.com/\0"],
     ["target_code", { a: 1 }],
+    ["target_code", "x".repeat(101)],
     ["api_token", 7],
     ["api_token", "two\nlines"],
     ["api_token", "zażółć"],
@@ -257,6 +258,17 @@ describe("bad input", () => {
     const { id } = (await create()).json;
     const changed = await patch(id, { [name]: value });
     expect([changed.status, Object.keys(changed.json)]).toEqual([422, [name]]);
+  });
+
+  test("in the code of a target is named, with what is wrong", async () => {
+    for (const target_kind of ["flow", "connector"]) {
+      for (const [target_code, message] of [
+        ["x".repeat(101), "may have at most 100 characters"],
+        ["a/b c", `must be the code of a ${target_kind}: letters, digits, - and _`],
+        ["ż", `must be the code of a ${target_kind}: letters, digits, - and _`],
+      ])
+        expect((await create({ target_kind, target_code })).json).toEqual({ target_code: [message] });
+    }
   });
 
   test("names all that is missing", async () => {

@@ -69,7 +69,12 @@ export async function runLoop(options: LoopOptions): Promise<LoopResult> {
       connection.pieces = [];
     }
     const bodyAt = data.indexOf(headEnd) + 4;
-    if (bodyAt < 4) throw new Error("an answer whose head comes in pieces");
+    // A large answer may be cut anywhere, in its head too.
+    if (bodyAt < 4) {
+      connection.pieces.push(Buffer.from(data));
+      connection.missing = 1;
+      return;
+    }
     const missing = bodyAt + contentLength(data.toString("latin1", 0, bodyAt)) - data.length;
     if (missing < 0) throw new Error("more came than the answer");
     if (missing === 0) return onAnswer(socket, data, bodyAt);

@@ -27,7 +27,7 @@ export type OperationName = (typeof operationNames)[number];
 
 type Make = (target: Target, random: () => number) => Exchange;
 
-export const operations: Record<OperationName | "sorted" | "recent" | "filtered" | "prompt", Make> = {
+export const operations: Record<OperationName | "sorted" | "recent" | "filtered" | "prompt" | "site", Make> = {
   get(target, random) {
     const n = pick(random, target.total);
     const id = idOf(n);
@@ -111,7 +111,17 @@ export const operations: Record<OperationName | "sorted" | "recent" | "filtered"
     contains: target.token,
     verify: (body) => !body.includes("{{ TOKEN }}"),
   }),
+
+  site: sitePage,
 };
+
+/** A page of a site: `path` is its host and path, where `{n}` stands for an even number below `total`. */
+function sitePage({ path, total }: Target, random: () => number): Exchange {
+  const slash = path.indexOf("/");
+  const asked = path.slice(slash).replace("{n}", `${2 * pick(random, Math.ceil(total / 2))}`);
+  const request = `GET ${asked} HTTP/1.1\r\nHost: ${path.slice(0, slash)}\r\n\r\n`;
+  return { request, status: 200, contains: "</html>", verify: (body) => body.startsWith("<!doctype html>") };
+}
 
 function ofAge(target: Target, random: () => number, sort: string): Exchange {
   const age = 18 + pick(random, 70);

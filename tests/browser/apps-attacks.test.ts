@@ -85,7 +85,7 @@ test("in a frame, an app cannot take the window around it", async () => {
     around.fulfill({ contentType: "text/html", body: `<title>around</title><iframe src="${path}?embed=1"></iframe>` }),
   );
   await page.goto(`${stage.app.origin}/around`);
-  const report = await reportOf(page.frameLocator("iframe") as unknown as Pick<typeof page, "locator">); // has the same `locator`
+  const report = await reportOf(page.frameLocator("iframe"));
   for (const [name, came] of Object.entries(report)) {
     if (!["link", "form"].includes(name)) expect([name, came]).toEqual([name, expect.stringMatching(/^refused/)]);
   }
@@ -123,4 +123,28 @@ test("a stolen token opens nothing but its own app", async () => {
     `/core/apps/${id}.json`,
   ];
   for (const place of others) expect([place, (await asked("GET", place)) >= 400]).toEqual([place, true]);
+});
+
+test.each(["js", "html"])(
+  "where our script does not load, an app (%s) does not get at the token",
+  async (app_engine) => {
+    const read = `document.documentElement.dataset.seen = document.documentElement.outerHTML.includes("ca" + "pp_")`;
+    const source_code = app_engine === "html" ? `<p>hi</p><script>${read}</script>` : read;
+    const { path } = await stage.make({ name: "Bare", app_engine, source_code });
+    const page = await (await stage.visit()).newPage();
+    await page.route("**/core.js", (sent) => sent.abort());
+    await page.goto(stage.app.origin + path);
+    expect(await page.evaluate(() => document.documentElement.dataset["seen"] ?? "false")).toBe("false");
+  },
+);
+
+test("a preview that was never saved opens nothing", async () => {
+  const made = await stage.app.post("/core/apps/preview.json", {
+    app: { name: "Draft", app_engine: "js", css_engine: "none", source_code: `document.title = "ready"` },
+  });
+  const { page } = await stage.open(await stage.visit("admin"), made.json.url);
+  await page.waitForFunction(() => document.title === "ready");
+  expect(await page.content()).not.toContain("capp_");
+  const refused = await page.evaluate(() => core.storage.set("a", 1).catch((error: { name: string }) => error.name));
+  expect(refused).toBe("CoreError");
 });

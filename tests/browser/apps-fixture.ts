@@ -1,5 +1,5 @@
 /** What the browser tests of apps share: a server, a Chromium, and people who sign in. */
-import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { Browser, BrowserContext, FrameLocator, Page } from "playwright-core";
 import type { AppContext } from "../../plugins/apps/client/page-data.ts";
 import type { Core } from "../../plugins/apps/client/sdk.ts";
 import { faultsOf, launchChromium } from "../chromium.ts";
@@ -72,7 +72,7 @@ export async function startStage(): Promise<Stage> {
 }
 
 /** What a hostile app of app-attacks.ts says came of its attempts. */
-export async function reportOf(page: Pick<Page, "locator">): Promise<Record<string, string>> {
+export async function reportOf(page: Pick<Page | FrameLocator, "locator">): Promise<Record<string, string>> {
   const root = page.locator("#core-app[data-done]");
   await root.waitFor({ state: "attached", timeout: 20_000 });
   return JSON.parse((await root.textContent()) ?? "{}");

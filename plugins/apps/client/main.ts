@@ -17,7 +17,7 @@ if (data) {
   define("core", core, false);
   if (data.token) define("fetch", transport.fetch, true);
   if (context.embed) reportHeight(context.app.id);
-  if (data.engine === "js" && data.module) void mountDefault(data.module);
+  if (data.main) void mountDefault(data.main);
 }
 
 /**

@@ -4,9 +4,8 @@
  */
 export interface PageData {
   readonly context: AppContext;
-  readonly engine: string;
-  /** The address of the app's module; null for the `html` engine, whose source is the page itself. */
-  readonly module: string | null;
+  /** The address of a plain script whose default export is to be shown; null for the other engines. */
+  readonly main: string | null;
   /** The code of the app's own database. */
   readonly db: string | null;
   /** Null for a trusted app, which runs on the viewer's session. */

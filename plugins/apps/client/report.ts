@@ -104,8 +104,14 @@ function printed(value: unknown): string {
   if (typeof value === "string") return value;
   if (value instanceof Error) return shortened(value.stack?.includes(value.message) ? value.stack : `${value}`);
   try {
-    return typeof value === "object" && value !== null ? (JSON.stringify(value) ?? String(value)) : String(value);
+    if (typeof value === "object" && value !== null) return JSON.stringify(value) ?? kindOf(value);
+    return String(value);
   } catch {
-    return Object.prototype.toString.call(value);
+    return kindOf(value);
   }
+}
+
+/** `[object Map]` */
+function kindOf(value: unknown): string {
+  return Object.prototype.toString.call(value);
 }

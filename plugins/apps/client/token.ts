@@ -23,9 +23,9 @@ export function keepToken({ value, expires_in }: PageToken, renewalUrl: string):
   let waiting: ((renewed: boolean) => void)[] | undefined;
 
   const settle = (renewed: boolean) => {
-    const resolvers = waiting;
+    const resolvers = waiting ?? [];
     waiting = undefined;
-    for (let at = 0; resolvers && at < resolvers.length; at++) resolvers[at]?.(renewed);
+    for (let at = 0; at < resolvers.length; at++) resolvers[at]?.(renewed);
   };
 
   const send = () => {
@@ -45,7 +45,7 @@ export function keepToken({ value, expires_in }: PageToken, renewalUrl: string):
       settle(renewed !== undefined);
     };
     Original.listen(request, "loadend", done, onlyOnce);
-    Original.xhrOpen(request, "POST", renewalUrl);
+    Original.xhrOpen(request, "POST", renewalUrl, true);
     Original.xhrSetHeader(request, "authorization", `Bearer ${token}`);
     Original.xhrSetHeader(request, "content-type", "application/json; charset=utf-8");
     Original.xhrSend(request, "{}");

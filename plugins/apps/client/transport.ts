@@ -29,7 +29,7 @@ export function createTransport({ token, paths, context }: PageData, reload: () 
   };
 
   const appFetch = async (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
-    const given = isRequest(input) ? input : `${input as string | URL}`;
+    const given = isRequest(input) ? input : `${input}`;
     if (!keeper) return Original.fetchAny(given, init);
     const address = typeof given === "string" ? given : Original.requestUrl(given);
     const url = new Original.URL(address, document.baseURI);

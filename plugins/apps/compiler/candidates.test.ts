@@ -18,9 +18,12 @@ test.each([
 
 test("it ends, whatever the text", () => {
   fc.assert(
-    fc.property(fc.string({ unit: fc.constantFrom(..."[]()'\"`{}-a: \n") }), (text) => {
-      candidatesOf(text);
-    }),
+    fc.property(
+      fc.string({ unit: fc.constantFrom("[", "]", "(", ")", "'", '"', "`", "{", "}", "-", "a", ":", " ", "\n") }),
+      (text) => {
+        candidatesOf(text);
+      },
+    ),
   );
   for (const part of ["[", "(", "a-(", "[a", "a[b(", "]"]) candidatesOf(part.repeat(60_000));
 });

@@ -24,7 +24,7 @@ create table apps (
   toolchain text not null,
   app_build_time integer not null default 0,
   css_build_time integer not null default 0,
-  created_by_id bigint not null,
+  created_by_id bigint,
   updated_by_id bigint,
   version integer not null default 1,
   created_at timestamptz not null default now(),
@@ -54,7 +54,7 @@ create table app_versions (
   actions jsonb not null,
   fields jsonb not null,
   config jsonb not null,
-  created_by_id bigint not null,
+  created_by_id bigint,
   created_at timestamptz not null default now(),
   primary key (app_id, version)
 );

@@ -1,7 +1,8 @@
 -- Sites in several languages. SPEC 2.7, 8 and A, CONTRACT 11.
 --
 -- A composite foreign key carries the account and the site along, so that rows of two accounts or two sites can never
--- join, whatever a query forgets. `revision` of a site grows in the transaction of every change of anything of the site.
+-- join, whatever a query forgets. Codes are unique in their site; `code` stands before `site_id` in those constraints, so
+-- that a code without a site is found by them too. `revision` of a site grows in the transaction of every change of anything of the site.
 
 create table cms_sites (
   id bigint generated always as identity primary key,
@@ -56,7 +57,7 @@ create table cms_layouts (
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   foreign key (account_id, site_id) references cms_sites (account_id, id) on delete cascade,
-  constraint cms_layouts_unique_code unique (account_id, code),
+  constraint cms_layouts_unique_code unique (account_id, code, site_id),
   constraint cms_layouts_key unique (account_id, site_id, id)
 );
 
@@ -96,7 +97,7 @@ create table cms_pages (
   foreign key (account_id, site_id) references cms_sites (account_id, id) on delete cascade,
   foreign key (account_id, site_id, layout_id) references cms_layouts (account_id, site_id, id)
     on delete set null (layout_id),
-  constraint cms_pages_unique_code unique (account_id, code),
+  constraint cms_pages_unique_code unique (account_id, code, site_id),
   constraint cms_pages_key unique (account_id, site_id, id),
   constraint cms_pages_master_key unique (account_id, site_id, id, is_slave, path),
   -- SPEC 8: one for each locale, and at most one without
@@ -137,7 +138,7 @@ create table cms_paragraphs (
   updated_at timestamptz not null default now(),
   foreign key (account_id, site_id) references cms_sites (account_id, id) on delete cascade,
   foreign key (account_id, site_id, page_id) references cms_pages (account_id, site_id, id) on delete cascade,
-  constraint cms_paragraphs_unique_code unique (account_id, code)
+  constraint cms_paragraphs_unique_code unique nulls not distinct (account_id, code, site_id)
 );
 
 create index cms_paragraphs_by_page on cms_paragraphs (page_id, position, id);
@@ -157,7 +158,7 @@ create table cms_categories (
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   foreign key (account_id, site_id) references cms_sites (account_id, id) on delete cascade,
-  constraint cms_categories_unique_code unique (account_id, code),
+  constraint cms_categories_unique_code unique (account_id, code, site_id),
   constraint cms_categories_key unique (account_id, site_id, id),
   constraint cms_categories_unique_path unique (site_id, path)
 );
@@ -187,7 +188,7 @@ create table cms_articles (
   foreign key (account_id, site_id) references cms_sites (account_id, id) on delete cascade,
   foreign key (account_id, site_id, category_id) references cms_categories (account_id, site_id, id)
     on delete set null (category_id),
-  constraint cms_articles_unique_code unique (account_id, code),
+  constraint cms_articles_unique_code unique (account_id, code, site_id),
   constraint cms_articles_key unique (account_id, site_id, id),
   constraint cms_articles_unique_path unique nulls not distinct (site_id, path, category_id, locale)
 );

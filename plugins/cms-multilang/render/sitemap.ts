@@ -66,7 +66,6 @@ export function createSitemap({ store, engine, maxAddresses = 50_000, batch = 10
 
   async function* addresses(request: SitemapRequest, counts: Awaited<ReturnType<typeof countOf>>, skip: number) {
     const { state, domain } = request;
-    const of = articlesOf(state, domain);
     if (skip < counts.pages)
       yield* inBatches(batch, skip, (part) => store.listedPages(state.site, domain.locale, part), pagesOf(state));
     let rest = Math.max(0, skip - counts.pages);
@@ -76,6 +75,7 @@ export function createSitemap({ store, engine, maxAddresses = 50_000, batch = 10
         continue;
       }
       const group = state.site.multilang ? (await store.groups(state.site, [page.id], false)).get(page.id) : undefined;
+      const of = articlesOf(state, domain, page);
       const read = async (part: Batch) => {
         const rows = await store.listedArticles(of, categories, part);
         return rows.map((row) => ({ ...row, position: 0 }));
@@ -190,27 +190,28 @@ async function showingOf(store: RenderStore, engine: SiteEngine, state: SiteStat
     const all = ids.some((some) => some === null);
     return [{ page, categories: all ? null : [...new Set(ids.flatMap((some) => some ?? []))] }];
   });
-  const counts = shown.map((one) => store.countArticles(articlesOf(state, domain), one.categories));
+  const counts = shown.map((one) => store.countArticles(articlesOf(state, domain, one.page), one.categories));
   const counted = await Promise.all(counts);
   return shown.map((one, at) => ({ ...one, count: counted[at] ?? 0 }));
 }
 
-function articlesOf({ site }: SiteState, domain: Domain) {
-  return { site, locale: site.multilang ? domain.locale : null, drafts: false };
+/** Below a page of one language not what is written in another, though a domain without a locale would show it there. */
+function articlesOf({ site }: SiteState, domain: Domain, page: Pick<ListedPage, "locale">) {
+  return { site, locale: site.multilang ? (domain.locale ?? page.locale) : null, drafts: false };
 }
 
 function entry({ state, domain, scheme }: SitemapRequest, { path, changedAt, page, group, below }: Address): string {
   const place = { scheme, domains: state.domains, site: state.site.locale };
+  const location = addressOf(scheme, domain, path);
   const seo = page && group ? seoOf(page, domain.locale ?? state.site.locale, group, place, below) : undefined;
-  // A domain without a locale lists all pages (SPEC A.6): each at the address that the page itself calls canonical.
-  const location = escapeHtml(seo?.canonicalUrl ?? addressOf(scheme, domain, path));
-  const alternates = seo?.alternates ?? [];
-  // One language and the default, which is the same, say nothing.
-  const links = alternates.length < 3 ? [] : alternates;
+  // One language and the default, which is the same, say nothing. And an address that is not the page's canonical one
+  // (on a domain without a locale, SPEC A.6) is not among the alternates: they would not name it in turn.
+  const isNamed = seo !== undefined && seo.alternates.length >= 3 && seo.canonicalUrl === location;
+  const links = isNamed ? seo.alternates : [];
   const lines = links.map(
     ({ locale, url }) => `<xhtml:link rel="alternate" hreflang="${locale}" href="${escapeHtml(url)}"/>`,
   );
-  return `<url><loc>${location}</loc><lastmod>${changedAt.toISOString()}</lastmod>${lines.join("")}</url>\n`;
+  return `<url><loc>${escapeHtml(location)}</loc><lastmod>${changedAt.toISOString()}</lastmod>${lines.join("")}</url>\n`;
 }
 
 function index({ domain, scheme }: SitemapRequest, parts: number): Reply {

@@ -59,7 +59,8 @@ function multilangValues(input: ComposeInput, found: FoundPage, locale: Locale):
     address: (variant, of, lang) => {
       const path = joined(variant.path, speaks(of) ? below : "");
       if (preview) return `${previewOf(path)}?lang=${of}`;
-      const at = lang ? domain : domainFor(domains, of);
+      // `?lang=` on a domain of another language would show links that lead back into that one.
+      const at = lang && domain?.locale === null ? domain : domainFor(domains, of);
       return at ? `${addressOf(scheme, at, path)}${lang ? `?lang=${of}` : ""}` : undefined;
     },
   });

@@ -1,0 +1,18 @@
+/** What other plugins and commands may do with apps: the API of `/core/apps` without HTTP. */
+import { service } from "platform";
+import type { NewApp } from "./change.ts";
+
+export type { NewApp } from "./change.ts";
+
+export interface Apps {
+  /**
+   * Makes the app of this url_code, or changes the one that stands there to it. Throws the 422 by field, a build that
+   * fails under `source_code`. `userId` null = no person (a command).
+   */
+  put(
+    by: { readonly accountId: number; readonly userId: number | null },
+    app: NewApp & { readonly url_code: string },
+  ): Promise<{ readonly id: string; readonly done: "made" | "changed" | "unchanged" }>;
+}
+
+export const apps = service<Apps>("apps");

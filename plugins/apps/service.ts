@@ -1,0 +1,31 @@
+import type { Apps } from "./api.ts";
+import { applied, changeTo } from "./change.ts";
+import type { AppRow, AppStore } from "./store.ts";
+import type { Writing } from "./write.ts";
+
+interface Needed {
+  readonly store: AppStore;
+  readonly writing: Writing;
+}
+
+/** Apps for other plugins: they are trusted with what a person would need privileges for. */
+export function createService({ store, writing }: Needed): Apps {
+  return {
+    async put({ accountId, userId }, app) {
+      const author = { accountId, userId, mayTrust: true, mayOpenDatabases: true };
+      const found = await store.find(accountId, app.url_code);
+      if (!found) return { id: (await writing.create(author, app)).id, done: "made" };
+      const same = (row: AppRow) =>
+        (app.trusted ?? row.trusted) === row.trusted &&
+        JSON.stringify(changeTo(applied(row, app))) === JSON.stringify(changeTo(row));
+      if (same(found)) return { id: found.id, done: "unchanged" };
+      await writing.update(
+        author,
+        found.id,
+        () => app,
+        () => undefined,
+      );
+      return { id: found.id, done: "changed" };
+    },
+  };
+}

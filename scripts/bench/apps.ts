@@ -1,0 +1,225 @@
+/**
+ * How fast apps compile and load: `bun scripts/bench/apps.ts [--quick]`. A real server with its own PostgreSQL in a
+ * temporary folder, its compiler process beside it; every source is another one, so nothing comes from the cache.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { runLoop } from "./client.ts";
+import type { Exchange } from "./operations.ts";
+import { adminToken, startCorestead, temporaryFolder } from "./processes.ts";
+import { number, table, verdict, verdictTable, type Verdict } from "./report.ts";
+
+const quick = process.argv.includes("--quick");
+const rounds = quick ? 50 : 200;
+const compiles = quick ? 100 : 1_000;
+const server = await startCorestead(await temporaryFolder());
+const origin = `http://127.0.0.1:${server.port}`;
+const verdicts: Verdict[] = [];
+
+const counter = (n: number) => `<script>
+  let count = $state(${n});
+  let double = $derived(count * 2);
+</script>
+<main class="mx-auto max-w-md p-6">
+  <h1 class="text-2xl font-bold">Counter</h1>
+  <p class="mt-2 text-gray-600">Twice that is {double}.</p>
+  <button class="mt-4 rounded bg-blue-500 px-4 py-2 text-white hover:bg-blue-600" onclick={() => count++}>{count}</button>
+</main>`;
+const component = (n: number) => `import { useState } from "react";
+export default function App() {
+  const [count, setCount] = useState(${n});
+  return <button onClick={() => setCount(count + 1)}>{count}</button>;
+}`;
+const singleFile = (n: number) => `<script setup lang="ts">
+import { ref } from "vue";
+const count = ref<number>(${n});
+</script>
+<template><button @click="count++">{{ count }}</button></template>
+<style scoped>button { color: red }</style>`;
+
+try {
+  await compileTimes();
+  await largeSources();
+  await memory();
+  await loads();
+  console.log(`\n${verdictTable(verdicts)}`);
+} finally {
+  await server.stop();
+}
+process.exit(0);
+
+async function compileTimes(): Promise<void> {
+  const kinds = [
+    ["svelte", "tailwind", counter, 25],
+    ["svelte", "none", counter, undefined],
+    ["react", "none", component, 8],
+    ["react", "tailwind", component, undefined],
+    ["vue", "none", singleFile, undefined],
+  ] as const;
+  const rows: string[][] = [];
+  for (const [engine, css, source, most] of kinds) {
+    const id = await create(engine, css, source(0));
+    const times: number[] = [];
+    for (let n = 1; n <= rounds + 20; n++) times.push(await patch(id, source(n)));
+    const sorted = times.slice(20).toSorted((a, b) => a - b); // the first twenty warm it
+    const median = at(sorted, 0.5);
+    rows.push([`${engine} + ${css}`, number(median, 2), number(at(sorted, 0.99), 2)]);
+    if (most !== undefined) verdicts.push(verdict(`${engine} + ${css}, median`, median, { most }, "ms"));
+  }
+  console.log(`\n${table(["warm compile over HTTP (PATCH)", "p50 ms", "p99 ms"], rows)}`);
+}
+
+/** Ten large compiles in a row, and what other requests notice of them. */
+async function largeSources(): Promise<void> {
+  const ids = await Promise.all(Array.from({ length: 10 }, (_, n) => create("svelte", "tailwind", counter(1000 + n))));
+  const [first = ""] = ids;
+  const single = await patch(first, large(0));
+  const idle = await others(5);
+  const state = { running: true };
+  const queue = Promise.all(ids.map((id, n) => patch(id, large(n + 1)))).finally(() => (state.running = false));
+  const busy: number[] = [];
+  while (state.running) busy.push(...(await others(1)));
+  const times = await queue;
+  busy.sort((a, b) => a - b);
+  console.log(
+    `\n${table(
+      ["GET /core/prompts.json, 4 connections", "p50 ms", "p99 ms", "requests"],
+      [
+        ["idle", number(at(idle, 0.5), 2), number(at(idle, 0.99), 2), `${idle.length}`],
+        ["while ten of 200 kB compile", number(at(busy, 0.5), 2), number(at(busy, 0.99), 2), `${busy.length}`],
+      ],
+    )}`,
+  );
+  verdicts.push(verdict("200 kB of svelte", single / 1000, { most: 6 }, "s"));
+  verdicts.push(verdict("ten of them, the last", Math.max(...times) / 1000, { most: 60 }, "s"));
+  verdicts.push(verdict("p99 of others to its idle value", at(busy, 0.99) / at(idle, 0.99), { most: 2 }));
+}
+
+async function memory(): Promise<void> {
+  const id = await create("svelte", "tailwind", counter(5000));
+  const rows: string[][] = [];
+  const held: number[] = [];
+  for (let n = 0; n <= compiles; n++) {
+    if (n > 0) await patch(id, counter(10_000 + n));
+    if (n % (compiles / 5) !== 0) continue;
+    const [own, children] = [
+      residentOf(server.pid),
+      childrenOf(server.pid).reduce((sum, pid) => sum + residentOf(pid), 0),
+    ];
+    rows.push([`${n}`, number(own, 0), number(children, 0)]);
+    held.push(own + children);
+  }
+  console.log(`\n${table(["compiles", "server MB", "compiler and esbuild MB"], rows)}`);
+  const [start = 0, end = 0] = [held[1], held.at(-1)];
+  verdicts.push(
+    verdict(`memory after ${compiles} compiles to that after ${compiles / 5}`, end / start, { most: 1.15 }),
+  );
+}
+
+/** What a browser fetches, gzipped: everything for the first app, what is new for a second. */
+async function loads(): Promise<void> {
+  const seen = new Set<string>();
+  const sizes: number[] = [];
+  for (const n of [20_001, 20_002]) {
+    const id = await create("svelte", "tailwind", counter(n));
+    sizes.push(await load(`/a/${id}`, seen));
+  }
+  const [first = 0, second = 0] = sizes;
+  console.log(
+    `\n${table(
+      ["load, gzip", "bytes"],
+      [
+        ["first app", number(first, 0)],
+        ["second app", number(second, 0)],
+      ],
+    )}`,
+  );
+  verdicts.push(verdict("first load of the counter", first / 1000, { most: 60 }, "kB"));
+  verdicts.push(verdict("a second app of the same engine", second / 1000, { most: 4 }, "kB"));
+}
+
+async function load(path: string, seen: Set<string>): Promise<number> {
+  const headers = { authorization: `Bearer ${adminToken}`, accept: "text/html", "accept-encoding": "gzip" };
+  const page = await fetch(`${origin}${path}`, { headers });
+  const html = await page.text();
+  let bytes = Bun.gzipSync(html).length;
+  const named = [...html.matchAll(/(?:src|href)="(\/[^"]+)"/g)].flatMap(([, address]) => address ?? []);
+  for (const address of new Set(named)) {
+    if (seen.has(address)) continue;
+    seen.add(address);
+    const answer = await fetch(`${origin}${address}`, { headers, decompress: false });
+    if (answer.status !== 200) throw new Error(`${address}: ${answer.status}`);
+    const body = await answer.bytes();
+    bytes += answer.headers.get("content-encoding") === "gzip" ? body.length : Bun.gzipSync(body).length;
+  }
+  return bytes;
+}
+
+/** Latencies of other requests, sorted. */
+async function others(seconds: number): Promise<number[]> {
+  const head = ["GET /core/prompts.json HTTP/1.1", "host: 127.0.0.1", `authorization: Bearer ${adminToken}`];
+  const exchange: Exchange = {
+    request: `${head.join("\r\n")}\r\n\r\n`,
+    status: 200,
+    contains: "[",
+    verify: (text) => Array.isArray(JSON.parse(text)),
+  };
+  const loop = { port: server.port, connections: 4, seconds, maxRequests: 200_000, next: () => exchange };
+  return [...(await runLoop(loop)).latencies];
+}
+
+function large(n: number): string {
+  let text = `<script>let n = $state(${n});</script>\n`;
+  for (let item = 0; text.length < 199_800; item++)
+    text += `<div class="p-${item % 20} text-red-${(item % 9) + 1}00"><b onclick={() => n++}>item ${item} {n + ${item}}</b></div>\n`;
+  return text;
+}
+
+async function create(engine: string, css: string, source: string): Promise<string> {
+  const app = { name: `${engine} ${crypto.randomUUID()}`, app_engine: engine, css_engine: css, source_code: source };
+  const answer = await send("POST", "/core/apps.json", app);
+  const { id }: { id: string } = JSON.parse(answer);
+  return id;
+}
+
+/** Milliseconds. */
+async function patch(id: string, source: string): Promise<number> {
+  const began = performance.now();
+  await send("PATCH", `/core/apps/${id}.json`, { source_code: source });
+  return performance.now() - began;
+}
+
+async function send(method: string, path: string, app: object): Promise<string> {
+  const headers = { authorization: `Bearer ${adminToken}`, "content-type": "application/json" };
+  const answer = await fetch(`${origin}${path}`, { method, headers, body: JSON.stringify({ app }) });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text.slice(0, 200)}`);
+  return text;
+}
+
+function at(sorted: readonly number[], share: number): number {
+  return sorted[Math.floor((sorted.length - 1) * share)] ?? NaN;
+}
+
+/** Megabytes. */
+function residentOf(pid: number): number {
+  const kilobytes = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+  return Number(kilobytes ?? 0) / 1000;
+}
+
+/** The compiler process and what it started; not PostgreSQL. */
+function childrenOf(pid: number): number[] {
+  const parents = new Map<number, number>();
+  for (const name of readdirSync("/proc")) {
+    if (!/^\d+$/.test(name)) continue;
+    try {
+      const status = readFileSync(`/proc/${name}/status`, "utf8");
+      if (/^Name:\s+postgres/m.test(status)) continue;
+      parents.set(Number(name), Number(/^PPid:\s+(\d+)/m.exec(status)?.[1]));
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+  const below = (of: number): number[] =>
+    [...parents].flatMap(([child, parent]) => (parent === of ? [child, ...below(child)] : []));
+  return below(pid);
+}

@@ -1,0 +1,246 @@
+/**
+ * Pages of sites: `bun scripts/bench/sites.ts [--quick] [--write] [--pages 100000]`. From the cache beside a hand-written
+ * get by id; rendered anew beside a bare rendering of the same templates; a large site beside a small one; its sitemap.
+ */
+import { parseArgs } from "node:util";
+import { createRenderStore } from "../../plugins/cms-multilang/render-store.ts";
+import { createSiteEngine } from "../../plugins/cms-multilang/render/engine.ts";
+import { openPool } from "../../runtime/db.ts";
+import { median } from "./compare.ts";
+import {
+  cpuOf,
+  memoryOf,
+  postgresOf,
+  startCeiling,
+  startCorestead,
+  startLoadGenerator,
+  temporaryFolder,
+  adminToken,
+  type Server,
+} from "./processes.ts";
+import { measuredWith, number, publish, table, verdict, verdictTable } from "./report.ts";
+import { seedCeiling } from "./seed.ts";
+import * as site from "./site-seed.ts";
+
+const { values: options } = parseArgs({
+  options: {
+    quick: { type: "boolean", default: false },
+    write: { type: "boolean", default: false },
+    pages: { type: "string", default: "100000" },
+  },
+});
+const pages = Number(options.pages);
+const rounds = options.quick ? 2 : 3;
+const seconds = options.quick ? 0.5 : 2;
+const warmUpSeconds = options.quick ? 1 : 4;
+const connections = 16;
+
+const dataDir = await temporaryFolder();
+const corestead = await startCorestead(dataDir);
+const postgres = await postgresOf(dataDir);
+const sql = openPool(postgres.target, { max: 2 });
+await sql`create database ceiling`;
+const ceilingTarget = { ...postgres.target, database: "ceiling" };
+const ceilingSql = openPool(ceilingTarget, { max: 2 });
+await seedCeiling(ceilingSql, 10_000);
+await ceilingSql.end();
+const ceiling = await startCeiling(ceilingTarget);
+
+await site.seedSite(corestead, sql, "small", 100);
+await site.seedSite(corestead, sql, "large", pages);
+const big = { site_code: "small", layout_code: "small-layout", fields: site.fields, name: "Big" };
+await site.post(corestead, "page", { ...big, code: "big", path: "big", content: site.content });
+await site.post(corestead, "page", {
+  ...big,
+  code: "big-anew",
+  path: "big-anew",
+  content: site.content + site.uncached,
+});
+await site.post(corestead, "page", {
+  ...big,
+  code: "little",
+  path: "little",
+  content: "<h1>{{ title }}</h1>",
+  fields: { title: "T" },
+});
+
+const load = startLoadGenerator();
+
+interface Speed {
+  readonly perSecond: number;
+  readonly p99: number;
+  /** Processor milliseconds of the server a request. */
+  readonly cpu: number;
+}
+
+/** Each in its turn, round by round, so that what else the machine does meets all of them. */
+async function compareAll<K extends string>(sides: Record<K, { server: Server; path: string; total?: number }>) {
+  const names = Object.keys(sides).filter((name): name is K => name in sides);
+  const results = new Map<K, Speed[]>(names.map((name) => [name, []]));
+  for (let round = -1; round < rounds; round++) {
+    for (const name of names) {
+      const { server, path, total = 1 } = sides[name];
+      const kind = path === "" ? "ceiling" : "corestead";
+      const target = { kind, port: server.port, token: adminToken, path, total: path === "" ? 10_000 : total } as const;
+      const operation = path === "" ? "get" : "site";
+      const before = cpuOf(server.pid);
+      const duration = round < 0 ? warmUpSeconds : seconds;
+      const measured = await load.run({
+        operation,
+        target,
+        connections,
+        seconds: duration,
+        maxRequests: 200_000,
+        seed: round + 2,
+      });
+      const cpu = ((cpuOf(server.pid) - before) / measured.requests) * 1000;
+      if (round >= 0)
+        results.get(name)?.push({ perSecond: measured.requests / measured.seconds, p99: measured.p99, cpu });
+    }
+  }
+  const speedOf = (name: K): Speed => {
+    const all = results.get(name) ?? [];
+    const of = (value: (one: Speed) => number) => median(all.map(value));
+    return { perSecond: of((one) => one.perSecond), p99: of((one) => one.p99), cpu: of((one) => one.cpu) };
+  };
+  return { speedOf, rows: names.map((name) => row(name, speedOf(name))) };
+}
+
+function row(name: string, { perSecond, p99, cpu }: Speed): string[] {
+  return [name, number(perSecond, 0), number(p99, 2), number(cpu, 3)];
+}
+
+const speeds = await compareAll({
+  "the ceiling's get by id": { server: ceiling, path: "" },
+  "a small page from the cache": { server: corestead, path: "small.test/little" },
+  "a page of 31 kB from the cache": { server: corestead, path: "small.test/big" },
+  "that page rendered anew": { server: corestead, path: "small.test/big-anew" },
+  "100 pages, each rendered anew": { server: corestead, path: "small.test/p{n}", total: 100 },
+  [`${number(pages, 0)} pages, each rendered anew`]: { server: corestead, path: "large.test/p{n}", total: pages },
+});
+const { speedOf } = speeds;
+load.stop();
+
+const bare = bareRendering();
+const query = await queryCost();
+const sitemap = await readSitemap();
+const anew = speedOf("that page rendered anew");
+const small = speedOf("100 pages, each rendered anew");
+const large = speedOf(`${number(pages, 0)} pages, each rendered anew`);
+const get = speedOf("the ceiling's get by id");
+const [version] = await sql<{ serverVersion: string }[]>`show server_version`;
+
+const text = [
+  measuredWith(version?.serverVersion ?? ""),
+  `${connections} connections; medians of ${rounds} interleaved rounds of ${seconds} s.`,
+  table(["", "requests/s", "p99 ms", "server CPU ms a request"], speeds.rows),
+  `The page of 31 kB takes ${number(anew.cpu, 2)} ms of the server's processor time where it is rendered anew:`,
+  table(
+    ["", "ms", "share"],
+    [
+      share("Liquid (a bare rendering of its templates in a loop)", bare.cpu),
+      share("its queries", query),
+      share("HTTP and all else", anew.cpu - bare.cpu - query),
+    ],
+  ),
+  `The sitemap of ${number(pages, 0)} pages: ${number(sitemap.seconds, 2)} s for ${sitemap.files} files of ${number(sitemap.addresses, 0)} addresses, ${number(sitemap.megabytes, 0)} MB; the first byte after ${number(sitemap.firstMs, 0)} ms; resident memory ${number(sitemap.before, 0)} MB before, at most ${number(sitemap.peak, 0)} MB.`,
+  verdictTable([
+    verdict(
+      "a page from the cache, requests/s by the ceiling's get",
+      speedOf("a small page from the cache").perSecond / get.perSecond,
+      { least: 0.6 },
+    ),
+    verdict(
+      "31 kB from the cache, requests/s by the ceiling's get",
+      speedOf("a page of 31 kB from the cache").perSecond / get.perSecond,
+      { least: 0.6 },
+    ),
+    verdict("rendered anew, processor time of a bare rendering by that of the request", bare.cpu / anew.cpu, {
+      least: 0.9,
+    }),
+    verdict("a large site's pages by a small one's, requests/s", large.perSecond / small.perSecond, { least: 0.9 }),
+    verdict("the sitemap", sitemap.seconds, { most: 5 }, "s"),
+  ]),
+];
+await publish("sites", text.join("\n\n"), options.write);
+await sql.end();
+await ceiling.stop();
+await corestead.stop();
+
+function share(name: string, ms: number): string[] {
+  return [name, number(ms, 2), `${number((ms / anew.cpu) * 100, 0)} %`];
+}
+
+/** The page's two templates, parsed, with their values at hand. */
+function bareRendering(): { cpu: number } {
+  const engine = createSiteEngine();
+  const [page, layout] = [engine.parse(site.content + site.uncached), engine.parse(site.layout)];
+  const nothing = { paragraph: () => undefined, paragraphs: () => [], block: () => undefined };
+  const rendering = { timezone: "UTC", locale: "pl", usesClock: false, usesChance: false, ...nothing };
+  const values = Object.assign(Object.create(null), site.fields, {
+    page: site.fields,
+    layout: site.layoutFields,
+    params: {},
+  });
+  const render = () =>
+    engine.render(
+      layout,
+      Object.assign(Object.create(null), values, { content: engine.render(page, values, rendering) }),
+      rendering,
+    );
+  return { cpu: cpuEach(options.quick ? 200 : 600, render) };
+}
+
+/** Processor milliseconds of one call, after as many to warm up. */
+function cpuEach(times: number, run: () => unknown): number {
+  for (let index = 0; index < times; index++) run();
+  const before = process.cpuUsage();
+  for (let index = 0; index < times; index++) run();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000 / times;
+}
+
+async function queryCost(): Promise<number> {
+  const store = createRenderStore(sql);
+  const [found] = await sql<{ id: number }[]>`select id from cms_sites where code = 'small'`;
+  const state = await store.site(found?.id ?? 0);
+  if (!state) throw new Error("the site is not there");
+  const once = async () => {
+    const [page] = await store.pagesAt(state.site, ["big-anew"], false);
+    if (page) await store.groups(state.site, [page.id], false);
+  };
+  const times = options.quick ? 200 : 1000;
+  for (let index = 0; index < times; index++) await once();
+  const before = process.cpuUsage();
+  for (let index = 0; index < times; index++) await once();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000 / times;
+}
+
+async function readSitemap() {
+  const before = memoryOf(corestead.pid).now;
+  const ask = (path: string) =>
+    fetch(`http://127.0.0.1:${corestead.port}${path}`, { headers: { host: "all.large.test" } });
+  const all = { seconds: 0, files: 0, addresses: 0, megabytes: 0, firstMs: NaN, before, peak: before };
+  const read = async (path: string): Promise<string> => {
+    const started = performance.now();
+    const response = await ask(path);
+    const chunks: string[] = [];
+    const decoder = new TextDecoder();
+    for await (const chunk of response.body ?? []) {
+      if (Number.isNaN(all.firstMs)) all.firstMs = performance.now() - started;
+      chunks.push(decoder.decode(chunk, { stream: true }));
+      all.peak = Math.max(all.peak, memoryOf(corestead.pid).now);
+    }
+    const body = chunks.join("");
+    all.seconds += (performance.now() - started) / 1000;
+    all.files++;
+    all.megabytes += body.length / 1e6;
+    all.addresses += body.split("<url>").length - 1;
+    return body;
+  };
+  const first = await read("/sitemap.xml");
+  for (const [, path = ""] of first.matchAll(/<loc>http:\/\/all\.large\.test(\/sitemap-\d+\.xml)<\/loc>/g))
+    await read(path);
+  return all;
+}
