@@ -19,8 +19,9 @@ export interface Broadcast {
   /** Calls `run` when messages may have been missed. */
   onReset(run: () => void): () => void;
   /**
-   * Resolves when every process has heard all that was published so far. Whoever does not answer for five seconds is
-   * not waited for any more: it is gone, or disconnected and does not trust what it keeps.
+   * Resolves when every process has heard all that was published so far. Whoever has no session of the database any
+   * more, or does not answer for five seconds, is not waited for: it is gone, or disconnected and does not trust what it
+   * keeps.
    */
   flush(): Promise<void>;
   /** Whether messages of others reach this process now. */
@@ -31,12 +32,14 @@ export interface Broadcast {
 
 export interface BroadcastOptions {
   readonly sql: Sql;
-  /** Opens a pool of its own for the listening connection. */
+  /** Opens a pool of its own for the listening connection. Its application name ends with the process's id. */
   readonly listen: () => Sql;
   readonly processId: string;
   readonly log: Log;
   /** No other server process is there: nothing is sent, but the command line is still heard. */
   readonly solo?: boolean;
+  /** How long a process that does not answer is waited for; its standard is five seconds. */
+  readonly maxFlushMs?: number;
 }
 
 const channel = "corestead";
@@ -44,7 +47,9 @@ const windowMs = 5;
 // A notification holds less than 8000 bytes, and some of them name the sender.
 const maxMessageBytes = 7700;
 // A caller of flush waits no longer: the others do not trust what they keep while they are not connected.
-const maxFlushMs = 5000;
+const standardMaxFlushMs = 5000;
+// Long enough that a living process has heard that its connection was cut.
+const missedAfterMs = 250;
 const heartbeatMs = 10_000;
 
 type Pair = readonly [topic: string, payload: string];
@@ -60,7 +65,8 @@ interface Entry {
   readonly number: number;
 }
 
-export function createBroadcast({ sql, listen, processId, log, solo = false }: BroadcastOptions): Broadcast {
+export function createBroadcast(options: BroadcastOptions): Broadcast {
+  const { sql, listen, processId, log, solo = false, maxFlushMs = standardMaxFlushMs } = options;
   const listeners = new Map<string, Set<(payload: string, fromOtherProcess: boolean) => void>>();
   const resets = new Set<() => void>();
   const deliver = (topic: string, payload: string, fromOtherProcess: boolean) => {
@@ -86,10 +92,19 @@ export function createBroadcast({ sql, listen, processId, log, solo = false }: B
     else if (payload === "bye") outbox.part(from);
     else if (payload.startsWith(`heard ${processId} `)) outbox.hearFrom(from, Number(payload.split(" ")[2]));
   };
+  let missing: Promise<void> | undefined;
+  const dropMissing = () => {
+    missing ??= missingPeers(sql, processId, outbox.late())
+      .then((gone) => gone.forEach(outbox.part))
+      .catch((error: unknown) => log.debug("nobody knows which processes are gone", { error }))
+      .finally(() => (missing = undefined));
+  };
   const flush = async () => {
     if (solo) return;
     outbox.ask();
-    if (await outbox.settled(maxFlushMs)) return;
+    const looking = setInterval(dropMissing, missedAfterMs);
+    const settled = await outbox.settled(maxFlushMs).finally(() => clearInterval(looking));
+    if (settled) return;
     if (subscription?.healthy()) {
       log.warn("the listening connection does not answer: opening another");
       subscription.reopen();
@@ -136,6 +151,17 @@ export function createBroadcast({ sql, listen, processId, log, solo = false }: B
       await closing?.close();
     },
   };
+}
+
+/** Those of the processes whose listening connection is gone: they were killed, or have heard that it was cut. */
+async function missingPeers(sql: Sql, processId: string, peers: readonly string[]): Promise<string[]> {
+  if (peers.length === 0) return [];
+  const rows = await sql<{ id: string }[]>`
+    select id from unnest(${[processId, ...peers]}::text[]) as id
+    where exists (select from pg_stat_activity where application_name like '%' || id)`;
+  const there = new Set(rows.map(({ id }) => id));
+  // Behind a pooler that names the sessions itself nobody can be told from the others, not even we.
+  return there.has(processId) ? peers.filter((peer) => !there.has(peer)) : [];
 }
 
 /**
@@ -219,6 +245,8 @@ function createOutbox(sql: Sql, processId: string, log: Log, listening: () => bo
       look();
     },
     ask,
+    /** Who has not said yet that it heard all that was added. */
+    late: () => [...peers].filter(([, number]) => number < added).map(([peer]) => peer),
     /** What was sent while nobody listened here is never heard. */
     hearSent: () => hear(sent),
     /** Whether all that was added up to now was heard back within the time. Peers that did not answer are forgotten. */

@@ -112,7 +112,7 @@ type Parts = ReturnType<typeof createParts>;
 
 function createParts({ target, log, solo }: KernelOptions, sql: Sql) {
   const processId = crypto.randomUUID();
-  const pool = { max: 1, prepare: false, applicationName: "corestead listen" };
+  const pool = { max: 1, prepare: false, applicationName: `corestead listen ${processId}` };
   const broadcast = createBroadcast({ sql, listen: () => openPool(target, pool), processId, log, solo });
   const queue = createQueue({ sql, broadcast, log, processId, graceMs });
   const metrics = createMetrics();

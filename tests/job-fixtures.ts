@@ -38,6 +38,8 @@ export async function startTestDatabase(): Promise<TestDatabase> {
 interface ProcessOptions extends Partial<QueueOptions> {
   /** Of the schedules alone: a turned clock of the queue would end its leases. */
   readonly scheduleClock?: () => Date;
+  /** Of the broadcast. */
+  readonly maxFlushMs?: number;
 }
 
 /** All that one process of an installation has of this; `await using` stops it. */
@@ -46,7 +48,8 @@ export async function startProcess(target: DatabaseTarget, options: ProcessOptio
   const sql = openPool(target, { max: 5 });
   // The name is how a test finds the listening connection to end it.
   const listen = () => openPool(target, { max: 1, applicationName: `listen ${processId}` });
-  const broadcast = createBroadcast({ sql, listen, processId, log: silent });
+  const { maxFlushMs } = options;
+  const broadcast = createBroadcast({ sql, listen, processId, log: silent, ...(maxFlushMs && { maxFlushMs }) });
   await broadcast.start();
   const queue = createQueue({ sql, broadcast, log: silent, processId, pollMs: 50, graceMs: 200, ...options });
   const events = createEvents({ queue, log: silent });

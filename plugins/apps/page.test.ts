@@ -85,6 +85,22 @@ describe("who is shown an app", () => {
   });
 });
 
+test("on a site's host public apps are served, and a private one is none: nobody signs in there", async () => {
+  await app.post("/cms/sites.json", { site: { code: "shop", name: "Shop", locale: "en" } });
+  const domain = await app.post("/cms/domains.json", { domain: { name: "shop.test", site_code: "shop" } });
+  expect(domain.status).toBe(201);
+  const open = await make({ public: true, name: "On a site" });
+  const host = { host: "shop.test" };
+  const page = await visit(open.path, host);
+  expect([page.status, page.headers.get("content-security-policy")?.includes("sandbox")]).toEqual([200, true]);
+  const [file = ""] = page.text.match(/\/a\/-\/[\w.-]+/) ?? [];
+  expect((await visit(file, host)).status).toBe(200);
+  const core = /\/_rt\/[\w/]+\/core\.js/.exec(page.text)?.[0] ?? "";
+  expect((await visit(core, host)).status).toBe(200);
+  const closed = await make({ public: false });
+  expect((await visit(closed.path, host)).status).toBe(404);
+});
+
 describe("the page's headers", () => {
   test("the sandbox, and nothing from another host", async () => {
     const { path } = await make({ public: true });

@@ -10,6 +10,7 @@ export function runtimeRoutes(runtimes: AppRuntimes): Route[] {
       {
         summary: "A file that apps import in the browser",
         access: { open: "the same public libraries for every app" },
+        onSites: true,
         responses: { 200: "export …", 404: { error: "not found" } },
       },
       async ({ request, params: { hash, name } }) => {

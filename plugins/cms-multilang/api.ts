@@ -21,18 +21,21 @@ export type CmsRecord = Readonly<Record<string, unknown>> & { readonly id: numbe
 export interface CmsWrites {
   readonly tx: Tx;
   create(kind: CmsKind, body: unknown): Promise<CmsRecord>;
-  /** `ref` is an id or a code; of a domain, its name. Fields that the body leaves out stay as they are. */
-  update(kind: CmsKind, ref: string, body: unknown): Promise<CmsRecord>;
-  /** Makes the record of this code (of a domain: `name`), or changes it. */
+  /**
+   * `ref` is an id or a code; of a domain, its name. A code is unique in its site: without `siteCode` ("none" = of no
+   * site) it is taken where only one site has it, else 409. Fields that the body leaves out stay as they are.
+   */
+  update(kind: CmsKind, ref: string, body: unknown, siteCode?: string): Promise<CmsRecord>;
+  /** Makes the record of this code in the body's site (of a domain: of this `name`), or changes it. */
   put(kind: CmsKind, body: unknown): Promise<{ readonly record: CmsRecord; readonly made: boolean }>;
-  remove(kind: CmsKind, ref: string): Promise<void>;
-  find(kind: CmsKind, ref: string): Promise<CmsRecord | undefined>;
+  remove(kind: CmsKind, ref: string, siteCode?: string): Promise<void>;
+  find(kind: CmsKind, ref: string, siteCode?: string): Promise<CmsRecord | undefined>;
 }
 
 export interface Cms {
   /** Everything in one transaction; afterwards every process shows the sites as they are now. */
   change<T>(author: CmsAuthor, run: (writes: CmsWrites) => Promise<T>): Promise<T>;
-  find(accountId: number, kind: CmsKind, ref: string): Promise<CmsRecord | undefined>;
+  find(accountId: number, kind: CmsKind, ref: string, siteCode?: string): Promise<CmsRecord | undefined>;
   /** By the query parameters of the list, e.g. `new URLSearchParams({ site_code: "acme" })`; at most 1,000 a call. */
   list(
     accountId: number,

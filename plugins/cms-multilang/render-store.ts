@@ -208,12 +208,14 @@ export function createRenderStore(sql: Sql) {
       return row;
     },
 
-    /** Those of these pages, and those with these codes, in the order in which they are printed. */
+    /** Those of these pages, and those with these codes (the site's own first), in the order in which they are printed. */
     async paragraphs(site: SiteData, pageIds: readonly number[], codes: readonly string[]): Promise<ParagraphData[]> {
       return sql<ParagraphData[]>`
         select id, page_id, code, name, content, fields, position from cms_paragraphs
-        where account_id = ${site.accountId} and (site_id = ${site.id} or site_id is null)
-          and (page_id = any(${pageIds}::bigint[]) or code = any(${codes}::text[]))
+        where account_id = ${site.accountId} and (page_id = any(${pageIds}::bigint[]) or code = any(${codes}::text[]))
+          and (site_id = ${site.id} or site_id is null and not exists (
+            select 1 from cms_paragraphs o
+            where o.account_id = ${site.accountId} and o.site_id = ${site.id} and o.code = cms_paragraphs.code))
         order by position, id limit 500`;
     },
 

@@ -15,7 +15,7 @@ import {
   type TObject,
 } from "platform";
 import type { Author, RunChange } from "./change.ts";
-import type { Ref } from "./code.ts";
+import { siteRefOf, type Ref } from "./code.ts";
 import type { Documented, Kept, Resource } from "./resource.ts";
 
 const access = { privilege: "cms" } as const;
@@ -31,16 +31,25 @@ export function resourceRoutes<Body extends TObject, Row extends Kept>(
   resource: Resource<Body, Row>,
   told: Documented,
 ): Route[] {
-  const { name, plural, body: schema, writer } = resource;
+  const { name, plural, body: schema, writer, inSites } = resource;
   const path = `/cms/${plural}` as const;
   // To the types only the parameter's name matters.
   const one = `${path}/:id` as "/cms/records/:id";
   const a = /^[aeiou]/.test(name) ? `an ${name}` : `a ${name}`;
   const shown = (row: Row): Parameters<typeof ok> => [resource.toApi(row), { etag: etag(row.id, row.version) }];
-  const refIn = (id: string): Ref => {
-    const ref = resource.refOf(decoded(id));
+  const refIn = (id: string, query: URLSearchParams): Ref => {
+    const site = inSites ? siteRefOf(query.get("site_code")) : undefined;
+    const ref = resource.refOf(decoded(id), site);
     if (!ref) throw notFound();
     return ref;
+  };
+
+  // What every call for one record has in common.
+  const addressing = inSites && {
+    query: { site_code: `of which site; only needed where several sites have ${a} of this code` },
+  };
+  const ambiguous = inSites && {
+    409: { error: `several sites have the ${name} main: name the site, e.g. ?site_code=acme or ?site_code=shop` },
   };
 
   return [
@@ -61,9 +70,9 @@ export function resourceRoutes<Body extends TObject, Row extends Kept>(
     route(
       "GET",
       one,
-      { summary: `One ${name}, by id or code`, access, responses: { 200: told.example } },
-      async ({ caller, params }) => {
-        const row = await resource.find(sql, caller.account.id, refIn(params.id));
+      { summary: `One ${name}, by id or code`, access, ...addressing, responses: { 200: told.example, ...ambiguous } },
+      async ({ caller, params, query }) => {
+        const row = await resource.find(sql, caller.account.id, refIn(params.id, query));
         if (!row) throw notFound();
         return ok(...shown(row));
       },
@@ -91,10 +100,11 @@ export function resourceRoutes<Body extends TObject, Row extends Kept>(
         access,
         body: { key: name, schema },
         request: told.change,
-        responses: { 200: told.example, 412: { error: "the object has changed since you read it" } },
+        ...addressing,
+        responses: { 200: told.example, ...ambiguous, 412: { error: "the object has changed since you read it" } },
       },
-      async ({ request, caller, host, params, body }) => {
-        const ref = refIn(params.id);
+      async ({ request, caller, host, params, query, body }) => {
+        const ref = refIn(params.id, query);
         const expected = (id: number) => expectedVersion(request, id);
         const row = await run(authorOf(caller, host), (change) => writer.update(change, ref, body, expected));
         return ok(...shown(row));
@@ -107,10 +117,11 @@ export function resourceRoutes<Body extends TObject, Row extends Kept>(
         summary: `Delete ${a}`,
         description: [told.deleting, ifMatch].filter(Boolean).join(" "),
         access,
-        responses: { 204: null },
+        ...addressing,
+        responses: { 204: null, ...ambiguous },
       },
-      async ({ request, caller, host, params }) => {
-        const ref = refIn(params.id);
+      async ({ request, caller, host, params, query }) => {
+        const ref = refIn(params.id, query);
         const expected = (id: number) => expectedVersion(request, id);
         await run(authorOf(caller, host), (change) => writer.remove(change, ref, expected));
         return noContent();

@@ -1,6 +1,6 @@
 /** What a kind of record is to the routes, to imports and to commands: they treat all seven alike. */
 import type { Page, Queryable, Static, TObject } from "platform";
-import type { Ref } from "./code.ts";
+import type { Ref, SiteRef } from "./code.ts";
 import type { Writer } from "./write.ts";
 
 export interface Listed<Row> {
@@ -20,8 +20,10 @@ export interface Resource<Body extends TObject, Row extends Kept> {
   readonly plural: string;
   readonly body: Body;
   readonly writer: Writer<Static<Body>, Row>;
+  /** Whether its codes are unique in their site, so that an address may have to name that. */
+  readonly inSites: boolean;
   /** The id or code of an address; undefined = neither. */
-  readonly refOf: (text: string) => Ref | undefined;
+  readonly refOf: (text: string, site?: SiteRef) => Ref | undefined;
   readonly find: (db: Queryable, accountId: number, ref: Ref) => Promise<Row | undefined>;
   readonly list: (accountId: number, query: URLSearchParams, page: Page) => Promise<Listed<Row>>;
   readonly toApi: (row: Row) => Readonly<Record<string, unknown>>;

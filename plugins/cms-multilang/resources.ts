@@ -39,7 +39,7 @@ export function createResources({ ctx, accounts }: Needed) {
   const articles = createArticleStore(sql);
   const siteWriter = createSites({ ctx, store: sites, pages, articles });
   return {
-    site: resource("site", "sites", SiteBody, siteWriter, sites, siteToApi),
+    site: { ...resource("site", "sites", SiteBody, siteWriter, sites, siteToApi), inSites: false },
     domain: {
       ...resource(
         "domain",
@@ -49,6 +49,7 @@ export function createResources({ ctx, accounts }: Needed) {
         domains,
         domainToApi,
       ),
+      inSites: false,
       refOf: domainRefOf,
     },
     layout: resource("layout", "layouts", LayoutBody, createLayouts({ store: layouts, sites }), layouts, layoutToApi),
@@ -94,7 +95,7 @@ function resource<Body extends TObject, Row extends Kept>(
   toApi: Resource<Body, Row>["toApi"],
 ): Resource<Body, Row> {
   const list: Resource<Body, Row>["list"] = (accountId, query, page) => store.list(accountId, filtersOf(query), page);
-  return { name, plural, body, writer, refOf, find: store.find, list, toApi };
+  return { name, plural, body, writer, inSites: true, refOf, find: store.find, list, toApi };
 }
 
 /** A domain is addressed by its id or its name. */

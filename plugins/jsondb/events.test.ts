@@ -351,7 +351,7 @@ describe("no change is missed", () => {
     const follower = await follow(db, { origin: other.origin });
     await app.sql`
       select pg_terminate_backend(pid) from pg_stat_activity
-      where datname = current_database() and application_name = 'corestead listen'`;
+      where datname = current_database() and application_name like 'corestead listen %'`;
     await create(db, { n: 1 });
     await eventually(() => follower.events.length === 1);
     expect(told(follower)).toEqual([["create", 1]]);

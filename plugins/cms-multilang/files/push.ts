@@ -212,9 +212,9 @@ async function removeExtra(work: Work, found: Difference): Promise<void> {
   }
 }
 
-/** The site itself is addressed by the code given on the command line, all else by the file's name. */
+/** The site itself is addressed by the code given on the command line, all else by the file's name, within it. */
 function refTo(record: SiteRecord, site: string): Ref {
-  return { code: record.kind === "site" ? site : record.code };
+  return record.kind === "site" ? { code: site } : { code: record.code, site: { code: site } };
 }
 
 function bodyOf({ kind, code, values }: SiteRecord, site: string): Values {

@@ -2,7 +2,8 @@
 --
 -- A composite foreign key carries the account and the site along, so that rows of two accounts or two sites can never
 -- join, whatever a query forgets. Codes are unique in their site; `code` stands before `site_id` in those constraints, so
--- that a code without a site is found by them too. `revision` of a site grows in the transaction of every change of anything of the site.
+-- that a code without a site is found by them too. `revision` of a site grows in the transaction of every change of
+-- anything of the site.
 
 create table cms_sites (
   id bigint generated always as identity primary key,
