@@ -1,6 +1,6 @@
 /** A plugin's function in a guarded process: what goes wrong inside of it stays there. */
 import { afterAll, afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdtempSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createChild, type Child, type ChildOptions } from "./child.ts";
@@ -129,6 +129,32 @@ describe("a child", () => {
     expect((await echo(child)).runs).toBe(1);
   });
 
+  test("that was warmed and is never asked is stopped too", async () => {
+    const own = () =>
+      readdirSync("/proc").filter((pid) => {
+        const command = tryRead(`/proc/${pid}/cmdline`);
+        return (
+          /\0child\0odd\0work\0/.test(command) && tryRead(`/proc/${pid}/status`).includes(`PPid:\t${process.pid}\n`)
+        );
+      });
+    const before = new Set(own());
+    start({ idleMs: 1_000, warmAfterMs: 0 }).warm();
+    let warmed: string[] = [];
+    while (warmed.length === 0) {
+      await Bun.sleep(10);
+      warmed = own().filter((pid) => !before.has(pid));
+    }
+    await gone(Number(warmed[0]));
+  });
+
+  test("refuses who has waited too long", async () => {
+    const child = start({ maxWaitMs: 300, timeLimitMs: 1_500 });
+    const running = reasonOf(child.run({ do: "loop" }));
+    expect(await reasonOf(child.run({ do: "echo" }))).toBe("busy");
+    expect(await running).toBe("timeout");
+    expect((await echo(child)).runs).toBe(1);
+  });
+
   test("takes only so many that wait", async () => {
     const child = start({ maxQueued: 2, timeLimitMs: 1_000 });
     const running = reasonOf(child.run({ do: "loop" }));
@@ -186,5 +212,13 @@ function isRunning(pid: number): boolean {
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
   } catch {
     return false;
+  }
+}
+
+function tryRead(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
   }
 }

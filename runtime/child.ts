@@ -22,6 +22,8 @@ export interface ChildOptions {
   readonly maxResultBytes?: number;
   /** Runs that wait; one more is refused with the reason `busy`. */
   readonly maxQueued?: number;
+  /** One that has waited so long is refused too: its client's connection would end before its turn and its run. */
+  readonly maxWaitMs?: number;
   /** A process is replaced after so many runs, */
   readonly maxRuns?: number;
   /** or when it has come to hold so much memory, */
@@ -29,6 +31,8 @@ export interface ChildOptions {
   /** and stopped when it had nothing to do for so long. */
   readonly idleMs?: number;
   readonly env?: Readonly<Record<string, string>>;
+  /** `warm` gives the server a moment for itself first. */
+  readonly warmAfterMs?: number;
   /** Programs of the executable (generated.ts) by the variable that tells the child where they are. */
   readonly programs?: Readonly<Record<string, string>>;
 }
@@ -54,6 +58,8 @@ interface Run {
   readonly input: unknown;
   readonly resolve: (output: unknown) => void;
   readonly reject: (error: unknown) => void;
+  /** Ends its waiting. */
+  readonly expiry: ReturnType<typeof setTimeout>;
 }
 
 interface Slot {
@@ -67,9 +73,11 @@ const defaults = {
   memoryBytes: 1 << 30,
   maxResultBytes: 8_000_000,
   maxQueued: 32,
+  maxWaitMs: 40_000,
   maxRuns: 500,
   maxIdleBytes: 400_000_000,
-  idleMs: 600_000,
+  idleMs: 3_600_000,
+  warmAfterMs: 2_000,
 };
 /** A run that takes so long is likely to be cut off: the process after it starts meanwhile. */
 const suspiciousMs = 2_000;
@@ -84,6 +92,7 @@ export function createChild(setup: ChildSetup): Child {
   let folder: string | undefined;
   let standby: ChildProcess | undefined;
   let idleTimer: ReturnType<typeof setTimeout> | undefined;
+  let warmTimer: ReturnType<typeof setTimeout> | undefined;
   let stopped = false;
 
   const start = (): ChildProcess => {
@@ -149,6 +158,7 @@ export function createChild(setup: ChildSetup): Child {
       const [slot] = idle.splice(at, 1);
       const run = waiting.shift();
       if (!slot || !run) return;
+      clearTimeout(run.expiry);
       void work(slot, run)
         .then(run.resolve, run.reject)
         .finally(() => {
@@ -160,6 +170,11 @@ export function createChild(setup: ChildSetup): Child {
     idleTimer = setTimeout(rest, options.idleMs);
     idleTimer.unref();
   };
+  const warm = (): void => {
+    if (slots.some(({ process }) => process?.alive)) return;
+    prepare();
+    pump(); // nobody may ever ask for it
+  };
 
   return {
     run(input) {
@@ -167,17 +182,27 @@ export function createChild(setup: ChildSetup): Child {
       if (waiting.length >= options.maxQueued)
         return Promise.reject(new ChildFault("busy", `${waiting.length} others wait already`));
       return new Promise((resolve, reject) => {
-        waiting.push({ input, resolve, reject });
+        const expiry = setTimeout(() => {
+          waiting.splice(waiting.indexOf(run), 1);
+          reject(new ChildFault("busy", `others took more than ${options.maxWaitMs} ms`));
+        }, options.maxWaitMs);
+        const run: Run = { input, resolve, reject, expiry };
+        waiting.push(run);
         pump();
       });
     },
     warm() {
-      if (slots.every(({ process }) => !process?.alive)) prepare();
+      warmTimer ??= setTimeout(warm, options.warmAfterMs);
+      warmTimer.unref();
     },
     async stop() {
       stopped = true;
       clearTimeout(idleTimer);
-      for (const { reject } of waiting.splice(0)) reject(new ChildFault("stopped", "the server stops"));
+      clearTimeout(warmTimer);
+      for (const { reject, expiry } of waiting.splice(0)) {
+        clearTimeout(expiry);
+        reject(new ChildFault("stopped", "the server stops"));
+      }
       rest();
       if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
     },

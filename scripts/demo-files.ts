@@ -1,26 +1,33 @@
 /**
- * Writes sites/demo/files.ts: the demo site's files as literal imports, which the compiler of the binary needs.
+ * Writes sites/demo/files.js: the demo's files as literal imports, which the compiler of the binary needs. It is no
+ * TypeScript, since that would take the apps' sources for modules of ours.
  *
  *     bun scripts/demo-files.ts
  */
 import { join, resolve } from "node:path";
 
-const root = resolve(import.meta.dir, "..");
-export const demoIndex = join(root, "sites/demo/files.ts");
+const demo = resolve(import.meta.dir, "../sites/demo");
+export const demoIndex = join(demo, "files.js");
 
 export async function demoIndexText(): Promise<string> {
-  const glob = new Bun.Glob("**/*.{yaml,liquid}");
-  const files = [...glob.scanSync(join(root, "sites/demo/site"))].toSorted();
-  const imports = files.map((file, at) => `import file${at} from "./site/${file}" with { type: "text" };`);
-  const entries = files.map((file, at) => `  [${JSON.stringify(file)}, file${at}],`);
-  return `// Made by scripts/demo-files.ts; tests/demo-files.test.ts says when it is stale.
-${imports.join("\n")}
+  const site = index("site", "siteFiles", "**/*.{yaml,liquid}");
+  const apps = index("apps", "appFiles", "*/app.*");
+  return `// Made by scripts/demo-files.ts; tests/demo.test.ts says when it is stale.
+${[...site.imports, ...apps.imports].join("\n")}
 
 /** Text by path: the folder of \`corestead site push\`. */
-export const siteFiles: ReadonlyMap<string, string> = new Map<string, string>([
-${entries.join("\n")}
-]);
-`;
+${site.map}
+/** Text by path: each app's app.json and its source. */
+${apps.map}`;
+}
+
+function index(folder: string, name: string, pattern: string) {
+  const files = [...new Bun.Glob(pattern).scanSync(join(demo, folder))].toSorted();
+  const entries = files.map((file, at) => `  [${JSON.stringify(file)}, ${folder}${at}],`);
+  return {
+    imports: files.map((file, at) => `import ${folder}${at} from "./${folder}/${file}" with { type: "text" };`),
+    map: `export const ${name} = new Map([\n${entries.join("\n")}\n]);\n`,
+  };
 }
 
 if (import.meta.main) await Bun.write(demoIndex, await demoIndexText());

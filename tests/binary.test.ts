@@ -92,6 +92,32 @@ describe("in a folder with nothing but a plugin", () => {
     expect((await post("gone")).json).toEqual({ error: "not found" });
   });
 
+  test("an app of every engine compiles, and its page and what it imports are served", async () => {
+    const sources = {
+      svelte: `<script lang="ts">let n: number = $state(0);</script><p class="p-4" onclick={() => n++}>{n}</p>`,
+      vue: `<script setup lang="ts">const n: number = 1;</script><template><p class="p-4">{{ n }}</p></template>`,
+      react: `export default function App(): unknown { return <p className="p-4">1</p>; }`,
+      js: `import { createApp } from "vue"; createApp({}).mount("#core-app");`,
+      html: "<p>1</p>",
+      kaboom: "kaboom(); const speed: number = 1;",
+      phaser: "new Phaser.Game({});",
+    };
+    for (const [engine, source_code] of Object.entries(sources)) {
+      const app = { name: engine, app_engine: engine, css_engine: "tailwind", source_code, public: true };
+      const made = await server.request("POST", "/core/apps.json", { app }, { token });
+      expect({ engine, status: made.status }).toEqual({ engine, status: 201 });
+      const page = await server.request("GET", `/a/${made.json.url_code}`, undefined, { token: null });
+      expect(page.status).toBe(200);
+      for (const [, address = ""] of page.text.matchAll(/(?:src|href)="(\/[^"]+)"/g)) {
+        const { status } = await server.request("GET", address, undefined, { token: null });
+        expect({ address, status }).toEqual({ address, status: 200 });
+      }
+    }
+    const app = { name: "wrong", app_engine: "svelte", source_code: `<script>import "fs"</script>` };
+    const refused = await server.request("POST", "/core/apps.json", { app }, { token });
+    expect(refused.json).toEqual({ source_code: [expect.stringMatching(/^1:16 "fs" cannot be imported/)] });
+  });
+
   test("commands work beside the server", async () => {
     const made = await run([...corestead, "token", "create", "--user", "admin", "--name", "cli"], { cwd, env });
     expect(made.stderr).toBe("");

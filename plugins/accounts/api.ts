@@ -39,6 +39,8 @@ export interface NewAccount {
   readonly accountId: number;
   /** Its administrator. */
   readonly userId: number;
+  /** Where it is reached; null = at `BASE_URL`. */
+  readonly host: string | null;
   /** The one that an empty database is filled with. */
   readonly first: boolean;
 }
@@ -66,7 +68,7 @@ export interface Accounts {
   unitsOf(accountId: number, userId: number): Promise<readonly Unit[]>;
   /** Whether any plugin declares this privilege. */
   isPrivilege(name: string): boolean;
-  /** Calls `run` in the transaction that makes an account; its lines are shown once. */
+  /** Calls `run` in the transaction that makes an account: its lines are shown once, and what it throws refuses that. */
   onAccountCreated(run: (account: NewAccount, tx: Tx) => Promise<readonly string[]>): void;
   /**
    * Calls `run` in the transaction that changes a person's password, with the token that asked for it (null: a command).

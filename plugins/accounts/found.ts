@@ -35,7 +35,7 @@ export async function foundAccount(tx: Tx, { accountStore, userStore, hooks }: N
     passwordHash: await hashPassword(password),
   });
   const lines = [founding.password ? `Administrator: ${login}` : `Administrator: ${login}, password: ${password}`];
-  for (const run of hooks) lines.push(...(await run({ accountId, userId, first }, tx)));
+  for (const run of hooks) lines.push(...(await run({ accountId, userId, host: account.host, first }, tx)));
   return lines;
 }
 

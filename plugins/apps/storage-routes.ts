@@ -50,13 +50,18 @@ export function storageRoutes({ ctx, serving, store, databases, limit }: Needed)
     route(
       "GET",
       "/core/apps/:id/storage/:key",
-      { summary: "One stored value", ...shared, responses: { 200: example, 404: { error: "not found" } } },
+      {
+        summary: "One stored value",
+        ...shared,
+        query: { or_null: "1 = answer null where there is none, not 404" },
+        responses: { 200: example, 404: { error: "not found" } },
+      },
       async (input) => {
         const { whose, headers } = await whoseIs(input);
         const key = keyOf(input.params.key);
         const value = await store.get(whose, key);
-        if (value === undefined) throw notFound();
-        return jsonText(200, `{"key":${JSON.stringify(key)},"value":${value}}`, headers);
+        if (value === undefined && !input.query.has("or_null")) throw notFound();
+        return jsonText(200, `{"key":${JSON.stringify(key)},"value":${value ?? "null"}}`, headers);
       },
     ),
     route(

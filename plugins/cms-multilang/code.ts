@@ -23,13 +23,18 @@ export type Ref = ({ readonly id: number } | { readonly code: string }) & { read
 export function refOf(text: string, site?: SiteRef): Ref | undefined {
   const where = site === undefined ? {} : { site };
   if (/^[1-9]\d{0,14}$/.test(text)) return { id: Number(text), ...where };
-  return text.length <= maxCode && new RegExp(codePattern).test(text) ? { code: text, ...where } : undefined;
+  return isCode(text) ? { code: text, ...where } : undefined;
 }
 
 /** `?site_code=` of an address; "none" = of no site. */
 export function siteRefOf(siteCode: string | null | undefined): SiteRef | undefined {
   if (!siteCode) return undefined;
-  return siteCode === "none" ? null : { code: siteCode };
+  if (siteCode === "none") return null;
+  return isCode(siteCode) ? { code: siteCode } : { id: 0 }; // what can be no code is no site's
+}
+
+function isCode(text: string): boolean {
+  return text.length <= maxCode && new RegExp(codePattern).test(text);
 }
 
 /** "Zażółć Gęślą" -> "zazolc-gesla"; what makes no code is called by its kind. */

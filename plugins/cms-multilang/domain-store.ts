@@ -47,6 +47,20 @@ export function createDomainStore(sql: Sql) {
       return row;
     },
 
+    /** Nobody else takes this host, with whatever port, for a domain or an account before the transaction ends. */
+    async holdHost(tx: Tx, host: string): Promise<void> {
+      await tx`select pg_advisory_xact_lock(hashtextextended(${nameOf(host)}, ${hostLock}))`;
+    },
+
+    /** A domain, of whichever account, that answers where this host does. A name without a port stands for all ports. */
+    async meeting(tx: Tx, host: string): Promise<string | undefined> {
+      const name = nameOf(host);
+      const [row] = await tx<{ name: string }[]>`
+        select name from cms_domains
+        where name = ${host} or name = ${name} or (${host === name} and name like ${`${name}:%`}) order by id limit 1`;
+      return row?.name;
+    },
+
     async primaryOf(tx: Tx, accountId: number, siteId: number): Promise<number | undefined> {
       const [row] = await tx<{ id: number }[]>`
         select id from cms_domains where account_id = ${accountId} and site_id = ${siteId} and is_primary`;
@@ -98,6 +112,14 @@ export function createDomainStore(sql: Sql) {
       await tx`delete from cms_domains where account_id = ${accountId} and id = ${id}`;
     },
   };
+}
+
+/** One number for all locks of hosts. */
+const hostLock = 20_611;
+
+/** "example.com:8080" -> "example.com" */
+function nameOf(host: string): string {
+  return host.replace(/:\d+$/, "");
 }
 
 /** A domain as the API shows it. */

@@ -12,6 +12,18 @@ import { mustStay, orNull, siteOf, there, type Mistakes, type Writer } from "./w
 export const DomainBody = Type.Object({ name: nameField(), locale: localeField(), primary: flag(), ...siteRef() });
 export type DomainBody = Static<typeof DomainBody>;
 
+/** Refuses a new account on a site's host, where nobody could reach it. */
+export function keepHosts(accounts: Pick<Accounts, "onAccountCreated">, store: DomainStore): void {
+  accounts.onAccountCreated(async ({ host }, tx) => {
+    if (host === null) return [];
+    const name = host.replace(/\.(?=:|$)/, "");
+    await store.holdHost(tx, name);
+    const domain = await store.meeting(tx, name);
+    if (domain !== undefined) throw new Error(`${domain} is a domain of a site already`);
+    return [];
+  });
+}
+
 interface Needed {
   readonly store: DomainStore;
   readonly sites: SiteStore;
@@ -28,6 +40,7 @@ export function createDomains({ store, sites, accounts, origin }: Needed): Write
       return "";
     }
     const { host } = clean;
+    await store.holdHost(tx, host);
     const own = host === asked || host === new URL(origin()).host;
     if (own || (await accounts.isAccountHost(host, tx))) wrong.add("name", "is the address of an account");
     return host;

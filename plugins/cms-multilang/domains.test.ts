@@ -82,6 +82,45 @@ test("an account's own address is no site's", async () => {
   expect((await app.patch("/cms/domains/fine.test.json", { domain: { name: "main.example.com" } })).status).toBe(422);
 });
 
+test("a site's host is no new account's, with or without a port", async () => {
+  const site = await newSite();
+  await add(site, "kept.test");
+  await add(site, "ported.test:8080");
+  const create = app.app.commands.find(({ name }) => name === "account create");
+  const cases: [string, string | undefined][] = [
+    ["kept.test", "kept.test"],
+    ["http://KEPT.test.:3000", "kept.test"],
+    ["ported.test", "ported.test:8080"],
+    ["ported.test:8080", "ported.test:8080"],
+    ["ported.test:9090", undefined],
+    ["www.kept.test", undefined],
+    ["kept_test", undefined],
+  ];
+  for (const [host, taken] of cases) {
+    const made = await create?.run({ name: "New", host }).then(
+      () => undefined,
+      (error: Error) => error.message,
+    );
+    expect(`${host}: ${made}`).toBe(`${host}: ${taken && `${taken} is a domain of a site already`}`);
+  }
+  const [rows] = await app.sql`select count(*) as count from accounts where name = 'New'`;
+  expect(rows?.["count"]).toBe(3);
+});
+
+test("of a domain and an account that are made at one host at once, one is", async () => {
+  const site = await newSite();
+  const create = app.app.commands.find(({ name }) => name === "account create");
+  for (let round = 0; round < 5; round++) {
+    const host = `meeting-${round}.test`;
+    const account = create?.run({ name: "Meeting", host }).then(
+      () => 1,
+      () => 0,
+    );
+    const [hasAccount, domain] = await Promise.all([account, add(site, host)]);
+    expect((hasAccount ?? 0) + (domain.status === 201 ? 1 : 0)).toBe(1);
+  }
+});
+
 test("a domain with a port is addressed as it is, or percent-encoded", async () => {
   const site = await newSite();
   await add(site, "Port.test:8080");

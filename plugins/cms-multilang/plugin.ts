@@ -1,12 +1,18 @@
 import { definePlugin } from "platform";
 import { accounts } from "../accounts/api.ts";
 import { cms } from "./api.ts";
+import { createCareStore } from "./care-store.ts";
+import { careRoutes } from "./care-routes.ts";
+import { createCare } from "./care/check.ts";
 import { createRunChange } from "./change.ts";
+import { createDomainStore } from "./domain-store.ts";
+import { keepHosts } from "./domain.ts";
 import { articleExample, pageExample } from "./examples.ts";
 import migration from "./migrations/001_cms.sql" with { type: "text" };
 import cmsApi from "./prompts/cms_api.md" with { type: "text" };
 import { siteCommandFacts, siteCommands } from "./files/commands.ts";
 import { createPush, pushFiles } from "./files/push.ts";
+import { createRenderStore } from "./render-store.ts";
 import { createSiteRendering } from "./render/rendering.ts";
 import { createResources } from "./resources.ts";
 import { cmsRoutes } from "./routes.ts";
@@ -30,11 +36,14 @@ export default definePlugin({
   async setup(ctx) {
     const { sql } = ctx;
     const { sites, door, routes } = await createSiteRendering({ ctx, accounts: ctx.services.accounts });
+    keepHosts(ctx.services.accounts, createDomainStore(sql));
     const resources = createResources({ ctx, accounts: ctx.services.accounts });
     const run = createRunChange({ ctx, store: createSiteStore(sql), sites });
+    const scheme = () => new URL(ctx.origin()).protocol;
+    const care = createCare({ store: createCareStore(sql), render: createRenderStore(sql), scheme });
     const push = createPush({ run, resources });
     return {
-      routes: [...cmsRoutes({ sql, run, resources }), ...routes],
+      routes: [...cmsRoutes({ sql, run, resources }), ...careRoutes({ sql, resources, care }), ...routes],
       door,
       commands: siteCommands({ ctx, accounts: ctx.services.accounts, resources, push }),
       service: { ...createCms({ sql, run, resources }), pushFiles: pushFiles(push) },

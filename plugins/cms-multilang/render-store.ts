@@ -201,6 +201,20 @@ export function createRenderStore(sql: Sql) {
       return groups;
     },
 
+    /** See `groupsOf`. */
+    async related(site: SiteData, roots: readonly number[], paths: readonly string[]): Promise<Variant[]> {
+      return sql<Variant[]>`
+        with found as (
+          select id from cms_pages where account_id = ${site.accountId} and id = any(${roots}::bigint[])
+          union
+          select id from cms_pages where account_id = ${site.accountId} and based_on_page_id = any(${roots}::bigint[])
+          union
+          select id from cms_pages where site_id = ${site.id} and path = any(${paths}::text[]))
+        select p.id, p.path, p.locale, p.based_on_page_id from found f join cms_pages p on p.id = f.id
+        where p.account_id = ${site.accountId} and p.site_id = ${site.id} and p.active
+          and p.kind <> all(${errorKinds}::text[])`;
+    },
+
     async layout({ accountId, id }: SiteData, layoutId: number): Promise<LayoutData | undefined> {
       const [row] = await sql<LayoutData[]>`
         select id, code, name, content, fields from cms_layouts

@@ -43,11 +43,10 @@ export function createCms({ sql, run, resources }: Needed): Omit<Cms, "pushFiles
       remove: (kind, ref, site) => calls[kind].remove(change, ref, siteRefOf(site)),
       put: async (kind, body) => {
         const key = kind === "domain" ? "name" : "code";
-        const { [key]: ref, site_code: site, page_code: page } = Object(body) as Readonly<Record<string, unknown>>;
+        const { [key]: ref } = valuesOf(body);
         if (typeof ref !== "string") throw invalid({ [key]: ["is required"] });
-        // A paragraph that names no site is of its page's, else of none.
-        const place = kind !== "paragraph" || site ? site : page ? (await find("page", `${page}`))?.["site_code"] : "none";
-        const known = await find(kind, ref, typeof place === "string" ? place : undefined);
+        const place = await placeOf(kind, valuesOf(body), find);
+        const known = await find(kind, ref, place);
         if (!known) return { record: await calls[kind].create(change, body), made: true };
         return { record: await calls[kind].update(change, `${known.id}`, body), made: false };
       },
@@ -59,6 +58,23 @@ export function createCms({ sql, run, resources }: Needed): Omit<Cms, "pushFiles
     find: (accountId, kind, ref, site) => calls[kind].find(sql, accountId, ref, siteRefOf(site)),
     list: (accountId, kind, query) => calls[kind].list(accountId, query),
   };
+}
+
+/** The site that a body is of: of a paragraph that names none its page's, else none at all. */
+async function placeOf(kind: CmsKind, body: Values, find: CmsWrites["find"]): Promise<string | undefined> {
+  const { site_code: site, page_code: page } = body;
+  if (typeof site === "string" && site !== "") return site;
+  if (kind !== "paragraph") return undefined;
+  if (typeof page !== "string" || page === "") return "none";
+  const code = (await find("page", page))?.["site_code"];
+  return typeof code === "string" ? code : undefined;
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** What the fields of a body are is checked by the kind's own schema. */
+function valuesOf(body: unknown): Values {
+  return Object(body) as Values;
 }
 
 function callsOf<Body extends TObject, Row extends Kept>(resource: Resource<Body, Row>): Calls {

@@ -17,10 +17,12 @@ function numbers(seed: number): (below: number) => number {
 }
 
 test("any mixture of changes at once ends in refusals, never in a fault, and every rule holds", async () => {
-  const site_code = "stress";
-  await app.post("/cms/sites.json", { site: { code: site_code, name: "Stress" } });
+  for (const code of ["stress", "other"]) await app.post("/cms/sites.json", { site: { code, name: code } });
   const next = numbers(7);
   const one = (kind: string) => `${kind}-${next(4)}`;
+  /** Most is of one site, so that it meets; the rest has the same codes in the other one. */
+  const site = () => (next(5) ? "stress" : "other");
+  const of = () => (next(3) ? `?site_code=${site()}` : "");
   const path = () => ["", "a", "b", "c/d", "e"][next(5)];
   const locale = () => [null, "pl", "en"][next(3)];
   const pageFields = () => ({
@@ -29,26 +31,45 @@ test("any mixture of changes at once ends in refusals, never in a fault, and eve
     ...(next(2) && { layout_code: next(3) ? one("layout") : null }),
   });
   const choices: (() => readonly [string, string, object?])[] = [
-    () => ["POST", "/cms/pages", { page: { code: one("page"), site_code, ...pageFields() } }],
-    () => ["PATCH", `/cms/pages/${one("page")}`, { page: pageFields() }],
-    () => ["PATCH", `/cms/pages/${one("page")}`, { page: { ...pageFields(), code: one("page") } }],
-    () => ["DELETE", `/cms/pages/${one("page")}`],
-    () => ["POST", "/cms/layouts", { layout: { code: one("layout"), site_code } }],
-    () => ["DELETE", `/cms/layouts/${one("layout")}`],
+    () => ["POST", "/cms/pages", { page: { code: one("page"), site_code: site(), ...pageFields() } }],
+    () => ["PATCH", `/cms/pages/${one("page")}${of()}`, { page: pageFields() }],
+    () => ["PATCH", `/cms/pages/${one("page")}${of()}`, { page: { ...pageFields(), code: one("page") } }],
+    () => ["DELETE", `/cms/pages/${one("page")}${of()}`],
+    () => ["POST", "/cms/layouts", { layout: { code: one("layout"), site_code: site() } }],
+    () => ["DELETE", `/cms/layouts/${one("layout")}${of()}`],
     () => ["POST", "/cms/paragraphs", { paragraph: { code: one("paragraph"), page_code: one("page") } }],
     () => ["POST", "/cms/paragraphs", { paragraph: { code: one("paragraph") } }],
-    () => ["PATCH", `/cms/paragraphs/${one("paragraph")}`, { paragraph: { page_code: next(2) ? one("page") : null } }],
-    () => ["DELETE", `/cms/paragraphs/${one("paragraph")}`],
-    () => ["POST", "/cms/categories", { category: { code: one("category"), site_code, path: next(2) ? "x" : null } }],
-    () => ["DELETE", `/cms/categories/${one("category")}`],
+    () => [
+      "PATCH",
+      `/cms/paragraphs/${one("paragraph")}${of()}`,
+      { paragraph: { page_code: next(2) ? one("page") : null } },
+    ],
+    () => ["DELETE", `/cms/paragraphs/${one("paragraph")}${of()}`],
+    () => [
+      "POST",
+      "/cms/categories",
+      { category: { code: one("category"), site_code: site(), path: next(2) ? "x" : null } },
+    ],
+    () => ["DELETE", `/cms/categories/${one("category")}${of()}`],
     () => [
       "POST",
       "/cms/articles",
-      { article: { title: one("article"), site_code, category_code: one("category"), categories: [one("category")] } },
+      {
+        article: {
+          title: one("article"),
+          site_code: site(),
+          category_code: one("category"),
+          categories: [one("category")],
+        },
+      },
     ],
-    () => ["PATCH", `/cms/articles/${one("article")}`, { article: { categories: [one("category"), one("category")] } }],
-    () => ["DELETE", `/cms/articles/${one("article")}`],
-    () => ["POST", "/cms/domains", { domain: { name: `${one("d")}.test`, site_code, primary: next(2) === 1 } }],
+    () => [
+      "PATCH",
+      `/cms/articles/${one("article")}${of()}`,
+      { article: { categories: [one("category"), one("category")] } },
+    ],
+    () => ["DELETE", `/cms/articles/${one("article")}${of()}`],
+    () => ["POST", "/cms/domains", { domain: { name: `${one("d")}.test`, site_code: site(), primary: next(2) === 1 } }],
     () => ["PATCH", `/cms/domains/${one("d")}.test`, { domain: { primary: true } }],
     () => ["DELETE", `/cms/domains/${one("d")}.test`],
     () => ["PATCH", "/cms/sites/stress", { site: { multilang: next(2) === 1 } }],
@@ -57,13 +78,13 @@ test("any mixture of changes at once ends in refusals, never in a fault, and eve
   const worker = async () => {
     for (let step = 0; step < 120; step++) {
       const [method, address, body] = choices[next(choices.length)]?.() ?? ["GET", "/cms/sites"];
-      const { status, text } = await app.request(method, `${address}.json`, body);
-      expect(`${method} ${address} ${status} ${text}`).toMatch(/ (200|201|204|404|422) /);
+      const { status, text } = await app.request(method, address, body);
+      expect(`${method} ${address} ${status} ${text}`).toMatch(/ (200|201|204|404|409|422) /);
       seen.set(`${method} ${status}`, (seen.get(`${method} ${status}`) ?? 0) + 1);
     }
   };
   await Promise.all(Array.from({ length: 8 }, worker));
-  for (const kind of ["POST 201", "POST 422", "PATCH 200", "PATCH 422", "DELETE 204"])
+  for (const kind of ["POST 201", "POST 422", "PATCH 200", "PATCH 422", "DELETE 204", "PATCH 409", "DELETE 409"])
     expect(seen.get(kind) ?? 0).toBeGreaterThan(5);
 
   const [broken] = await app.sql`

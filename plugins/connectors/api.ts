@@ -86,9 +86,24 @@ export interface ConnectorKind {
   readonly call: (connector: OpenConnector, call: KindCall) => Promise<CallOutcome>;
 }
 
+/** A connector as a request makes one (CONTRACT 9), without its secret. What is left out stays as it is. */
+export interface NewConnector {
+  readonly name: string;
+  readonly code: string;
+  readonly kind?: string;
+  readonly url?: string;
+  readonly fields?: Readonly<Record<string, unknown>>;
+  readonly active?: boolean;
+}
+
 export interface Connectors {
   /** Adds a kind; in `setup` of the plugin that has it. */
   register(kind: ConnectorKind): void;
+  /** Makes the connector of this code, or changes the one that stands there to it. `userId` null = no person (a command). */
+  put(
+    by: { readonly accountId: number; readonly userId: number | null },
+    connector: NewConnector,
+  ): Promise<{ readonly id: string; readonly done: "made" | "changed" | "unchanged" }>;
   /** Whether there is a connector of this code, active or not. */
   exists(accountId: number, code: string): Promise<boolean>;
   /** The methods of an active connector, undefined where there is none. */

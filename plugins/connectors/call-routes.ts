@@ -5,7 +5,7 @@ import type { Connectors } from "./api.ts";
 type PublicLimit = ReturnType<BaseContext["limiter"]>;
 
 /** CONTRACT 9: one method of a connector. */
-export function callRoutes(connectors: Connectors, publicLimit: PublicLimit): Route[] {
+export function callRoutes(connectors: Omit<Connectors, "put">, publicLimit: PublicLimit): Route[] {
   return [
     route(
       "POST",

@@ -1,5 +1,5 @@
 /** Making, changing and deleting connectors. No HTTP, no SQL. */
-import { mistakes, notFound, slugOf, uuidv7, type BaseContext, type Caller } from "platform";
+import { mistakes, notFound, slugOf, uuidv7, type BaseContext } from "platform";
 import type { ConnectorKind } from "./api.ts";
 import { codeMistake, isCode, isUuid } from "./code.ts";
 import type { ConnectorInput, ConnectorRow, ConnectorStore } from "./store.ts";
@@ -14,6 +14,12 @@ export interface ConnectorChange {
   readonly secret_token?: string | null;
   readonly fields?: Readonly<Record<string, unknown>> | null;
   readonly active?: boolean;
+}
+
+/** Who changes it: a caller, or no person. */
+interface Author {
+  readonly account: { readonly id: number };
+  readonly user: { readonly id: number | null };
 }
 
 interface Needed {
@@ -64,7 +70,7 @@ export function createManaging({ ctx, store, kinds, forget }: Needed) {
   };
 
   return {
-    async create({ account, user }: Caller, change: ConnectorChange & { name: string }): Promise<ConnectorRow> {
+    async create({ account, user }: Author, change: ConnectorChange & { name: string }): Promise<ConnectorRow> {
       const id = uuidv7();
       const row = await ctx.transaction(async (tx) => {
         const input: ConnectorInput = {
@@ -83,7 +89,7 @@ export function createManaging({ ctx, store, kinds, forget }: Needed) {
       return row;
     },
 
-    async update({ account, user }: Caller, id: string, change: ConnectorChange): Promise<ConnectorRow> {
+    async update({ account, user }: Author, id: string, change: ConnectorChange): Promise<ConnectorRow> {
       const { before, after } = await ctx.transaction(async (tx) => {
         const row = await store.lock(tx, account.id, id);
         if (!row) throw notFound();
@@ -103,7 +109,7 @@ export function createManaging({ ctx, store, kinds, forget }: Needed) {
       return after;
     },
 
-    async delete({ account }: Caller, id: string): Promise<void> {
+    async delete({ account }: Author, id: string): Promise<void> {
       const row = await store.delete(account.id, id);
       if (!row) throw notFound();
       await forget(account.id, [row.code]);

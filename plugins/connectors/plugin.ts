@@ -5,6 +5,7 @@ import { callRoutes } from "./call-routes.ts";
 import { customConnector } from "./custom.ts";
 import { createManaging } from "./manage.ts";
 import migration from "./migrations/001_connectors.sql" with { type: "text" };
+import { createPut } from "./put.ts";
 import { connectorRoutes } from "./routes.ts";
 import { createCalling } from "./service.ts";
 import { createConnectorStore } from "./store.ts";
@@ -37,7 +38,7 @@ export default definePlugin({
     const publicLimit = ctx.limiter("connectors.public", { limit: ctx.config.publicLimit, windowSeconds: 60 });
     return {
       routes: [...connectorRoutes(store, managing), ...callRoutes(calling, publicLimit)],
-      service: calling,
+      service: { ...calling, put: createPut(store, managing) },
     };
   },
 });

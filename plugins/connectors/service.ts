@@ -12,7 +12,8 @@ interface Needed {
   readonly store: ConnectorStore;
 }
 
-export interface Calling extends Connectors {
+/** Everything but `put`, which manage.ts does. */
+export interface Calling extends Omit<Connectors, "put"> {
   readonly kinds: ReadonlyMap<string, ConnectorKind>;
   /** After a change has committed. */
   readonly forget: (accountId: number, codes: readonly string[]) => Promise<void>;

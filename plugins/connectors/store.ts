@@ -93,7 +93,13 @@ export function createConnectorStore(sql: Sql) {
       return `${base}-${number}`;
     },
 
-    async insert(tx: Tx, id: string, accountId: number, userId: number, input: ConnectorInput): Promise<ConnectorRow> {
+    async insert(
+      tx: Tx,
+      id: string,
+      accountId: number,
+      userId: number | null,
+      input: ConnectorInput,
+    ): Promise<ConnectorRow> {
       const [row] = await tx<ConnectorRow[]>`
         insert into connectors
           (id, account_id, code, name, kind, url, secret_token, secret_token_info, fields, active, created_by_id)
@@ -103,7 +109,13 @@ export function createConnectorStore(sql: Sql) {
       return row as ConnectorRow; // an insert of one row returns one
     },
 
-    async update(tx: Tx, accountId: number, id: string, userId: number, input: ConnectorInput): Promise<ConnectorRow> {
+    async update(
+      tx: Tx,
+      accountId: number,
+      id: string,
+      userId: number | null,
+      input: ConnectorInput,
+    ): Promise<ConnectorRow> {
       const [row] = await tx<ConnectorRow[]>`
         update connectors set code = ${input.code}, name = ${input.name}, kind = ${input.kind}, url = ${input.url},
           secret_token = ${input.secretToken}, secret_token_info = ${input.secretTokenInfo},

@@ -1,12 +1,15 @@
 /** What other plugins ask of flows: starting them, for webhooks, crons and the actions of apps. */
 import type { Connectors } from "../connectors/api.ts";
 import type { Flows } from "./api.ts";
+import type { FlowStore } from "./flow-store.ts";
 import type { Managing } from "./manage.ts";
 import type { Processes } from "./processes.ts";
+import { createPut } from "./put.ts";
 import { toAction } from "./show.ts";
 import type { Waiting } from "./waiting.ts";
 
 interface Needed {
+  readonly store: FlowStore;
   readonly managing: Managing;
   readonly processes: Processes;
   readonly waiting: Waiting;
@@ -16,8 +19,9 @@ interface Needed {
 const actionWaitMs = 1000;
 const mostWaitSeconds = 25;
 
-export function createActions({ managing, processes, waiting, connectors }: Needed): Flows {
+export function createActions({ store, managing, processes, waiting, connectors }: Needed): Flows {
   return {
+    putFlow: createPut(store, managing),
     flowExists: managing.exists,
     startFlow: async (flow) => (await processes.start(flow))?.process.id,
     connectorExists: connectors.exists,

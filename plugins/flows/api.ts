@@ -20,7 +20,21 @@ export interface StartFlow {
   readonly tx?: Tx | undefined;
 }
 
+/** A flow as a request makes one (CONTRACT 9). What is left out stays as it is. */
+export interface NewFlow {
+  readonly name: string;
+  readonly code: string;
+  readonly kind?: string;
+  readonly fields?: Readonly<Record<string, unknown>>;
+  readonly active?: boolean;
+}
+
 export interface Flows {
+  /** Makes the flow of this code, or changes the one that stands there to it. `userId` null = no person (a command). */
+  putFlow(
+    by: { readonly accountId: number; readonly userId: number | null },
+    flow: NewFlow,
+  ): Promise<{ readonly id: string; readonly done: "made" | "changed" | "unchanged" }>;
   /** Whether there is a flow of this code, active or not. */
   flowExists(accountId: number, code: string): Promise<boolean>;
   /** The id of the flow process; undefined where there is no active flow of this code. */

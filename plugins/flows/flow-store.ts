@@ -120,7 +120,7 @@ export function createFlowStore(sql: Sql) {
       return found;
     },
 
-    async insert(tx: Tx, id: string, accountId: number, userId: number, input: FlowInput): Promise<FlowRow> {
+    async insert(tx: Tx, id: string, accountId: number, userId: number | null, input: FlowInput): Promise<FlowRow> {
       const [row] = await tx<FlowRow[]>`
         insert into flows (id, account_id, code, name, kind, fields, program_id, active, created_by_id)
         values (${id}, ${accountId}, ${input.code}, ${input.name}, ${input.kind},
@@ -129,7 +129,7 @@ export function createFlowStore(sql: Sql) {
       return row as FlowRow; // an insert of one row returns one
     },
 
-    async update(tx: Tx, accountId: number, id: string, userId: number, input: FlowInput): Promise<FlowRow> {
+    async update(tx: Tx, accountId: number, id: string, userId: number | null, input: FlowInput): Promise<FlowRow> {
       const [row] = await tx<FlowRow[]>`
         update flows set code = ${input.code}, name = ${input.name}, kind = ${input.kind},
           fields = ${JSON.stringify(input.fields)}::text::json, program_id = ${input.programId},

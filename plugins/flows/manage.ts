@@ -1,5 +1,5 @@
 /** Making, changing and deleting flows. No HTTP, no SQL. */
-import { mistakes, notFound, slugOf, uuidv7, type BaseContext, type Caller } from "platform";
+import { mistakes, notFound, slugOf, uuidv7, type BaseContext } from "platform";
 import { codeMistake, isCode, isUuid, type Connectors } from "../connectors/api.ts";
 import { checkProgram, isRecord } from "./check.ts";
 import type { FlowInput, FlowRow, FlowStore } from "./flow-store.ts";
@@ -14,6 +14,12 @@ export interface FlowChange {
   readonly kind?: string;
   readonly fields?: Readonly<Record<string, unknown>> | null;
   readonly active?: boolean;
+}
+
+/** Who changes it: a caller, or no person. */
+interface Author {
+  readonly account: { readonly id: number };
+  readonly user: { readonly id: number | null };
 }
 
 interface Needed {
@@ -61,7 +67,7 @@ export function createManaging({ ctx, store, connectors, templates }: Needed) {
   };
 
   return {
-    async create({ account, user }: Caller, change: FlowChange & { name: string }): Promise<FlowRow> {
+    async create({ account, user }: Author, change: FlowChange & { name: string }): Promise<FlowRow> {
       const id = uuidv7();
       const row = await ctx.transaction(async (tx) => {
         const input = {
@@ -79,7 +85,7 @@ export function createManaging({ ctx, store, connectors, templates }: Needed) {
       return row;
     },
 
-    async update({ account, user }: Caller, id: string, change: FlowChange): Promise<FlowRow> {
+    async update({ account, user }: Author, id: string, change: FlowChange): Promise<FlowRow> {
       const { before, after } = await ctx.transaction(async (tx) => {
         const row = await store.lock(tx, account.id, id);
         if (!row) throw notFound();
@@ -99,7 +105,7 @@ export function createManaging({ ctx, store, connectors, templates }: Needed) {
       return after;
     },
 
-    async delete({ account }: Caller, id: string): Promise<void> {
+    async delete({ account }: Author, id: string): Promise<void> {
       const row = await store.delete(account.id, id);
       if (!row) throw notFound();
       await forget(account.id, [row.code]);

@@ -72,7 +72,7 @@ export default definePlugin({
       ],
       handlers: processes.handlers,
       schedules: [{ id: "flows.prune", cron: "41 * * * *", run: prune }],
-      service: createActions({ managing, processes, waiting, connectors: calling }),
+      service: createActions({ store: flowStore, managing, processes, waiting, connectors: calling }),
     };
   },
 });

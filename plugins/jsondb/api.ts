@@ -15,6 +15,15 @@ export interface RecordWrite {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
+/** A database as a request makes one (SPEC 4.4). What is left out stays as it is. */
+export interface NewDatabase {
+  readonly name: string;
+  readonly code: string;
+  readonly schema?: Readonly<Record<string, unknown>>;
+  readonly public_methods?: Readonly<Record<string, unknown>>;
+  readonly fields?: Readonly<Record<string, unknown>>;
+}
+
 /** What a browser is known by, for whoever shows it a page. */
 export interface BrowserVisitor {
   /** The value of `{cookie_key}` (SPEC 2.4). */
@@ -29,6 +38,11 @@ export interface JsonDatabases {
   visitor(input: Pick<RequestInput, "request" | "account" | "caller" | "app" | "ip" | "secure">): BrowserVisitor;
   /** Whether the account has such a database, and its other names. */
   find(accountId: number, db: string): Promise<{ readonly id: string; readonly code: string } | undefined>;
+  /** Makes the database of this code, or changes the one that stands there to it. `userId` null = no person (a command). */
+  put(
+    by: { readonly accountId: number; readonly userId: number | null },
+    db: NewDatabase,
+  ): Promise<{ readonly id: string; readonly done: "made" | "changed" | "unchanged" }>;
   create(accountId: number, db: string, record: RecordWrite): Promise<ApiRecord>;
   get(accountId: number, db: string, id: string): Promise<ApiRecord>;
   /** Merges `data` key by key; without `tableName` the record goes to the null table (SPEC 4.4). */

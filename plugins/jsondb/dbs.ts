@@ -33,7 +33,8 @@ export type Dbs = ReturnType<typeof createDbs>;
 
 export function createDbs({ ctx, store, databases }: Needed) {
   return {
-    async create(accountId: number, userId: number, input: DbFields & { name: string }): Promise<DbRow> {
+    /** `userId` null = no person (a command). */
+    async create(accountId: number, userId: number | null, input: DbFields & { name: string }): Promise<DbRow> {
       check(input);
       const id = uuidv7();
       const row = await ctx.transaction(async (tx) => {
@@ -47,7 +48,12 @@ export function createDbs({ ctx, store, databases }: Needed) {
     },
 
     /** `change` sees the row as it is, held until it is written. 404 unknown, 412 another version. */
-    async update(accountId: number, key: string, userId: number, change: (row: DbRow) => DbUpdate): Promise<DbRow> {
+    async update(
+      accountId: number,
+      key: string,
+      userId: number | null,
+      change: (row: DbRow) => DbUpdate,
+    ): Promise<DbRow> {
       const { before, after } = await ctx.transaction(async (tx) => {
         const found = await lock(tx, accountId, key);
         const { input, version } = change(found);

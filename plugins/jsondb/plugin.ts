@@ -87,7 +87,7 @@ export default definePlugin({
     const imports = createImports({ ctx, databases, store: bulk, records: recordStore, stored });
     const batches = createBatches({ ctx, store: bulk, records });
     return {
-      service: createService({ ctx, databases, records, store: recordStore, searches }),
+      service: createService({ ctx, databases, dbs, dbStore: store, records, store: recordStore, searches }),
       handlers: backgroundJobs({ ctx, store: background, databases }),
       schedules: [
         {

@@ -1,23 +1,26 @@
 import { notFound, uuidOf, type BaseContext } from "platform";
-import type { ApiRecord, JsonDatabases, RecordWrite } from "./api.ts";
+import type { ApiRecord, JsonDatabases, NewDatabase, RecordWrite } from "./api.ts";
 import { tableForWrite, type Database } from "./database.ts";
+import type { DbFields, Dbs } from "./dbs.ts";
 import { readSearch } from "./query.ts";
 import type { RecordStore } from "./record-store.ts";
 import type { CreatedRecord, Records } from "./records.ts";
 import type { SearchStore } from "./search-store.ts";
-import type { Databases } from "./store.ts";
+import type { Databases, DbRow, DbStore } from "./store.ts";
 import { cookieHeader, visitorOf } from "./visitor.ts";
 
 interface Needed {
   readonly ctx: Pick<BaseContext, "secrets">;
   readonly databases: Databases;
+  readonly dbs: Dbs;
+  readonly dbStore: DbStore;
   readonly records: Records;
   readonly store: RecordStore;
   readonly searches: SearchStore;
 }
 
 /** The private API for other plugins. */
-export function createService({ ctx, databases, records, store, searches }: Needed): JsonDatabases {
+export function createService({ ctx, databases, dbs, dbStore, records, store, searches }: Needed): JsonDatabases {
   const at = async (accountId: number, key: string): Promise<Database> => {
     const db = await databases.find(accountId, key);
     if (!db) throw notFound(`there is no database ${key.slice(0, 100)}`);
@@ -34,6 +37,14 @@ export function createService({ ctx, databases, records, store, searches }: Need
     async find(accountId, key) {
       const db = await databases.find(accountId, key);
       return db && { id: db.id, code: db.code };
+    },
+    async put({ accountId, userId }, { code, ...given }) {
+      const input: DbFields = { ...given, code, publicMethods: given.public_methods };
+      const found = await dbStore.find(accountId, code);
+      if (!found) return { id: (await dbs.create(accountId, userId, { ...input, name: given.name })).id, done: "made" };
+      if (isSame(found, given)) return { id: found.id, done: "unchanged" };
+      await dbs.update(accountId, found.id, userId, () => ({ input, version: undefined }));
+      return { id: found.id, done: "changed" };
     },
     async create(accountId, key, record) {
       return made(await records.create(await at(accountId, key), write(record)));
@@ -75,6 +86,17 @@ export function createService({ ctx, databases, records, store, searches }: Need
       };
     },
   };
+}
+
+/** Whether the database is already what is given; their JSON keeps its order. */
+function isSame(row: DbRow, given: Omit<NewDatabase, "code">): boolean {
+  const pairs = [
+    [given.name, row.name],
+    [given.schema, row.schema],
+    [given.public_methods, row.publicMethods],
+    [given.fields, row.fields],
+  ];
+  return pairs.every(([wanted, is]) => wanted === undefined || JSON.stringify(wanted) === JSON.stringify(is));
 }
 
 function made({ id, table, data, createdAt }: CreatedRecord): ApiRecord {

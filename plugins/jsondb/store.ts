@@ -28,7 +28,7 @@ export type SchemaChange = "none" | "same indexes" | "other indexes";
 export interface DbChange {
   readonly input: DbInput;
   readonly schemaChange: SchemaChange;
-  readonly userId: number;
+  readonly userId: number | null;
   /** The version the change was worked out from. */
   readonly version: number;
 }
@@ -88,7 +88,7 @@ export function createDbStore(sql: Sql) {
 
     async create(
       tx: Tx,
-      row: { id: string; accountId: number; userId: number } & DbInput & { code: string; name: string },
+      row: { id: string; accountId: number; userId: number | null } & DbInput & { code: string; name: string },
     ) {
       const [made] = await tx<DbRow[]>`
         insert into dbs (id, account_id, code, name, app_id, schema, public_methods, fields, created_by_id)

@@ -10,7 +10,10 @@ import { startEmbeddedPostgres } from "../../runtime/embedded-postgres.ts";
 import { createLog } from "../../runtime/log.ts";
 import { certificate } from "../../runtime/outbound-fixture.ts";
 import { connectors } from "../connectors/api.ts";
+import { createConnect } from "../../runtime/outbound-socket.ts";
 import { plugins } from "../index.ts";
+import { serverOf } from "./definition.ts";
+import { createClient } from "./remote-store.ts";
 import { parseStatement } from "./statement.ts";
 
 const password = "pass word ŻÓŁĆ 0123456789";
@@ -163,6 +166,13 @@ describe("query", () => {
         t: [1, { a: 2 }],
       },
     ]);
+    await remote`alter role reader set datestyle = 'SQL, DMY'`;
+    await remote`alter role reader set standard_conforming_strings = off`;
+    const other = await query(await connector(), "select '2026-01-31'::date as day, '\\' as slash, {a} as a", {
+      a: "b",
+    });
+    expect(other.json.data.rows).toEqual([{ day: "2026-01-31", slash: "\\", a: "b" }]);
+    await remote`alter role reader reset all`;
     const zone = await query(code, "select '2026-01-31 10:00+00'::timestamptz at");
     expect(Date.parse(zone.json.data.rows[0].at)).toBe(Date.parse("2026-01-31T10:00:00Z"));
     expect((await query(code, `select 1 as "__proto__", 2 as b`)).text).toContain('"__proto__":1');
@@ -451,6 +461,27 @@ test("connections are few, and new ones are made where the connector has changed
   await app.patch(path, { connector: { secret_token: password } });
   expect((await app.post(`/connect/connectors/${code}/sleep`, {})).status).toBe(200);
 });
+
+test.each(["plain", "encrypted"])(
+  "a connection that is idle is closed, and made anew when it is needed: %s",
+  async (kind) => {
+    const isPlain = kind === "plain";
+    const connectOutside = createConnect({ allow: "127.0.0.1", log: createLog("error") });
+    const tls = isPlain ? {} : { ca: certificate.cert, servername: "good.example" };
+    const url = `postgres://reader@127.0.0.1:${isPlain ? port : tlsPort}/corestead`;
+    const client = createClient(connectOutside, serverOf(url, tls, password), 0.1);
+    const one = () =>
+      client.run({ text: "select 1 as one", values: [], mayWrite: false }, { timeoutMs: 5000, signal: undefined });
+    const before = open.size;
+    for (let n = 0; n < 2; n++) {
+      expect(await one()).toEqual({ rows: [{ one: 1 }], count: 1 });
+      expect(open.size).toBe(before + 1);
+      await eventually(() => open.size === before, "the connection to be closed");
+    }
+    expect(client.isBroken()).toBe(false);
+    await client.close();
+  },
+);
 
 test("a connection that broke is made anew", async () => {
   const code = await connector();

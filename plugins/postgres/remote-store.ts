@@ -50,10 +50,14 @@ class Done extends Error {
   }
 }
 
-const idleSeconds = 30;
+const idleSecondsAtMost = 30;
 const sslRequest = new Uint8Array([0, 0, 0, 8, 4, 210, 22, 47]);
 
-export function createClient(connect: BaseContext["connect"], server: DatabaseServer): Client {
+export function createClient(
+  connect: BaseContext["connect"],
+  server: DatabaseServer,
+  idleSeconds = idleSecondsAtMost,
+): Client {
   let socket: OutboundSocket | undefined;
   let received = 0;
   let broken = false;
@@ -76,7 +80,7 @@ export function createClient(connect: BaseContext["connect"], server: DatabaseSe
     });
     return socket;
   };
-  const sql = openRemote(server, open);
+  const sql = openRemote(server, open, idleSeconds);
 
   return {
     isBroken: () => broken,
@@ -108,7 +112,11 @@ export function createClient(connect: BaseContext["connect"], server: DatabaseSe
 
 type Remote = postgres.Sql;
 
-function openRemote({ user, database, password }: DatabaseServer, open: () => Promise<OutboundSocket>): Remote {
+function openRemote(
+  { user, database, password }: DatabaseServer,
+  open: () => Promise<OutboundSocket>,
+  idleSeconds: number,
+): Remote {
   const sockets = { socket: open }; // not in the types of postgres.js: who makes the sockets
   return postgres({
     // The sockets know the way; this is for its errors.
@@ -124,7 +132,8 @@ function openRemote({ user, database, password }: DatabaseServer, open: () => Pr
     connect_timeout: limits.seconds,
     prepare: false,
     onnotice: () => {},
-    connection: { application_name: "corestead" },
+    // As statement.ts and types.ts read texts and dates, whatever the server's own settings are.
+    connection: { application_name: "corestead", standard_conforming_strings: "on", DateStyle: "ISO" },
     types,
     ...sockets,
   });

@@ -118,7 +118,9 @@ export const operations: Record<OperationName | "sorted" | "recent" | "filtered"
 /** A page of a site: `path` is its host and path, where `{n}` stands for an even number below `total`. */
 function sitePage({ path, total }: Target, random: () => number): Exchange {
   const slash = path.indexOf("/");
-  const asked = path.slice(slash).replace("{n}", `${2 * pick(random, Math.ceil(total / 2))}`);
+  // `{r}`: no two requests are alike, so that none waits for the answer of another.
+  const even = 2 * pick(random, Math.ceil(total / 2));
+  const asked = path.slice(slash).replace("{n}", `${even}`).replace("{r}", `${pick(random, 2 ** 31)}`);
   const request = `GET ${asked} HTTP/1.1\r\nHost: ${path.slice(0, slash)}\r\n\r\n`;
   return { request, status: 200, contains: "</html>", verify: (body) => body.startsWith("<!doctype html>") };
 }

@@ -40,7 +40,7 @@ export async function post(server: Server, kind: string, body: Body): Promise<vo
   if (response.status !== 201) throw new Error(`the ${kind} was not made: ${await response.text()}`);
 }
 
-/** `<code>.test` (pl), `en.<code>.test` and `all.<code>.test` (without a locale), with `pages` small pages: each second one a slave of the one before. */
+/** `<code>.test` (pl), `en.<code>.test` and `all.<code>.test` (without a locale), with `pages` small pages: `p0`, `p2` … and a slave of each. */
 export async function seedSite(server: Server, sql: Sql, code: string, pages: number): Promise<void> {
   await post(server, "site", { code, name: code, locale: "pl", multilang: true });
   await post(server, "layout", {
@@ -53,15 +53,15 @@ export async function seedSite(server: Server, sql: Sql, code: string, pages: nu
   const small = { title: "A page", menu: fields.menu };
   await sql`
     insert into cms_pages (account_id, site_id, code, name, path, locale, layout_id, content, fields)
-    select s.account_id, s.id, ${code} || '-' || n, 'Page ' || n, 'p' || n, case n % 2 when 0 then 'pl' else 'en' end, l.id,
-      case n % 2 when 0 then ${`<h1>{{ title }}</h1>${uncached}`} else '' end, ${sql.json(small)}
-    from cms_sites s join cms_layouts l on l.site_id = s.id, generate_series(0, ${pages - 1}::int) n
+    select s.account_id, s.id, ${code} || '-' || n, 'Page ' || n, 'p' || n, 'pl', l.id,
+      ${`<h1>{{ title }}</h1>${uncached}`}, ${sql.json(small)}
+    from cms_sites s join cms_layouts l on l.site_id = s.id, generate_series(0, ${pages - 1}::int, 2) n
     where s.code = ${code}`;
   await sql`
-    update cms_pages p set based_on_page_id = m.id, based_on_path = m.path
-    from cms_pages m, cms_sites s
-    where s.code = ${code} and p.site_id = s.id and m.site_id = s.id and p.locale = 'en'
-      and m.path = 'p' || (substr(p.path, 2)::int - 1)`;
+    insert into cms_pages (
+      account_id, site_id, code, name, path, locale, based_on_page_id, based_on_path, fields)
+    select m.account_id, m.site_id, m.code || '-en', m.name, m.path || '-en', 'en', m.id, m.path, '{}'
+    from cms_pages m join cms_sites s on s.id = m.site_id where s.code = ${code} and m.locale = 'pl'`;
   await sql`vacuum (analyze) cms_pages`;
   await post(server, "domain", { name: `${code}.test`, site_code: code, locale: "pl" });
   await post(server, "domain", { name: `en.${code}.test`, site_code: code, locale: "en" });

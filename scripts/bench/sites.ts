@@ -114,9 +114,9 @@ const speeds = await compareAll({
   "the ceiling's get by id": { server: ceiling, path: "" },
   "a small page from the cache": { server: corestead, path: "small.test/little" },
   "a page of 31 kB from the cache": { server: corestead, path: "small.test/big" },
-  "that page rendered anew": { server: corestead, path: "small.test/big-anew" },
-  "100 pages, each rendered anew": { server: corestead, path: "small.test/p{n}", total: 100 },
-  [`${number(pages, 0)} pages, each rendered anew`]: { server: corestead, path: "large.test/p{n}", total: pages },
+  "that page rendered anew": { server: corestead, path: "small.test/big-anew?r={r}" },
+  "100 pages, each rendered anew": { server: corestead, path: "small.test/p{n}?r={r}", total: 100 },
+  [`${number(pages, 0)} pages, each rendered anew`]: { server: corestead, path: "large.test/p{n}?r={r}", total: pages },
 });
 const { speedOf } = speeds;
 load.stop();

@@ -1,9 +1,10 @@
 import type { Account, Command, CommandFacts } from "platform";
 import type { Accounts } from "../../plugins/accounts/api.ts";
 import type { Cms } from "../../plugins/cms-multilang/api.ts";
-import { siteFiles } from "./files.ts";
+import { putApps, type AppsNeeded } from "./apps.ts";
+import { siteFiles } from "./files.js";
 
-interface Needed {
+interface Needed extends AppsNeeded {
   readonly accounts: Pick<Accounts, "accountForHost" | "defaultAccount">;
   readonly cms: Pick<Cms, "pushFiles">;
   /** Where the server is reached. */
@@ -13,7 +14,7 @@ interface Needed {
 /** One part of the demonstration: it makes what is missing and says what there is to see. */
 type Part = (needed: Needed, account: Account) => Promise<readonly string[]>;
 
-const parts: readonly Part[] = [site];
+const parts: readonly Part[] = [site, putApps];
 
 export const demoFacts: CommandFacts = {
   name: "demo",

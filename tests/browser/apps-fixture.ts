@@ -2,6 +2,7 @@
 import type { Browser, BrowserContext, FrameLocator, Page } from "playwright-core";
 import type { AppContext } from "../../plugins/apps/client/page-data.ts";
 import type { Core } from "../../plugins/apps/client/sdk.ts";
+import { makeRuntimes } from "../../scripts/runtimes.ts";
 import { faultsOf, launchChromium } from "../chromium.ts";
 import { adminPassword, person, startTestApp, type TestApp } from "../harness.ts";
 
@@ -31,6 +32,8 @@ export interface MadeApp {
 export const password = "a long pass phrase";
 
 export async function startStage(): Promise<Stage> {
+  // Whoever changes the SDK tests what they have written.
+  await makeRuntimes();
   const [app, browser] = await Promise.all([startTestApp(), launchChromium()]);
   return {
     app,

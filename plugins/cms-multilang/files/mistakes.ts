@@ -39,6 +39,6 @@ function fieldsOf(error: unknown): Readonly<Record<string, readonly string[]>> {
   const constraint = error instanceof Error && "constraint_name" in error ? String(error.constraint_name) : "";
   const field = constraint.split("_unique_")[1];
   if (field === undefined) return {};
-  const message = field === "path" ? "is already taken" : "is already taken in this account, perhaps by another site";
+  const message = field === "name" ? "is already taken by another site" : "is already taken";
   return { [field]: [message] };
 }

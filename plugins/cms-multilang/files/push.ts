@@ -1,5 +1,5 @@
 /** A site becomes what its files say: in one transaction, by the same writers as the API. */
-import { checkerOf, mistakes, type TObject } from "platform";
+import { checkerOf, mistakes, parseJson, type TObject } from "platform";
 import type { Cms } from "../api.ts";
 import { dropRedirects, siteRecords } from "../files-store.ts";
 import { whichever, type Author, type Change, type RunChange } from "../change.ts";
@@ -87,6 +87,8 @@ function check(tree: Tree, resources: Resources, timezone: string): void {
     checkers.set(record.kind, checker);
     const wrong = mistakes();
     try {
+      // The same refusals as of a request's body: what PostgreSQL cannot store, too deep a nesting.
+      parseJson(JSON.stringify({ record: record.values }));
       checker(bodyOf(record, "site"));
       const { path, published_at: published, content, fields } = record.values;
       if (typeof path === "string") {
@@ -212,7 +214,7 @@ async function removeExtra(work: Work, found: Difference): Promise<void> {
   }
 }
 
-/** The site itself is addressed by the code given on the command line, all else by the file's name, within it. */
+/** The site itself is addressed by the code given on the command line, all else by the file's name within it. */
 function refTo(record: SiteRecord, site: string): Ref {
   return record.kind === "site" ? { code: site } : { code: record.code, site: { code: site } };
 }

@@ -6,6 +6,7 @@ import { joined, seoOf } from "./alternates.ts";
 import type { SiteState } from "./cache.ts";
 import type { SiteEngine } from "./engine.ts";
 import { categoryIds } from "./find.ts";
+import { groupsOf, type ReadRelated } from "./groups.ts";
 import { inherit } from "./inherit.ts";
 import { cacheControlOf, pageReply, siteHeaders } from "./replies.ts";
 import type { Variant } from "./variant.ts";
@@ -94,8 +95,8 @@ export function createSitemap({ store, engine, maxAddresses = 50_000, batch = 10
   const pagesOf =
     (state: SiteState) =>
     async (rows: readonly ListedPage[]): Promise<Address[]> => {
-      const ids = rows.map(({ id }) => id);
-      const groups = state.site.multilang ? await store.groups(state.site, ids, false) : undefined;
+      const read: ReadRelated = (roots, paths) => store.related(state.site, roots, paths);
+      const groups = state.site.multilang ? await groupsOf(rows, read) : undefined;
       return rows.map((page) => {
         const group = groups?.get(page.id);
         return { path: page.path, changedAt: page.updatedAt, ...(group && { page, group }) };

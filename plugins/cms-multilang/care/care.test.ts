@@ -1,0 +1,428 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { accounts } from "../../accounts/api.ts";
+import { cms, type CmsKind } from "../api.ts";
+import { otherAccount, person, startTestApp, type TestApp } from "../../../tests/harness.ts";
+import type { Finding, FindingCode } from "./finding.ts";
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app.stop());
+
+type Body = Readonly<Record<string, unknown>>;
+/** Codes and hosts begin with `@`, which stands for the site's code: so that each case has a site of its own. */
+interface Site {
+  readonly site?: Body;
+  readonly domains?: readonly Body[];
+  readonly records?: readonly (readonly [CmsKind, Body])[];
+}
+
+let sites = 0;
+
+async function make({ site = {}, domains, records = [] }: Site): Promise<string> {
+  const code = `s${++sites}x`;
+  const named = (body: Body): Body => JSON.parse(JSON.stringify(body).replaceAll("@", code));
+  const account = await app.service(accounts).defaultAccount();
+  await app.service(cms).change({ account, userId: null }, async (writes) => {
+    await writes.create("site", { code, name: code, locale: "pl", multilang: true, ...site });
+    for (const domain of domains ?? [
+      { name: "@.pl.test", locale: "pl" },
+      { name: "@.en.test", locale: "en" },
+    ])
+      await writes.create("domain", { site_code: code, ...named(domain) });
+    for (const [kind, body] of records) await writes.create(kind, { site_code: code, ...named(body) });
+  });
+  return code;
+}
+
+async function check(code: string): Promise<Finding[]> {
+  const answer = await app.get(`/cms/sites/${code}/check.json?limit=1000`);
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get("x-total-count")).toBe(`${answer.json.length}`);
+  return answer.json;
+}
+
+const head = '<html lang="{{ content_lang }}"><head>{{ seo_head }}</head>{{ content }}</html>';
+const layout = (content = head): readonly [CmsKind, Body] => ["layout", { code: "@-main", name: "main", content }];
+const page = (code: string, rest: Body): readonly [CmsKind, Body] => [
+  "page",
+  { code: `@-${code}`, name: code, layout_code: "@-main", path: code, content: "x", ...rest },
+];
+const about = [
+  layout(),
+  page("about", { locale: "pl", path: "o-nas" }),
+  page("about-en", { locale: "en", path: "about", based_on_page_code: "@-about", content: "", layout_code: null }),
+] as const;
+
+describe("the check of a site", () => {
+  test("finds nothing where all is well", async () => {
+    expect(await check(await make({ records: about }))).toEqual([]);
+  });
+
+  // [what, a site with the mistake, the same without it, which field is told]
+  const cases: [FindingCode, Site, Site, Partial<Finding>][] = [
+    ["no_domain", { domains: [] }, {}, { page: null }],
+    ["domains_without_locale", { domains: [{ name: "@.test" }] }, { domains: [{ name: "@.test", locale: "pl" }] }, {}],
+    [
+      "domain_duplicate",
+      {
+        domains: [
+          { name: "@.test", locale: "pl" },
+          { name: "www.@.test", locale: "en" },
+        ],
+      },
+      {
+        domains: [
+          { name: "@.test", locale: "pl" },
+          { name: "shop.@.test", locale: "en" },
+        ],
+      },
+      {},
+    ],
+    [
+      "domain_duplicate",
+      {
+        domains: [
+          { name: "@.test", locale: "pl" },
+          { name: "b.@.test", locale: "pl" },
+        ],
+      },
+      {
+        domains: [
+          { name: "@.test", locale: "pl" },
+          { name: "b.@.test", locale: "en" },
+        ],
+      },
+      { locale: "pl" },
+    ],
+    [
+      "language_unreachable",
+      {
+        records: [
+          ...about,
+          page("about-de", { locale: "de", path: "ueber-uns", based_on_page_code: "@-about", content: "" }),
+        ],
+      },
+      {
+        domains: [
+          { name: "@.pl.test", locale: "pl" },
+          { name: "@.en.test", locale: "en" },
+          { name: "@.de.test", locale: "de" },
+        ],
+        records: [
+          ...about,
+          page("about-de", { locale: "de", path: "ueber-uns", based_on_page_code: "@-about", content: "" }),
+        ],
+      },
+      { page: "@-about-de", locale: "de" },
+    ],
+    [
+      "alternates_missing",
+      {
+        records: [...about, page("other", { locale: "en", path: "other", based_on_page_code: "@-about", content: "" })],
+      },
+      { records: about },
+      { page: "@-other", locale: "en" },
+    ],
+    [
+      "duplicate_canonical",
+      {
+        domains: [{ name: "@.pl.test", locale: "pl" }],
+        records: [layout(), page("a", { locale: "en", path: "same" }), page("b", { locale: "de", path: "same" })],
+      },
+      {
+        domains: [
+          { name: "@.pl.test", locale: "pl" },
+          { name: "@.en.test", locale: "en" },
+          { name: "@.de.test", locale: "de" },
+        ],
+        records: [layout(), page("a", { locale: "en", path: "same" }), page("b", { locale: "de", path: "same" })],
+      },
+      { page: "@-b" },
+    ],
+    [
+      "path_needs_multilang",
+      {
+        site: { multilang: false },
+        records: [layout(), page("a", { locale: "pl", path: "p" }), page("b", { locale: "en", path: "p" })],
+      },
+      {
+        site: { multilang: false },
+        records: [layout(), page("a", { locale: "pl", path: "p" }), page("b", { locale: "en", path: "q" })],
+      },
+      { page: "@-b" },
+    ],
+    [
+      "missing_translation",
+      { records: [layout(), page("about", { locale: "pl" })] },
+      { records: about },
+      { page: "@-about", locale: "en" },
+    ],
+    [
+      "missing_keys",
+      {
+        records: [layout(), page("home", { path: "", fields: { pl: { title: "T", lead: "L" }, en: { title: "T" } } })],
+      },
+      {
+        records: [
+          layout(),
+          page("home", { path: "", fields: { pl: { title: "T", lead: "L" }, en: { title: "T", lead: "L" } } }),
+        ],
+      },
+      { page: "@-home", locale: "en", field: "fields.lead" },
+    ],
+    [
+      "suffixed_variable",
+      { records: [layout(), page("p", { fields: { title_en: "T" } })] },
+      { records: [layout(), page("p", { fields: { title: "T" } })] },
+      { page: "@-p", locale: "en", field: "fields.title_en" },
+    ],
+    [
+      "suffixed_variable",
+      { records: [layout(), page("p", { content: 'a\n{{ title_en | default: "x_pl" }}' })] },
+      { records: [layout(), page("p", { content: 'a\n{{ title | default: "x_pl" }} y_en' })] },
+      { page: "@-p", field: "content" },
+    ],
+    [
+      "suffixed_variable",
+      { records: [layout(), ["paragraph", { code: "@-g", name: "g", fields: { name_de: "N" } }]] },
+      { records: [layout(), ["paragraph", { code: "@-g", name: "g", fields: { de: { name: "N" } } }]] },
+      { page: null, field: "paragraph @-g fields.name_de" },
+    ],
+    [
+      "locale_as_html_lang",
+      { records: [layout(head.replace("content_lang", "page.locale"))] },
+      { records: [layout()] },
+      { field: "layout @-main content" },
+    ],
+    [
+      "locale_as_html_lang",
+      { site: { multilang: false }, records: [layout("<html lang='{{locale}}'>")] },
+      { site: { multilang: false }, records: [layout("<html lang='pl'>")] },
+      { field: "layout @-main content" },
+    ],
+    [
+      "layout_without_html_lang",
+      { records: [layout(head.replace("{{ content_lang }}", "pl"))] },
+      { site: { multilang: false }, records: [layout(head.replace("{{ content_lang }}", "pl"))] },
+      {},
+    ],
+    ["layout_without_seo_head", { records: [layout(head.replace("{{ seo_head }}", ""))] }, { records: [layout()] }, {}],
+    [
+      "layout_without_seo_head",
+      { records: [layout("<html lang='{{ content_lang }}'>seo_head")] },
+      {
+        records: [
+          layout("<html lang='{{ content_lang }}'>{{ canonical_url }}{% for a in seo_alternates %}{% endfor %}"),
+        ],
+      },
+      {},
+    ],
+    [
+      "html_lang_of_shared_pages",
+      { records: [layout(head.replace("content_lang", "html_lang"))] },
+      { domains: [{ name: "@.test", locale: "pl" }], records: [layout(head.replace("content_lang", "html_lang"))] },
+      {},
+    ],
+    [
+      "page_without_layout",
+      { records: [["page", { code: "@-p", name: "p", content: "x" }]] },
+      {
+        records: [
+          ["page", { code: "@-p", name: "p", content: head }],
+          ["page", { code: "@-r", name: "r", path: "ads.txt" }],
+        ],
+      },
+      { page: "@-p" },
+    ],
+    [
+      "unknown_paragraph",
+      { records: [layout(), page("p", { content: '{% paragraph "@-none" %}' })] },
+      {
+        records: [
+          layout(),
+          page("p", { content: '{% paragraph "@-one" %}' }),
+          ["paragraph", { code: "@-one", name: "one" }],
+        ],
+      },
+      { page: "@-p", field: "content" },
+    ],
+    [
+      "unknown_category",
+      { records: [layout(), page("p", { content: '{% articles category="@-none" %}{% list %}{% endarticles %}' })] },
+      {
+        records: [
+          layout(),
+          ["category", { code: "@-news", name: "n" }],
+          page("p", { content: '{% articles category="@-news" %}{% list %}{% endarticles %}' }),
+        ],
+      },
+      { page: "@-p", field: "content" },
+    ],
+    [
+      "article_without_category",
+      { records: [["article", { code: "@-a", title: "A" }]] },
+      {
+        records: [
+          ["category", { code: "@-news", name: "n" }],
+          ["article", { code: "@-a", title: "A", categories: ["@-news"] }],
+        ],
+      },
+      { field: "article @-a" },
+    ],
+  ];
+  test.each(cases)("finds %s, and nothing of it where it is mended", async (what, wrong, mended, place) => {
+    const code = await make(wrong);
+    const found = (await check(code)).filter((each) => each.code === what);
+    expect(found).toHaveLength(1);
+    expect(found[0]).toMatchObject(JSON.parse(JSON.stringify(place).replaceAll("@", code)));
+    expect((await check(await make(mended))).filter((each) => each.code === what)).toEqual([]);
+  });
+
+  test("finds a template that can no longer be read, by its page", async () => {
+    const code = await make({ records: [layout(), page("p", {})] });
+    await app.sql`update cms_pages set content = ${"a\n{% if %}"} where code = ${`${code}-p`}`;
+    expect(await check(code)).toContainEqual(
+      expect.objectContaining({
+        code: "template_error",
+        severity: "error",
+        page: `${code}-p`,
+        message: expect.stringContaining("line 2"),
+      }),
+    );
+  });
+
+  test("finds a translation that its source has left behind, field by field, until it is changed too", async () => {
+    const code = await make({
+      records: [
+        layout(),
+        page("about", {
+          locale: "pl",
+          path: "o-nas",
+          html_title: "O nas",
+          fields: { pl: { lead: "A" }, en: { lead: "B" } },
+        }),
+        page("about-en", {
+          locale: "en",
+          path: "about",
+          based_on_page_code: "@-about",
+          html_title: "About",
+          content: "own",
+        }),
+      ],
+    });
+    const stale = async () =>
+      (await check(code))
+        .filter((each) => each.code === "stale_translation")
+        .map(({ page: of, field }) => `${of} ${field}`);
+    const change = (which: string, body: Body) => app.patch(`/cms/pages/${code}-${which}.json`, { page: body });
+    expect(await stale()).toEqual([]);
+    await change("about", { html_title: "O firmie", name: "anything" });
+    expect(await stale()).toEqual([`${code}-about-en html_title`]);
+    await change("about", { content: "new", fields: { pl: { lead: "C" }, en: { lead: "B" } } });
+    expect(await stale()).toEqual([
+      `${code}-about-en content`,
+      `${code}-about-en html_title`,
+      `${code}-about-en fields.lead`,
+    ]);
+    await change("about-en", { html_title: "The firm", content: "new too" });
+    expect(await stale()).toEqual([`${code}-about-en fields.lead`]);
+    await change("about", { fields: { pl: { lead: "C" }, en: { lead: "D" } } });
+    expect(await stale()).toEqual([]);
+  });
+
+  test("is in pages, needs the privilege and is each account's own", async () => {
+    const code = await make({
+      records: Array.from({ length: 5 }, (_, at) => page(`p${at}`, { layout_code: null, locale: "pl" })),
+    });
+    const all = (await app.get(`/cms/sites/${code}/check.json`)).json;
+    const part = await app.get(`/cms/sites/${code}/check?limit=3&offset=2`);
+    expect(part.json).toEqual(all.slice(2, 5));
+    expect(part.headers.get("x-total-count")).toBe(`${all.length}`);
+    for (const what of ["check", "translations"]) {
+      const { token } = await person(app, { role: "user" });
+      expect((await app.get(`/cms/sites/${code}/${what}.json`, { token })).status).toBe(403);
+      expect((await app.get(`/cms/sites/${code}/${what}.json`, { token: null })).status).toBe(401);
+      expect((await app.get(`/cms/sites/none/${what}.json`)).status).toBe(404);
+      expect((await app.get(`/cms/sites/%00/${what}.json`)).status).toBe(404);
+      const other = await otherAccount(app);
+      expect((await other.get(`/cms/sites/${code}/${what}.json`)).status).toBe(404);
+    }
+  });
+});
+
+describe("the matrix of translations", () => {
+  const cell = (state: string, of: string | null, missing: string[] = [], stale: string[] = []) => ({
+    state,
+    page: of,
+    missing,
+    stale,
+  });
+
+  test("says who says what in each language of the domains and pages", async () => {
+    const code = await make({
+      records: [
+        layout(),
+        page("home", { path: "", fields: { pl: { title: "T", lead: "L" }, en: { title: "T" } } }),
+        page("robots", { path: "humans.txt", layout_code: null, content: "we" }),
+        page("about", { locale: "pl", path: "o-nas", fields: { pl: { title: "T" }, en: { title: "T" } } }),
+        page("about-en", { locale: "en", path: "about", based_on_page_code: "@-about", content: "" }),
+        page("about-de", {
+          locale: "de",
+          path: "ueber-uns",
+          based_on_page_code: "@-about",
+          content: "own",
+          fields: { title: "T" },
+        }),
+        page("about-fr", { locale: "fr", path: "a-propos", based_on_page_code: "@-about", content: "" }),
+        page("blog-en", { locale: "en", path: "blog" }),
+        page("blog", { locale: "pl", path: "blog" }),
+      ],
+    });
+    const answer = await app.get(`/cms/sites/${code}/translations.json`);
+    const rows = answer.json.map(({ page: of, locales }: { page: string; locales: Body }) => [
+      of.slice(code.length + 1),
+      locales,
+    ]);
+    const at = (name: string) => `${code}-${name}`;
+    expect(Object.fromEntries(rows)).toEqual({
+      home: {
+        pl: cell("own", at("home")),
+        en: cell("fields", at("home"), ["lead"]),
+        fr: cell("missing", at("home"), ["lead", "title"]),
+        de: cell("missing", at("home"), ["lead", "title"]),
+      },
+      robots: {
+        pl: cell("own", at("robots")),
+        en: cell("inherited", at("robots")),
+        fr: cell("inherited", at("robots")),
+        de: cell("inherited", at("robots")),
+      },
+      about: {
+        pl: cell("own", at("about")),
+        en: cell("fields", at("about-en")),
+        fr: cell("inherited", at("about-fr"), ["title"]),
+        de: cell("own", at("about-de")),
+      },
+      blog: {
+        pl: cell("own", at("blog")),
+        en: cell("own", at("blog-en")),
+        fr: cell("missing", null),
+        de: cell("missing", null),
+      },
+    });
+    expect(answer.headers.get("x-total-count")).toBe("4");
+    const part = await app.get(`/cms/sites/${code}/translations.json?limit=1&offset=3`);
+    expect(part.json.map(({ page: of }: { page: string }) => of)).toEqual([at("blog")]);
+  });
+
+  test("says where a value keyed by a language is behind the primary one's", async () => {
+    const code = await make({
+      records: [page("home", { layout_code: null, path: "", fields: { pl: { title: "A" }, en: { title: "B" } } })],
+    });
+    await app.patch(`/cms/pages/${code}-home.json`, { page: { fields: { pl: { title: "C" }, en: { title: "B" } } } });
+    const [{ locales }] = (await app.get(`/cms/sites/${code}/translations.json`)).json;
+    expect(locales.en).toEqual(cell("stale", `${code}-home`, [], ["fields.en.title"]));
+  });
+});

@@ -1,0 +1,160 @@
+/** A page in each language of its site: who says it, what is missing, what is behind. Pure. */
+import type { CarePage } from "../care-store.ts";
+import { isLocale, type Locale } from "../locales.ts";
+import { isAbsent, isPlainObject, localesOf } from "../render/fields.ts";
+import type { Fields } from "../rows.ts";
+
+/**
+ * `own`: the page, or one of that language, says it; `fields`: values keyed by the locale do; `inherited`: it is shown
+ * as its master, or as it stands for all languages; `missing`: nobody says it; `stale`: it is said, but what it
+ * translates was changed since.
+ */
+export type State = "own" | "fields" | "inherited" | "missing" | "stale";
+
+export interface Cell {
+  readonly state: State;
+  /** Code of the page that is shown; null where there is none. */
+  readonly page: string | null;
+  /** Keys of `fields` that have a value in another language, and none in this one. */
+  readonly missing: readonly string[];
+  /** Fields whose source was changed later than their translation. */
+  readonly stale: readonly string[];
+}
+
+export interface MatrixRow {
+  readonly page: string;
+  readonly name: string;
+  readonly path: string;
+  readonly locales: Readonly<Partial<Record<Locale, Cell>>>;
+}
+
+export type MatrixPage = Pick<
+  CarePage,
+  | "id"
+  | "code"
+  | "name"
+  | "path"
+  | "locale"
+  | "content"
+  | "fields"
+  | "htmlTitle"
+  | "htmlDescription"
+  | "htmlKeywords"
+  | "basedOnPageId"
+  | "fieldTimes"
+>;
+
+/** `group`: the page's other languages, itself included. */
+export function matrixRow(
+  root: MatrixPage,
+  group: readonly MatrixPage[],
+  locales: readonly Locale[],
+  site: Locale,
+): MatrixRow {
+  const cells = locales.map((locale) => [locale, cellOf(root, group, locale, site)] as const);
+  return { page: root.code, name: root.name, path: root.path, locales: Object.fromEntries(cells) };
+}
+
+function cellOf(root: MatrixPage, group: readonly MatrixPage[], locale: Locale, site: Locale): Cell {
+  const own = group.filter((page) => page.locale === locale);
+  const page = own.find(({ id }) => id === root.id) ?? own.find((each) => each.basedOnPageId === root.id) ?? own[0];
+  if (page) return pageCell(page, group, locale, site);
+  const shared = root.locale === null ? root : group.find((each) => each.locale === null);
+  return shared ? sharedCell(shared, locale, site) : { state: "missing", page: null, missing: [], stale: [] };
+}
+
+/** A page of the locale itself. */
+function pageCell(page: MatrixPage, group: readonly MatrixPage[], locale: Locale, site: Locale): Cell {
+  const master = group.find(({ id }) => id === page.basedOnPageId);
+  const at = { page: page.code };
+  if (!master) {
+    // The source of its slaves: it cannot be behind itself.
+    const missing = missingKeys(page.fields, locale, page.locale ?? site);
+    return { ...at, state: "own", missing, stale: [] };
+  }
+  const source = master.locale ?? site;
+  const missing = translatable(master.fields, source).filter(
+    (key) => !hasValue(page.fields, locale, key) && !says(master.fields, locale, key, source),
+  );
+  const stale = staleFields(page, master, locale, source);
+  const says_ = hasTexts(page) || Object.keys(page.fields).length > 0;
+  const keyed = localesOf(master.fields).includes(locale);
+  const state = says_ ? "own" : keyed ? "fields" : "inherited";
+  return { ...at, state: stale.length > 0 ? "stale" : state, missing, stale };
+}
+
+/** A page of no language: its own words are those of the site's. */
+function sharedCell(page: MatrixPage, locale: Locale, site: Locale): Cell {
+  const at = { page: page.code };
+  const languages = localesOf(page.fields);
+  if (languages.length === 0) return { ...at, state: locale === site ? "own" : "inherited", missing: [], stale: [] };
+  const missing = missingKeys(page.fields, locale, site);
+  if (locale === site) return { ...at, state: "own", missing, stale: [] };
+  if (!languages.includes(locale)) return { ...at, state: "missing", missing, stale: [] };
+  const stale = translatable(page.fields, site)
+    .filter((key) => isBefore(timeOf(page, `fields.${locale}.${key}`), sourceTime(page, key, site)))
+    .map((key) => `fields.${locale}.${key}`);
+  return { ...at, state: stale.length > 0 ? "stale" : "fields", missing, stale };
+}
+
+function hasTexts({ content, htmlTitle, htmlDescription, htmlKeywords }: MatrixPage): boolean {
+  return [content, htmlTitle, htmlDescription, htmlKeywords].some((text) => text !== null && text.trim() !== "");
+}
+
+/** Keys that are said in some language: what each language should say. */
+function translatable(fields: Fields, source: Locale): string[] {
+  const keyed = localesOf(fields).flatMap((locale) => keysIn(fields[locale]));
+  const plain =
+    keyed.length > 0 ? [] : keysIn(fields).filter((key) => !isLocale(key) && typeof fields[key] === "string");
+  return [...new Set([...keysIn(fields[source]), ...keyed, ...plain])];
+}
+
+function missingKeys(fields: Fields, locale: Locale, source: Locale): string[] {
+  return translatable(fields, source).filter((key) => !says(fields, locale, key, source));
+}
+
+/** Whether `fields` has the key in this language; a value without one is in the source's. */
+function says(fields: Fields, locale: Locale, key: string, source: Locale): boolean {
+  const within = fields[locale];
+  if (isPlainObject(within) && Object.hasOwn(within, key) && !isAbsent(within[key])) return true;
+  return locale === source && Object.hasOwn(fields, key) && !isAbsent(fields[key]);
+}
+
+/** Whether a page of this language has the key, keyed or plain. */
+function hasValue(fields: Fields, locale: Locale, key: string): boolean {
+  return says(fields, locale, key, locale);
+}
+
+/** What the slave says by itself, and what the master says for it, against the master's own words. */
+function staleFields(slave: MatrixPage, master: MatrixPage, locale: Locale, source: Locale): string[] {
+  const columns = ["content", "html_title", "html_description", "html_keywords"].filter((name) =>
+    isBefore(timeOf(slave, name), timeOf(master, name)),
+  );
+  const keys = translatable(master.fields, source).filter((key) => {
+    const own = latest(timeOf(slave, `fields.${key}`), timeOf(slave, `fields.${locale}.${key}`));
+    return isBefore(own ?? timeOf(master, `fields.${locale}.${key}`), sourceTime(master, key, source));
+  });
+  return [...columns, ...keys.map((key) => `fields.${key}`)];
+}
+
+function sourceTime(page: MatrixPage, key: string, source: Locale): string | undefined {
+  return latest(timeOf(page, `fields.${key}`), timeOf(page, `fields.${source}.${key}`));
+}
+
+function timeOf({ fieldTimes }: MatrixPage, name: string): string | undefined {
+  return Object.hasOwn(fieldTimes, name) ? fieldTimes[name] : undefined;
+}
+
+function latest(a: string | undefined, b: string | undefined): string | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return a > b ? a : b;
+}
+
+/** Times of one form (ISO 8601 in UTC): they compare as texts. What has no time is not behind. */
+function isBefore(translation: string | undefined, source: string | undefined): boolean {
+  return translation !== undefined && source !== undefined && translation < source;
+}
+
+function keysIn(value: unknown): string[] {
+  return isPlainObject(value) ? Object.keys(value).filter((key) => !isAbsent(value[key])) : [];
+}

@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { demoIndex, demoIndexText } from "../scripts/demo-files.ts";
+import { otherAccount, startTestApp, type TestApp } from "./harness.ts";
+
+test("sites/demo/files.js holds every file of the demo: run bun scripts/demo-files.ts", async () => {
+  expect(await Bun.file(demoIndex).text()).toBe(await demoIndexText());
+});
+
+describe("corestead demo", () => {
+  const codes = ["demo-board", "demo-expenses", "demo-guestbook", "demo-poll", "demo-stardust", "demo-weather"];
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await startTestApp();
+  });
+  afterAll(() => app.stop());
+
+  const demo = async (options: Record<string, string> = {}) => {
+    const lines = await app.app.commands.find(({ name }) => name === "demo")?.run(options);
+    return (lines ?? []).join("\n");
+  };
+  const countOf = async (db: string) =>
+    (await app.get(`/core/dbs/${db}/search/count.json`)).json?.count ??
+    (await app.get(`/core/dbs/${db}/search.json?limit=100`)).json.length;
+
+  test("makes a site and six apps, and says where they are", async () => {
+    const said = await demo();
+    expect(said).toContain("the apps: 6 made");
+    for (const code of codes) expect(said).toContain(`${app.origin}/a/${code}  `);
+    for (const code of codes) expect((await app.get(`/a/${code}`)).status).toBe(200);
+    expect(await countOf("demo_board")).toBe(4);
+  });
+
+  test("changes nothing a second time, and says so", async () => {
+    const versions = () => Promise.all(codes.map(async (code) => (await app.get(`/core/apps/${code}.json`)).headers));
+    const etags = (await versions()).map((headers) => headers.get("etag"));
+    expect(await demo()).toContain("the apps: 6 unchanged");
+    expect((await versions()).map((headers) => headers.get("etag"))).toEqual(etags);
+    expect(await countOf("demo_board")).toBe(4);
+  });
+
+  test("leaves people's records alone, and mends what was changed", async () => {
+    const [card] = (await app.get("/core/dbs/demo_board/search.json")).json;
+    await app.delete(`/core/dbs/demo_board/records/${card.id}.json`);
+    await app.patch("/connect/connectors/demo_weather.json", { connector: { url: "https://example.com" } });
+    await app.patch("/core/apps/demo-poll.json", { app: { name: "Mine" } });
+    expect(await demo()).toContain("the apps: 2 changed, 4 unchanged");
+    expect(await countOf("demo_board")).toBe(3);
+    expect((await app.get("/connect/connectors/demo_weather.json")).json.url).toBe("https://api.open-meteo.com");
+    expect((await app.get("/core/apps/demo-poll.json")).json.name).toBe("Friday poll");
+  });
+
+  test("goes into the account that --account names, and into no other", async () => {
+    const other = await otherAccount(app);
+    expect((await other.get("/core/apps.json")).json).toEqual([]);
+    await demo({ account: other.host });
+    expect((await other.get("/core/apps.json")).json).toHaveLength(6);
+    expect(await demo({ account: "nobody.test" }).catch((error: unknown) => `${error}`)).toContain("nobody.test");
+  });
+});
