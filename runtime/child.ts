@@ -16,7 +16,7 @@ import type { Log } from "./log.ts";
 export interface ChildOptions {
   /** Processes at work; left out = one, or two where there are four processors or more. */
   readonly processes?: number;
-  /** How long one run may take. */
+  /** How long one run may take; three times as long where the machine is too busy to give it a processor. */
   readonly timeLimitMs?: number;
   readonly memoryBytes?: number;
   readonly maxResultBytes?: number;
@@ -73,7 +73,7 @@ const defaults = {
   memoryBytes: 1 << 30,
   maxResultBytes: 8_000_000,
   maxQueued: 32,
-  maxWaitMs: 40_000,
+  maxWaitMs: 150_000,
   maxRuns: 500,
   maxIdleBytes: 400_000_000,
   idleMs: 3_600_000,

@@ -23,6 +23,8 @@ export function listen(config: Config, createFetch: (peer: (request: Request) =>
     // Event streams and imports may be silent for longer than other requests.
     fetch: (request) => {
       if (/\/(events|import)(\.json)?(\?|$)/.test(request.url)) server.timeout(request, 0);
+      // What is compiled may have to wait for its turn (child.ts).
+      else if (request.method !== "GET" && /\/core\/apps\b/.test(request.url)) server.timeout(request, 200);
       return fetch(request);
     },
     error: () => Response.json({ error: "internal error" }, { status: 500 }),

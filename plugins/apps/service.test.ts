@@ -20,13 +20,18 @@ test("an app is put at a url_code: made, changed, or left as it is", async () =>
     } as const;
     return app.service(apps).put({ accountId: 1, userId: null }, one);
   };
+  const actions = [{ action: "a", flow_code: "f", public: true, description: "d" }];
   const { id, done } = await put();
   expect(done).toBe("made");
   expect(await put()).toEqual({ id, done: "unchanged" });
-  expect(await put({ source_code: "<p>2</p>", trusted: true, actions: [{ action: "a", flow_code: "f" }] })).toEqual({
-    id,
-    done: "changed",
-  });
+  expect(await put({ source_code: "<p>2</p>", trusted: true, actions, fields: { z: 1, a: [{ y: 1, x: 2 }] } })).toEqual(
+    {
+      id,
+      done: "changed",
+    },
+  );
+  const same = { source_code: "<p>2</p>", actions, fields: { z: 1, a: [{ y: 1, x: 2 }] } };
+  expect(await put(same)).toEqual({ id, done: "unchanged" });
   expect(await put({ source_code: "<p>2</p>" })).toEqual({ id, done: "unchanged" });
   expect((await app.get("/core/apps/put.json")).json).toMatchObject({
     id,

@@ -16,8 +16,7 @@ export function createService({ store, writing }: Needed): Apps {
       const found = await store.find(accountId, app.url_code);
       if (!found) return { id: (await writing.create(author, app)).id, done: "made" };
       const same = (row: AppRow) =>
-        (app.trusted ?? row.trusted) === row.trusted &&
-        JSON.stringify(changeTo(applied(row, app))) === JSON.stringify(changeTo(row));
+        (app.trusted ?? row.trusted) === row.trusted && printed(changeTo(applied(row, app))) === printed(changeTo(row));
       if (same(found)) return { id: found.id, done: "unchanged" };
       await writing.update(
         author,
@@ -28,4 +27,12 @@ export function createService({ store, writing }: Needed): Apps {
       return { id: found.id, done: "changed" };
     },
   };
+}
+
+/** As JSON in one order of keys: the database keeps none. */
+function printed(value: unknown): string {
+  const isObject = (inner: unknown): inner is object =>
+    typeof inner === "object" && inner !== null && !Array.isArray(inner);
+  const inOrder = (inner: object) => Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return JSON.stringify(value, (_, inner: unknown) => (isObject(inner) ? Object.fromEntries(inOrder(inner)) : inner));
 }

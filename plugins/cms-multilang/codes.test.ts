@@ -229,8 +229,8 @@ describe("a paragraph of every site", () => {
   test("names a page with its site where several have one of that code", async () => {
     const lost = await app.patch("/cms/paragraphs/footer.json?site_code=none", { paragraph: { page_code: "home" } });
     expect(`${lost.status} ${Object.keys(lost.json).join()}`).toBe("422 page_code");
-    const made = await app.post("/cms/paragraphs.json", { paragraph: { name: "Lost", page_code: "home" } });
-    expect(`${made.status} ${Object.keys(made.json).join()}`).toBe("422 page_code");
+    const homeless = await app.post("/cms/paragraphs.json", { paragraph: { name: "Lost", page_code: "home" } });
+    expect(`${homeless.status} ${Object.keys(homeless.json).join()}`).toBe("422 page_code");
     const body = { name: "Found", page_code: "home", site_code: "two" };
     expect((await app.post("/cms/paragraphs.json", { paragraph: body })).json.site_code).toBe("two");
   });

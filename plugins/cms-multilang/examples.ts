@@ -29,7 +29,7 @@ export const domainExample = {
 
 export const layoutExample = {
   id: 5,
-  code: "acme-main",
+  code: "main",
   name: "Main layout",
   site_id: 3,
   site_code: "acme",
@@ -48,7 +48,7 @@ export const pageExample = {
   site_id: 3,
   site_code: "acme",
   layout_id: 5,
-  layout_code: "acme-main",
+  layout_code: "main",
   content: "<h1>{{ title }}</h1>",
   fields: { title: "Our offer" },
   html_title: "Our offer",

@@ -76,11 +76,13 @@ export function cmsRoutes({ sql, run, resources }: Needed): Route[] {
     }),
     ...resourceRoutes(needed, resources.paragraph, {
       filters: { q, code: exact, site_code: `${siteCode}; none = of every site`, page_code: "code of a page; none" },
-      about: "Of a page, or without `page_code` of a whole site, or without both of every site.",
+      about:
+        "Of a page, or without `page_code` of a whole site, or without both of every site. `page_code` names a page of the " +
+        "given site; without `site_code` one that only one site has. A site shows its own before one of every site.",
       request: pick(examples.paragraphExample, ["code", "name", "page_code", "content", "fields", "position"]),
       change: { position: 1 },
       example: examples.paragraphExample,
-      refusal: { page_code: ["names no page of this account"] },
+      refusal: { page_code: ["names no page of this site"] },
     }),
     ...resourceRoutes(needed, resources.category, {
       filters: { q, code: exact, site_code: siteCode, path: exact },
@@ -109,7 +111,7 @@ export function cmsRoutes({ sql, run, resources }: Needed): Route[] {
       },
       change: { category_code: "news", locale: "en" },
       example: examples.articleExample,
-      refusal: { category_code: ["names no category of this account"] },
+      refusal: { category_code: ["names no category of this site"] },
     }),
   ];
 }

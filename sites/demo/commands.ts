@@ -7,8 +7,6 @@ import { siteFiles } from "./files.js";
 interface Needed extends AppsNeeded {
   readonly accounts: Pick<Accounts, "accountForHost" | "defaultAccount">;
   readonly cms: Pick<Cms, "pushFiles">;
-  /** Where the server is reached. */
-  readonly origin: () => string;
 }
 
 /** One part of the demonstration: it makes what is missing and says what there is to see. */
@@ -37,16 +35,19 @@ export function demoCommand(needed: Needed): Command {
 }
 
 /** The site of an invented pottery, in three languages over two domains. */
-async function site({ cms, origin }: Needed, account: Account): Promise<readonly string[]> {
-  const { port, protocol } = new URL(origin());
-  const files = withPort(siteFiles, port);
+async function site({ cms, accounts }: Needed, account: Account): Promise<readonly string[]> {
+  const { protocol, port, hostname } = new URL(account.baseUrl);
+  const isFirst = account.id === (await accounts.defaultAccount()).id;
+  // A domain is one account's, and every machine knows those below localhost as its own.
+  const files = under(isFirst ? "localhost" : hostname, port);
   const difference = await cms.pushFiles({ account, userId: null }, "kobalt", files);
   const hosts = [...files.keys()].flatMap((file) => /^domains\/(.*)\.yaml$/.exec(file)?.[1]?.replace("%3A", ":") ?? []);
   return [`the site kobalt: ${difference.at(-1)}`, ...hosts.map((name) => `  ${protocol}//${name}/`)];
 }
 
-/** A domain's name carries the port where the server is reached by one: so that its links work here. */
-function withPort(files: ReadonlyMap<string, string>, port: string): Map<string, string> {
-  if (port === "") return new Map(files);
-  return new Map([...files].map(([file, text]) => [file.replace(/^(domains\/.*)(\.yaml)$/, `$1%3A${port}$2`), text]));
+/** The files with the site's domains below this host. A name carries a port where the server is reached by one. */
+function under(host: string, port: string): Map<string, string> {
+  const ending = `${host}${port === "" ? "" : `%3A${port}`}.yaml`;
+  const domain = (file: string) => file.replace(/^(domains\/.*)localhost\.yaml$/, (_, before) => before + ending);
+  return new Map([...siteFiles].map(([file, text]) => [domain(file), text]));
 }

@@ -14,6 +14,6 @@ export default definePlugin({
   commands: [demoFacts],
 
   setup(ctx) {
-    return { commands: [demoCommand({ ...ctx.services, transaction: ctx.transaction, origin: ctx.origin })] };
+    return { commands: [demoCommand({ ...ctx.services, transaction: ctx.transaction })] };
   },
 });

@@ -77,9 +77,9 @@ function pageCell(page: MatrixPage, group: readonly MatrixPage[], locale: Locale
     (key) => !hasValue(page.fields, locale, key) && !says(master.fields, locale, key, source),
   );
   const stale = staleFields(page, master, locale, source);
-  const says_ = hasTexts(page) || Object.keys(page.fields).length > 0;
+  const isOwn = hasTexts(page) || Object.keys(page.fields).length > 0;
   const keyed = localesOf(master.fields).includes(locale);
-  const state = says_ ? "own" : keyed ? "fields" : "inherited";
+  const state = isOwn ? "own" : keyed ? "fields" : "inherited";
   return { ...at, state: stale.length > 0 ? "stale" : state, missing, stale };
 }
 

@@ -103,8 +103,7 @@ export function siteCommands({ ctx, accounts, resources, push }: Needed): Comman
         notes.push(...result.notes);
         return treeOf(result.records);
       };
-      const lines = await pushed(account, site, wanted, { ...flagsOf(options), deletes: false });
-      return [...lines.slice(0, -1), ...notes.map((note) => `! ${note}`), ...lines.slice(-1)];
+      return pushed(account, site, wanted, { ...flagsOf(options), deletes: false, notes });
     },
   };
 
@@ -124,10 +123,12 @@ export function siteCommands({ ctx, accounts, resources, push }: Needed): Comman
     account: Account,
     site: string,
     wanted: Wanted,
-    how: { readonly dryRun: boolean; readonly deletes: boolean },
+    how: { readonly dryRun: boolean; readonly deletes: boolean; readonly notes?: readonly string[] },
   ): Promise<string[]> {
-    const found = await push(wanted, { author: { account, userId: null }, site, ...how });
-    const lines = printDifference(found, how.deletes);
+    const { dryRun, deletes, notes = [] } = how;
+    const found = await push(wanted, { author: { account, userId: null }, site, dryRun, deletes });
+    const difference = printDifference(found, deletes);
+    const lines = [...difference.slice(0, -1), ...notes.map((note) => `! ${note}`), ...difference.slice(-1)];
     return how.dryRun ? [...lines, "a dry run: nothing was changed"] : lines;
   }
 }

@@ -23,8 +23,8 @@ export function difference(now: readonly SiteRecord[], wanted: readonly SiteReco
   const update = wanted.flatMap((after): Update[] => {
     const before = there.get(keyOf(after));
     if (!before) return [];
-    const changed = Object.entries(after.values).filter(([name, value]) => !same(value, before.values[name]));
-    return changed.length === 0 ? [] : [{ before, after, changes: Object.fromEntries(changed) }];
+    const differing = Object.entries(after.values).filter(([name, value]) => !same(value, before.values[name]));
+    return differing.length === 0 ? [] : [{ before, after, changes: Object.fromEntries(differing) }];
   });
   return {
     create: wanted.filter((record) => !there.has(keyOf(record))),

@@ -284,7 +284,7 @@ describe("a site as files", () => {
         await command("site pull", [code, again], { account: twin.host });
         expect(await filesIn(again)).toEqual(await filesIn(folder));
       }),
-      { numRuns: 15 },
+      { numRuns: 8 },
     );
   });
 });

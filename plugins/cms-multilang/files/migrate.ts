@@ -5,7 +5,7 @@ import type { SiteRecord } from "./kinds.ts";
 import type { Plan } from "./plan.ts";
 import { plainTemplate, suffixedIn, suffixedKey } from "./suffixes.ts";
 import { fileOf, same } from "./tree.ts";
-import type { Value, Values } from "./yaml.ts";
+import { textOf, type Value, type Values } from "./yaml.ts";
 
 export interface Migrated {
   readonly records: readonly SiteRecord[];
@@ -73,7 +73,7 @@ function group(pages: Map<string, SiteRecord>, { groups = [], locale: primary }:
   for (const { master: code, path, locale = primary, slaves } of groups) {
     const master = pages.get(code);
     if (!master) throw new Error(`the plan: there is no page ${code}`);
-    const place = path === undefined ? String(master.values["path"]) : clean(path);
+    const place = path === undefined ? textOf(master.values["path"]) : clean(path);
     if (place === "")
       throw new Error(`the plan: ${code} is the home page, which is translated by its fields and has no slaves`);
     let fields = mapOf(master.values["fields"]);
@@ -97,11 +97,11 @@ interface PlannedSlave {
 
 function slaveOf(master: SiteRecord, before: SiteRecord | undefined, slave: PlannedSlave, note: Note): SiteRecord {
   const { code, locale, keep_content: keep = false } = slave;
-  const old = typeof before?.values["content"] === "string" ? before.values["content"] : "";
+  const old = textOf(before?.values["content"]);
   const drops = old !== "" && !keep && old !== master.values["content"];
   if (drops)
     note(`${fileOf({ kind: "page", code })}: its own content (${old.length} characters) goes; "keep_content" keeps it`);
-  const name: Value = before?.values["name"] ?? `${String(master.values["name"])} (${locale})`;
+  const name: Value = before?.values["name"] ?? `${textOf(master.values["name"])} (${locale})`;
   const record: SiteRecord = before ?? { kind: "page", code, values: { ...blank, name } };
   return withValues(record, {
     path: clean(slave.path),
@@ -149,7 +149,7 @@ function domains(records: readonly SiteRecord[], { domains: planned = [] }: Plan
 /** A.8.6: `html_lang` in the `lang` attribute, `seo_head` before the head ends. */
 function withHead(layout: SiteRecord, note: Note): SiteRecord {
   const file = fileOf(layout);
-  const content = typeof layout.values["content"] === "string" ? layout.values["content"] : "";
+  const content = textOf(layout.values["content"]);
   if (!/<html\b/i.test(content)) {
     note(`${file}: has no <html> element: put html_lang and seo_head in by hand`);
     return layout;

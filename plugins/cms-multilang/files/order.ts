@@ -1,7 +1,7 @@
 /** In which order pages are written, so that each finds its place free and its master there. Pure. */
 import type { Difference } from "./diff.ts";
 import type { SiteRecord } from "./kinds.ts";
-import type { Values } from "./yaml.ts";
+import { textOf, type Values } from "./yaml.ts";
 
 export interface PageStep {
   readonly record: SiteRecord;
@@ -56,5 +56,5 @@ export function pageSteps({ create, update }: Pick<Difference, "create" | "updat
 /** Where a page stands; there is one home page, whatever its locale. */
 function slotOf({ values }: SiteRecord): string {
   const { path, locale } = values;
-  return path === "" ? "" : `${String(locale)} ${String(path)}`;
+  return path === "" ? "" : `${textOf(locale)} ${textOf(path)}`;
 }

@@ -3,6 +3,7 @@ import { isLocale, type Locale } from "../locales.ts";
 import { cleanPath } from "../path.ts";
 import type { SiteRecord } from "./kinds.ts";
 import type { Plan } from "./plan.ts";
+import { textOf } from "./yaml.ts";
 
 /** `notes`: what the sitemaps say that no plan can hold, for a person to look at; a plan's reader leaves them out. */
 export type Drafted = Plan & { readonly notes: readonly string[] };
@@ -22,8 +23,8 @@ export function planFromSitemaps(sitemaps: readonly string[], records: readonly 
   const primary: Locale = isLocale(given) ? given : "en";
   const codes = new Map<string, string>();
   for (const { kind, code, values } of records)
-    if (kind === "page") codes.set(`${String(values["locale"])} ${String(values["path"])}`, code);
-  const codeOf = ({ path, locale }: Entry) => codes.get(`${locale} ${path}`) ?? codes.get(`null ${path}`);
+    if (kind === "page") codes.set(`${textOf(values["locale"])} ${textOf(values["path"])}`, code);
+  const codeOf = ({ path, locale }: Entry) => codes.get(`${locale} ${path}`) ?? codes.get(` ${path}`);
 
   const hosts = new Map<string, Map<Locale, number>>();
   const groups: NonNullable<Plan["groups"]> = [];

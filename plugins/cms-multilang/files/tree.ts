@@ -58,11 +58,11 @@ export function printRecord(record: SiteRecord): string {
     const value = record.values[name] ?? null;
     return standard !== undefined && same(value, standard) ? [] : [[name, value]];
   });
-  const front = printYaml(Object.fromEntries(shown));
-  if (kind.extension === ".yaml") return front;
+  const matter = printYaml(Object.fromEntries(shown));
+  if (kind.extension === ".yaml") return matter;
   const content = record.values["content"];
   // One line break ends every file; an empty body is no line.
-  return `---\n${front}---\n${typeof content === "string" && content !== "" ? `${content}\n` : ""}`;
+  return `---\n${matter}---\n${typeof content === "string" && content !== "" ? `${content}\n` : ""}`;
 }
 
 /** Reads the files of a folder. Where there are mistakes the records are not to be used. */

@@ -181,6 +181,11 @@ function json(text: string): Value | undefined {
   }
 }
 
+/** "" for what is no text. */
+export function textOf(value: Value | undefined): string {
+  return typeof value === "string" ? value : "";
+}
+
 function isArray(value: Value): value is readonly Value[] {
   return Array.isArray(value);
 }

@@ -121,7 +121,7 @@ create index cms_pages_by_site on cms_pages (account_id, site_id, position, id);
 create index cms_pages_by_master on cms_pages (based_on_page_id) where based_on_page_id is not null;
 create index cms_pages_by_layout on cms_pages (layout_id) where layout_id is not null;
 
--- Without a page: of the whole site; without a site: of every site of the account.
+-- Without a page: of the whole site; without a site: of every site of the account, but one that has its own of the code.
 create table cms_paragraphs (
   id bigint generated always as identity primary key,
   account_id bigint not null references accounts on delete cascade,

@@ -156,7 +156,7 @@ test("200 requests at once over four domains and eight locales, while pages chan
   const answeredVersion = new Map(paths.map((path) => [path, 0]));
   const askedVersion = new Map(paths.map((path) => [path, 0]));
 
-  let isOver = false;
+  const writing = { isOver: false };
   const write = async (path: string, maker: SiteMaker) => {
     for (let version = 1; version <= 15; version++) {
       askedVersion.set(path, version);
@@ -167,7 +167,7 @@ test("200 requests at once over four domains and eight locales, while pages chan
   let requests = 0;
   const read = async (index: number) => {
     const hosts = Object.keys(domains);
-    for (let turn = index; !isOver || turn < index + 4; turn++) {
+    for (let turn = index; !writing.isOver || turn < index + 4; turn++) {
       const host = hosts[turn % hosts.length] ?? "";
       const path = paths[(turn * 7 + index) % paths.length] ?? "";
       const lang = turn % 9 === 8 ? undefined : locales[turn % 9];
@@ -183,7 +183,7 @@ test("200 requests at once over four domains and eight locales, while pages chan
   };
   const readers = Array.from({ length: 200 }, (_, index) => read(index));
   await Promise.all(paths.map((path, index) => write(path, makers[index % 2] ?? make)));
-  isOver = true;
+  writing.isOver = true;
   await Promise.all(readers);
   expect(requests).toBeGreaterThan(800);
 }, 120_000);

@@ -46,12 +46,16 @@ interface Answer {
 
 /** A template that fails is not run again for every request. */
 const faultMs = 5000;
+const missingMs = 10_000;
+const maxMissing = 10_000;
+const maxMissingChars = 300;
 const noQuery = new URLSearchParams();
 
 export function createDoor(options: DoorOptions): HostDoor {
   const { sites, store, finder, composer, scheme, now = Date.now } = options;
   const pages = createPageCache(options.maxCacheBytes ?? 64_000_000);
   const making = new Map<string, Promise<Answer | null>>();
+  const missing = createMissing(now);
   const sitemap = createSitemap(options);
 
   /** Kept answers, and one making for those who ask for the same at once. */
@@ -66,7 +70,7 @@ export function createDoor(options: DoorOptions): HostDoor {
     return made && made.reply;
   };
 
-  const composed = async (asked: Asked, path: string): Promise<Answer | null> => {
+  const pageOf = async (asked: Asked, path: string): Promise<Answer | null> => {
     const view = viewOf(asked);
     const found = await finder.find(view, path);
     if (!found) return null;
@@ -80,7 +84,7 @@ export function createDoor(options: DoorOptions): HostDoor {
 
   const pageAt = async (asked: Asked, path: string): Promise<Answer | null> => {
     try {
-      return await composed(asked, path);
+      return await pageOf(asked, path);
     } catch (error) {
       if (!(error instanceof TemplateFault)) throw error;
       const { state, domain } = asked;
@@ -90,35 +94,31 @@ export function createDoor(options: DoorOptions): HostDoor {
         path,
         error: error.message,
       });
-      const reply = (await errorPage(asked, "500")) ?? plainPage(500);
+      const reply = await errorPage(asked, "500");
       return { reply, shared: true, until: now() + faultMs };
     }
   };
 
-  /** The site's own page for what is missing or has failed; null where it has none, or that one fails too. */
-  const errorPage = async (asked: Asked, kind: ErrorKind): Promise<Reply | null> => {
+  /** The site's own page for what is missing or has failed; a plain one where it has none, or that one fails too. */
+  const errorPage = async (asked: Asked, kind: ErrorKind): Promise<Reply> => {
     const view = viewOf(asked);
-    return kept(asked, `\u0000${kind}`, async () => {
+    const plain = plainPage(kind);
+    const made = await kept(asked, `\u0000${kind}`, async () => {
       const page = chooseVariant(await store.errorPages(asked.state.site, kind), choiceOf(view));
-      if (!page) return null;
+      if (!page) return { reply: plain, shared: true, until: Infinity };
+      const input = { ...view, domain: asked.domain, scheme: scheme(), query: asked.query };
       try {
-        const found = await finder.complete(view, page);
-        const made = await composer.compose(
-          { ...view, domain: asked.domain, scheme: scheme(), query: asked.query },
-          found,
-        );
-        const { text, locale, shared, until } = made;
-        return {
-          reply: pageReply({ status: Number(kind), text, type: htmlType, locale, cacheControl: noStore }),
-          shared,
-          until,
-        };
+        const composed = await composer.compose(input, await finder.complete(view, page));
+        const { text, locale, shared, until } = composed;
+        const reply = pageReply({ status: Number(kind), text, type: htmlType, locale, cacheControl: noStore });
+        return { reply, shared, until };
       } catch (error) {
         if (!(error instanceof TemplateFault)) throw error;
         asked.log.error("a site's error page failed", { site: asked.state.site.code, kind, error: error.message });
-        return null;
+        return { reply: plain, shared: true, until: now() + faultMs };
       }
     });
+    return made ?? plain;
   };
 
   const askedOf = async ({ request, host, log }: DoorRequest): Promise<Asked | null> => {
@@ -151,13 +151,18 @@ export function createDoor(options: DoorOptions): HostDoor {
       // A path without a percent sign is kept as it is asked for: nothing to decode.
       const key = keyOf(asked.state, asked.domain.id, asked.lang, pathname.slice(1));
       const known = pathname.includes("%") ? undefined : pages.get(key, now());
+      // What other routes answer here, and what nobody does, is asked for again and again too.
+      if (!known && missing.has(asked.state, pathname)) return null;
+      // Before the page is looked for: what appears meanwhile would else be missing for a while.
+      const next = known ? null : await asked.state.nextPublication();
       const reply = known?.reply ?? (await fresh(asked));
+      if (!reply) missing.add(asked.state, pathname, next?.getTime());
       if (!reply || reply instanceof Response) return reply;
       return unchanged(reply, request.request.headers.get("if-none-match"));
     },
     async missing(request) {
       const asked = await askedOf(request);
-      return (asked && (await errorPage(asked, "404"))) ?? plainPage(404);
+      return asked ? errorPage(asked, "404") : plainPage("404");
     },
   };
 }
@@ -165,6 +170,20 @@ export function createDoor(options: DoorOptions): HostDoor {
 /** Never by the raw Host: a domain is one of ours. */
 function keyOf({ serial }: SiteState, domainId: number, lang: Locale | undefined, path: string): string {
   return `${serial}/${domainId}/${lang ?? ""}/${path}`;
+}
+
+/** Paths that a site has not, for a while: until it changes, or its next article appears. */
+function createMissing(now: () => number) {
+  const until = new Map<string, number>();
+  const key = ({ serial }: SiteState, pathname: string) => `${serial}${pathname}`;
+  return {
+    has: (state: SiteState, pathname: string) => (until.get(key(state, pathname)) ?? 0) > now(),
+    add(state: SiteState, pathname: string, nextArticle = Infinity) {
+      if (pathname.length > maxMissingChars) return;
+      if (until.size >= maxMissing) until.clear();
+      until.set(key(state, pathname), Math.min(now() + missingMs, nextArticle));
+    },
+  };
 }
 
 function viewOf({ state, domain, lang }: Asked): View {

@@ -1,6 +1,7 @@
 /** What a site's answers carry. They are for people's browsers, not for clients of the API. */
 import { escapeHtml, sha256, type Reply } from "platform";
 import type { Locale } from "../locales.ts";
+import type { ErrorKind } from "../render-store.ts";
 
 /** Scripts, styles and pictures of a site are its author's choice; only its frame is not anybody's. */
 export const siteHeaders = {
@@ -45,15 +46,15 @@ export function movedTo(location: string): Reply {
 }
 
 /** A page that says nothing of what was asked for. */
-export function plainPage(status: 404 | 500): Reply {
-  const title = status === 404 ? "Page not found" : "This page cannot be shown";
+export function plainPage(kind: ErrorKind): Reply {
+  const title = kind === "404" ? "Page not found" : "This page cannot be shown";
   const text = `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeHtml(title)}</title></head>
 <body><h1>${escapeHtml(title)}</h1></body>
 </html>
 `;
-  return pageReply({ status, text, type: htmlType, cacheControl: noStore });
+  return pageReply({ status: Number(kind), text, type: htmlType, cacheControl: noStore });
 }
 
 export const htmlType = "text/html; charset=utf-8";
