@@ -72,6 +72,7 @@ export function pageTemplate(app: PageApp, options: TemplateOptions): PageTempla
     `<link rel="icon" href="${iconOf(app)}">`,
     importMap === "" ? "" : `<script type="importmap">${importMap}</script>`,
     ...(isPage ? [] : runtimes.preloads(app.appEngine).map(preload)),
+    isGame.has(app.appEngine) ? wholeWindow : "",
     styleTags(app, runtimes, files.style),
     `<script type="application/json" id="${pageDataId}">`,
   ].join("");
@@ -96,6 +97,10 @@ export function printPage({ before, behind, fixed }: PageTemplate, { context, to
   const data: PageData = { context, token, ...fixed };
   return before + inScript(JSON.stringify(data)) + behind;
 }
+
+/** Their canvas is as large as what it stands in: the whole window, without an edge. */
+const isGame: ReadonlySet<string> = new Set(["kaboom", "phaser"]);
+const wholeWindow = `<style>html,body,#core-app{height:100%;margin:0}#core-app>canvas{display:block}</style>`;
 
 /** Only what the app's text names: the runtimes themselves import by address. */
 function importMapOf({ appEngine, appCode }: PageApp, runtimes: TemplateOptions["runtimes"]): string {

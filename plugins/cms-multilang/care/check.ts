@@ -1,4 +1,5 @@
 /** Looks a whole site over, its pages in batches. */
+import { unavailable } from "platform";
 import type { CarePage, CareStore } from "../care-store.ts";
 import { locales, type Locale } from "../locales.ts";
 import type { RenderStore, SiteData } from "../render-store.ts";
@@ -25,10 +26,14 @@ interface Needed {
   readonly scheme: () => string;
 }
 
-const batch = 200;
+/** Long enough to ask seldom, short enough to let others in between. */
+const batch = 500;
+/** Each reads a whole site: further ones are asked to come back. */
+const maxAtOnce = 2;
 const maxFindings = 10_000;
 
 export function createCare({ store, render, scheme }: Needed): Care {
+  let running = 0;
   const languagesOf = async (site: SiteData, domains: readonly Pick<Domain, "locale">[]): Promise<Locale[]> => {
     const used = new Set([site.locale, ...domains.map(({ locale }) => locale), ...(await store.pageLocales(site))]);
     return locales.filter((locale) => used.has(locale));
@@ -37,11 +42,17 @@ export function createCare({ store, render, scheme }: Needed): Care {
   /** Pages with the whole of their groups, as they are and as drafts would make them. */
   const withGroups = async (site: SiteData, pages: readonly CarePage[]) => {
     const ids = pages.map(({ id }) => id);
-    const [shown, drafted] = [await render.groups(site, ids, false), await render.groups(site, ids, true)];
+    const drafted = await render.groups(site, ids, true);
     const known = new Map(pages.map((page) => [page.id, page]));
-    const others = [...shown.values(), ...drafted.values()].flat().map(({ id }) => id);
+    const others = [...drafted.values()].flat().map(({ id }) => id);
     const missing = [...new Set(others)].filter((id) => !known.has(id));
     for (const page of await store.pagesById(site, missing)) known.set(page.id, page);
+    const shown = new Map<number, readonly CareVariant[]>();
+    for (const [id, group] of drafted)
+      shown.set(
+        id,
+        group.filter((one) => known.get(one.id)?.active),
+      );
     // A group is the same for each of its pages: also for those that this batch did not ask about.
     const ofMember = new Map<number, readonly CareVariant[]>();
     for (const group of shown.values()) for (const { id } of group) if (!ofMember.has(id)) ofMember.set(id, group);
@@ -64,53 +75,63 @@ export function createCare({ store, render, scheme }: Needed): Care {
     },
 
     async check(site) {
-      const found: Finding[] = [];
-      const domains = await store.domains(site);
-      const languages = await languagesOf(site, domains);
-      found.push(...domainFindings(domains, site.multilang));
-      const head: HeadOptions = {
-        multilang: site.multilang,
-        hasSharedPages: domains.some(({ locale }) => locale !== null && locale !== site.locale),
-      };
-      const categories = await store.categoryCodes(site);
-      const inTemplates = async (records: readonly Checked[]) => {
-        found.push(
-          ...records.flatMap((record) => [...suffixFindings(record), ...headFindings(record, head), ...faults(record)]),
-        );
-        found.push(...(await unknownNames(store, site, categories, records)));
-      };
-      const layouts = await store.layouts(site);
-      await inTemplates(layouts.map(({ code, ...rest }) => ({ ...rest, page: null, place: `layout ${code} ` })));
-      for await (const rows of batches((after) => store.paragraphsAfter(site, after, batch))) {
-        if (found.length >= maxFindings) break;
-        await inTemplates(rows.map(({ code, ...rest }) => ({ ...rest, page: null, place: `paragraph ${code} ` })));
+      if (running >= maxAtOnce) throw unavailable("other sites are being checked, try again");
+      running++;
+      try {
+        return await checked(site);
+      } finally {
+        running--;
       }
-      for await (const rows of batches((after) => store.pagesAfter(site, after, batch))) {
-        if (found.length >= maxFindings) break;
-        await inTemplates(rows.map(({ code, content, fields }) => ({ page: code, place: "", content, fields })));
-        const groups = await withGroups(site, rows);
-        for (const page of rows) {
-          found.push(...pageFindings(site, page, groups, domains, scheme()));
-          if (page.isRoot && site.multilang) found.push(...rowFindings(rowOf(site, page, groups, languages)));
-        }
-      }
-      for await (const rows of batches((after) => store.articlesAfter(site, after, batch))) {
-        if (found.length >= maxFindings) break;
-        const loose = rows.filter(({ hasCategory }) => !hasCategory);
-        found.push(
-          ...loose.map(({ code }) =>
-            finding(
-              "article_without_category",
-              null,
-              `the article ${code} has no category: only lists of all articles show it`,
-              { field: `article ${code}` },
-            ),
-          ),
-        );
-      }
-      return found.slice(0, maxFindings);
     },
   };
+
+  async function checked(site: SiteData): Promise<Finding[]> {
+    const found: Finding[] = [];
+    const domains = await store.domains(site);
+    const languages = await languagesOf(site, domains);
+    found.push(...domainFindings(domains, site.multilang));
+    const head: HeadOptions = {
+      multilang: site.multilang,
+      hasSharedPages: domains.some(({ locale }) => locale !== null && locale !== site.locale),
+    };
+    const categories = await store.categoryCodes(site);
+    const inTemplates = async (records: readonly Checked[]) => {
+      found.push(
+        ...records.flatMap((record) => [...suffixFindings(record), ...headFindings(record, head), ...faults(record)]),
+      );
+      found.push(...(await unknownNames(store, site, categories, records)));
+    };
+    const layouts = await store.layouts(site);
+    await inTemplates(layouts.map(({ code, ...rest }) => ({ ...rest, page: null, place: `layout ${code} ` })));
+    for await (const rows of batches((after) => store.paragraphsAfter(site, after, batch))) {
+      if (found.length >= maxFindings) break;
+      await inTemplates(rows.map(({ code, ...rest }) => ({ ...rest, page: null, place: `paragraph ${code} ` })));
+    }
+    for await (const rows of batches((after) => store.pagesAfter(site, after, batch))) {
+      if (found.length >= maxFindings) break;
+      await inTemplates(rows.map(({ code, content, fields }) => ({ page: code, place: "", content, fields })));
+      const groups = await withGroups(site, rows);
+      for (const page of rows) {
+        found.push(...pageFindings(site, page, groups, domains, scheme()));
+        if (page.isRoot && site.multilang) found.push(...rowFindings(rowOf(site, page, groups, languages)));
+      }
+    }
+    for await (const rows of batches((after) => store.articlesAfter(site, after, batch))) {
+      if (found.length >= maxFindings) break;
+      const loose = rows.filter(({ hasCategory }) => !hasCategory);
+      found.push(
+        ...loose.map(({ code }) =>
+          finding(
+            "article_without_category",
+            null,
+            `the article ${code} has no category: only lists of all articles show it`,
+            { field: `article ${code}` },
+          ),
+        ),
+      );
+    }
+    return found.slice(0, maxFindings);
+  }
 }
 
 function pageFindings(

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { startTestApp, type TestApp } from "../../../tests/harness.ts";
+import { eventually, startTestApp, type TestApp } from "../../../tests/harness.ts";
 import { siteMaker, type SiteMaker } from "../../../tests/sites.ts";
 import { locales, type Locale } from "../locales.ts";
 
@@ -90,6 +90,19 @@ describe("a page is kept", () => {
       expect((await make.at("acme.pl", `/look-${index}`)).text).toBe(without);
     }
   });
+});
+
+test("what was missing is there at once when it has been made, in every process", async () => {
+  for (const path of ["/new", "/new/below", "/new"]) expect(await both(path)).toEqual([404, 404]);
+  await make.page({ code: "new", path: "new", site_code: "acme", content: "new" });
+  expect(await both("/new")).toEqual(["new", "new"]);
+  const content = "{% articles %}{% show %}{{ article.title }}{% endarticles %}";
+  await make.change("page", "new", { content });
+  expect(await both("/new/below")).toEqual([404, 404]);
+  const published_at = new Date(Date.now() + 1500).toISOString();
+  await make.article({ code: "below", path: "below", title: "below", site_code: "acme", published_at });
+  expect(await both("/new/below")).toEqual([404, 404]);
+  await eventually(async () => (await both("/new/below")).every((text) => text === "below"), "the article");
 });
 
 describe("hosts", () => {

@@ -54,7 +54,14 @@ interface Templates {
 export function createComposer(store: RenderStore, engine: SiteEngine, now: () => number = Date.now): Composer {
   const parse = (name: string, source: string) => blaming(name, () => engine.parse(source));
 
-  const templatesOf = async ({ state }: View, page: PageData): Promise<Templates> => {
+  /** A page that was found is one object until its site changes: what belongs to it is read once. */
+  const known = new WeakMap<FoundPage, Templates>();
+  const templatesOf = async (view: View, found: FoundPage): Promise<Templates> => {
+    const templates = known.get(found) ?? (await readTemplates(view, found.page));
+    known.set(found, templates);
+    return templates;
+  };
+  const readTemplates = async ({ state }: View, page: PageData): Promise<Templates> => {
     const layoutData = page.layoutId === null ? undefined : await state.layout(page.layoutId);
     const template = parse(`page ${page.code}`, page.content);
     const layout = layoutData && { ...parse(`layout ${layoutData.code}`, layoutData.content), data: layoutData };
@@ -121,7 +128,7 @@ export function createComposer(store: RenderStore, engine: SiteEngine, now: () =
       const { page } = found;
       const sources = { page: page.locale, lang, domain: domainLocale, site: state.site.locale };
       const locale = effectiveLocale(sources);
-      const templates = await templatesOf(input, page);
+      const templates = await templatesOf(input, found);
       const categories = needsCategories(found) ? await state.categories() : [];
       const { results, until } = await resultsOf(input, found, templates, locale);
       const params = createParams(input.query);

@@ -6,8 +6,8 @@ import { askedPath, pathAddress, type Domain } from "./addresses.ts";
 import type { SiteCache, SiteState } from "./cache.ts";
 import { TemplateFault, type Composer } from "./compose.ts";
 import type { SiteEngine } from "./engine.ts";
-import { choiceOf, type Finder, type View } from "./find.ts";
-import { createPageCache } from "./page-cache.ts";
+import { choiceOf, type Finder, type FoundPage, type View } from "./find.ts";
+import { createByteCache } from "./page-cache.ts";
 import { cacheControlOf, htmlType, movedTo, noStore, pageReply, plainPage, typeOf, unchanged } from "./replies.ts";
 import { createSitemap } from "./sitemap.ts";
 import { chooseVariant } from "./variant.ts";
@@ -38,10 +38,14 @@ interface Asked {
   readonly headOnly: boolean;
 }
 
-interface Answer {
+interface Kept {
   readonly reply: Reply;
-  readonly shared: boolean;
+  /** Milliseconds since 1970 from which on it is no longer right; Infinity where only a change ends it. */
   readonly until: number;
+}
+
+interface Answer extends Kept {
+  readonly shared: boolean;
 }
 
 /** A template that fails is not run again for every request. */
@@ -53,7 +57,8 @@ const noQuery = new URLSearchParams();
 
 export function createDoor(options: DoorOptions): HostDoor {
   const { sites, store, finder, composer, scheme, now = Date.now } = options;
-  const pages = createPageCache(options.maxCacheBytes ?? 64_000_000);
+  const pages = createByteCache<Kept>(options.maxCacheBytes ?? 64_000_000, ({ reply }) => reply.body?.length ?? 0);
+  const found = createFoundCache(options.maxCacheBytes ?? 64_000_000);
   const making = new Map<string, Promise<Answer | null>>();
   const missing = createMissing(now);
   const sitemap = createSitemap(options);
@@ -61,23 +66,26 @@ export function createDoor(options: DoorOptions): HostDoor {
   /** Kept answers, and one making for those who ask for the same at once. */
   const kept = async (asked: Asked, path: string, make: () => Promise<Answer | null>): Promise<Reply | null> => {
     const key = keyOf(asked.state, asked.domain.id, asked.lang, path);
-    const found = pages.get(key, now());
-    if (found) return found.reply;
+    const known = valid(pages.get(key), now());
+    if (known) return known.reply;
     const own = `${key}?${asked.search}`;
     const answer = making.get(own) ?? forgetWhenDone(making, own, make());
     const made = await answer;
-    if (made?.shared && made.until > now()) pages.put(key, { reply: made.reply, expiresAt: made.until });
+    if (made?.shared && made.until > now()) pages.put(key, made);
     return made && made.reply;
   };
 
   const pageOf = async (asked: Asked, path: string): Promise<Answer | null> => {
     const view = viewOf(asked);
-    const found = await finder.find(view, path);
-    if (!found) return null;
-    if ("redirect" in found)
-      return { reply: movedTo(pathAddress(found.redirect) + asked.search), shared: false, until: 0 };
-    const made = await composer.compose({ ...view, domain: asked.domain, scheme: scheme(), query: asked.query }, found);
-    const { text, locale, page, shared, until } = made;
+    const place = found.get(asked, path) ?? (await finder.find(view, path));
+    if (!place) return null;
+    if ("redirect" in place) {
+      const reply = movedTo(pathAddress(place.redirect) + asked.search);
+      return { reply, shared: false, until: 0 };
+    }
+    found.put(asked, path, place);
+    const input = { ...view, domain: asked.domain, scheme: scheme(), query: asked.query };
+    const { text, locale, page, shared, until } = await composer.compose(input, place);
     const cacheControl = shared ? cacheControlOf(page.cacheSeconds) : "private, no-cache";
     return { reply: pageReply({ status: 200, text, type: typeOf(path), locale, cacheControl }), shared, until };
   };
@@ -122,10 +130,10 @@ export function createDoor(options: DoorOptions): HostDoor {
   };
 
   const askedOf = async ({ request, host, log }: DoorRequest): Promise<Asked | null> => {
-    const found = sites.find(host);
-    if (!found) return null;
-    const state = sites.peek(found.siteId) ?? (await sites.get(found.siteId));
-    const domain = state?.domains.find(({ id }) => id === found.domainId);
+    const owner = sites.find(host);
+    if (!owner) return null;
+    const state = sites.peek(owner.siteId) ?? (await sites.get(owner.siteId));
+    const domain = state?.domains.find(({ id }) => id === owner.domainId);
     if (!state?.site.active || !domain) return null;
     return { state, domain, log, headOnly: request.method === "HEAD", ...partsOf(request.url) };
   };
@@ -137,9 +145,9 @@ export function createDoor(options: DoorOptions): HostDoor {
       const page = await kept(asked, path.path, () => pageAt(asked, path.path));
       return page ?? sitemap.answer(path.path, { ...asked, scheme: scheme() });
     }
-    const found = await finder.find(viewOf(asked), path.path);
-    if (!found) return null;
-    return movedTo(pathAddress("redirect" in found ? found.redirect : path.path) + asked.search);
+    const place = await finder.find(viewOf(asked), path.path);
+    if (!place) return null;
+    return movedTo(pathAddress("redirect" in place ? place.redirect : path.path) + asked.search);
   };
 
   return {
@@ -150,7 +158,7 @@ export function createDoor(options: DoorOptions): HostDoor {
       const { pathname } = asked;
       // A path without a percent sign is kept as it is asked for: nothing to decode.
       const key = keyOf(asked.state, asked.domain.id, asked.lang, pathname.slice(1));
-      const known = pathname.includes("%") ? undefined : pages.get(key, now());
+      const known = pathname.includes("%") ? undefined : valid(pages.get(key), now());
       // What other routes answer here, and what nobody does, is asked for again and again too.
       if (!known && missing.has(asked.state, pathname)) return null;
       // Before the page is looked for: what appears meanwhile would else be missing for a while.
@@ -170,6 +178,24 @@ export function createDoor(options: DoorOptions): HostDoor {
 /** Never by the raw Host: a domain is one of ours. */
 function keyOf({ serial }: SiteState, domainId: number, lang: Locale | undefined, path: string): string {
   return `${serial}/${domainId}/${lang ?? ""}/${path}`;
+}
+
+function valid(kept: Kept | undefined, now: number): Kept | undefined {
+  return kept && kept.until > now ? kept : undefined;
+}
+
+/** Pages as they were found, for those that are rendered anew each time. What an article is may change by itself. */
+function createFoundCache(maxBytes: number) {
+  const charsOf = ({ page }: FoundPage) => page.content.length + JSON.stringify(page.fields).length;
+  const places = createByteCache<FoundPage>(maxBytes, charsOf);
+  const keyFor = ({ state, domain }: Asked, path: string) => `${state.serial}/${domain.locale ?? ""}/${path}`;
+  return {
+    get: (asked: Asked, path: string) => places.get(keyFor(asked, path)),
+    put(asked: Asked, path: string, place: FoundPage) {
+      const key = keyFor(asked, path);
+      if (!place.article && places.get(key) !== place) places.put(key, place);
+    },
+  };
 }
 
 /** Paths that a site has not, for a while: until it changes, or its next article appears. */

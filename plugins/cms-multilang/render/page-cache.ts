@@ -1,62 +1,47 @@
-/** Finished answers by key, as many as fit into `maxBytes`: those not asked for the longest go first. */
-import type { Reply } from "platform";
-
-export interface PageEntry {
-  readonly reply: Reply;
-  /** Milliseconds since 1970 from which on it is no longer right; Infinity where only a change ends it. */
-  readonly expiresAt: number;
-}
-
-export interface PageCache {
-  get(key: string, now: number): PageEntry | undefined;
-  put(key: string, entry: PageEntry): void;
+/** Values by key, as many as fit into `maxBytes`: those not asked for the longest go first. */
+export interface ByteCache<V> {
+  get(key: string): V | undefined;
+  put(key: string, value: V): void;
+  delete(key: string): void;
   readonly bytes: number;
 }
 
-/** What an entry takes beside its text. */
+/** What an entry takes beside its key and what is counted of its value. */
 const overheadBytes = 1000;
 
-export function createPageCache(maxBytes: number): PageCache {
-  const entries = new Map<string, PageEntry>();
+/** `charsOf` a value: a character counts as two bytes, which one of another alphabet takes. */
+export function createByteCache<V>(maxBytes: number, charsOf: (value: V) => number): ByteCache<V> {
+  const entries = new Map<string, { readonly value: V; readonly size: number }>();
   let bytes = 0;
-  const drop = (key: string, entry: PageEntry) => {
+  const drop = (key: string) => {
+    bytes -= entries.get(key)?.size ?? 0;
     entries.delete(key);
-    bytes -= sizeOf(key, entry);
   };
   return {
     get bytes() {
       return bytes;
     },
-    get(key, now) {
+    get(key) {
       const entry = entries.get(key);
-      if (!entry) return undefined;
-      if (entry.expiresAt <= now) {
-        drop(key, entry);
-        return undefined;
-      }
       // The order of a Map is that of insertion. While there is room, it does not matter who goes first.
-      if (bytes * 2 > maxBytes) {
+      if (entry && bytes * 2 > maxBytes) {
         entries.delete(key);
         entries.set(key, entry);
       }
-      return entry;
+      return entry?.value;
     },
-    put(key, entry) {
-      const old = entries.get(key);
-      if (old) drop(key, old);
-      const size = sizeOf(key, entry);
+    put(key, value) {
+      drop(key);
+      const size = overheadBytes + 2 * (key.length + charsOf(value));
+      // One that leaves no room for others is not worth it.
       if (size * 4 > maxBytes) return;
-      entries.set(key, entry);
+      entries.set(key, { value, size });
       bytes += size;
-      for (const [oldest, other] of entries) {
+      for (const oldest of entries.keys()) {
         if (bytes <= maxBytes) break;
-        drop(oldest, other);
+        drop(oldest);
       }
     },
+    delete: drop,
   };
-}
-
-function sizeOf(key: string, { reply }: PageEntry): number {
-  // A text of another alphabet takes two bytes a character.
-  return overheadBytes + 2 * (key.length + (reply.body?.length ?? 0));
 }

@@ -48,7 +48,7 @@ export default function Expenses() {
 
   const total = expenses.reduce((sum, { amount }) => sum + amount, 0);
   return (
-    <main className="min-h-screen bg-slate-50 text-slate-900 dark:bg-slate-950 dark:text-slate-100">
+    <main className="min-h-screen scheme-light-dark bg-slate-50 text-slate-900 dark:bg-slate-950 dark:text-slate-100">
       <div className="mx-auto max-w-4xl px-4 py-8 sm:px-6">
         <header className="flex flex-wrap items-end justify-between gap-2">
           <h1 className="text-2xl font-semibold tracking-tight">Expenses</h1>
@@ -61,7 +61,7 @@ export default function Expenses() {
             {problem}
           </p>
         )}
-        <div className="mt-6 grid gap-6 md:grid-cols-[18rem_1fr]">
+        <div className="mt-6 grid items-start gap-6 md:grid-cols-[18rem_1fr]">
           <aside className="space-y-6">
             <Card>
               <Chart expenses={expenses} total={total} />
@@ -104,7 +104,7 @@ function Row({ expense, onRemove }: { expense: Expense; onRemove: () => void }) 
       </span>
       <span className="text-sm tabular-nums">{money.format(expense.amount)}</span>
       <button
-        className="rounded-md px-2 text-slate-400 hover:bg-slate-100 hover:text-rose-600 focus-visible:text-rose-600 dark:hover:bg-slate-800"
+        className="rounded-md px-2 text-slate-500 hover:bg-slate-100 hover:text-rose-600 focus-visible:text-rose-600 dark:text-slate-400 dark:hover:bg-slate-800"
         aria-label={`Delete “${expense.title}”`}
         onClick={onRemove}
       >

@@ -2,18 +2,17 @@ import kaboom from "kaboom";
 
 const width = 480;
 const height = 640;
-const speed = 340;
+const speed = 360;
+const gold = [255, 214, 102];
 
-const root = document.querySelector("#core-app");
 const k = kaboom({
-  root,
+  root: document.querySelector("#core-app"),
   width,
   height,
   letterbox: true,
-  background: [14, 16, 38],
+  pixelDensity: Math.min(devicePixelRatio * 2, 3),
+  background: [5, 6, 16],
   global: false,
-  // No sound: a page that was not clicked may not make any.
-  audioCtx: undefined,
 });
 
 let best = 0;
@@ -22,14 +21,33 @@ core.storage.get("best").then(
   () => {},
 );
 
+const gone = {
+  update() {
+    if (this.pos.y > height + 40) k.destroy(this);
+  },
+};
+const turning = (degrees) => ({
+  update() {
+    this.angle += degrees * k.dt();
+  },
+});
+
+/** Points round a middle, at these distances from it, one after the other. */
+const round = (count, distance) =>
+  Array.from({ length: count }, (_, at) => k.Vec2.fromAngle((at * 360) / count - 90).scale(distance(at)));
+
+/** The field, and stars behind it: the near ones are brighter and faster. */
 function sky() {
-  for (let at = 0; at < 60; at++) {
+  k.add([k.rect(width, height, { gradient: [k.rgb(14, 16, 40), k.rgb(38, 28, 74)] }), k.z(-2)]);
+  for (let at = 0; at < 70; at++) {
+    const near = k.rand();
     k.add([
-      k.rect(2, 2),
+      k.circle(0.6 + near),
       k.pos(k.rand(width), k.rand(height)),
-      k.color(200, 210, 255),
-      k.opacity(k.rand(0.15, 0.7)),
-      k.move(k.DOWN, k.rand(8, 30)),
+      k.color(205, 214, 255),
+      k.opacity(0.2 + near * 0.6),
+      k.move(k.DOWN, 8 + near * 34),
+      k.z(-1),
       {
         update() {
           if (this.pos.y > height) this.pos.y = 0;
@@ -39,82 +57,119 @@ function sky() {
   }
 }
 
-function title(text, y, size, color = [235, 238, 255]) {
-  return k.add([k.text(text, { size, align: "center" }), k.pos(width / 2, y), k.anchor("center"), k.color(...color)]);
+function say(text, y, size, color = [235, 238, 255]) {
+  const options = { size, align: "center", font: "sans-serif", width: width - 40 };
+  return k.add([k.text(text, options), k.pos(width / 2, y), k.anchor("center"), k.color(...color), k.z(10)]);
+}
+
+function ship(at) {
+  const made = k.add([
+    k.polygon([k.vec2(0, -24), k.vec2(18, 18), k.vec2(0, 9), k.vec2(-18, 18)]),
+    k.pos(at),
+    k.anchor("center"),
+    k.color(134, 208, 255),
+    k.area({ shape: new k.Rect(k.vec2(0), 24, 34) }),
+  ]);
+  made.add([k.polygon([k.vec2(0, -13), k.vec2(5, 3), k.vec2(-5, 3)]), k.color(24, 58, 110)]);
+  made.add([
+    k.polygon([k.vec2(-6, 13), k.vec2(0, 10), k.vec2(6, 13), k.vec2(0, 32)]),
+    k.color(255, 170, 84),
+    k.opacity(1),
+    {
+      update() {
+        this.opacity = k.rand(0.45, 1);
+      },
+    },
+  ]);
+  return made;
+}
+
+function star() {
+  return [
+    k.polygon(round(10, (at) => (at % 2 === 0 ? 14 : 6))),
+    k.color(...gold),
+    k.area({ shape: new k.Rect(k.vec2(0), 24, 24) }),
+    turning(70),
+    "star",
+  ];
+}
+
+function rock() {
+  const size = k.rand(15, 27);
+  return [
+    k.polygon(round(9, () => size * k.rand(0.82, 1.08))),
+    k.color(126, 108, 122),
+    k.outline(3, k.rgb(88, 74, 92)),
+    k.area({ shape: new k.Rect(k.vec2(0), size * 1.5, size * 1.5) }),
+    turning(k.rand(-60, 60)),
+    "rock",
+  ];
+}
+
+function burst(at, count, color) {
+  for (let part = 0; part < count; part++) {
+    const way = k.Vec2.fromAngle(k.rand(360));
+    const fades = k.lifespan(0.15, { fade: 0.4 });
+    k.add([k.circle(k.rand(1.5, 3.5)), k.pos(at), k.color(...color), k.opacity(1), k.move(way, k.rand(60, 200)), fades]);
+  }
+}
+
+function onStart(run) {
+  k.onKeyPress("space", run);
+  k.onClick(run);
 }
 
 k.scene("start", () => {
   sky();
-  title("STARDUST", 220, 52, [255, 214, 102]);
-  title("Catch the stars, mind the rocks", 290, 18);
-  title("Arrow keys, A and D, or your finger", 320, 16, [150, 160, 210]);
-  title("Press space or tap to begin", 420, 18);
-  k.onKeyPress("space", () => k.go("play"));
-  k.onClick(() => k.go("play"));
+  ship(k.vec2(width / 2, height - 70));
+  say("STARDUST", 210, 60, gold);
+  say("Catch the stars, mind the rocks", 284, 21);
+  say("Arrow keys, A and D, or your finger", 316, 17, [164, 172, 218]);
+  say("Press space or tap to begin", 430, 19);
+  onStart(() => k.go("play"));
 });
 
 k.scene("play", () => {
   let score = 0;
   sky();
-  const label = k.add([k.text("0", { size: 28 }), k.pos(20, 18), k.z(10)]);
-  const ship = k.add([
-    k.polygon([k.vec2(0, -22), k.vec2(18, 18), k.vec2(0, 8), k.vec2(-18, 18)]),
-    k.pos(width / 2, height - 70),
-    k.area(),
-    k.color(120, 200, 255),
-    k.anchor("center"),
-    "ship",
-  ]);
-  const steer = (direction) => () =>
-    (ship.pos.x = Math.max(24, Math.min(width - 24, ship.pos.x + direction * speed * k.dt())));
-  for (const key of ["left", "a"]) k.onKeyDown(key, steer(-1));
-  for (const key of ["right", "d"]) k.onKeyDown(key, steer(1));
-  k.onMouseMove((at) => (ship.pos.x = Math.max(24, Math.min(width - 24, at.x))));
-  k.onTouchMove((at) => (ship.pos.x = Math.max(24, Math.min(width - 24, at.x))));
+  const label = say("0", 44, 34);
+  const own = ship(k.vec2(width / 2, height - 70));
+  const to = (x) => (own.pos.x = k.clamp(x, 24, width - 24));
+  const steer = (direction) => () => to(own.pos.x + direction * speed * k.dt());
+  k.onKeyDown(["left", "a"], steer(-1));
+  k.onKeyDown(["right", "d"], steer(1));
+  k.onMouseMove((at) => to(at.x));
+  k.onTouchMove((at) => to(at.x));
 
-  const fall = () => k.move(k.DOWN, 150 + score * 6);
-  const gone = {
-    update() {
-      if (this.pos.y > height + 40) k.destroy(this);
-    },
-  };
   k.loop(0.55, () => {
-    const rock = k.chance(0.42);
+    const what = k.chance(0.42) ? rock() : star();
     const at = k.pos(k.rand(30, width - 30), -30);
-    if (rock)
-      k.add([k.circle(k.rand(14, 24)), at, k.area(), k.color(140, 110, 105), k.anchor("center"), fall(), gone, "rock"]);
-    else
-      k.add([
-        k.circle(9),
-        at,
-        k.area(),
-        k.color(255, 214, 102),
-        k.outline(4, k.rgb(255, 240, 190)),
-        k.anchor("center"),
-        fall(),
-        gone,
-        "star",
-      ]);
+    k.add([...what, at, k.rotate(k.rand(360)), k.anchor("center"), k.move(k.DOWN, 160 + score * 6), gone]);
   });
-  ship.onCollide("star", (star) => {
-    k.destroy(star);
+  own.onCollide("star", (caught) => {
+    burst(caught.pos, 10, gold);
+    k.destroy(caught);
     label.text = String(++score);
   });
-  ship.onCollide("rock", () => k.go("end", score));
+  own.onCollide("rock", () => {
+    burst(own.pos, 30, [255, 150, 90]);
+    k.destroy(own);
+    k.shake(10);
+    k.wait(0.8, () => k.go("end", score));
+  });
 });
 
 k.scene("end", (score) => {
-  const record = score > best;
-  if (record) {
+  const isRecord = score > best;
+  if (isRecord) {
     best = score;
     core.storage.set("best", score).catch(() => {});
   }
   sky();
-  title(String(score), 230, 84, [255, 214, 102]);
-  title(record ? "A new best!" : `Best: ${best}`, 310, 22);
-  title("Press space or tap to fly again", 420, 18);
-  k.onKeyPress("space", () => k.go("play"));
-  k.onClick(() => k.go("play"));
+  say(String(score), 220, 96, gold);
+  say(isRecord ? "A new best!" : `Best: ${best}`, 306, 24);
+  say("Press space or tap to fly again", 430, 19);
+  onStart(() => k.go("play"));
 });
 
 k.go("start");
