@@ -1,6 +1,7 @@
 /** All SQL about articles, as they are written. */
 import type { Page, Queryable, Sql, Tx } from "platform";
 import type { Ref } from "./code.ts";
+import { inParts, type Sized } from "./listed.ts";
 import { isAddressed, only } from "./ref-store.ts";
 import type { ArticleRow } from "./rows.ts";
 
@@ -67,10 +68,16 @@ export function createArticleStore(sql: Sql) {
   return {
     async list(accountId: number, filter: ArticleFilter, { limit, offset }: Page) {
       const where = matching(accountId, filter);
-      const rows = await sql<ArticleView[]>`
-        select ${columns} ${from} where ${where} order by a.id limit ${limit} offset ${offset}`;
+      const sized = await sql<Sized[]>`
+        select a.id, octet_length(a.content) + octet_length(a.fields::text) + coalesce(octet_length(a.lead), 0) as bytes
+        from cms_articles a where ${where} order by a.id limit ${limit} offset ${offset}`;
       const [count] = await sql<{ total: number }[]>`select count(*) as total from cms_articles a where ${where}`;
-      return { rows, total: count?.total ?? 0 };
+      return inParts(
+        sized,
+        count?.total ?? 0,
+        (ids) => sql<ArticleView[]>`
+          select ${columns} ${from} where a.account_id = ${accountId} and a.id = any(${ids}::bigint[])`,
+      );
     },
 
     async find(db: Queryable, accountId: number, ref: Ref): Promise<ArticleView | undefined> {

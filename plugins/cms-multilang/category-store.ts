@@ -1,6 +1,7 @@
 /** All SQL about categories of articles. */
 import type { Page, Queryable, Sql, Tx } from "platform";
 import type { Ref } from "./code.ts";
+import { inOnePart } from "./listed.ts";
 import { isAddressed, only } from "./ref-store.ts";
 import type { CategoryRow } from "./rows.ts";
 
@@ -36,7 +37,7 @@ export function createCategoryStore(sql: Sql) {
       const rows = await sql<CategoryView[]>`
         select ${columns} ${from} where ${where} order by c.id limit ${limit} offset ${offset}`;
       const [count] = await sql<{ total: number }[]>`select count(*) as total ${from} where ${where}`;
-      return { rows, total: count?.total ?? 0 };
+      return inOnePart(rows, count?.total ?? 0);
     },
 
     async find(db: Queryable, accountId: number, ref: Ref): Promise<CategoryView | undefined> {

@@ -1,6 +1,7 @@
 /** All SQL about domains. */
 import type { Page, Queryable, Sql, Tx } from "platform";
 import type { Ref } from "./code.ts";
+import { inOnePart } from "./listed.ts";
 import type { DomainRow } from "./rows.ts";
 
 export interface DomainView extends DomainRow {
@@ -36,7 +37,7 @@ export function createDomainStore(sql: Sql) {
       const rows = await sql<DomainView[]>`
         select ${columns} ${from} where ${where} order by d.id limit ${limit} offset ${offset}`;
       const [count] = await sql<{ total: number }[]>`select count(*) as total ${from} where ${where}`;
-      return { rows, total: count?.total ?? 0 };
+      return inOnePart(rows, count?.total ?? 0);
     },
 
     /** A domain's code is its name. */

@@ -92,8 +92,10 @@ export async function dropRedirects(
     where account_id = ${accountId} and site_id = ${siteId} and path = any(${paths}::text[])`;
 }
 
-/** PostgreSQL prints an instant in JSON its own way; milliseconds are what the API keeps. */
+/** PostgreSQL prints an instant in JSON its own way; milliseconds are what the API keeps, where there are any. */
 function withInstants(record: Values): Values {
   const { published_at: given } = record;
-  return typeof given === "string" ? { ...record, published_at: new Date(given).toISOString() } : record;
+  return typeof given === "string"
+    ? { ...record, published_at: new Date(given).toISOString().replace(".000Z", "Z") }
+    : record;
 }

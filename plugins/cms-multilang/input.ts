@@ -1,7 +1,7 @@
 /** The fields that bodies of several resources share. */
 import { field, Type } from "platform";
 import { locales } from "./locales.ts";
-import { maxContent } from "./texts.ts";
+import { maxContent, maxTemplate } from "./texts.ts";
 
 /** Empty is the same as null. */
 export const localeField = () => Type.Optional(field.nullable(Type.Union([field.oneOf(locales), Type.Literal("")])));
@@ -11,7 +11,8 @@ export const siteLocale = () => Type.Optional(field.nullable(field.oneOf(locales
 export const codeRef = () => Type.Optional(field.nullable(Type.String({ maxLength: 100 })));
 export const idRef = () => Type.Optional(field.nullable(field.id()));
 
-export const contentField = () => Type.Optional(field.nullable(Type.String({ maxLength: maxContent })));
+export const contentField = () => textField(maxContent);
+export const templateField = () => textField(maxTemplate);
 export const fieldsField = () => Type.Optional(field.object());
 export const pathField = () => Type.Optional(Type.String({ maxLength: 4000 }));
 export const nameField = () => Type.Optional(field.name());

@@ -1,6 +1,7 @@
 /** All SQL about layouts. */
 import type { Page, Queryable, Sql, Tx } from "platform";
 import type { Ref } from "./code.ts";
+import { inParts, type Sized } from "./listed.ts";
 import { isAddressed, only } from "./ref-store.ts";
 import type { LayoutRow } from "./rows.ts";
 
@@ -31,10 +32,16 @@ export function createLayoutStore(sql: Sql) {
         ${q === undefined ? sql`` : sql`and (l.name ilike ${q} or l.code ilike ${q})`}
         ${code === undefined ? sql`` : sql`and l.code = ${code}`}
         ${siteCode === undefined ? sql`` : sql`and s.code = ${siteCode}`}`;
-      const rows = await sql<LayoutView[]>`
-        select ${columns} ${from} where ${where} order by l.id limit ${limit} offset ${offset}`;
+      const sized = await sql<Sized[]>`
+        select l.id, octet_length(l.content) + octet_length(l.fields::text) as bytes
+        ${from} where ${where} order by l.id limit ${limit} offset ${offset}`;
       const [count] = await sql<{ total: number }[]>`select count(*) as total ${from} where ${where}`;
-      return { rows, total: count?.total ?? 0 };
+      return inParts(
+        sized,
+        count?.total ?? 0,
+        (ids) => sql<LayoutView[]>`
+          select ${columns} ${from} where l.account_id = ${accountId} and l.id = any(${ids}::bigint[])`,
+      );
     },
 
     async find(db: Queryable, accountId: number, ref: Ref): Promise<LayoutView | undefined> {

@@ -2,7 +2,7 @@
 import { mistakes, Type, type Static } from "platform";
 import { locked, type Change } from "./change.ts";
 import { codeField, type Ref } from "./code.ts";
-import { contentField, fieldsField, nameField, siteRef } from "./input.ts";
+import { templateField, fieldsField, nameField, siteRef } from "./input.ts";
 import type { LayoutStore, LayoutView } from "./layout-store.ts";
 import type { SiteStore } from "./site-store.ts";
 import { checkTexts } from "./texts.ts";
@@ -11,7 +11,7 @@ import { codeOf, mustStay, nameOf, siteOf, there, type Writer } from "./write.ts
 export const LayoutBody = Type.Object({
   code: Type.Optional(codeField()),
   name: nameField(),
-  content: contentField(),
+  content: templateField(),
   fields: fieldsField(),
   ...siteRef(),
 });

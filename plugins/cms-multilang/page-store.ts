@@ -2,6 +2,7 @@
 import type { Page, Queryable, Sql, Tx } from "platform";
 import type { Ref } from "./code.ts";
 import type { Relative } from "./master.ts";
+import { inParts, type Sized } from "./listed.ts";
 import { isAddressed, only } from "./ref-store.ts";
 import type { PageRow } from "./rows.ts";
 
@@ -63,10 +64,16 @@ export function createPageStore(sql: Sql) {
   return {
     async list(accountId: number, filter: PageFilter, { limit, offset }: Page) {
       const where = matching(accountId, filter);
-      const rows = await sql<PageView[]>`
-        select ${columns} ${from} where ${where} order by p.site_id, p.position, p.id limit ${limit} offset ${offset}`;
+      const sized = await sql<Sized[]>`
+        select p.id, octet_length(p.content) + octet_length(p.fields::text) as bytes
+        from cms_pages p where ${where} order by p.site_id, p.position, p.id limit ${limit} offset ${offset}`;
       const [count] = await sql<{ total: number }[]>`select count(*) as total from cms_pages p where ${where}`;
-      return { rows, total: count?.total ?? 0 };
+      return inParts(
+        sized,
+        count?.total ?? 0,
+        (ids) => sql<PageView[]>`
+          select ${columns} ${from} where p.account_id = ${accountId} and p.id = any(${ids}::bigint[])`,
+      );
     },
 
     async find(db: Queryable, accountId: number, ref: Ref): Promise<PageView | undefined> {

@@ -5,7 +5,7 @@ import { codeField, type Ref } from "./code.ts";
 import { fieldTimes } from "./field-times.ts";
 import {
   codeRef,
-  contentField,
+  templateField,
   fieldsField,
   flag,
   idRef,
@@ -32,7 +32,7 @@ export const PageBody = Type.Object({
   kind: Type.Optional(field.code()),
   layout_id: idRef(),
   layout_code: codeRef(),
-  content: contentField(),
+  content: templateField(),
   fields: fieldsField(),
   html_title: textField(1000),
   html_description: textField(5000),

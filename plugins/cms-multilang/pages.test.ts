@@ -170,6 +170,15 @@ test("a template that cannot be read is refused under `content`, with its line a
   refused(await patch("a", { content: "{% articles category={{ x }} %}{% endarticles %}" }), "content");
 });
 
+test("a template has as many characters as can be read, that of an article more", async () => {
+  const longest = "x".repeat(256_000);
+  expect((await post({ name: "Long", content: longest })).status).toBe(201);
+  const longer = await post({ name: "Longer", content: `${longest}x` });
+  expect(longer.json).toEqual({ content: [expect.stringContaining("256000 characters")] });
+  const article = { title: "Long", site_code: site, content: longest.repeat(3) };
+  expect((await app.post("/cms/articles.json", { article })).status).toBe(201);
+});
+
 describe("a path that a page has left", () => {
   const redirects = () => app.sql<{ path: string; locale: string | null; code: string }[]>`
     select r.path, r.locale, p.code from cms_redirects r

@@ -1,6 +1,7 @@
 /** All SQL about paragraphs, as they are written. */
 import type { Page, Queryable, Sql, Tx } from "platform";
 import type { Ref } from "./code.ts";
+import { inParts, type Sized } from "./listed.ts";
 import { isAddressed, only } from "./ref-store.ts";
 import type { ParagraphRow } from "./rows.ts";
 
@@ -41,10 +42,16 @@ export function createParagraphStore(sql: Sql) {
         ${code === undefined ? sql`` : sql`and g.code = ${code}`}
         ${siteCode === undefined ? sql`` : sql`and coalesce(s.code, 'none') = ${siteCode}`}
         ${pageCode === undefined ? sql`` : sql`and coalesce(p.code, 'none') = ${pageCode}`}`;
-      const rows = await sql<ParagraphView[]>`
-        select ${columns} ${from} where ${where} order by g.position, g.id limit ${limit} offset ${offset}`;
+      const sized = await sql<Sized[]>`
+        select g.id, octet_length(g.content) + octet_length(g.fields::text) as bytes
+        ${from} where ${where} order by g.position, g.id limit ${limit} offset ${offset}`;
       const [count] = await sql<{ total: number }[]>`select count(*) as total ${from} where ${where}`;
-      return { rows, total: count?.total ?? 0 };
+      return inParts(
+        sized,
+        count?.total ?? 0,
+        (ids) => sql<ParagraphView[]>`
+          select ${columns} ${from} where g.account_id = ${accountId} and g.id = any(${ids}::bigint[])`,
+      );
     },
 
     async find(db: Queryable, accountId: number, ref: Ref): Promise<ParagraphView | undefined> {

@@ -2,7 +2,7 @@
 import { mistakes, Type, type Static } from "platform";
 import { locked, type Change } from "./change.ts";
 import { codeField, type Ref } from "./code.ts";
-import { codeRef, contentField, fieldsField, idRef, nameField, positionField, siteRef } from "./input.ts";
+import { codeRef, templateField, fieldsField, idRef, nameField, positionField, siteRef } from "./input.ts";
 import type { PageStore } from "./page-store.ts";
 import type { ParagraphStore, ParagraphView } from "./paragraph-store.ts";
 import type { SiteStore } from "./site-store.ts";
@@ -12,7 +12,7 @@ import { codeOf, named, nameOf, siteOf, there, type Mistakes, type Writer } from
 export const ParagraphBody = Type.Object({
   code: Type.Optional(codeField()),
   name: nameField(),
-  content: contentField(),
+  content: templateField(),
   fields: fieldsField(),
   position: positionField(),
   page_code: codeRef(),

@@ -1,5 +1,5 @@
 /** `/w/<site code>/…`: a site as it is before its domains lead to it. SPEC 4.6, CONTRACT 11. */
-import { notFound, route, text, type Reply, type Route } from "platform";
+import { notFound, redirect, route, text, unauthorized, type Reply, type Route } from "platform";
 import type { RenderStore } from "./render-store.ts";
 import { askedPath } from "./render/addresses.ts";
 import type { SiteCache } from "./render/cache.ts";
@@ -33,9 +33,9 @@ const description =
   "`seo_alternates` and `seo_head`. With the privilege `cms` also what is inactive or not yet published is shown. A " +
   "template that fails is answered 500 with the reason.";
 const spec = {
-  access: { signedIn: "a site is there to be seen; only its drafts need `cms`" },
+  access: { open: "it asks for sign-in itself, and leads a browser there; only drafts need `cms`" },
   query: { lang: "the locale of the domain that is meant" },
-  responses: { 200: "<!doctype html>…" },
+  responses: { 200: "<!doctype html>…", 303: null, 401: { error: "sign in" } },
 };
 
 export function previewRoutes(options: PreviewRoutes): Route[] {
@@ -54,11 +54,12 @@ interface PreviewInput {
   readonly request: Request;
   readonly code: string;
   readonly query: URLSearchParams;
-  readonly caller: { readonly account: { readonly id: number }; readonly privileges: ReadonlySet<string> };
+  readonly caller: { readonly account: { readonly id: number }; readonly privileges: ReadonlySet<string> } | null;
 }
 
 function createPreview({ sites, store, finder, composer, scheme }: PreviewRoutes) {
   return async ({ request, code, query, caller }: PreviewInput): Promise<Reply> => {
+    if (!caller) return signInFirst(request);
     const drafts = caller.privileges.has("cms");
     if (!/^[\w.-]{1,200}$/.test(code)) throw notFound();
     const siteId = await store.siteId(caller.account.id, code);
@@ -82,6 +83,13 @@ function createPreview({ sites, store, finder, composer, scheme }: PreviewRoutes
       return text(500, faultPage(error), htmlType, previewHeaders);
     }
   };
+}
+
+/** 401, or for a browser the sign-in page, which leads back. */
+function signInFirst(request: Request): Reply {
+  if (!(request.headers.get("accept") ?? "").includes("text/html")) throw unauthorized();
+  const { pathname, search } = new URL(request.url);
+  return redirect(303, `/login?return_to=${encodeURIComponent(pathname + search)}`, previewHeaders);
 }
 
 /** `/w/acme/o-nas` -> `/o-nas`, not decoded. */

@@ -3,7 +3,6 @@ import {
   created,
   etag,
   expectedVersion,
-  list,
   noContent,
   notFound,
   ok,
@@ -16,6 +15,7 @@ import {
 } from "platform";
 import type { Author, RunChange } from "./change.ts";
 import { siteRefOf, type Ref } from "./code.ts";
+import { listReply } from "./list-reply.ts";
 import type { Documented, Kept, Resource } from "./resource.ts";
 
 const access = { privilege: "cms" } as const;
@@ -62,10 +62,12 @@ export function resourceRoutes<Body extends TObject, Row extends Kept>(
         query: { ...told.filters, limit: "1 to 1000, default 100", offset: "where the page begins" },
         responses: { 200: [told.example] },
       },
-      async ({ caller, query }) => {
-        const { rows, total } = await resource.list(caller.account.id, query, pageOf(query));
-        return list(rows.map(resource.toApi), total);
-      },
+      async ({ request, caller, query, log }) =>
+        listReply(await resource.list(caller.account.id, query, pageOf(query)), {
+          toApi: resource.toApi,
+          log,
+          headOnly: request.method === "HEAD",
+        }),
     ),
     route(
       "GET",

@@ -1,12 +1,8 @@
 /** What a kind of record is to the routes, to imports and to commands: they treat all seven alike. */
 import type { Page, Queryable, Static, TObject } from "platform";
 import type { Ref, SiteRef } from "./code.ts";
+import type { Listed } from "./listed.ts";
 import type { Writer } from "./write.ts";
-
-export interface Listed<Row> {
-  readonly rows: readonly Row[];
-  readonly total: number;
-}
 
 export interface Kept {
   readonly id: number;

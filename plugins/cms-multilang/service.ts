@@ -3,6 +3,7 @@ import { checkerOf, invalid, notFound, pageOf, type Queryable, type Sql, type TO
 import type { Cms, CmsKind, CmsRecord, CmsWrites } from "./api.ts";
 import { whichever, type Change, type RunChange } from "./change.ts";
 import { siteRefOf, type SiteRef } from "./code.ts";
+import { allRows } from "./listed.ts";
 import type { Kept, Resource } from "./resource.ts";
 import type { Resources } from "./resources.ts";
 
@@ -96,8 +97,8 @@ function callsOf<Body extends TObject, Row extends Kept>(resource: Resource<Body
       shown(await resource.writer.update(change, refOf(text, site), check(body), whichever)),
     remove: (change, text, site) => resource.writer.remove(change, refOf(text, site), whichever),
     list: async (accountId, query) => {
-      const { rows, total } = await resource.list(accountId, query, pageOf(query));
-      return { records: rows.map(shown), total };
+      const listed = await resource.list(accountId, query, pageOf(query));
+      return { records: (await allRows(listed)).map(shown), total: listed.total };
     },
   };
 }

@@ -1,6 +1,7 @@
 /** All SQL about sites. */
 import type { Page, Queryable, Sql, Tx } from "platform";
 import type { Ref } from "./code.ts";
+import { inParts, type Sized } from "./listed.ts";
 import type { SiteRow } from "./rows.ts";
 
 export type SiteInput = Pick<SiteRow, "code" | "name" | "locale" | "multilang" | "fields" | "active">;
@@ -25,10 +26,16 @@ export function createSiteStore(sql: Sql) {
         ${q === undefined ? sql`` : sql`and (name ilike ${q} or code ilike ${q})`}
         ${code === undefined ? sql`` : sql`and code = ${code}`}
         ${locale === undefined ? sql`` : sql`and locale = ${locale}`}`;
-      const rows = await sql<SiteRow[]>`
-        select ${columns} from cms_sites where ${where} order by id limit ${limit} offset ${offset}`;
+      const sized = await sql<Sized[]>`
+        select id, octet_length(fields::text) as bytes
+        from cms_sites where ${where} order by id limit ${limit} offset ${offset}`;
       const [count] = await sql<{ total: number }[]>`select count(*) as total from cms_sites where ${where}`;
-      return { rows, total: count?.total ?? 0 };
+      return inParts(
+        sized,
+        count?.total ?? 0,
+        (ids) => sql<SiteRow[]>`
+          select ${columns} from cms_sites where account_id = ${accountId} and id = any(${ids}::bigint[])`,
+      );
     },
 
     async find(db: Queryable, accountId: number, ref: Ref): Promise<SiteRow | undefined> {

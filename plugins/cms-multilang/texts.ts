@@ -3,6 +3,8 @@ import type { mistakes } from "platform";
 import { checkTemplate } from "./render/check.ts";
 
 export const maxContent = 1_000_000;
+/** A template's: the engine parses no longer ones. */
+export const maxTemplate = 256_000;
 export const maxFieldsChars = 500_000;
 export const maxFieldsDepth = 20;
 

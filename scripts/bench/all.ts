@@ -7,7 +7,7 @@ import { resolve } from "node:path";
 const options = process.argv.slice(2);
 const quick = options.includes("--quick");
 /** Each benchmark and the seconds that it may take. `million` and `jobs` have no short form worth its while. */
-const all = { start: 90, prompts: 60, records: 400, plans: 90, million: 300, jobs: 180, apps: 240 };
+const all = { start: 90, prompts: 60, sites: 150, records: 400, plans: 90, million: 300, jobs: 180, apps: 240 };
 const chosen = Object.entries(all).filter(([name]) => !quick || (name !== "million" && name !== "jobs"));
 const root = resolve(import.meta.dir, "../..");
 

@@ -120,7 +120,10 @@ function sitePage({ path, total }: Target, random: () => number): Exchange {
   const slash = path.indexOf("/");
   // `{r}`: no two requests are alike, so that none waits for the answer of another.
   const even = 2 * pick(random, Math.ceil(total / 2));
-  const asked = path.slice(slash).replace("{n}", `${even}`).replace("{r}", `${pick(random, 2 ** 31)}`);
+  const asked = path
+    .slice(slash)
+    .replace("{n}", `${even}`)
+    .replace("{r}", `${pick(random, 2 ** 31)}`);
   const request = `GET ${asked} HTTP/1.1\r\nHost: ${path.slice(0, slash)}\r\n\r\n`;
   return { request, status: 200, contains: "</html>", verify: (body) => body.startsWith("<!doctype html>") };
 }

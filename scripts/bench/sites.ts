@@ -3,12 +3,11 @@
  * get by id; rendered anew beside a bare rendering of the same templates; a large site beside a small one; its sitemap.
  */
 import { parseArgs } from "node:util";
-import { createRenderStore } from "../../plugins/cms-multilang/render-store.ts";
-import { createSiteEngine } from "../../plugins/cms-multilang/render/engine.ts";
 import { openPool } from "../../runtime/db.ts";
 import { median } from "./compare.ts";
 import {
   cpuOf,
+  cpuOfPostgres,
   memoryOf,
   postgresOf,
   startCeiling,
@@ -20,6 +19,7 @@ import {
 } from "./processes.ts";
 import { measuredWith, number, publish, table, verdict, verdictTable } from "./report.ts";
 import { seedCeiling } from "./seed.ts";
+import { compareRendering } from "./site-rendering.ts";
 import * as site from "./site-seed.ts";
 
 const { values: options } = parseArgs({
@@ -115,18 +115,25 @@ const speeds = await compareAll({
   "a small page from the cache": { server: corestead, path: "small.test/little" },
   "a page of 31 kB from the cache": { server: corestead, path: "small.test/big" },
   "that page rendered anew": { server: corestead, path: "small.test/big-anew?r={r}" },
-  "100 pages, each rendered anew": { server: corestead, path: "small.test/p{n}?r={r}", total: 100 },
-  [`${number(pages, 0)} pages, each rendered anew`]: { server: corestead, path: "large.test/p{n}?r={r}", total: pages },
+  "100 pages of a site of 100, rendered anew": { server: corestead, path: "small.test/p{n}?r={r}", total: 100 },
+  [`100 pages of a site of ${number(pages, 0)}, rendered anew`]: {
+    server: corestead,
+    path: "large.test/p{n}?r={r}",
+    total: 100,
+  },
+  [`any of its ${number(pages, 0)} pages, rendered anew`]: {
+    server: corestead,
+    path: "large.test/p{n}?r={r}",
+    total: pages,
+  },
 });
 const { speedOf } = speeds;
 load.stop();
 
-const bare = bareRendering();
-const query = await queryCost();
+const rendering = await compareRendering(sql, options.quick ? 3 : 9, options.quick ? 60 : 150);
 const sitemap = await readSitemap();
-const anew = speedOf("that page rendered anew");
-const small = speedOf("100 pages, each rendered anew");
-const large = speedOf(`${number(pages, 0)} pages, each rendered anew`);
+const small = speedOf("100 pages of a site of 100, rendered anew");
+const large = speedOf(`100 pages of a site of ${number(pages, 0)}, rendered anew`);
 const get = speedOf("the ceiling's get by id");
 const [version] = await sql<{ serverVersion: string }[]>`show server_version`;
 
@@ -134,16 +141,16 @@ const text = [
   measuredWith(version?.serverVersion ?? ""),
   `${connections} connections; medians of ${rounds} interleaved rounds of ${seconds} s.`,
   table(["", "requests/s", "p99 ms", "server CPU ms a request"], speeds.rows),
-  `The page of 31 kB takes ${number(anew.cpu, 2)} ms of the server's processor time where it is rendered anew:`,
+  "The page of 31 kB in processor time, one process, by turns:",
   table(
-    ["", "ms", "share"],
+    ["", "ms", "share of it that is Liquid"],
     [
-      share("Liquid (a bare rendering of its templates in a loop)", bare.cpu),
-      share("its queries", query),
-      share("HTTP and all else", anew.cpu - bare.cpu - query),
+      ["a bare rendering of its two templates", number(rendering.bare, 2), ""],
+      ["rendered anew, HTTP aside", number(rendering.anew, 2), percent(rendering.anewRatio)],
+      ["the first after a change, with its four queries", number(rendering.first, 2), percent(rendering.firstRatio)],
     ],
   ),
-  `The sitemap of ${number(pages, 0)} pages: ${number(sitemap.seconds, 2)} s for ${sitemap.files} files of ${number(sitemap.addresses, 0)} addresses, ${number(sitemap.megabytes, 0)} MB; the first byte after ${number(sitemap.firstMs, 0)} ms; resident memory ${number(sitemap.before, 0)} MB before, at most ${number(sitemap.peak, 0)} MB.`,
+  `The sitemap of ${number(pages, 0)} pages: ${number(sitemap.seconds, 2)} s (processor: server ${number(sitemap.cpuSeconds, 2)} s, PostgreSQL ${number(sitemap.postgresSeconds, 2)} s) for ${sitemap.files} files of ${number(sitemap.addresses, 0)} addresses, ${number(sitemap.megabytes, 0)} MB; the first byte after ${number(sitemap.firstMs, 0)} ms; resident memory ${number(sitemap.before, 0)} MB before, at most ${number(sitemap.peak, 0)} MB.`,
   verdictTable([
     verdict(
       "a page from the cache, requests/s by the ceiling's get",
@@ -155,9 +162,7 @@ const text = [
       speedOf("a page of 31 kB from the cache").perSecond / get.perSecond,
       { least: 0.6 },
     ),
-    verdict("rendered anew, processor time of a bare rendering by that of the request", bare.cpu / anew.cpu, {
-      least: 0.9,
-    }),
+    verdict("a bare rendering by a page rendered anew, processor time", rendering.anewRatio, { least: 0.9 }),
     verdict("a large site's pages by a small one's, requests/s", large.perSecond / small.perSecond, { least: 0.9 }),
     verdict("the sitemap", sitemap.seconds, { most: 5 }, "s"),
   ]),
@@ -167,61 +172,26 @@ await sql.end();
 await ceiling.stop();
 await corestead.stop();
 
-function share(name: string, ms: number): string[] {
-  return [name, number(ms, 2), `${number((ms / anew.cpu) * 100, 0)} %`];
-}
-
-/** The page's two templates, parsed, with their values at hand. */
-function bareRendering(): { cpu: number } {
-  const engine = createSiteEngine();
-  const [page, layout] = [engine.parse(site.content + site.uncached), engine.parse(site.layout)];
-  const nothing = { paragraph: () => undefined, paragraphs: () => [], block: () => undefined };
-  const rendering = { timezone: "UTC", locale: "pl", usesClock: false, usesChance: false, ...nothing };
-  const values = Object.assign(Object.create(null), site.fields, {
-    page: site.fields,
-    layout: site.layoutFields,
-    params: {},
-  });
-  const render = () =>
-    engine.render(
-      layout,
-      Object.assign(Object.create(null), values, { content: engine.render(page, values, rendering) }),
-      rendering,
-    );
-  return { cpu: cpuEach(options.quick ? 200 : 600, render) };
-}
-
-/** Processor milliseconds of one call, after as many to warm up. */
-function cpuEach(times: number, run: () => unknown): number {
-  for (let index = 0; index < times; index++) run();
-  const before = process.cpuUsage();
-  for (let index = 0; index < times; index++) run();
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1000 / times;
-}
-
-async function queryCost(): Promise<number> {
-  const store = createRenderStore(sql);
-  const [found] = await sql<{ id: number }[]>`select id from cms_sites where code = 'small'`;
-  const state = await store.site(found?.id ?? 0);
-  if (!state) throw new Error("the site is not there");
-  const once = async () => {
-    const [page] = await store.pagesAt(state.site, ["big-anew"], false);
-    if (page) await store.groups(state.site, [page.id], false);
-  };
-  const times = options.quick ? 200 : 1000;
-  for (let index = 0; index < times; index++) await once();
-  const before = process.cpuUsage();
-  for (let index = 0; index < times; index++) await once();
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1000 / times;
+function percent(ratio: number): string {
+  return `${number(ratio * 100, 0)} %`;
 }
 
 async function readSitemap() {
   const before = memoryOf(corestead.pid).now;
   const ask = (path: string) =>
     fetch(`http://127.0.0.1:${corestead.port}${path}`, { headers: { host: "all.large.test" } });
-  const all = { seconds: 0, files: 0, addresses: 0, megabytes: 0, firstMs: NaN, before, peak: before };
+  const cpu = { server: cpuOf(corestead.pid), postgres: cpuOfPostgres(postgres.pid) };
+  const all = {
+    seconds: 0,
+    cpuSeconds: NaN,
+    postgresSeconds: NaN,
+    files: 0,
+    addresses: 0,
+    megabytes: 0,
+    firstMs: NaN,
+    before,
+    peak: before,
+  };
   const read = async (path: string): Promise<string> => {
     const started = performance.now();
     const response = await ask(path);
@@ -242,5 +212,7 @@ async function readSitemap() {
   const first = await read("/sitemap.xml");
   for (const [, path = ""] of first.matchAll(/<loc>http:\/\/all\.large\.test(\/sitemap-\d+\.xml)<\/loc>/g))
     await read(path);
+  all.cpuSeconds = cpuOf(corestead.pid) - cpu.server;
+  all.postgresSeconds = cpuOfPostgres(postgres.pid) - cpu.postgres;
   return all;
 }

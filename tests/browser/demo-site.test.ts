@@ -1,9 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { HtmlValidate } from "html-validate";
 import type { Browser, Page } from "playwright-core";
 import { faultsOf, launchChromium } from "../chromium.ts";
 import { crawl, oneSided, read, sitemap, type Crawled } from "../crawler.ts";
 import { startTestApp, type TestApp } from "../harness.ts";
+
+// The harness says so only to the first file of a run.
+setDefaultTimeout(60_000);
 
 let app: TestApp;
 let browser: Browser;

@@ -1,8 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { accounts } from "../../accounts/api.ts";
 import { cms, type CmsKind } from "../api.ts";
 import { otherAccount, person, startTestApp, type TestApp } from "../../../tests/harness.ts";
 import type { Finding, FindingCode } from "./finding.ts";
+
+// The harness says so only to the first file of a run.
+setDefaultTimeout(60_000);
 
 let app: TestApp;
 beforeAll(async () => {

@@ -7,6 +7,7 @@ import {
   type BaseContext,
   type Command,
   type CommandFacts,
+  type TextFiles,
 } from "platform";
 import type { Accounts } from "../../accounts/api.ts";
 import { readConsistently, siteRecords } from "../files-store.ts";
@@ -15,9 +16,9 @@ import type { Resources } from "../resources.ts";
 import { printDifference } from "./diff.ts";
 import { migrated } from "./migrate.ts";
 import { parsePlan } from "./plan.ts";
-import type { Push, Wanted } from "./push.ts";
+import { normal, type Push, type Wanted } from "./push.ts";
 import { planFromSitemaps } from "./sitemap-plan.ts";
-import { fileOf, isSiteFile, printRecord, readTree, type Tree } from "./tree.ts";
+import { fileOf, isSiteFile, printRecord, readTree, same, type Tree } from "./tree.ts";
 import type { SiteRecord } from "./kinds.ts";
 
 const pullFacts: CommandFacts = {
@@ -71,8 +72,9 @@ export function siteCommands({ ctx, accounts, resources, push }: Needed): Comman
     ...pullFacts,
     async run(options, words = []) {
       const [code, folder] = required(words, 2, pull.usage);
-      const records = await recordsOf(await accountOf(options), code);
-      const files = new Map(records.map((record) => [fileOf(record), printRecord(record)]));
+      const account = await accountOf(options);
+      const records = await recordsOf(account, code);
+      const files = filesOf(records, await existing(folder), account.timezone);
       const { written, removed } = await writeFolder(folder, files, isSiteFile);
       const lines = [...written.map((file) => `wrote ${file}`), ...removed.map((file) => `removed ${file}`)];
       return [...lines, `${files.size} files in ${folder}, ${written.length} written, ${removed.length} removed`];
@@ -130,6 +132,28 @@ export function siteCommands({ ctx, accounts, resources, push }: Needed): Comman
     const difference = printDifference(found, deletes);
     const lines = [...difference.slice(0, -1), ...notes.map((note) => `! ${note}`), ...difference.slice(-1)];
     return how.dryRun ? [...lines, "a dry run: nothing was changed"] : lines;
+  }
+}
+
+/** Files that say what the records are; one that says so already stays as its author wrote it. */
+function filesOf(records: readonly SiteRecord[], there: TextFiles, timezone: string): Map<string, string> {
+  const known = new Map(readTree(there).records.map((record) => [fileOf(record), normal(record, timezone)]));
+  return new Map(
+    records.map((record) => {
+      const file = fileOf(record);
+      const found = known.get(file);
+      const isSaid = found !== undefined && same(found.values, record.values);
+      return [file, (isSaid ? there.get(file) : undefined) ?? printRecord(record)];
+    }),
+  );
+}
+
+async function existing(folder: string): Promise<TextFiles> {
+  try {
+    return await readFolder(folder);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return new Map();
+    throw error;
   }
 }
 

@@ -84,12 +84,6 @@ export const kinds: readonly Kind[] = [
   },
 ];
 
-export function kindOf(name: KindName): Kind {
-  const kind = kinds.find((each) => each.name === name);
-  if (!kind) throw new Error(`there is no kind ${name}`);
-  return kind;
-}
-
 /** A record as files hold it: each of its kind's fields, and `content` where the kind has a body. */
 export interface SiteRecord {
   readonly kind: KindName;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,6 +6,9 @@ import { accounts } from "../../accounts/api.ts";
 import { cms } from "../api.ts";
 import { startTestApp, type TestApp } from "../../../tests/harness.ts";
 import { plainTemplate, suffixedIn, suffixedKey } from "./suffixes.ts";
+
+// The harness says so only to the first file of a run.
+setDefaultTimeout(60_000);
 
 let app: TestApp;
 let root: string;

@@ -14,7 +14,7 @@ import { kinds, type KindName, type SiteRecord } from "./kinds.ts";
 import { FileMistakes, mistakesOf } from "./mistakes.ts";
 import { pageSteps } from "./order.ts";
 import { readTree, type Tree } from "./tree.ts";
-import type { Values } from "./yaml.ts";
+import { textOf, type Values } from "./yaml.ts";
 
 export interface PushOptions {
   readonly author: Author;
@@ -98,7 +98,9 @@ function check(tree: Tree, resources: Resources, timezone: string): void {
       if (typeof published === "string" && !parsePublished(published, timezone))
         wrong.add("published_at", "must be a date, or a date with time such as 2026-01-31T10:00:00Z");
       const map = typeof fields === "object" && fields !== null && !Array.isArray(fields) ? (fields as Values) : {};
-      checkTexts(wrong, { content: typeof content === "string" ? content : "", fields: map });
+      // An article is printed as it stands: it is no template.
+      const template = record.kind === "article" ? "" : textOf(content);
+      checkTexts(wrong, { content: template, fields: map });
       wrong.check();
     } catch (error) {
       found.push(...mistakesOf(error, tree, record));
@@ -108,7 +110,7 @@ function check(tree: Tree, resources: Resources, timezone: string): void {
 }
 
 /** As the API would keep it. */
-function normal(record: SiteRecord, timezone: string): SiteRecord {
+export function normal(record: SiteRecord, timezone: string): SiteRecord {
   const { path, published_at: published } = record.values;
   const clean = typeof path === "string" ? cleanPath(path) : undefined;
   const instant = typeof published === "string" ? parsePublished(published, timezone) : undefined;
@@ -119,9 +121,14 @@ function normal(record: SiteRecord, timezone: string): SiteRecord {
   const values: Values = {
     ...Object.fromEntries(emptied),
     ...(clean && "path" in clean && { path: clean.path === "" && record.kind === "category" ? null : clean.path }),
-    ...(instant && { published_at: instant.toISOString() }),
+    ...(instant && { published_at: instantText(instant) }),
   };
   return { ...record, values };
+}
+
+/** Without milliseconds where there are none. */
+function instantText(instant: Date): string {
+  return instant.toISOString().replace(".000Z", "Z");
 }
 
 function isNullable(kind: KindName, name: string): boolean {

@@ -50,6 +50,9 @@ interface Answer extends Kept {
 
 /** A template that fails is not run again for every request. */
 const faultMs = 5000;
+const maxFoundBytes = 16_000_000;
+/** About what a parsed tag takes. */
+const parsedTagChars = 750;
 const missingMs = 10_000;
 const maxMissing = 10_000;
 const maxMissingChars = 300;
@@ -58,7 +61,7 @@ const noQuery = new URLSearchParams();
 export function createDoor(options: DoorOptions): HostDoor {
   const { sites, store, finder, composer, scheme, now = Date.now } = options;
   const pages = createByteCache<Kept>(options.maxCacheBytes ?? 64_000_000, ({ reply }) => reply.body?.length ?? 0);
-  const found = createFoundCache(options.maxCacheBytes ?? 64_000_000);
+  const found = createFoundCache(maxFoundBytes);
   const making = new Map<string, Promise<Answer | null>>();
   const missing = createMissing(now);
   const sitemap = createSitemap(options);
@@ -186,7 +189,8 @@ function valid(kept: Kept | undefined, now: number): Kept | undefined {
 
 /** Pages as they were found, for those that are rendered anew each time. What an article is may change by itself. */
 function createFoundCache(maxBytes: number) {
-  const charsOf = ({ page }: FoundPage) => page.content.length + JSON.stringify(page.fields).length;
+  const charsOf = ({ page: { content, fields } }: FoundPage) =>
+    content.length + JSON.stringify(fields).length + parsedTagChars * (content.match(/\{[{%]/g)?.length ?? 0);
   const places = createByteCache<FoundPage>(maxBytes, charsOf);
   const keyFor = ({ state, domain }: Asked, path: string) => `${state.serial}/${domain.locale ?? ""}/${path}`;
   return {

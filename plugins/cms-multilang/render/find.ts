@@ -57,8 +57,11 @@ export function createFinder(store: RenderStore, engine: SiteEngine): Finder {
       const target = chooseVariant(at, choiceOf(view));
       if (!target) continue;
       const redirect = joined(target.path, restOf(path, prefix));
+      const found = await find(view, redirect, false);
+      // To the domain's own language at once, not by way of the page that has moved.
+      if (found && "redirect" in found) return found;
       // What stood below a page that has moved: only where it stands below it now.
-      if (prefix === path || (await find(view, redirect, false))) return { redirect };
+      if (prefix === path || found) return { redirect };
     }
     return null;
   };

@@ -132,6 +132,14 @@ describe("a request is redirected (301):", () => {
   });
 });
 
+test("where a page of another language was, the domain's own is one redirect away", async () => {
+  await make.page({ code: "hop", path: "hop-pl", locale: "pl", site_code: "acme", content: "hop" });
+  await make.page({ code: "hop-en", path: "hop-old", locale: "en", site_code: "acme", based_on_page_code: "hop" });
+  await make.change("page", "hop-en", { path: "hop-new" });
+  expect((await at("acme.com", "/hop-old?q=1")).headers.get("location")).toBe("/hop-new?q=1");
+  expect((await at("acme.pl", "/hop-old?q=1")).headers.get("location")).toBe("/hop-pl?q=1");
+});
+
 describe("what is not there is 404, and says nothing of what was asked for:", () => {
   const table: [host: string, path: string][] = [
     ["acme.pl", "/nothing"],

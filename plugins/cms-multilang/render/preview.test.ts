@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { otherAccount, person, startTestApp, type TestApp } from "../../../tests/harness.ts";
+import { adminPassword, otherAccount, person, startTestApp, type TestApp } from "../../../tests/harness.ts";
 import { siteMaker, type SiteMaker } from "../../../tests/sites.ts";
 
 let app: TestApp;
@@ -120,6 +120,9 @@ describe("a previewed page runs in a sandbox on the account's host", () => {
 
 describe("refused:", () => {
   test("without sign-in", async () => expect((await app.get("/w/acme/about", { token: null })).status).toBe(401));
+  test("with a token that does not work", async () => {
+    expect((await app.get("/w/acme", { token: "core_nothing" })).status).toBe(401);
+  });
   test.each([
     "/w/unknown",
     "/w/unknown/about",
@@ -138,4 +141,17 @@ describe("refused:", () => {
     const other = await otherAccount(app);
     expect((await other.get("/w/acme/about")).status).toBe(404);
   });
+});
+
+test("a browser without sign-in is led to it, and back", async () => {
+  for (const path of ["/w/acme", "/w/acme/about?lang=en", "/w/nobody/x"]) {
+    const answer = await app.get(path, { token: null, headers: { accept: "text/html,*/*;q=0.8" } });
+    expect(answer.status).toBe(303);
+    expect(answer.headers.get("location")).toBe(`/login?return_to=${encodeURIComponent(path)}`);
+    expect(answer.headers.get("cache-control")).toBe("no-store");
+  }
+  const login = { login: "admin", password: adminPassword };
+  const cookie = (await app.post("/account/session.json", login, { token: null })).headers.get("set-cookie") ?? "";
+  const headers = { cookie: cookie.split(";")[0] ?? "", accept: "text/html" };
+  expect((await app.get("/w/acme/about", { token: null, headers })).status).toBe(200);
 });

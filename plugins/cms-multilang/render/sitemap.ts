@@ -48,6 +48,14 @@ interface Showing {
   readonly count: number;
 }
 
+interface Counts {
+  readonly pages: number;
+  readonly showing: readonly Showing[];
+  readonly total: number;
+  /** When the next article appears. */
+  readonly until: number;
+}
+
 const xmlType = "application/xml; charset=utf-8";
 /** Each reads a whole site: further ones are asked to come back. */
 const maxAtOnce = 4;
@@ -55,17 +63,25 @@ const maxAtOnce = 4;
 export function createSitemap({ store, engine, maxAddresses = 50_000, batch = 1000 }: SitemapOptions): Sitemap {
   let running = 0;
 
-  /** Pages first, then the articles below each page that shows some. */
-  const countOf = async ({ state, domain }: SitemapRequest) => {
-    const { site } = state;
+  /** Pages first, then the articles below each page that shows some. Counted once until the site changes. */
+  const known = new WeakMap<SiteState, Map<string, Counts>>();
+  const countsOf = async ({ state, domain }: SitemapRequest): Promise<Counts> => {
+    const ofState = known.get(state) ?? new Map<string, Counts>();
+    known.set(state, ofState);
+    const kept = ofState.get(domain.locale ?? "");
+    if (kept && kept.until > Date.now()) return kept;
+    const next = await state.nextPublication();
     const [pages, showing] = await Promise.all([
-      store.countListed(site, domain.locale),
+      store.countListed(state.site, domain.locale),
       showingOf(store, engine, state, domain),
     ]);
-    return { pages, showing, total: showing.reduce((sum, { count }) => sum + count, pages) };
+    const total = showing.reduce((sum, { count }) => sum + count, pages);
+    const counts = { pages, showing, total, until: next?.getTime() ?? Infinity };
+    ofState.set(domain.locale ?? "", counts);
+    return counts;
   };
 
-  async function* addresses(request: SitemapRequest, counts: Awaited<ReturnType<typeof countOf>>, skip: number) {
+  async function* addresses(request: SitemapRequest, counts: Counts, skip: number) {
     const { state, domain } = request;
     if (skip < counts.pages)
       yield* inBatches(batch, skip, (part) => store.listedPages(state.site, domain.locale, part), pagesOf(state));
@@ -104,7 +120,7 @@ export function createSitemap({ store, engine, maxAddresses = 50_000, batch = 10
     };
 
   async function* file(request: SitemapRequest, skip: number): AsyncGenerator<string> {
-    const counts = await countOf(request);
+    const counts = await countsOf(request);
     yield `<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:xhtml="http://www.w3.org/1999/xhtml">\n`;
     let left = maxAddresses;
     for await (const part of addresses(request, counts, skip)) {
@@ -150,7 +166,7 @@ export function createSitemap({ store, engine, maxAddresses = 50_000, batch = 10
       if (path === "robots.txt") return robots(request);
       const number = /^sitemap(?:-([1-9]\d{0,4}))?\.xml$/.exec(path);
       if (!number) return null;
-      const { total } = await countOf(request);
+      const { total } = await countsOf(request);
       const parts = Math.ceil(total / maxAddresses);
       const asked = number[1] === undefined ? undefined : Number(number[1]);
       if (asked !== undefined && (parts < 2 || asked > parts)) return null;

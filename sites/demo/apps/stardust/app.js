@@ -38,7 +38,8 @@ const round = (count, distance) =>
 
 /** The field, and stars behind it: the near ones are brighter and faster. */
 function sky() {
-  k.add([k.rect(width, height, { gradient: [k.rgb(14, 16, 40), k.rgb(38, 28, 74)] }), k.z(-2)]);
+  const gradient = [k.rgb(14, 16, 40), k.rgb(40, 28, 78)];
+  k.add([k.z(-2), { draw: () => k.drawRect({ width, height, gradient }) }]);
   for (let at = 0; at < 70; at++) {
     const near = k.rand();
     k.add([
@@ -86,7 +87,10 @@ function ship(at) {
 
 function star() {
   return [
-    k.polygon(round(10, (at) => (at % 2 === 0 ? 14 : 6))),
+    k.polygon(
+      round(10, (at) => (at % 2 === 0 ? 15 : 7)),
+      { triangulate: true },
+    ),
     k.color(...gold),
     k.area({ shape: new k.Rect(k.vec2(0), 24, 24) }),
     turning(70),
@@ -110,7 +114,14 @@ function burst(at, count, color) {
   for (let part = 0; part < count; part++) {
     const way = k.Vec2.fromAngle(k.rand(360));
     const fades = k.lifespan(0.15, { fade: 0.4 });
-    k.add([k.circle(k.rand(1.5, 3.5)), k.pos(at), k.color(...color), k.opacity(1), k.move(way, k.rand(60, 200)), fades]);
+    k.add([
+      k.circle(k.rand(1.5, 3.5)),
+      k.pos(at),
+      k.color(...color),
+      k.opacity(1),
+      k.move(way, k.rand(60, 200)),
+      fades,
+    ]);
   }
 }
 

@@ -37,7 +37,7 @@ const style = document.createElement("style");
 style.textContent = `
   :root { color-scheme: light dark; }
   body { margin: 0; min-height: 100vh; display: grid; place-items: center; background: light-dark(#eaf2f8, #0b1622); font: 16px/1.5 system-ui, sans-serif; }
-  .card { width: min(22rem, calc(100vw - 2rem)); padding: 1.75rem; border-radius: 1.75rem; color: #fff; background: linear-gradient(160deg, #1d6fb8, #123f73); box-shadow: 0 20px 50px -20px #123f7399; }
+  .card { box-sizing: border-box; width: min(25.5rem, 100vw - 2rem); padding: 1.75rem; border-radius: 1.75rem; color: #fff; background: linear-gradient(160deg, #1d6fb8, #123f73); box-shadow: 0 20px 50px -20px #123f7399; }
   .places { display: flex; flex-wrap: wrap; gap: .375rem; margin: 0 0 1.5rem; padding: 0; border: 0; }
   .places button { padding: .25rem .75rem; border: 0; border-radius: 99px; background: #ffffff1f; color: inherit; font: inherit; font-size: .8125rem; cursor: pointer; }
   .places button[aria-pressed="true"] { background: #fff; color: #123f73; }

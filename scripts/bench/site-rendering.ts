@@ -1,0 +1,120 @@
+/**
+ * A page rendered anew beside a bare rendering of its templates, in one process and by turns: what else the machine does
+ * meets both alike. All but the sockets is in it, and they are in the figures of a page from the cache.
+ */
+import { createRenderStore } from "../../plugins/cms-multilang/render-store.ts";
+import { createSites } from "../../plugins/cms-multilang/render/cache.ts";
+import { createComposer } from "../../plugins/cms-multilang/render/compose.ts";
+import { createDoor } from "../../plugins/cms-multilang/render/door.ts";
+import { createSiteEngine } from "../../plugins/cms-multilang/render/engine.ts";
+import { createFinder } from "../../plugins/cms-multilang/render/find.ts";
+import type { Account } from "../../runtime/auth.ts";
+import type { Cache } from "../../runtime/cache.ts";
+import type { Sql } from "../../runtime/db.ts";
+import { createLog } from "../../runtime/log.ts";
+import { median } from "./compare.ts";
+import * as site from "./site-seed.ts";
+
+/** Processor milliseconds each. */
+export interface Rendering {
+  readonly bare: number;
+  /** Every request anew, the page's data at hand. */
+  readonly anew: number;
+  /** The first rendering after a change: with all its queries. */
+  readonly first: number;
+  /** Medians of the rounds' ratios of a bare rendering by these. */
+  readonly anewRatio: number;
+  readonly firstRatio: number;
+}
+
+export async function compareRendering(sql: Sql, rounds: number, times: number): Promise<Rendering> {
+  const bare = bareRendering();
+  const { request, change } = await door(sql);
+  const results: { bare: number; anew: number; first: number }[] = [];
+  for (let round = -1; round < rounds; round++) {
+    const result = {
+      bare: await cpuEach(times, async () => bare()),
+      anew: await cpuEach(times, request),
+      first: await cpuEach(times, async () => {
+        await change();
+        await request();
+      }),
+    };
+    if (round >= 0) results.push(result);
+  }
+  const of = (value: (result: (typeof results)[number]) => number) => median(results.map(value));
+  return {
+    bare: of((one) => one.bare),
+    anew: of((one) => one.anew),
+    first: of((one) => one.first),
+    anewRatio: of((one) => one.bare / one.anew),
+    firstRatio: of((one) => one.bare / one.first),
+  };
+}
+
+async function cpuEach(times: number, run: () => Promise<unknown>): Promise<number> {
+  const before = process.cpuUsage();
+  for (let index = 0; index < times; index++) await run();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000 / times;
+}
+
+/** The page's two templates, parsed, with their values at hand. */
+function bareRendering(): () => string {
+  const engine = createSiteEngine();
+  const [page, layout] = [engine.parse(site.content + site.uncached), engine.parse(site.layout)];
+  const nothing = { paragraph: () => undefined, paragraphs: () => [], block: () => undefined };
+  const rendering = { timezone: "UTC", locale: "pl", usesClock: false, usesChance: false, ...nothing };
+  const switches = [1, 2].map(() => ({ url: "http://small.test/big-anew", name: "Polski" }));
+  const own = { ...site.fields, layout: site.layoutFields, params: {}, lang_switch: switches };
+  const values = (more: object) => Object.assign(Object.create(null), own, more);
+  return () => engine.render(layout, values({ content: engine.render(page, values({}), rendering) }), rendering);
+}
+
+async function door(sql: Sql) {
+  const store = createRenderStore(sql);
+  const engine = createSiteEngine();
+  const log = createLog("error");
+  const account: Account = { id: 1, name: "", baseUrl: "", timezone: "UTC", locale: "pl" };
+  const broadcast = { publish: () => {}, on: () => () => {}, onReset: () => () => {} };
+  const sites = createSites({ ctx: { cache: simpleCache, broadcast, log }, store, account: async () => account });
+  await sites.load();
+  const { page } = createDoor({
+    sites,
+    store,
+    engine,
+    finder: createFinder(store, engine),
+    composer: createComposer(store, engine),
+    scheme: () => "http:",
+  });
+  const [row] = await sql<{ id: number }[]>`select id from cms_sites where code = 'small'`;
+  let count = 0;
+  const request = async () => {
+    const url = `http://small.test/big-anew?r=${++count}`;
+    const reply = await page({
+      request: new Request(url),
+      host: "small.test",
+      requestId: "",
+      ip: "",
+      secure: false,
+      log,
+    });
+    if (reply?.status !== 200) throw new Error(`the page was not rendered: ${reply?.status}`);
+  };
+  return { request, change: () => sites.invalidate(1, row?.id ?? 0) };
+}
+
+/** What the runtime's does in a process that is alone. */
+function simpleCache<V>({ load }: { load: (key: string) => Promise<V | undefined> }): Cache<V> {
+  const values = new Map<string, V>();
+  return {
+    peek: (key) => values.get(key),
+    async get(key) {
+      const value = values.get(key) ?? (await load(key));
+      if (value !== undefined) values.set(key, value);
+      return value;
+    },
+    invalidate: async (key) => void values.delete(key),
+    clear: async () => values.clear(),
+  };
+}
