@@ -12,28 +12,27 @@ export interface ChildPoolOptions extends Omit<ChildProcessOptions, "cwd"> {
   readonly spareIdleMs: number;
 }
 
-export interface Worker {
-  /** How many runs it has ended well. */
-  readonly runs: number;
-  /** Its run takes, or took, long. */
-  readonly isLong: boolean;
-}
-
 export interface ChildPool {
-  /** One that has nothing to do, a new one if need be; undefined where all are at work. To be asked at once. */
+  /** One that has nothing to do, a new one if need be, which is to be asked at once; undefined where all are at work. */
   take(): Worker | undefined;
-  /** The output for this input. A worker that gives none is ended, and another one is started in its place. */
-  ask(worker: Worker, input: unknown): Promise<unknown>;
-  /** Ends all at once. */
+  /** Ends all of them, and whatever they were asked. */
   stop(): void;
 }
 
-interface Member {
-  process: ChildProcess;
+export interface Worker {
+  /** How many answers it gave before. */
+  readonly runs: number;
+  /** What it was asked last takes, or took, long. */
+  readonly isLong: boolean;
+  /** Its answer to one question. A worker that gives none is ended, and another one is started in its place. */
+  ask(input: unknown): Promise<unknown>;
+}
+
+interface Member extends Worker {
+  readonly process: ChildProcess;
   runs: number;
   isLong: boolean;
-  /** Undefined while it is at work. */
-  idleSince: number | undefined;
+  isIdle: boolean;
   idleTimer: ReturnType<typeof setTimeout> | undefined;
 }
 
@@ -49,7 +48,8 @@ export function createChildPool(options: ChildPoolOptions): ChildPool {
       options.onLongRun();
     };
     const process = startChildProcess({ ...options, cwd: folder, onLongRun });
-    const member: Member = { process, runs: 0, isLong: false, idleSince: undefined, idleTimer: undefined };
+    const state = { runs: 0, isLong: false, isIdle: true, idleTimer: undefined };
+    const member: Member = { process, ...state, ask: (input) => ask(member, input) };
     members.add(member);
     return member;
   };
@@ -58,7 +58,47 @@ export function createChildPool(options: ChildPoolOptions): ChildPool {
     member.process.kill();
     members.delete(member);
   };
-  const rest = (member: Member): void => {
-    member.idleSince = performance.now();
-    endWhenIdle(member);
+  const rest = (member: Member, since = performance.now()): void => {
+    member.isIdle = true;
+    const left = since + (members.size > 1 ? options.spareIdleMs : options.idleMs) - performance.now();
+    if (left <= 0) return discard(member);
+    // Whether another one stands ready may have changed until it is looked at again.
+    member.idleTimer = setTimeout(() => rest(member, since), Math.min(left, options.spareIdleMs));
+    member.idleTimer.unref();
   };
+  const idle = (): Member | undefined => [...members].find(({ isIdle }) => isIdle);
+  const replace = (member: Member): void => {
+    discard(member);
+    if (!stopped && !idle()) rest(start());
+  };
+
+  const ask = async (member: Member, input: unknown): Promise<unknown> => {
+    try {
+      const { output, rss } = await member.process.ask(input);
+      member.runs++;
+      if (member.runs >= options.maxRuns || rss > options.maxIdleBytes) replace(member);
+      else rest(member);
+      return output;
+    } catch (error) {
+      replace(member);
+      throw error;
+    }
+  };
+  return {
+    take() {
+      for (const member of members) if (member.isIdle && !member.process.alive) discard(member);
+      const mayStart = !stopped && members.size < options.processes && [...members].every(({ isLong }) => isLong);
+      const member = idle() ?? (mayStart ? start() : undefined);
+      if (!member) return undefined;
+      clearTimeout(member.idleTimer);
+      member.isIdle = false;
+      member.isLong = false;
+      return member;
+    },
+    stop() {
+      stopped = true;
+      for (const member of members) discard(member);
+      if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,8 +1,9 @@
-/** One child process, as its parent sees it: start, ask, kill. The pool of them is child.ts, its inside child-main.ts. */
+/** One child process, as its parent sees it: start, ask, kill. They are kept by child-pool.ts, their inside is child-main.ts. */
 import { closeSync } from "node:fs";
-import { join } from "node:path";
+import { lastWords, linesOf } from "./child-output.ts";
 import { cpuSecondsOf } from "./cpu-time.ts";
 import type { Log } from "./log.ts";
+import { ownProgram } from "./own-program.ts";
 
 export type ChildReason = "busy" | "crash" | "result-too-large" | "stopped" | "timeout";
 
@@ -40,6 +41,9 @@ export interface ChildProcessOptions {
   readonly timeLimitMs: number;
   readonly memoryBytes: number;
   readonly maxResultBytes: number;
+  /** A run that takes so long is told of while it goes on. */
+  readonly longRunMs: number;
+  readonly onLongRun: () => void;
   readonly log: Log;
 }
 
@@ -65,66 +69,88 @@ const launcher = `
 const startLimitMs = 20_000;
 
 export function startChildProcess(options: ChildProcessOptions): ChildProcess {
-  let ending: ChildFault | undefined;
-  let process: Spawned | undefined;
-  const ready = Promise.withResolvers<void>();
-  let pending: PromiseWithResolvers<Answer> | undefined;
-  ready.promise.catch(() => {}); // nobody may be waiting for it
+  return new GuardedProcess(options);
+}
 
-  const end = (reason: ChildReason, message: string): void => {
-    if (ending) return; // its process group is gone, and the number may be another's by now
-    ending = new ChildFault(reason, message);
-    if (process) killGroup(process.pid);
-    ready.reject(ending);
-    pending?.reject(ending);
-    pending = undefined;
-  };
-  const take = (line: Line): void => {
-    if ("ready" in line) ready.resolve();
-    else if (line.ok) {
-      pending?.resolve(line);
-      pending = undefined;
-    } else end("crash", line.error);
-  };
-  const launch = async (): Promise<void> => {
-    const programs = await options.programs();
-    if (ending) return;
-    process = spawn(options, { ...options.env, ...programs });
-    const complaints = tail(process.stderr);
-    void process.exited.then(async (code) => {
-      closePipe(process);
-      const last = await complaints;
-      if (!ending) options.log.warn("a child process ended", { child: options.name, code, stderr: last });
-      end("crash", `the process ended (${process?.signalCode ?? code})`);
+class GuardedProcess implements ChildProcess {
+  readonly #options: ChildProcessOptions;
+  readonly #ready = Promise.withResolvers<void>();
+  readonly #startTimer = setTimeout(() => this.#end("crash", "the process did not start in time"), startLimitMs);
+  #process: Spawned | undefined;
+  #pending: PromiseWithResolvers<Answer> | undefined;
+  /** Why it has ended. */
+  #ending: ChildFault | undefined;
+
+  constructor(options: ChildProcessOptions) {
+    this.#options = options;
+    this.#ready.promise.catch(() => {}); // nobody may be waiting for it
+    this.#launch().catch((error: unknown) => this.#end("crash", String(error)));
+  }
+
+  get alive(): boolean {
+    return !this.#ending;
+  }
+
+  async ask(input: unknown): Promise<Answer> {
+    await this.#ready.promise;
+    if (this.#ending || !this.#process) throw this.#ending ?? new Error("ready without a process");
+    const { timeLimitMs, longRunMs, onLongRun } = this.#options;
+    const answer = (this.#pending = Promise.withResolvers<Answer>());
+    const long = setTimeout(onLongRun, longRunMs);
+    const tooLong = (): void => this.#end("timeout", `no result in ${timeLimitMs} ms`);
+    const stopLimit = limitTime(this.#process.pid, timeLimitMs, tooLong);
+    send(this.#process, { input });
+    return answer.promise.finally(() => {
+      clearTimeout(long);
+      stopLimit();
     });
-    for await (const text of lines(process.stdout, options.maxResultBytes)) {
-      if (text === undefined)
-        return end("result-too-large", `the result is larger than ${options.maxResultBytes} bytes`);
-      take(JSON.parse(text) as Line); // child-main.ts writes it
-    }
-  };
-  const startTimer = setTimeout(() => end("crash", "the process did not start in time"), startLimitMs);
-  void ready.promise.catch(() => {}).finally(() => clearTimeout(startTimer));
-  launch().catch((error: unknown) => end("crash", String(error)));
+  }
 
-  return {
-    get alive() {
-      return !ending;
-    },
-    async ask(input) {
-      await ready.promise;
-      if (ending || !process) throw ending ?? new Error("ready without a process");
-      const answer = Promise.withResolvers<Answer>();
-      pending = answer;
-      const stopTimer = limitTime(process.pid, options.timeLimitMs, () =>
-        end("timeout", `no result in ${options.timeLimitMs} ms`),
-      );
-      void process.stdin.write(`${JSON.stringify({ input })}\n`);
-      void process.stdin.flush();
-      return answer.promise.finally(stopTimer);
-    },
-    kill: () => end("stopped", "the process was stopped"),
-  };
+  kill(): void {
+    this.#end("stopped", "the process was stopped");
+  }
+
+  async #launch(): Promise<void> {
+    const programs = await this.#options.programs();
+    if (this.#ending) return;
+    this.#process = spawn(this.#options, { ...this.#options.env, ...programs });
+    void this.#bury(this.#process);
+    const { maxResultBytes } = this.#options;
+    for await (const text of linesOf(this.#process.stdout, maxResultBytes)) {
+      if (text === undefined) return this.#end("result-too-large", `the result is larger than ${maxResultBytes} bytes`);
+      this.#take(JSON.parse(text) as Line); // child-main.ts writes it
+    }
+  }
+
+  #take(line: Line): void {
+    if ("ready" in line) {
+      clearTimeout(this.#startTimer);
+      this.#ready.resolve();
+    } else if (line.ok) {
+      this.#pending?.resolve(line);
+      this.#pending = undefined;
+    } else this.#end("crash", line.error);
+  }
+
+  /** Waits for its end, whoever brings it about. */
+  async #bury(process: Spawned): Promise<void> {
+    const complaints = lastWords(process.stderr);
+    const code = await process.exited;
+    closePipe(process);
+    const stderr = await complaints;
+    if (!this.#ending) this.#options.log.warn("a child process ended", { child: this.#options.name, code, stderr });
+    this.#end("crash", `the process ended (${process.signalCode ?? code})`);
+  }
+
+  #end(reason: ChildReason, message: string): void {
+    if (this.#ending) return; // its process group is gone, and the number may be another's by now
+    this.#ending = new ChildFault(reason, message);
+    clearTimeout(this.#startTimer);
+    if (this.#process) killGroup(this.#process.pid);
+    this.#ready.reject(this.#ending);
+    this.#pending?.reject(this.#ending);
+    this.#pending = undefined;
+  }
 }
 
 type Spawned = ReturnType<typeof spawn>;
@@ -132,7 +158,7 @@ type Spawned = ReturnType<typeof spawn>;
 function spawn({ plugin, name, cwd, memoryBytes }: ChildProcessOptions, env: Readonly<Record<string, string>>) {
   const { PATH = "/usr/local/bin:/usr/bin:/bin" } = process.env;
   const limit = `${Math.floor(memoryBytes / 1024)}`;
-  const command = [process.execPath, ...mainFile(), "child", plugin, name];
+  const command = [...ownProgram(), "child", plugin, name];
   return Bun.spawn(["/bin/sh", "-c", launcher, "sh", limit, ...command], {
     cwd,
     env: {
@@ -147,11 +173,6 @@ function spawn({ plugin, name, cwd, memoryBytes }: ChildProcessOptions, env: Rea
     stdio: ["pipe", "pipe", "pipe", "pipe"],
     detached: true, // a process group of its own, so that one signal reaches all of it
   });
-}
-
-/** In development this program is `bun runtime/main.ts`, in the binary it is the executable itself. */
-function mainFile(): string[] {
-  return /^(\/\$bunfs|.*~BUN)/.test(import.meta.dir) ? [] : [join(import.meta.dir, "main.ts")];
 }
 
 /**
@@ -178,45 +199,17 @@ function killGroup(pid: number): void {
   }
 }
 
+/** One that has just ended takes no more input: #bury says so. */
+function send(process: Spawned, line: unknown): void {
+  const written = async (): Promise<void> => {
+    await process.stdin.write(`${JSON.stringify(line)}\n`);
+    await process.stdin.flush();
+  };
+  written().catch(() => {});
+}
+
 /** Bun leaves further pipes of a process open. */
-function closePipe(process: Spawned | undefined): void {
-  const guard = process?.stdio[3];
+function closePipe(process: Spawned): void {
+  const guard = process.stdio[3];
   if (typeof guard === "number") closeSync(guard);
-}
-
-/** The lines of a stream; undefined, and then no more, where one is longer than `maxBytes`. */
-async function* lines(stream: ReadableStream<Uint8Array>, maxBytes: number): AsyncGenerator<string | undefined> {
-  let parts: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of stream) {
-    let rest = chunk;
-    for (let at = rest.indexOf(10); at >= 0; at = rest.indexOf(10)) {
-      if (length + at > maxBytes) {
-        yield undefined;
-        return;
-      }
-      yield Buffer.concat([...parts, rest.subarray(0, at)]).toString("utf8");
-      parts = [];
-      length = 0;
-      rest = rest.subarray(at + 1);
-    }
-    length += rest.length;
-    if (length > maxBytes) {
-      yield undefined;
-      return;
-    }
-    if (rest.length > 0) parts.push(rest);
-  }
-}
-
-/** The end of what a process complains about. */
-async function tail(stream: ReadableStream<Uint8Array>): Promise<string> {
-  const decoder = new TextDecoder();
-  let last = "";
-  try {
-    for await (const chunk of stream) last = (last + decoder.decode(chunk, { stream: true })).slice(-1000);
-  } catch {
-    // The stream of a killed process may end in an error.
-  }
-  return last;
 }

@@ -18,7 +18,7 @@ writeFileSync(
 );
 writeFileSync(
   join(folder, "odd/work.ts"),
-  `import { readdirSync } from "node:fs";
+  `import { existsSync, readdirSync } from "node:fs";
   let runs = 0;
   export default async function work(input: any): Promise<unknown> {
     runs++;
@@ -28,6 +28,7 @@ writeFileSync(
     if (input.do === "exit") process.exit(3);
     if (input.do === "print") { console.log("not an answer"); return "printed"; }
     if (input.do === "large") return "x".repeat(input.bytes);
+    if (input.do === "wait") { while (!existsSync(input.file)) await Bun.sleep(5); return process.pid; }
     if (input.do === "spawn") {
       const other = Bun.spawn(["sleep", "1000"]);
       await Bun.write(input.file, String(other.pid));
@@ -129,22 +130,48 @@ describe("a child", () => {
     expect((await echo(child)).runs).toBe(1);
   });
 
-  test("that was warmed and is never asked is stopped too", async () => {
-    const own = () =>
-      readdirSync("/proc").filter((pid) => {
-        const command = tryRead(`/proc/${pid}/cmdline`);
-        return (
-          /\0child\0odd\0work\0/.test(command) && tryRead(`/proc/${pid}/status`).includes(`PPid:\t${process.pid}\n`)
-        );
-      });
-    const before = new Set(own());
-    start({ idleMs: 1_000, warmAfterMs: 0 }).warm();
-    let warmed: string[] = [];
-    while (warmed.length === 0) {
-      await Bun.sleep(10);
-      warmed = own().filter((pid) => !before.has(pid));
-    }
-    await gone(Number(warmed[0]));
+  test("has no process before it is asked", async () => {
+    while (readChildren().length > 0) await Bun.sleep(10); // those of the tests before
+    const child = start();
+    expect(readChildren()).toEqual([]);
+    const { pid } = await echo(child);
+    expect(readChildren()).toEqual([pid]);
+  });
+
+  test("gets a second process when one takes long and others wait, which ends first when both are idle", async () => {
+    const child = start({ processes: 2, longRunMs: 50, timeLimitMs: 30_000, spareIdleMs: 300, idleMs: 1e9 });
+    const file = join(folder, "go");
+    const long = child.run({ do: "wait", file });
+    const others = await Promise.all([echo(child), echo(child)]);
+    expect(new Set(others.map(({ pid }) => pid)).size).toBe(1);
+    writeFileSync(file, "");
+    expect(await long).not.toBe(others[0]?.pid);
+    expect(readChildren()).toHaveLength(2);
+    while (readChildren().length > 1) await Bun.sleep(10);
+    expect(readChildren()).toEqual([(await echo(child)).pid]);
+  });
+
+  test("has no second process for runs that are short", async () => {
+    const child = start({ processes: 2, longRunMs: 30_000 });
+    const many = await Promise.all(Array.from({ length: 20 }, () => echo(child)));
+    expect(new Set(many.map(({ pid }) => pid)).size).toBe(1);
+  });
+
+  test("whose replacement is never asked ends it too", async () => {
+    const child = start({ idleMs: 300 });
+    expect(await reasonOf(child.run({ do: "throw" }))).toBe("crash");
+    while (readChildren().length === 0) await Bun.sleep(10);
+    while (readChildren().length > 0) await Bun.sleep(10);
+  });
+
+  test("that breaks while it is given a large input says so, and the next run works", async () => {
+    const child = start();
+    const { pid } = await echo(child);
+    process.kill(pid, "SIGSTOP");
+    const large = reasonOf(child.run({ do: "exit", value: "x".repeat(5_000_000) }));
+    process.kill(pid, "SIGKILL");
+    expect(await large).toBe("crash");
+    expect((await echo(child)).runs).toBe(1);
   });
 
   test("refuses who has waited too long", async () => {
@@ -213,6 +240,15 @@ function isRunning(pid: number): boolean {
   } catch {
     return false;
   }
+}
+
+/** The processes of this file's children. */
+function readChildren(): number[] {
+  const own = readdirSync("/proc").filter((pid) => {
+    const isOurs = tryRead(`/proc/${pid}/status`).includes(`PPid:\t${process.pid}\n`);
+    return isOurs && tryRead(`/proc/${pid}/cmdline`).includes("child\0odd\0work\0");
+  });
+  return own.map(Number).filter(isRunning);
 }
 
 function tryRead(path: string): string {

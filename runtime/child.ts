@@ -86,13 +86,13 @@ export function createChild(setup: ChildSetup): Child {
   const work = async (worker: Worker, input: Run["input"]): Promise<unknown> => {
     const mayBeWorn = worker.runs > 0;
     try {
-      return await pool.ask(worker, input);
+      return await worker.ask(input);
     } catch (error) {
       // What takes long to break one would break the next one too.
       const brief = error instanceof ChildFault && error.reason === "crash" && !worker.isLong;
       const another = mayBeWorn && brief ? pool.take() : undefined;
       if (!another) throw error;
-      return pool.ask(another, input);
+      return another.ask(input);
     }
   };
 

@@ -2,6 +2,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, chownSync, existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
+import { demoApps, fakeWeather } from "./browser/demo-apps.ts";
+import { faultsOf, launchChromium } from "./chromium.ts";
 import { eventually } from "./harness.ts";
 import { cleanUp, folderWith, run, startServer, type ServerProcess } from "./server-process.ts";
 
@@ -160,6 +162,35 @@ describe("in a folder with nothing but a plugin", () => {
     expect((await server.request("GET", `/core/dbs/${dbId}.json`, undefined, { token })).status).toBe(200);
     expect(await server.stop()).toBe(0);
   });
+});
+
+test("`demo` fills an empty folder, and every example app of it works in a browser", async () => {
+  const cwd = folderWith();
+  const own = { ...env, PLUGINS_DIR: "", OUTBOUND_ALLOW: "127.0.0.1" };
+  const demo = await run([...corestead, "demo"], { cwd, env: own });
+  expect([demo.code, demo.stderr]).toEqual([0, ""]);
+  expect(demo.stdout).toContain("the apps: 6 made");
+  const server = await startServer(corestead, { cwd, env: own });
+  const weather = fakeWeather();
+  const connector = { url: weather.url };
+  const changed = await server.request("PATCH", "/connect/connectors/demo_weather", { connector }, { token });
+  expect(changed.status).toBe(200);
+
+  const browser = await launchChromium();
+  const context = await browser.newContext();
+  const session = { data: { login: "admin", password: env.CORE_ADMIN_PASSWORD }, headers: { origin: server.origin } };
+  expect((await context.request.post(`${server.origin}/account/session.json`, session)).status()).toBe(201);
+  for (const [code, shown] of Object.entries(demoApps)) {
+    const page = await context.newPage();
+    const faults = faultsOf(page);
+    await page.goto(`${server.origin}/a/${code}`);
+    await page.locator(shown).first().waitFor();
+    expect({ code, faults }).toEqual({ code, faults: [] });
+    await page.close();
+  }
+  await browser.close();
+  await weather.stop();
+  expect(await server.stop()).toBe(0);
 });
 
 const linux = process.platform === "linux";

@@ -1,6 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { demoIndex, demoIndexText } from "../scripts/demo-files.ts";
 import { otherAccount, startTestApp, type TestApp } from "./harness.ts";
+import { cleanUp, folderWith, fromSource, run, startServer } from "./server-process.ts";
+
+// A machine that runs other tests beside these may take its time.
+setDefaultTimeout(60_000);
+
+afterAll(cleanUp);
 
 test("sites/demo/files.js holds every file of the demo: run bun scripts/demo-files.ts", async () => {
   expect(await Bun.file(demoIndex).text()).toBe(await demoIndexText());
@@ -25,7 +31,7 @@ describe("corestead demo", () => {
     expect(said).toContain("the apps: 6 made");
     for (const code of codes) expect(said).toContain(`${app.origin}/a/${code}  `);
     for (const code of codes) expect((await app.get(`/a/${code}`)).status).toBe(200);
-    expect(await countOf("demo_board")).toBe(4);
+    expect(await countOf("demo_board")).toBe(7);
   });
 
   test("changes nothing a second time, and says so", async () => {
@@ -33,7 +39,7 @@ describe("corestead demo", () => {
     const etags = (await versions()).map((headers) => headers.get("etag"));
     expect(await demo()).toContain("the apps: 6 unchanged");
     expect((await versions()).map((headers) => headers.get("etag"))).toEqual(etags);
-    expect(await countOf("demo_board")).toBe(4);
+    expect(await countOf("demo_board")).toBe(7);
   });
 
   test("leaves people's records alone, and mends what was changed", async () => {
@@ -42,7 +48,7 @@ describe("corestead demo", () => {
     await app.patch("/connect/connectors/demo_weather.json", { connector: { url: "https://example.com" } });
     await app.patch("/core/apps/demo-poll.json", { app: { name: "Mine" } });
     expect(await demo()).toContain("the apps: 2 changed, 4 unchanged");
-    expect(await countOf("demo_board")).toBe(3);
+    expect(await countOf("demo_board")).toBe(6);
     expect((await app.get("/connect/connectors/demo_weather.json")).json.url).toBe("https://api.open-meteo.com");
     expect((await app.get("/core/apps/demo-poll.json")).json.name).toBe("Friday poll");
   });
@@ -50,8 +56,30 @@ describe("corestead demo", () => {
   test("goes into the account that --account names, and into no other", async () => {
     const other = await otherAccount(app);
     expect((await other.get("/core/apps.json")).json).toEqual([]);
-    await demo({ account: other.host });
+    expect(await demo({ account: other.host })).toContain(`http://kobalt.${other.host}`);
     expect((await other.get("/core/apps.json")).json).toHaveLength(6);
     expect(await demo({ account: "nobody.test" }).catch((error: unknown) => `${error}`)).toContain("nobody.test");
   });
+});
+
+test("corestead demo works on the embedded database, with and without a server that runs on it", async () => {
+  const token = "the-administrators-token-of-demo.test.ts";
+  const cwd = folderWith();
+  const env = { CORE_ADMIN_TOKEN: token, CORE_ADMIN_PASSWORD: "correct horse battery staple", DATA_DIR: "data" };
+  const demo = async () => {
+    const { code, stdout, stderr } = await run([...fromSource, "demo"], { cwd, env });
+    expect([code, stderr]).toEqual([0, ""]);
+    return stdout;
+  };
+  expect(await demo()).toContain("the apps: 6 made");
+  const server = await startServer(fromSource, { cwd, env });
+  const apps = () => server.request("GET", "/core/apps.json", undefined, { token });
+  expect((await apps()).json).toHaveLength(6);
+  expect(await demo()).toContain("the apps: 6 unchanged");
+  // What another process makes is seen by the server at once.
+  expect((await server.request("DELETE", "/core/apps/demo-poll.json", undefined, { token })).status).toBe(204);
+  expect((await server.request("GET", "/a/demo-poll", undefined, { token: null })).status).toBe(404);
+  expect(await demo()).toContain("the apps: 1 made, 5 unchanged");
+  expect((await server.request("GET", "/a/demo-poll", undefined, { token: null })).status).toBe(200);
+  expect(await server.stop()).toBe(0);
 });

@@ -22,13 +22,13 @@ export type Acting = ReturnType<typeof createActing>;
 
 export function createActing({ flows, runs }: Needed) {
   return {
-    /** Runs the action's flow and waits a second for its end. 422: a reserved parameter, or no such flow. */
+    /** Runs the action's flow and waits a second for its end. 422: too large parameters, or no such flow. */
     async run({ app, action, caller, owner }: Act, params: Readonly<Record<string, unknown>>): Promise<ActionState> {
-      checkParams(params);
+      checkSize(params);
       const { accountId, id: appId } = app;
       const { flow_code: flowCode, action: name } = action;
-      const input = { ...params, ...contextOf({ appId, name, caller }) };
-      const state = await flows.runAction({ accountId, flowCode, input });
+      const scope = scopeOf({ appId, name, caller });
+      const state = await flows.runAction({ accountId, flowCode, input: params, scope });
       if (!state) throw invalid({ flow_code: [`there is no active flow ${flowCode}`] });
       await runs.insert({ processId: state.flow_process_id, accountId, appId, action: name, flowCode, owner });
       return state;
@@ -59,20 +59,15 @@ export function actionOf({ actions }: AppMeta, name: string): Action {
 }
 
 const noProcess = "this action has started no such flow process";
-/** Filled by the server, so that a flow can rely on them. */
-const reserved = ["kind", "app"] as const;
 const maxParams = 1_000_000;
 
-function checkParams(params: Readonly<Record<string, unknown>>): void {
-  for (const name of reserved)
-    if (Object.hasOwn(params, name))
-      throw invalid({ [name]: ["is filled by the server: give the parameter another name"] });
+function checkSize(params: Readonly<Record<string, unknown>>): void {
   if (JSON.stringify(params).length > maxParams)
     throw invalid({ base: [`the parameters may have at most ${maxParams} characters`] });
 }
 
-/** Who runs it, beside the parameters at the top of the flow's input. */
-function contextOf({ appId, name, caller }: { appId: string; name: string; caller: Caller | null }) {
+/** Who runs it: the flow finds it beside its input, as `app`, whatever the parameters are called. */
+function scopeOf({ appId, name, caller }: { appId: string; name: string; caller: Caller | null }) {
   const user = caller && {
     id: caller.user.id,
     login: caller.user.login,
@@ -80,5 +75,5 @@ function contextOf({ appId, name, caller }: { appId: string; name: string; calle
     email: caller.user.email,
     role: caller.user.role,
   };
-  return { kind: "action", app: { id: appId, action: name, user } };
+  return { app: { id: appId, action: name, user } };
 }

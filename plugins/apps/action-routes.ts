@@ -32,8 +32,8 @@ export function actionRoutes({ serving, acting, databases, limits }: Needed): Ro
       {
         summary: "Run an action of an app",
         description:
-          "The body's keys are the parameters: the input of the action's flow, beside `kind` (`action`) and `app` " +
-          "{ id, action, user } of the server. It waits a second for the result, then answers `pending`.",
+          "The body is the input of the action's flow, which finds who asks beside it, as `app` { id, action, user }. " +
+          "It waits a second for the result, then answers `pending`.",
         ...shared,
         input: "any",
         request: { city: "Kraków" },

@@ -35,8 +35,6 @@ export interface Compiler {
   compile(source: Source): Promise<CompileResult>;
   /** Changes with every version of a compiler or runtime: what another one compiled should be compiled again. */
   readonly toolchain: string;
-  /** Starts the child before it is needed. */
-  warm(): void;
   stop(): Promise<void>;
 }
 
@@ -74,7 +72,6 @@ export function createCompiler(ctx: Pick<BaseContext, "child">, runtimes: AppRun
       if (done.ok) cache.set(key, done);
       return done;
     },
-    warm: child.warm,
     stop: child.stop,
   };
 }

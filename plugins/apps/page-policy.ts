@@ -25,10 +25,11 @@ interface Policed {
   readonly trusted: boolean;
 }
 
-/** `importMap`: the one inline script, or "". */
-export function contentSecurityPolicy({ appEngine, trusted }: Policed, importMap: string): string {
+/** `scripts`: the inline ones; "" is none. */
+export function contentSecurityPolicy({ appEngine, trusted }: Policed, scripts: readonly string[]): string {
+  const hashes = scripts.filter((script) => script !== "").map((script) => ` '${hashSource(script)}'`);
   // Beside a hash the browser would ignore 'unsafe-inline'.
-  const inline = appEngine === "html" ? " 'unsafe-inline'" : importMap === "" ? "" : ` '${hashSource(importMap)}'`;
+  const inline = appEngine === "html" ? " 'unsafe-inline'" : hashes.join("");
   return [...common, `script-src 'self'${inline}`, ...(trusted ? [] : [sandbox])].join("; ");
 }
 

@@ -139,9 +139,10 @@ function createShow({ serving, accounts, databases }: Needed) {
     };
     const hasToken = !app.trusted && app.isDraft !== false;
     const token = hasToken ? tokenOf(serving, app, { caller, visitor: visitor.cookieKey }) : null;
-    return text(200, printPage(template, { context, token }), html, {
+    const page = printPage(template, { context, token });
+    return text(200, page.html, html, {
       etag: etagOf(template, [JSON.stringify(context), caller?.tokenId, visitor.cookieKey]),
-      "content-security-policy": template.policy,
+      "content-security-policy": page.policy,
       // No lookups of names for what an app might want to tell.
       "x-dns-prefetch-control": "off",
       ...visitor.headers,

@@ -33,6 +33,11 @@ function dataOf(page: string) {
   return JSON.parse(/<script type="application\/json" id="core-page">(.*?)<\/script>/.exec(page)?.[1] ?? "null");
 }
 
+/** `window.CoreAppContext`, as the page sets it. */
+function contextOf(page: string) {
+  return JSON.parse(/<script>window\.CoreAppContext=(.*?)<\/script>/.exec(page)?.[1] ?? "null");
+}
+
 describe("who is shown an app", () => {
   test("a public one: everybody, by its url_code and its id", async () => {
     const { id, path } = await make({ public: true });
@@ -40,7 +45,7 @@ describe("who is shown an app", () => {
       const page = await visit(place);
       expect([place, page.status]).toEqual([place, 200]);
       expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
-      expect(dataOf(page.text).context).toMatchObject({ user: null, app: { id, name: "An app" } });
+      expect(contextOf(page.text)).toMatchObject({ user: null, app: { id, name: "An app" } });
     }
   });
 
@@ -55,7 +60,7 @@ describe("who is shown an app", () => {
     expect([refused.status, refused.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
     const guest = await person(app, { role: "guest" });
     const shown = await app.get(path, { token: guest.token });
-    expect([shown.status, dataOf(shown.text).context.user.login]).toEqual([200, guest.login]);
+    expect([shown.status, contextOf(shown.text).user.login]).toEqual([200, guest.login]);
   });
 
   test("what is inactive or unknown is 404, as a page for a browser", async () => {
@@ -112,11 +117,11 @@ describe("the page's headers", () => {
   });
 
   test.each([
-    ["svelte", false, "", "script-src 'self'; sandbox"],
-    ["svelte", false, "{}", "script-src 'self' 'sha256-"],
-    ["html", false, "{}", "script-src 'self' 'unsafe-inline'; sandbox"],
-  ] as const)("scripts of %s", (appEngine, trusted, importMap, expected) => {
-    expect(contentSecurityPolicy({ appEngine, trusted }, importMap)).toContain(expected);
+    ["svelte", false, [""], "script-src 'self'; sandbox"],
+    ["svelte", false, ["{}"], "script-src 'self' 'sha256-"],
+    ["html", false, ["{}"], "script-src 'self' 'unsafe-inline'; sandbox"],
+  ] as const)("scripts of %s", (appEngine, trusted, scripts, expected) => {
+    expect(contentSecurityPolicy({ appEngine, trusted }, scripts)).toContain(expected);
   });
 
   test("only a trusted app has no sandbox, and it has no token", async () => {
@@ -203,7 +208,7 @@ describe("what stands in the page", () => {
     await app.patch(`/account/users/${viewer.id}.json`, { user: { name: hostile } });
     const { text } = await app.get(path, { token: viewer.token });
     expect(text).not.toContain("<script>alert(1)");
-    expect(dataOf(text).context).toMatchObject({ app: { name: hostile }, user: { name: hostile } });
+    expect(contextOf(text)).toMatchObject({ app: { name: hostile }, user: { name: hostile } });
   });
 
   test("authors get the error panel, others not even its address", async () => {
@@ -221,7 +226,7 @@ describe("what stands in the page", () => {
       { token: null, headers: { origin: app.origin } },
     );
     const cookie = signedIn.headers.get("set-cookie")?.split(";")[0] ?? "";
-    expect(dataOf((await visit(path, { cookie })).text).context.user).toMatchObject({ login: "admin", role: "admin" });
+    expect(contextOf((await visit(path, { cookie })).text).user).toMatchObject({ login: "admin", role: "admin" });
   });
 
   test.each([

@@ -39,7 +39,8 @@ export interface Asset {
 export interface PageTemplate {
   /** Changes with everything that the template is made of. */
   readonly hash: string;
-  readonly policy: string;
+  /** The page's policy; `contextScript` is the inline script that this view has. */
+  readonly policyOf: (contextScript: string) => string;
   /** The text before and behind the page's data. */
   readonly before: string;
   readonly behind: string;
@@ -74,13 +75,12 @@ export function pageTemplate(app: PageApp, options: TemplateOptions): PageTempla
     ...(isPage ? [] : runtimes.preloads(app.appEngine).map(preload)),
     isGame.has(app.appEngine) ? wholeWindow : "",
     styleTags(app, runtimes, files.style),
-    `<script type="application/json" id="${pageDataId}">`,
   ].join("");
   const behind = `</script>${scriptTags(app, runtimes, files.module, isAuthor)}${isPage ? app.appCode : bodyOf}`;
   const fixed = { main: app.appEngine === "js" ? files.module : null, db: app.dbCode, paths: pathsOf(app) };
   return {
     hash: sha256(`${before}\n${behind}\n${JSON.stringify(fixed)}`),
-    policy: contentSecurityPolicy(app, importMap),
+    policyOf: (contextScript) => contentSecurityPolicy(app, [importMap, contextScript]),
     before,
     behind,
     assets: files.assets,
@@ -93,9 +93,13 @@ export interface Viewing {
   readonly token: PageData["token"];
 }
 
-export function printPage({ before, behind, fixed }: PageTemplate, { context, token }: Viewing): string {
-  const data: PageData = { context, token, ...fixed };
-  return before + inScript(JSON.stringify(data)) + behind;
+/** The page and its policy, which names the inline script with the viewer's context by its hash. */
+export function printPage(template: PageTemplate, { context, token }: Viewing): { html: string; policy: string } {
+  const { before, behind, fixed, policyOf } = template;
+  const script = `window.CoreAppContext=${inScript(JSON.stringify(context))}`;
+  const data: PageData = { token, ...fixed };
+  const json = `<script type="application/json" id="${pageDataId}">${inScript(JSON.stringify(data))}`;
+  return { html: `${before}<script>${script}</script>${json}${behind}`, policy: policyOf(script) };
 }
 
 /** Their canvas is as large as what it stands in: the whole window, without an edge. */

@@ -109,7 +109,6 @@ export default definePlugin({
           },
         },
       ],
-      begin: compiler.warm,
       stop: compiler.stop,
     };
   },

@@ -69,8 +69,11 @@ export function createArticleStore(sql: Sql) {
     async list(accountId: number, filter: ArticleFilter, { limit, offset }: Page) {
       const where = matching(accountId, filter);
       const sized = await sql<Sized[]>`
-        select a.id, octet_length(a.content) + octet_length(a.fields::text) + coalesce(octet_length(a.lead), 0) as bytes
-        from cms_articles a where ${where} order by a.id limit ${limit} offset ${offset}`;
+        select id, octet_length(content) + octet_length(fields::text) + coalesce(octet_length(lead), 0) as bytes
+        from (
+          select a.id, a.content, a.fields, a.lead from cms_articles a where ${where}
+          order by a.id limit ${limit} offset ${offset}) listed
+        order by id`;
       const [count] = await sql<{ total: number }[]>`select count(*) as total from cms_articles a where ${where}`;
       return inParts(
         sized,

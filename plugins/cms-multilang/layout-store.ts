@@ -33,8 +33,11 @@ export function createLayoutStore(sql: Sql) {
         ${code === undefined ? sql`` : sql`and l.code = ${code}`}
         ${siteCode === undefined ? sql`` : sql`and s.code = ${siteCode}`}`;
       const sized = await sql<Sized[]>`
-        select l.id, octet_length(l.content) + octet_length(l.fields::text) as bytes
-        ${from} where ${where} order by l.id limit ${limit} offset ${offset}`;
+        select id, octet_length(content) + octet_length(fields::text) as bytes
+        from (
+          select l.id, l.content, l.fields ${from} where ${where}
+          order by l.id limit ${limit} offset ${offset}) listed
+        order by id`;
       const [count] = await sql<{ total: number }[]>`select count(*) as total ${from} where ${where}`;
       return inParts(
         sized,

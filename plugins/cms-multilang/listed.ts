@@ -11,6 +11,7 @@ export interface Listed<Row> {
   readonly rows: () => AsyncGenerator<readonly Row[]>;
 }
 
+/** Measured behind the query that sorts and cuts: else PostgreSQL would measure what is not on this page too. */
 export interface Sized {
   readonly id: number;
   readonly bytes: number;

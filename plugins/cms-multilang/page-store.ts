@@ -65,8 +65,11 @@ export function createPageStore(sql: Sql) {
     async list(accountId: number, filter: PageFilter, { limit, offset }: Page) {
       const where = matching(accountId, filter);
       const sized = await sql<Sized[]>`
-        select p.id, octet_length(p.content) + octet_length(p.fields::text) as bytes
-        from cms_pages p where ${where} order by p.site_id, p.position, p.id limit ${limit} offset ${offset}`;
+        select id, octet_length(content) + octet_length(fields::text) as bytes
+        from (
+          select p.id, p.site_id, p.position, p.content, p.fields from cms_pages p where ${where}
+          order by p.site_id, p.position, p.id limit ${limit} offset ${offset}) listed
+        order by site_id, position, id`;
       const [count] = await sql<{ total: number }[]>`select count(*) as total from cms_pages p where ${where}`;
       return inParts(
         sized,

@@ -43,8 +43,11 @@ export function createParagraphStore(sql: Sql) {
         ${siteCode === undefined ? sql`` : sql`and coalesce(s.code, 'none') = ${siteCode}`}
         ${pageCode === undefined ? sql`` : sql`and coalesce(p.code, 'none') = ${pageCode}`}`;
       const sized = await sql<Sized[]>`
-        select g.id, octet_length(g.content) + octet_length(g.fields::text) as bytes
-        ${from} where ${where} order by g.position, g.id limit ${limit} offset ${offset}`;
+        select id, octet_length(content) + octet_length(fields::text) as bytes
+        from (
+          select g.id, g.position, g.content, g.fields ${from} where ${where}
+          order by g.position, g.id limit ${limit} offset ${offset}) listed
+        order by position, id`;
       const [count] = await sql<{ total: number }[]>`select count(*) as total ${from} where ${where}`;
       return inParts(
         sized,

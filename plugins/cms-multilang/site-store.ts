@@ -28,7 +28,8 @@ export function createSiteStore(sql: Sql) {
         ${locale === undefined ? sql`` : sql`and locale = ${locale}`}`;
       const sized = await sql<Sized[]>`
         select id, octet_length(fields::text) as bytes
-        from cms_sites where ${where} order by id limit ${limit} offset ${offset}`;
+        from (select id, fields from cms_sites where ${where} order by id limit ${limit} offset ${offset}) listed
+        order by id`;
       const [count] = await sql<{ total: number }[]>`select count(*) as total from cms_sites where ${where}`;
       return inParts(
         sized,

@@ -27,8 +27,8 @@ export function createActions({ store, managing, processes, waiting, connectors 
     connectorExists: connectors.exists,
     callConnectorForEvent: connectors.callForEvent,
 
-    async runAction({ accountId, flowCode, input, waitMs = actionWaitMs }) {
-      const started = await processes.start({ accountId, code: flowCode, input });
+    async runAction({ accountId, flowCode, input, scope, waitMs = actionWaitMs }) {
+      const started = await processes.start({ accountId, code: flowCode, input, scope });
       if (!started) return undefined;
       const { process } = started;
       if (process.status !== "pending") return toAction(process);

@@ -16,6 +16,8 @@ export interface StartFlow {
   readonly accountId: number;
   readonly code: string;
   readonly input: Readonly<Record<string, unknown>>;
+  /** Further names that the program finds: they are no part of its input. */
+  readonly scope?: Readonly<Record<string, unknown>> | undefined;
   /** Starts it with this transaction: after its commit, or never. */
   readonly tx?: Tx | undefined;
 }
@@ -54,6 +56,7 @@ export interface Flows {
     readonly accountId: number;
     readonly flowCode: string;
     readonly input: Readonly<Record<string, unknown>>;
+    readonly scope?: StartFlow["scope"];
     readonly waitMs?: number | undefined;
   }): Promise<ActionState | undefined>;
   /** The state of a process that this flow has started, after at most `waitSeconds` (25 at most). */

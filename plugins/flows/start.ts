@@ -41,10 +41,11 @@ export function createStart(needed: Needed, told: Told) {
   };
 
   /** Undefined where there is no active flow of this code. */
-  return async ({ accountId, code, input, tx }: StartFlow): Promise<Started | undefined> => {
+  return async (start: StartFlow): Promise<Started | undefined> => {
+    const { accountId, code, tx } = start;
     const flow = await needed.flowOf(accountId, code);
     if (!flow) return undefined;
-    const prepared = await runAtOnce(needed, accountId, flow, input);
+    const prepared = await runAtOnce(needed, flow, start);
     const { process } = prepared;
     const kinds = told.wanted(process, ["create", ...kindsOf[process.status]]);
     if (tx) await insert(prepared, kinds, tx);
@@ -58,13 +59,11 @@ export function createStart(needed: Needed, told: Told) {
 /** A new process, as far as it goes without any effect. */
 async function runAtOnce(
   needed: Needed,
-  accountId: number,
-  flow: CurrentFlow,
-  input: StartFlow["input"],
+  { code: flowCode, programId, program }: CurrentFlow,
+  { accountId, input, scope }: StartFlow,
 ): Promise<Prepared> {
-  const { code: flowCode, programId, program } = flow;
   const id = uuidv7();
-  const state = newState(flowCode, programId, input);
+  const state = newState(flowCode, programId, input, scope);
   const programs = new Map([[programId, program]]);
   const save = async () => {};
   const host = await createHost(needed, { accountId, id, programs, mode: "inline", signal: never, save });

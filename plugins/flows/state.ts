@@ -92,10 +92,13 @@ export interface StepRecord {
   readonly error: string | null;
 }
 
-export function newState(flow: string, programId: number, input: Readonly<Record<string, unknown>>): State {
+type Values = Readonly<Record<string, unknown>>;
+
+/** `given`: names that the program finds in scope beside its input. */
+export function newState(flow: string, programId: number, input: Values, given: Values = {}): State {
   return {
     cursor: { frames: [{ kind: "block", place: "", at: 0 }], names: 0, begun: 0, outputChars: 0 },
-    memory: { scopes: { [rootScope]: { flow, programId, input, vars: {}, set: [] } }, lists: {} },
+    memory: { scopes: { [rootScope]: { flow, programId, input, vars: { ...given }, set: [] } }, lists: {} },
   };
 }
 

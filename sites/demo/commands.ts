@@ -35,11 +35,10 @@ export function demoCommand(needed: Needed): Command {
 }
 
 /** The site of an invented pottery, in three languages over two domains. */
-async function site({ cms, accounts }: Needed, account: Account): Promise<readonly string[]> {
+async function site({ cms }: Needed, account: Account): Promise<readonly string[]> {
   const { protocol, port, hostname } = new URL(account.baseUrl);
-  const isFirst = account.id === (await accounts.defaultAccount()).id;
-  // A domain is one account's, and every machine knows those below localhost as its own.
-  const files = under(isFirst ? "localhost" : hostname, port);
+  // A browser knows all that is below localhost as its own machine.
+  const files = under(isAddress(hostname) ? "localhost" : hostname, port);
   const difference = await cms.pushFiles({ account, userId: null }, "kobalt", files);
   const hosts = [...files.keys()].flatMap((file) => /^domains\/(.*)\.yaml$/.exec(file)?.[1]?.replace("%3A", ":") ?? []);
   return [`the site kobalt: ${difference.at(-1)}`, ...hosts.map((name) => `  ${protocol}//${name}/`)];
@@ -47,7 +46,11 @@ async function site({ cms, accounts }: Needed, account: Account): Promise<readon
 
 /** The files with the site's domains below this host. A name carries a port where the server is reached by one. */
 function under(host: string, port: string): Map<string, string> {
-  const ending = `${host}${port === "" ? "" : `%3A${port}`}.yaml`;
+  const ending = `${host}${Number(port) === 0 ? "" : `%3A${port}`}.yaml`;
   const domain = (file: string) => file.replace(/^(domains\/.*)localhost\.yaml$/, (_, before) => before + ending);
   return new Map([...siteFiles].map(([file, text]) => [domain(file), text]));
+}
+
+function isAddress(hostname: string): boolean {
+  return /^[\d.]+$|^\[/.test(hostname);
 }

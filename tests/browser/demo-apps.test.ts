@@ -1,8 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { eventually } from "../harness.ts";
 import { startStage, type Stage } from "./apps-fixture.ts";
 import { demoApps, fakeWeather } from "./demo-apps.ts";
+
+// A machine that runs other tests beside these may take its time.
+setDefaultTimeout(60_000);
 
 let stage: Stage;
 const weather = fakeWeather();
@@ -95,7 +98,7 @@ test("the expenses: one more changes the total and the chart, and can be taken a
   const before = await chart();
   await page.getByLabel("What was it?").fill("Glue");
   await page.getByLabel("Amount").fill("9.20");
-  await page.getByLabel("Category").selectOption("Office");
+  await page.getByLabel("Category", { exact: true }).selectOption("Office");
   await page.getByRole("button", { name: "Add" }).click();
   await until(total, "€550.00");
   expect(await chart()).not.toEqual(before);
@@ -144,8 +147,9 @@ test("the game: it fills the window, starts at a key, and goes on by itself", as
   const { page, close } = await open("demo-stardust");
   const canvas = page.locator("canvas");
   await canvas.waitFor();
-  expect(await canvas.boundingBox()).toEqual({ x: 0, y: 0, ...page.viewportSize() });
-  expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBe(page.viewportSize()?.height ?? 0);
+  const { width = 0, height = 0 } = page.viewportSize() ?? {};
+  expect(await canvas.boundingBox()).toEqual({ x: 0, y: 0, width, height });
+  expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBe(height);
   const picture = async () => (await canvas.screenshot()).toString("base64");
   const first = await picture();
   await page.keyboard.press("Space");

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { HtmlValidate } from "html-validate";
 import type { Browser, Page } from "playwright-core";
+import { accounts } from "../../plugins/accounts/api.ts";
+import { cms } from "../../plugins/cms-multilang/api.ts";
+import { siteFiles } from "../../sites/demo/files.js";
 import { faultsOf, launchChromium } from "../chromium.ts";
 import { crawl, oneSided, read, sitemap, type Crawled } from "../crawler.ts";
 import { startTestApp, type TestApp } from "../harness.ts";
@@ -16,8 +19,12 @@ let pages: ReadonlyMap<string, Crawled>;
 
 beforeAll(async () => {
   app = await startTestApp();
-  await app.app.commands.find(({ name }) => name === "demo")?.run({});
+  // As `corestead demo` does, without its apps: see tests/demo.test.ts.
   const { port } = new URL(app.origin);
+  const withPort = (file: string) => file.replace(/^(domains\/.*)\.yaml$/, `$1%3A${port}.yaml`);
+  const files = new Map([...siteFiles].map(([file, text]) => [withPort(file), text]));
+  const account = await app.service(accounts).defaultAccount();
+  await app.service(cms).pushFiles({ account, userId: null }, "kobalt", files);
   pl = `http://kobalt.localhost:${port}`;
   en = `http://en.kobalt.localhost:${port}`;
   browser = await launchChromium();

@@ -1,6 +1,7 @@
 /**
  * The script that every app's page runs first (`core.js`): a classic, strict script, so that it is done before any line
- * of the app runs. It takes the app token out of the page and gives the app `CoreAppContext`, `core` and its `fetch`.
+ * of the app runs. It takes the app token out of the page and gives the app `core` and its `fetch`; `CoreAppContext` is
+ * there already.
  * CONTRACT 10.
  */
 import { reportHeight } from "./embed.ts";
@@ -13,7 +14,6 @@ if (data) {
   const transport = createTransport(data, reloadOnce);
   const { context, db } = data;
   const core = createCore({ transport, appId: context.app.id, ownDb: db });
-  define("CoreAppContext", context, true);
   define("core", core, false);
   if (data.token) define("fetch", transport.fetch, true);
   if (context.embed) reportHeight(context.app.id);

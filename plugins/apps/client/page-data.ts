@@ -1,9 +1,8 @@
 /**
- * What the server writes into an app's page, as inert JSON. It is read once, before any line of the app runs, and taken
- * out of the document, since it carries the app token.
+ * What the server writes into an app's page, as inert JSON, beside `window.CoreAppContext`. It is read once, before any
+ * line of the app runs, and taken out of the document, since it carries the app token.
  */
 export interface PageData {
-  readonly context: AppContext;
   /** The address of a plain script whose default export is to be shown; null for the other engines. */
   readonly main: string | null;
   /** The code of the app's own database. */
@@ -51,11 +50,16 @@ export interface ContextUser {
 /** The id of the element that holds the JSON. */
 export const pageDataId = "core-page";
 
-export function takePageData(): PageData | undefined {
+/** With the context, which a script in front of this one has set. */
+export type TakenData = PageData & { readonly context: AppContext };
+
+export function takePageData(): TakenData | undefined {
   const element = document.getElementById(pageDataId);
   if (!element) return undefined;
   const source = element.textContent ?? "";
   element.remove();
   element.textContent = "";
-  return JSON.parse(source) as PageData; // written by our own server (page.ts)
+  // Both were written by our own server (page.ts).
+  const { CoreAppContext: context } = window as unknown as { readonly CoreAppContext: AppContext };
+  return { ...(JSON.parse(source) as PageData), context };
 }

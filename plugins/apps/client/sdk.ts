@@ -145,7 +145,7 @@ function createStorage({ call }: Transport, base: string): Storage {
   const at = (key: string) => `${base}/${encodeURIComponent(key)}.json`;
   return {
     // A 404 would stand in the browser's console as an error.
-    get: async (key) => ((await call("GET", `${at(key)}?or_null=1`)) as { value: unknown }).value,
+    get: async (key) => ((await call("GET", at(key))) as { value: unknown }).value,
     set: async (key, value) => void (await call("PUT", at(key), { value })),
     delete: async (key) => void (await call("DELETE", at(key))),
     keys: () => call("GET", `${base}.json`) as Promise<string[]>,

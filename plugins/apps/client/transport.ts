@@ -4,7 +4,7 @@
  */
 import { errorOf, CoreError } from "./core-error.ts";
 import { Original } from "./originals.ts";
-import type { PageData } from "./page-data.ts";
+import type { TakenData } from "./page-data.ts";
 import { keepToken, type TokenKeeper } from "./token.ts";
 
 export type Fetch = (input: RequestInfo | URL, init?: RequestInit) => Promise<Response>;
@@ -16,7 +16,7 @@ export interface Transport {
   call(method: string, path: string, body?: unknown): Promise<unknown>;
 }
 
-export function createTransport({ token, paths, context }: PageData, reload: () => boolean): Transport {
+export function createTransport({ token, paths, context }: TakenData, reload: () => boolean): Transport {
   const home = new Original.URL(location.href);
   const origin = Original.urlOrigin(home);
   const keeper = token && keepToken(token, `${origin}/core/apps/${context.app.id}/token.json`);

@@ -186,14 +186,22 @@ async function* inBatches<R extends { readonly position: number; readonly id: nu
   read: (batch: Batch) => Promise<readonly R[]>,
   make: (rows: readonly R[]) => Promise<Address[]>,
 ): AsyncGenerator<Address[]> {
-  let batch: Batch = { after: null, skip: first, limit };
+  const begin = (batch: Batch) => {
+    const reading = read(batch);
+    // Whoever listens no longer does not wait for it either.
+    reading.catch(() => {});
+    return reading;
+  };
+  let reading = begin({ after: null, skip: first, limit });
   for (;;) {
-    const rows = await read(batch);
+    const rows = await reading;
     const last = rows.at(-1);
     if (!last) return;
+    // The database reads the next part while this one is printed and sent.
+    const isLast = rows.length < limit;
+    if (!isLast) reading = begin({ after: last, skip: 0, limit });
     yield await make(rows);
-    if (rows.length < limit) return;
-    batch = { after: last, skip: 0, limit };
+    if (isLast) return;
   }
 }
 

@@ -1,0 +1,41 @@
+/** What comes out of a child process. */
+
+/** The lines of a stream; undefined, and then no more, where one is longer than `maxBytes`. */
+export async function* linesOf(
+  stream: ReadableStream<Uint8Array>,
+  maxBytes: number,
+): AsyncGenerator<string | undefined> {
+  let parts: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of stream) {
+    let rest = chunk;
+    for (let at = rest.indexOf(10); at >= 0; at = rest.indexOf(10)) {
+      if (length + at > maxBytes) {
+        yield undefined;
+        return;
+      }
+      yield Buffer.concat([...parts, rest.subarray(0, at)]).toString("utf8");
+      parts = [];
+      length = 0;
+      rest = rest.subarray(at + 1);
+    }
+    length += rest.length;
+    if (length > maxBytes) {
+      yield undefined;
+      return;
+    }
+    if (rest.length > 0) parts.push(rest);
+  }
+}
+
+/** The end of what a process complains about, when it has ended. */
+export async function lastWords(stream: ReadableStream<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder();
+  let last = "";
+  try {
+    for await (const chunk of stream) last = (last + decoder.decode(chunk, { stream: true })).slice(-1000);
+  } catch {
+    // The stream of a killed process may end in an error.
+  }
+  return last;
+}
