@@ -72,7 +72,7 @@ const handle = createHttp(
     trustedProxies: [],
     peer: () => "203.0.113.9",
   },
-  [{ path: "/health", summary: "", run: () => ok({ status: "ok" }) }],
+  [{ path: "/health", summary: "", responses: {}, run: () => ok({ status: "ok" }) }],
 );
 const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: handle });
 afterAll(() => server.stop(true));

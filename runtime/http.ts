@@ -43,6 +43,8 @@ export interface SystemRequest {
 export interface SystemRoute {
   readonly path: string;
   readonly summary: string;
+  /** As those of a route: an example by status. */
+  readonly responses: Readonly<Record<number, unknown>>;
   readonly run: (input: SystemRequest) => Promise<Reply> | Reply;
 }
 

@@ -10,9 +10,8 @@ export function openapi(routes: readonly Route[], systemRoutes: readonly SystemR
     const path = documentedPath(route.path);
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route) };
   }
-  for (const { path, summary } of systemRoutes) {
-    const answers = { 200: { description: "OK" } };
-    paths[path] = { get: { summary, tags: ["system"], security: [], responses: answers } };
+  for (const { path, summary, responses: examples } of systemRoutes) {
+    paths[path] = { get: { summary, tags: ["system"], security: [], responses: answers(examples) } };
   }
   return {
     openapi: "3.1.0",
@@ -35,20 +34,22 @@ const fieldErrorsSchema = {
   additionalProperties: { type: "array", items: { type: "string" } },
 };
 
-/** `/core/notes/:id` -> `/core/notes/{id}.json`: the form that the specification writes. */
+/** `/core/notes/:id` -> `/core/notes/{id}.json`: the form that the specification writes; what `*` stands for is `path`. */
 function documentedPath(path: string): string {
-  const named = path.replace(/:(\w+)/g, "{$1}");
+  const named = path.replace(/:(\w+)/g, "{$1}").replace("*", "{path}");
   return /\.\w+$/.test(named) || !isResource(named) ? named : `${named}.json`;
 }
 
 /** Addresses that nobody writes with `.json`. */
+const written = /^\/(login|logout|a\/|w\/|_rt\/|core\/db\/|account\/auto_login)|\/action\/|\/(events|import|export)$/;
+
 function isResource(path: string): boolean {
-  return !/^\/(login|logout|a\/|core\/db\/|account\/auto_login)/.test(path) && !path.endsWith("/events");
+  return !written.test(path);
 }
 
 function operation(route: Route): Json {
   const { spec } = route;
-  const names = [...route.path.matchAll(/:(\w+)/g)].map(([, name]) => name);
+  const names = [...documentedPath(route.path).matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
   const inPath = names.map((name) => ({ name, in: "path", required: true, schema: { type: "string" } }));
   const inQuery = Object.entries(spec.query ?? {}).map(([name, description]) => ({
     name,
@@ -105,24 +106,25 @@ const descriptions: Record<number, string> = {
   415: "Not JSON",
   422: "Fields to messages",
   429: "Too many requests, see Retry-After",
+  503: "Not at this moment, see Retry-After",
 };
 
 function responses(route: Route): Json {
-  const { spec } = route;
-  const own = Object.entries(spec.responses).map(([status, example]) => [
-    status,
-    {
-      description: descriptions[Number(status)] ?? "Answer",
-      ...(example !== null && {
-        content: { [typeof example === "string" ? "text/plain" : "application/json"]: { schema: {}, example } },
-      }),
-    },
-  ]);
   const refusals = refusalStatuses(route).map((status) => {
     const schema = { $ref: `#/components/schemas/${status === 422 ? "FieldErrors" : "Error"}` };
     return [status, { description: descriptions[status], content: { "application/json": { schema } } }];
   });
-  return Object.fromEntries([...refusals, ...own]);
+  return { ...Object.fromEntries(refusals), ...answers(route.spec.responses) };
+}
+
+/** Of the examples by status: a string is a text body, null an empty one. */
+function answers(examples: Readonly<Record<number, unknown>>): Json {
+  const entries = Object.entries(examples).map(([status, example]) => {
+    const type = typeof example === "string" ? "text/plain" : "application/json";
+    const content = example !== null && { content: { [type]: { schema: {}, example } } };
+    return [status, { description: descriptions[Number(status)] ?? "Answer", ...content }];
+  });
+  return Object.fromEntries(entries);
 }
 
 function refusalStatuses({ path, spec }: Route): number[] {

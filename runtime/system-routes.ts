@@ -35,14 +35,35 @@ export function systemRoutes({ sql, metrics, routes, origin, stopping }: SystemO
     "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
   };
   const own: SystemRoute[] = [
-    { path: "/", summary: "Where to begin: the documentation", run: begin },
-    { path: "/health", summary: "Whether the process answers", run: () => ok({ status: "ok" }) },
-    { path: "/ready", summary: "Whether the database answers: 503 where it does not", run: ready },
-    { path: "/metrics", summary: "Prometheus metrics; an admin's token, or from this machine", run: printMetrics },
-    { path: "/openapi.json", summary: "This description", run: () => ok(openapi(routes, own, origin())) },
+    { path: "/", summary: "Where to begin: the documentation", responses: { 303: null }, run: begin },
+    {
+      path: "/health",
+      summary: "Whether the process answers",
+      responses: { 200: { status: "ok" } },
+      run: () => ok({ status: "ok" }),
+    },
+    {
+      path: "/ready",
+      summary: "Whether the database answers",
+      responses: { 200: { status: "ready" }, 503: { error: "the database does not answer, try again" } },
+      run: ready,
+    },
+    {
+      path: "/metrics",
+      summary: "Prometheus metrics; an admin's token, or from this machine",
+      responses: { 200: "# HELP corestead_jobs_waiting …", 401: { error: "metrics are for an administrator's token" } },
+      run: printMetrics,
+    },
+    {
+      path: "/openapi.json",
+      summary: "This description",
+      responses: { 200: { openapi: "3.1.0", paths: {} } },
+      run: () => ok(openapi(routes, own, origin())),
+    },
     {
       path: "/docs",
       summary: "The documentation as a page",
+      responses: { 200: "<!doctype html> …" },
       run: () => text(200, docsPage(routes), "text/html; charset=utf-8", docsHeaders),
     },
   ];

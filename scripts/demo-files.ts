@@ -13,6 +13,7 @@ export async function demoIndexText(): Promise<string> {
   const site = index("site", "siteFiles", "**/*.{yaml,liquid}");
   const apps = index("apps", "appFiles", "*/app.*");
   return `// Made by scripts/demo-files.ts; tests/demo.test.ts says when it is stale.
+/* oxlint-disable import/default -- the apps' sources are texts here */
 ${[...site.imports, ...apps.imports].join("\n")}
 
 /** Text by path: the folder of \`corestead site push\`. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { connect, createServer } from "node:net";
 import { demoIndex, demoIndexText } from "../scripts/demo-files.ts";
-import { otherAccount, startTestApp, type TestApp } from "./harness.ts";
+import { createDatabase, otherAccount, startTestApp, type TestApp } from "./harness.ts";
 import { cleanUp, folderWith, fromSource, run, startServer } from "./server-process.ts";
 
 // A machine that runs other tests beside these may take its time.
@@ -58,7 +59,10 @@ describe("corestead demo", () => {
     expect((await other.get("/core/apps.json")).json).toEqual([]);
     expect(await demo({ account: other.host })).toContain(`http://kobalt.${other.host}`);
     expect((await other.get("/core/apps.json")).json).toHaveLength(6);
-    expect(await demo({ account: "nobody.test" }).catch((error: unknown) => `${error}`)).toContain("nobody.test");
+    const nobody: Promise<unknown> = demo({ account: "nobody.test" });
+    expect(await nobody.catch((error: unknown) => error)).toMatchObject({
+      message: expect.stringContaining("nobody.test"),
+    });
   });
 });
 
@@ -82,4 +86,24 @@ test("corestead demo works on the embedded database, with and without a server t
   expect(await demo()).toContain("the apps: 1 made, 5 unchanged");
   expect((await server.request("GET", "/a/demo-poll", undefined, { token: null })).status).toBe(200);
   expect(await server.stop()).toBe(0);
+});
+
+test("corestead demo works on the database that DATABASE_URL names", async () => {
+  const target = await createDatabase();
+  if ("url" in target) throw new Error("tests run on the embedded PostgreSQL");
+  // The test's own PostgreSQL listens on a socket alone.
+  const bridge = createServer((client) => {
+    const database = connect(`${target.socketDir}/.s.PGSQL.${target.port}`);
+    client.pipe(database).pipe(client);
+    client.on("error", () => {}).on("close", () => database.destroy());
+    database.on("error", () => {}).on("close", () => client.destroy());
+  });
+  await new Promise<void>((ready) => void bridge.listen(0, "127.0.0.1", ready));
+  const address = bridge.address();
+  const port = typeof address === "object" ? address?.port : undefined;
+  const env = { DATABASE_URL: `postgres://corestead@127.0.0.1:${port}/${target.database}`, DATA_DIR: "data" };
+  const { code, stdout, stderr } = await run([...fromSource, "demo"], { cwd: folderWith(), env });
+  expect([code, stderr]).toEqual([0, ""]);
+  expect(stdout).toContain("the apps: 6 made");
+  bridge.close();
 });

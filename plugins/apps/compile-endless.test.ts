@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([compiler.stop(), patient.stop()]));
 
-const many = (count: number, text: (index: number) => string) => Array.from({ length: count }, (_, at) => text(at));
+const many = <T>(count: number, text: (index: number) => T) => Array.from({ length: count }, (_, at) => text(at));
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGH";
 const enumOf = (count: number) =>
   `enum A { a = "xxxxxxxxxxxxxxxxxxxx", ${many(count, (at) => `${letters[at + 1]} = ${letters[at]} + ${letters[at]}`).join()} }`;
@@ -99,10 +99,10 @@ test.each<[string, AppEngine, CssEngine, string]>([
   ["brackets without an end", "svelte", "tailwind", "[".repeat(199_000)],
 ])("%s: the compile ends, and the next one works", async (_what, appEngine, cssEngine, source) => {
   expect(source.length).toBeLessThanOrEqual(200_000);
-  const result = await compiler.compile({ appEngine, cssEngine, source });
+  const result = await compiler.compile({ appEngine, cssEngine, source }, 1);
   if (!result.ok) expect(result.mistakes.join()).toMatch(/^\d+:\d+ ./);
   const next = `<p class="p-4">${crypto.randomUUID()}</p>`;
-  expect(await patient.compile({ appEngine: "svelte", cssEngine: "tailwind", source: next })).toMatchObject({
+  expect(await patient.compile({ appEngine: "svelte", cssEngine: "tailwind", source: next }, 1)).toMatchObject({
     ok: true,
   });
 });
@@ -110,9 +110,9 @@ test.each<[string, AppEngine, CssEngine, string]>([
 test("after each of several attacks in a row the same process pool still works", async () => {
   for (let round = 0; round < 3; round++) {
     const attack = `${enumOf(30)} export default A; // ${round}`;
-    expect((await compiler.compile({ appEngine: "react", cssEngine: "none", source: attack })).ok).toBe(false);
+    expect((await compiler.compile({ appEngine: "react", cssEngine: "none", source: attack }, 1)).ok).toBe(false);
     const next = { appEngine: "react", cssEngine: "none", source: `export default ${round}` } as const;
-    expect((await compiler.compile(next)).ok).toBe(true);
+    expect((await compiler.compile(next, 1)).ok).toBe(true);
   }
 });
 
@@ -156,7 +156,7 @@ describe("200,000 characters", () => {
     ["phaser", "none", fill(script)],
   ])("of %s with %s compile", async (appEngine, cssEngine, source) => {
     expect(source.length).toBeGreaterThan(199_800);
-    const result = await patient.compile({ appEngine, cssEngine, source });
+    const result = await patient.compile({ appEngine, cssEngine, source }, 1);
     expect(result.ok ? "" : result.mistakes.join()).toBe("");
   });
 });
@@ -164,23 +164,37 @@ describe("200,000 characters", () => {
 describe("the cache", () => {
   test("gives the same source at once, compiled once", async () => {
     const source = { appEngine: "react", cssEngine: "none", source: `export default ${Math.random()}` } as const;
-    const [first, second] = await Promise.all([compiler.compile(source), compiler.compile(source)]);
+    const [first, second] = await Promise.all([compiler.compile(source, 1), compiler.compile(source, 1)]);
     expect(second).toBe(first);
-    expect(await compiler.compile(source)).toBe(first);
-    expect(await compiler.compile({ ...source, cssEngine: "tailwind" })).not.toEqual(first);
+    expect(await compiler.compile(source, 1)).toBe(first);
+    expect(await compiler.compile({ ...source, cssEngine: "tailwind" }, 1)).not.toEqual(first);
   });
 });
 
-test("too many at once are asked to try again", async () => {
-  const stopping = createChildless();
-  const sources = many(60, (at) => `let a${at}`);
-  const results = await Promise.allSettled(
-    sources.map((source) => stopping.compile({ appEngine: "js", cssEngine: "none", source })),
-  );
-  const refused = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
-  expect(refused.length).toBeGreaterThan(0);
-  for (const reason of refused) expect(reason).toMatchObject({ status: 503, headers: { "retry-after": "1" } });
-  await stopping.stop();
+describe("too many at once are asked to try again:", () => {
+  const compileAll = async (accounts: readonly number[]) => {
+    const stopping = createChildless();
+    const runs = accounts.map((accountId, at) =>
+      stopping.compile({ appEngine: "js", cssEngine: "none", source: `let a${at}` }, accountId),
+    );
+    const results = await Promise.allSettled(runs);
+    await stopping.stop();
+    return results.map((result) => (result.status === "rejected" ? result.reason : undefined));
+  };
+  const again = { status: 503, headers: { "retry-after": "1" } };
+
+  test("of all accounts", async () => {
+    const refused = (await compileAll(many(60, (at) => at))).filter(Boolean);
+    expect(refused.length).toBeGreaterThan(0);
+    for (const reason of refused) expect(reason).toMatchObject(again);
+  });
+
+  test("of one, and another one has its turn", async () => {
+    const reasons = await compileAll([...many(30, () => 1), 2]);
+    expect(reasons.filter(Boolean)).toHaveLength(14);
+    for (const reason of reasons.filter(Boolean)) expect(reason).toMatchObject(again);
+    expect(reasons.at(-1)).toBeUndefined();
+  });
 });
 
 /** A compiler whose process has yet to start: all wait. */

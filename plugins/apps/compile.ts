@@ -31,8 +31,8 @@ export type CompileResult =
   | { readonly ok: false; readonly mistakes: readonly string[] };
 
 export interface Compiler {
-  /** Throws 503 where too many wait already. */
-  compile(source: Source): Promise<CompileResult>;
+  /** Throws 503 where too many wait already: of all, or of this account. */
+  compile(source: Source, accountId: number): Promise<CompileResult>;
   /** Changes with every version of a compiler or runtime: what another one compiled should be compiled again. */
   readonly toolchain: string;
   stop(): Promise<void>;
@@ -40,6 +40,8 @@ export interface Compiler {
 
 /** How long a compile may take, and how much memory. */
 const limits = { timeLimitMs: 10_000, memoryBytes: 1 << 30 } as const;
+/** Of one account: the sources of the others find a place in the queue too. */
+const mostWaiting = 16;
 const maxCachedCharacters = 8_000_000;
 
 export function createCompiler(ctx: Pick<BaseContext, "child">, runtimes: AppRuntimes): Compiler {
@@ -47,8 +49,11 @@ export function createCompiler(ctx: Pick<BaseContext, "child">, runtimes: AppRun
   const cache = createCache();
   /** The same source at the same time is compiled once. */
   const running = new Map<string, Promise<CompileResult>>();
+  const enter = createPlaces(mostWaiting);
 
-  const compile = async (source: Source): Promise<CompileResult> => {
+  const compile = async (source: Source, accountId: number): Promise<CompileResult> => {
+    const leave = enter(accountId);
+    if (!leave) throw unavailable("too many apps of this account are being compiled, try again");
     const task: Task = { ...source, allowed: Object.keys(runtimes.importMap(source.appEngine)) };
     try {
       return (await child.run(task)) as CompileResult; // compiler/main.ts answers with one
@@ -57,16 +62,18 @@ export function createCompiler(ctx: Pick<BaseContext, "child">, runtimes: AppRun
       if (error.reason === "busy" || error.reason === "stopped")
         throw unavailable("too many apps are being compiled, try again");
       return { ok: false, mistakes: [`1:1 ${explanation(error)}`] };
+    } finally {
+      leave();
     }
   };
 
   return {
     toolchain: runtimes.toolchain,
-    async compile(source) {
+    async compile(source, accountId) {
       const key = sha256(JSON.stringify([source.appEngine, source.cssEngine, source.source]));
       const known = cache.get(key);
       if (known) return known;
-      const result = running.get(key) ?? compile(source).finally(() => running.delete(key));
+      const result = running.get(key) ?? compile(source, accountId).finally(() => running.delete(key));
       running.set(key, result);
       const done = await result;
       if (done.ok) cache.set(key, done);
@@ -80,6 +87,21 @@ function explanation({ reason }: ChildFault): string {
   if (reason === "timeout") return `the source takes longer than ${limits.timeLimitMs / 1000} s to compile`;
   if (reason === "result-too-large") return "the compiled code would be too large";
   return `the source cannot be compiled: it takes more than ${limits.memoryBytes >> 20} MB, or breaks the compiler`;
+}
+
+/** So many places for each account; answers with the way to leave one, or undefined where all are taken. */
+function createPlaces(most: number): (accountId: number) => (() => void) | undefined {
+  const taken = new Map<number, number>();
+  return (accountId) => {
+    const before = taken.get(accountId) ?? 0;
+    if (before >= most) return undefined;
+    taken.set(accountId, before + 1);
+    return () => {
+      const left = (taken.get(accountId) ?? 0) - 1;
+      if (left > 0) taken.set(accountId, left);
+      else taken.delete(accountId);
+    };
+  };
 }
 
 /** The results used last, as many as fit. The toolchain is not in the key: it never changes while a server runs. */

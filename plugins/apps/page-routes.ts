@@ -47,7 +47,7 @@ export function pageRoutes(needed: Needed): Route[] {
   return [
     route(
       "GET",
-      "/a/:code",
+      "/a/:url_code",
       {
         summary: "The page of an app, by its url_code or id",
         access: { open: "a public app is for everyone; a private one asks for sign-in itself" },
@@ -56,7 +56,7 @@ export function pageRoutes(needed: Needed): Route[] {
         responses: { 200: "<!doctype html> …", 303: null, 401: { error: "sign in" }, 404: "<!doctype html> …" },
       },
       async (input) => {
-        const app = await needed.serving.findForPage(input.account.id, input.params.code);
+        const app = await needed.serving.findForPage(input.account.id, input.params.url_code);
         if (!app) return missing(input, noApp);
         if (!app.public && !input.caller) return signInFirst(input);
         return show(input, app, templates.of(app, input));

@@ -44,7 +44,7 @@ export function createPreviewStore(sql: Sql) {
       const [row] = await sql<PreviewRow[]>`
         select p.account_id, p.user_id, p.app_id, p.name, p.app_engine, p.css_engine, p.app_code, p.css_code, p.fields,
           p.config, p.expires_at, a.db_code
-        from app_previews p left join apps a on a.id = p.app_id
+        from app_previews p left join apps a on a.id = p.app_id and a.account_id = p.account_id
         where p.account_id = ${accountId} and p.token_hash = ${tokenHash}`;
       return row;
     },

@@ -1,33 +1,18 @@
 /** Compiles an app without saving it, for the one who works at it. No HTTP, no SQL. */
 import { invalid, randomToken, sha256, uuidv7, type BaseContext, type Caller } from "platform";
 import { applied, blank, checkChange, type AppChange } from "./change.ts";
+import type { PageApp } from "./page.ts";
 import type { PreviewRow, PreviewStore } from "./preview-store.ts";
-import type { ServedApp } from "./serving.ts";
 import type { AppStore } from "./store.ts";
 import type { Writing } from "./write.ts";
 
-/** What its page is made of. */
-export type PreviewApp = Pick<
-  ServedApp,
-  | "id"
-  | "accountId"
-  | "name"
-  | "urlCode"
-  | "appEngine"
-  | "cssEngine"
-  | "public"
-  | "trusted"
-  | "dbCode"
-  | "appCode"
-  | "cssCode"
-  | "fields"
-> & {
+export interface PreviewApp extends PageApp {
   /** Nobody else is shown it: its code would run with their rights. */
   readonly madeById: number;
   /** Whether it is a draft of a saved app, and so has that one's database, actions and storage. */
   readonly isDraft: boolean;
   readonly expiresAt: Date;
-};
+}
 
 interface Needed {
   readonly ctx: Pick<BaseContext, "transaction" | "cache">;
@@ -61,7 +46,7 @@ export function createPreviews({ ctx, store, previews, writing }: Needed) {
       if (id && !saved) throw invalid({ id: ["names no app"] });
       const app = applied(saved ?? { ...blank, name: "Preview" }, given);
       if (!/\S/.test(app.sourceCode)) throw invalid({ source_code: ["can't be blank"] });
-      const { appCode, cssCode } = await writing.buildOf(app);
+      const { appCode, cssCode } = await writing.buildOf(app, account.id);
       const token = randomToken();
       const expiresAt = new Date(Date.now() + livesMs);
       const { name, appEngine, cssEngine, fields, config } = app;

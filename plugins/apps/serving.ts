@@ -42,7 +42,7 @@ export function createServing({ ctx, store, compiler, tokens }: Needed) {
     const app = await store.find(row.accountId, row.id);
     if (!app || app.version !== row.version) return row;
     const { appEngine, cssEngine, sourceCode: source } = app;
-    const result = await compiler.compile({ appEngine, cssEngine, source });
+    const result = await compiler.compile({ appEngine, cssEngine, source }, row.accountId);
     if (!result.ok) {
       ctx.log.warn("an app does not build any more", { app_id: row.id, mistakes: result.mistakes.slice(0, 3) });
       return row;

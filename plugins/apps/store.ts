@@ -132,19 +132,6 @@ export function createAppStore(sql: Sql) {
       return row;
     },
 
-    /** `base`, or the first of `base-2`, `base-3` … that is free; nobody else is given it until this transaction ends. */
-    async freeUrlCode(tx: Tx, accountId: number, base: string): Promise<string> {
-      await tx`select pg_advisory_xact_lock(hashtextextended(${`apps.url_code/${accountId}/${base}`}, 0))`;
-      const taken = await tx<{ urlCode: string }[]>`
-        select url_code from apps
-        where account_id = ${accountId} and (url_code = ${base} or url_code ~ ${`^${base}-[0-9]+$`})`;
-      const codes = new Set(taken.map(({ urlCode }) => urlCode));
-      if (!codes.has(base)) return base;
-      let number = 2;
-      while (codes.has(`${base}-${number}`)) number += 1;
-      return `${base}-${number}`;
-    },
-
     async insert(tx: Tx, app: Saved & Owned & { readonly build: Build }): Promise<AppRow> {
       const { build } = app;
       const [row] = await tx<AppRow[]>`

@@ -1,5 +1,5 @@
 /** Making, changing and deleting apps: who may, what is built, and what follows from it. */
-import { forbidden, invalid, notFound, preconditionFailed, slugOf, uuidv7 } from "platform";
+import { forbidden, freeCode, invalid, notFound, preconditionFailed, slugOf, uuidv7 } from "platform";
 import type { BaseContext, Caller, ModelChange, Tx } from "platform";
 import { applied, blank, changeTo, checkChange, sameCode, type AppChange, type NewApp } from "./change.ts";
 import type { Compiler } from "./compile.ts";
@@ -41,15 +41,16 @@ export function createWriting({ ctx, store, compiler, forget }: Needed) {
   const turns = createTurns();
 
   /** Throws the 422 of a build that fails: it changes nothing. CONTRACT 10. */
-  const buildOf = async ({ appEngine, cssEngine, sourceCode: source }: Saved): Promise<Build> => {
-    const result = await compiler.compile({ appEngine, cssEngine, source });
+  const buildOf = async ({ appEngine, cssEngine, sourceCode: source }: Saved, accountId: number): Promise<Build> => {
+    const result = await compiler.compile({ appEngine, cssEngine, source }, accountId);
     if (!result.ok) throw invalid({ source_code: [...result.mistakes] });
     return { ...result.compiled, toolchain: compiler.toolchain };
   };
 
   const withUrlCode = async (tx: Tx, accountId: number, app: Saved): Promise<Saved> => {
     if (app.urlCode !== "") return app;
-    return { ...app, urlCode: await store.freeUrlCode(tx, accountId, slugOf(app.name) || "app") };
+    const place = { table: "apps", column: "url_code", accountId };
+    return { ...app, urlCode: await freeCode(tx, place, slugOf(app.name) || "app") };
   };
 
   const find = async (accountId: number, key: string): Promise<AppRow> => {
@@ -64,7 +65,7 @@ export function createWriting({ ctx, store, compiler, forget }: Needed) {
     const app = applied(blank, given);
     const trusted = given.trusted ?? false;
     mayWrite(author, { before: undefined, after: app, trusted });
-    const build = await buildOf(app);
+    const build = await buildOf(app, accountId);
     const row = await ctx.transaction(async (tx) => {
       const whole = await withUrlCode(tx, accountId, app);
       const owned = { id: uuidv7(), accountId, userId, trusted };
@@ -100,7 +101,7 @@ export function createWriting({ ctx, store, compiler, forget }: Needed) {
       if (expected !== undefined && seen.version !== expected) throw preconditionFailed();
       const planned = plan(author, seen, work);
       // Built before the transaction: the row is not held meanwhile.
-      const build = sameCode(planned.app, seen) ? undefined : await buildOf(planned.app);
+      const build = sameCode(planned.app, seen) ? undefined : await buildOf(planned.app, accountId);
       const saved = await ctx.transaction(async (tx) => {
         const before = await store.lock(tx, accountId, id);
         if (!before) throw notFound();

@@ -68,7 +68,7 @@ export function cmsRoutes({ sql, run, resources }: Needed): Route[] {
       deleting: "Pages based on it stand alone from then on.",
       request: {
         ...pick(examples.pageExample, ["code", "name", "path", "locale", "site_code", "layout_code", "content"]),
-        ...pick(examples.pageExample, ["fields", "html_title", "based_on_page_code"]),
+        ...pick(examples.pageExample, ["fields", "html_title"]),
       },
       change: { path: "offer", locale: "en" },
       example: examples.pageExample,

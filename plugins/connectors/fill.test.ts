@@ -174,3 +174,11 @@ test("a secret is taken out of whatever echoes it", () => {
   expect(redact({ a: `x ${secret} y` }, secret)).toEqual({ a: "x [secret] y" });
   expect(redact(JSON.parse('{"__proto__":{"a":1}}'), secret)).toEqual(JSON.parse('{"__proto__":{"a":1}}'));
 });
+
+test.each<[string, object]>([
+  ["a text", { method: "POST", body: "{a}".repeat(1_000) }],
+  ["an object", { method: "POST", body: { list: Array(1_000).fill("{a}") } }],
+  ["a query", { query: Object.fromEntries(Array.from({ length: 1_000 }, (_, at) => [`p${at}`, "{a}"])) }],
+])("a large parameter that a template takes very often is refused: %s", (_where, method) => {
+  expect(mistakesOf(method, { a: "x".repeat(1_000_000) })).toEqual({ a: [expect.stringContaining("10000000")] });
+});

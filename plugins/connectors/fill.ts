@@ -1,7 +1,10 @@
 /** Puts a call's parameters into a method's templates: `{name}`, each in the way its place asks for. Pure. */
-import { escapeHtml, mistakes } from "platform";
+import { escapeHtml, invalid, mistakes } from "platform";
 
 type Params = Readonly<Record<string, unknown>>;
+
+/** Of all that is put in: a template may name a large parameter any number of times. */
+const maxFilledChars = 10_000_000;
 
 /** `{city}`, or a place within a parameter: `{event.data.id}`. */
 const placeholder = /\{([A-Za-z_][\w-]*(?:\.[\w-]+)*)\}/g;
@@ -33,10 +36,19 @@ export function createFiller(params: Params): Filler {
     if (!named.has(key)) found.add(name, message);
     named.add(key);
   };
+  const known = new Map<string, { readonly value: unknown; readonly chars: number }>();
+  let filledChars = 0;
   const valueOf = (name: string): unknown => {
-    const value = lookUp(params, name);
-    if (value === undefined) mistake(name, "is required");
-    return value;
+    let parameter = known.get(name);
+    if (!parameter) {
+      const value = lookUp(params, name);
+      if (value === undefined) mistake(name, "is required");
+      known.set(name, (parameter = { value, chars: plain(value).length }));
+    }
+    filledChars += parameter.chars;
+    if (filledChars > maxFilledChars)
+      throw invalid({ [name]: [`makes what is sent larger than ${maxFilledChars} characters`] });
+    return parameter.value;
   };
   const replace = (template: string, print: (value: unknown, name: string) => string) =>
     template.replaceAll(placeholder, (_, name: string) => print(valueOf(name), name));
@@ -119,7 +131,7 @@ function lookUp(params: Params, name: string): unknown {
   let value: unknown = params;
   for (const key of name.split(".")) {
     if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return undefined;
-    value = Object.entries(value).find(([own]) => own === key)?.[1];
+    value = Reflect.get(value, key);
   }
   return value;
 }

@@ -1,5 +1,5 @@
 /** Making, changing and deleting connectors. No HTTP, no SQL. */
-import { mistakes, notFound, slugOf, uuidv7, type BaseContext } from "platform";
+import { freeCode, mistakes, notFound, slugOf, uuidv7, type BaseContext } from "platform";
 import type { ConnectorKind } from "./api.ts";
 import { codeMistake, isCode, isUuid } from "./code.ts";
 import type { ConnectorInput, ConnectorRow, ConnectorStore } from "./store.ts";
@@ -75,7 +75,9 @@ export function createManaging({ ctx, store, kinds, forget }: Needed) {
       const row = await ctx.transaction(async (tx) => {
         const input: ConnectorInput = {
           name: change.name,
-          code: change.code || (await store.freeCode(tx, account.id, slugOf(change.name) || "connector")),
+          code:
+            change.code ||
+            (await freeCode(tx, { table: "connectors", accountId: account.id }, slugOf(change.name) || "connector")),
           kind: change.kind ?? customKind,
           url: change.url?.trim() ?? "",
           fields: change.fields ?? {},

@@ -17,7 +17,7 @@ const requestExample = {
   code: "weather",
   kind: customKind,
   url: "https://api.openweathermap.org/data/2.5",
-  secret_token: "…",
+  secret_token: "0a1b2c3d4e5f6a7b8c9dwxyz",
   fields: {
     auth: { in: "query", name: "appid" },
     methods: {

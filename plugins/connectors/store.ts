@@ -81,18 +81,6 @@ export function createConnectorStore(sql: Sql) {
       return row;
     },
 
-    /** A code like `base`, or with the least number that is free. Makers of one code take turns. */
-    async freeCode(tx: Tx, accountId: number, base: string): Promise<string> {
-      await tx`select pg_advisory_xact_lock(hashtextextended(${`connectors.code/${accountId}/${base}`}, 0))`;
-      const taken = await tx<{ code: string }[]>`
-        select code from connectors where account_id = ${accountId} and (code = ${base} or code ~ ${`^${base}-[0-9]+$`})`;
-      const codes = new Set(taken.map(({ code }) => code));
-      if (!codes.has(base)) return base;
-      let number = 2;
-      while (codes.has(`${base}-${number}`)) number += 1;
-      return `${base}-${number}`;
-    },
-
     async insert(
       tx: Tx,
       id: string,

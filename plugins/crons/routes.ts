@@ -126,7 +126,7 @@ export function cronRoutes({ ctx, store, flows, firing }: Needed): Route[] {
         const row = await ctx.transaction(async (tx) => {
           const before = await store.lock(tx, account.id, integerId(params.id));
           if (!before) throw notFound();
-          return store.update(tx, before.id, user.id, await checked(account, body, before));
+          return store.update(tx, account.id, before.id, user.id, await checked(account, body, before));
         });
         return ok(shown(row));
       },

@@ -86,12 +86,12 @@ export function createCronStore(sql: Sql) {
       return row as CronRow; // an insert of one row returns one
     },
 
-    async update(tx: Tx, id: number, userId: number, input: CronInput): Promise<CronRow> {
+    async update(tx: Tx, accountId: number, id: number, userId: number, input: CronInput): Promise<CronRow> {
       const [row] = await tx<CronRow[]>`
         update crons set name = ${input.name}, kind = ${input.kind}, target_code = ${input.targetCode},
           schedule = ${input.schedule}, timezone = ${input.timezone}, active = ${input.active}, missed = ${input.missed},
           next_run_at = ${input.nextRunAt}, updated_by_id = ${userId}, updated_at = now()
-        where id = ${id} returning ${columns}`;
+        where account_id = ${accountId} and id = ${id} returning ${columns}`;
       return row as CronRow; // `lock` held the row
     },
 

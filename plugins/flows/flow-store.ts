@@ -77,18 +77,6 @@ export function createFlowStore(sql: Sql) {
       return row;
     },
 
-    /** A code like `base`, or with the least number that is free. Makers of one code take turns. */
-    async freeCode(tx: Tx, accountId: number, base: string): Promise<string> {
-      await tx`select pg_advisory_xact_lock(hashtextextended(${`flows.code/${accountId}/${base}`}, 0))`;
-      const taken = await tx<{ code: string }[]>`
-        select code from flows where account_id = ${accountId} and (code = ${base} or code ~ ${`^${base}-[0-9]+$`})`;
-      const codes = new Set(taken.map(({ code }) => code));
-      if (!codes.has(base)) return base;
-      let number = 2;
-      while (codes.has(`${base}-${number}`)) number += 1;
-      return `${base}-${number}`;
-    },
-
     async insertProgram(tx: Tx, accountId: number, flowId: string, program: unknown): Promise<number> {
       const [row] = await tx<{ id: number }[]>`
         insert into flow_programs (account_id, flow_id, program)

@@ -1,5 +1,5 @@
 /** Making, changing and deleting flows. No HTTP, no SQL. */
-import { mistakes, notFound, slugOf, uuidv7, type BaseContext } from "platform";
+import { freeCode, mistakes, notFound, slugOf, uuidv7, type BaseContext } from "platform";
 import { codeMistake, isCode, isUuid, type Connectors } from "../connectors/api.ts";
 import { checkProgram, isRecord } from "./check.ts";
 import type { FlowInput, FlowRow, FlowStore } from "./flow-store.ts";
@@ -72,7 +72,9 @@ export function createManaging({ ctx, store, connectors, templates }: Needed) {
       const row = await ctx.transaction(async (tx) => {
         const input = {
           name: change.name,
-          code: change.code || (await store.freeCode(tx, account.id, slugOf(change.name) || "flow")),
+          code:
+            change.code ||
+            (await freeCode(tx, { table: "flows", accountId: account.id }, slugOf(change.name) || "flow")),
           kind: change.kind ?? flowKind,
           fields: change.fields ?? {},
           active: change.active ?? true,

@@ -1,5 +1,6 @@
 /** What is done with databases: checks, codes, the change and what follows from it. No HTTP, no SQL. */
 import {
+  freeCode,
   mistakes,
   notFound,
   preconditionFailed,
@@ -38,7 +39,7 @@ export function createDbs({ ctx, store, databases }: Needed) {
       check(input);
       const id = uuidv7();
       const row = await ctx.transaction(async (tx) => {
-        const code = input.code ?? (await store.freeCode(tx, accountId, slugOf(input.name) || "db"));
+        const code = input.code ?? (await freeCode(tx, { table: "dbs", accountId }, slugOf(input.name) || "db"));
         const made = await store.create(tx, { ...input, id, accountId, userId, code });
         await ctx.changed(changeOf("create", made), tx);
         return made;

@@ -49,7 +49,7 @@ export function searchRoutes({ ctx, databases, searches }: Needed): Route[] {
     ),
     route(
       "GET",
-      "/core/dbs/:id/search",
+      "/core/dbs/:db_id/search",
       {
         summary: "Search records",
         access,
@@ -70,7 +70,7 @@ export function searchRoutes({ ctx, databases, searches }: Needed): Route[] {
           },
         },
       },
-      (input) => respond(input, input.params.id, (db) => readSearch(db, input.query), { form: "flat" }),
+      (input) => respond(input, input.params.db_id, (db) => readSearch(db, input.query), { form: "flat" }),
     ),
   ];
 }

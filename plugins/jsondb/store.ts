@@ -98,18 +98,6 @@ export function createDbStore(sql: Sql) {
       return made as DbRow; // an insert of one row returns one
     },
 
-    /** A code like `base`, or with the least number that is free. Makers of one code take turns. */
-    async freeCode(tx: Tx, accountId: number, base: string): Promise<string> {
-      await tx`select pg_advisory_xact_lock(hashtextextended(${`dbs.code/${accountId}/${base}`}, 0))`;
-      const taken = await tx<{ code: string }[]>`
-        select code from dbs where account_id = ${accountId} and (code = ${base} or code ~ ${`^${base}-[0-9]+$`})`;
-      const codes = new Set(taken.map(({ code }) => code));
-      if (!codes.has(base)) return base;
-      let number = 2;
-      while (codes.has(`${base}-${number}`)) number += 1;
-      return `${base}-${number}`;
-    },
-
     async update(tx: Tx, id: string, { input, schemaChange, userId, version }: DbChange): Promise<DbRow> {
       const set = (name: string, value: string | null | undefined) =>
         value === undefined ? sql`` : sql`${sql(name)} = ${value},`;

@@ -71,8 +71,18 @@ function named(names: readonly string[], params: Readonly<Record<string, unknown
 
 function valuesMistake(values: readonly unknown[]): { at: number; text: string } | undefined {
   if (values.length > limits.params) return { at: 0, text: `may be at most ${limits.params}` };
-  const at = values.findIndex((value) => JSON.stringify(value ?? null).includes("\\u0000"));
+  const at = values.findIndex(hasNul);
   return at < 0 ? undefined : { at, text: "must not have a NUL character" };
+}
+
+/** Anywhere within it. */
+function hasNul(value: unknown): boolean {
+  let found = false;
+  JSON.stringify(value, (key, one: unknown) => {
+    found ||= key.includes("\0") || (typeof one === "string" && one.includes("\0"));
+    return one;
+  });
+  return found;
 }
 
 async function run(query: () => Promise<{ rows: unknown[]; count: number }>) {

@@ -3,7 +3,7 @@ import type { BaseContext } from "platform";
 import type { DatabaseServer } from "./definition.ts";
 import { createClient, QueryFault, type Client, type Query, type Rows, type RunOptions } from "./remote-store.ts";
 
-export const poolLimits = { pools: 50, connections: 4 };
+export const poolLimits = { pools: 50, connections: 4, waiting: 100 };
 
 interface Pool {
   /** What the connections were made with. */
@@ -39,6 +39,9 @@ export function createPools(connect: BaseContext["connect"]) {
   };
   /** Waits for one of the pool's places. */
   const enter = async (pool: Pool, { timeoutMs, signal }: RunOptions): Promise<void> => {
+    signal?.throwIfAborted();
+    if (pool.waiting.length >= poolLimits.waiting)
+      throw new QueryFault(`no free connection, and ${poolLimits.waiting} others wait for one`);
     if (pool.busy >= poolLimits.connections) await turn(pool, timeoutMs, signal);
     else pool.busy += 1;
   };

@@ -13,6 +13,7 @@ import { connectors } from "../connectors/api.ts";
 import { createConnect } from "../../runtime/outbound-socket.ts";
 import { plugins } from "../index.ts";
 import { serverOf } from "./definition.ts";
+import { createPools, poolLimits } from "./pools.ts";
 import { createClient } from "./remote-store.ts";
 import { parseStatement } from "./statement.ts";
 
@@ -267,8 +268,13 @@ describe("query", () => {
   ];
   test("is 422 with the field where one is wrong", async () => {
     const code = await connector();
-    const call = { accountId: 1, code, method: "query", params: { sql: "select $1", params: ["a\0"] } };
-    expect(app.service(connectors).call(call)).rejects.toMatchObject({ fields: { params: [expect.any(String)] } });
+    for (const value of ["a\0", { deep: ["\0"] }, { "\0": 1 }]) {
+      const call = { accountId: 1, code, method: "query", params: { sql: "select $1", params: [value] } };
+      expect(app.service(connectors).call(call)).rejects.toMatchObject({
+        fields: { params: ["must not have a NUL character"] },
+      });
+    }
+    expect((await query(code, "select $1 as text", ["\\u0000"])).json.data.rows).toEqual([{ text: "\\u0000" }]);
     for (const [sql, params, field] of wrong) {
       const answer = await query(code, sql, params);
       expect([field, answer.status, Object.keys(answer.json)]).toEqual([field, 422, [field]]);
@@ -541,4 +547,29 @@ test.each([
   ["  ( select {a} )", ["a"]],
 ])("the parameters of %p are those outside of strings and comments", (sql, names) => {
   expect(parseStatement(sql, false)).toMatchObject({ names });
+});
+
+test.each([
+  ["dollar quotes without an end", `select ${Array.from({ length: 12_000 }, (_, at) => `$a${at}$`).join(" ")}`, 0],
+  ["names", `select ${Array.from({ length: 11_000 }, (_, at) => `{a${at}}`).join()}`, 11_000],
+  ["quotes", `select ${"'".repeat(90_001)}`, 0],
+])("a statement of nothing but %s is looked through once", (_what, sql, count) => {
+  const statement = parseStatement(sql, false);
+  expect("mistake" in statement ? statement.mistake : statement.names.length).toBe(count);
+});
+
+test("so many calls of one connector may wait, and no more; who is gone already waits for nothing", async () => {
+  const pools = createPools(() => new Promise(() => {}));
+  const server = serverOf("postgres://reader@127.0.0.1/x", {}, null);
+  const one = { text: "select 1", values: [], mayWrite: false };
+  const run = (signal?: AbortSignal) => pools.run("1/x", server, one, { timeoutMs: 60_000, signal });
+  const end = new AbortController();
+  const { connections, waiting } = poolLimits;
+  const runs = Array.from({ length: connections + waiting }, () => run(end.signal));
+  expect(run()).rejects.toThrow("others wait");
+  expect(run(AbortSignal.abort(new Error("gone")))).rejects.toThrow("gone");
+  end.abort(new Error("stopped"));
+  const results = await Promise.allSettled(runs);
+  expect(results.map((result) => result.status)).toEqual(runs.map(() => "rejected"));
+  pools.stop();
 });

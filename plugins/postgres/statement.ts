@@ -13,14 +13,15 @@ const reading = ["select", "with", "values", "table", "show", "explain"];
 const writing = ["insert", "update", "delete", "merge"];
 
 /** Strings, quoted names and comments: nothing in them counts. `E'…'` alone knows backslashes. */
-const quoted =
-  /[eE]'(?:[^'\\]|\\[^]|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|\$([\p{L}_][\p{L}\p{N}_]*)?\$[^]*?\$\1\$|--[^\n]*|\/\*/uy;
+const quoted = /[eE]'(?:[^'\\]|\\[^]|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*/uy;
+const dollars = /\$(?:[\p{L}_][\p{L}\p{N}_]*)?\$/uy;
 const word = /[\p{L}_][\p{L}\p{N}_$]*/uy;
 const placeholder = /\{([A-Za-z_][\w-]*(?:\.[\w-]+)*)\}/y;
 
 /** The statement, or what is wrong with it. */
 export function parseStatement(sql: string, mayWrite: boolean): Statement | { readonly mistake: string } {
-  const names: string[] = [];
+  /** Each name's number. */
+  const names = new Map<string, number>();
   let text = "";
   let verb = "";
   let ended = false;
@@ -40,8 +41,9 @@ export function parseStatement(sql: string, mayWrite: boolean): Statement | { re
     const found = name ?? matchAt(word, sql, at);
     if (name) {
       const parameter = name[1] ?? "";
-      if (!names.includes(parameter)) names.push(parameter);
-      text += `$${names.indexOf(parameter) + 1}`;
+      const number = names.get(parameter) ?? names.size + 1;
+      names.set(parameter, number);
+      text += `$${number}`;
     } else {
       if (found && verb === "") verb = found[0].toLowerCase();
       if (character === ";") ended = true;
@@ -56,14 +58,18 @@ export function parseStatement(sql: string, mayWrite: boolean): Statement | { re
         ? `may not begin with ${verb}: the connector has no allow_writes`
         : `must begin with ${verbs.join(", ")}`,
     };
-  return { text, names, verb };
+  return { text, names: [...names.keys()], verb };
 }
 
 /** Where what begins here ends, if it is a string, a quoted name or a comment. */
 function skip(sql: string, at: number): number | undefined {
   const match = matchAt(quoted, sql, at);
-  if (!match) return undefined;
-  return match[0] === "/*" ? endOfComment(sql, at) : at + match[0].length;
+  if (match) return match[0] === "/*" ? endOfComment(sql, at) : at + match[0].length;
+  const tag = matchAt(dollars, sql, at)?.[0];
+  if (tag === undefined) return undefined;
+  // One without an end is refused by the database: to look on behind each of many would take for ever.
+  const end = sql.indexOf(tag, at + tag.length);
+  return end < 0 ? sql.length : end + tag.length;
 }
 
 /** Comments nest. */

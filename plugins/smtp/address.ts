@@ -7,6 +7,8 @@ export interface Address {
 
 const maxAddressChars = 254;
 const maxNameChars = 200;
+/** With all blanks and backslashes. The patterns below take time by the square of the length. */
+const maxWrittenChars = 1_000;
 const local = String.raw`[^\s<>()[\],;:\\"@]{1,64}`;
 const domain = String.raw`[\p{L}\p{N}](?:[\p{L}\p{N}.-]*[\p{L}\p{N}])?`;
 const bare = new RegExp(String.raw`^${local}@${domain}$`, "u");
@@ -14,8 +16,8 @@ const named = /^(?:"((?:[^"\\]|\\.)*)"|([^"<>]*?))\s*<([^<>]*)>$/;
 
 /** `ewa@example.com`, `Ewa <ewa@example.com>` or `"Nowak, Ewa" <ewa@example.com>`; undefined where it is none. */
 export function parseAddress(text: string): Address | undefined {
-  if (hasControl(text)) return undefined;
   const trimmed = text.trim();
+  if (trimmed.length > maxWrittenChars || hasControl(text)) return undefined;
   const match = named.exec(trimmed);
   const [, quoted, plain = "", inner = trimmed] = match ?? [];
   const name = quoted?.replaceAll(/\\(.)/g, "$1") ?? plain.trim();

@@ -5,6 +5,7 @@ import { eventually, startTestApp, type TestApp } from "../../tests/harness.ts";
 import { certificate } from "../../runtime/outbound-fixture.ts";
 import { connectors } from "../connectors/api.ts";
 import { plugins } from "../index.ts";
+import { parseAddress } from "./address.ts";
 
 interface Received {
   readonly from: string;
@@ -451,4 +452,12 @@ test("a flow sends mails, and its step has no secret", async () => {
 
 test("the password is in no log line", () => {
   expect(app.logged.join("")).not.toContain(password);
+});
+
+test.each([
+  ["blanks", `a${" ".repeat(2_000_000)}b`],
+  ["backslashes", `"${"\\".repeat(2_000_001)}`],
+  ["dots", `a@b${".".repeat(2_000_000)}`],
+])("an address of very many %s is none, and is not looked through again and again", (_what, text) => {
+  expect(parseAddress(text)).toBeUndefined();
 });

@@ -47,9 +47,12 @@ export async function startCorestead(
   });
 }
 
-/** The hand-written server on that database. */
-export async function startCeiling(target: DatabaseTarget): Promise<Server> {
-  return startServer([process.execPath, "scripts/bench/ceiling.ts"], { CEILING_DATABASE: JSON.stringify(target) });
+/** A hand-written server on that database. */
+export async function startCeiling(
+  target: DatabaseTarget,
+  file: "ceiling.ts" | "flow-ceiling.ts" = "ceiling.ts",
+): Promise<Server> {
+  return startServer([process.execPath, `scripts/bench/${file}`], { CEILING_DATABASE: JSON.stringify(target) });
 }
 
 async function startServer(command: readonly string[], env: Record<string, string>): Promise<Server> {

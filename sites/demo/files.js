@@ -1,4 +1,5 @@
 // Made by scripts/demo-files.ts; tests/demo.test.ts says when it is stale.
+/* oxlint-disable import/default -- the apps' sources are texts here */
 import site0 from "./site/articles/a-stamp-from-1890.liquid" with { type: "text" };
 import site1 from "./site/articles/dlaczego-1250.liquid" with { type: "text" };
 import site2 from "./site/articles/ein-stempel-von-1890.liquid" with { type: "text" };

@@ -3,6 +3,7 @@ import type { Page } from "playwright-core";
 import { eventually } from "../harness.ts";
 import { startStage, type Stage } from "./apps-fixture.ts";
 import { demoApps, fakeWeather } from "./demo-apps.ts";
+import { faintTexts } from "./faint-texts.ts";
 
 // A machine that runs other tests beside these may take its time.
 setDefaultTimeout(60_000);
@@ -168,12 +169,15 @@ describe.each(Object.entries(demoApps))("%s", (code, shown) => {
     ["desktop", 1280, "light"],
     ["dark", 1280, "dark"],
     ["mobile", 360, "light"],
-  ] as const)("is as wide as the window: %s", async (name, width, colorScheme) => {
+  ] as const)("is as wide as the window, and can be read: %s", async (name, width, colorScheme) => {
     const { page, close } = await open(code, "admin");
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize({ width, height: 800 });
     await page.locator(shown).first().waitFor();
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+    // Where things fade in, they have faded in; a gradient has no one color.
+    await page.evaluate(() => Promise.all(document.getAnimations().map((animation) => animation.finished)));
+    if (code !== "demo-weather") expect(await page.evaluate(faintTexts)).toEqual([]);
     if (folder) await page.screenshot({ path: `${folder}/${code}-${name}.png` });
     await close();
   });

@@ -17,7 +17,7 @@ export interface Module {
 
 export interface ModuleOptions {
   readonly allowed: readonly string[];
-  /** Left out = JavaScript as browsers take it. */
+  /** Left out = JavaScript that a compiler has made. */
   readonly loader?: "ts" | "tsx";
   /** Where the lines of `source` stand in what its author wrote; left out = there. */
   readonly mapping?: Mapping;
@@ -37,6 +37,15 @@ export async function compileModule(source: string, { allowed, loader, mapping }
   if (loader && found.length > 0) maps.unshift(JSON.parse((await stripped(source, loader, maps, true)).map) as Mapping);
   refuse(found, maps);
   return { code, main: "program" in parsed ? mainOf(parsed.program) : undefined };
+}
+
+/**
+ * Looks at the imports of code that is served as it was written. What does not parse is not ours to refuse (SPEC 2.3: the
+ * server does not compile it): the browser tells its author.
+ */
+export function checkImports(source: string, allowed: readonly string[]): void {
+  const parsed = parseModule(source);
+  if ("program" in parsed) refuse(importsOf(parsed.program, allowed), []);
 }
 
 function refuse(found: readonly Found[], maps: readonly Mapping[]): void {

@@ -1,5 +1,5 @@
 /** React, kaboom and phaser: TypeScript or JavaScript, JSX for React. Plain JavaScript is looked at and left as it is. */
-import { compileModule } from "./module.ts";
+import { checkImports, compileModule } from "./module.ts";
 import type { Code, Task } from "./types.ts";
 
 export async function compileReact({ source, allowed }: Task): Promise<Code> {
@@ -15,7 +15,7 @@ export async function compileGame(library: string, { source, allowed }: Task): P
 
 /** SPEC 2.3: the source is the app's code, not one character of it changed. */
 export async function checkScript({ source, allowed }: Task): Promise<Code> {
-  await compileModule(source, { allowed });
+  checkImports(source, allowed);
   return { code: source, css: "" };
 }
 

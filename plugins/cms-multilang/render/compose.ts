@@ -89,6 +89,18 @@ export function createComposer(store: RenderStore, engine: SiteEngine, now: () =
     return [...found.values()].toSorted((a, b) => a.data.position - b.data.position || a.data.id - b.data.id);
   };
 
+  /** The same for everybody: made once for the domain and language that asked last. */
+  const prepared = new WeakMap<FoundPage, { readonly of: string; readonly variables: Values }>();
+  const variablesOf = async (input: ComposeInput, found: FoundPage, locale: Locale): Promise<Values> => {
+    const of = `${input.domain?.id} ${input.domainLocale} ${locale} ${input.preview}`;
+    const known = prepared.get(found);
+    if (known?.of === of) return known.variables;
+    const categories = needsCategories(found) ? await input.state.categories() : [];
+    const variables = allVariables(found, locale, systemValues(input, found, locale, categories));
+    prepared.set(found, { of, variables });
+    return variables;
+  };
+
   const resultsOf = async (input: ComposeInput, found: FoundPage, templates: Templates, locale: Locale) => {
     const elsewhere = [
       ...(templates.layout?.blocks ?? []),
@@ -129,12 +141,11 @@ export function createComposer(store: RenderStore, engine: SiteEngine, now: () =
       const sources = { page: page.locale, lang, domain: domainLocale, site: state.site.locale };
       const locale = effectiveLocale(sources);
       const templates = await templatesOf(input, found);
-      const categories = needsCategories(found) ? await state.categories() : [];
       const { results, until } = await resultsOf(input, found, templates, locale);
       const params = createParams(input.query);
-      const system = { ...systemValues(input, found, locale, categories), params: params.values };
+      const variables = { ...(await variablesOf(input, found, locale)), params: params.values };
       const rendering = renderingOf(state.account.timezone, locale, templates, results, page);
-      const text = renderAll(engine, templates, variablesOf(found, locale, system), rendering, locale);
+      const text = renderAll(engine, templates, { variables, code: page.code }, rendering, locale);
       return {
         text,
         locale,
@@ -189,12 +200,11 @@ function renderingOf(
 }
 
 /** Fields stand bare, other columns as `page.<column>`. What the system says means the same whatever fields are called. */
-function variablesOf({ page }: FoundPage, locale: Locale, system: Values): { variables: Values; code: string } {
+function allVariables({ page }: FoundPage, locale: Locale, system: Values): Values {
   const { overrides, ...rest } = system;
   const more = isValues(overrides) ? overrides : emptyValues();
   const bare = Object.assign(titles(page), resolveFields(page.fields, locale), more);
-  const variables: Values = Object.assign(bare, rest, { page: Object.assign(pageValues(page, locale), more) });
-  return { variables, code: page.code };
+  return Object.assign(bare, rest, { page: Object.assign(pageValues(page, locale), more) });
 }
 
 function isValues(value: unknown): value is Values {

@@ -470,6 +470,13 @@ describe("a site's own pages for what is missing or failed", () => {
     const failed = await at("own.pl", "/bad");
     expect([failed.status, failed.text]).toEqual([500, "sorry"]);
   });
+  test("tell search engines nothing, and lead to the home page in other languages", async () => {
+    const content =
+      "{{ canonical_url }}{{ seo_head }}{{ seo_alternates }}{% for l in lang_switch %}{{ l.url }} {% endfor %}";
+    await make.change("page", "own-500", { content });
+    expect((await at("own.pl", "/bad")).text).toBe("http://own.pl/ http://own.com/ ");
+    await make.change("page", "own-500", { content: "sorry" });
+  });
   test("have no address of their own", async () => {
     expect((await at("own.pl", "/not-found")).status).toBe(404);
     expect((await at("own.pl", "/failed")).text).toBe("Nie ma not-found");

@@ -1,5 +1,5 @@
 /** What a site's answers carry. They are for people's browsers, not for clients of the API. */
-import { escapeHtml, sha256, type Reply } from "platform";
+import { contentHash, escapeHtml, type Reply } from "platform";
 import type { Locale } from "../locales.ts";
 import type { ErrorKind } from "../render-store.ts";
 
@@ -27,7 +27,7 @@ export function pageReply({ status, text, type, locale, cacheControl }: PageRepl
     "content-type": type,
     "cache-control": cacheControl,
     ...(locale && { "content-language": locale }),
-    ...(status === 200 && { etag: `"${sha256(text).slice(0, 32)}"` }),
+    ...(status === 200 && { etag: `"${contentHash(text)}"` }),
   };
   return { status, body: text, headers };
 }

@@ -1,6 +1,6 @@
 /** What the system says in every template, whatever its fields are called. SPEC 2.7. */
 import type { Locale } from "../locales.ts";
-import type { CategoryData } from "../render-store.ts";
+import { errorKinds, type CategoryData } from "../render-store.ts";
 import { addressOf, domainFor, type Domain } from "./addresses.ts";
 import { joined, langSwitch, seoHead, seoOf } from "./alternates.ts";
 import { localesOf, type Values } from "./fields.ts";
@@ -37,11 +37,12 @@ export function systemValues(
   };
 }
 
-/** SPEC 2.7: only with `multilang`; a preview has no addresses to tell search engines. */
+/** SPEC 2.7: only with `multilang`. A preview and the page of an error have no addresses to tell search engines. */
 function multilangValues(input: ComposeInput, found: FoundPage, locale: Locale): Values {
   const { state, domain, scheme, preview } = input;
   const { page, article, category } = found;
   const { site, domains } = state;
+  const isError = errorKinds.some((kind) => kind === page.kind);
   const below = article?.path ?? category?.path ?? "";
   // An article of one language stands below the page of that language alone.
   const speaks = (of: Locale) => !article?.locale || article.locale === of;
@@ -57,7 +58,8 @@ function multilangValues(input: ComposeInput, found: FoundPage, locale: Locale):
     site: site.locale,
     fieldLocales: localesOf(page.fields),
     address: (variant, of, lang) => {
-      const path = joined(variant.path, speaks(of) ? below : "");
+      // The page of an error has no address: its languages are those of the home page.
+      const path = isError ? "" : joined(variant.path, speaks(of) ? below : "");
       if (preview) return `${previewOf(path)}?lang=${of}`;
       // `?lang=` on a domain of another language would show links that lead back into that one.
       const at = lang && domain?.locale === null ? domain : domainFor(domains, of);
@@ -67,10 +69,11 @@ function multilangValues(input: ComposeInput, found: FoundPage, locale: Locale):
   return {
     html_lang: htmlLang({ page: page.locale, domain: input.domainLocale, site: site.locale }),
     lang_switch: switches,
-    ...(!preview && {
-      canonical_url: seo.canonicalUrl,
-      seo_alternates: seo.alternates,
-      seo_head: seoHead(seo),
-    }),
+    ...(!preview &&
+      !isError && {
+        canonical_url: seo.canonicalUrl,
+        seo_alternates: seo.alternates,
+        seo_head: seoHead(seo),
+      }),
   };
 }

@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { adminPassword, startTestApp, type TestApp } from "./harness.ts";
+
+/** What /openapi.json says of every route, and that its examples are true. CONTRACT 3. */
+let app: TestApp;
+let operations: Operation[];
+
+interface Operation {
+  readonly name: string;
+  readonly method: string;
+  readonly path: string;
+  readonly summary: string;
+  readonly request: unknown;
+  /** Example by status; undefined where it has none. */
+  readonly answers: Readonly<Record<string, unknown>>;
+}
+
+interface Documented {
+  readonly summary: string;
+  readonly requestBody?: Content;
+  readonly responses: Readonly<Record<string, Content>>;
+}
+
+interface Content {
+  readonly content?: Readonly<Record<string, { readonly example?: unknown }>>;
+}
+
+beforeAll(async () => {
+  app = await startTestApp();
+  const { paths } = (await app.get("/openapi.json", { token: null })).json as {
+    paths: Record<string, Record<string, Documented>>;
+  };
+  operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { summary, requestBody, responses }]) => ({
+      name: `${method.toUpperCase()} ${path}`,
+      method,
+      path,
+      summary,
+      request: exampleOf(requestBody),
+      answers: Object.fromEntries(Object.entries(responses).map(([status, answer]) => [status, exampleOf(answer)])),
+    })),
+  );
+});
+afterAll(() => app.stop());
+
+function exampleOf(body: Content | undefined): unknown {
+  return Object.values(body?.content ?? {})[0]?.example;
+}
+
+/** Answers that have no body. */
+const empty = new Set(["204", "303"]);
+
+describe("every route in /openapi.json", () => {
+  test("has a summary, and an example of what it answers", () => {
+    expect(operations.length).toBeGreaterThan(100);
+    expect(operations.filter(({ summary }) => !summary)).toEqual([]);
+    const shown = ({ answers }: Operation) =>
+      Object.entries(answers).some(([status, example]) => empty.has(status) || (status < "300" && example));
+    expect(operations.filter((one) => !shown(one)).map(({ name }) => name)).toEqual([]);
+  });
+
+  test("is written as the specification writes it", () => {
+    const paths = new Set(operations.map(({ name }) => name));
+    const specified = [
+      "GET /core/prompts/{id}.md",
+      "GET /core/prompt/{code}.md",
+      "GET /account/api_tokens/{id}.json",
+      "POST /core/apps/{id}/action/{action_name}",
+      "GET /core/apps/{id}/action/{action_name}/status",
+      "GET /a/{url_code}",
+      "PATCH /core/dbs/{id}/replace.json",
+      "GET /core/dbs/{db_id}/records.json",
+      "GET /core/dbs/{db_id}/search.json",
+      "POST /core/db/{db_code}/{method_name}",
+      "POST /account/crons.json",
+      "GET /w/{site_code}/{path}",
+    ];
+    expect(specified.filter((name) => !paths.has(name))).toEqual([]);
+  });
+
+  test("that makes or changes something has an example of its request", () => {
+    const without = operations.filter(({ method, request, answers }) => {
+      const takesBody = "415" in answers; // the refusal of another type than JSON
+      return method !== "get" && takesBody && request === undefined;
+    });
+    expect(without.map(({ name }) => name)).toEqual([]);
+  });
+});
+
+/** Signs in with the password of the example, which is nobody's. */
+const notHere = new Set(["POST /account/session.json", "POST /login"]);
+
+test("the examples make what they say they make", async () => {
+  const makers = operations.filter(({ method, path, request }) => method === "post" && !path.includes("{") && request);
+  const tried = makers.filter(({ name }) => !notHere.has(name));
+  expect(tried.length).toBeGreaterThan(15);
+  const failed: unknown[] = [];
+  for (const { name, path, request, answers } of tried) {
+    const answer = await app.post(path, request);
+    const expected = Object(answers[answer.status]);
+    const missing = Object.keys(expected).filter((key) => !Object.hasOwn(answer.json ?? {}, key));
+    if (answer.status >= 300 || missing.length > 0) failed.push({ name, answer: answer.text, missing });
+  }
+  expect(failed).toEqual([]);
+});
+
+test("and the sign-in of the example works with a password that is one", async () => {
+  const session = operations.find(({ name }) => name === "POST /account/session.json");
+  expect(Object.keys(session?.request as object)).toEqual(["login", "password"]);
+  const answer = await app.post("/account/session.json", { login: "admin", password: adminPassword }, { token: null });
+  expect(answer.status).toBe(201);
+});
