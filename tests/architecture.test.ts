@@ -1,89 +1,158 @@
+/** DESIGN 1: imports go one way, SQL and HTTP have their files, and plugins use web standards alone. */
 import { describe, expect, test } from "bun:test";
-import { dirname, join, relative, resolve } from "node:path";
+import { dirname, extname, join, relative, resolve } from "node:path";
+import { dependencies } from "../package.json";
 
 const root = resolve(import.meta.dir, "..");
-const transpiler = new Bun.Transpiler({ loader: "ts" });
 
 interface Source {
+  /** From the root of the repository, as are those of `imports`. */
   readonly path: string;
-  readonly text: string;
+  /** Without comments and types. */
+  readonly code: string;
   readonly imports: readonly string[];
+  /** The names among them that are no paths. */
+  readonly packages: readonly string[];
 }
 
-/** Every module of ours that ships, with what it imports; paths are relative to the repository. */
+/** Every module of ours that ships. The apps of a site run in a browser's sandbox, and are data to us. */
 const sources: Source[] = [];
-for await (const path of new Bun.Glob("{runtime,plugins,sites}/**/*.ts").scan(root)) {
-  if (/\.(test|d)\.ts$/.test(path)) continue;
-  const text = await Bun.file(join(root, path)).text();
+for await (const path of new Bun.Glob("{runtime,plugins,sites}/**/*.{ts,tsx,js,mjs}").scan(root)) {
+  if (/\.(test|d)\.ts$|-fixture\.ts$|^sites\/[^/]+\/apps\//.test(path)) continue;
+  sources.push(sourceOf(path, await Bun.file(join(root, path)).text()));
+}
+
+function sourceOf(path: string, text: string): Source {
+  const transpiler = new Bun.Transpiler({ loader: extname(path).endsWith("x") ? "tsx" : "ts" });
   // scanImports leaves out type imports: an import of a type is a dependency just as well.
-  const typeImports = [...text.matchAll(/\bfrom "([^"]+)"|\bimport\("([^"]+)"\)/g)].map(([, a, b]) => a ?? b ?? "");
-  const imports = [...new Set([...transpiler.scanImports(text).map((entry) => entry.path), ...typeImports])];
-  sources.push({ path, text, imports: imports.map((name) => resolved(path, name)) });
+  const bare = text.replaceAll(/^\s*(?:\/\*[^]*?\*\/|\/\/.*)/gm, "");
+  const typeImports = [...bare.matchAll(/\bfrom "([^"]+)"|\bimport\("([^"]+)"\)/g)].map(([, a, b]) => a ?? b ?? "");
+  const names = [...new Set([...transpiler.scanImports(text).map((entry) => entry.path), ...typeImports])];
+  const imports = names.map((name) => resolved(path, name));
+  return { path, code: transpiler.transformSync(text), imports, packages: names.filter((name) => !isPath(name)) };
+}
+
+function isPath(name: string): boolean {
+  return name.startsWith(".") || name.startsWith("/");
 }
 
 function resolved(from: string, name: string): string {
-  return name.startsWith(".") ? relative(root, join(root, dirname(from), name)) : name;
+  return isPath(name) ? relative(root, join(root, dirname(from), name)) : name;
 }
 
-function violations(folder: string, isWrong: (source: Source) => string | undefined): string[] {
-  const members = sources.filter(({ path }) => path.startsWith(`${folder}/`));
-  return members.flatMap((source) => {
-    const wrong = isWrong(source);
-    return wrong === undefined ? [] : [`${source.path}: ${wrong}`];
-  });
+interface Rule {
+  readonly in: RegExp;
+  readonly says: string;
+  /** What is against it, or undefined. */
+  readonly wrong: (source: Source) => string | undefined;
+  /** Sources that it must find: path and text. */
+  readonly finds: readonly (readonly [path: string, text: string])[];
 }
 
-describe("imports go one way", () => {
+const isOurs = (name: string) => /^(runtime|plugins|sites|scripts|tests)\//.test(name);
+const isApi = (name: string) => /^plugins\/[^/]+\/api\.ts$/.test(name);
+/** `plugins/apps`, `sites/demo` */
+const folderOf = (path: string) => path.split("/", 2).join("/");
+const isIn = (folder: string, name: string) => name.startsWith(`${folder}/`);
+const first = (pattern: RegExp, { code }: Source) => pattern.exec(code)?.[0];
+
+/** Names of Bun and Node; `process` is also what a flow's process is called, and a text may speak of any of them. */
+const serverGlobal =
+  /(?<!["'`.])\b(?:Bun\.\w+|process\.(?:env|argv|cwd|exit|on|pid|std\w+)\b|Buffer\.\w+|require\(|import\.meta\.dir\b)/;
+/** A tagged template that is a statement, whatever its tag is called. */
+const sqlText =
+  /\b(?:sql|tx)`|[\w)]`\s*(?:select\s|insert into\s|update \S+ set\s|delete from\s|with (?:recursive )?\w+ as\s|(?:create|alter|drop) (?:table|index)\s)/i;
+
+const rules: readonly Rule[] = [
+  {
+    in: /^runtime\//,
+    says: "the runtime imports nothing of ours, but main.ts lists the plugins",
+    wrong: ({ path, imports }) =>
+      imports.find((name) => isOurs(name) && !isIn("runtime", name) && path !== "runtime/main.ts"),
+    finds: [
+      ["runtime/a.ts", `import { a } from "../plugins/apps/api.ts"; a();`],
+      ["runtime/a.ts", `import type { A } from "../plugins/apps/api.ts";`],
+    ],
+  },
+  {
+    in: /^(plugins|sites)\/[^/]+\//,
+    says: "a plugin or site imports platform, its own files and other plugins' api.ts",
+    wrong: ({ path, imports }) =>
+      imports.find((name) => isOurs(name) && !isIn(folderOf(path), name) && !(isApi(name) && path !== name)),
+    finds: [
+      ["plugins/a/render/b.ts", `import { c } from "../../other/store.ts"; c();`],
+      ["plugins/a/b.ts", `import type { C } from "../../runtime/db.ts";`],
+      ["plugins/a/b.ts", `const c = () => import("../other/render/api.ts"); c();`],
+      ["sites/demo/plugin.ts", `import { c } from "../../plugins/apps/store.ts"; c();`],
+    ],
+  },
+  {
+    in: /^(plugins|sites|runtime)\//,
+    says: "what ships imports only packages that ship with it",
+    wrong: ({ packages }) =>
+      packages.find((name) => {
+        const packageName = /^(?:@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? "";
+        return !/^(platform|bun|(bun|node):.*)$/.test(name) && !Object.hasOwn(dependencies, packageName);
+      }),
+    finds: [
+      ["plugins/a/b.ts", `import fc from "fast-check"; fc();`],
+      ["plugins/a/b.ts", `import { x } from "@types/bun/x"; x();`],
+    ],
+  },
+  {
+    in: /^(plugins|sites)\//,
+    says: "a plugin uses web standards only, so that it would run elsewhere too",
+    wrong: (source) => source.imports.find((name) => /^(bun|node)(:|$)/.test(name)) ?? first(serverGlobal, source),
+    finds: [
+      ["plugins/a/render/b.ts", `import { join } from "node:path"; join();`],
+      ["plugins/a/b.ts", `import { $ } from "bun"; $;`],
+      ["plugins/a/b.ts", `export const key = process.env.KEY;`],
+      ["sites/demo/b.ts", `Bun.write("a", "b");`],
+    ],
+  },
+  {
+    in: /^plugins\/[^/]+\/client\//,
+    says: "a plugin's client folder is for browsers, which have nothing of the server",
+    wrong: ({ path, imports }) => imports.find((name) => !isIn(`${folderOf(path)}/client`, name)),
+    finds: [
+      ["plugins/a/client/main.ts", `import { sha256 } from "platform"; sha256("");`],
+      ["plugins/a/client/main.ts", `import { toApi } from "../store.ts"; toApi();`],
+    ],
+  },
+  {
+    in: /^(plugins|sites)\/(?!(.*[/-])?store\.ts$)/,
+    says: "SQL stands in store files alone",
+    wrong: (source) => first(sqlText, source) ?? first(/\.unsafe\(/, source),
+    finds: [
+      ["plugins/a/render/find.ts", `const rows = await db<Row[]>\`select id from a\`;`],
+      ["plugins/a/restore.ts", `await tx\`update a set b = 1\`;`],
+      ["plugins/a/b.ts", `await ctx.sql.unsafe(text);`],
+    ],
+  },
+  {
+    in: /^(plugins|sites)\/(?!(.*[/-])?routes\.ts$)/,
+    says: "routes stand in route files alone",
+    wrong: (source) => first(/import\s*\{[^}]*\broute\b[^}]*\}\s*from\s*"platform"/, source),
+    finds: [["plugins/a/render/page.ts", `import { ok, route } from "platform"; route("GET", "/a", {}, () => ok(1));`]],
+  },
+];
+
+describe("the structure", () => {
   test("there are sources to look at", () => {
-    expect(sources.filter(({ path }) => path.startsWith("runtime/")).length).toBeGreaterThan(20);
+    for (const folder of ["runtime/", "plugins/", "sites/"])
+      expect(sources.filter(({ path }) => path.startsWith(folder)).length).toBeGreaterThan(2);
   });
 
-  test("the runtime imports nothing of ours, but main.ts lists the plugins", () => {
-    const wrong = violations("runtime", ({ path, imports }) =>
-      imports.find((name) => /^(plugins|sites)\//.test(name) && path !== "runtime/main.ts"),
-    );
-    expect(wrong).toEqual([]);
+  test.each(rules)("$says", ({ in: place, wrong, finds }) => {
+    for (const [path, text] of finds) {
+      const sample = sourceOf(path, text);
+      expect([path, place.test(path) && wrong(sample) !== undefined]).toEqual([path, true]);
+    }
+    const found = sources.filter(({ path }) => place.test(path)).map((source) => [source.path, wrong(source)]);
+    expect(found.filter(([, what]) => what !== undefined)).toEqual([]);
   });
 
-  test("a plugin imports platform, its own files and other plugins' api.ts", () => {
-    const wrong = violations("plugins", ({ path, imports }) => {
-      const own = path.split("/").slice(0, 2).join("/");
-      if (path === "plugins/index.ts") return undefined;
-      return imports.find(
-        (name) =>
-          name.startsWith("runtime/") ||
-          name.startsWith("sites/") ||
-          (name.startsWith("plugins/") && !name.startsWith(`${own}/`) && !/^plugins\/[^/]+\/api\.ts$/.test(name)),
-      );
-    });
-    expect(wrong).toEqual([]);
-  });
-});
-
-describe("a plugin", () => {
-  test("uses web standards only, so that it would run elsewhere too", () => {
-    const wrong = violations("plugins", ({ text, imports }) => {
-      const builtin = imports.find((name) => /^(bun|node)(:|$)/.test(name));
-      return builtin ?? /\bBun\.\w+/.exec(text)?.[0];
-    });
-    expect(wrong).toEqual([]);
-  });
-
-  test("has its SQL in store files alone", () => {
-    const wrong = violations("plugins", ({ path, text }) =>
-      /store\.ts$/.test(path) ? undefined : /\b(?:sql|tx)(?:<[^`]*>)?`/.exec(text)?.[0],
-    );
-    expect(wrong).toEqual([]);
-  });
-
-  test("has its HTTP in route files alone", () => {
-    const wrong = violations("plugins", ({ path, text }) =>
-      /routes\.ts$/.test(path) ? undefined : /\broute\(\s*"(?:GET|POST|PATCH|PUT|DELETE)"/.exec(text)?.[0],
-    );
-    expect(wrong).toEqual([]);
-  });
-
-  test("has a declaration, a README and a test", async () => {
+  test("a plugin has a declaration, a README and a test", async () => {
     const folders = new Set(sources.flatMap(({ path }) => /^plugins\/[^/]+(?=\/)/.exec(path)?.[0] ?? []));
     const missing: string[] = [];
     for (const folder of folders) {

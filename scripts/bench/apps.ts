@@ -1,12 +1,13 @@
 /**
- * How fast apps compile and load: `bun scripts/bench/apps.ts [--quick]`. A real server with its own PostgreSQL in a
+ * How fast apps compile and load: `bun scripts/bench/apps.ts [--quick] [--write]`. A real server with its own PostgreSQL in a
  * temporary folder, its compiler process beside it; every source is another one, so nothing comes from the cache.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { runLoop } from "./client.ts";
 import type { Exchange } from "./operations.ts";
 import { adminToken, startCorestead, temporaryFolder } from "./processes.ts";
-import { number, table, verdict, verdictTable, type Verdict } from "./report.ts";
+import { number, publish, table, verdict, verdictTable, type Verdict } from "./report.ts";
+import { median } from "./compare.ts";
 
 const quick = process.argv.includes("--quick");
 const rounds = quick ? 50 : 200;
@@ -14,6 +15,7 @@ const compiles = quick ? 100 : 1_000;
 const server = await startCorestead(await temporaryFolder());
 const origin = `http://127.0.0.1:${server.port}`;
 const verdicts: Verdict[] = [];
+const tables: string[] = [];
 
 const counter = (n: number) => `<script>
   let count = $state(${n});
@@ -41,7 +43,8 @@ try {
   await largeSources();
   await memory();
   await loads();
-  console.log(`\n${verdictTable(verdicts)}`);
+  await serving();
+  await publish("apps", [...tables, verdictTable(verdicts)].join("\n\n"), process.argv.includes("--write"));
 } finally {
   await server.stop();
 }
@@ -65,7 +68,7 @@ async function compileTimes(): Promise<void> {
     rows.push([`${engine} + ${css}`, number(median, 2), number(at(sorted, 0.99), 2)]);
     if (most !== undefined) verdicts.push(verdict(`${engine} + ${css}, median`, median, { most }, "ms"));
   }
-  console.log(`\n${table(["warm compile over HTTP (PATCH)", "p50 ms", "p99 ms"], rows)}`);
+  tables.push(table(["warm compile over HTTP (PATCH)", "p50 ms", "p99 ms"], rows));
 }
 
 /** Ten large compiles in a row, and what other requests notice of them. */
@@ -80,14 +83,14 @@ async function largeSources(): Promise<void> {
   while (state.running) busy.push(...(await others(1)));
   const times = await queue;
   busy.sort((a, b) => a - b);
-  console.log(
-    `\n${table(
+  tables.push(
+    table(
       ["GET /core/prompts.json, 4 connections", "p50 ms", "p99 ms", "requests"],
       [
         ["idle", number(at(idle, 0.5), 2), number(at(idle, 0.99), 2), `${idle.length}`],
         ["while ten of 200 kB compile", number(at(busy, 0.5), 2), number(at(busy, 0.99), 2), `${busy.length}`],
       ],
-    )}`,
+    ),
   );
   verdicts.push(verdict("200 kB of svelte", single / 1000, { most: 6 }, "s"));
   verdicts.push(verdict("ten of them, the last", Math.max(...times) / 1000, { most: 60 }, "s"));
@@ -108,7 +111,7 @@ async function memory(): Promise<void> {
     rows.push([`${n}`, number(own, 0), number(children, 0)]);
     held.push(own + children);
   }
-  console.log(`\n${table(["compiles", "server MB", "compiler and esbuild MB"], rows)}`);
+  tables.push(table(["compiles", "server MB", "compiler and esbuild MB"], rows));
   const [start = 0, end = 0] = [held[1], held.at(-1)];
   verdicts.push(
     verdict(`memory after ${compiles} compiles to that after ${compiles / 5}`, end / start, { most: 1.15 }),
@@ -124,17 +127,53 @@ async function loads(): Promise<void> {
     sizes.push(await load(`/a/${id}`, seen));
   }
   const [first = 0, second = 0] = sizes;
-  console.log(
-    `\n${table(
+  tables.push(
+    table(
       ["load, gzip", "bytes"],
       [
         ["first app", number(first, 0)],
         ["second app", number(second, 0)],
       ],
-    )}`,
+    ),
   );
   verdicts.push(verdict("first load of the counter", first / 1000, { most: 60 }, "kB"));
   verdicts.push(verdict("a second app of the same engine", second / 1000, { most: 4 }, "kB"));
+}
+
+/** A public app's page beside its script, a static file of the same server; a visitor's page has a token of its own. */
+async function serving(): Promise<void> {
+  const id = await create("svelte", "tailwind", counter(30_000));
+  await send("PATCH", `/core/apps/${id}.json`, { public: true });
+  const html = await (await fetch(`${origin}/a/${id}`)).text();
+  const script = /"(\/a\/-\/[^"]+\.js)"/.exec(html)?.[1] ?? "";
+  const exchangeOf = (path: string, contains: string): Exchange => {
+    const request = `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\naccept: text/html\r\n\r\n`;
+    return { request, status: 200, contains, verify: (body) => body.includes(contains) };
+  };
+  const [page, file] = [exchangeOf(`/a/${id}`, "core-app"), exchangeOf(script, "svelte")];
+  const perSecond = async (exchange: Exchange) => {
+    const loop = { port: server.port, connections: 16, seconds: quick ? 0.5 : 2, maxRequests: 200_000 };
+    const { requests, seconds } = await runLoop({ ...loop, next: () => exchange });
+    return requests / seconds;
+  };
+  const rates: { page: number[]; file: number[] } = { page: [], file: [] };
+  for (let round = 0; round < 4; round++) {
+    const [ofPage, ofFile] = [await perSecond(page), await perSecond(file)];
+    if (round === 0) continue; // it warms both
+    rates.page.push(ofPage);
+    rates.file.push(ofFile);
+  }
+  const [pages, files] = [median(rates.page), median(rates.file)];
+  tables.push(
+    table(
+      ["GET at 16 connections", "requests/s"],
+      [
+        ["a public app's page", number(pages, 0)],
+        ["its script, a static file", number(files, 0)],
+      ],
+    ),
+  );
+  verdicts.push(verdict("an app's page beside a static file", pages / files, { least: 0.8 }));
 }
 
 async function load(path: string, seen: Set<string>): Promise<number> {

@@ -3,7 +3,7 @@
  * [--rounds 3] [--seconds 2]`. Ends by itself; README.md says what the numbers mean.
  */
 import { parseArgs } from "node:util";
-import { openPool, type Sql } from "../../runtime/db.ts";
+import { openPool } from "../../runtime/db.ts";
 import { compare, warmUp, type Comparison, type Pair } from "./compare.ts";
 import { operationNames, type OperationName, type Target } from "./operations.ts";
 import {
@@ -24,6 +24,7 @@ import {
   table,
   verdict,
   verdictTable,
+  versionOf,
   type Verdict,
 } from "./report.ts";
 import { seedCeiling, seedCorestead } from "./seed.ts";
@@ -111,9 +112,4 @@ function verdicts(): Verdict[] {
       verdict(`${at}, processor time by the ceiling's`, cpuRatio, { most: 1.3 }),
     ];
   });
-}
-
-async function versionOf(on: Sql): Promise<string> {
-  const [row] = await on<{ serverVersion: string }[]>`show server_version`;
-  return row?.serverVersion ?? "";
 }

@@ -1,6 +1,7 @@
 /** Tables of results, and their place in README.md. */
 import { join } from "node:path";
 import { dependencies } from "../../package.json";
+import type { Sql } from "../../runtime/db.ts";
 import type { Comparison, SideResult } from "./compare.ts";
 
 /** A target and what was measured against it. */
@@ -77,6 +78,11 @@ export function measuredWith(postgresVersion: string): string {
   const processors = `${navigator.hardwareConcurrency} processors`;
   const libraries = `Elysia ${dependencies.elysia}, postgres.js ${dependencies.postgres}, PostgreSQL ${postgresVersion}`;
   return `Measured ${day} with Bun ${Bun.version}, ${libraries}, ${processors} shared by client, servers and PostgreSQL.`;
+}
+
+export async function versionOf(on: Sql): Promise<string> {
+  const [row] = await on<{ serverVersion: string }[]>`show server_version`;
+  return row?.serverVersion ?? "";
 }
 
 /** Prints a section, and with `--write` puts it into README.md between its marks. */
