@@ -17,3 +17,46 @@ KoZIzj0EAwIDRwAwRAIgSpYdKx3iHs/HB13vROgthNAKuXG2zs4poUVuoo0NESYC
 IHPAe9ADfWPanPC5GbIrCktz+PKFnMxy9etXfZSx+bKF
 -----END CERTIFICATE-----`,
 };
+
+/** Hosts of a URL that are no public addresses, in every way to write them. */
+export const privateHosts = [
+  "127.0.0.1",
+  "127.1",
+  "[::1]",
+  "[::ffff:127.0.0.1]",
+  "[::ffff:7f00:1]",
+  "0.0.0.0",
+  "0",
+  "2130706433",
+  "0x7f000001",
+  "0x7f.0.0.1",
+  "0177.0.0.1",
+  "017700000001",
+  "169.254.169.254",
+  "[::ffff:169.254.169.254]",
+  "10.0.0.1",
+  "10.255.255.255",
+  "172.16.0.1",
+  "192.168.1.1",
+  "100.64.0.1",
+  "[fc00::1]",
+  "[fd12:3456::1]",
+  "[fe80::1]",
+  "[64:ff9b::7f00:1]",
+  "localhost",
+  "LOCALHOST.",
+] as const;
+
+/** The same where 127.0.0.1 itself is allowed. */
+export const otherPrivateHosts = [
+  "127.0.0.2",
+  "2130706434",
+  "0x7f.0.0.2",
+  "0177.0.0.2",
+  "[::1]",
+  "[::ffff:127.0.0.2]",
+  "0.0.0.0",
+  "169.254.169.254",
+  "10.0.0.1",
+  "[fc00::1]",
+] as const;

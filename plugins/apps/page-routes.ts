@@ -12,6 +12,7 @@ import {
 } from "platform";
 import type { Accounts } from "../accounts/api.ts";
 import type { JsonDatabases } from "../jsondb/api.ts";
+import type { AppContext } from "./client/page-data.ts";
 import { createUserContext, placeOf } from "./page-context.ts";
 import { noticePage, noticePolicy } from "./page-notice.ts";
 import { pageTemplate, printPage, type Asset, type PageApp, type PageTemplate, type ShownApp } from "./page.ts";
@@ -129,7 +130,7 @@ function createShow({ serving, accounts, databases }: Needed) {
   return async (input: Input, app: ShownApp, template: PageTemplate): Promise<Reply> => {
     const { account, caller } = input;
     const visitor = databases.visitor(input);
-    const context = {
+    const context: AppContext = {
       user: caller && (await contextOf(account, caller.user)),
       app: { id: app.id, name: app.name, url_code: app.urlCode },
       base_url: account.baseUrl,
@@ -139,9 +140,10 @@ function createShow({ serving, accounts, databases }: Needed) {
     };
     const hasToken = !app.trusted && app.isDraft !== false;
     const token = hasToken ? tokenOf(serving, app, { caller, visitor: visitor.cookieKey }) : null;
-    const page = printPage(template, { context, token });
+    const shown = JSON.stringify(context);
+    const page = printPage(template, { context: shown, token });
     return text(200, page.html, html, {
-      etag: etagOf(template, [JSON.stringify(context), caller?.tokenId, visitor.cookieKey]),
+      etag: etagOf(template, [shown, caller?.tokenId, visitor.cookieKey]),
       "content-security-policy": page.policy,
       // No lookups of names for what an app might want to tell.
       "x-dns-prefetch-control": "off",

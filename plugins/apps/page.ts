@@ -3,7 +3,7 @@
  * embedded, and the token. SPEC 2.3, CONTRACT 10, DESIGN 5.
  */
 import { escapeHtml, sha256 } from "platform";
-import { pageDataId, type AppContext, type PageData } from "./client/page-data.ts";
+import { pageDataId, type PageData } from "./client/page-data.ts";
 import { contentSecurityPolicy } from "./page-policy.ts";
 import { iconOf } from "./page-icon.ts";
 import type { AppRuntimes } from "./runtimes.ts";
@@ -39,8 +39,8 @@ export interface Asset {
 export interface PageTemplate {
   /** Changes with everything that the template is made of. */
   readonly hash: string;
-  /** The page's policy; `contextScript` is the inline script that this view has. */
-  readonly policyOf: (contextScript: string) => string;
+  /** The inline script with a viewer's context (as JSON), and the policy that names it by its hash. */
+  readonly viewOf: (context: string) => { readonly script: string; readonly policy: string };
   /** The text before and behind the page's data. */
   readonly before: string;
   readonly behind: string;
@@ -80,7 +80,7 @@ export function pageTemplate(app: PageApp, options: TemplateOptions): PageTempla
   const fixed = { main: app.appEngine === "js" ? files.module : null, db: app.dbCode, paths: pathsOf(app) };
   return {
     hash: sha256(`${before}\n${behind}\n${JSON.stringify(fixed)}`),
-    policyOf: (contextScript) => contentSecurityPolicy(app, [importMap, contextScript]),
+    viewOf: keptViews(app, importMap),
     before,
     behind,
     assets: files.assets,
@@ -89,17 +89,33 @@ export function pageTemplate(app: PageApp, options: TemplateOptions): PageTempla
 }
 
 export interface Viewing {
-  readonly context: AppContext;
+  /** The AppContext, as JSON. */
+  readonly context: string;
   readonly token: PageData["token"];
 }
 
-/** The page and its policy, which names the inline script with the viewer's context by its hash. */
 export function printPage(template: PageTemplate, { context, token }: Viewing): { html: string; policy: string } {
-  const { before, behind, fixed, policyOf } = template;
-  const script = `window.CoreAppContext=${inScript(JSON.stringify(context))}`;
+  const { before, behind, fixed, viewOf } = template;
+  const { script, policy } = viewOf(context);
   const data: PageData = { token, ...fixed };
   const json = `<script type="application/json" id="${pageDataId}">${inScript(JSON.stringify(data))}`;
-  return { html: `${before}<script>${script}</script>${json}${behind}`, policy: policyOf(script) };
+  return { html: `${before}<script>${script}</script>${json}${behind}`, policy };
+}
+
+const maxKeptViews = 100;
+
+/** Most views of an app are alike: every visitor without sign-in has the same. */
+function keptViews(app: PageApp, importMap: string): PageTemplate["viewOf"] {
+  const kept = new Map<string, ReturnType<PageTemplate["viewOf"]>>();
+  return (context) => {
+    const found = kept.get(context);
+    if (found) return found;
+    const script = `window.CoreAppContext=${inScript(context)}`;
+    const view = { script, policy: contentSecurityPolicy(app, [importMap, script]) };
+    if (kept.size >= maxKeptViews) kept.clear();
+    kept.set(context, view);
+    return view;
+  };
 }
 
 /** Their canvas is as large as what it stands in: the whole window, without an edge. */

@@ -4,7 +4,7 @@ import { locales, type Locale } from "./locales.ts";
 import type { ArticlesQuery, SortKey } from "./render/articles-block.ts";
 import type { Domain } from "./render/addresses.ts";
 import type { Inherited } from "./render/inherit.ts";
-import type { Variant } from "./render/variant.ts";
+import { rootOf, type Variant } from "./render/variant.ts";
 import type { ArticleRow, CategoryRow, LayoutRow, PageRow, ParagraphRow, SiteRow } from "./rows.ts";
 
 export type SiteData = Pick<
@@ -69,6 +69,14 @@ export interface Batch {
   readonly limit: number;
 }
 
+export interface Counted {
+  readonly count: number;
+  /** Characters of the longest path, encoded. */
+  readonly longest: number;
+}
+
+const nothing: Counted = { count: 0, longest: 0 };
+
 export type ListedPage = Variant & Pick<PageRow, "position" | "updatedAt">;
 export type ListedArticle = Pick<ArticleRow, "id" | "path" | "locale" | "updatedAt">;
 
@@ -115,6 +123,9 @@ export function createRenderStore(sql: Sql) {
     ${eligible(sql`p`, locale)} and not exists (
       select 1 from cms_pages o where o.site_id = p.site_id and o.path = p.path and o.id <> p.id
         and ${eligible(sql`o`, locale)} and ${locale === null ? sql`${rank(sql`o`)} < ${rank(sql`p`)}` : sql`p.locale is null`})`;
+  /** At most so many characters a path takes in an address in XML: `%C4`, `&amp;`. */
+  const encoded = (path: ReturnType<typeof sql>) =>
+    sql`octet_length(${path}) * case when ${path} ~ '^[-A-Za-z0-9._~/]*$' then 1 else 5 end`;
   const order: Record<SortKey, ReturnType<typeof sql>> = {
     published_at: sql`coalesce(a.published_at, a.created_at)`,
     created_at: sql`a.created_at`,
@@ -201,18 +212,21 @@ export function createRenderStore(sql: Sql) {
       return groups;
     },
 
-    /** See `groupsOf`. */
-    async related(site: SiteData, roots: readonly number[], paths: readonly string[]): Promise<Variant[]> {
+    /** The other pages that have the same master, or the same path, as one of these. */
+    async related({ accountId, id }: SiteData, pages: readonly Variant[]): Promise<Variant[]> {
+      const columns = sql`o.id, o.path, o.locale, o.based_on_page_id`;
+      const where = sql`o.account_id = ${accountId} and o.site_id = ${id} and o.id <> g.id and o.active
+        and o.kind <> all(${errorKinds}::text[])`;
       return sql<Variant[]>`
-        with found as (
-          select id from cms_pages where account_id = ${site.accountId} and id = any(${roots}::bigint[])
-          union
-          select id from cms_pages where account_id = ${site.accountId} and based_on_page_id = any(${roots}::bigint[])
-          union
-          select id from cms_pages where site_id = ${site.id} and path = any(${paths}::text[]))
-        select p.id, p.path, p.locale, p.based_on_page_id from found f join cms_pages p on p.id = f.id
-        where p.account_id = ${site.accountId} and p.site_id = ${site.id} and p.active
-          and p.kind <> all(${errorKinds}::text[])`;
+        with given as (
+          select * from unnest(
+            ${pages.map((page) => page.id)}::bigint[], ${pages.map(rootOf)}::bigint[],
+            ${pages.map(({ path }) => path)}::text[]) as g (id, root, path))
+        select ${columns} from given g join cms_pages o on o.id = g.root where g.root <> g.id and ${where}
+        union all
+        select ${columns} from given g join cms_pages o on o.based_on_page_id = g.root where ${where}
+        union all
+        select ${columns} from given g join cms_pages o on o.path = g.path where ${where}`;
     },
 
     async layout({ accountId, id }: SiteData, layoutId: number): Promise<LayoutData | undefined> {
@@ -258,11 +272,18 @@ export function createRenderStore(sql: Sql) {
     },
 
     /** How many addresses of pages a domain of this locale (null = without one) has in its sitemap. */
-    async countListed({ accountId, id }: SiteData, locale: Locale | null): Promise<number> {
-      const [row] = await sql<{ count: number }[]>`
-        select count(*) as count from cms_pages p
+    async countListed({ accountId, id }: SiteData, locale: Locale | null): Promise<Counted> {
+      const [row] = await sql<Counted[]>`
+        select count(*) as count, coalesce(max(${encoded(sql`p.path`)}), 0) as longest from cms_pages p
         where p.account_id = ${accountId} and p.site_id = ${id} and ${listed(locale)}`;
-      return row?.count ?? 0;
+      return row ?? nothing;
+    },
+
+    /** In which locales the site has pages. */
+    async pageLocales({ accountId, id }: SiteData): Promise<(Locale | null)[]> {
+      const rows = await sql<{ locale: Locale | null }[]>`
+        select distinct locale from cms_pages where account_id = ${accountId} and site_id = ${id}`;
+      return rows.map(({ locale }) => locale);
     },
 
     /** One page of that list, after `after` and `skip` further ones. */
@@ -284,10 +305,11 @@ export function createRenderStore(sql: Sql) {
         order by p.position, p.id limit 500`;
     },
 
-    async countArticles(of: ArticlesOf, categories: Categories): Promise<number> {
-      const [row] = await sql<{ count: number }[]>`
-        select count(*) as count from cms_articles a where ${articlesWhere(of, categories, null)}`;
-      return row?.count ?? 0;
+    async countArticles(of: ArticlesOf, categories: Categories): Promise<Counted> {
+      const [row] = await sql<Counted[]>`
+        select count(*) as count, coalesce(max(${encoded(sql`a.path`)}), 0) as longest from cms_articles a
+        where ${articlesWhere(of, categories, null)}`;
+      return row ?? nothing;
     },
 
     async listedArticles(of: ArticlesOf, categories: Categories, { after, skip, limit }: Batch) {

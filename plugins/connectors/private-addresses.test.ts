@@ -3,6 +3,7 @@ import { startTestApp, type TestApp } from "../../tests/harness.ts";
 import { startReceiver, type Receiver } from "../../tests/receiver.ts";
 import { createLog } from "../../runtime/log.ts";
 import { createOutbound } from "../../runtime/outbound.ts";
+import { privateHosts } from "../../runtime/outbound-fixture.ts";
 import { plugins } from "../index.ts";
 import { customConnector } from "./custom.ts";
 
@@ -20,33 +21,6 @@ afterAll(async () => {
   await remote.stop();
 });
 
-const hosts = [
-  "127.0.0.1",
-  "127.1",
-  "[::1]",
-  "[::ffff:127.0.0.1]",
-  "[::ffff:7f00:1]",
-  "0.0.0.0",
-  "0",
-  "2130706433",
-  "0x7f000001",
-  "0x7f.0.0.1",
-  "0177.0.0.1",
-  "017700000001",
-  "169.254.169.254",
-  "[::ffff:169.254.169.254]",
-  "10.0.0.1",
-  "10.255.255.255",
-  "172.16.0.1",
-  "192.168.1.1",
-  "100.64.0.1",
-  "[fc00::1]",
-  "[fd12:3456::1]",
-  "[fe80::1]",
-  "[64:ff9b::7f00:1]",
-  "localhost",
-  "LOCALHOST.",
-];
 const kinds: [kind: string, url: (host: string) => string, method: string, params: object, fields: object][] = [
   ["core/custom_connector", (host) => `http://${host}:${port}`, "get", {}, { methods: { get: { path: "/" } } }],
   [
@@ -62,7 +36,7 @@ const kinds: [kind: string, url: (host: string) => string, method: string, param
 test.each(kinds)(
   "%s: an address that is not public is refused, however it is written",
   async (kind, url, method, params, fields) => {
-    for (const host of hosts) {
+    for (const host of privateHosts) {
       const connector = { name: "Private", kind, url: url(host), fields };
       const made = await app.post("/connect/connectors.json", { connector });
       expect([host, made.status]).toEqual([host, 201]);

@@ -110,7 +110,8 @@ async function connect(tools: Tools, thread: Thread, step: ConnectorStep): Promi
   if (!ok) throw new StepFault(error ?? "the call failed", { status, data, timedOut });
   keep(tools, thread, step.as ?? step.id, data);
   tools.finish(thread, data);
-  await tools.save();
+  // Stored with the steps that only compute after it; a call that took time (`isFull`), or has others beside it, at once.
+  if (thread.parent) await tools.save();
 }
 
 /** A call that takes long is stored as under way, for those who look; a short one is not worth a statement. */

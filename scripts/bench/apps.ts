@@ -140,17 +140,17 @@ async function loads(): Promise<void> {
   verdicts.push(verdict("a second app of the same engine", second / 1000, { most: 4 }, "kB"));
 }
 
-/** A public app's page beside its script, a static file of the same server; a visitor's page has a token of its own. */
+/** A public app's page beside its styles, a static file of the same server about as large; a visitor's page has a token of its own. */
 async function serving(): Promise<void> {
   const id = await create("svelte", "tailwind", counter(30_000));
   await send("PATCH", `/core/apps/${id}.json`, { public: true });
   const html = await (await fetch(`${origin}/a/${id}`)).text();
-  const script = /"(\/a\/-\/[^"]+\.js)"/.exec(html)?.[1] ?? "";
+  const styles = /"(\/a\/-\/[^"]+\.css)"/.exec(html)?.[1] ?? "";
   const exchangeOf = (path: string, contains: string): Exchange => {
     const request = `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\naccept: text/html\r\n\r\n`;
     return { request, status: 200, contains, verify: (body) => body.includes(contains) };
   };
-  const [page, file] = [exchangeOf(`/a/${id}`, "core-app"), exchangeOf(script, "svelte")];
+  const [page, file] = [exchangeOf(`/a/${id}`, "core-app"), exchangeOf(styles, "{")];
   const perSecond = async (exchange: Exchange) => {
     const loop = { port: server.port, connections: 16, seconds: quick ? 0.5 : 2, maxRequests: 200_000 };
     const { requests, seconds } = await runLoop({ ...loop, next: () => exchange });
@@ -169,7 +169,7 @@ async function serving(): Promise<void> {
       ["GET at 16 connections", "requests/s"],
       [
         ["a public app's page", number(pages, 0)],
-        ["its script, a static file", number(files, 0)],
+        ["its styles, a static file about as large", number(files, 0)],
       ],
     ),
   );

@@ -22,6 +22,7 @@ export function addressOf(scheme: string, { name }: Pick<Domain, "name">, path: 
 
 /** `/o-nas`, with what an address does not hold as it is encoded. */
 export function pathAddress(path: string): string {
+  if (/^[\w.~/-]*$/.test(path)) return `/${path}`;
   // encodeURI leaves what parts an address, and an apostrophe that could end an attribute.
   return `/${encodeURI(path).replaceAll(/[?#']/g, (sign) => (sign === "'" ? "%27" : encodeURIComponent(sign)))}`;
 }

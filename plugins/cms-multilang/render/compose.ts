@@ -93,8 +93,8 @@ export function createComposer(store: RenderStore, engine: SiteEngine, now: () =
   const prepared = new WeakMap<FoundPage, { readonly of: string; readonly variables: Values }>();
   const variablesOf = async (input: ComposeInput, found: FoundPage, locale: Locale): Promise<Values> => {
     const of = `${input.domain?.id} ${input.domainLocale} ${locale} ${input.preview}`;
-    const known = prepared.get(found);
-    if (known?.of === of) return known.variables;
+    const last = prepared.get(found);
+    if (last?.of === of) return last.variables;
     const categories = needsCategories(found) ? await input.state.categories() : [];
     const variables = allVariables(found, locale, systemValues(input, found, locale, categories));
     prepared.set(found, { of, variables });

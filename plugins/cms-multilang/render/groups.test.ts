@@ -5,8 +5,8 @@ import { groupsOf } from "./groups.ts";
 import { rootOf, type Variant } from "./variant.ts";
 
 function reader(all: readonly Variant[]) {
-  return async (roots: readonly number[], paths: readonly string[]) =>
-    all.filter((page) => roots.includes(page.id) || roots.includes(rootOf(page)) || paths.includes(page.path));
+  return async (pages: readonly Variant[]) =>
+    all.filter((page) => pages.some((one) => rootOf(one) === rootOf(page) || one.path === page.path));
 }
 
 const page = (id: number, path: string, basedOnPageId: number | null = null): Variant => ({

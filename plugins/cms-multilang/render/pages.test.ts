@@ -474,7 +474,7 @@ describe("a site's own pages for what is missing or failed", () => {
     const content =
       "{{ canonical_url }}{{ seo_head }}{{ seo_alternates }}{% for l in lang_switch %}{{ l.url }} {% endfor %}";
     await make.change("page", "own-500", { content });
-    expect((await at("own.pl", "/bad")).text).toBe("http://own.pl/ http://own.com/ ");
+    expect((await at("own.pl", "/bad")).text).toBe("https://own.pl/ https://own.com/ ");
     await make.change("page", "own-500", { content: "sorry" });
   });
   test("have no address of their own", async () => {

@@ -172,6 +172,22 @@ describe("a list longer than a file", () => {
     }
   });
 
+  test("is parted by size too: a file keeps within its bytes, whatever its addresses take", async () => {
+    const { store, request: asked } = await request();
+    const whole = locations((await at("acme.eu", "/sitemap.xml")).text);
+    const maxBytes = 2500;
+    const sitemap = createSitemap({ store, engine: siteEngine(), maxBytes });
+    const files = locations(await textOf(await sitemap.answer("sitemap.xml", asked)));
+    expect(files.length).toBeGreaterThan(1);
+    const all: (string | undefined)[] = [];
+    for (const file of files) {
+      const xml = await textOf(await sitemap.answer(new URL(file ?? "").pathname.slice(1), asked));
+      expect(xml.length).toBeLessThanOrEqual(maxBytes);
+      all.push(...locations(xml));
+    }
+    expect(all).toEqual(whole);
+  });
+
   test("is not read by more than a few at once", async () => {
     const { store, request: asked } = await request();
     const sitemap = createSitemap({ store, engine: siteEngine() });

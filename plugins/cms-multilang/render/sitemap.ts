@@ -1,20 +1,15 @@
 /** `/sitemap.xml` and `/robots.txt`. SPEC A.6, CONTRACT 11. */
 import { escapeHtml, HttpError, type Reply } from "platform";
 import type { Batch, ListedPage, RenderStore } from "../render-store.ts";
-import { addressOf, type Domain } from "./addresses.ts";
+import { addressOf, domainFor } from "./addresses.ts";
 import { joined, seoOf } from "./alternates.ts";
-import type { SiteState } from "./cache.ts";
 import type { SiteEngine } from "./engine.ts";
-import { categoryIds } from "./find.ts";
-import { groupsOf, type ReadRelated } from "./groups.ts";
-import { inherit } from "./inherit.ts";
+import { groupsOf } from "./groups.ts";
 import { cacheControlOf, pageReply, siteHeaders } from "./replies.ts";
+import { articlesOf, createCounts, type Counting, type Counts } from "./sitemap-counts.ts";
 import type { Variant } from "./variant.ts";
 
-export interface SitemapRequest {
-  readonly state: SiteState;
-  readonly domain: Domain;
-  readonly scheme: string;
+export interface SitemapRequest extends Counting {
   /** HEAD: without a body. */
   readonly headOnly: boolean;
 }
@@ -27,8 +22,9 @@ export interface Sitemap {
 export interface SitemapOptions {
   readonly store: RenderStore;
   readonly engine: SiteEngine;
-  /** Of one file: 50,000 by the protocol. */
+  /** Of one file: 50,000 addresses and 50 MB by the protocol. */
   readonly maxAddresses?: number;
+  readonly maxBytes?: number;
   readonly batch?: number;
 }
 
@@ -41,50 +37,20 @@ interface Address {
   readonly below?: string;
 }
 
-/** A page that shows articles, and of which categories. */
-interface Showing {
-  readonly page: ListedPage;
-  readonly categories: number[] | null;
-  readonly count: number;
-}
-
-interface Counts {
-  readonly pages: number;
-  readonly showing: readonly Showing[];
-  readonly total: number;
-  /** When the next article appears. */
-  readonly until: number;
-}
-
 const xmlType = "application/xml; charset=utf-8";
 /** Each reads a whole site: further ones are asked to come back. */
 const maxAtOnce = 4;
 
-export function createSitemap({ store, engine, maxAddresses = 50_000, batch = 1000 }: SitemapOptions): Sitemap {
+export function createSitemap(options: SitemapOptions): Sitemap {
+  const { store, engine, maxAddresses = 50_000, maxBytes = 50_000_000, batch = 2000 } = options;
+  const countsOf = createCounts(store, engine, { addresses: maxAddresses, bytes: maxBytes });
   let running = 0;
 
-  /** Pages first, then the articles below each page that shows some. Counted once until the site changes. */
-  const known = new WeakMap<SiteState, Map<string, Counts>>();
-  const countsOf = async ({ state, domain }: SitemapRequest): Promise<Counts> => {
-    const ofState = known.get(state) ?? new Map<string, Counts>();
-    known.set(state, ofState);
-    const kept = ofState.get(domain.locale ?? "");
-    if (kept && kept.until > Date.now()) return kept;
-    const next = await state.nextPublication();
-    const [pages, showing] = await Promise.all([
-      store.countListed(state.site, domain.locale),
-      showingOf(store, engine, state, domain),
-    ]);
-    const total = showing.reduce((sum, { count }) => sum + count, pages);
-    const counts = { pages, showing, total, until: next?.getTime() ?? Infinity };
-    ofState.set(domain.locale ?? "", counts);
-    return counts;
-  };
-
+  /** Pages first, then the articles below each page that shows some. */
   async function* addresses(request: SitemapRequest, counts: Counts, skip: number) {
     const { state, domain } = request;
     if (skip < counts.pages)
-      yield* inBatches(batch, skip, (part) => store.listedPages(state.site, domain.locale, part), pagesOf(state));
+      yield* inBatches(batch, skip, (part) => store.listedPages(state.site, domain.locale, part), pagesOf(request));
     let rest = Math.max(0, skip - counts.pages);
     for (const { page, categories, count } of counts.showing) {
       if (rest >= count) {
@@ -109,20 +75,23 @@ export function createSitemap({ store, engine, maxAddresses = 50_000, batch = 10
   }
 
   const pagesOf =
-    (state: SiteState) =>
+    ({ state, domain }: SitemapRequest) =>
     async (rows: readonly ListedPage[]): Promise<Address[]> => {
-      const read: ReadRelated = (roots, paths) => store.related(state.site, roots, paths);
-      const groups = state.site.multilang ? await groupsOf(rows, read) : undefined;
+      const { site, domains } = state;
+      // Only where the address is the page's canonical one its other languages are told: see `entry`.
+      const isCanonicalHere = (page: ListedPage) =>
+        domainFor(domains, page.locale ?? domain.locale ?? site.locale)?.id === domain.id;
+      const told = site.multilang ? rows.filter(isCanonicalHere) : [];
+      const groups = told.length > 0 ? await groupsOf(told, (pages) => store.related(site, pages)) : undefined;
       return rows.map((page) => {
         const group = groups?.get(page.id);
         return { path: page.path, changedAt: page.updatedAt, ...(group && { page, group }) };
       });
     };
 
-  async function* file(request: SitemapRequest, skip: number): AsyncGenerator<string> {
-    const counts = await countsOf(request);
+  async function* file(request: SitemapRequest, counts: Counts, skip: number): AsyncGenerator<string> {
     yield `<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:xhtml="http://www.w3.org/1999/xhtml">\n`;
-    let left = maxAddresses;
+    let left = counts.perFile;
     for await (const part of addresses(request, counts, skip)) {
       const taken = part.slice(0, left);
       left -= taken.length;
@@ -166,63 +135,43 @@ export function createSitemap({ store, engine, maxAddresses = 50_000, batch = 10
       if (path === "robots.txt") return robots(request);
       const number = /^sitemap(?:-([1-9]\d{0,4}))?\.xml$/.exec(path);
       if (!number) return null;
-      const { total } = await countsOf(request);
-      const parts = Math.ceil(total / maxAddresses);
+      const counts = await countsOf(request);
       const asked = number[1] === undefined ? undefined : Number(number[1]);
-      if (asked !== undefined && (parts < 2 || asked > parts)) return null;
+      if (asked !== undefined && (counts.files < 2 || asked > counts.files)) return null;
       if (request.headOnly) return { status: 200, body: null, headers: xmlHeaders };
-      if (asked === undefined && parts > 1) return index(request, parts);
-      return streamed(file(request, ((asked ?? 1) - 1) * maxAddresses));
+      if (asked === undefined && counts.files > 1) return index(request, counts.files);
+      return streamed(file(request, counts, ((asked ?? 1) - 1) * counts.perFile));
     },
   };
 }
 
 const xmlHeaders = { ...siteHeaders, "content-type": xmlType, "cache-control": cacheControlOf(null) };
 
-/** Reads a list part by part: what is in memory is one part. */
+/** Reads a list part by part: what is in memory is two parts. */
 async function* inBatches<R extends { readonly position: number; readonly id: number }>(
   limit: number,
   first: number,
   read: (batch: Batch) => Promise<readonly R[]>,
   make: (rows: readonly R[]) => Promise<Address[]>,
 ): AsyncGenerator<Address[]> {
+  const part = async (batch: Batch) => {
+    const rows = await read(batch);
+    const last: R | undefined = rows.length < limit ? undefined : rows.at(-1);
+    return { addresses: await make(rows), last };
+  };
   const begin = (batch: Batch) => {
-    const reading = read(batch);
+    const reading = part(batch);
     // Whoever listens no longer does not wait for it either.
     reading.catch(() => {});
     return reading;
   };
-  let reading = begin({ after: null, skip: first, limit });
-  for (;;) {
-    const rows = await reading;
-    const last = rows.at(-1);
-    if (!last) return;
+  let reading: ReturnType<typeof part> | undefined = begin({ after: null, skip: first, limit });
+  while (reading) {
+    const { addresses, last }: Awaited<ReturnType<typeof part>> = await reading;
     // The database reads the next part while this one is printed and sent.
-    const isLast = rows.length < limit;
-    if (!isLast) reading = begin({ after: last, skip: 0, limit });
-    yield await make(rows);
-    if (isLast) return;
+    reading = last && begin({ after: last, skip: 0, limit });
+    yield addresses;
   }
-}
-
-async function showingOf(store: RenderStore, engine: SiteEngine, state: SiteState, domain: Domain): Promise<Showing[]> {
-  const [pages, categories] = await Promise.all([store.showingPages(state.site, domain.locale), state.categories()]);
-  const shown = pages.flatMap((page) => {
-    const { content } = inherit(page, page.master ?? undefined);
-    const blocks = engine.syntaxError(content) ? [] : engine.parse(content).blocks.filter(({ shows }) => shows);
-    if (blocks.length === 0) return [];
-    const ids = blocks.map((block) => categoryIds(block.categories, categories));
-    const all = ids.some((some) => some === null);
-    return [{ page, categories: all ? null : [...new Set(ids.flatMap((some) => some ?? []))] }];
-  });
-  const counts = shown.map((one) => store.countArticles(articlesOf(state, domain, one.page), one.categories));
-  const counted = await Promise.all(counts);
-  return shown.map((one, at) => ({ ...one, count: counted[at] ?? 0 }));
-}
-
-/** Below a page of one language not what is written in another, though a domain without a locale would show it there. */
-function articlesOf({ site }: SiteState, domain: Domain, page: Pick<ListedPage, "locale">) {
-  return { site, locale: site.multilang ? (domain.locale ?? page.locale) : null, drafts: false };
 }
 
 function entry({ state, domain, scheme }: SitemapRequest, { path, changedAt, page, group, below }: Address): string {

@@ -1,0 +1,94 @@
+/** The deliveries that this process has claimed: their leases, and how they are given up. No SQL. */
+import type { Log } from "platform";
+import type { Lane } from "./lane.ts";
+import type { ClaimedDelivery, QueueStore } from "./queue-store.ts";
+
+/** A delivery that this process holds. */
+export interface Held {
+  readonly lane: Lane;
+  readonly controller: AbortController;
+  /** Its attempt is over, and being written down. */
+  settling: boolean;
+}
+
+export interface HoldingOptions {
+  readonly store: Pick<QueueStore, "extend" | "release" | "clear">;
+  readonly log: Log;
+  readonly leaseSeconds: number;
+}
+
+export type Holding = ReturnType<typeof createHolding>;
+
+const clearMost = 1000;
+
+export function createHolding({ store, log, leaseSeconds }: HoldingOptions) {
+  const held = new Map<number, Held>();
+
+  /** Another process has it: it was silent here for too long, or it was taken out of the queue. */
+  const lose = (id: number): void => {
+    const mine = held.get(id);
+    if (!mine || mine.settling) return;
+    held.delete(id);
+    const at = mine.lane.waiting.findIndex((delivery) => delivery.id === id);
+    if (at >= 0) mine.lane.waiting.splice(at, 1);
+    mine.controller.abort(new Error("the lease of this delivery was lost"));
+  };
+  /** What waits in the lane is held no more; its ids. */
+  const dropWaiting = (lane: Lane): number[] => {
+    const ids = lane.waiting.splice(0).map(({ id }) => id);
+    for (const id of ids) held.delete(id);
+    return ids;
+  };
+
+  return {
+    dropWaiting,
+    /** Undefined where its lease was lost. */
+    get: (id: number): Held | undefined => held.get(id),
+
+    /** Puts what was claimed into its lane. */
+    take(lane: Lane, rows: readonly ClaimedDelivery[]): void {
+      for (const row of rows) {
+        const before = held.get(row.id);
+        if (before && !before.settling) continue; // its lease ended, and it is still under way here
+        held.set(row.id, { lane, controller: new AbortController(), settling: false });
+        lane.waiting.push(row);
+      }
+    },
+
+    /** `mine` left out = whoever holds it: one that is due again may have been claimed again. */
+    drop(id: number, mine = held.get(id)): void {
+      if (held.get(id) === mine) held.delete(id);
+    },
+
+    /** For a webhook that is off or gone: what waits for it is given back, and cleared away. */
+    async giveBack(lane: Lane): Promise<void> {
+      const ids = dropWaiting(lane);
+      if (ids.length === 0) return;
+      try {
+        await store.release(ids);
+        await store.clear(clearMost);
+      } catch (error) {
+        // Their leases end by themselves, and what is left over is cleared away every hour.
+        log.warn("deliveries of a webhook that is off were not given back", { error });
+      }
+    },
+
+    /** Holds on to all of them. */
+    async extend(): Promise<void> {
+      const ids = [...held].flatMap(([id, { settling }]) => (settling ? [] : [id]));
+      if (ids.length === 0) return;
+      try {
+        const kept = await store.extend(ids, leaseSeconds);
+        for (const id of ids) if (!kept.has(id)) lose(id);
+      } catch (error) {
+        log.warn("extending the leases of deliveries failed, trying again", { error });
+      }
+    },
+
+    /** Cuts off what is under way. */
+    abort(): void {
+      for (const { controller, settling } of held.values())
+        if (!settling) controller.abort(new Error("the process stops"));
+    },
+  };
+}
