@@ -106,5 +106,10 @@ export function fromSameOrigin(headers: Headers, host: string, account: Account)
   if (site === null && origin === null) return false;
   if (site !== null && site !== "same-origin") return false;
   if (origin === null) return true;
-  return origin === account.baseUrl || (URL.canParse(origin) && new URL(origin).host === host);
+  return origin === account.baseUrl || (URL.canParse(origin) && plainHost(new URL(origin).host) === host);
+}
+
+/** A host as it is compared: in lower case, without the dot that a whole name may end in (`acme.pl.:3000`). */
+export function plainHost(host: string): string {
+  return host.toLowerCase().replace(/\.(?=:|$)/, "");
 }

@@ -41,6 +41,7 @@ const at = (host: string) => ({ token: null, headers: { host } });
 test.each([
   ["site.test", "GET", "/hello", 200, "a page"],
   ["site.test", "HEAD", "/hello", 200, ""],
+  ["SITE.test.", "GET", "/hello", 200, "a page"],
   ["site.test", "GET", "/shared/1", 200, '{"account":"Main"}'],
   ["site.test", "GET", "/only-here", 404, "the site's own"],
   ["site.test", "GET", "/docs", 404, "the site's own"],

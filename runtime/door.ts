@@ -5,7 +5,7 @@ import type { Reply } from "./reply.ts";
 
 export interface HostDoor {
   /**
-   * The account whose host this is, or undefined. `host` is the lower-case Host header, with its port where it has one.
+   * The account whose host this is, or undefined. `host` is the Host header as `plainHost` has it, with its port where it has one.
    * Every request asks: it is synchronous.
    */
   find(host: string): { readonly account: Account } | undefined;

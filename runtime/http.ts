@@ -3,7 +3,7 @@
  * CONTRACT 1 and 3.
  */
 import { Elysia } from "elysia";
-import { credentialOf, fromSameOrigin, type Caller, type Identify, type Identity } from "./auth.ts";
+import { credentialOf, fromSameOrigin, plainHost, type Caller, type Identify, type Identity } from "./auth.ts";
 import { readBody } from "./body.ts";
 import { causationFromHeader, causationHeader, withCausation } from "./causation.ts";
 import { clientAddress, inNetworks, type Networks } from "./client-address.ts";
@@ -200,7 +200,7 @@ function clientOf({ peer: peerOf, trustedProxies }: HttpOptions, request: Reques
   const proxied = inNetworks(peer, trustedProxies);
   const host = (proxied && headers.get("x-forwarded-host")) || headers.get("host") || "";
   return {
-    host: host.toLowerCase(),
+    host: plainHost(host),
     ip: clientAddress(peer, headers.get("x-forwarded-for"), trustedProxies),
     secure: proxied && headers.get("x-forwarded-proto") === "https",
   };
@@ -260,7 +260,7 @@ function answerOthers(request: Request, methods: { allowed: string[]; cors: bool
 
 async function answerSystem(options: HttpOptions, system: SystemRoute, request: Request): Promise<Response> {
   const requestId = newRequestId(request);
-  const host = (request.headers.get("host") ?? "").toLowerCase();
+  const host = plainHost(request.headers.get("host") ?? "");
   const caller = async () => {
     const identity = await options.identify(host, credentialOf(request.headers));
     return identity.app ? null : identity.caller;

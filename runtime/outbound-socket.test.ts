@@ -122,3 +122,11 @@ test("ask gives one byte, and takes no more for an answer", async () => {
   expect(await faultOf(ask())).toBe("closed");
   expect(await faultOf(ask())).toBe("closed");
 });
+
+test("a connection that breaks while nobody listens to it harms nothing", async () => {
+  const resetting = await listen(createServer((socket) => void setTimeout(() => socket.resetAndDestroy(), 20)));
+  const connection = await connect({ host: "mail.example", port: resetting });
+  const closed = new Promise<void>((resolve) => void connection.socket.on("close", resolve));
+  connection.socket.write("x".repeat(5_000_000));
+  await closed;
+});

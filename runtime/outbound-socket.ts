@@ -82,6 +82,8 @@ async function connectToOne(addresses: readonly string[], host: string, port: nu
 }
 
 function connectionOf(socket: Socket, address: string, host: string): OutboundConnection {
+  // Its user listens too; before and behind that, a fault that nobody hears would end the process.
+  socket.on("error", () => {});
   return {
     socket,
     address,
@@ -146,7 +148,7 @@ async function firstByte(socket: Socket, signal: AbortSignal): Promise<number> {
   try {
     return await promise;
   } catch (error) {
-    socket.on("error", () => {}).destroy();
+    socket.destroy();
     throw error;
   } finally {
     signal.removeEventListener("abort", aborted);

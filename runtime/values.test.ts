@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { clientAddress, parseNetworks } from "./client-address.ts";
-import { HttpError } from "./errors.ts";
+import { HttpError, ValidationError } from "./errors.ts";
 import { etag, expectedVersion } from "./etag.ts";
-import { integerId, pageOf, slugOf, uuidOf, uuidv7, wildcardPattern } from "./values.ts";
+import { flagOf, integerId, pageOf, slugOf, uuidOf, uuidv7, wildcardPattern } from "./values.ts";
 
 describe("a page of a list", () => {
   test.each([
@@ -19,6 +19,16 @@ describe("a page of a list", () => {
   ])("%s", (query, limit, offset) => {
     expect(pageOf(new URLSearchParams(query))).toEqual({ limit, offset });
   });
+});
+
+test("a flag in an address is true or false, missing, or 422 that names it", () => {
+  const flag = (query: string) => flagOf(new URLSearchParams(query), "active");
+  for (const yes of ["true", "yes", "1"]) expect(flag(`active=${yes}`)).toBe(true);
+  for (const no of ["false", "no", "0"]) expect(flag(`active=${no}`)).toBe(false);
+  for (const none of ["", "active=", "other=true"]) expect(flag(none)).toBeUndefined();
+  for (const wrong of ["perhaps", "TRUE", "2", "constructor", "%00"]) {
+    expect(() => flag(`active=${wrong}`)).toThrow(ValidationError);
+  }
 });
 
 describe("ids in addresses", () => {

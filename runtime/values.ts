@@ -1,5 +1,5 @@
 /** Small parsers of what stands in addresses, and ids. */
-import { notFound } from "./errors.ts";
+import { invalid, notFound } from "./errors.ts";
 
 /** A page of a list. */
 export interface Page {
@@ -15,6 +15,24 @@ export function pageOf(query: URLSearchParams, standard = 100, most = 1000): Pag
   };
   const clamp = (value: number, least: number, largest: number) => Math.min(Math.max(value, least), largest);
   return { limit: clamp(number("limit", standard), 1, most), offset: clamp(number("offset", 0), 0, 2 ** 40) };
+}
+
+const flags = new Map([
+  ["true", true],
+  ["yes", true],
+  ["1", true],
+  ["false", false],
+  ["no", false],
+  ["0", false],
+]);
+
+/** A parameter that is true or false; undefined where it is missing or empty, 422 where it is neither. */
+export function flagOf(query: URLSearchParams, parameter: string): boolean | undefined {
+  const given = query.get(parameter);
+  if (!given) return undefined;
+  const flag = flags.get(given);
+  if (flag === undefined) throw invalid({ [parameter]: ["must be true or false"] });
+  return flag;
 }
 
 /** An id of an address that must be a whole number; a malformed one is 404. */

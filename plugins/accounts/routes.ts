@@ -1,6 +1,7 @@
 import {
   created,
   field,
+  flagOf,
   integerId,
   list,
   noContent,
@@ -124,12 +125,11 @@ export function userRoutes(sql: Sql, store: UserStore, people: People): Route[] 
 /** What is no such value matches nobody, as an exact filter does. */
 function filterOf(query: URLSearchParams): UserFilter {
   const q = query.get("q");
-  const active = query.get("active");
   const unit = query.get("team_id") ?? query.get("department_id") ?? query.get("group_id");
   return {
     q: q ? wildcardPattern(q) : undefined,
     role: query.get("role") || undefined,
-    active: active === "true" || active === "1" ? true : active === "false" || active === "0" ? false : undefined,
+    active: flagOf(query, "active"),
     unitId: unit ? (/^\d{1,15}$/.test(unit) ? Number(unit) : 0) : undefined,
   };
 }

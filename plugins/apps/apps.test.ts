@@ -522,7 +522,7 @@ describe("an app of another toolchain", () => {
 
   test("that no longer builds is served as it was", async () => {
     const { id } = await made({ app_engine: "js", source_code: "fresh();" });
-    await stale(id, { sourceCode: "let let = ;" });
+    await stale(id, { sourceCode: 'import "fs";' });
     expect(await code(id)).toContain("stale()");
   });
 });

@@ -1,4 +1,4 @@
-import { created, etag, expectedVersion, field, invalid, list, noContent, ok, pageOf, route, Type } from "platform";
+import { created, etag, expectedVersion, field, flagOf, list, noContent, ok, pageOf, route, Type } from "platform";
 import { wildcardPattern, type Route } from "platform";
 import { limits } from "./change.ts";
 import { appEngines, cssEngines } from "./compile.ts";
@@ -221,21 +221,4 @@ function filterOf(query: URLSearchParams): AppFilter {
     active: flagOf(query, "active"),
     public: flagOf(query, "public"),
   };
-}
-
-const flags: Readonly<Record<string, boolean>> = {
-  true: true,
-  yes: true,
-  "1": true,
-  false: false,
-  no: false,
-  "0": false,
-};
-
-function flagOf(query: URLSearchParams, parameter: string): boolean | undefined {
-  const given = query.get(parameter);
-  if (!given) return undefined;
-  const value = Object.hasOwn(flags, given) ? flags[given] : undefined;
-  if (value === undefined) throw invalid({ [parameter]: ["must be true or false"] });
-  return value;
 }

@@ -14,7 +14,10 @@ export interface Entry {
   readonly value: string;
 }
 
-export const storageLimits = { bytes: 1_000_000, entries: 1000 } as const;
+export const storageLimits = { bytes: 1_000_000, entries: 1000, bytesOfVisitors: 1_000_000_000 } as const;
+
+/** What all visitors of an app store together is booked as this one's: how many there are is up to them. */
+const allVisitors = "visitors";
 
 export type StorageStore = ReturnType<typeof createStorageStore>;
 
@@ -30,6 +33,14 @@ export function createStorageStore(sql: Sql) {
       on conflict (app_id, owner) do update set bytes = u.bytes + excluded.bytes, entries = u.entries + excluded.entries
       returning bytes, entries`;
     return usage;
+  };
+
+  /** Throws the 422 where it would be too much. */
+  const bookForAll = async (tx: Tx, whose: StorageOwner, bytes: number, entries: number): Promise<void> => {
+    if (!whose.owner.startsWith("visitor:")) return;
+    const usage = await book(tx, { ...whose, owner: allVisitors }, bytes, entries);
+    if (usage && bytes > 0 && usage.bytes > storageLimits.bytesOfVisitors)
+      throw invalid({ value: ["is too much: the visitors of this app store all that it may keep for them"] });
   };
 
   const sizeOf = async (tx: Tx, whose: StorageOwner, key: string): Promise<number | undefined> => {
@@ -57,11 +68,13 @@ export function createStorageStore(sql: Sql) {
       if (!(await book(tx, whose, 0, 0))) return undefined;
       const before = await sizeOf(tx, whose, key);
       const size = new TextEncoder().encode(key + value).length;
-      const usage = await book(tx, whose, size - (before ?? 0), before === undefined ? 1 : 0);
+      const [bytes, entries] = [size - (before ?? 0), before === undefined ? 1 : 0];
+      const usage = await book(tx, whose, bytes, entries);
       if (usage && usage.bytes > storageLimits.bytes)
         throw invalid({ value: [`is too much: an app stores at most ${storageLimits.bytes} bytes for each visitor`] });
       if (usage && usage.entries > storageLimits.entries)
         throw invalid({ key: [`is one too many: an app stores at most ${storageLimits.entries} for each visitor`] });
+      await bookForAll(tx, whose, bytes, entries);
       await tx`
         insert into app_storage (app_id, owner, key, value) values (${whose.appId}, ${whose.owner}, ${key}, ${value})
         on conflict (app_id, owner, key) do update set value = excluded.value, updated_at = now()`;
@@ -74,6 +87,7 @@ export function createStorageStore(sql: Sql) {
       if (before === undefined) return;
       await tx`delete from app_storage where ${owned(tx, whose)} and key = ${key}`;
       await book(tx, whose, -before, -1);
+      await bookForAll(tx, whose, -before, -1);
     },
   };
 }

@@ -113,6 +113,22 @@ describe("the quota", () => {
     expect([held?.["bytes"], held?.["entries"]]).toEqual([Number(held?.["realBytes"]), held?.["realEntries"]]);
   });
 
+  test("is a bounded share for all visitors without sign-in, and another for each person", async () => {
+    const own = await make();
+    const first = await set("k", "x".repeat(1000), { token: null }, own);
+    const cookie = cookieOf(first.headers);
+    const all = () => app.sql`select bytes from app_storage_usage where app_id = ${own} and owner = 'visitors'`;
+    expect(await all()).toMatchObject([{ bytes: 1003 }]);
+    await app.sql`update app_storage_usage set bytes = 1000000000 - 10 where app_id = ${own} and owner = 'visitors'`;
+    const over = await set("k", "x".repeat(20), { token: null }, own);
+    expect([over.status, over.json]).toEqual([422, { value: [expect.stringContaining("too much")] }]);
+    expect((await set("k", "x", { token: null, headers: { cookie } }, own)).status).toBe(200);
+    const { token } = await person(app);
+    expect((await set("k", "x".repeat(20), { token }, own)).status).toBe(200);
+    expect((await app.delete(at("k", own), { token: null, headers: { cookie } })).status).toBe(204);
+    expect(await all()).toMatchObject([{ bytes: 1_000_000_000 - 10 - 1003 }]);
+  });
+
   test("is a thousand keys", async () => {
     const { token } = await person(app);
     const row = await app.sql`insert into app_storage_usage (app_id, owner, bytes, entries)

@@ -1,12 +1,11 @@
 /** The query parameters of lists. */
-import { wildcardPattern } from "platform";
+import { flagOf, wildcardPattern } from "platform";
 import { cleanPath } from "./path.ts";
 
 /** The filters that all lists know; what is no such value matches nothing, as an exact filter does. */
 export function filtersOf(query: URLSearchParams) {
   const given = (name: string) => query.get(name) || undefined;
   const phrase = given("q");
-  const active = given("active");
   const path = query.get("path");
   return {
     q: phrase && wildcardPattern(phrase),
@@ -20,7 +19,7 @@ export function filtersOf(query: URLSearchParams) {
     locale: given("locale"),
     kind: given("kind"),
     path: path === null ? undefined : pathOf(path),
-    active: active === "true" ? true : active === "false" ? false : undefined,
+    active: flagOf(query, "active"),
   };
 }
 

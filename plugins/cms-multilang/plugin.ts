@@ -35,7 +35,7 @@ export default definePlugin({
 
   async setup(ctx) {
     const { sql } = ctx;
-    const { sites, door, routes } = await createSiteRendering({ ctx, accounts: ctx.services.accounts });
+    const { sites, door, routes, warn } = await createSiteRendering({ ctx, accounts: ctx.services.accounts });
     keepHosts(ctx.services.accounts, createDomainStore(sql));
     const resources = createResources({ ctx, accounts: ctx.services.accounts });
     const run = createRunChange({ ctx, store: createSiteStore(sql), sites });
@@ -45,6 +45,7 @@ export default definePlugin({
     return {
       routes: [...cmsRoutes({ sql, run, resources }), ...careRoutes({ sql, resources, care }), ...routes],
       door,
+      begin: warn,
       commands: siteCommands({ ctx, accounts: ctx.services.accounts, resources, push }),
       service: { ...createCms({ sql, run, resources }), pushFiles: pushFiles(push) },
     };

@@ -3,9 +3,11 @@ import { notFound, redirect, route, text, unauthorized, type Reply, type Route }
 import type { RenderStore } from "./render-store.ts";
 import { askedPath } from "./render/addresses.ts";
 import type { SiteCache } from "./render/cache.ts";
-import { faultPage, TemplateFault, type Composer } from "./render/compose.ts";
+import type { Composer } from "./render/compose.ts";
+import { faultPage, TemplateFault } from "./render/fault.ts";
 import type { Finder } from "./render/find.ts";
 import { langOf } from "./render/locale.ts";
+import { pageNumberOf } from "./render/pagination.ts";
 import { htmlType, typeOf } from "./render/replies.ts";
 import { addressesOf } from "./render/variables.ts";
 
@@ -34,7 +36,7 @@ const description =
   "template that fails is answered 500 with the reason.";
 const spec = {
   access: { open: "it asks for sign-in itself, and leads a browser there; only drafts need `cms`" },
-  query: { lang: "the locale of the domain that is meant" },
+  query: { lang: "the locale of the domain that is meant", page: "which part of a paginated list" },
   responses: { 200: "<!doctype html>…", 303: null, 401: { error: "sign in" } },
 };
 
@@ -76,7 +78,8 @@ function createPreview({ sites, store, finder, composer, scheme }: PreviewRoutes
       return { status: 301, body: null, headers: { ...previewHeaders, location } };
     }
     try {
-      const made = await composer.compose({ ...view, domain: null, scheme: scheme(), query }, found);
+      const page = pageNumberOf(query);
+      const made = await composer.compose({ ...view, domain: null, scheme: scheme(), query, page }, found);
       return text(200, made.text, typeOf(asked.path), { ...previewHeaders, "content-language": made.locale });
     } catch (error) {
       if (!(error instanceof TemplateFault)) throw error;

@@ -50,6 +50,13 @@ export interface HostData {
   readonly siteId: number;
 }
 
+export interface SiteFound {
+  readonly site: SiteData;
+  readonly domains: Domain[];
+  /** When the next article is to appear. */
+  readonly nextPublication: Date | null;
+}
+
 /** Of which articles. */
 export interface ArticlesOf {
   readonly site: Pick<SiteData, "id" | "accountId">;
@@ -123,6 +130,9 @@ export function createRenderStore(sql: Sql) {
     ${eligible(sql`p`, locale)} and not exists (
       select 1 from cms_pages o where o.site_id = p.site_id and o.path = p.path and o.id <> p.id
         and ${eligible(sql`o`, locale)} and ${locale === null ? sql`${rank(sql`o`)} < ${rank(sql`p`)}` : sql`p.locale is null`})`;
+  const nextPublication = (accountId: ReturnType<typeof sql>, siteId: ReturnType<typeof sql>) => sql`
+    select min(published_at) as at from cms_articles
+    where account_id = ${accountId} and site_id = ${siteId} and active and published_at > now()`;
   /** At most so many characters a path takes in an address in XML: `%C4`, `&amp;`. */
   const encoded = (path: ReturnType<typeof sql>) =>
     sql`octet_length(${path}) * case when ${path} ~ '^[-A-Za-z0-9._~/]*$' then 1 else 5 end`;
@@ -139,16 +149,17 @@ export function createRenderStore(sql: Sql) {
       return sql<HostData[]>`select id as domain_id, name, account_id, site_id from cms_domains order by id`;
     },
 
-    async site(id: number): Promise<{ site: SiteData; domains: Domain[] } | undefined> {
-      const [row] = await sql<(SiteData & { domains: Domain[] })[]>`
+    async site(id: number): Promise<SiteFound | undefined> {
+      const [row] = await sql<(SiteData & Omit<SiteFound, "site">)[]>`
         select s.id, s.account_id, s.code, s.name, s.locale, s.multilang, s.fields, s.active,
           (select coalesce(json_agg(json_build_object(
               'id', d.id, 'name', d.name, 'locale', d.locale, 'isPrimary', d.is_primary) order by d.id), '[]')
-           from cms_domains d where d.account_id = s.account_id and d.site_id = s.id) as domains
+           from cms_domains d where d.account_id = s.account_id and d.site_id = s.id) as domains,
+          (${nextPublication(sql`s.account_id`, sql`s.id`)}) as next_publication
         from cms_sites s where s.id = ${id}`;
       if (!row) return undefined;
-      const { domains, ...site } = row;
-      return { site, domains };
+      const { domains, nextPublication: next, ...site } = row;
+      return { site, domains, nextPublication: next };
     },
 
     async siteId(accountId: number, code: string): Promise<number | undefined> {
@@ -305,10 +316,10 @@ export function createRenderStore(sql: Sql) {
         order by p.position, p.id limit 500`;
     },
 
-    async countArticles(of: ArticlesOf, categories: Categories): Promise<Counted> {
+    async countArticles(of: ArticlesOf, categories: Categories, within: number | null): Promise<Counted> {
       const [row] = await sql<Counted[]>`
         select count(*) as count, coalesce(max(${encoded(sql`a.path`)}), 0) as longest from cms_articles a
-        where ${articlesWhere(of, categories, null)}`;
+        where ${articlesWhere(of, categories, within)}`;
       return row ?? nothing;
     },
 
@@ -321,9 +332,7 @@ export function createRenderStore(sql: Sql) {
 
     /** When the next article of the site is to appear. */
     async nextPublication({ accountId, id }: SiteData): Promise<Date | null> {
-      const [row] = await sql<{ at: Date | null }[]>`
-        select min(published_at) as at from cms_articles
-        where account_id = ${accountId} and site_id = ${id} and active and published_at > now()`;
+      const [row] = await sql<{ at: Date | null }[]>`${nextPublication(sql`${accountId}`, sql`${id}`)}`;
       return row?.at ?? null;
     },
   };

@@ -42,6 +42,10 @@ export function createDeliveryStore(sql: Sql) {
 
   /** Puts deliveries back into the queue; one that is being sent is left alone. */
   const requeue = async (tx: Tx, accountId: number, ids: readonly number[]) => {
+    // The queue first, as who writes down what came of them does: in the other order the two could lock each other out.
+    await tx`
+      select from webhook_queue where account_id = ${accountId} and delivery_id = any(${ids}::bigint[])
+      order by delivery_id for update`;
     await tx`
       update webhook_deliveries set status = 'pending', attempts_before = attempts, next_attempt_at = now()
       where account_id = ${accountId} and id = any(${ids}::bigint[])`;

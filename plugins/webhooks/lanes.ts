@@ -2,33 +2,22 @@
  * Sends what is in the queue. Each webhook has a lane of its own: at most so many requests at once, at its own rate. A
  * receiver that hangs holds the slots of its lane and no others, and after its first timeout one slot only.
  */
-import { failpoint, type Log } from "platform";
-import type { Attempt, Outcome } from "./attempt.ts";
-import { batched } from "./batch.ts";
-import { never, newLane, type Lane } from "./lane.ts";
-import type { ClaimedDelivery, QueueStore, Want } from "./queue-store.ts";
-import { createSettler, type Settled } from "./settle.ts";
+import type { Log } from "platform";
+import { createClaiming } from "./claim.ts";
+import { createHolding } from "./holding.ts";
+import { newLane, type Lane } from "./lane.ts";
+import type { ClaimedDelivery, QueueStore } from "./queue-store.ts";
+import { createSending, type SendingOptions } from "./send.ts";
+import { createSettler } from "./settle.ts";
 import type { Hook, Subscriptions } from "./subscriptions.ts";
 
-export interface LanesOptions {
+export interface LanesOptions extends Pick<SendingOptions, "attempt" | "judge" | "settled"> {
   readonly store: QueueStore;
   readonly subscriptions: Subscriptions;
-  readonly attempt: Attempt;
   readonly log: Log;
   /** Requests at once in this process, of all webhooks. */
   readonly maxInFlight: number;
   readonly leaseSeconds: number;
-  /** What follows from an attempt: status and time of the next one. */
-  readonly judge: (hook: Hook, delivery: ClaimedDelivery, outcome: Outcome) => Settled;
-  /** Told after an attempt was written down. */
-  readonly settled: (hook: Hook, outcome: Outcome) => Promise<void>;
-}
-
-/** A delivery that this process holds. */
-interface Held {
-  readonly lane: Lane;
-  readonly controller: AbortController;
-  settling: boolean;
 }
 
 export type Lanes = ReturnType<typeof createLanes>;
@@ -36,39 +25,32 @@ export type Lanes = ReturnType<typeof createLanes>;
 const pollMs = 1000;
 const parkedEveryPolls = 30;
 const pauseAfterErrorMs = 500;
-// What is due earlier than the last claim was written by a slower transaction, or by another clock.
-const lateMs = 1000;
 const claimMost = 100;
-const clearMost = 1000;
 // Claims rest while so many ends are not written: the database is slow or away.
 const maxUnwritten = 2000;
 // A timer is late by so much; the rate is kept nevertheless.
 const rateSlackMs = 20;
-// The delivery itself waits as long as the receiver asks; the others of its webhook find out again.
-const maxPauseSeconds = 60;
 // From the beginning of the stop; requests and jobs have about as long.
 const graceMs = 6000;
 
 export function createLanes(options: LanesOptions) {
-  const { store, subscriptions, attempt, log, maxInFlight, leaseSeconds, judge, settled } = options;
+  const { store, subscriptions, log, maxInFlight, leaseSeconds } = options;
   const lanes = new Map<number, Lane>();
-  const held = new Map<number, Held>();
   let state: "idle" | "running" | "stopping" = "idle";
   const counts = { inFlight: 0 };
   /** Those that could send if this process did not send as much as it may already. */
   const blocked = new Set<Lane>();
   const timers: ReturnType<typeof setInterval>[] = [];
+  const isStopped = () => state !== "running";
   const settler = createSettler({ store, log, wake: (place) => wake(place.accountId, place.webhookId) });
-
-  const claim = batched(async (wants: readonly Want[]) => {
-    const rows = await store.claim(wants, leaseSeconds);
-    return wants.map(({ webhookId }) => rows.filter((row) => row.webhookId === webhookId));
-  }, 100);
+  const holding = createHolding(options);
+  const claim = createClaiming({ ...options, holding, isStopped, release: settler.release });
+  const send = createSending({ ...options, holding, settler, isStopped });
 
   const isFull = () => counts.inFlight >= maxInFlight;
 
   const pump = (lane: Lane, hook = subscriptions.peek(lane.accountId, lane.webhookId)): void => {
-    if (state !== "running") return;
+    if (isStopped()) return;
     if (hook === null) return void load(lane);
     if (!hook) return abandon(lane);
     const slots = lane.suspect ? 1 : hook.row.concurrency;
@@ -96,49 +78,12 @@ export function createLanes(options: LanesOptions) {
   /** The webhook is off or gone: what it waits for is given back, to be cleared away. */
   const abandon = (lane: Lane) => {
     lane.more = false;
-    const ids = lane.waiting.splice(0).map(({ id }) => id);
-    for (const id of ids) held.delete(id);
-    if (ids.length > 0) void giveBack(ids);
+    void holding.giveBack(lane);
     if (lane.inFlight === 0) lanes.delete(lane.webhookId);
   };
-  const giveBack = async (ids: readonly number[]) => {
-    try {
-      await store.release(ids);
-      await store.clear(clearMost);
-    } catch (error) {
-      // Their leases end by themselves, and what is left over is cleared away every hour.
-      log.warn("deliveries of a webhook that is off were not given back", { error });
-    }
-  };
   const refill = async (lane: Lane, most: number) => {
-    lane.claiming = true;
-    lane.more = false;
-    lane.asked = never;
-    const { since } = lane;
-    try {
-      const rows = await claim({ webhookId: lane.webhookId, most, since });
-      if (rows.length > 0) failpoint("webhooks.delivery-claimed");
-      // Stopped meanwhile: others may have them.
-      if (state !== "running") return rows.forEach(({ id }) => settler.release(id));
-      const last = Math.max(since.getTime(), ...rows.map(({ dueAt }) => dueAt.getTime()));
-      const full = rows.length === most;
-      const next = new Date(full ? last : Math.max(since.getTime(), last - lateMs));
-      lane.since = next < lane.asked ? next : lane.asked;
-      lane.more ||= full;
-      for (const row of rows) {
-        const before = held.get(row.id);
-        if (before && !before.settling) continue; // its lease ended, and it is still under way here
-        held.set(row.id, { lane, controller: new AbortController(), settling: false });
-        lane.waiting.push(row);
-      }
-    } catch (error) {
-      log.warn("claiming deliveries failed, trying again", { error });
-      lane.more = true;
-      lane.claiming = false;
-      return later(lane, pauseAfterErrorMs);
-    }
-    lane.claiming = false;
-    pump(lane);
+    if (await claim(lane, most)) pump(lane);
+    else later(lane, pauseAfterErrorMs);
   };
   const mayStart = (lane: Lane, { row }: Hook): boolean => {
     const now = performance.now();
@@ -160,36 +105,19 @@ export function createLanes(options: LanesOptions) {
     }, Math.ceil(ms));
   };
   const run = async (lane: Lane, hook: Hook, delivery: ClaimedDelivery) => {
-    const mine = held.get(delivery.id);
+    const mine = holding.get(delivery.id);
     if (!mine) return; // its lease was lost while it waited
     lane.inFlight++;
     counts.inFlight++;
-    try {
-      const outcome = await attempt(hook, delivery, mine.controller.signal);
-      failpoint("webhooks.answered");
-      mine.settling = true;
-      lane.suspect = outcome.timedOut;
-      if (outcome.status === 429 || outcome.status === 503)
-        lane.pausedUntil = performance.now() + Math.min(outcome.retryAfterSeconds ?? 0, maxPauseSeconds) * 1000;
-      void finish(hook, delivery, outcome, mine);
-    } catch {
-      held.delete(delivery.id); // the process stops, or another one has it now
-      if (state === "stopping") settler.release(delivery.id);
-    }
+    await send(hook, delivery, mine);
     lane.inFlight--;
     counts.inFlight--;
     pump(lane);
     const [next] = blocked;
     if (next && blocked.delete(next)) pump(next);
   };
-  const finish = async (hook: Hook, delivery: ClaimedDelivery, outcome: Outcome, mine: Held) => {
-    const written = await settler.settle(hook.row.accountId, delivery, judge(hook, delivery, outcome), outcome);
-    if (held.get(delivery.id) === mine) held.delete(delivery.id); // else it is due again, and claimed again
-    if (written)
-      await settled(hook, outcome).catch((error: unknown) => log.warn("a webhook's health was not noted", { error }));
-  };
   const wake = (accountId: number, webhookId: number, since?: Date) => {
-    if (state !== "running") return;
+    if (isStopped()) return;
     const lane = lanes.get(webhookId) ?? newLane(accountId, webhookId);
     lanes.set(webhookId, lane);
     lane.more = true;
@@ -213,38 +141,16 @@ export function createLanes(options: LanesOptions) {
     }
     polling = false;
   };
-  const extendAll = async () => {
-    const ids = [...held].flatMap(([id, { settling }]) => (settling ? [] : [id]));
-    if (ids.length === 0) return;
-    try {
-      const kept = await store.extend(ids, leaseSeconds);
-      for (const id of ids) if (!kept.has(id)) lose(id);
-    } catch (error) {
-      log.warn("extending the leases of deliveries failed, trying again", { error });
-    }
-  };
-  /** Another process has it: it was silent here for too long, or it was taken out of the queue. */
-  const lose = (id: number) => {
-    const mine = held.get(id);
-    if (!mine || mine.settling) return;
-    held.delete(id);
-    const at = mine.lane.waiting.findIndex((delivery) => delivery.id === id);
-    if (at >= 0) mine.lane.waiting.splice(at, 1);
-    mine.controller.abort(new Error("the lease of this delivery was lost"));
-  };
 
   let restedAt = 0;
   const rest = () => {
-    if (state !== "running") return;
+    if (isStopped()) return;
     state = "stopping";
     restedAt = performance.now();
     clearInterval(timers.shift());
     for (const lane of lanes.values()) {
       clearTimeout(lane.timer);
-      for (const { id } of lane.waiting.splice(0)) {
-        held.delete(id);
-        settler.release(id);
-      }
+      for (const id of holding.dropWaiting(lane)) settler.release(id);
     }
   };
 
@@ -268,7 +174,7 @@ export function createLanes(options: LanesOptions) {
       state = "running";
       timers.push(
         setInterval(() => void poll(), pollMs),
-        setInterval(() => void extendAll(), (leaseSeconds * 1000) / 4),
+        setInterval(() => void holding.extend(), (leaseSeconds * 1000) / 4),
       );
       void poll();
     },
@@ -279,8 +185,7 @@ export function createLanes(options: LanesOptions) {
       rest();
       await idleUntil(restedAt + graceMs);
       for (const timer of timers.splice(0)) clearInterval(timer);
-      for (const { controller, settling } of held.values())
-        if (!settling) controller.abort(new Error("the process stops"));
+      holding.abort();
       await idleUntil(performance.now() + 1000);
       await settler.stop();
     },

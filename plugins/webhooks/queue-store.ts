@@ -94,7 +94,9 @@ export function createQueueStore(sql: Sql, worker: string) {
       order by webhook_id, due_at, id`,
 
     /** The ids that were this worker's to settle. */
-    async settle(rows: readonly Settlement[]): Promise<Set<number>> {
+    async settle(settlements: readonly Settlement[]): Promise<Set<number>> {
+      // In the order in which `requeue` locks them.
+      const rows = settlements.toSorted((a, b) => a.id - b.id);
       const settled = await sql<{ id: number }[]>`
         select id from settle_deliveries(${rows.map((r) => r.id)}::bigint[], ${rows.map((r) => r.status)}::text[],
           ${rows.map((r) => r.delaySeconds)}::float8[], ${rows.map((r) => r.responseStatus)}::integer[],
@@ -109,11 +111,20 @@ export function createQueueStore(sql: Sql, worker: string) {
       select distinct account_id, webhook_id
       from promote_deliveries(${keys.map((k) => k.webhookId)}::bigint[], ${keys.map((k) => k.orderKey)}::text[])`,
 
-    /** Holds on to what is being sent; the ids that this worker still has. */
+    /**
+     * Holds on to what is being sent; the ids that this worker still has. It waits for none that is being written down
+     * at this moment: two that lock many rows and wait for each other would be a deadlock.
+     */
     async extend(ids: readonly number[], leaseSeconds: number): Promise<Set<number>> {
       const rows = await sql<{ deliveryId: number }[]>`
-        update webhook_queue set due_at = now() + make_interval(secs => ${leaseSeconds})
-        where delivery_id = any(${ids}::bigint[]) and worker = ${worker} returning delivery_id`;
+        with free as materialized (
+          select delivery_id from webhook_queue
+          where delivery_id = any(${ids}::bigint[]) and worker = ${worker} for update skip locked
+        ), held as (
+          update webhook_queue q set due_at = now() + make_interval(secs => ${leaseSeconds})
+          from free where q.delivery_id = free.delivery_id
+        )
+        select delivery_id from webhook_queue where delivery_id = any(${ids}::bigint[]) and worker = ${worker}`;
       return new Set(rows.map(({ deliveryId }) => deliveryId));
     },
 

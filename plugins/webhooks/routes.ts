@@ -1,4 +1,4 @@
-import { created, field, integerId, list, noContent, ok, pageOf, route, secret, Type } from "platform";
+import { created, field, flagOf, integerId, list, noContent, ok, pageOf, route, secret, Type } from "platform";
 import type { Model, Route } from "platform";
 import type { Management } from "./manage.ts";
 import { toApi, type WebhookFilter, type WebhookStore } from "./store.ts";
@@ -162,11 +162,10 @@ export function webhookRoutes({ store, management, models }: WebhookRoutes): Rou
 }
 
 function filterOf(query: URLSearchParams): WebhookFilter {
-  const active = query.get("active");
   return {
     sourceType: query.get("source_type") || undefined,
     kind: query.get("kind") || undefined,
     targetKind: query.get("target_kind") || undefined,
-    active: active === "true" ? true : active === "false" ? false : undefined,
+    active: flagOf(query, "active"),
   };
 }

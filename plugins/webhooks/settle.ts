@@ -16,6 +16,8 @@ export interface SettlerOptions {
   readonly wake: (place: Place) => void;
 }
 
+export type Settler = ReturnType<typeof createSettler>;
+
 const pauseAfterErrorMs = 500;
 const soonSeconds = 2;
 

@@ -1,12 +1,22 @@
 /**
- * How fast webhooks are delivered: `bun scripts/bench/webhooks.ts`. The server, its PostgreSQL and the receiver (this
- * process) share the processors.
+ * How fast webhooks are delivered: `bun scripts/bench/webhooks.ts [--quick] [--write]`. The server, its PostgreSQL and
+ * the receiver (this process) share the processors.
  */
+import { parseArgs } from "node:util";
 import { openPool } from "../../runtime/db.ts";
+import { median } from "./compare.ts";
 import { adminToken, cpuOf, cpuOfPostgres, postgresOf, startCorestead, temporaryFolder } from "./processes.ts";
+import { measuredWith, number, publish, table, verdict, verdictTable, versionOf, type Verdict } from "./report.ts";
 
-const deliveries = 20_000;
-const rows: [measure: string, value: string][] = [];
+const { values: options } = parseArgs({
+  options: { quick: { type: "boolean", default: false }, write: { type: "boolean", default: false } },
+});
+const deliveries = options.quick ? 6_000 : 20_000;
+const idleChanges = options.quick ? 150 : 500;
+const rounds = options.quick ? 1 : 3;
+const roundChanges = options.quick ? 150 : 250;
+const neighbours = options.quick ? [20] : [1, 20];
+const verdicts: Verdict[] = [];
 /** When each path's requests came, Unix milliseconds, with the time of the change that the record carries. */
 const arrivals = new Map<string, { at: number; changedAt: number }[]>();
 
@@ -31,42 +41,59 @@ const { target, pid: postgresPid } = await postgresOf(dataDir);
 const sql = openPool(target, { max: 2 });
 await post("/core/dbs.json", { db: { name: "Bench", code: "bench" } });
 
-await idleLatency();
-await throughput(1, 10);
-await throughput(1, 50);
-await throughput(10, 10);
-await besideHanging();
-
-for (const [measure, value] of rows) process.stdout.write(`| ${measure.padEnd(72)} | ${value.padStart(26)} |\n`);
+const parts = [await idleLatency(), await throughputs(), await besideHanging()];
+const how = "A latency is that from before the change's insert to the receiver, with its commit.";
+const report = [measuredWith(await versionOf(sql)), how, ...parts, verdictTable(verdicts)].join("\n\n");
 await sql.end({ timeout: 5 });
 await server.stop();
 await receiver.stop(true);
-process.exit();
+await publish("webhooks", report, options.write);
+process.exit(0);
 
 /** Sequential changes with pauses between them. The time of a change is taken before it is written. */
-async function idleLatency() {
+async function idleLatency(): Promise<string> {
   const hook = await webhook("create", "/idle");
   for (let n = 0; n < 50; n++) await changed(n);
   await until(() => arrivals.get("/idle")?.length === 50);
   arrivals.delete("/idle");
-  for (let n = 0; n < 500; n++) {
+  for (let n = 0; n < idleChanges; n++) {
     await changed(n);
     await Bun.sleep(5 + Math.random() * 10);
   }
-  await until(() => arrivals.get("/idle")?.length === 500);
-  rows.push(["from before the insert to the receiver, idle, p50 / p99", latencies("/idle")]);
+  await until(() => arrivals.get("/idle")?.length === idleChanges);
   await remove(hook);
+  const { p50, p99 } = latencies("/idle");
+  verdicts.push(verdict("from the change to the receiver, idle, p99", p99, { most: 30 }, "ms"));
+  return table(["latency", "p50 ms", "p99 ms"], [["one change after another, idle", number(p50, 1), number(p99, 1)]]);
+}
+
+async function throughputs(): Promise<string> {
+  const shapes = [
+    [1, 10],
+    [1, 50],
+    [10, 10],
+  ] as const;
+  await throughput(1, 10, 3_000); // warms it
+  const rows = [];
+  for (const [hooks, concurrency] of shapes) {
+    const { perSecond, server: ofServer, postgres, receiver: ofReceiver } = await throughput(hooks, concurrency);
+    const cost = [ofServer, postgres, ofReceiver].map((one) => number(one, 3));
+    rows.push([`${hooks}, ${concurrency} at once each`, number(perSecond, 0), ...cost]);
+    if (hooks === 1) verdicts.push(verdict(`to one, ${concurrency} at once`, perSecond, { least: 2000 }, "/s"));
+  }
+  const head = ["receivers", "deliveries/s", "server CPU ms each", "PostgreSQL", "receiver"];
+  return table(head, rows);
 }
 
 /** Events that wait already, from the first arrival to the last. */
-async function throughput(hooks: number, concurrency: number) {
-  const kind = `bulk${hooks}x${concurrency}`;
+async function throughput(hooks: number, concurrency: number, total = deliveries) {
+  const kind = `bulk${hooks}x${concurrency}x${total}`;
   const source = "Bench::Thing";
   const paths = Array.from({ length: hooks }, (_, n) => `/${kind}/${n}`);
   const made = await Promise.all(
     paths.map((path) => webhook(kind, path, { source_type: source, filter: null, concurrency })),
   );
-  const events = deliveries / hooks;
+  const events = total / hooks;
   const data = {
     id: "0198c5d2-7a1b-7c3d-8e4f-5a6b7c8d9e0f",
     created_at: new Date().toISOString(),
@@ -80,37 +107,53 @@ async function throughput(hooks: number, concurrency: number) {
     from generate_series(1, ${events}::integer) n`;
   await until(() => paths.every((path) => arrivals.get(path)?.length === events));
   const times = paths.flatMap((path) => arrivals.get(path) ?? []).map(({ at }) => at);
-  const seconds = (max(times) - min(times)) / 1000;
-  const milliseconds = (used: number) => ((used / deliveries) * 1000).toFixed(3);
-  const ofServer = milliseconds(cpuOf(server.pid) - before.server);
-  const ofPostgres = milliseconds(cpuOfPostgres(postgresPid) - before.postgres);
-  const ofReceiver = milliseconds(cpuOf(process.pid) - before.receiver);
-  rows.push(
-    [
-      `deliveries/s of ${events} events to ${hooks} webhook(s), ${concurrency} at once each`,
-      Math.round(deliveries / seconds).toLocaleString("en"),
-    ],
-    ["  processor ms per delivery: server, PostgreSQL, receiver", `${ofServer} + ${ofPostgres} + ${ofReceiver}`],
-  );
+  const milliseconds = (used: number) => (used / total) * 1000;
+  const measured = {
+    perSecond: (total / (max(times) - min(times))) * 1000,
+    server: milliseconds(cpuOf(server.pid) - before.server),
+    postgres: milliseconds(cpuOfPostgres(postgresPid) - before.postgres),
+    receiver: milliseconds(cpuOf(process.pid) - before.receiver),
+  };
   await Promise.all(made.map(remove));
+  return measured;
 }
 
-async function besideHanging() {
-  for (const hanging of [0, 1, 20]) {
-    const healthy = `/healthy${hanging}`;
-    const made = [await webhook("create", healthy)];
-    for (let n = 0; n < hanging; n++) made.push(await webhook("create", `/hang${hanging}/${n}`));
-    const start = performance.now();
-    const sent: Promise<unknown>[] = [];
-    for (let n = 0; n < 500; n++) {
-      await Bun.sleep(start + n * 20 - performance.now());
-      sent.push(changed(n));
-    }
-    await Promise.all(sent);
-    await until(() => arrivals.get(healthy)?.length === 500);
-    rows.push([`a healthy receiver beside ${hanging} that hang, 50 changes/s, p50 / p99`, latencies(healthy)]);
-    await Promise.all(made.map(remove));
+/** What a healthy receiver notices of others that hang, in turns with others that answer: these are as much work. */
+async function besideHanging(): Promise<string> {
+  const rows: string[][] = [];
+  for (const count of neighbours) {
+    const turns = [];
+    for (let round = 0; round < rounds; round++)
+      turns.push([await healthyBeside(count, `/fine${round}`), await healthyBeside(count, `/hang${round}`)] as const);
+    const middle = (value: (turn: (typeof turns)[number]) => number) => median(turns.map(value));
+    const answering = [middle(([fine]) => fine.p50), middle(([fine]) => fine.p99)];
+    const hanging = [middle(([, hang]) => hang.p50), middle(([, hang]) => hang.p99)];
+    rows.push([`${count}`, ...[...answering, ...hanging].map((one) => number(one, 1))]);
+    const ratio = middle(([fine, hang]) => hang.p50 / fine.p50);
+    const tail = middle(([fine, hang]) => hang.p99 / fine.p99);
+    verdicts.push(
+      verdict(`a healthy one beside ${count} that hang, p50 by that beside ${count} that answer`, ratio, { most: 1.5 }),
+      verdict(`the same, p99`, tail, { most: 2 }),
+    );
   }
+  const head = ["50 changes/s, others beside it", "answering: p50 ms", "p99 ms", "hanging: p50 ms", "p99 ms"];
+  return table(head, rows);
+}
+
+async function healthyBeside(count: number, path: string) {
+  const healthy = `/healthy${count}${path}`;
+  const made = [await webhook("create", healthy)];
+  for (let n = 0; n < count; n++) made.push(await webhook("create", `${path}/${count}/${n}`));
+  const start = performance.now();
+  const sent: Promise<unknown>[] = [];
+  for (let n = 0; n < roundChanges; n++) {
+    await Bun.sleep(start + n * 20 - performance.now());
+    sent.push(changed(n));
+  }
+  await Promise.all(sent);
+  await until(() => arrivals.get(healthy)?.length === roundChanges);
+  await Promise.all(made.map(remove));
+  return latencies(healthy);
 }
 
 async function changed(n: number) {
@@ -141,20 +184,26 @@ async function post(path: string, body: object) {
 }
 
 async function until(check: () => boolean) {
-  const end = performance.now() + 120_000;
+  const end = performance.now() + 60_000;
   while (!check()) {
-    if (performance.now() > end)
-      throw new Error(
-        `deliveries are missing: ${JSON.stringify([...arrivals].map(([path, all]) => [path, all.length]))} ${JSON.stringify([await sql`select count(*) from jobs`, await sql`select status, count(*), min(error), max(attempts), min(next_attempt_at) from webhook_deliveries group by 1`, await sql`select count(*), min(due_at), max(due_at), count(worker) as w, now() from webhook_queue`])}`,
-      );
+    if (performance.now() > end) throw new Error(`deliveries are missing: ${await missing()}`);
     await Bun.sleep(10);
   }
 }
 
-function latencies(path: string): string {
+async function missing(): Promise<string> {
+  const came = [...arrivals].map(([path, all]) => [path, all.length]);
+  const jobs = await sql`select count(*) from jobs`;
+  const logged = await sql`
+    select status, count(*), min(error), max(attempts), min(next_attempt_at) from webhook_deliveries group by 1`;
+  const queued = await sql`select count(*), min(due_at), max(due_at), count(worker) as held, now() from webhook_queue`;
+  return JSON.stringify({ came, jobs, logged, queued });
+}
+
+function latencies(path: string): { p50: number; p99: number } {
   const sorted = (arrivals.get(path) ?? []).map(({ at, changedAt }) => at - changedAt).toSorted((a, b) => a - b);
-  const at = (p: number) => (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * p))] ?? NaN).toFixed(1);
-  return `${at(0.5)} / ${at(0.99)} ms`;
+  const at = (p: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * p))] ?? NaN;
+  return { p50: at(0.5), p99: at(0.99) };
 }
 
 function max(values: readonly number[]): number {

@@ -6,6 +6,8 @@ export interface ArticlesQuery {
   readonly categories: readonly string[];
   readonly limit: number;
   readonly offset: number;
+  /** The list goes on at `?page=2`: `limit` articles each. */
+  readonly paginate: boolean;
   readonly sort: { readonly by: SortKey; readonly descending: boolean };
   /** Whether the block prints the whole text of the articles in its list. */
   readonly listsContent: boolean;
@@ -18,7 +20,7 @@ export type SortKey = (typeof sortKeys)[number];
 
 export type Attributes = Omit<ArticlesQuery, "listsContent" | "shows">;
 
-const known = ["category", "limit", "offset", "sort"];
+const known = ["category", "limit", "offset", "paginate", "sort"];
 const maxCategories = 50;
 
 /** Throws an Error that says what is wrong; the parser adds the place. */
@@ -40,9 +42,14 @@ export function parseAttributes(args: string): Attributes {
     throw new Error(
       `attributes of \`articles\` are literals, such as category="news" limit=10: not ${rest.slice(0, 60)}`,
     );
+  const paginate = given.has("paginate");
+  if (paginate && (given.has("limit") || given.has("offset")))
+    throw new Error("paginate says how many articles a page of the list has: without limit and offset");
+  const limit = paginate ? "paginate" : "limit";
   return {
     categories: categoriesOf(given.get("category")),
-    limit: wholeNumber("limit", given.get("limit"), 20, 1, 100),
+    paginate,
+    limit: wholeNumber(limit, given.get(limit), 20, 1, 100),
     offset: wholeNumber("offset", given.get("offset"), 0, 0, 10_000),
     sort: sortOf(given.get("sort") ?? "-published_at"),
   };

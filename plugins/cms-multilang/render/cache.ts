@@ -5,7 +5,7 @@
  */
 import type { Account, BaseContext } from "platform";
 import type { Sites } from "../changes.ts";
-import type { CategoryData, LayoutData, RenderStore, SiteData } from "../render-store.ts";
+import type { CategoryData, LayoutData, RenderStore, SiteData, SiteFound } from "../render-store.ts";
 import type { Domain } from "./addresses.ts";
 import { createHosts, type Host } from "./hosts.ts";
 
@@ -52,7 +52,7 @@ export function createSites({ ctx, store, account }: SiteCacheOptions): SiteCach
     load: async (key) => {
       const found = await store.site(Number(key));
       const owner = found && (await account(found.site.accountId));
-      return owner && newState(store, owner, found.site, found.domains);
+      return owner && newState(store, owner, found);
     },
   });
 
@@ -71,10 +71,10 @@ export function createSites({ ctx, store, account }: SiteCacheOptions): SiteCach
 }
 
 /** Layouts and categories are read once for a state: both end with it. */
-function newState(store: RenderStore, account: Account, site: SiteData, domains: readonly Domain[]): SiteState {
+function newState(store: RenderStore, account: Account, { site, domains, nextPublication }: SiteFound): SiteState {
   const layouts = new Map<number, Promise<LayoutData | undefined>>();
   let categories: Promise<readonly CategoryData[]> | undefined;
-  let publication: { readonly next: Date | null } | undefined;
+  let next = nextPublication;
   return {
     serial: ++serials,
     site,
@@ -88,9 +88,8 @@ function newState(store: RenderStore, account: Account, site: SiteData, domains:
     categories: () => (categories ??= forgetFailed(store.categories(site), () => (categories = undefined))),
     nextPublication: async () => {
       // What was the next one may have appeared.
-      const isPast = publication?.next && publication.next.getTime() <= Date.now();
-      if (!publication || isPast) publication = { next: await store.nextPublication(site) };
-      return publication.next;
+      if (next && next.getTime() <= Date.now()) next = await store.nextPublication(site);
+      return next;
     },
   };
 }

@@ -1,15 +1,19 @@
 /** What is answered on the hosts of sites: pages, redirects, the sitemap, and what is missing. CONTRACT 11. */
 import type { DoorRequest, HostDoor, Log, Reply } from "platform";
-import { isLocale, type Locale } from "../locales.ts";
+import type { Locale } from "../locales.ts";
 import type { ErrorKind, RenderStore } from "../render-store.ts";
 import { askedPath, pathAddress, type Domain } from "./addresses.ts";
 import type { SiteCache, SiteState } from "./cache.ts";
-import { TemplateFault, type Composer } from "./compose.ts";
+import type { Composer } from "./compose.ts";
 import type { SiteEngine } from "./engine.ts";
+import { TemplateFault } from "./fault.ts";
 import { choiceOf, type Finder, type FoundPage, type View } from "./find.ts";
+import { langOf } from "./locale.ts";
 import { createByteCache } from "./page-cache.ts";
+import { pageNumberOf } from "./pagination.ts";
 import { cacheControlOf, htmlType, movedTo, noStore, pageReply, plainPage, typeOf, unchanged } from "./replies.ts";
 import { createSitemap } from "./sitemap.ts";
+import type { ComposeInput } from "./system-values.ts";
 import { chooseVariant } from "./variant.ts";
 
 export interface DoorOptions {
@@ -34,6 +38,8 @@ interface Asked {
   readonly search: string;
   readonly query: URLSearchParams;
   readonly lang: Locale | undefined;
+  /** `?page=`, from 1. */
+  readonly page: number;
   readonly log: Log;
   readonly headOnly: boolean;
 }
@@ -46,6 +52,8 @@ interface Kept {
 
 interface Answer extends Kept {
   readonly shared: boolean;
+  /** Which part of a list it is, whatever was asked for: what has one part is kept once. */
+  readonly page: number;
 }
 
 /** A template that fails is not run again for every request. */
@@ -68,14 +76,18 @@ export function createDoor(options: DoorOptions): HostDoor {
 
   /** Kept answers, and one making for those who ask for the same at once. */
   const kept = async (asked: Asked, path: string, make: () => Promise<Answer | null>): Promise<Reply | null> => {
-    const key = keyOf(asked.state, asked.domain.id, asked.lang, path);
-    const known = valid(pages.get(key), now());
+    const known = valid(pages.get(keyOf(asked, asked.page, path)), now());
     if (known) return known.reply;
-    const own = `${key}?${asked.search}`;
+    const own = `${keyOf(asked, asked.page, path)}?${asked.search}`;
     const answer = making.get(own) ?? forgetWhenDone(making, own, make());
     const made = await answer;
-    if (made?.shared && made.until > now()) pages.put(key, made);
+    if (made?.shared && made.until > now()) pages.put(keyOf(asked, made.page, path), made);
     return made && made.reply;
+  };
+
+  const inputOf = (asked: Asked): ComposeInput => {
+    const { domain, query, page } = asked;
+    return { ...viewOf(asked), domain, scheme: scheme(), query, page };
   };
 
   const pageOf = async (asked: Asked, path: string): Promise<Answer | null> => {
@@ -84,13 +96,13 @@ export function createDoor(options: DoorOptions): HostDoor {
     if (!place) return null;
     if ("redirect" in place) {
       const reply = movedTo(pathAddress(place.redirect) + asked.search);
-      return { reply, shared: false, until: 0 };
+      return { reply, shared: false, until: 0, page: 1 };
     }
     found.put(asked, path, place);
-    const input = { ...view, domain: asked.domain, scheme: scheme(), query: asked.query };
-    const { text, locale, page, shared, until } = await composer.compose(input, place);
+    const { text, locale, page, pageNumber, shared, until } = await composer.compose(inputOf(asked), place);
     const cacheControl = shared ? cacheControlOf(page.cacheSeconds) : "private, no-cache";
-    return { reply: pageReply({ status: 200, text, type: typeOf(path), locale, cacheControl }), shared, until };
+    const reply = pageReply({ status: 200, text, type: typeOf(path), locale, cacheControl });
+    return { reply, shared, until, page: pageNumber };
   };
 
   const pageAt = async (asked: Asked, path: string): Promise<Answer | null> => {
@@ -106,7 +118,7 @@ export function createDoor(options: DoorOptions): HostDoor {
         error: error.message,
       });
       const reply = await errorPage(asked, "500");
-      return { reply, shared: true, until: now() + faultMs };
+      return { reply, shared: true, until: now() + faultMs, page: asked.page };
     }
   };
 
@@ -116,17 +128,16 @@ export function createDoor(options: DoorOptions): HostDoor {
     const plain = plainPage(kind);
     const made = await kept(asked, `\u0000${kind}`, async () => {
       const page = chooseVariant(await store.errorPages(asked.state.site, kind), choiceOf(view));
-      if (!page) return { reply: plain, shared: true, until: Infinity };
-      const input = { ...view, domain: asked.domain, scheme: scheme(), query: asked.query };
+      if (!page) return { reply: plain, shared: true, until: Infinity, page: 1 };
       try {
-        const composed = await composer.compose(input, await finder.complete(view, page));
-        const { text, locale, shared, until } = composed;
+        const composed = await composer.compose(inputOf(asked), await finder.complete(view, page));
+        const { text, locale, shared, until, pageNumber } = composed;
         const reply = pageReply({ status: Number(kind), text, type: htmlType, locale, cacheControl: noStore });
-        return { reply, shared, until };
+        return { reply, shared, until, page: pageNumber };
       } catch (error) {
         if (!(error instanceof TemplateFault)) throw error;
         asked.log.error("a site's error page failed", { site: asked.state.site.code, kind, error: error.message });
-        return { reply: plain, shared: true, until: now() + faultMs };
+        return { reply: plain, shared: true, until: now() + faultMs, page: 1 };
       }
     });
     return made ?? plain;
@@ -160,7 +171,7 @@ export function createDoor(options: DoorOptions): HostDoor {
       if (!asked) return null;
       const { pathname } = asked;
       // A path without a percent sign is kept as it is asked for: nothing to decode.
-      const key = keyOf(asked.state, asked.domain.id, asked.lang, pathname.slice(1));
+      const key = keyOf(asked, asked.page, pathname.slice(1));
       const known = pathname.includes("%") ? undefined : valid(pages.get(key), now());
       // What other routes answer here, and what nobody does, is asked for again and again too.
       if (!known && missing.has(asked.state, pathname)) return null;
@@ -179,8 +190,8 @@ export function createDoor(options: DoorOptions): HostDoor {
 }
 
 /** Never by the raw Host: a domain is one of ours. */
-function keyOf({ serial }: SiteState, domainId: number, lang: Locale | undefined, path: string): string {
-  return `${serial}/${domainId}/${lang ?? ""}/${path}`;
+function keyOf({ state, domain, lang }: Asked, page: number, path: string): string {
+  return `${state.serial}/${domain.id}/${lang ?? ""}/${page}/${path}`;
 }
 
 function valid(kept: Kept | undefined, now: number): Kept | undefined {
@@ -220,14 +231,14 @@ function viewOf({ state, domain, lang }: Asked): View {
   return { state, lang, domainLocale: domain.locale, preview: false, drafts: false };
 }
 
-function partsOf(url: string): Pick<Asked, "pathname" | "search" | "query" | "lang"> {
+function partsOf(url: string): Pick<Asked, "pathname" | "search" | "query" | "lang" | "page"> {
   const start = url.indexOf("/", url.indexOf("//") + 2);
   const whole = start < 0 ? "/" : url.slice(start);
   const mark = whole.indexOf("?");
-  if (mark < 0) return { pathname: whole, search: "", query: noQuery, lang: undefined };
+  if (mark < 0) return { pathname: whole, search: "", query: noQuery, lang: undefined, page: 1 };
   const query = new URLSearchParams(whole.slice(mark + 1));
-  const lang = query.get("lang");
-  return { pathname: whole.slice(0, mark), search: whole.slice(mark), query, lang: isLocale(lang) ? lang : undefined };
+  const [lang, page] = [langOf(query), pageNumberOf(query)];
+  return { pathname: whole.slice(0, mark), search: whole.slice(mark), query, lang, page };
 }
 
 function forgetWhenDone<T>(running: Map<string, Promise<T>>, key: string, work: Promise<T>): Promise<T> {

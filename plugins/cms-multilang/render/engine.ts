@@ -31,6 +31,13 @@ export interface SiteEngine {
 /** A page and its layout are one rendering each: together they end within 200 ms of processor time. */
 const limits = { steps: 60_000, memory: 4_000_000, outputChars: 2_000_000 };
 
+/** Of one template, and of a page with its layout and its paragraphs: to parse them takes about 100 ms. */
+export const maxTags = 20_000;
+
+export function tagsIn(source: string): number {
+  return source.match(/\{[{%]/g)?.length ?? 0;
+}
+
 export function createSiteEngine(clock: () => Date = () => new Date()): SiteEngine {
   let needs: Needs | undefined;
   let current: Rendering | undefined;
@@ -57,6 +64,8 @@ export function createSiteEngine(clock: () => Date = () => new Date()): SiteEngi
 
   const parse = (source: string): SiteTemplate => {
     const found: Needs = { blocks: [], paragraphs: new Set(), allParagraphs: false };
+    if (tagsIn(source) > maxTags)
+      throw new LiquidFault("limit", `a template holds at most ${maxTags} tags`, { line: 1, column: 1 }, undefined);
     needs = found;
     try {
       const template = liquid.parse(source);

@@ -15,6 +15,8 @@ export interface SiteRendering {
   readonly sites: Sites;
   readonly door: HostDoor;
   readonly routes: readonly Route[];
+  /** Once the server's own address is known. */
+  readonly warn: () => void;
 }
 
 export interface SiteRenderingOptions {
@@ -30,9 +32,31 @@ export async function createSiteRendering({ ctx, accounts }: SiteRenderingOption
   const finder = createFinder(store, engine);
   const composer = createComposer(store, engine);
   const scheme = () => (ctx.origin().startsWith("https:") ? "https:" : "http:");
+  const door = createDoor({ sites, store, engine, finder, composer, scheme });
+  const isOwn = ownHost(ctx.origin);
   return {
     sites,
-    door: createDoor({ sites, store, engine, finder, composer, scheme }),
+    // Were the account's own address a site's, nobody could sign in there to change it.
+    door: { ...door, find: (host) => (isOwn(host) ? undefined : door.find(host)) },
     routes: previewRoutes({ sites, store, finder, composer, scheme }),
+    warn() {
+      const { host } = new URL(ctx.origin());
+      const site = sites.find(host);
+      if (site)
+        ctx.log.warn("BASE_URL is a site's domain too: the account is served there, and the site is not", {
+          host,
+          site_id: site.siteId,
+        });
+    },
+  };
+}
+
+/** Every request asks. The address becomes known when the server listens. */
+function ownHost(origin: () => string): (host: string) => boolean {
+  let known = { origin: "", host: "" };
+  return (host) => {
+    const now = origin();
+    if (known.origin !== now) known = { origin: now, host: new URL(now).host };
+    return host === known.host;
   };
 }

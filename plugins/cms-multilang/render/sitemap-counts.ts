@@ -76,7 +76,7 @@ async function showingOf(store: RenderStore, engine: SiteEngine, state: SiteStat
   });
   return Promise.all(
     shown.map(async (one): Promise<Showing & Counted> => {
-      const { count, longest } = await store.countArticles(articlesOf(state, domain, one.page), one.categories);
+      const { count, longest } = await store.countArticles(articlesOf(state, domain, one.page), one.categories, null);
       return { ...one, count, longest: pathAddress(one.page.path).length + 1 + longest };
     }),
   );

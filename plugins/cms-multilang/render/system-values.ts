@@ -2,10 +2,12 @@
 import type { Locale } from "../locales.ts";
 import { errorKinds, type CategoryData } from "../render-store.ts";
 import { addressOf, domainFor, type Domain } from "./addresses.ts";
-import { joined, langSwitch, seoHead, seoOf } from "./alternates.ts";
+import { joined, langSwitch, seoHead, seoOf, type PageSeo } from "./alternates.ts";
+import type { Pagination } from "./article-lists.ts";
 import { localesOf, type Values } from "./fields.ts";
 import type { FoundPage, View } from "./find.ts";
 import { htmlLang } from "./locale.ts";
+import { numbered, paginateValues } from "./pagination.ts";
 import { addressesOf, articleTitles, articleValues, categoryValues, siteValues } from "./variables.ts";
 
 export interface ComposeInput extends View {
@@ -14,6 +16,8 @@ export interface ComposeInput extends View {
   /** `http:` or `https:`: that of `BASE_URL`. */
   readonly scheme: string;
   readonly query: URLSearchParams;
+  /** `?page=`: which part of a paginated list is asked for, from 1. */
+  readonly page: number;
 }
 
 export function systemValues(
@@ -21,6 +25,7 @@ export function systemValues(
   found: FoundPage,
   locale: Locale,
   categories: readonly CategoryData[],
+  pagination?: Pagination,
 ): Values {
   const { state, domain, preview } = input;
   const { page, article, category } = found;
@@ -33,12 +38,13 @@ export function systemValues(
     ...(domain && { domain: { name: domain.name, locale: domain.locale } }),
     ...(shown && { article: shown, overrides: articleTitles(shown) }),
     ...(category && { category: categoryValues(category, addressing) }),
-    ...(site.multilang && multilangValues(input, found, locale)),
+    ...(pagination && { paginate: paginateValues(pagination, addressing.addressOf, input.lang) }),
+    ...(site.multilang && multilangValues(input, found, locale, pagination?.page ?? 1)),
   };
 }
 
 /** SPEC 2.7: only with `multilang`. A preview and the page of an error have no addresses to tell search engines. */
-function multilangValues(input: ComposeInput, found: FoundPage, locale: Locale): Values {
+function multilangValues(input: ComposeInput, found: FoundPage, locale: Locale, part: number): Values {
   const { state, domain, scheme, preview } = input;
   const { page, article, category } = found;
   const { site, domains } = state;
@@ -48,7 +54,8 @@ function multilangValues(input: ComposeInput, found: FoundPage, locale: Locale):
   const speaks = (of: Locale) => !article?.locale || article.locale === of;
   const group = article?.locale ? [{ ...page, locale: article.locale }] : found.group;
   const place = { scheme, domains, site: site.locale };
-  const seo = seoOf(article?.locale ? { ...page, locale: article.locale } : page, locale, group, place, below);
+  const whole = seoOf(article?.locale ? { ...page, locale: article.locale } : page, locale, group, place, below);
+  const seo = part === 1 ? whole : ofPart(whole, part);
   const previewOf = addressesOf(site, true);
   const switches = langSwitch({
     page,
@@ -76,4 +83,9 @@ function multilangValues(input: ComposeInput, found: FoundPage, locale: Locale):
         seo_head: seoHead(seo),
       }),
   };
+}
+
+/** A later part of a list is an address of its own, and other languages need not have that part. */
+function ofPart({ canonicalUrl }: PageSeo, part: number): PageSeo {
+  return { canonicalUrl: canonicalUrl && numbered(canonicalUrl, part), alternates: [] };
 }

@@ -104,17 +104,21 @@ function* print(
 
 function articlesTag(ask: Ask): TagClass {
   return class extends Tag {
+    readonly #intro: readonly Template[];
     readonly #parts: ReadonlyMap<Part, Template[]>;
     readonly #query: ArticlesQuery;
 
     constructor(token: TagToken, rest: TopLevelToken[], liquid: Liquid, parser: TagParser) {
       super(token, rest, liquid);
       const attributes = parseAttributes(token.args);
-      const { parts, sources } = readParts(token, rest, parser);
+      const { intro, parts, sources } = readParts(token, rest, parser);
+      this.#intro = intro;
       this.#parts = parts;
       const listsContent = /\bcontent\b|\[/.test(sources.get("list") ?? "");
       this.#query = { ...attributes, listsContent, shows: parts.has("show") };
       const { blocks } = ask.needs();
+      if (attributes.paginate && blocks.some(({ paginate }) => paginate))
+        throw new Error("one `articles` block of a template may have paginate");
       if (blocks.push(this.#query) > maxBlocks)
         throw new Error(`a template holds at most ${maxBlocks} \`articles\` blocks`);
     }
@@ -129,6 +133,7 @@ function articlesTag(ask: Ask): TagClass {
         context.pop();
         return;
       }
+      yield renderer.renderTemplates([...this.#intro], context, emitter);
       const { articles } = result;
       if (articles.length === 0) {
         yield renderer.renderTemplates(this.#parts.get("empty") ?? [], context, emitter);
@@ -148,7 +153,9 @@ function articlesTag(ask: Ask): TagClass {
   };
 }
 
+/** What stands before the first part, such as `<ul>`, belongs to the list: it is printed once, before it. */
 function readParts(token: TagToken, rest: TopLevelToken[], parser: TagParser) {
+  const intro: Template[] = [];
   const parts = new Map<Part, Template[]>();
   const sources = new Map<Part, string>();
   let part: { name: Part; nodes: Template[]; begin: number } | undefined;
@@ -173,9 +180,7 @@ function readParts(token: TagToken, rest: TopLevelToken[], parser: TagParser) {
       stream.stop();
     })
     .on("template", (node: Template) => {
-      if (part) part.nodes.push(node);
-      else if (!isBlank(node))
-        throw new Error("in an `articles` block everything stands under {% list %}, {% empty %} or {% show %}");
+      (part?.nodes ?? intro).push(node);
     })
     .on("end", () => {
       throw new Error("`articles` is not closed by {% endarticles %} in the same branch");
@@ -187,10 +192,9 @@ function readParts(token: TagToken, rest: TopLevelToken[], parser: TagParser) {
   }
   stream.start();
   if (!parts.has("list") && !parts.has("show")) throw new Error("an `articles` block needs {% list %} or {% show %}");
-  return { parts, sources };
+  return { intro: intro.every(isBlank) ? [] : intro, parts, sources };
 }
 
-/** Blanks and comments may stand before the first part. */
 function isBlank({ token }: Template): boolean {
   const text = token.input.slice(token.begin, token.end);
   return text.trim() === "" || /^\{%-?\s*(?:comment\b|#)/.test(text);

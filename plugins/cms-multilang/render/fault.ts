@@ -1,0 +1,32 @@
+/** A template that fails as it is read or run. CONTRACT 11. */
+import { escapeHtml, LiquidFault } from "platform";
+
+/** Which template failed, and where. */
+export class TemplateFault extends Error {
+  readonly template: string;
+  readonly fault: LiquidFault;
+
+  constructor(template: string, fault: LiquidFault) {
+    super(`${template}, line ${fault.line}, column ${fault.column}: ${fault.message}`, { cause: fault });
+    this.name = "TemplateFault";
+    this.template = template;
+    this.fault = fault;
+  }
+}
+
+export function blaming<T>(template: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof LiquidFault) throw new TemplateFault(template, error);
+    throw error;
+  }
+}
+
+/** A page that says why there is none; only where that may be seen. */
+export function faultPage(fault: TemplateFault): string {
+  return `<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>The page cannot be shown</title>
+<h1>The page cannot be shown</h1><p>${escapeHtml(fault.message)}</p></html>
+`;
+}

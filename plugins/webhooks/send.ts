@@ -1,0 +1,48 @@
+/** Sends one delivery that this process holds, and sees to it that what came of it is written down. No SQL. */
+import { failpoint, type Log } from "platform";
+import type { Attempt, Outcome } from "./attempt.ts";
+import type { Held, Holding } from "./holding.ts";
+import type { ClaimedDelivery } from "./queue-store.ts";
+import type { Settled, Settler } from "./settle.ts";
+import type { Hook } from "./subscriptions.ts";
+
+export interface SendingOptions {
+  readonly attempt: Attempt;
+  readonly holding: Pick<Holding, "drop">;
+  readonly settler: Pick<Settler, "settle" | "release">;
+  readonly log: Log;
+  /** What follows from an attempt: status and time of the next one. */
+  readonly judge: (hook: Hook, delivery: ClaimedDelivery, outcome: Outcome) => Settled;
+  /** Told after an attempt was written down. */
+  readonly settled: (hook: Hook, outcome: Outcome) => Promise<void>;
+  readonly isStopped: () => boolean;
+}
+
+// The delivery itself waits as long as the receiver asks; the others of its webhook find out again.
+const maxPauseSeconds = 60;
+
+/** Resolves when the receiver has answered, not only when that is written. */
+export function createSending({ attempt, holding, settler, log, judge, settled, isStopped }: SendingOptions) {
+  const finish = async (hook: Hook, delivery: ClaimedDelivery, outcome: Outcome, mine: Held): Promise<void> => {
+    const written = await settler.settle(hook.row.accountId, delivery, judge(hook, delivery, outcome), outcome);
+    holding.drop(delivery.id, mine);
+    if (written)
+      await settled(hook, outcome).catch((error: unknown) => log.warn("a webhook's health was not noted", { error }));
+  };
+
+  return async (hook: Hook, delivery: ClaimedDelivery, mine: Held): Promise<void> => {
+    const { lane, controller } = mine;
+    try {
+      const outcome = await attempt(hook, delivery, controller.signal);
+      failpoint("webhooks.answered");
+      mine.settling = true;
+      lane.suspect = outcome.timedOut;
+      if (outcome.status === 429 || outcome.status === 503)
+        lane.pausedUntil = performance.now() + Math.min(outcome.retryAfterSeconds ?? 0, maxPauseSeconds) * 1000;
+      void finish(hook, delivery, outcome, mine);
+    } catch {
+      holding.drop(delivery.id); // the process stops, or another one has it now
+      if (isStopped()) settler.release(delivery.id);
+    }
+  };
+}
