@@ -64,6 +64,7 @@ export interface Arguments {
 
 /** Options that take no value, whatever word follows them: `site push demo --dry-run ./site`. */
 const flags: ReadonlySet<string> = new Set(["force", "dry-run", "delete", "help", "version"]);
+const short: Readonly<Record<string, string>> = { h: "help", v: "version" };
 
 /** `token create --user admin --name=cli --force` -> its words and options. */
 export function parseArguments(list: readonly string[]): Arguments {
@@ -75,7 +76,8 @@ export function parseArguments(list: readonly string[]): Arguments {
       words.push(word);
       continue;
     }
-    const [name = "", value] = word.replace(/^-{1,2}/, "").split(/=(.*)/s);
+    const [given = "", value] = word.replace(/^-{1,2}/, "").split(/=(.*)/s);
+    const name = (Object.hasOwn(short, given) && short[given]) || given;
     const next = list[at + 1];
     if (value !== undefined) options[name] = value;
     else if (next !== undefined && !next.startsWith("-") && !flags.has(name)) {

@@ -31,7 +31,9 @@ const door = definePlugin({
 
 let app: TestApp;
 beforeAll(async () => {
-  app = await startTestApp({ plugins: [...plugins.filter(({ name }) => name !== "cms-multilang"), door] });
+  app = await startTestApp({
+    plugins: [...plugins.filter(({ name }) => name !== "cms-multilang" && name !== "demo"), door],
+  });
   account = await app.service(accounts).defaultAccount();
 });
 afterAll(() => app.stop());

@@ -186,7 +186,7 @@ describe("the command line", () => {
     expect(careless.stderr).toContain(`plugin "greeter" does not declare its command "greet all"`);
   });
 
-  test.each(["version", "--version", "serve --version"])("%p tells the version", async (words) => {
+  test.each(["version", "--version", "-v", "serve --version"])("%p tells the version", async (words) => {
     const cwd = folderWith();
     const told = await run([...fromSource, ...words.split(" ")], { cwd });
     expect(told.stdout).toMatch(/^corestead \d+\.\d+\.\d+ /);

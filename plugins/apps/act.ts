@@ -1,13 +1,11 @@
 /** Actions: the only way from an app's page to the back end. SPEC 4.3, CONTRACT 9. No HTTP, no SQL. */
 import { invalid, notFound, type Caller } from "platform";
 import type { ActionState, Flows } from "../flows/api.ts";
-import type { RunStore } from "./run-store.ts";
 import type { AppMeta } from "./serving.ts";
 import type { Action } from "./store.ts";
 
 interface Needed {
   readonly flows: Flows;
-  readonly runs: RunStore;
 }
 
 export interface Act {
@@ -20,7 +18,7 @@ export interface Act {
 
 export type Acting = ReturnType<typeof createActing>;
 
-export function createActing({ flows, runs }: Needed) {
+export function createActing({ flows }: Needed) {
   return {
     /** Runs the action's flow and waits a second for its end. 422: too large parameters, or no such flow. */
     async run({ app, action, caller, owner }: Act, params: Readonly<Record<string, unknown>>): Promise<ActionState> {
@@ -28,9 +26,10 @@ export function createActing({ flows, runs }: Needed) {
       const { accountId, id: appId } = app;
       const { flow_code: flowCode, action: name } = action;
       const scope = scopeOf({ appId, name, caller });
-      const state = await flows.runAction({ accountId, flowCode, input: params, scope });
+      // With the process, in one write: nobody else is told how it ends.
+      const origin = { app_id: appId, action: name, owner };
+      const state = await flows.runAction({ accountId, flowCode, input: params, scope, origin });
       if (!state) throw invalid({ flow_code: [`there is no active flow ${flowCode}`] });
-      await runs.insert({ processId: state.flow_process_id, accountId, appId, action: name, flowCode, owner });
       return state;
     },
 
@@ -39,9 +38,10 @@ export function createActing({ flows, runs }: Needed) {
       { app, action, owner }: Pick<Act, "app" | "action" | "owner">,
       { processId, waitSeconds, signal }: { processId: string; waitSeconds: number; signal: AbortSignal },
     ): Promise<ActionState> {
-      const run = await runs.find(app.accountId, processId);
-      const isOurs = run?.appId === app.id && run.action === action.action;
-      if (!run || !isOurs || (run.owner !== null && run.owner !== owner)) throw notFound(noProcess);
+      const run = await flows.originOf({ accountId: app.accountId, processId });
+      const { app_id: appId, action: name, owner: starter } = run?.origin ?? {};
+      const isOurs = appId === app.id && name === action.action && (starter === null || starter === owner);
+      if (!run || !isOurs) throw notFound(noProcess);
       // By the flow that it was started with: the action may name another one since.
       const asked = { accountId: app.accountId, flowCode: run.flowCode, processId, waitSeconds, signal };
       const state = await flows.actionStatus(asked);

@@ -11,6 +11,7 @@ import { createCompiler } from "./compile.ts";
 import { createEmbedStore } from "./embed-store.ts";
 import { embedRoutes } from "./embed-routes.ts";
 import migration from "./migrations/001_apps.sql" with { type: "text" };
+import withoutRuns from "./migrations/002_runs.sql" with { type: "text" };
 import { pageRoutes } from "./page-routes.ts";
 import { previewRoutes } from "./preview-routes.ts";
 import { createPreviewStore } from "./preview-store.ts";
@@ -24,7 +25,6 @@ import appsReactApi from "./prompts/apps_react_api.md" with { type: "text" };
 import appsSvelteApi from "./prompts/apps_svelte_api.md" with { type: "text" };
 import appsVueApi from "./prompts/apps_vue_api.md" with { type: "text" };
 import { appExample, appRoutes } from "./routes.ts";
-import { createRunStore } from "./run-store.ts";
 import { runtimeRoutes } from "./runtime-routes.ts";
 import { loadRuntimes } from "./runtimes.ts";
 import { createService } from "./service.ts";
@@ -37,7 +37,6 @@ import { versionRoutes } from "./version-routes.ts";
 import { createWriting } from "./write.ts";
 
 const windowSeconds = 10;
-const keepRunsDays = 30;
 
 /** Web apps: compiled, sandboxed and served. SPEC 2.3 and 4.3, CONTRACT 10. */
 export default definePlugin({
@@ -52,7 +51,10 @@ export default definePlugin({
       { min: 1, max: 1e9 },
     ),
   },
-  migrations: [{ name: "001_apps", sql: migration }],
+  migrations: [
+    { name: "001_apps", sql: migration },
+    { name: "002_runs", sql: withoutRuns },
+  ],
   privileges: [{ name: "apps", doc: "make and change web apps", roles: ["manager", "user"] }],
   models: [{ name: "Core::App", sample: appExample }],
   prompts: {
@@ -72,12 +74,11 @@ export default definePlugin({
     const runtimes = await loadRuntimes();
     const compiler = createCompiler(ctx, runtimes);
     const store = createAppStore(ctx.sql);
-    const runs = createRunStore(ctx.sql);
     const previewStore = createPreviewStore(ctx.sql);
     const serving = createServing({ ctx, store, compiler, tokens: createAppTokens(ctx.secrets) });
     const writing = createWriting({ ctx, store, compiler, forget: serving.changed });
     const previews = createPreviews({ ctx, store, previews: previewStore, writing });
-    const acting = createActing({ flows: running, runs });
+    const acting = createActing({ flows: running });
     ctx.services.tokens.acceptCredential(appTokenPrefix, serving.verify);
 
     const limit = ctx.config.rateLimitActions;
@@ -99,16 +100,7 @@ export default definePlugin({
         ...pageRoutes({ runtimes, serving, findPreview: previews.find, accounts: people, databases }),
         ...runtimeRoutes(runtimes),
       ],
-      schedules: [
-        {
-          id: "apps.prune",
-          cron: "41 * * * *",
-          run: async () => {
-            await previewStore.prune();
-            await runs.prune(keepRunsDays);
-          },
-        },
-      ],
+      schedules: [{ id: "apps.prune", cron: "41 * * * *", run: () => previewStore.prune() }],
       stop: compiler.stop,
     };
   },

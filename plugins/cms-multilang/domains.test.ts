@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { otherAccount, startTestApp, type TestApp } from "../../tests/harness.ts";
+import { eventually, otherAccount, startTestApp, type TestApp } from "../../tests/harness.ts";
 
 let app: TestApp;
 beforeAll(async () => {
@@ -126,4 +126,21 @@ test("a domain with a port is addressed as it is, or percent-encoded", async () 
   await add(site, "Port.test:8080");
   for (const ref of ["port.test:8080", "port.test%3A8080", "PORT.test:8080"])
     expect((await app.get(`/cms/domains/${ref}.json`)).json.name).toBe("port.test:8080");
+});
+
+test("a site on the account's own address is not served there, and the log says so", async () => {
+  const site = await newSite();
+  expect((await add(site, "both.test")).status).toBe(201);
+  await app.post("/cms/pages.json", {
+    page: { code: "home", path: "", site_code: site, name: "Home", content: "home" },
+  });
+  const at = (server: TestApp, host: string) =>
+    server.request("GET", "/", undefined, { token: null, headers: { host } });
+  expect((await at(app, "both.test")).text).toBe("home");
+  expect((await at(app, "Both.test.:80")).text).toBe("home");
+  const moved = await startTestApp({ target: app.target, env: { BASE_URL: "https://both.test" } });
+  expect((await at(moved, "both.test")).text).not.toBe("home");
+  expect((await moved.get("/cms/sites.json", { headers: { host: "both.test" } })).status).toBe(200);
+  await eventually(() => moved.logged.join().includes("BASE_URL is a site's domain too"));
+  await moved.stop();
 });

@@ -105,44 +105,6 @@ export function createRenderStore(sql: Sql) {
       'htmlDescription', m.html_description, 'htmlKeywords', m.html_keywords) end as master`;
   const fromPages = sql`
     from cms_pages p left join cms_pages m on m.account_id = p.account_id and m.id = p.based_on_page_id`;
-  const articleColumns = sql`
-    a.id, a.site_id, a.code, a.category_id, a.locale, a.path, a.title, a.lead, a.fields, a.html_title,
-    a.html_description, a.published_at, a.active, a.created_at, a.updated_at,
-    (select coalesce(json_agg(x.category_id order by x.position), '[]')
-     from cms_article_categories x where x.article_id = a.id) as more_category_ids`;
-
-  const articlesWhere = ({ site, locale, drafts }: ArticlesOf, categories: Categories, within: number | null) => sql`
-    a.account_id = ${site.accountId} and a.site_id = ${site.id}
-    ${drafts ? sql`` : sql`and a.active and (a.published_at is null or a.published_at <= now())`}
-    ${locale === null ? sql`` : sql`and (a.locale = ${locale} or a.locale is null)`}
-    ${categories === null ? sql`` : inCategories(categories)} ${within === null ? sql`` : inCategories([within])}`;
-  const inCategories = (ids: readonly number[]) => sql`
-    and (a.category_id = any(${ids}::bigint[])
-      or a.id in (select article_id from cms_article_categories where category_id = any(${ids}::bigint[])))`;
-  const eligible = (alias: ReturnType<typeof sql>, locale: Locale | null) => sql`
-    ${alias}.active and ${alias}.kind <> all(${errorKinds}::text[])
-    ${locale === null ? sql`` : sql`and (${alias}.locale = ${locale} or ${alias}.locale is null)`}`;
-  /** As the router looks a path up on a domain without a locale: no locale first, then in the order of the locales. */
-  const rank = (alias: ReturnType<typeof sql>) =>
-    sql`(coalesce(array_position(${[...locales]}::text[], ${alias}.locale), 0), ${alias}.id)`;
-  /** SPEC A.6, each address once: at one path the page of the locale comes first, else the one that is served there. */
-  const listed = (locale: Locale | null) => sql`
-    ${eligible(sql`p`, locale)} and not exists (
-      select 1 from cms_pages o where o.site_id = p.site_id and o.path = p.path and o.id <> p.id
-        and ${eligible(sql`o`, locale)} and ${locale === null ? sql`${rank(sql`o`)} < ${rank(sql`p`)}` : sql`p.locale is null`})`;
-  const nextPublication = (accountId: ReturnType<typeof sql>, siteId: ReturnType<typeof sql>) => sql`
-    select min(published_at) as at from cms_articles
-    where account_id = ${accountId} and site_id = ${siteId} and active and published_at > now()`;
-  /** At most so many characters a path takes in an address in XML: `%C4`, `&amp;`. */
-  const encoded = (path: ReturnType<typeof sql>) =>
-    sql`octet_length(${path}) * case when ${path} ~ '^[-A-Za-z0-9._~/]*$' then 1 else 5 end`;
-  const order: Record<SortKey, ReturnType<typeof sql>> = {
-    published_at: sql`coalesce(a.published_at, a.created_at)`,
-    created_at: sql`a.created_at`,
-    updated_at: sql`a.updated_at`,
-    title: sql`a.title`,
-    path: sql`a.path`,
-  };
 
   return {
     async hosts(): Promise<HostData[]> {
@@ -155,7 +117,7 @@ export function createRenderStore(sql: Sql) {
           (select coalesce(json_agg(json_build_object(
               'id', d.id, 'name', d.name, 'locale', d.locale, 'isPrimary', d.is_primary) order by d.id), '[]')
            from cms_domains d where d.account_id = s.account_id and d.site_id = s.id) as domains,
-          (${nextPublication(sql`s.account_id`, sql`s.id`)}) as next_publication
+          (${nextPublicationOf(sql, sql`s.account_id`, sql`s.id`)}) as next_publication
         from cms_sites s where s.id = ${id}`;
       if (!row) return undefined;
       const { domains, nextPublication: next, ...site } = row;
@@ -223,23 +185,6 @@ export function createRenderStore(sql: Sql) {
       return groups;
     },
 
-    /** The other pages that have the same master, or the same path, as one of these. */
-    async related({ accountId, id }: SiteData, pages: readonly Variant[]): Promise<Variant[]> {
-      const columns = sql`o.id, o.path, o.locale, o.based_on_page_id`;
-      const where = sql`o.account_id = ${accountId} and o.site_id = ${id} and o.id <> g.id and o.active
-        and o.kind <> all(${errorKinds}::text[])`;
-      return sql<Variant[]>`
-        with given as (
-          select * from unnest(
-            ${pages.map((page) => page.id)}::bigint[], ${pages.map(rootOf)}::bigint[],
-            ${pages.map(({ path }) => path)}::text[]) as g (id, root, path))
-        select ${columns} from given g join cms_pages o on o.id = g.root where g.root <> g.id and ${where}
-        union all
-        select ${columns} from given g join cms_pages o on o.based_on_page_id = g.root where ${where}
-        union all
-        select ${columns} from given g join cms_pages o on o.path = g.path where ${where}`;
-    },
-
     async layout({ accountId, id }: SiteData, layoutId: number): Promise<LayoutData | undefined> {
       const [row] = await sql<LayoutData[]>`
         select id, code, name, content, fields from cms_layouts
@@ -264,83 +209,7 @@ export function createRenderStore(sql: Sql) {
         where account_id = ${accountId} and site_id = ${id} order by id limit 10000`;
     },
 
-    /** `within`: only those that are in this category too. */
-    async articles(of: ArticlesOf, query: ArticlesQuery, categories: Categories, within: number | null) {
-      const { by, descending } = query.sort;
-      const direction = descending ? sql`desc` : sql`asc`;
-      const rows = await sql<ArticleResult[]>`
-        select ${articleColumns}, ${query.listsContent ? sql`a.content` : sql`'' as content`}
-        from cms_articles a where ${articlesWhere(of, categories, within)}
-        order by ${order[by]} ${direction}, a.id ${direction} limit ${query.limit} offset ${query.offset}`;
-      return rows.map(withCategories);
-    },
-
-    async articlesAt(of: ArticlesOf, path: string): Promise<ArticleData[]> {
-      const rows = await sql<ArticleResult[]>`
-        select ${articleColumns}, a.content from cms_articles a
-        where ${articlesWhere(of, null, null)} and a.path = ${path} order by a.id limit ${maxPagesAtOnce}`;
-      return rows.map(withCategories);
-    },
-
-    /** How many addresses of pages a domain of this locale (null = without one) has in its sitemap. */
-    async countListed({ accountId, id }: SiteData, locale: Locale | null): Promise<Counted> {
-      const [row] = await sql<Counted[]>`
-        select count(*) as count, coalesce(max(${encoded(sql`p.path`)}), 0) as longest from cms_pages p
-        where p.account_id = ${accountId} and p.site_id = ${id} and ${listed(locale)}`;
-      return row ?? nothing;
-    },
-
-    /** In which locales the site has pages. */
-    async pageLocales({ accountId, id }: SiteData): Promise<(Locale | null)[]> {
-      const rows = await sql<{ locale: Locale | null }[]>`
-        select distinct locale from cms_pages where account_id = ${accountId} and site_id = ${id}`;
-      return rows.map(({ locale }) => locale);
-    },
-
-    /** One page of that list, after `after` and `skip` further ones. */
-    async listedPages({ accountId, id }: SiteData, locale: Locale | null, { after, skip, limit }: Batch) {
-      return sql<ListedPage[]>`
-        select p.id, p.path, p.locale, p.based_on_page_id, p.position, greatest(p.updated_at, m.updated_at) as updated_at
-        ${fromPages}
-        where p.account_id = ${accountId} and p.site_id = ${id} and ${listed(locale)}
-          ${after === null ? sql`` : sql`and (p.position, p.id) > (${after.position}, ${after.id})`}
-        order by p.position, p.id limit ${limit} offset ${skip}`;
-    },
-
-    /** Pages of that list that may show articles. */
-    async showingPages({ accountId, id }: SiteData, locale: Locale | null): Promise<PageData[]> {
-      return sql<PageData[]>`
-        select ${pageColumns} ${fromPages}
-        where p.account_id = ${accountId} and p.site_id = ${id} and ${listed(locale)}
-          and coalesce(nullif(btrim(p.content), ''), m.content) like '%articles%'
-        order by p.position, p.id limit 500`;
-    },
-
-    async countArticles(of: ArticlesOf, categories: Categories, within: number | null): Promise<Counted> {
-      const [row] = await sql<Counted[]>`
-        select count(*) as count, coalesce(max(${encoded(sql`a.path`)}), 0) as longest from cms_articles a
-        where ${articlesWhere(of, categories, within)}`;
-      return row ?? nothing;
-    },
-
-    async listedArticles(of: ArticlesOf, categories: Categories, { after, skip, limit }: Batch) {
-      return sql<ListedArticle[]>`
-        select a.id, a.path, a.locale, a.updated_at from cms_articles a
-        where ${articlesWhere(of, categories, null)} ${after === null ? sql`` : sql`and a.id > ${after.id}`}
-        order by a.id limit ${limit} offset ${skip}`;
-    },
-
-    /** When the next article of the site is to appear. */
-    async nextPublication({ accountId, id }: SiteData): Promise<Date | null> {
-      const [row] = await sql<{ at: Date | null }[]>`${nextPublication(sql`${accountId}`, sql`${id}`)}`;
-      return row?.at ?? null;
-    },
+    ...articleQueries(sql),
+    ...sitemapQueries(sql, { pageColumns, fromPages }),
   };
-}
-
-type ArticleResult = Omit<ArticleData, "categoryIds"> & { readonly moreCategoryIds: readonly number[] };
-
-function withCategories({ moreCategoryIds, ...article }: ArticleResult): ArticleData {
-  const main = article.categoryId === null ? [] : [article.categoryId];
-  return { ...article, categoryIds: [...main, ...moreCategoryIds.filter((id) => id !== article.categoryId)] };
 }

@@ -4,6 +4,7 @@ import type { Flows } from "./api.ts";
 import type { FlowStore } from "./flow-store.ts";
 import type { Managing } from "./manage.ts";
 import type { Processes } from "./processes.ts";
+import type { ProcessStore } from "./process-store.ts";
 import { createPut } from "./put.ts";
 import { toAction } from "./show.ts";
 import type { Waiting } from "./waiting.ts";
@@ -12,6 +13,7 @@ interface Needed {
   readonly store: FlowStore;
   readonly managing: Managing;
   readonly processes: Processes;
+  readonly processStore: ProcessStore;
   readonly waiting: Waiting;
   readonly connectors: Connectors;
 }
@@ -19,7 +21,7 @@ interface Needed {
 const actionWaitMs = 1000;
 const mostWaitSeconds = 25;
 
-export function createActions({ store, managing, processes, waiting, connectors }: Needed): Flows {
+export function createActions({ store, managing, processes, processStore, waiting, connectors }: Needed): Flows {
   return {
     putFlow: createPut(store, managing),
     flowExists: managing.exists,
@@ -27,13 +29,15 @@ export function createActions({ store, managing, processes, waiting, connectors 
     connectorExists: connectors.exists,
     callConnectorForEvent: connectors.callForEvent,
 
-    async runAction({ accountId, flowCode, input, scope, waitMs = actionWaitMs }) {
-      const started = await processes.start({ accountId, code: flowCode, input, scope });
+    async runAction({ accountId, flowCode, input, scope, origin, waitMs = actionWaitMs }) {
+      const started = await processes.start({ accountId, code: flowCode, input, scope, origin });
       if (!started) return undefined;
       const { process } = started;
       if (process.status !== "pending") return toAction(process);
       return toAction((await waiting.wait({ accountId, id: process.id, ms: waitMs, fresh: true })) ?? process);
     },
+
+    originOf: ({ accountId, processId }) => processStore.origin(accountId, processId),
 
     async actionStatus({ accountId, flowCode, processId, waitSeconds = 0, signal }) {
       const ms = Math.min(Math.max(waitSeconds, 0), mostWaitSeconds) * 1000;

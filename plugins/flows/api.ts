@@ -12,12 +12,17 @@ export interface ActionState {
   readonly error: string | null;
 }
 
+/** What the starter of a process wants to know of it later. */
+export type Origin = Readonly<Record<string, unknown>>;
+
 export interface StartFlow {
   readonly accountId: number;
   readonly code: string;
   readonly input: Readonly<Record<string, unknown>>;
   /** Further names that the program finds: they are no part of its input. */
   readonly scope?: Readonly<Record<string, unknown>> | undefined;
+  /** Kept with the process for `originOf`; JSON, and shown to nobody. */
+  readonly origin?: Origin | undefined;
   /** Starts it with this transaction: after its commit, or never. */
   readonly tx?: Tx | undefined;
 }
@@ -57,8 +62,14 @@ export interface Flows {
     readonly flowCode: string;
     readonly input: Readonly<Record<string, unknown>>;
     readonly scope?: StartFlow["scope"];
+    readonly origin?: StartFlow["origin"];
     readonly waitMs?: number | undefined;
   }): Promise<ActionState | undefined>;
+  /** Of a process: the flow it was started with, and its origin. Undefined where there is none. */
+  originOf(process: {
+    readonly accountId: number;
+    readonly processId: string;
+  }): Promise<{ readonly flowCode: string; readonly origin: Origin } | undefined>;
   /** The state of a process that this flow has started, after at most `waitSeconds` (25 at most). */
   actionStatus(action: {
     readonly accountId: number;

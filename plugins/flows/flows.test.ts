@@ -518,6 +518,20 @@ test("an action answers within its time or pending, and its status can be waited
   expect(await service.runAction({ accountId, flowCode: "nobody", input: {} })).toBeUndefined();
 });
 
+test("what its starter stored with a process comes back to the starter alone", async () => {
+  const service = app.service(flows);
+  const code = await flow([{ type: "return", value: "{{ x }}" }]);
+  const origin = { app_id: "a", owner: null, list: ["ż\0", 1] };
+  const processId =
+    (await service.runAction({ accountId: 1, flowCode: code, input: {}, origin }))?.flow_process_id ?? "";
+  expect(await service.originOf({ accountId: 1, processId })).toEqual({ flowCode: code, origin });
+  expect(await service.originOf({ accountId: 2, processId })).toBeUndefined();
+  const shown = await app.get(`/connect/flow_processes/${processId}.json`);
+  expect(shown.text).not.toContain("app_id");
+  const { flow_process_id: plain } = (await app.post(`/connect/flows/${code}/run.json`, {})).json;
+  expect(await service.originOf({ accountId: 1, processId: plain })).toEqual({ flowCode: code, origin: {} });
+});
+
 test("two servers on one database run each process once, and each can wait for the other's", async () => {
   const second = await startTestApp({ target: app.target, plugins: [...plugins, follower] });
   const code = await flow([

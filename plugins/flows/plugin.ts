@@ -8,6 +8,7 @@ import { flowRoutes } from "./flow-routes.ts";
 import { createFlowStore } from "./flow-store.ts";
 import { createManaging } from "./manage.ts";
 import migration from "./migrations/001_flows.sql" with { type: "text" };
+import origins from "./migrations/002_origin.sql" with { type: "text" };
 import instructions from "./prompts/flows_api.md" with { type: "text" };
 import { processExample, processRoutes } from "./process-routes.ts";
 import { createProcessStore } from "./process-store.ts";
@@ -39,7 +40,10 @@ export default definePlugin({
       },
     ),
   },
-  migrations: [{ name: "001_flows", sql: migration }],
+  migrations: [
+    { name: "001_flows", sql: migration },
+    { name: "002_origin", sql: origins },
+  ],
   prompts: { "flows_api.md": instructions },
   models: [{ name: processModel, kinds: ["finished", "error"], sample }],
 
@@ -72,7 +76,14 @@ export default definePlugin({
       ],
       handlers: processes.handlers,
       schedules: [{ id: "flows.prune", cron: "41 * * * *", run: prune }],
-      service: createActions({ store: flowStore, managing, processes, waiting, connectors: calling }),
+      service: createActions({
+        store: flowStore,
+        managing,
+        processes,
+        processStore: store,
+        waiting,
+        connectors: calling,
+      }),
     };
   },
 });

@@ -1,5 +1,6 @@
 /** All SQL about flow processes. A write names the fence that the writer holds, and does nothing where it is another's. */
 import type { Page, Queryable, Sql, Tx } from "platform";
+import type { Origin } from "./api.ts";
 import type { Cursor, Memory, StepRecord } from "./state.ts";
 
 export type ProcessStatus = "pending" | "finished" | "error";
@@ -44,6 +45,7 @@ export interface NewProcess {
   readonly cursor: string | null;
   readonly memory: string | null;
   readonly steps: string;
+  readonly origin: string | null;
   readonly createdAt: Date;
   readonly finishedAt: Date | null;
 }
@@ -81,17 +83,18 @@ export function createProcessStore(sql: Sql) {
     async insert(rows: readonly NewProcess[], on: Queryable = sql): Promise<void> {
       await on`
         insert into flow_processes (account_id, id, flow_code, program_id, status, input, data, error, cursor, memory,
-          steps, created_at, finished_at)
+          steps, origin, created_at, finished_at)
         select n.account_id, n.id, n.flow_code, n.program_id, n.status, n.input::json, n.data::json, n.error,
-          n.cursor::json, n.memory::json, n.steps::json, n.created_at, n.finished_at
+          n.cursor::json, n.memory::json, n.steps::json, n.origin::json, n.created_at, n.finished_at
         from unnest(${rows.map((r) => r.accountId)}::bigint[], ${rows.map((r) => r.id)}::uuid[],
           ${rows.map((r) => r.flowCode)}::text[], ${rows.map((r) => r.programId)}::bigint[],
           ${rows.map((r) => r.status)}::text[], ${rows.map((r) => r.input)}::text[], ${rows.map((r) => r.data)}::text[],
           ${rows.map((r) => r.error)}::text[], ${rows.map((r) => r.cursor)}::text[], ${rows.map((r) => r.memory)}::text[],
-          ${rows.map((r) => r.steps)}::text[], ${rows.map((r) => r.createdAt.toISOString())}::text[]::timestamptz[],
+          ${rows.map((r) => r.steps)}::text[], ${rows.map((r) => r.origin)}::text[],
+          ${rows.map((r) => r.createdAt.toISOString())}::text[]::timestamptz[],
           ${rows.map((r) => r.finishedAt?.toISOString() ?? null)}::text[]::timestamptz[]
-        ) as n (account_id, id, flow_code, program_id, status, input, data, error, cursor, memory, steps, created_at,
-          finished_at)`;
+        ) as n (account_id, id, flow_code, program_id, status, input, data, error, cursor, memory, steps, origin,
+          created_at, finished_at)`;
     },
 
     /**
@@ -138,6 +141,12 @@ export function createProcessStore(sql: Sql) {
             where s.account_id = p.account_id and s.process_id = p.id) as further
         from flow_processes p where p.account_id = ${accountId} and p.id = ${id}`;
       return row;
+    },
+
+    async origin(accountId: number, id: string): Promise<{ flowCode: string; origin: Origin } | undefined> {
+      const [row] = await sql<{ flowCode: string; origin: Origin | null }[]>`
+        select flow_code, origin from flow_processes where account_id = ${accountId} and id = ${id}`;
+      return row && { flowCode: row.flowCode, origin: row.origin ?? {} };
     },
 
     async state(accountId: number, id: string): Promise<ProcessRow | undefined> {

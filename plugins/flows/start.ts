@@ -60,7 +60,7 @@ export function createStart(needed: Needed, told: Told) {
 async function runAtOnce(
   needed: Needed,
   { code: flowCode, programId, program }: CurrentFlow,
-  { accountId, input, scope }: StartFlow,
+  { accountId, input, scope, origin }: StartFlow,
 ): Promise<Prepared> {
   const id = uuidv7();
   const state = newState(flowCode, programId, input, scope);
@@ -80,6 +80,7 @@ async function runAtOnce(
     cursor: cursor && JSON.stringify(cursor),
     memory,
     steps: JSON.stringify(steps),
+    origin: origin ? JSON.stringify(origin) : null,
   };
   return { process, steps, cursor, written, until: end.kind === "suspended" ? end.until : undefined };
 }

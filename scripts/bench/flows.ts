@@ -63,7 +63,7 @@ const others = {
 
 await measure(flow, 16, warmUpSeconds);
 for (const side of [five, one]) await measure(side, 16, 2);
-const beside = [];
+const beside: { connections: number; turns: [flow: Round, five: Round, one: Round][] }[] = [];
 for (const connections of [1, 16]) {
   const turns: [flow: Round, five: Round, one: Round][] = [];
   for (let round = 0; round < rounds; round++) {
@@ -148,10 +148,10 @@ async function measure(side: Side, connections: number, lasting: number): Promis
 function report(): string {
   const head = ["connections", "requests/s", "p50 ms", "p99 ms", "server CPU ms", "PostgreSQL CPU ms"];
   const cells = (connections: number, turns: readonly Round[]) => {
-    const of = (value: (round: Round) => number, digits: number) => number(median(turns.map(value)), digits);
-    const latencies = [of(({ p50 }) => p50, 2), of(({ p99 }) => p99, 2)];
-    const cost = [of((round) => round.server, 3), of((round) => round.postgres, 3)];
-    return [`${connections}`, of(({ perSecond }) => perSecond, 0), ...latencies, ...cost];
+    const middle = (value: (round: Round) => number, digits: number) => number(median(turns.map(value)), digits);
+    const latencies = [middle(({ p50 }) => p50, 2), middle(({ p99 }) => p99, 2)];
+    const cost = [middle((round) => round.server, 3), middle((round) => round.postgres, 3)];
+    return [`${connections}`, middle(({ perSecond }) => perSecond, 0), ...latencies, ...cost];
   };
   const sides = ["five steps, Corestead", "by hand, five statements", "by hand, one statement"];
   const rows = beside.flatMap(({ connections, turns }) =>

@@ -122,9 +122,9 @@ async function throughput(hooks: number, concurrency: number, total = deliveries
 async function besideHanging(): Promise<string> {
   const rows: string[][] = [];
   for (const count of neighbours) {
-    const turns = [];
+    const turns: [fine: Latencies, hang: Latencies][] = [];
     for (let round = 0; round < rounds; round++)
-      turns.push([await healthyBeside(count, `/fine${round}`), await healthyBeside(count, `/hang${round}`)] as const);
+      turns.push([await healthyBeside(count, `/fine${round}`), await healthyBeside(count, `/hang${round}`)]);
     const middle = (value: (turn: (typeof turns)[number]) => number) => median(turns.map(value));
     const answering = [middle(([fine]) => fine.p50), middle(([fine]) => fine.p99)];
     const hanging = [middle(([, hang]) => hang.p50), middle(([, hang]) => hang.p99)];
@@ -200,7 +200,12 @@ async function missing(): Promise<string> {
   return JSON.stringify({ came, jobs, logged, queued });
 }
 
-function latencies(path: string): { p50: number; p99: number } {
+interface Latencies {
+  readonly p50: number;
+  readonly p99: number;
+}
+
+function latencies(path: string): Latencies {
   const sorted = (arrivals.get(path) ?? []).map(({ at, changedAt }) => at - changedAt).toSorted((a, b) => a - b);
   const at = (p: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * p))] ?? NaN;
   return { p50: at(0.5), p99: at(0.99) };

@@ -101,6 +101,16 @@ describe("a list of articles", () => {
     expect((await at("blog.pl", "/offset")).text).toBe("1/2A4,2/2A3");
   });
 
+  test("what stands before its first part is printed once, whether there are articles or not", async () => {
+    const content = (category: string) =>
+      `{% articles category="${category}" limit=2 %}<ul>{% list %}<li>{{ article.title }}{% empty %}none{% show %}{{ article.title }}{% endarticles %}`;
+    await make.page({ code: "intro", path: "intro", site_code: "blog", content: content("news") });
+    expect((await at("blog.pl", "/intro")).text).toBe("<ul><li>A7<li>A1");
+    expect((await at("blog.pl", "/intro/a1")).text).toBe("A1");
+    await make.change("page", "intro", { content: content("unknown") });
+    expect((await at("blog.pl", "/intro")).text).toBe("<ul>none");
+  });
+
   test("several in one page, in its layout and in a paragraph", async () => {
     const one = (code: string) =>
       `{% articles category="${code}" limit=1 %}{% list %}${code}:{{ article.title }} {% endarticles %}`;
@@ -220,6 +230,10 @@ describe("attributes are literals:", () => {
     'sort="--title"',
     "limit=1 limit=2",
     "page=2",
+    "paginate=0",
+    "paginate=101",
+    "paginate=2 limit=2",
+    "paginate=2 offset=2",
     '__proto__="x"',
   ])("not %s", (args) => {
     expect(() => parseAttributes(args)).toThrow();
@@ -229,7 +243,6 @@ describe("attributes are literals:", () => {
   test.each([
     "{% articles %}{% list %}",
     "{% articles %}{% endarticles %}",
-    "{% articles %}text{% list %}{% endarticles %}",
     "{% articles %}{% list %}{% list %}{% endarticles %}",
     "{% articles %}{% list %}{% articles %}{% list %}{% endarticles %}{% endarticles %}",
     "{% articles %}{% list %}{% if a %}{% endarticles %}{% endif %}",
@@ -244,5 +257,49 @@ describe("attributes are literals:", () => {
   test("a whole block in each branch is right", () => {
     const whole = "{% articles %}\n {%- comment %}x{% endcomment %}\n{% show %}{% endarticles %}";
     expect(checkTemplate(`{% if a %}${whole}{% else %}${whole}{% endif %}`)).toEqual([]);
+  });
+});
+
+describe("a list of several pages", () => {
+  const content =
+    "{% articles category='news,other' paginate=2 sort='path' %}{% list %}{{ article.title }} {% show %}{{ article.title }}{% endarticles %}" +
+    "{{ paginate.page }}/{{ paginate.pages }} of {{ paginate.total }} {{ paginate.prev_url }} {{ paginate.next_url }} {{ canonical_url }} {{ seo_alternates.size }}";
+  beforeAll(() => make.page({ code: "paged", path: "paged", site_code: "blog", content }));
+  const canonical = "https://blog.pl/paged";
+  const table: [path: string, text: string][] = [
+    ["", `A1 A4 1/2 of 3  /paged?page=2 ${canonical} 3`],
+    ["?page=1", `A1 A4 1/2 of 3  /paged?page=2 ${canonical} 3`],
+    ["?page=2", `A7 2/2 of 3 /paged  ${canonical}?page=2 0`],
+    ["?page=2&lang=en", `A7 2/2 of 3 /paged?lang=en  https://blog.com/paged?page=2 0`],
+    ["?page=3", `A7 2/2 of 3 /paged  ${canonical}?page=2 0`],
+    ...["0", "-1", "02", "1e1", "99999", "x", ""].map((page): [string, string] => [
+      `?page=${page}`,
+      `A1 A4 1/2 of 3  /paged?page=2 ${canonical} 3`,
+    ]),
+    ["/ogr%C3%B3d?page=2", `A7 1/1 of 1   ${canonical}/ogr%C3%B3d 3`],
+  ];
+  // Twice: from the cache each has its own too.
+  test.each([...table, ...table])("%s", async (path, text) => {
+    expect((await at("blog.pl", `/paged${path}`)).text).toBe(text);
+  });
+
+  test("shows an article as ever, and grows at once", async () => {
+    expect((await at("blog.pl", "/paged/a1?page=2")).text).toStartWith("A1/ of ");
+    const more = { path: "a8", title: "A8", site_code: "blog", category_code: "news" };
+    await make.article({ code: "a8", ...more });
+    expect((await at("blog.pl", "/paged?page=3")).text).toStartWith("A7 A8 2/2 of 4 /paged  ");
+    await make.remove("article", "a8");
+    expect((await at("blog.pl", "/paged?page=3")).text).toStartWith("A7 2/2 of 3");
+  });
+
+  test("stays in the preview, and is one list of a template", async () => {
+    expect((await app.get("/w/blog/paged?lang=pl")).text).toContain(" /w/blog/paged?lang=pl&page=2 ");
+    const two = "{% articles paginate=2 %}{% list %}{% endarticles %}".repeat(2);
+    expect(checkTemplate(two)).toEqual(["line 1, column 53: one `articles` block of a template may have paginate"]);
+  });
+
+  test("does not change what other pages answer", async () => {
+    const [plain, numbered] = [await at("blog.pl", "/blog"), await at("blog.pl", "/blog?page=7")];
+    expect([numbered.text, numbered.headers.get("etag")]).toEqual([plain.text, plain.headers.get("etag")]);
   });
 });

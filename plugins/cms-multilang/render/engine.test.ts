@@ -62,6 +62,7 @@ describe("sites have less to use up than other templates:", () => {
       "much output",
       `{% assign s = 'xxxxxxxxxxxxxxxx' %}${"{% assign s = s | append: s %}".repeat(10)}${loop("{{ s }}")}`,
     ],
+    ["very many tags", "{{a}}".repeat(20_001)],
     ["a range without an end", "{{ (1..1e999) | size }}{% for i in (1..9999999999) %}{% endfor %}"],
   ])("%s", (_, source) => expect(kindOf(source)).toBe("limit"));
 

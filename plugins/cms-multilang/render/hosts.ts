@@ -28,7 +28,6 @@ export interface HostsOptions {
 }
 
 const topic = "cms:host";
-const maxReads = 20;
 
 type Message = { readonly name: string; readonly gone: true } | (Host & { readonly name: string });
 
@@ -48,17 +47,18 @@ export function createHosts({ broadcast, read, account, failed }: HostsOptions):
     }
     return found;
   };
-  /** What is stored, read after every message that has come: an older reading would undo what a newer message said. */
-  const latest = async (): Promise<Map<string, Host>> => {
-    for (let attempt = 1; ; attempt++) {
+  /**
+   * Uses what is stored, read after every message that has come, and before the next one comes: an older reading would
+   * undo what a newer message said. It goes on while hosts change, and no longer: whoever changes one waits for this.
+   */
+  const withLatest = async (use: (stored: Map<string, Host>) => void): Promise<void> => {
+    for (;;) {
       const before = changes;
-      const found = await readAll();
-      if (before === changes || attempt === maxReads) return found;
+      const stored = await readAll();
+      if (before === changes) return use(stored);
     }
   };
-  const load = async (): Promise<void> => {
-    hosts = await latest();
-  };
+  const load = () => withLatest((stored) => (hosts = stored));
   /** Messages of two processes may come in another order than their changes: what is stored is what counts. */
   const check = () => {
     reading ??= load()
@@ -79,11 +79,11 @@ export function createHosts({ broadcast, read, account, failed }: HostsOptions):
   return {
     find: (host) => hosts.get(host) ?? withoutPort(host, hosts),
     load,
-    async publish() {
-      const now = await latest();
-      for (const name of hosts.keys()) if (!now.has(name)) send({ name, gone: true });
-      for (const [name, host] of now) if (!same(hosts.get(name), host)) send({ name, ...host });
-    },
+    publish: () =>
+      withLatest((stored) => {
+        for (const name of hosts.keys()) if (!stored.has(name)) send({ name, gone: true });
+        for (const [name, host] of stored) if (!same(hosts.get(name), host)) send({ name, ...host });
+      }),
   };
 
   function send(message: Message): void {

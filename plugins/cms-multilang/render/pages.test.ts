@@ -426,6 +426,19 @@ describe("a template that fails", () => {
     await make.change("page", "broken", { content: "mended" });
     expect((await at("acme.pl", "/broken")).text).toBe("mended");
   });
+  test("of a page and its paragraphs together are not more than one may be", async () => {
+    const site_code = "acme";
+    const codes = ["tags-1", "tags-2", "tags-3"];
+    for (const code of codes) await make.paragraph({ code, site_code, content: "{{a}}".repeat(8000) });
+    const content = codes.map((code) => `{% paragraph "${code}" %}`).join("");
+    await make.page({ code: "tags", path: "tags", site_code, content });
+    expect((await at("acme.pl", "/tags")).status).toBe(500);
+    expect((await app.get("/w/acme/tags")).text).toContain(
+      "paragraph tags-3, line 1, column 1: a page with its layout",
+    );
+    await make.change("page", "tags", { content: '{% paragraph "tags-1" %}' });
+    expect((await at("acme.pl", "/tags")).status).toBe(200);
+  });
   test("without an end harms nobody else", async () => {
     await make.page({
       code: "endless",

@@ -21,7 +21,6 @@ export function paginateValues(
   addressOf: (path: string) => string,
   lang: Locale | undefined,
 ): Values {
-  const url = (of: number) =>
-    of >= 1 && of <= pages ? numbered(addressOf(path), of, lang) : null;
+  const url = (of: number) => (of >= 1 && of <= pages ? numbered(addressOf(path), of, lang) : null);
   return { page, pages, total, prev_url: url(page - 1), next_url: url(page + 1) };
 }

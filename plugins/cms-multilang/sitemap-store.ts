@@ -1,0 +1,74 @@
+/** SQL of the sitemap: a domain's pages, part by part. SPEC A.6. */
+import type { Fragment, Sql } from "platform";
+import { encodedChars } from "./article-list-store.ts";
+import { locales, type Locale } from "./locales.ts";
+import { rootOf, type Variant } from "./render/variant.ts";
+import { errorKinds, type Batch, type Counted, type ListedPage, type PageData, type SiteData } from "./render-store.ts";
+
+export function sitemapQueries(sql: Sql, { pageColumns, fromPages }: Record<"pageColumns" | "fromPages", Fragment>) {
+  const eligible = (alias: Fragment, locale: Locale | null) => sql`
+    ${alias}.active and ${alias}.kind <> all(${errorKinds}::text[])
+    ${locale === null ? sql`` : sql`and (${alias}.locale = ${locale} or ${alias}.locale is null)`}`;
+  /** As the router looks a path up on a domain without a locale: no locale first, then in the order of the locales. */
+  const rank = (alias: Fragment) =>
+    sql`(coalesce(array_position(${[...locales]}::text[], ${alias}.locale), 0), ${alias}.id)`;
+  /** SPEC A.6, each address once: at one path the page of the locale comes first, else the one that is served there. */
+  const listed = (locale: Locale | null) => sql`
+    ${eligible(sql`p`, locale)} and not exists (
+      select 1 from cms_pages o where o.site_id = p.site_id and o.path = p.path and o.id <> p.id
+        and ${eligible(sql`o`, locale)} and ${locale === null ? sql`${rank(sql`o`)} < ${rank(sql`p`)}` : sql`p.locale is null`})`;
+
+  return {
+    /** The other pages that have the same master, or the same path, as one of these. */
+    async related({ accountId, id }: SiteData, pages: readonly Variant[]): Promise<Variant[]> {
+      const columns = sql`o.id, o.path, o.locale, o.based_on_page_id`;
+      const where = sql`o.account_id = ${accountId} and o.site_id = ${id} and o.id <> g.id and o.active
+        and o.kind <> all(${errorKinds}::text[])`;
+      return sql<Variant[]>`
+        with given as (
+          select * from unnest(
+            ${pages.map((page) => page.id)}::bigint[], ${pages.map(rootOf)}::bigint[],
+            ${pages.map(({ path }) => path)}::text[]) as g (id, root, path))
+        select ${columns} from given g join cms_pages o on o.id = g.root where g.root <> g.id and ${where}
+        union all
+        select ${columns} from given g join cms_pages o on o.based_on_page_id = g.root where ${where}
+        union all
+        select ${columns} from given g join cms_pages o on o.path = g.path where ${where}`;
+    },
+
+    /** How many addresses of pages a domain of this locale (null = without one) has in its sitemap. */
+    async countListed({ accountId, id }: SiteData, locale: Locale | null): Promise<Counted> {
+      const [row] = await sql<Counted[]>`
+        select count(*) as count, coalesce(max(${encodedChars(sql, sql`p.path`)}), 0) as longest from cms_pages p
+        where p.account_id = ${accountId} and p.site_id = ${id} and ${listed(locale)}`;
+      return row ?? nothing;
+    },
+
+    /** In which locales the site has pages. */
+    async pageLocales({ accountId, id }: SiteData): Promise<(Locale | null)[]> {
+      const rows = await sql<{ locale: Locale | null }[]>`
+        select distinct locale from cms_pages where account_id = ${accountId} and site_id = ${id}`;
+      return rows.map(({ locale }) => locale);
+    },
+
+    /** One page of that list, after `after` and `skip` further ones. */
+    async listedPages({ accountId, id }: SiteData, locale: Locale | null, { after, skip, limit }: Batch) {
+      return sql<ListedPage[]>`
+        select p.id, p.path, p.locale, p.based_on_page_id, p.position, greatest(p.updated_at, m.updated_at) as updated_at
+        ${fromPages}
+        where p.account_id = ${accountId} and p.site_id = ${id} and ${listed(locale)}
+          ${after === null ? sql`` : sql`and (p.position, p.id) > (${after.position}, ${after.id})`}
+        order by p.position, p.id limit ${limit} offset ${skip}`;
+    },
+
+    /** Pages of that list that may show articles. */
+    async showingPages({ accountId, id }: SiteData, locale: Locale | null): Promise<PageData[]> {
+      return sql<PageData[]>`
+        select ${pageColumns} ${fromPages}
+        where p.account_id = ${accountId} and p.site_id = ${id} and ${listed(locale)}
+          and coalesce(nullif(btrim(p.content), ''), m.content) like '%articles%'
+        order by p.position, p.id limit 500`;
+    },
+
+  };
+}
