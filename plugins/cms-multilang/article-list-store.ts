@@ -1,7 +1,11 @@
 /** SQL of the reading side: articles in lists, and those that one address means. */
-import type { Fragment, Sql } from "platform";
+import type { Sql } from "platform";
+import type { Fragment } from "./ref-store.ts";
 import type { ArticlesQuery, SortKey } from "./render/articles-block.ts";
 import type { ArticleData, ArticlesOf, Batch, Categories, Counted, ListedArticle, SiteData } from "./render-store.ts";
+
+export const nothing: Counted = { count: 0, longest: 0 };
+const maxArticlesAtOnce = 200;
 
 export function articleQueries(sql: Sql) {
   const articleColumns = sql`
@@ -41,7 +45,7 @@ export function articleQueries(sql: Sql) {
     async articlesAt(of: ArticlesOf, path: string): Promise<ArticleData[]> {
       const rows = await sql<ArticleResult[]>`
         select ${articleColumns}, a.content from cms_articles a
-        where ${articlesWhere(of, null, null)} and a.path = ${path} order by a.id limit ${maxPagesAtOnce}`;
+        where ${articlesWhere(of, null, null)} and a.path = ${path} order by a.id limit ${maxArticlesAtOnce}`;
       return rows.map(withCategories);
     },
 

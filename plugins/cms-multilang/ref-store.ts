@@ -2,7 +2,7 @@
 import { conflict, type Sql } from "platform";
 import type { Ref } from "./code.ts";
 
-type Fragment = ReturnType<Sql>;
+export type Fragment = ReturnType<Sql>;
 
 /** Whether the row that `alias` stands for is the one addressed. Ask for two rows and hand them to `only`. */
 export function isAddressed(sql: Sql, alias: Fragment, accountId: number, ref: Ref): Fragment {

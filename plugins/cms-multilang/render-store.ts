@@ -1,11 +1,14 @@
 /** All SQL of the reading side: what a request for a page needs, in as few queries as can be. */
 import type { Sql } from "platform";
-import { locales, type Locale } from "./locales.ts";
-import type { ArticlesQuery, SortKey } from "./render/articles-block.ts";
+import { articleQueries, nextPublicationOf } from "./article-list-store.ts";
+import { errorKinds, type ErrorKind } from "./error-pages.ts";
+import type { Locale } from "./locales.ts";
+import type { Fragment } from "./ref-store.ts";
 import type { Domain } from "./render/addresses.ts";
 import type { Inherited } from "./render/inherit.ts";
-import { rootOf, type Variant } from "./render/variant.ts";
+import type { Variant } from "./render/variant.ts";
 import type { ArticleRow, CategoryRow, LayoutRow, PageRow, ParagraphRow, SiteRow } from "./rows.ts";
+import { sitemapQueries } from "./sitemap-store.ts";
 
 export type SiteData = Pick<
   SiteRow,
@@ -67,7 +70,7 @@ export interface ArticlesOf {
 }
 
 /** Ids of categories; null = any article. */
-type Categories = readonly number[] | null;
+export type Categories = readonly number[] | null;
 
 /** Where a part of a long list begins, and how long it is. */
 export interface Batch {
@@ -82,14 +85,8 @@ export interface Counted {
   readonly longest: number;
 }
 
-const nothing: Counted = { count: 0, longest: 0 };
-
 export type ListedPage = Variant & Pick<PageRow, "position" | "updatedAt">;
 export type ListedArticle = Pick<ArticleRow, "id" | "path" | "locale" | "updatedAt">;
-
-/** These answer what is missing or has failed, and have no address of their own. */
-export const errorKinds = ["404", "500"] as const;
-export type ErrorKind = (typeof errorKinds)[number];
 
 const maxVariants = 64;
 const maxPagesAtOnce = 200;
@@ -97,13 +94,13 @@ const maxPagesAtOnce = 200;
 export type RenderStore = ReturnType<typeof createRenderStore>;
 
 export function createRenderStore(sql: Sql) {
-  const pageColumns = sql`
+  const pageColumns: Fragment = sql`
     p.id, p.site_id, p.code, p.name, p.path, p.locale, p.kind, p.layout_id, p.content, p.fields, p.html_title,
     p.html_description, p.html_keywords, p.based_on_page_id, p.position, p.cache_seconds, p.created_at, p.updated_at,
     case when m.id is null then null else json_build_object(
       'content', m.content, 'layoutId', m.layout_id, 'fields', m.fields, 'htmlTitle', m.html_title,
       'htmlDescription', m.html_description, 'htmlKeywords', m.html_keywords) end as master`;
-  const fromPages = sql`
+  const fromPages: Fragment = sql`
     from cms_pages p left join cms_pages m on m.account_id = p.account_id and m.id = p.based_on_page_id`;
 
   return {

@@ -1,9 +1,12 @@
 /** SQL of the sitemap: a domain's pages, part by part. SPEC A.6. */
-import type { Fragment, Sql } from "platform";
-import { encodedChars } from "./article-list-store.ts";
+import type { Sql } from "platform";
+import { encodedChars, nothing } from "./article-list-store.ts";
+import { errorKinds } from "./error-pages.ts";
 import { locales, type Locale } from "./locales.ts";
+import type { Related } from "./render/groups.ts";
 import { rootOf, type Variant } from "./render/variant.ts";
-import { errorKinds, type Batch, type Counted, type ListedPage, type PageData, type SiteData } from "./render-store.ts";
+import type { Fragment } from "./ref-store.ts";
+import type { Batch, Counted, ListedPage, PageData, SiteData } from "./render-store.ts";
 
 export function sitemapQueries(sql: Sql, { pageColumns, fromPages }: Record<"pageColumns" | "fromPages", Fragment>) {
   const eligible = (alias: Fragment, locale: Locale | null) => sql`
@@ -20,20 +23,23 @@ export function sitemapQueries(sql: Sql, { pageColumns, fromPages }: Record<"pag
 
   return {
     /** The other pages that have the same master, or the same path, as one of these. */
-    async related({ accountId, id }: SiteData, pages: readonly Variant[]): Promise<Variant[]> {
+    async related({ accountId, id }: SiteData, pages: readonly Variant[]): Promise<Related[]> {
       const columns = sql`o.id, o.path, o.locale, o.based_on_page_id`;
       const where = sql`o.account_id = ${accountId} and o.site_id = ${id} and o.id <> g.id and o.active
         and o.kind <> all(${errorKinds}::text[])`;
-      return sql<Variant[]>`
+      // Of a family all are found at once: only who shares a path with one of them may be missing.
+      const more = sql`exists (
+        select 1 from cms_pages x where x.site_id = ${id} and x.path = o.path and x.id <> o.id) as more`;
+      return sql<Related[]>`
         with given as (
           select * from unnest(
             ${pages.map((page) => page.id)}::bigint[], ${pages.map(rootOf)}::bigint[],
             ${pages.map(({ path }) => path)}::text[]) as g (id, root, path))
-        select ${columns} from given g join cms_pages o on o.id = g.root where g.root <> g.id and ${where}
+        select ${columns}, ${more} from given g join cms_pages o on o.id = g.root where g.root <> g.id and ${where}
         union all
-        select ${columns} from given g join cms_pages o on o.based_on_page_id = g.root where ${where}
+        select ${columns}, ${more} from given g join cms_pages o on o.based_on_page_id = g.root where ${where}
         union all
-        select ${columns} from given g join cms_pages o on o.path = g.path where ${where}`;
+        select ${columns}, true as more from given g join cms_pages o on o.path = g.path where ${where}`;
     },
 
     /** How many addresses of pages a domain of this locale (null = without one) has in its sitemap. */
@@ -69,6 +75,5 @@ export function sitemapQueries(sql: Sql, { pageColumns, fromPages }: Record<"pag
           and coalesce(nullif(btrim(p.content), ''), m.content) like '%articles%'
         order by p.position, p.id limit 500`;
     },
-
   };
 }

@@ -24,13 +24,16 @@ const root = resolve(import.meta.dir, "../..");
 
 for (const [name, longestSeconds] of chosen) {
   process.stdout.write(`\n## ${name}\n`);
+  const began = performance.now();
   const child = Bun.spawn([process.execPath, `scripts/bench/${name}.ts`, ...options], {
     cwd: root,
     stdout: "inherit",
     stderr: "inherit",
     timeout: longestSeconds * 1000,
   });
-  if ((await child.exited) === 0) continue;
+  const status = await child.exited;
+  process.stdout.write(`${name}: ${Math.round((performance.now() - began) / 1000)} s\n`);
+  if (status === 0) continue;
   process.stderr.write(`${name} failed or took too long\n`);
   process.exitCode = 1;
 }

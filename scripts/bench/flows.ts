@@ -19,7 +19,7 @@ const { values: options } = parseArgs({
 const rounds = 3;
 const seconds = options.quick ? 1 : 3;
 // The engine and Liquid take a while until they are compiled.
-const warmUpSeconds = options.quick ? 5 : 12;
+const warmUpSeconds = options.quick ? 4 : 12;
 /** Measured on this kind of machine with nothing beside: Node-RED, which stores nothing, and five statements by hand. */
 const nodeRed = 2681;
 const fiveStatements = 1556;
@@ -62,11 +62,11 @@ const others = {
 } as const;
 
 await measure(flow, 16, warmUpSeconds);
-for (const side of [five, one]) await measure(side, 16, 2);
+for (const side of [five, one]) await measure(side, 16, options.quick ? 1 : 3);
 const beside: { connections: number; turns: [flow: Round, five: Round, one: Round][] }[] = [];
 for (const connections of [1, 16]) {
   const turns: [flow: Round, five: Round, one: Round][] = [];
-  for (let round = 0; round < rounds; round++) {
+  for (let round = 0; round < (options.quick && connections === 1 ? 1 : rounds); round++) {
     turns.push([
       await measure(flow, connections, seconds),
       await measure(five, connections, seconds),

@@ -31,7 +31,7 @@ export async function compareRendering(sql: Sql, rounds: number, times: number):
   const bare = bareRendering();
   const { request, change } = await door(sql);
   const results: { bare: number; anew: number; first: number }[] = [];
-  for (let round = -1; round < rounds; round++) {
+  for (let round = -3; round < rounds; round++) {
     const result = {
       bare: await cpuEach(times, async () => bare()),
       anew: await cpuEach(times, request),

@@ -40,6 +40,14 @@ export async function post(server: Server, kind: string, body: Body): Promise<vo
   if (response.status !== 201) throw new Error(`the ${kind} was not made: ${await response.text()}`);
 }
 
+export async function remove(server: Server, kind: string, ref: string): Promise<void> {
+  const response = await fetch(`http://127.0.0.1:${server.port}/cms/${kind}s/${ref}.json`, {
+    method: "DELETE",
+    headers: { authorization: `Bearer ${adminToken}` },
+  });
+  if (response.status !== 204) throw new Error(`the ${kind} was not deleted: ${await response.text()}`);
+}
+
 /** `<code>.test` (pl), `en.<code>.test` and `all.<code>.test` (without a locale), with `pages` small pages: `p0`, `p2` … and a slave of each. */
 export async function seedSite(server: Server, sql: Sql, code: string, pages: number): Promise<void> {
   await post(server, "site", { code, name: code, locale: "pl", multilang: true });

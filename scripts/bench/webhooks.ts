@@ -11,10 +11,10 @@ import { measuredWith, number, publish, table, verdict, verdictTable, versionOf,
 const { values: options } = parseArgs({
   options: { quick: { type: "boolean", default: false }, write: { type: "boolean", default: false } },
 });
-const deliveries = options.quick ? 6_000 : 20_000;
-const idleChanges = options.quick ? 150 : 500;
+const deliveries = options.quick ? 5_000 : 20_000;
+const idleChanges = options.quick ? 120 : 500;
 const rounds = options.quick ? 1 : 3;
-const roundChanges = options.quick ? 150 : 250;
+const roundChanges = options.quick ? 120 : 250;
 const neighbours = options.quick ? [20] : [1, 20];
 const verdicts: Verdict[] = [];
 /** When each path's requests came, Unix milliseconds, with the time of the change that the record carries. */

@@ -6,7 +6,9 @@ import { rootOf, type Variant } from "./variant.ts";
 
 function reader(all: readonly Variant[]) {
   return async (pages: readonly Variant[]) =>
-    all.filter((page) => pages.some((one) => rootOf(one) === rootOf(page) || one.path === page.path));
+    all
+      .filter((page) => pages.some((one) => rootOf(one) === rootOf(page) || one.path === page.path))
+      .map((page) => ({ ...page, more: all.some(({ id, path }) => id !== page.id && path === page.path) }));
 }
 
 const page = (id: number, path: string, basedOnPageId: number | null = null): Variant => ({

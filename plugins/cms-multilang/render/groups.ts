@@ -1,8 +1,11 @@
 /** Groups of many pages at once, for the sitemap: set by set instead of page by page. */
 import { rootOf, type Variant } from "./variant.ts";
 
+/** `more`: it may have the same path as a further page, or be of another family. */
+export type Related = Variant & { readonly more: boolean };
+
 /** Reads the pages that have the same master, or the same path, as one of these. */
-export type ReadRelated = (pages: readonly Variant[]) => Promise<readonly Variant[]>;
+export type ReadRelated = (pages: readonly Variant[]) => Promise<readonly Related[]>;
 
 /** Of a chain of pages that share now a master, now a path: longer ones are cut. */
 const maxRounds = 5;
@@ -14,10 +17,10 @@ export async function groupsOf(pages: readonly Variant[], read: ReadRelated): Pr
   let fresh = pages;
   for (let round = 1; round <= maxRounds && fresh.length > 0; round++) {
     const found: Variant[] = [];
-    for (const page of await read(fresh)) {
+    for (const { more, ...page } of await read(fresh)) {
       if (known.has(page.id)) continue;
       known.set(page.id, page);
-      found.push(page);
+      if (more) found.push(page);
     }
     fresh = found;
   }

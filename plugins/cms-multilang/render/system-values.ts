@@ -1,6 +1,7 @@
 /** What the system says in every template, whatever its fields are called. SPEC 2.7. */
 import type { Locale } from "../locales.ts";
-import { errorKinds, type CategoryData } from "../render-store.ts";
+import { errorKinds } from "../error-pages.ts";
+import type { CategoryData } from "../render-store.ts";
 import { addressOf, domainFor, type Domain } from "./addresses.ts";
 import { joined, langSwitch, seoHead, seoOf, type PageSeo } from "./alternates.ts";
 import type { Pagination } from "./article-lists.ts";
