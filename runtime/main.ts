@@ -5,6 +5,7 @@ import { checkCommand, parseArguments, runCommand, usage, versionText } from "./
 import { runChild } from "./child-main.ts";
 import { loadExternalPlugins } from "./external.ts";
 import { createLog } from "./log.ts";
+import { allowManyRequests } from "./request-limit.ts";
 import { serve, serveWorker } from "./run.ts";
 import { ConfigError } from "./settings.ts";
 import { runUnpack } from "./unpack.ts";
@@ -24,6 +25,7 @@ async function main(): Promise<number> {
   // Before anything is read: a child knows no settings and no secrets.
   if (command === "child")
     return runChild([...builtIn, ...(await loadExternalPlugins(process.env["PLUGINS_DIR"] ?? ""))], words[1], words[2]);
+  if (command === "serve") await allowManyRequests();
   const config = readConfig(process.env, builtIn);
   const log = createLog(config.logLevel);
   const external = await loadExternalPlugins(config.pluginsDir);

@@ -7,6 +7,7 @@ import type { Log } from "./log.ts";
 import { ownProgram } from "./own-program.ts";
 import type { Plugin } from "./plugin.ts";
 import { cacheMegabytes } from "./postgres-memory.ts";
+import { manyRequests } from "./request-limit.ts";
 import { listenOn } from "./serve.ts";
 import { createLimitServer, localLimits, supervisedLimits, type Limits } from "./shared-limits.ts";
 import type { Environment } from "./settings.ts";
@@ -84,7 +85,7 @@ async function supervise(setup: Setup, database: Database, stopped: Promise<void
     await database.stop();
     throw error;
   });
-  const env = { ...process.env, PORT: `${port}`, CORESTEAD_DATABASE: JSON.stringify(database.target) };
+  const env = { ...process.env, ...manyRequests, PORT: `${port}`, CORESTEAD_DATABASE: JSON.stringify(database.target) };
   const running = new Set<Bun.Subprocess>();
   const countLimits = createLimitServer();
   let stopping = false;

@@ -3,7 +3,7 @@
  * embedded, and the token. SPEC 2.3, CONTRACT 10, DESIGN 5.
  */
 import { escapeHtml, sha256 } from "platform";
-import { pageDataId, type PageData } from "./client/page-data.ts";
+import { failedBuildId, pageDataId, type PageData } from "./client/page-data.ts";
 import { contentSecurityPolicy } from "./page-policy.ts";
 import { iconOf } from "./page-icon.ts";
 import type { AppRuntimes } from "./runtimes.ts";
@@ -24,7 +24,7 @@ export type PageApp = Pick<
   | "appCode"
   | "cssCode"
   | "fields"
->;
+> & { readonly failedBuild?: readonly string[] | null };
 
 /** A saved app, or a preview: one that was never saved has nothing that a token could open. */
 export type ShownApp = PageApp & { readonly isDraft?: boolean };
@@ -75,6 +75,7 @@ export function pageTemplate(app: PageApp, options: TemplateOptions): PageTempla
     ...(isPage ? [] : runtimes.preloads(app.appEngine).map(preload)),
     isGame.has(app.appEngine) ? wholeWindow : "",
     styleTags(app, runtimes, files.style),
+    isAuthor && app.failedBuild ? inertJson(failedBuildId, app.failedBuild) : "",
   ].join("");
   const behind = `</script>${scriptTags(app, runtimes, files.module, isAuthor)}${isPage ? app.appCode : bodyOf}`;
   const fixed = { main: app.appEngine === "js" ? files.module : null, db: app.dbCode, paths: pathsOf(app) };
@@ -126,6 +127,11 @@ const wholeWindow = `<style>html,body,#core-app{height:100%;margin:0}#core-app>c
 function importMapOf({ appEngine, appCode }: PageApp, runtimes: TemplateOptions["runtimes"]): string {
   const named = Object.entries(runtimes.importMap(appEngine)).filter(([specifier]) => appCode.includes(specifier));
   return named.length === 0 ? "" : inScript(JSON.stringify({ imports: Object.fromEntries(named) }));
+}
+
+/** For a script that reads it: the browser runs nothing of it. */
+function inertJson(id: string, value: unknown): string {
+  return `<script type="application/json" id="${id}">${inScript(JSON.stringify(value))}</script>`;
 }
 
 /** JSON that stands inside a script element: nothing in it ends the element or opens a comment. */

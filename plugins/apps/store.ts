@@ -50,6 +50,8 @@ export interface ServedRow extends Omit<AppRow, "sourceCode" | "prompt"> {
   readonly appCode: string;
   readonly cssCode: string;
   readonly toolchain: string;
+  /** What kept the last change of the source from being saved; null = nothing did. */
+  readonly failedBuild: readonly string[] | null;
 }
 
 export interface VersionRow extends Saved {
@@ -128,7 +130,7 @@ export function createAppStore(sql: Sql) {
     /** By id or url_code. */
     async served(accountId: number, key: string): Promise<ServedRow | undefined> {
       const [row] = await sql<ServedRow[]>`
-        select ${head}, app_code, css_code, toolchain from apps where ${byKey(accountId, key)}`;
+        select ${head}, app_code, css_code, toolchain, failed_build from apps where ${byKey(accountId, key)}`;
       return row;
     },
 
@@ -153,7 +155,7 @@ export function createAppStore(sql: Sql) {
       const { build } = app;
       const built = build
         ? sql`app_code = ${build.appCode}, css_code = ${build.cssCode}, toolchain = ${build.toolchain},
-          app_build_time = ${build.appBuildMs}, css_build_time = ${build.cssBuildMs},`
+          app_build_time = ${build.appBuildMs}, css_build_time = ${build.cssBuildMs}, failed_build = null,`
         : sql``;
       const [row] = await tx<AppRow[]>`
         update apps set name = ${app.name}, url_code = ${app.urlCode}, description = ${app.description},
@@ -166,6 +168,12 @@ export function createAppStore(sql: Sql) {
       if (!row) throw new Error("an update of a locked row finds it");
       await keepVersion(tx, app.accountId, app.id);
       return row;
+    },
+
+    /** The saved app stays as it is. */
+    async noteFailedBuild(accountId: number, id: string, mistakes: readonly string[]): Promise<void> {
+      await sql`
+        update apps set failed_build = ${json(mistakes)}::text::jsonb where account_id = ${accountId} and id = ${id}`;
     },
 
     /** Only what was made from this very version's source: nobody's newer build is replaced. */

@@ -1,5 +1,5 @@
 /** Making, changing and deleting apps: who may, what is built, and what follows from it. */
-import { forbidden, freeCode, invalid, notFound, preconditionFailed, slugOf, uuidv7 } from "platform";
+import { forbidden, freeCode, invalid, notFound, preconditionFailed, slugOf, uuidv7, ValidationError } from "platform";
 import type { BaseContext, Caller, ModelChange, Tx } from "platform";
 import { applied, blank, changeTo, checkChange, sameCode, type AppChange, type NewApp } from "./change.ts";
 import type { Compiler } from "./compile.ts";
@@ -45,6 +45,19 @@ export function createWriting({ ctx, store, compiler, forget }: Needed) {
     const result = await compiler.compile({ appEngine, cssEngine, source }, accountId);
     if (!result.ok) throw invalid({ source_code: [...result.mistakes] });
     return { ...result.compiled, toolchain: compiler.toolchain };
+  };
+
+  /** What does not build is told to the app's authors on its page too. */
+  const rebuilt = async (app: Saved, seen: AppRow): Promise<Build> => {
+    try {
+      return await buildOf(app, seen.accountId);
+    } catch (error) {
+      if (error instanceof ValidationError) {
+        await store.noteFailedBuild(seen.accountId, seen.id, error.fields["source_code"] ?? []);
+        await forget(seen);
+      }
+      throw error;
+    }
   };
 
   const withUrlCode = async (tx: Tx, accountId: number, app: Saved): Promise<Saved> => {
@@ -101,7 +114,7 @@ export function createWriting({ ctx, store, compiler, forget }: Needed) {
       if (expected !== undefined && seen.version !== expected) throw preconditionFailed();
       const planned = plan(author, seen, work);
       // Built before the transaction: the row is not held meanwhile.
-      const build = sameCode(planned.app, seen) ? undefined : await buildOf(planned.app, accountId);
+      const build = sameCode(planned.app, seen) ? undefined : await rebuilt(planned.app, seen);
       const saved = await ctx.transaction(async (tx) => {
         const before = await store.lock(tx, accountId, id);
         if (!before) throw notFound();

@@ -281,6 +281,29 @@ document.title = "ready";`;
     expect(await other.content()).not.toContain("panel.js");
   });
 
+  test("a change that does not build is told to those who may edit the app, until one does", async () => {
+    await user(stage.app, "guest-3", "guest");
+    const { id, path } = await stage.make({
+      name: "Half done",
+      public: false,
+      source_code: "document.title = 'ready';",
+    });
+    const save = (source_code: string) => stage.app.patch(`/core/apps/${id}.json`, { app: { source_code } });
+    expect((await save('import "node:fs";')).status).toBe(422);
+
+    const { page } = await stage.open(await stage.visit("admin"), path);
+    await page.waitForFunction(() => document.title === "ready");
+    await page.locator("#core-errors").waitFor();
+    const { page: other } = await stage.open(await stage.visit("guest-3"), path);
+    await other.waitForFunction(() => document.title === "ready");
+    expect(await other.content()).not.toContain("node:fs");
+
+    expect((await save("document.title = 'again';")).status).toBe(200);
+    await page.reload();
+    await page.waitForFunction(() => document.title === "again");
+    expect(await page.locator("#core-errors").count()).toBe(0);
+  });
+
   test("embedded, it tells its height to the page around it", async () => {
     const { path } = await stage.make({
       name: "Tile",

@@ -50,6 +50,9 @@ export interface ContextUser {
 /** The id of the element that holds the JSON. */
 export const pageDataId = "core-page";
 
+/** And of the one with what kept the last change of the source from being saved: an array of texts, for authors. */
+export const failedBuildId = "core-failed-build";
+
 /** With the context, which a script in front of this one has set. */
 export type TakenData = PageData & { readonly context: AppContext };
 

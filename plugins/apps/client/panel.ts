@@ -1,4 +1,5 @@
 /** The error panel (`panel.js`): only pages of those who may edit the app load it. */
+import { failedBuildId } from "./page-data.ts";
 import { startReport, type Entry } from "./report.ts";
 
 const host = document.createElement("div");
@@ -10,6 +11,15 @@ const list = document.createElement("ol");
 
 const report = startReport(scheduleShow);
 let isPlanned = false;
+
+/** What is seen is the app as it was saved before. */
+function reportFailedBuild(): void {
+  const element = document.getElementById(failedBuildId);
+  if (!element) return;
+  element.remove();
+  const mistakes: readonly string[] = JSON.parse(element.textContent ?? "[]");
+  for (const mistake of mistakes) report.add("error", `the last change was not saved: ${mistake}`, "source_code");
+}
 
 /** At once shown often, an app in a loop would spend its time here. */
 function scheduleShow(): void {
@@ -116,3 +126,4 @@ small { color: #566074 }
 `;
 
 build();
+reportFailedBuild();

@@ -10,6 +10,7 @@ export interface Entry {
 
 export interface Report {
   readonly entries: readonly Entry[];
+  readonly add: Add;
   clear(): void;
 }
 
@@ -32,6 +33,7 @@ export function startReport(changed: () => void): Report {
   followConsole(add);
   return {
     entries,
+    add,
     clear: () => {
       entries.length = 0;
       changed();

@@ -22,6 +22,8 @@ create table apps (
   app_code text not null,
   css_code text not null,
   toolchain text not null,
+  -- what kept the last change of the source from being saved, for its authors; null = the last one was
+  failed_build jsonb,
   app_build_time integer not null default 0,
   css_build_time integer not null default 0,
   created_by_id bigint,
