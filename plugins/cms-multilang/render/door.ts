@@ -124,7 +124,8 @@ export function createDoor(options: DoorOptions): HostDoor {
   };
 
   /** The site's own page for what is missing or has failed; a plain one where it has none, or that one fails too. */
-  const errorPage = async (asked: Asked, kind: ErrorKind): Promise<Reply> => {
+  const errorPage = async (request: Asked, kind: ErrorKind): Promise<Reply> => {
+    const asked = { ...request, page: 1 }; // whatever part of a list is missing: it is kept once
     const view = viewOf(asked);
     const plain = plainPage(kind);
     const made = await kept(asked, `\u0000${kind}`, async () => {
@@ -132,9 +133,9 @@ export function createDoor(options: DoorOptions): HostDoor {
       if (!page) return { reply: plain, shared: true, until: Infinity, page: 1 };
       try {
         const composed = await composer.compose(inputOf(asked), await finder.complete(view, page));
-        const { text, locale, shared, until, pageNumber } = composed;
+        const { text, locale, shared, until } = composed;
         const reply = pageReply({ status: Number(kind), text, type: htmlType, locale, cacheControl: noStore });
-        return { reply, shared, until, page: pageNumber };
+        return { reply, shared, until, page: 1 };
       } catch (error) {
         if (!(error instanceof TemplateFault)) throw error;
         asked.log.error("a site's error page failed", { site: asked.state.site.code, kind, error: error.message });
