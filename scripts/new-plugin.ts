@@ -73,7 +73,7 @@ async function writeConfig(folder: string): Promise<void> {
   const config = {
     extends: `${up}/tsconfig.json`,
     compilerOptions: { typeRoots: [`${up}/node_modules/@types`] },
-    include: [".", `${up}/runtime/sql-files.d.ts`],
+    include: [".", `${up}/runtime/*.d.ts`, `${up}/plugins/**/*.d.ts`],
   };
   await Bun.write(file, `${JSON.stringify(config, null, 2)}\n`);
 }

@@ -1,4 +1,3 @@
-/// <reference path="./modules.d.ts" />
 import type * as Sfc from "@vue/compiler-sfc";
 // The build for Node reads files and does not bundle; this one has nothing to read them with.
 import * as browserBuild from "@vue/compiler-sfc/dist/compiler-sfc.esm-browser.js";

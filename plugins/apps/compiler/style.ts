@@ -1,4 +1,3 @@
-/// <reference path="./modules.d.ts" />
 /** Style sheets: what an app's own CSS may not ask for, and Tailwind 4. */
 import { transform } from "esbuild";
 import { compile } from "tailwindcss";
