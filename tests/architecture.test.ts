@@ -66,9 +66,9 @@ const sqlText =
 const rules: readonly Rule[] = [
   {
     in: /^runtime\//,
-    says: "the runtime imports nothing of ours, but main.ts lists the plugins",
+    says: "the runtime imports nothing of ours, but command-line.ts lists the plugins",
     wrong: ({ path, imports }) =>
-      imports.find((name) => isOurs(name) && !isIn("runtime", name) && path !== "runtime/main.ts"),
+      imports.find((name) => isOurs(name) && !isIn("runtime", name) && path !== "runtime/command-line.ts"),
     finds: [
       ["runtime/a.ts", `import { a } from "../plugins/apps/api.ts"; a();`],
       ["runtime/a.ts", `import type { A } from "../plugins/apps/api.ts";`],
