@@ -5,15 +5,7 @@
  *     const stored = secrets.seal("sk_live_…", `connector:${id}`);
  *     secrets.open(stored, `connector:${id}`); // "sk_live_…", and a fault in any other row
  */
-import {
-  createCipheriv,
-  createDecipheriv,
-  createHash,
-  createHmac,
-  hkdfSync,
-  randomBytes,
-  timingSafeEqual,
-} from "node:crypto";
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes, timingSafeEqual } from "node:crypto";
 import {
   closeSync,
   constants,
@@ -121,7 +113,7 @@ function subkey(key: string, use: string): Buffer {
 
 function mac(key: Buffer, purpose: string, value: string): string {
   // The length keeps ("a", "bc") and ("ab", "c") apart.
-  return createHmac("sha256", key).update(`${purpose.length}:${purpose}${value}`).digest("base64url");
+  return new Bun.CryptoHasher("sha256", key).update(`${purpose.length}:${purpose}${value}`).digest("base64url");
 }
 
 function sameText(a: string, b: string): boolean {

@@ -1,11 +1,12 @@
 import {
+  contentHash,
   etag,
   notFound,
   redirect,
   route,
-  sha256,
   text,
   unauthorized,
+  type Account,
   type Reply,
   type RequestInput,
   type Route,
@@ -127,20 +128,13 @@ function createTemplates(runtimes: AppRuntimes) {
 
 function createShow({ serving, accounts, databases }: Needed) {
   const contextOf = createUserContext(accounts);
+  const printed = createContexts();
   return async (input: Input, app: ShownApp, template: PageTemplate): Promise<Reply> => {
     const { account, caller } = input;
     const visitor = databases.visitor(input);
-    const context: AppContext = {
-      user: caller && (await contextOf(account, caller.user)),
-      app: { id: app.id, name: app.name, url_code: app.urlCode },
-      base_url: account.baseUrl,
-      locale: account.locale,
-      timezone: account.timezone,
-      ...placeOf(input.query),
-    };
+    const shown = printed(app, account, caller && (await contextOf(account, caller.user)), input.query);
     const hasToken = !app.trusted && app.isDraft !== false;
     const token = hasToken ? tokenOf(serving, app, { caller, visitor: visitor.cookieKey }) : null;
-    const shown = JSON.stringify(context);
     const page = printPage(template, { context: shown, token });
     return text(200, page.html, html, {
       etag: etagOf(template, [shown, caller?.tokenId, visitor.cookieKey]),
@@ -152,13 +146,38 @@ function createShow({ serving, accounts, databases }: Needed) {
   };
 }
 
+/** `CoreAppContext` as JSON. Visitors without sign-in, who bring nothing in the address, all have the same. */
+function createContexts() {
+  const ofNobody = new WeakMap<
+    PageApp,
+    { readonly account: Account; readonly baseUrl: string; readonly json: string }
+  >();
+  return (app: PageApp, account: Account, user: AppContext["user"], asked: URLSearchParams): string => {
+    const { baseUrl } = account;
+    const isPlain = !user && asked.size === 0;
+    const found = isPlain ? ofNobody.get(app) : undefined;
+    if (found?.account === account && found.baseUrl === baseUrl) return found.json;
+    const context: AppContext = {
+      user,
+      app: { id: app.id, name: app.name, url_code: app.urlCode },
+      base_url: baseUrl,
+      locale: account.locale,
+      timezone: account.timezone,
+      ...placeOf(asked),
+    };
+    const json = JSON.stringify(context);
+    if (isPlain) ofNobody.set(app, { account, baseUrl, json });
+    return json;
+  };
+}
+
 /** So long a page may be shown again as the browser has it, its token in it. */
 const samePageSeconds = 600;
 
 /** Of all that the page shows but its token, which the browser may keep for a while. */
 function etagOf({ hash }: PageTemplate, shown: readonly unknown[]): string {
   const slot = Math.floor(Date.now() / 1000 / samePageSeconds);
-  return `"${sha256([hash, slot, ...shown].join("\n")).slice(0, 32)}"`;
+  return `"${contentHash([hash, slot, ...shown].join("\n"))}"`;
 }
 
 type TokenFor = Parameters<Serving["tokenFor"]>;

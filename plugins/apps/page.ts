@@ -46,8 +46,8 @@ export interface PageTemplate {
   readonly behind: string;
   /** The app's own files: name -> content. Who has seen the page knows the names. */
   readonly assets: ReadonlyMap<string, Asset>;
-  /** What of the page's data is the same for everyone. */
-  readonly fixed: Pick<PageData, "main" | "db" | "paths">;
+  /** What of the page's data is the same for everyone, as JSON that goes on behind the token. */
+  readonly fixed: string;
 }
 
 interface TemplateOptions {
@@ -78,9 +78,10 @@ export function pageTemplate(app: PageApp, options: TemplateOptions): PageTempla
     isAuthor && app.failedBuild ? inertJson(failedBuildId, app.failedBuild) : "",
   ].join("");
   const behind = `</script>${scriptTags(app, runtimes, files.module, isAuthor)}${isPage ? app.appCode : bodyOf}`;
-  const fixed = { main: app.appEngine === "js" ? files.module : null, db: app.dbCode, paths: pathsOf(app) };
+  const data = { main: app.appEngine === "js" ? files.module : null, db: app.dbCode, paths: pathsOf(app) };
+  const fixed = `,${inScript(JSON.stringify(data satisfies Omit<PageData, "token">)).slice(1)}`;
   return {
-    hash: sha256(`${before}\n${behind}\n${JSON.stringify(fixed)}`),
+    hash: sha256(`${before}\n${behind}\n${fixed}`),
     viewOf: keptViews(app, importMap),
     before,
     behind,
@@ -98,8 +99,8 @@ export interface Viewing {
 export function printPage(template: PageTemplate, { context, token }: Viewing): { html: string; policy: string } {
   const { before, behind, fixed, viewOf } = template;
   const { script, policy } = viewOf(context);
-  const data: PageData = { token, ...fixed };
-  const json = `<script type="application/json" id="${pageDataId}">${inScript(JSON.stringify(data))}`;
+  const data = `{"token":${inScript(JSON.stringify(token))}${fixed}`;
+  const json = `<script type="application/json" id="${pageDataId}">${data}`;
   return { html: `${before}<script>${script}</script>${json}${behind}`, policy };
 }
 
