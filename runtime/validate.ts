@@ -77,7 +77,7 @@ function expected(schema: { readonly [key: string]: unknown }): string {
     const literals = schema["anyOf"].every((choice) => "const" in choice || choice.type === "null");
     return literals && choices.length > 1 ? `one of ${choices.join(", ")}` : choices.join(" or ");
   }
-  if ("const" in schema) return String(schema["const"]);
+  if ("const" in schema) return schema["const"] === "" ? "empty" : String(schema["const"]);
   if (schema["type"] === "string") return "a string";
   if (schema["type"] === "integer") return "a whole number";
   if (schema["type"] === "number") return "a number";

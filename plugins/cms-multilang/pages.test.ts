@@ -29,6 +29,11 @@ function refused(answer: Answer, field: string): void {
   expect(`${answer.status} ${Object.keys(answer.json).join()}`).toBe(`422 ${field}`);
 }
 
+test("a language that is none is answered with those that there are", async () => {
+  const locales = ["must be one of pl, en, fr, cs, sk, de, es, uk or empty"];
+  expect((await post({ name: "A", path: "a", locale: "xx" })).json).toEqual({ locale: locales });
+});
+
 describe("a path in a site (SPEC 8)", () => {
   test("has one page for each locale and at most one without", async () => {
     await page("a");

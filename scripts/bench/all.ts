@@ -1,6 +1,6 @@
 /**
  * Every benchmark, one after another: `bun run bench [--quick] [--write]`. Each is a process of its own and is ended
- * when it takes too long; all of them end within twenty minutes, with `--quick` in about four minutes.
+ * when it takes too long; the limits add up to half an hour; `--quick` takes about six minutes.
  */
 import { resolve } from "node:path";
 
