@@ -41,7 +41,7 @@ export interface ChildProcessOptions {
   readonly timeLimitMs: number;
   readonly memoryBytes: number;
   readonly maxResultBytes: number;
-  /** A run that takes so long is told of while it goes on. */
+  /** A run that takes so long is told of while it goes on; where it gets no processor, later. */
   readonly longRunMs: number;
   readonly onLongRun: () => void;
   readonly log: Log;
@@ -55,7 +55,8 @@ type Line =
 
 /**
  * `kill -9` of the server leaves no orphan: the guard waits for the end of a pipe whose other end is ours. `$1` is the
- * limit of memory in KiB. A long run must not slow the server's answers, so it is nicer than that.
+ * limit of memory in KiB. A long run must not slow the server's answers, so it is nicer than that: by itself, and where
+ * Linux shares its processors between sessions first (sched(7), autogroup), as the session that it is.
  */
 const launcher = `
   (exec <&- >/dev/null 2>&1; read -r end <&3; kill -9 0) &
@@ -63,7 +64,8 @@ const launcher = `
   ulimit -c 0
   ulimit -d "$1" 2>/dev/null
   shift
-  command -v nice >/dev/null && exec nice -n 5 "$@"
+  { echo 10 >/proc/self/autogroup; } 2>/dev/null
+  command -v nice >/dev/null && exec nice -n 10 "$@"
   exec "$@"`;
 
 const startLimitMs = 20_000;
@@ -96,13 +98,14 @@ class GuardedProcess implements ChildProcess {
     if (this.#ending || !this.#process) throw this.#ending ?? new Error("ready without a process");
     const { timeLimitMs, longRunMs, onLongRun } = this.#options;
     const answer = (this.#pending = Promise.withResolvers<Answer>());
-    const long = setTimeout(onLongRun, longRunMs);
     const tooLong = (): void => this.#end("timeout", `no result in ${timeLimitMs} ms`);
-    const stopLimit = limitTime(this.#process.pid, timeLimitMs, tooLong);
+    const stops = [
+      limitTime(this.#process.pid, timeLimitMs, tooLong),
+      limitTime(this.#process.pid, longRunMs, onLongRun),
+    ];
     send(this.#process, { input });
     return answer.promise.finally(() => {
-      clearTimeout(long);
-      stopLimit();
+      for (const stop of stops) stop();
     });
   }
 
@@ -166,6 +169,10 @@ function spawn({ plugin, name, cwd, memoryBytes }: ChildProcessOptions, env: Rea
       // Address space that is kept for compiled code counts as data: the default would take most of the limit.
       BUN_JSC_jitMemoryReservationSize: "67108864",
       BUN_JSC_forceRAMSize: `${memoryBytes >> 1}`,
+      // One run is the work of one processor: the others are left to who waits for an answer.
+      BUN_JSC_numberOfGCMarkers: "1",
+      BUN_JSC_numberOfDFGCompilerThreads: "1",
+      BUN_JSC_numberOfFTLCompilerThreads: "1",
       BUN_ENABLE_CRASH_REPORTING: "0",
       DO_NOT_TRACK: "1",
       ...env,
@@ -176,8 +183,9 @@ function spawn({ plugin, name, cwd, memoryBytes }: ChildProcessOptions, env: Rea
 }
 
 /**
- * Ends a run after its time. On a machine that is busy with more urgent work a nice process gets little of it: one that
- * did not have a processor for half of its time is given more, up to three times as much. Answers with the way to stop.
+ * Calls `end` when a run has had its time. On a machine that is busy with more urgent work a nice process gets little of
+ * it: one that did not have a processor for half of its time is given more, up to three times as much. Answers with the
+ * way to stop.
  */
 function limitTime(pid: number, limitMs: number, end: () => void): () => void {
   const before = cpuSecondsOf(pid) ?? 0;

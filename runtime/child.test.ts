@@ -1,6 +1,6 @@
 /** A plugin's function in a guarded process: what goes wrong inside of it stays there. */
 import { afterAll, afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdtempSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createChild, type Child, type ChildOptions } from "./child.ts";
@@ -149,6 +149,16 @@ describe("a child", () => {
     expect(readChildren()).toHaveLength(2);
     while (readChildren().length > 1) await Bun.sleep(10);
     expect(readChildren()).toEqual([(await echo(child)).pid]);
+  });
+
+  test("yields its processor to the server, whether Linux compares processes or sessions", async () => {
+    const { pid } = await echo(start());
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    expect(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[16]).toBe("10");
+    const session = `/proc/${pid}/autogroup`;
+    // Others than root may write there only ten times a second, all processes together.
+    if (process.getuid?.() === 0 && existsSync(session))
+      expect(readFileSync(session, "latin1")).toEndWith(" nice 10\n");
   });
 
   test("has no second process for runs that are short", async () => {

@@ -65,7 +65,7 @@ const defaults = {
   maxIdleBytes: 400_000_000,
   idleMs: 600_000,
   spareIdleMs: 60_000,
-  longRunMs: 2_000,
+  longRunMs: 3_000,
 };
 
 export function createChild(setup: ChildSetup): Child {

@@ -120,11 +120,18 @@ export function createAppStore(sql: Sql) {
       return row;
     },
 
-    /** The same, and nobody else changes it until this transaction ends. */
-    async lock(tx: Tx, accountId: number, id: string): Promise<AppRow | undefined> {
-      const [row] = await tx<AppRow[]>`
-        select ${columns} from apps where account_id = ${accountId} and id = ${id} for update`;
-      return row;
+    /** Without the source, which is large. By id or url_code. */
+    async idOf(accountId: number, key: string): Promise<string | undefined> {
+      if (!isKey(key)) return undefined;
+      const [row] = await sql<{ id: string }[]>`select id from apps where ${byKey(accountId, key)}`;
+      return row?.id;
+    },
+
+    /** The version that stands; nobody else changes the app until this transaction ends. */
+    async lock(tx: Tx, accountId: number, id: string): Promise<number | undefined> {
+      const [row] = await tx<{ version: number }[]>`
+        select version from apps where account_id = ${accountId} and id = ${id} for update`;
+      return row?.version;
     },
 
     /** By id or url_code. */
@@ -136,7 +143,7 @@ export function createAppStore(sql: Sql) {
 
     async insert(tx: Tx, app: Saved & Owned & { readonly build: Build }): Promise<AppRow> {
       const { build } = app;
-      const [row] = await tx<AppRow[]>`
+      const [row] = await tx<Omit<AppRow, "sourceCode" | "prompt">[]>`
         insert into apps (id, account_id, ${saved}, trusted, app_code, css_code, toolchain, app_build_time,
           css_build_time, created_by_id)
         values (${app.id}, ${app.accountId}, ${app.name}, ${app.urlCode}, ${app.description}, ${app.appEngine},
@@ -144,10 +151,10 @@ export function createAppStore(sql: Sql) {
           ${app.prompt}, ${json(app.actions)}::text::jsonb, ${json(app.fields)}::text::jsonb,
           ${json(app.config)}::text::jsonb, ${app.trusted}, ${build.appCode}, ${build.cssCode}, ${build.toolchain},
           ${build.appBuildMs}, ${build.cssBuildMs}, ${app.userId})
-        returning ${columns}`;
+        returning ${head}`;
       if (!row) throw new Error("an insert without a conflict clause gives its row");
       await keepVersion(tx, app.accountId, app.id);
-      return row;
+      return { ...row, sourceCode: app.sourceCode, prompt: app.prompt };
     },
 
     /** Without a build the code stays as it was built. */
@@ -157,17 +164,17 @@ export function createAppStore(sql: Sql) {
         ? sql`app_code = ${build.appCode}, css_code = ${build.cssCode}, toolchain = ${build.toolchain},
           app_build_time = ${build.appBuildMs}, css_build_time = ${build.cssBuildMs}, failed_build = null,`
         : sql``;
-      const [row] = await tx<AppRow[]>`
+      const [row] = await tx<Omit<AppRow, "sourceCode" | "prompt">[]>`
         update apps set name = ${app.name}, url_code = ${app.urlCode}, description = ${app.description},
           app_engine = ${app.appEngine}, css_engine = ${app.cssEngine}, source_code = ${app.sourceCode},
           public = ${app.public}, active = ${app.active}, db_code = ${app.dbCode},
           show_in_module = ${app.showInModule}, prompt = ${app.prompt}, actions = ${json(app.actions)}::text::jsonb,
           fields = ${json(app.fields)}::text::jsonb, config = ${json(app.config)}::text::jsonb,
           trusted = ${app.trusted}, ${built} updated_by_id = ${app.userId}, version = version + 1, updated_at = now()
-        where account_id = ${app.accountId} and id = ${app.id} returning ${columns}`;
+        where account_id = ${app.accountId} and id = ${app.id} returning ${head}`;
       if (!row) throw new Error("an update of a locked row finds it");
       await keepVersion(tx, app.accountId, app.id);
-      return row;
+      return { ...row, sourceCode: app.sourceCode, prompt: app.prompt };
     },
 
     /** The saved app stays as it is. */
@@ -184,8 +191,10 @@ export function createAppStore(sql: Sql) {
         where account_id = ${accountId} and id = ${id} and version = ${version}`;
     },
 
-    async delete(tx: Tx, accountId: number, id: string): Promise<void> {
-      await tx`delete from apps where account_id = ${accountId} and id = ${id}`;
+    async delete(tx: Tx, accountId: number, id: string): Promise<AppRow | undefined> {
+      const [row] = await tx<AppRow[]>`
+        delete from apps where account_id = ${accountId} and id = ${id} returning ${columns}`;
+      return row;
     },
 
     async versions(accountId: number, id: string, { limit, offset }: Page) {

@@ -72,6 +72,12 @@ export function createWriting({ ctx, store, compiler, forget }: Needed) {
     return row;
   };
 
+  const idOf = async (accountId: number, key: string): Promise<string> => {
+    const id = await store.idOf(accountId, key);
+    if (id === undefined) throw notFound();
+    return id;
+  };
+
   const create = async (author: Author, given: NewApp): Promise<AppRow> => {
     const { accountId, userId } = author;
     checkChange(given);
@@ -97,7 +103,7 @@ export function createWriting({ ctx, store, compiler, forget }: Needed) {
     work: (before: AppRow) => AppChange,
     seenVersion: SeenVersion,
   ): Promise<AppRow> => {
-    const { id } = await find(author.accountId, key);
+    const id = await idOf(author.accountId, key);
     const expected = seenVersion(id);
     return turns(id, () => updated(author, id, work, expected));
   };
@@ -116,30 +122,25 @@ export function createWriting({ ctx, store, compiler, forget }: Needed) {
       // Built before the transaction: the row is not held meanwhile.
       const build = sameCode(planned.app, seen) ? undefined : await rebuilt(planned.app, seen);
       const saved = await ctx.transaction(async (tx) => {
-        const before = await store.lock(tx, accountId, id);
-        if (!before) throw notFound();
-        if (expected !== undefined && before.version !== expected) throw preconditionFailed();
-        const now = before.version === seen.version ? planned : plan(author, before, work);
-        // Changed by somebody else meanwhile, so that the build would be another.
-        if (!sameCode(now.app, build ? planned.app : before)) return undefined;
-        const owned = { id, accountId, userId, trusted: now.trusted };
-        const row = await store.update(tx, { ...(await withUrlCode(tx, accountId, now.app)), ...owned, build });
+        // Changed by somebody else meanwhile: planned anew from what stands now.
+        if ((await store.lock(tx, accountId, id)) !== seen.version) return undefined;
+        const owned = { id, accountId, userId, trusted: planned.trusted };
+        const row = await store.update(tx, { ...(await withUrlCode(tx, accountId, planned.app)), ...owned, build });
         await ctx.changed(changeOf("update", row), tx);
-        return { before, row };
+        return row;
       });
       if (!saved) continue;
-      await forget(saved.before, saved.row);
-      return saved.row;
+      await forget(seen, saved);
+      return saved;
     }
   };
 
   const remove = async (author: Author, key: string): Promise<void> => {
-    const { id } = await find(author.accountId, key);
+    const id = await idOf(author.accountId, key);
     const row = await ctx.transaction(async (tx) => {
-      const found = await store.lock(tx, author.accountId, id);
+      const found = await store.delete(tx, author.accountId, id);
       if (!found) throw notFound();
       mayWrite(author, { before: found, after: found, trusted: found.trusted });
-      await store.delete(tx, author.accountId, id);
       await ctx.changed(changeOf("destroy", found), tx);
       return found;
     });
@@ -148,7 +149,7 @@ export function createWriting({ ctx, store, compiler, forget }: Needed) {
 
   /** Saves what an earlier version was, as a new one. Whether the app is trusted is not part of it. */
   const restore = async (author: Author, key: string, version: number, seenVersion: SeenVersion): Promise<AppRow> => {
-    const { id } = await find(author.accountId, key);
+    const id = await idOf(author.accountId, key);
     const old = await store.version(author.accountId, id, version);
     if (!old) throw notFound();
     const change = changeTo(old);

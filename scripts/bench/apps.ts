@@ -71,30 +71,32 @@ async function compileTimes(): Promise<void> {
   tables.push(table(["warm compile over HTTP (PATCH)", "p50 ms", "p99 ms"], rows));
 }
 
-/** Ten large compiles in a row, and what other requests notice of them. */
+/** Ten large compiles in a row, and what other requests notice of them: three rounds, idle and busy in turns. */
 async function largeSources(): Promise<void> {
   const ids = await Promise.all(Array.from({ length: 10 }, (_, n) => create("svelte", "tailwind", counter(1000 + n))));
   const [first = ""] = ids;
   const single = await patch(first, large(0));
-  const idle = await others(5);
-  const state = { running: true };
-  const queue = Promise.all(ids.map((id, n) => patch(id, large(n + 1)))).finally(() => (state.running = false));
-  const busy: number[] = [];
-  while (state.running) busy.push(...(await others(1)));
-  const times = await queue;
-  busy.sort((a, b) => a - b);
-  tables.push(
-    table(
-      ["GET /core/prompts.json, 4 connections", "p50 ms", "p99 ms", "requests"],
-      [
-        ["idle", number(at(idle, 0.5), 2), number(at(idle, 0.99), 2), `${idle.length}`],
-        ["while ten of 200 kB compile", number(at(busy, 0.5), 2), number(at(busy, 0.99), 2), `${busy.length}`],
-      ],
-    ),
-  );
+  await others(5); // warms them
+  const last: number[] = [];
+  const ratios: number[] = [];
+  const rows: string[][] = [];
+  for (let round = 0; round < 3; round++) {
+    const idle = await others(5);
+    const state = { running: true };
+    const queue = Promise.all(ids.map((id, n) => patch(id, large(10 * round + n + 1))));
+    const ended = queue.finally(() => (state.running = false));
+    const busy: number[] = [];
+    while (state.running) busy.push(...(await others(1)));
+    last.push(Math.max(...(await ended)));
+    busy.sort((a, b) => a - b);
+    ratios.push(at(busy, 0.99) / at(idle, 0.99));
+    for (const [name, times] of [["idle", idle] as const, ["while ten of 200 kB compile", busy] as const])
+      rows.push([name, number(at(times, 0.5), 2), number(at(times, 0.99), 2), `${times.length}`]);
+  }
+  tables.push(table(["GET /core/prompts.json, 4 connections", "p50 ms", "p99 ms", "requests"], rows));
   verdicts.push(verdict("200 kB of svelte", single / 1000, { most: 6 }, "s"));
-  verdicts.push(verdict("ten of them, the last", Math.max(...times) / 1000, { most: 60 }, "s"));
-  verdicts.push(verdict("p99 of others to its idle value", at(busy, 0.99) / at(idle, 0.99), { most: 2 }));
+  verdicts.push(verdict("ten of them, the last", Math.max(...last) / 1000, { most: 60 }, "s"));
+  verdicts.push(verdict("p99 of others to its idle value, median of 3 rounds", median(ratios), { most: 2 }));
 }
 
 async function memory(): Promise<void> {
