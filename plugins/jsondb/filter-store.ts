@@ -45,9 +45,16 @@ export function columnOf({ table, indexed }: Source, field: string): IndexColumn
   return indexed ? table.indexes.get(field) : undefined;
 }
 
-/** The records of one table, or of all. Literals, so that the planner can choose the index by table. */
-export function inScope(args: Args, db: Database, { table, allTables }: Pick<Query, "table" | "allTables">): string {
-  const own = `r.db_id = ${args.bind(db.id, "uuid")} and r.account_id = ${args.bind(db.accountId, "bigint")}`;
+type Scope = Pick<Query, "table" | "allTables">;
+
+/** The account's records of one table, or of all. */
+export function inScope(args: Args, db: Database, scope: Scope): string {
+  return `r.account_id = ${args.bind(db.accountId, "bigint")} and ${inTable(args, db, scope)}`;
+}
+
+/** Literals, so that the planner can choose the index by table. */
+export function inTable(args: Args, db: Database, { table, allTables }: Scope): string {
+  const own = `r.db_id = ${args.bind(db.id, "uuid")}`;
   if (allTables) return own;
   if (table.name === "") return `${own} and r.table_name = ''`;
   return `${own} and r.table_name = ${args.bind(table.name, "text")} and r.table_name <> ''`;
@@ -73,7 +80,9 @@ export function filterCondition(args: Args, source: Source, { field, value, isPa
       const exact = `record_number(r.data -> ${name()}) = ${number}`;
       if (!column) return exact;
       // Compared with the column first: the planner knows how many records are exact there, and how many have the value.
-      return `r.${column} = record_int(${number}) and ${numberGuard(value, exact)}`;
+      const whole = wholeNumber(value);
+      if (whole === undefined) return `r.${column} = record_int(${number}) and ${numberGuard(value, exact)}`;
+      return `r.${column} = ${args.bind(whole, "bigint")} and (r.inexact_numbers = 0 or ${exact})`;
     }
     case "time": {
       const instant = `record_instant(${args.bind(value, "text")})`;
@@ -83,8 +92,8 @@ export function filterCondition(args: Args, source: Source, { field, value, isPa
       const text = args.bind(value, "text");
       if (!column) return `r.data ->> ${name()} = ${text}`;
       // A shorter value than the column holds is there whole.
-      if (value.length < 255) return `r.${column} = ${text}`;
-      return `r.${column} = left(${text}, 255) and r.data ->> ${name()} = ${text}`;
+      if (value.length < 255) return equalStrings(column, text);
+      return `${equalStrings(column, `left(${text}, 255)`)} and r.data ->> ${name()} = ${text}`;
     }
   }
 }
@@ -117,12 +126,22 @@ function recordField(args: Args, field: string, value: string): string | undefin
   return undefined;
 }
 
-/** Only a whole number within bigint is what the column of an exact record holds. */
+/** The hash is what the indexes of other columns hold of a string: they find it while they give their order. */
+function equalStrings(column: IndexColumn, text: string): string {
+  return `r.${column} = ${text} and hashtext(r.${column}) = hashtext(${text} collate "C")`;
+}
+
+/** As bigint has it; undefined where it is none, or too large. */
+function wholeNumber(value: string): string | undefined {
+  const digits = /^([+-]?\d+)(\.0*)?$/.exec(value)?.[1];
+  if (digits === undefined) return undefined;
+  const number = BigInt(digits);
+  return BigInt.asIntN(64, number) === number ? `${number}` : undefined;
+}
+
+/** The column of an exact record holds no such number, unless it is written with an exponent. */
 function numberGuard(value: string, exact: string): string {
-  if (/e/i.test(value)) return exact;
-  const whole = /^([+-]?\d+)(\.0*)?$/.exec(value)?.[1];
-  const fits = whole !== undefined && BigInt.asIntN(64, BigInt(whole)) === BigInt(whole);
-  return fits ? `(r.inexact_numbers = 0 or ${exact})` : `r.inexact_numbers <> 0 and ${exact}`;
+  return /e/i.test(value) ? exact : `r.inexact_numbers <> 0 and ${exact}`;
 }
 
 const booleans = new Map([

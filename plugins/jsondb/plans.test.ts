@@ -31,7 +31,7 @@ beforeAll(async () => {
           'price', g / 7.0, 'at', '2026-01-01T00:00:00Z', 'note', 'note ' || g) as data offset 0) v,
         record_index(v.data, ${columns}::text[]) x`;
   }
-  await app.sql`analyze records`;
+  await app.sql`vacuum analyze records`;
 });
 afterAll(() => app.stop());
 
@@ -68,6 +68,16 @@ describe("the plan of", () => {
     ["a sort by a string", "table_name=orders&sort=name", /Index Scan using records_by_str_1/],
     ["a sort downwards", "table_name=orders&sort=-n", /Index Scan Backward using records_by_int_1/],
     ["a sort by a number", "table_name=orders&sort=price", /Index Scan using records_by_int_2/],
+    [
+      "a filter and a sort by another column, decided in the filter's",
+      "table_name=orders&filter[name]=x&sort=-at",
+      /Index Only Scan (Backward )?using records_by_str_1/,
+    ],
+    [
+      "a filter that many records match, decided in the order's",
+      "table_name=orders&filter[city]=city 5&sort=-n&limit=1",
+      /using records_by_int_1.*\n +Index Cond: .*hashtext\(idx_str_2\)/,
+    ],
     ["a filter and a sort by id", "table_name=orders&filter[city]=city 5&sort=id", /records_by_str_2/],
   ])("%s uses its index", async (_, query, index) => {
     const plan = await planOf(query);

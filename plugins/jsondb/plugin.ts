@@ -18,6 +18,7 @@ import { eventRoutes } from "./events-routes.ts";
 import { createImports } from "./import.ts";
 import migration from "./migrations/001_jsondb.sql" with { type: "text" };
 import bulkMigration from "./migrations/002_bulk.sql" with { type: "text" };
+import sortMigration from "./migrations/003_sort_indexes.sql" with { type: "text" };
 import instructions from "./prompts/dbs_api.md" with { type: "text" };
 import { createPublicCalls } from "./public-calls.ts";
 import { publicRoutes } from "./public-routes.ts";
@@ -58,6 +59,7 @@ export default definePlugin({
   migrations: [
     { name: "001_jsondb", sql: migration },
     { name: "002_bulk", sql: bulkMigration },
+    { name: "003_sort_indexes", sql: sortMigration },
   ],
   privileges: [{ name: "dbs", doc: "databases and their records", roles: ["manager", "user"] }],
   prompts: { "dbs_api.md": instructions },
