@@ -18,6 +18,8 @@ interface Types extends Record<string, unknown> {
 export type Sql = postgres.Sql<Types>;
 /** A transaction, as `transaction` and `savepoint` hand it out. */
 export type Tx = postgres.TransactionSql<Types>;
+/** A part of a statement: what a template gives that is not awaited. */
+export type Fragment = postgres.Fragment;
 /** Whatever can run a statement: the pool or a transaction. */
 export type Queryable = postgres.ISql<Types>;
 

@@ -9,7 +9,7 @@ export type { Child, ChildOptions } from "./child.ts";
 export { causationHeader, causationToHeader, currentCausation, withCausation } from "./causation.ts";
 export type { Causation } from "./causation.ts";
 export { afterCommit } from "./db.ts";
-export type { Queryable, Sql, Tx } from "./db.ts";
+export type { Fragment, Queryable, Sql, Tx } from "./db.ts";
 export type { DoorRequest, HostDoor } from "./door.ts";
 export { escapeHtml } from "./docs-page.ts";
 export * from "./errors.ts";

@@ -1,5 +1,5 @@
 /** All SQL about apps themselves and their versions. */
-import { isUuid, type Page, type Sql, type Tx } from "platform";
+import { isUuid, type Fragment, type Page, type Sql, type Tx } from "platform";
 import type { AppEngine, Compiled, CssEngine } from "./compile.ts";
 
 /** An element of `actions`, as it was given. SPEC 2.3. */
@@ -85,10 +85,16 @@ export function createAppStore(sql: Sql) {
   const columns = sql`${head}, source_code, prompt`;
   const isTile = sql`coalesce(fields -> 'dashboard_widget' = 'true', false)`;
 
-  const keepVersion = (tx: Tx, accountId: number, id: string) => tx`
-    insert into app_versions (app_id, version, account_id, ${saved}, created_by_id, created_at)
-    select id, version, account_id, ${saved}, coalesce(updated_by_id, created_by_id), updated_at
-    from apps where account_id = ${accountId} and id = ${id}`;
+  /** Around a statement that saves an app: keeps the version that it makes, and answers with the app. */
+  const savedBy = async (tx: Tx, app: Saved, statement: Fragment): Promise<AppRow> => {
+    const [row] = await tx<Omit<AppRow, "sourceCode" | "prompt">[]>`
+      with app as (${statement} returning ${columns}), kept as (
+        insert into app_versions (app_id, version, account_id, ${saved}, created_by_id, created_at)
+        select id, version, account_id, ${saved}, coalesce(updated_by_id, created_by_id), updated_at from app)
+      select ${head} from app`;
+    if (!row) throw new Error("an app that is made, or was locked, is there");
+    return { ...row, sourceCode: app.sourceCode, prompt: app.prompt };
+  };
 
   const byKey = (accountId: number, key: string) =>
     sql`account_id = ${accountId} and ${isUuid(key) ? sql`id = ${key}` : sql`url_code = ${key}`}`;
@@ -120,10 +126,12 @@ export function createAppStore(sql: Sql) {
       return row;
     },
 
-    /** Without the source, which is large. By id or url_code. */
+    /** By url_code; an id is one, whether or not the app is there. */
     async idOf(accountId: number, key: string): Promise<string | undefined> {
+      if (isUuid(key)) return key.toLowerCase();
       if (!isKey(key)) return undefined;
-      const [row] = await sql<{ id: string }[]>`select id from apps where ${byKey(accountId, key)}`;
+      const [row] = await sql<{ id: string }[]>`
+        select id from apps where account_id = ${accountId} and url_code = ${key}`;
       return row?.id;
     },
 
@@ -141,40 +149,35 @@ export function createAppStore(sql: Sql) {
       return row;
     },
 
-    async insert(tx: Tx, app: Saved & Owned & { readonly build: Build }): Promise<AppRow> {
+    insert(tx: Tx, app: Saved & Owned & { readonly build: Build }): Promise<AppRow> {
       const { build } = app;
-      const [row] = await tx<Omit<AppRow, "sourceCode" | "prompt">[]>`
+      const statement = tx`
         insert into apps (id, account_id, ${saved}, trusted, app_code, css_code, toolchain, app_build_time,
           css_build_time, created_by_id)
         values (${app.id}, ${app.accountId}, ${app.name}, ${app.urlCode}, ${app.description}, ${app.appEngine},
           ${app.cssEngine}, ${app.sourceCode}, ${app.public}, ${app.active}, ${app.dbCode}, ${app.showInModule},
           ${app.prompt}, ${json(app.actions)}::text::jsonb, ${json(app.fields)}::text::jsonb,
           ${json(app.config)}::text::jsonb, ${app.trusted}, ${build.appCode}, ${build.cssCode}, ${build.toolchain},
-          ${build.appBuildMs}, ${build.cssBuildMs}, ${app.userId})
-        returning ${head}`;
-      if (!row) throw new Error("an insert without a conflict clause gives its row");
-      await keepVersion(tx, app.accountId, app.id);
-      return { ...row, sourceCode: app.sourceCode, prompt: app.prompt };
+          ${build.appBuildMs}, ${build.cssBuildMs}, ${app.userId})`;
+      return savedBy(tx, app, statement);
     },
 
     /** Without a build the code stays as it was built. */
-    async update(tx: Tx, app: Saved & Owned & { readonly build: Build | undefined }): Promise<AppRow> {
+    update(tx: Tx, app: Saved & Owned & { readonly build: Build | undefined }): Promise<AppRow> {
       const { build } = app;
       const built = build
         ? sql`app_code = ${build.appCode}, css_code = ${build.cssCode}, toolchain = ${build.toolchain},
           app_build_time = ${build.appBuildMs}, css_build_time = ${build.cssBuildMs}, failed_build = null,`
         : sql``;
-      const [row] = await tx<Omit<AppRow, "sourceCode" | "prompt">[]>`
+      const statement = tx`
         update apps set name = ${app.name}, url_code = ${app.urlCode}, description = ${app.description},
           app_engine = ${app.appEngine}, css_engine = ${app.cssEngine}, source_code = ${app.sourceCode},
           public = ${app.public}, active = ${app.active}, db_code = ${app.dbCode},
           show_in_module = ${app.showInModule}, prompt = ${app.prompt}, actions = ${json(app.actions)}::text::jsonb,
           fields = ${json(app.fields)}::text::jsonb, config = ${json(app.config)}::text::jsonb,
           trusted = ${app.trusted}, ${built} updated_by_id = ${app.userId}, version = version + 1, updated_at = now()
-        where account_id = ${app.accountId} and id = ${app.id} returning ${head}`;
-      if (!row) throw new Error("an update of a locked row finds it");
-      await keepVersion(tx, app.accountId, app.id);
-      return { ...row, sourceCode: app.sourceCode, prompt: app.prompt };
+        where account_id = ${app.accountId} and id = ${app.id}`;
+      return savedBy(tx, app, statement);
     },
 
     /** The saved app stays as it is. */
