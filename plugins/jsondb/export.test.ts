@@ -224,15 +224,19 @@ describe("a long export", () => {
   beforeAll(async () => {
     db = await newDb();
     const rows = Array.from({ length: total }, (_, age) =>
-      JSON.stringify({ age, email: `user${age}@example.com`, note: "x".repeat(500) }),
+      JSON.stringify({ age, email: `user${age}@example.com`, note: "x".repeat(4000) }),
     );
     expect((await imported(db, "ndjson", rows.join("\n"))).status).toBe(201);
   });
 
   test("holds all records, in the order of their ids, in little memory", async () => {
-    Bun.gc(true);
-    const before = process.memoryUsage().rss;
+    const heldNow = (): number => {
+      Bun.gc(true); // what is garbage already says nothing
+      return process.memoryUsage().rss;
+    };
+    const before = heldNow();
     let most = 0;
+    let sampled = 0;
     const response = await fetch(`${app.origin}/core/dbs/${db}/export?format=csv`, {
       headers: { authorization: `Bearer ${adminToken}` },
     });
@@ -240,16 +244,20 @@ describe("a long export", () => {
     let rest = "";
     const decoder = new TextDecoder();
     for await (const chunk of response.body ?? []) {
-      most = Math.max(most, process.memoryUsage().rss);
+      if (expected >= sampled) {
+        most = Math.max(most, heldNow());
+        sampled += total / 10;
+      }
       const lines = (rest + decoder.decode(chunk, { stream: true })).split("\r\n");
       rest = lines.pop() ?? "";
       for (const line of lines) {
-        if (expected >= 0) expect(Number(line.split(",")[2])).toBe(expected);
+        if (expected >= 0 && Number(line.split(",")[2]) !== expected) throw new Error(`not ${expected}: ${line}`);
         expected += 1;
       }
     }
     expect(expected).toBe(total);
-    expect(most - before).toBeLessThan(150_000_000);
+    expect(most).toBeGreaterThan(0);
+    expect(most - before).toBeLessThan(80_000_000);
   });
 
   test("goes on while records come and go, and holds no transaction between its pages", async () => {
