@@ -84,6 +84,8 @@ export function createPromptStore(sql: Sql) {
       const rows = await sql<PromptRow[]>`
         select ${columns} from prompts where ${where}
         order by ${sql(order.by)} ${direction}, id ${direction} limit ${limit} offset ${offset}`;
+      // A page that is not full ends the list, unless it begins behind its end.
+      if (rows.length < limit && (rows.length > 0 || offset === 0)) return { rows, total: offset + rows.length };
       const [count] = await sql<{ total: number }[]>`select count(*) as total from prompts where ${where}`;
       return { rows, total: count?.total ?? 0 };
     },
