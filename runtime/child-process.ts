@@ -99,10 +99,8 @@ class GuardedProcess implements ChildProcess {
     const { timeLimitMs, longRunMs, onLongRun } = this.#options;
     const answer = (this.#pending = Promise.withResolvers<Answer>());
     const tooLong = (): void => this.#end("timeout", `no result in ${timeLimitMs} ms`);
-    const stops = [
-      limitTime(this.#process.pid, timeLimitMs, tooLong),
-      limitTime(this.#process.pid, longRunMs, onLongRun),
-    ];
+    const spent = processorTimeOf(this.#process.pid);
+    const stops = [limitTime(spent, timeLimitMs, tooLong), limitTime(spent, longRunMs, onLongRun)];
     send(this.#process, { input });
     return answer.promise.finally(() => {
       for (const stop of stops) stop();
@@ -187,16 +185,24 @@ function spawn({ plugin, name, cwd, memoryBytes }: ChildProcessOptions, env: Rea
  * it: one that did not have a processor for half of its time is given more, up to three times as much. Answers with the
  * way to stop.
  */
-function limitTime(pid: number, limitMs: number, end: () => void): () => void {
-  const before = cpuSecondsOf(pid) ?? 0;
+function limitTime(spentMs: () => number | undefined, limitMs: number, end: () => void): () => void {
   const check = (elapsedMs: number): void => {
-    const used = cpuSecondsOf(pid);
-    const starved = used !== undefined && (used - before) * 1000 < limitMs / 2;
+    const spent = spentMs();
+    const starved = spent !== undefined && spent < limitMs / 2;
     if (!starved || elapsedMs >= 3 * limitMs) return end();
     timer = setTimeout(() => check(elapsedMs + limitMs / 4), limitMs / 4);
   };
   let timer = setTimeout(() => check(limitMs), limitMs);
   return () => clearTimeout(timer);
+}
+
+/** What a process uses from now on, in milliseconds; undefined where the system does not say. */
+function processorTimeOf(pid: number): () => number | undefined {
+  const before = cpuSecondsOf(pid) ?? 0;
+  return () => {
+    const used = cpuSecondsOf(pid);
+    return used === undefined ? undefined : (used - before) * 1000;
+  };
 }
 
 function killGroup(pid: number): void {

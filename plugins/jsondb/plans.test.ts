@@ -106,6 +106,35 @@ describe("the plan of", () => {
   });
 });
 
+test("an entry of an index holds the longest strings beside each other", async () => {
+  const text = () =>
+    Array.from({ length: 300 }, () => String.fromCodePoint(0x20000 + Math.floor(Math.random() * 0xa000))).join("");
+  const made = await app.post("/core/dbs", {
+    db: {
+      name: "wide",
+      schema: {
+        tables: {
+          ["t".repeat(60)]: {
+            fields: { a: "string", b: "string", c: "string", n: "integer", at: "datetime" },
+            indexed_fields: ["a", "b", "c", "n", "at"],
+          },
+        },
+      },
+    },
+  });
+  expect(made.status).toBe(201);
+  const data = { a: text(), b: text(), c: text(), n: 5, at: "2026-01-01T00:00:00Z" };
+  const record = await app.post(`/core/dbs/${made.json.id}/records`, {
+    record: { table_name: "t".repeat(60), data },
+  });
+  expect([record.status, record.json.data]).toEqual([201, data]);
+  const path = `/core/dbs/${made.json.id}/search.json?table_name=${"t".repeat(60)}&sort=-at`;
+  const found = await app.get(`${path}&filter[b]=${encodeURIComponent(data.b)}`);
+  expect(found.json).toHaveLength(1);
+  const shorter = await app.get(`${path}&filter[b]=${encodeURIComponent(data.b.slice(0, -2))}`);
+  expect(shorter.json).toEqual([]);
+});
+
 describe("a phrase", () => {
   const query = (text: string) => readSearch(db, new URLSearchParams(`table_name=orders&${text}`));
   const rowsOf = async (text: string, way: "plain" | "candidates") => {

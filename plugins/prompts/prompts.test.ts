@@ -359,8 +359,16 @@ describe("the list", () => {
     expect(await codes("order_by=name&limit=2")).toBe("23");
     expect(await codes("order_by=name&limit=2&offset=2")).toBe("01");
     expect(await codes("order_by=name&limit=x&offset=-5")).toBe("2301");
-    const page = await app.get(`/core/prompts.json?q=${mark}&limit=1&offset=99`);
-    expect([page.json, page.headers.get("x-total-count")]).toEqual([[], "4"]);
+    for (const [limit, offset, length] of [
+      [1, 99, 0],
+      [2, 0, 2],
+      [2, 2, 2],
+      [9, 3, 1],
+      [9, 0, 4],
+    ]) {
+      const page = await app.get(`/core/prompts.json?q=${mark}&limit=${limit}&offset=${offset}`);
+      expect([page.json.length, page.headers.get("x-total-count")]).toEqual([length, "4"]);
+    }
   });
 
   test("does no harm with what no query means", async () => {

@@ -1,6 +1,7 @@
 /**
- * How fast apps compile and load: `bun scripts/bench/apps.ts [--quick] [--write]`. A real server with its own PostgreSQL in a
- * temporary folder, its compiler process beside it; every source is another one, so nothing comes from the cache.
+ * How fast apps compile and load: `bun scripts/bench/apps.ts [--quick] [--write] [--only=largeSources]` (or another
+ * part). A real server with its own PostgreSQL in a temporary folder, its compiler process beside it; every source is
+ * another one, so nothing comes from the cache.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { runLoop } from "./client.ts";
@@ -12,6 +13,7 @@ import { median } from "./compare.ts";
 const quick = process.argv.includes("--quick");
 const rounds = quick ? 50 : 200;
 const compiles = quick ? 100 : 1_000;
+const only = process.argv.find((word) => word.startsWith("--only="))?.slice("--only=".length);
 const server = await startCorestead(await temporaryFolder());
 const origin = `http://127.0.0.1:${server.port}`;
 const verdicts: Verdict[] = [];
@@ -39,11 +41,8 @@ const count = ref<number>(${n});
 <style scoped>button { color: red }</style>`;
 
 try {
-  await compileTimes();
-  await largeSources();
-  await memory();
-  await loads();
-  await serving();
+  for (const part of [compileTimes, largeSources, memory, loads, serving])
+    if (only === undefined || part.name === only) await part();
   await publish("apps", [...tables, verdictTable(verdicts)].join("\n\n"), process.argv.includes("--write"));
 } finally {
   await server.stop();
