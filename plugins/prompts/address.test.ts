@@ -101,17 +101,22 @@ describe("a token in a text", () => {
     );
     fc.assert(
       fc.property(pieces, (parts) => {
-        const whole = readOn(textStart, parts.join("").replaceAll("T", tokenMark)).exposed;
+        // A text that goes on may close a quote behind the token: what was an address until then stays refused.
+        let sofar = "";
+        let exposedSoFar = false;
         let spot: Spot = textStart;
         let exposedInPieces = false;
         for (const part of parts) {
-          const read = readOn(spot, part.replaceAll("T", tokenMark));
+          const piece = part.replaceAll("T", tokenMark);
+          sofar += piece;
+          exposedSoFar ||= readOn(textStart, sofar).exposed;
+          const read = readOn(spot, piece);
           exposedInPieces ||= read.exposed;
           ({ spot } = read);
         }
-        expect(exposedInPieces).toBe(whole);
+        expect(exposedInPieces).toBe(exposedSoFar);
       }),
-      { numRuns: 3000 },
+      { numRuns: 3000, examples: [[["T", '"', "@", '"', ","]]] },
     );
   });
 

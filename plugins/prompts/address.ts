@@ -30,7 +30,10 @@ interface Angle {
 
 export const textStart: Spot = { word: "", angle: null };
 
-/** Reads on. `exposed` is true where a token mark stands inside an address. Every rendered prompt passes here. */
+/**
+ * Reads on. `exposed` is true where a token mark stands inside an address, taking the text to end here: `T"@` is a
+ * mailbox that `",` behind it would have made a quoted part. Every rendered prompt passes here, whole.
+ */
 export function readOn(from: Spot, text: string): { spot: Spot; exposed: boolean } {
   let { word, angle } = from;
   let wordStart = 0;
