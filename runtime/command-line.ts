@@ -1,17 +1,32 @@
 /** The command line: `corestead serve|migrate|token|user|account|backup|restore|plugins|types|version|help`. */
 import { plugins as builtIn } from "../plugins/index.ts";
-import { checkSettings, readConfig } from "./config.ts";
-import { checkCommand, parseArguments, runCommand, usage, versionText } from "./commands.ts";
+import type { Arguments } from "./arguments.ts";
 import { runChild } from "./child-main.ts";
+import { checkCommand, runCommand, usage, versionText } from "./commands.ts";
+import { checkSettings, readConfig } from "./config.ts";
+import type { Database } from "./database.ts";
 import { loadExternalPlugins } from "./external.ts";
 import { createLog } from "./log.ts";
-import { allowManyRequests } from "./request-limit.ts";
-import { serve, serveWorker } from "./run.ts";
+import { serve, serveWorker, type Setup } from "./run.ts";
 import { ConfigError } from "./settings.ts";
-import { runUnpack } from "./unpack.ts";
 
-async function main(): Promise<number> {
-  const { words, options } = parseArguments(process.argv.slice(2));
+interface Given extends Arguments {
+  /** Where it is to serve: the database that is starting already. */
+  readonly database: Promise<Database> | undefined;
+}
+
+/** Does what it says and sets the exit code; what goes wrong is one line on standard error. */
+export async function runCommandLine(given: Given): Promise<void> {
+  try {
+    process.exitCode = await run(given);
+  } catch (error) {
+    if (error instanceof ConfigError) for (const line of error.mistakes) process.stderr.write(`corestead: ${line}\n`);
+    else process.stderr.write(`corestead: ${explain(error)}\n`);
+    process.exit(1);
+  }
+}
+
+async function run({ words, options, database }: Given): Promise<number> {
   const command = words[0] ?? "serve";
   if (command === "help" || "help" in options) {
     process.stdout.write(`${usage(builtIn)}\n`);
@@ -21,30 +36,26 @@ async function main(): Promise<number> {
     process.stdout.write(`${versionText}\n`);
     return 0;
   }
-  if (command === "unpack") process.exit(await runUnpack(words.slice(1)));
   // Before anything is read: a child knows no settings and no secrets.
   if (command === "child")
     return runChild([...builtIn, ...(await loadExternalPlugins(process.env["PLUGINS_DIR"] ?? ""))], words[1], words[2]);
-  if (command === "serve") await allowManyRequests();
+  const setup = await readSetup().catch(async (error: unknown) => {
+    await database?.then(({ stop }) => stop()).catch(() => {});
+    throw error;
+  });
+  // A timer that a plugin forgot must not keep the process when all is stopped.
+  if (command === "serve") process.exit(await serve(setup, database));
+  if (command === "worker") process.exit(await serveWorker(setup));
+  checkCommand(words, setup.plugins);
+  return runCommand(setup, words, options);
+}
+
+async function readSetup(): Promise<Setup> {
   const config = readConfig(process.env, builtIn);
   const log = createLog(config.logLevel);
   const external = await loadExternalPlugins(config.pluginsDir);
   checkSettings(external, process.env);
-  const plugins = [...builtIn, ...external];
-  const setup = { config, env: process.env, plugins, log };
-  // A timer that a plugin forgot must not keep the process when all is stopped.
-  if (command === "serve") process.exit(await serve(setup));
-  if (command === "worker") process.exit(await serveWorker(setup));
-  checkCommand(words, plugins);
-  return runCommand(setup, words, options);
-}
-
-try {
-  process.exitCode = await main();
-} catch (error) {
-  if (error instanceof ConfigError) for (const line of error.mistakes) process.stderr.write(`corestead: ${line}\n`);
-  else process.stderr.write(`corestead: ${explain(error)}\n`);
-  process.exit(1);
+  return { config, env: process.env, plugins: [...builtIn, ...external], log };
 }
 
 /** An error and its causes in one line. */

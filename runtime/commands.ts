@@ -6,7 +6,8 @@ import { runtimeSettings } from "./config.ts";
 import { openPool } from "./db.ts";
 import { isMigrated, migrate } from "./migrate.ts";
 import { inOrder } from "./order.ts";
-import { openDatabase, type Database, type Setup } from "./run.ts";
+import { openDatabase, type Database } from "./database.ts";
+import type { Setup } from "./run.ts";
 import type { CommandFacts, PluginFacts } from "./plugin.ts";
 import { platformTypes } from "./types-file.ts";
 
@@ -55,37 +56,6 @@ function allCommands(plugins: readonly PluginFacts[]): readonly CommandFacts[] {
 /** Whether the words begin with the words of this name. */
 function isNamed(words: readonly string[], name: string): boolean {
   return words.slice(0, name.split(" ").length).join(" ") === name;
-}
-
-export interface Arguments {
-  readonly words: readonly string[];
-  readonly options: Readonly<Record<string, string>>;
-}
-
-/** Options that take no value, whatever word follows them: `site push demo --dry-run ./site`. */
-const flags: ReadonlySet<string> = new Set(["force", "dry-run", "delete", "help", "version"]);
-const short: Readonly<Record<string, string>> = { h: "help", v: "version" };
-
-/** `token create --user admin --name=cli --force` -> its words and options. */
-export function parseArguments(list: readonly string[]): Arguments {
-  const words: string[] = [];
-  const options: Record<string, string> = {};
-  for (let at = 0; at < list.length; at++) {
-    const word = list[at] ?? "";
-    if (!word.startsWith("-")) {
-      words.push(word);
-      continue;
-    }
-    const [given = "", value] = word.replace(/^-{1,2}/, "").split(/=(.*)/s);
-    const name = (Object.hasOwn(short, given) && short[given]) || given;
-    const next = list[at + 1];
-    if (value !== undefined) options[name] = value;
-    else if (next !== undefined && !next.startsWith("-") && !flags.has(name)) {
-      options[name] = next;
-      at++;
-    } else options[name] = "true";
-  }
-  return { words, options };
 }
 
 /** Runs a command that ends; answers with the exit code. */

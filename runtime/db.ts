@@ -24,7 +24,14 @@ export type Fragment = postgres.Fragment;
 export type Queryable = postgres.ISql<Types>;
 
 /** An address of a server: a connection string, or the folder of a unix socket. */
-export type DatabaseTarget = { url: string } | { socketDir: string; port: number; database: string; user: string };
+export type DatabaseTarget = { url: string } | SocketTarget;
+
+export interface SocketTarget {
+  socketDir: string;
+  port: number;
+  database: string;
+  user: string;
+}
 
 export interface PoolOptions {
   /** Connections at most. */

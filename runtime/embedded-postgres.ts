@@ -10,7 +10,7 @@
 import { closeSync, openSync, readFileSync, renameSync, statSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { type DatabaseTarget, openPool } from "./db.ts";
+import { openPool, type SocketTarget } from "./db.ts";
 import type { Log } from "./log.ts";
 import { noPostgresHere, postgresHome } from "./postgres-binaries.ts";
 import {
@@ -25,7 +25,7 @@ import {
 } from "./postgres-folder.ts";
 
 export interface EmbeddedPostgres {
-  target: DatabaseTarget;
+  target: SocketTarget;
   /** Ends the server: running statements are cut off, what is committed stays. */
   stop(): Promise<void>;
   /** The number of the server process, while it runs. */
@@ -42,6 +42,8 @@ export interface EmbeddedPostgresOptions {
 }
 
 const database = "corestead";
+/** The name that initdb gives to what becomes ours. */
+const administrative = "postgres";
 const user = "corestead";
 const port = 5432;
 const readyWithinMs = 60_000;
@@ -193,16 +195,31 @@ async function isReady(cluster: string, pid: number): Promise<void> {
   throw new Error(`PostgreSQL was not ready within ${readyWithinMs / 1000} s`);
 }
 
-async function ensureDatabase(target: {
-  socketDir: string;
-  port: number;
-  database: string;
-  user: string;
-}): Promise<void> {
-  const sql = openPool({ ...target, database: "postgres" }, { max: 1, applicationName: "corestead start" });
+/**
+ * A cluster is made with a database that nobody uses, for whoever administers it. The first start gives it our name:
+ * making another one would take longer than anything else that it does.
+ */
+async function ensureDatabase(target: SocketTarget): Promise<void> {
+  if (await answers(target)) return;
+  const sql = openPool({ ...target, database: "template1" }, { max: 1, applicationName: "corestead start" });
   try {
-    const [found] = await sql`select 1 from pg_database where datname = ${target.database}`;
-    if (!found) await sql`create database ${sql(target.database)}`;
+    const [unused] = await sql`select 1 from pg_database where datname = ${administrative}`;
+    if (unused) await sql`alter database ${sql(administrative)} rename to ${sql(target.database)}`;
+    else await sql`create database ${sql(target.database)}`;
+  } finally {
+    await sql.end();
+  }
+}
+
+/** False where there is no such database. */
+async function answers(target: SocketTarget): Promise<boolean> {
+  const sql = openPool(target, { max: 1, applicationName: "corestead start" });
+  try {
+    await sql`select 1`;
+    return true;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "3D000") return false;
+    throw error;
   } finally {
     await sql.end();
   }

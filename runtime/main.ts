@@ -1,7 +1,16 @@
-/** The program, from source: `bun runtime/main.ts [command]`. What it does stands in command-line.ts. */
+/** The program: `bun runtime/main.ts [command]`, or the executable. What it does stands in command-line.ts. */
+import { parseArguments } from "./arguments.ts";
+import { beginDatabase } from "./database.ts";
 import { allowManyRequests } from "./request-limit.ts";
+import { runUnpack } from "./unpack.ts";
 
-// Before all the rest is read: it would be read twice.
-const [command = "serve"] = process.argv.slice(2);
-if (command === "serve" && process.argv.length <= 3) await allowManyRequests();
-await import("./command-line.ts");
+const { words, options } = parseArguments(process.argv.slice(2));
+const [command = "serve", ...rest] = words;
+// All the rest takes longer to read than this needs.
+if (command === "unpack") process.exit(await runUnpack(rest));
+const serves = command === "serve" && !("help" in options) && !("version" in options);
+// Before anything else: it begins the program anew.
+if (serves) await allowManyRequests();
+const database = serves ? beginDatabase(process.env) : undefined;
+const { runCommandLine } = await import("./command-line.ts");
+await runCommandLine({ words, options, database });

@@ -1,12 +1,11 @@
 /** Runs the server: alone, or as a supervisor of WORKERS processes on one port. */
 import { boot, type App } from "./boot.ts";
 import type { Config } from "./config.ts";
+import { openDatabase, type Database } from "./database.ts";
 import type { DatabaseTarget } from "./db.ts";
-import { startEmbeddedPostgres } from "./embedded-postgres.ts";
 import type { Log } from "./log.ts";
 import { ownProgram } from "./own-program.ts";
 import type { Plugin } from "./plugin.ts";
-import { cacheMegabytes } from "./postgres-memory.ts";
 import { manyRequests } from "./request-limit.ts";
 import { listenOn } from "./serve.ts";
 import { createLimitServer, localLimits, supervisedLimits, type Limits } from "./shared-limits.ts";
@@ -21,22 +20,10 @@ export interface Setup {
   readonly log: Log;
 }
 
-export interface Database {
-  readonly target: DatabaseTarget;
-  readonly stop: () => Promise<void>;
-}
-
-/** The database of this configuration: the one of DATABASE_URL, or the embedded one, started. */
-export async function openDatabase({ config, log }: Pick<Setup, "config" | "log">): Promise<Database> {
-  if (config.databaseUrl) return { target: { url: config.databaseUrl }, stop: async () => {} };
-  const cache = config.databaseCacheMegabytes || cacheMegabytes();
-  return startEmbeddedPostgres({ dataDir: config.dataDir, cacheMegabytes: cache, log });
-}
-
 /** `corestead serve`: until SIGTERM or SIGINT. Answers with the exit code. */
-export async function serve(setup: Setup): Promise<number> {
+export async function serve(setup: Setup, opened: Promise<Database> = openDatabase(setup)): Promise<number> {
   const stopped = stopSignal();
-  const database = await openDatabase(setup);
+  const database = await opened;
   if (setup.config.workers > 1) return supervise(setup, database, stopped);
   const solo = !setup.config.databaseUrl;
   const app = await startApp(setup, database.target, solo, localLimits).catch(async (error: unknown) => {

@@ -10,7 +10,7 @@
 import { cp, mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { parseArguments } from "../runtime/commands.ts";
+import { parseArguments } from "../runtime/arguments.ts";
 import { startEmbeddedPostgres } from "../runtime/embedded-postgres.ts";
 import { createLog } from "../runtime/log.ts";
 import { exists, linkLibraries } from "../runtime/postgres-binaries.ts";
@@ -46,7 +46,7 @@ async function build({ outfile, target, level }: BuildOptions): Promise<number> 
     await Bun.write(join(work, "bundled.ts"), bundledSource(parts) + generatedSource(generated));
     // First what the executable carries, then the program, which looks for it when it starts PostgreSQL.
     const entry = join(work, "corestead.ts");
-    await Bun.write(entry, `import "./bundled.ts";\nimport ${text(join(root, "runtime/command-line.ts"))};\n`);
+    await Bun.write(entry, `import "./bundled.ts";\nimport ${text(join(root, "runtime/main.ts"))};\n`);
     await mkdir(dirname(outfile), { recursive: true });
     await compile(entry, outfile, target);
     return Bun.file(outfile).size;

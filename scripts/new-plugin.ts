@@ -8,7 +8,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readdir } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { plugins } from "../plugins/index.ts";
-import { parseArguments } from "../runtime/commands.ts";
+import { parseArguments } from "../runtime/arguments.ts";
 
 const root = resolve(import.meta.dir, "..");
 const template = join(import.meta.dir, "new-plugin");

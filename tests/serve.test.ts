@@ -151,6 +151,15 @@ test("wrong settings are a line each, of the runtime and of plugins, and nothing
   expect(existsSync(join(cwd, "data"))).toBe(false);
 });
 
+test("a wrong setting of a built-in plugin is said when PostgreSQL starts already, which then ends", async () => {
+  const cwd = folderWith();
+  const refused = await run(fromSource, { cwd, env: { CORE_TIMEZONE: "Mars/Base" } });
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringMatching(/^corestead: CORE_TIMEZONE must .*\n$/) });
+  expect(existsSync(join(cwd, "data/postgres/PG_VERSION"))).toBe(true);
+  expect(existsSync(join(cwd, "data/postgres/postmaster.pid"))).toBe(false);
+  expect(existsSync(join(cwd, "data/corestead.pid"))).toBe(false);
+});
+
 describe("the command line", () => {
   const unknown = ["sevre", "token", "token made", "tokens create", "__proto__", "greet all"];
   test.each(unknown)("%p is no command, and nothing is written", async (words) => {
