@@ -101,6 +101,11 @@ export function createJobStore(sql: Sql, worker: string, clock?: () => Date) {
       return rows.map(({ name }) => name);
     },
 
+    /** What is claimed can be claimed again at once, its lease notwithstanding. */
+    takeBack: () => sql`
+      update jobs set run_at = coalesce(${now()}::timestamptz, now())
+      where state = 'running' and run_at > coalesce(${now()}::timestamptz, now())`,
+
     next: (names: readonly string[]) => sql<{ name: string; dueAt: Date; seconds: number }[]>`
       select name, due_at, seconds from next_jobs(${names}, ${now()})`,
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { startProcess, startTestDatabase, until, type TestDatabase } from "../tests/job-fixtures.ts";
 import { transaction } from "./db.ts";
+import type { JobInfo } from "./jobs.ts";
 import { job } from "./references.ts";
 
 let database: TestDatabase;
@@ -211,6 +212,23 @@ test("an order key whose process died before letting the next one go is picked u
   a.queue.handle(count, async ({ n }) => void seen.push(n));
   await a.queue.start();
   await until(() => seen.length === 6);
+});
+
+test("what a dead process held is taken up at the start where no other process can be, whatever its lease", async () => {
+  const [job] = await database.sql`
+    insert into jobs (name, state, run_at, created_at, attempt, worker, payload)
+    values ('test.count', 'running', now() + interval '1 hour', now(), 1, 'dead', '{"n": 1}') returning id`;
+  await using other = await startProcess(database.target);
+  other.queue.handle(count, async () => expect.unreachable());
+  await other.queue.start();
+  expect(await waiting()).toEqual([expect.objectContaining({ id: job?.["id"], state: "running" })]);
+  await other.stop();
+  await using alone = await startProcess(database.target, { alone: true });
+  const seen: JobInfo[] = [];
+  alone.queue.handle(count, async (_, info) => void seen.push(info));
+  await alone.queue.start();
+  await until(() => seen.length === 1);
+  expect(seen[0]?.attempt).toBe(2);
 });
 
 test("a worker whose lease has expired can neither finish nor fail the job", async () => {

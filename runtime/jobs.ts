@@ -83,6 +83,8 @@ export interface QueueOptions extends Partial<Pick<RunnerOptions, "concurrency" 
   readonly processId: string;
   /** Stands in for the database's clock in tests. */
   readonly clock?: () => Date;
+  /** No other process works on this database: what is claimed when it starts was left by one that died. */
+  readonly alone?: boolean;
   /** How long finished jobs can be looked up; 7 when left out. */
   readonly historyDays?: number;
 }
@@ -96,7 +98,7 @@ const maintenanceMs = 60_000;
 const pruneChunk = 5000;
 
 export function createQueue(options: QueueOptions): Queue {
-  const { sql, broadcast, log, processId, clock, historyDays = 7 } = options;
+  const { sql, broadcast, log, processId, clock, historyDays = 7, alone = false } = options;
   const { concurrency = 200, pollMs = 1000, graceMs = 10_000 } = options;
   const store = createJobStore(sql, processId, clock);
   const wake = (name: string) => broadcast.publish(dueTopic, name);
@@ -170,6 +172,7 @@ export function createQueue(options: QueueOptions): Queue {
         broadcast.on(soonTopic, runner.poll),
         broadcast.on(cancelTopic, (id) => runner.abort(Number(id))),
       );
+      if (alone) await store.takeBack();
       maintenance = setInterval(() => void maintain(), maintenanceMs);
       runner.start();
       await maintain();

@@ -114,7 +114,7 @@ function createParts({ target, log, solo }: KernelOptions, sql: Sql) {
   const processId = crypto.randomUUID();
   const pool = { max: 1, prepare: false, applicationName: `corestead listen ${processId}` };
   const broadcast = createBroadcast({ sql, listen: () => openPool(target, pool), processId, log, solo });
-  const queue = createQueue({ sql, broadcast, log, processId, graceMs });
+  const queue = createQueue({ sql, broadcast, log, processId, graceMs, alone: solo });
   const metrics = createMetrics();
   metrics.gauge("corestead_jobs_waiting", "Jobs that wait, counted up to 10,000 a name", async () =>
     (await queue.stats()).names.reduce((sum, { waiting }) => sum + waiting, 0),
