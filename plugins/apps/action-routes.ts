@@ -33,7 +33,7 @@ export function actionRoutes({ serving, acting, databases, limits }: Needed): Ro
         summary: "Run an action of an app",
         description:
           "The body is the input of the action's flow, which finds who asks beside it, as `app` { id, action, user }. " +
-          "It waits a second for the result, then answers `pending`.",
+          "It waits a second for the result, then answers `pending`; so it does where the flow failed, and the status says why.",
         ...shared,
         input: "any",
         request: { city: "Kraków" },
@@ -51,9 +51,13 @@ export function actionRoutes({ serving, acting, databases, limits }: Needed): Ro
         if (!caller) await take(limits.runs, ip);
         // A visitor without an app's token may be a program without cookies: it has the id alone.
         const owner = caller || grant ? ownerOf(databases, input).owner : null;
-        const { status, data: result, ...state } = await acting.run({ app, action, caller, owner }, paramsOf(body));
-        const error = status === "error" ? { error: state.error } : {};
-        return ok({ flow_process_id: state.flow_process_id, status, data: result, ...error });
+        const {
+          flow_process_id,
+          status,
+          data: result,
+        } = await acting.run({ app, action, caller, owner }, paramsOf(body));
+        // SPEC 4.3: here it is pending or finished; what went wrong is told by the status.
+        return ok({ flow_process_id, status: status === "finished" ? status : "pending", data: result });
       },
     ),
     route(

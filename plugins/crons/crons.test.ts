@@ -92,6 +92,7 @@ test("a wrong cron is 422 that names the field", async () => {
     [{ schedule: "61 * * * *" }, "schedule"],
     [{ schedule: "0 0 30 2 *" }, "schedule"],
     [{ schedule: "@daily" }, "schedule"],
+    [{ schedule: "? * * * *" }, "schedule"],
     [{ schedule: "a b c d e" }, "schedule"],
     [{ target_code: undefined }, "target_code"],
     [{ target_code: "nobody" }, "target_code"],

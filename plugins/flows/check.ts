@@ -1,6 +1,6 @@
 /** Finds the mistakes of a program, each with its step and key: `program[2].then[0].connector is required`. Pure. */
 import { dbOps, limits } from "./program.ts";
-import { operators, type Templates } from "./template.ts";
+import { elementsOf, operators, type Templates } from "./template.ts";
 
 type Given = Readonly<Record<string, unknown>>;
 
@@ -175,13 +175,13 @@ function createChecker(templates: Templates) {
     },
     each: (given, place, depth) => {
       const elements = given["in"];
-      if (elements === undefined || elements === null) wrong(`${place}.in`, "is required");
+      if (elements === undefined || elements === null || elements === "") wrong(`${place}.in`, "is required");
       else if (Array.isArray(elements) ? elements.length > limits.elements : typeof elements !== "string")
         wrong(
           `${place}.in`,
           `must be an array of at most ${limits.elements} elements, or an expression that gives one`,
         );
-      value(elements, `${place}.in`);
+      value(elementsOf(elements), `${place}.in`);
       as(given["as"], `${place}.as`);
       if (given["do"] === undefined) wrong(`${place}.do`, "is required");
       block(given["do"], `${place}.do`, depth + 1);

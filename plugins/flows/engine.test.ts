@@ -147,6 +147,15 @@ test("each with concurrency runs so many elements at once and all of them once",
   expect(new Set(end.steps).size).toBe(end.steps.length);
 });
 
+test("each takes its expression without braces too, as a condition", async () => {
+  const program = [
+    { type: "mutation", set: { seen: "" } },
+    { type: "each", in: "input.lines", do: [set({ seen: "{{ seen }}{{ item }};" })] },
+    { type: "return", value: "{{ seen }}" },
+  ];
+  expect(await run(program, { input: { lines: ["a", "b"] } })).toMatchObject({ kind: "finished", data: "a;b;" });
+});
+
 test("each refuses what is no array and more than a thousand elements", async () => {
   const program = [{ type: "each", in: "{{ n }}", do: [] }];
   expect(await run(program, { input: { n: "abc" } })).toMatchObject({ kind: "error", message: "in is no array" });
@@ -294,6 +303,8 @@ test("every mistake is told with its step and key", () => {
     [[{ type: "each", do: [] }], "program[0].in is required"],
     [[{ type: "each", in: "{{ a }}" }], "program[0].do is required"],
     [[{ type: "each", in: 7, do: [] }], "program[0].in must be an array"],
+    [[{ type: "each", in: "a | nothing", do: [] }], "program[0].in"],
+    [[{ type: "each", in: "", do: [] }], "program[0].in is required"],
     [[{ type: "each", in: [], do: [], concurrency: 0 }], "program[0].concurrency must be a whole number"],
     [[{ type: "db", op: "drop", db: "x" }], "program[0].op must be one of"],
     [[{ type: "db", op: "create", db: "x" }], "program[0].data is required"],

@@ -4,6 +4,11 @@ import type { Frame, State, StepRecord } from "./state.ts";
 const outputChars = 16_000;
 const outputsChars = 1_000_000;
 
+/** What stands for an output that is too large, given as JSON. */
+export function previewOf(text: string) {
+  return { truncated: true, chars: text.length, preview: text.slice(0, 200).toWellFormed() };
+}
+
 export type Journal = ReturnType<typeof createJournal>;
 
 export function createJournal({ cursor, memory }: State, now: () => number) {
@@ -15,9 +20,7 @@ export function createJournal({ cursor, memory }: State, now: () => number) {
     const text = JSON.stringify(output ?? null);
     const small = text.length <= outputChars && cursor.outputChars + text.length <= outputsChars;
     cursor.outputChars += small ? text.length : 0;
-    return small
-      ? (output ?? null)
-      : { truncated: true, chars: text.length, preview: text.slice(0, 200).toWellFormed() };
+    return small ? (output ?? null) : previewOf(text);
   };
   /** The step that runs in this frame has ended. */
   const record = (

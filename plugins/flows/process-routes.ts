@@ -38,7 +38,7 @@ export function processRoutes(store: ProcessStore, processes: Processes): Route[
       {
         summary: "List flow processes, the latest first",
         description:
-          "Of each the first hundred steps, without their outputs, and without very large ones: the single process has all.",
+          "Of each the first hundred steps, with previews of outputs above 1,000 characters: the single process has all.",
         access,
         query: {
           flow_code: "exact value",

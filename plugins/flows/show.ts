@@ -2,18 +2,26 @@
 import type { ActionState } from "./api.ts";
 import type { ProcessRow, WholeProcess } from "./process-store.ts";
 import type { Started } from "./start.ts";
+import { previewOf } from "./journal.ts";
 import type { Cursor, Frame, StepRecord } from "./state.ts";
 
 const listedSteps = 100;
+const listedChars = 1_000;
 
 export function toApi(row: WholeProcess) {
   return { ...headOf(row), steps: stepsOf(row).map(shownStep), ...timesOf(row) };
 }
 
-/** In a list: the first hundred steps, without what they gave. */
+/** In a list: the first hundred steps, with previews of large outputs. */
 export function toListed(row: WholeProcess) {
   const steps = stepsOf(row).slice(0, listedSteps);
-  return { ...headOf(row), steps: steps.map((step) => ({ ...shownStep(step), output: null })), ...timesOf(row) };
+  return { ...headOf(row), steps: steps.map(listedStep), ...timesOf(row) };
+}
+
+function listedStep(step: StepRecord) {
+  const text = JSON.stringify(step.output);
+  const output = text.length > listedChars ? previewOf(text) : step.output;
+  return { ...shownStep(step), output };
 }
 
 export function toAction({ id, status, data, error }: ProcessRow): ActionState {

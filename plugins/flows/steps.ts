@@ -6,6 +6,7 @@ import { limits } from "./program.ts";
 import type { ConnectorStep, DbStep, EachStep, FlowStep, MutationStep, Step, WaitStep } from "./program.ts";
 import { resultOf, type BlockFrame } from "./state.ts";
 import { callsOf, deadlineOf, idOf, pathOf, placeIn, scopeAt, variablesOf, type Thread } from "./thread.ts";
+import { elementsOf } from "./template.ts";
 import type { Tools } from "./tools.ts";
 
 const longCallMs = 700;
@@ -64,7 +65,7 @@ function wait({ host, world, finish }: Tools, thread: Thread, frame: BlockFrame,
 }
 
 function each({ host, world, cursor, changed, finish }: Tools, thread: Thread, step: EachStep): void {
-  const elements = host.templates.value(step.in, variablesOf(world, thread));
+  const elements = host.templates.value(elementsOf(step.in), variablesOf(world, thread));
   if (!Array.isArray(elements)) throw new StepFault("in is no array");
   if (elements.length > limits.elements)
     throw new StepFault(`in has ${elements.length} elements: an each goes through at most ${limits.elements}`);

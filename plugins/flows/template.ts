@@ -89,6 +89,11 @@ function onlyExpression(text: string): string | undefined {
   return inner === undefined || inner.includes("{{") || inner.includes("}}") ? undefined : inner.trim();
 }
 
+/** What an `each` goes through: its expression may be written with or without its braces, as a condition may. */
+export function elementsOf(given: unknown): unknown {
+  return typeof given === "string" && !/\{[{%]/.test(given) ? `{{ ${given} }}` : given;
+}
+
 /** A condition may be written with or without its braces. */
 function expressionOf(condition: string): string {
   return onlyExpression(condition.trim()) ?? condition.trim();
