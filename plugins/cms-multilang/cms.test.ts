@@ -102,6 +102,7 @@ const cases: Case[] = [
       layout_id: null,
       based_on_page_code: null,
       html_title: "",
+      html_keywords: null,
       cache_seconds: null,
       kind: "news",
     },
@@ -111,8 +112,9 @@ const cases: Case[] = [
       layout_code: null,
       based_on_page_id: null,
       based_on_page_code: null,
-      html_title: null,
+      html_title: "",
       html_description: "D",
+      html_keywords: null,
       cache_seconds: null,
       kind: "news",
       path: "a/case",
@@ -159,8 +161,16 @@ const cases: Case[] = [
       published_at: "2026-01-05T09:00:00.000Z",
       active: true,
     },
-    change: { categories: [], category_code: "events", published_at: null },
-    changed: { categories: [], category_code: "events", published_at: null, title: "Zażółć gęślą" },
+    change: { categories: [], category_code: "events", published_at: null, lead: "", html_title: "" },
+    changed: {
+      categories: [],
+      category_code: "events",
+      published_at: null,
+      lead: "",
+      html_title: "",
+      html_description: "D",
+      title: "Zażółć gęślą",
+    },
   },
 ];
 
@@ -226,7 +236,10 @@ describe.each(cases)("a $name", ({ name, body, answer, change, changed }) => {
   });
 
   test("is 404 to another account, by id and by code", async () => {
+    const tagged = { headers: { "if-match": `"${id}-9"` } };
     for (const ref of [id, code()]) {
+      expect((await other.patch(`${path}/${ref}.json`, { [name]: change }, tagged)).status).toBe(404);
+      expect((await other.delete(`${path}/${ref}.json`, tagged)).status).toBe(404);
       expect((await other.get(`${path}/${ref}.json`)).status).toBe(404);
       expect((await other.patch(`${path}/${ref}.json`, { [name]: change })).status).toBe(404);
       expect((await other.delete(`${path}/${ref}.json`)).status).toBe(404);

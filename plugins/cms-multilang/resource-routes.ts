@@ -100,10 +100,11 @@ export function resourceRoutes<Body extends TObject, Row extends Kept>(
         summary: `Change ${a}`,
         description: `${ifMatch}${"fields" in schema.properties ? " `fields` replaces the whole object." : ""}`,
         access,
+        ifMatch: true,
         body: { key: name, schema },
         request: told.change,
         ...addressing,
-        responses: { 200: told.example, ...ambiguous, 412: { error: "the object has changed since you read it" } },
+        responses: { 200: told.example, ...ambiguous },
       },
       async ({ request, caller, host, params, query, body }) => {
         const ref = refIn(params.id, query);
@@ -119,6 +120,7 @@ export function resourceRoutes<Body extends TObject, Row extends Kept>(
         summary: `Delete ${a}`,
         description: [told.deleting, ifMatch].filter(Boolean).join(" "),
         access,
+        ifMatch: true,
         ...addressing,
         responses: { 204: null, ...ambiguous },
       },

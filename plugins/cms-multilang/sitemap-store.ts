@@ -3,6 +3,7 @@ import type { Sql } from "platform";
 import { encodedChars, nothing } from "./article-list-store.ts";
 import { errorKinds } from "./error-pages.ts";
 import { locales, type Locale } from "./locales.ts";
+import type { Outside, Source } from "./render/blocks.ts";
 import type { Related } from "./render/groups.ts";
 import { rootOf, type Variant } from "./render/variant.ts";
 import type { Fragment } from "./ref-store.ts";
@@ -20,6 +21,8 @@ export function sitemapQueries(sql: Sql, { pageColumns, fromPages }: Record<"pag
     ${eligible(sql`p`, locale)} and not exists (
       select 1 from cms_pages o where o.site_id = p.site_id and o.path = p.path and o.id <> p.id
         and ${eligible(sql`o`, locale)} and ${locale === null ? sql`${rank(sql`o`)} < ${rank(sql`p`)}` : sql`p.locale is null`})`;
+  /** `{% paragraph "code" %}` */
+  const names = (content: Fragment) => sql`${content} ~ ${`paragraph\\s*["']`}`;
 
   return {
     /** The other pages that have the same master, or the same path, as one of these. */
@@ -67,12 +70,32 @@ export function sitemapQueries(sql: Sql, { pageColumns, fromPages }: Record<"pag
         order by p.position, p.id limit ${limit} offset ${skip}`;
     },
 
-    /** Pages of that list that may show articles. */
-    async showingPages({ accountId, id }: SiteData, locale: Locale | null): Promise<PageData[]> {
+    /** Layouts and paragraphs that may show articles, or name a paragraph that does. */
+    async articleSources({ accountId, id }: SiteData): Promise<Source[]> {
+      return sql<Source[]>`
+        select 'layout' as kind, l.id, null::bigint as page_id, l.code, l.content from cms_layouts l
+        where l.account_id = ${accountId} and l.site_id = ${id} and (l.content like '%articles%' or ${names(sql`l.content`)})
+        union all
+        select 'paragraph', g.id, g.page_id, g.code, g.content from cms_paragraphs g
+        where g.account_id = ${accountId} and (g.site_id = ${id} or g.site_id is null)
+          and (g.content like '%articles%' or ${names(sql`g.content`)})
+        order by kind, id limit 1000`;
+    },
+
+    /** Pages of that list that may show articles: in their content, or in what shows some outside of it. */
+    async showingPages({ accountId, id }: SiteData, locale: Locale | null, outside: Outside): Promise<PageData[]> {
+      const { layoutIds, pageIds, codes } = outside;
+      const content: Fragment = sql`coalesce(nullif(btrim(p.content), ''), m.content)`;
+      const inNamed = sql`
+        or ${names(content)} and exists (
+          select 1 from unnest(${codes}::text[]) as shown (code) where strpos(${content}, shown.code) > 0)`;
       return sql<PageData[]>`
         select ${pageColumns} ${fromPages}
         where p.account_id = ${accountId} and p.site_id = ${id} and ${listed(locale)}
-          and coalesce(nullif(btrim(p.content), ''), m.content) like '%articles%'
+          and (${content} like '%articles%'
+            or coalesce(p.layout_id, m.layout_id) = any(${layoutIds}::bigint[])
+            or p.id = any(${pageIds}::bigint[]) or p.based_on_page_id = any(${pageIds}::bigint[])
+            ${codes.length === 0 ? sql`` : inNamed})
         order by p.position, p.id limit 500`;
     },
   };

@@ -89,9 +89,9 @@ export async function codeOf<SiteId extends number | null>(
   return freeOf(base, await store.taken(tx, account.id, siteId, base));
 }
 
-/** Undefined leaves what was; empty is null. */
+/** Undefined leaves what was; an empty text stays as it was sent. */
 export function orNull<T>(given: T | null | undefined, before: T | null | undefined): T | null {
-  return (given === undefined ? before : given) || null;
+  return (given === undefined ? before : given) ?? null;
 }
 
 /** A row that this transaction has just written, or holds. */

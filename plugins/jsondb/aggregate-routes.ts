@@ -1,6 +1,6 @@
 import { jsonText, route, type Route } from "platform";
 import type { Aggregates } from "./aggregate-run.ts";
-import { databaseAt } from "./record-routes.ts";
+import { databaseAt, unknownTable } from "./record-routes.ts";
 import type { Databases } from "./store.ts";
 
 interface Needed {
@@ -38,10 +38,7 @@ export function aggregateRoutes({ databases, aggregates }: Needed): Route[] {
           200: [
             { group: { city: "Łódź", "created_at:month": "2026-01" }, count: 2, sum: { age: 85 }, avg: { age: 42.5 } },
           ],
-          400: {
-            error: "table_name is required: available tables are orders, lines",
-            available_tables: ["orders", "lines"],
-          },
+          ...unknownTable,
           422: { sum: ["`email` is a string: this needs numbers"] },
         },
       },

@@ -1,5 +1,6 @@
 import {
   badRequest,
+  createSha256,
   HttpError,
   jsonText,
   ok,
@@ -23,7 +24,7 @@ import { csvRows } from "./import-csv.ts";
 import { jsonRows, ndjsonRows } from "./import-json.ts";
 import type { RowReader } from "./import-rows.ts";
 import type { ImportReport, Imports } from "./import.ts";
-import { databaseAt, recordExample } from "./record-routes.ts";
+import { databaseAt, recordExample, unknownTable } from "./record-routes.ts";
 import { noTable } from "./schema.ts";
 import type { Databases } from "./store.ts";
 
@@ -57,6 +58,7 @@ export function bulkRoutes({ ctx, databases, store, imports, batches }: Needed):
           "The body is text/csv (the first line names the fields), application/json (an array of data objects, or of { data, table_name }) or application/x-ndjson. All rows are stored or none, unless `partial=true`. A CSV cell is converted by its field's type; an empty one is absent. The columns id, created_at and updated_at of an exported file are left out: records are made anew.",
         access,
         input: "stream",
+        idempotency: "own",
         query: {
           table_name: "the table of every row; else each row may say its own",
           partial: "`true` stores the good rows and reports the others",
@@ -71,7 +73,7 @@ export function bulkRoutes({ ctx, databases, store, imports, batches }: Needed):
           422: { errors: [rowFault], failed: 1, total: 2 },
         },
       },
-      async ({ account, params, query, request }) => {
+      async ({ account, caller, params, query, request, once }) => {
         const db = await databaseAt(databases, account.id, params.id);
         const reading = readerOf(db, request.headers, query);
         const tableName = query.get("table_name") || undefined;
@@ -83,7 +85,9 @@ export function bulkRoutes({ ctx, databases, store, imports, batches }: Needed):
           const limits = { maxBytes: ctx.maxImportBytes, idleMs, totalMs, stopping: ctx.stopping };
           const partial = query.get("partial") === "true";
           const options = { ...reading, tableName, partial, signal: request.signal };
-          return imported(await imports(db, textOf(request.body, limits), options), partial);
+          const { texts, hash } = hashed(textOf(request.body, limits));
+          const run = async () => imported(await imports(db, texts, options), partial);
+          return await once(`token:${caller.tokenId}`, run, hash);
         } finally {
           running -= 1;
         }
@@ -102,7 +106,7 @@ export function bulkRoutes({ ctx, databases, store, imports, batches }: Needed):
           table_name: "only this table",
           safe: "CSV: `true` puts an apostrophe before texts that a spreadsheet takes for a formula",
         },
-        responses: { 200: [recordExample] },
+        responses: { 200: [recordExample], ...unknownTable },
       },
       async ({ account, params, query }) => {
         const db = await databaseAt(databases, account.id, params.id);
@@ -181,6 +185,23 @@ function separatorOf(given: string | null): string | undefined {
   const found = separators.find((separator) => separator === wanted);
   if (found === undefined) throw badRequest("`separator` must be `,`, `;` or `tab`");
   return found;
+}
+
+/** The texts, and the hash of all of them; it reads those that nobody has read. */
+function hashed(source: AsyncIterable<string>) {
+  const sha256 = createSha256();
+  async function* read() {
+    for await (const text of source) {
+      sha256.add(text);
+      yield text;
+    }
+  }
+  const texts = read();
+  const hash = async () => {
+    for await (const _ of texts);
+    return sha256.end();
+  };
+  return { texts, hash };
 }
 
 function imported(report: ImportReport, partial: boolean): Reply {

@@ -120,7 +120,17 @@ describe("a database", () => {
     expect(
       (await app.patch(`/core/dbs/${id}`, { db: { name: "c" } }, { headers: { "if-match": '"x-1"' } })).status,
     ).toBe(412);
+    const missing = { field: "fields", old_string: "not there", new_string: "" };
+    expect((await app.patch(`/core/dbs/${id}/replace`, missing, stale)).status).toBe(412);
+    expect((await app.delete(`/core/dbs/${id}`, stale)).status).toBe(412);
     expect((await app.get(`/core/dbs/${id}`)).json.name).toBe("a");
+    for (const change of [
+      app.patch(`/core/dbs/${unknownId}`, { db: { name: "b" } }, stale),
+      app.patch(`/core/dbs/${unknownId}/replace`, edit, stale),
+      app.delete(`/core/dbs/${unknownId}`, stale),
+    ])
+      expect((await change).status).toBe(404);
+    expect((await app.delete(`/core/dbs/${id}`, { headers: { "if-match": `"${id}-2"` } })).status).toBe(204);
   });
 });
 

@@ -18,11 +18,8 @@ import { isId, toApi, type Databases, type DbInput, type DbRow, type DbStore, ty
 
 export type DbFields = DbInput;
 
-export interface DbUpdate {
-  readonly input: DbFields;
-  /** What `If-Match` asks for. */
-  readonly version: number | undefined;
-}
+/** The version of the database of this id that the caller has seen; undefined = whichever. */
+export type SeenVersion = (id: string) => number | undefined;
 
 interface Needed {
   readonly ctx: Pick<BaseContext, "transaction" | "changed" | "enqueue">;
@@ -53,12 +50,12 @@ export function createDbs({ ctx, store, databases }: Needed) {
       accountId: number,
       key: string,
       userId: number | null,
-      change: (row: DbRow) => DbUpdate,
+      change: (row: DbRow) => DbFields,
+      seenVersion: SeenVersion,
     ): Promise<DbRow> {
       const { before, after } = await ctx.transaction(async (tx) => {
-        const found = await lock(tx, accountId, key);
-        const { input, version } = change(found);
-        if (version !== undefined && version !== found.version) throw preconditionFailed();
+        const found = await lock(tx, accountId, key, seenVersion);
+        const input = change(found);
         check(input);
         const schemaChange = schemaChangeOf(found, input);
         const row = await store.update(tx, found.id, { input, schemaChange, userId, version: found.version });
@@ -71,9 +68,9 @@ export function createDbs({ ctx, store, databases }: Needed) {
       return after;
     },
 
-    async delete(accountId: number, key: string): Promise<void> {
+    async delete(accountId: number, key: string, seenVersion: SeenVersion): Promise<void> {
       const gone = await ctx.transaction(async (tx) => {
-        const row = await lock(tx, accountId, key);
+        const row = await lock(tx, accountId, key, seenVersion);
         await store.delete(tx, row.id);
         await ctx.enqueue(dropRecords, { accountId, dbId: row.id }, { key: row.id, tx, accountId });
         await ctx.changed(changeOf("destroy", row), tx);
@@ -83,9 +80,11 @@ export function createDbs({ ctx, store, databases }: Needed) {
     },
   };
 
-  async function lock(tx: Tx, accountId: number, key: string): Promise<DbRow> {
+  async function lock(tx: Tx, accountId: number, key: string, seenVersion: SeenVersion): Promise<DbRow> {
     const row = key.length > 100 || key.includes("\0") ? undefined : await store.lock(tx, accountId, key);
     if (!row) throw notFound("there is no such database");
+    const version = seenVersion(row.id);
+    if (version !== undefined && version !== row.version) throw preconditionFailed();
     return row;
   }
 }

@@ -15,7 +15,7 @@ import { tableForSearch, type Database } from "./database.ts";
 import type { Events } from "./events.ts";
 import { printPrivate, printPublic } from "./events-print.ts";
 import type { PublicSettings } from "./public-routes.ts";
-import { databaseAt, isOpenTo, recordExample } from "./record-routes.ts";
+import { databaseAt, isOpenTo, recordExample, unknownTable } from "./record-routes.ts";
 import type { Databases } from "./store.ts";
 import { cookieHeader, limitKey, visitorOf } from "./visitor.ts";
 
@@ -51,6 +51,7 @@ export function eventRoutes({ ctx, databases, events, tokens }: Needed): Route[]
         },
         responses: {
           200: `id: 5f2a.812:815:\nevent: create\ndata: ${JSON.stringify(recordExample)}\n\n`,
+          ...unknownTable,
           429: { error: "too many requests, try again in 60 s" },
         },
       },

@@ -1,5 +1,5 @@
 /** What a public method does for a visitor. CONTRACT 7. No HTTP, no SQL. */
-import { badRequest, HttpError, notFound, uuidOf, ValidationError, type FieldErrors } from "platform";
+import { badRequest, HttpError, notFound, refuseUnstorable, uuidOf, ValidationError, type FieldErrors } from "platform";
 import { tableForSearch, type Database } from "./database.ts";
 import {
   applyWrite,
@@ -156,11 +156,12 @@ function applied(
   variables: VariableValues,
 ): Data {
   const done = applyWrite(operation, db.publicMethods, table, given, variables);
-  if ("data" in done) return done.data;
-  throw publicInvalid(Object.fromEntries(done.missing.map((name) => [name, ["is required"]])));
+  if ("missing" in done) throw publicInvalid(Object.fromEntries(done.missing.map((name) => [name, ["is required"]])));
+  refuseUnstorable(done.data); // not before: what is not taken does not matter
+  return done.data;
 }
 
-/** Parameters come from an address or from JSON; all of these are texts or numbers. */
+/** Parameters come from an address or from JSON; all of these are texts or numbers. A page that is neither is ignored. */
 function allowedParams(
   { allowedParams: allowed }: Method,
   params: Call["params"],
@@ -170,9 +171,9 @@ function allowedParams(
   for (const name of names) {
     const value = Object.hasOwn(params, name) ? params[name] : undefined;
     if (value === undefined || value === null || (allowed && !allowed.has(name))) continue;
-    if (typeof value !== "string" && typeof value !== "number" && typeof value !== "boolean")
-      throw badRequest(`\`${name}\` must be a string or a number`);
-    found.set(name, `${value}`);
+    if (typeof value === "string" || typeof value === "number" || typeof value === "boolean")
+      found.set(name, `${value}`);
+    else if (name !== "limit" && name !== "offset") throw badRequest(`\`${name}\` must be a string or a number`);
   }
   return found;
 }

@@ -35,7 +35,17 @@ describe("a configuration", () => {
       { create: { auto_fields: { a: "by {user}" } } },
       /^create\.auto_fields\.a: \{user\} is no variable/,
     ],
-    ["with a scope without its variable", { list: { scope_by: "owner" } }, /^list\.scope_by: `owner` needs an entry/],
+    ["with a scope without its variable", { list: { scope_by: "owner" } }, /^list\.scope_by: `owner` needs a variable/],
+    [
+      "with a scope by what is the same for all",
+      { create: { auto_fields: { v: "literal" } }, list: { scope_by: "v" } },
+      /^list\.scope_by: `v` needs a variable/,
+    ],
+    [
+      "with a scope by a number",
+      { list: { scope_by: "v", auto_fields: { v: 5 } } },
+      /^list\.scope_by: `v` needs a variable/,
+    ],
     ["with a scope of another type", { list: { scope_by: ["a"] } }, /^list\.scope_by: must be a field name/],
     [
       "with too many names",
@@ -59,6 +69,11 @@ describe("a configuration", () => {
     expect(own.methods.get("list")?.scope).toEqual({ field: "o", value: "{ip}" });
     const ofCreate = parsed({ list: { scope_by: "o" }, create: { auto_fields: { o: "{cookie_key}" } } });
     expect(ofCreate.methods.get("list")?.scope).toEqual({ field: "o", value: "{cookie_key}" });
+    const literal = parsed({
+      list: { scope_by: "o", auto_fields: { o: "x" } },
+      create: { auto_fields: { o: "shop {ip}" } },
+    });
+    expect(literal.methods.get("list")?.scope).toEqual({ field: "o", value: "shop {ip}" });
     expect([ofCreate.methods.get("list")?.usesCookie, ofCreate.methods.get("create")?.usesCookie]).toEqual([
       true,
       true,
@@ -150,8 +165,7 @@ describe("variables", () => {
     expect(scopeValue({ field: "o", value: "{user_id}" }, values)).toBe("7");
     expect(scopeValue({ field: "o", value: "{user_id}" }, nobody)).toBeUndefined();
     expect(scopeValue({ field: "o", value: "u{user_id}" }, nobody)).toBeUndefined();
-    expect(scopeValue({ field: "o", value: "" }, values)).toBeUndefined();
-    expect(scopeValue({ field: "o", value: "published" }, nobody)).toBe("published");
+    expect(scopeValue({ field: "o", value: "shop {ip}" }, nobody)).toBe("shop 1.2.3.4");
   });
 
   test("whatever a visitor is called, is text and no further variable", () => {

@@ -14,8 +14,8 @@ export type VariableValues = Readonly<Record<Variable, string>>;
 /** Which records an operation is narrowed to. */
 export interface Scope {
   readonly field: string;
-  /** The `auto_fields` entry: text with variables, or a constant. */
-  readonly value: unknown;
+  /** The `auto_fields` entry: text with one variable or more. */
+  readonly value: string;
 }
 
 export interface Method {
@@ -67,7 +67,7 @@ export function parsePublicMethods(value: unknown): { publicMethods: PublicMetho
   for (const [operation, { scopeBy, ...options }] of given) {
     const scope = scopeBy === undefined ? undefined : scopeOf(scopeBy, options.autoFields, createFields);
     if (scopeBy !== undefined && !scope)
-      say(`${operation}.scope_by`, `\`${scopeBy}\` needs an entry in auto_fields of ${operation} or of create`);
+      say(`${operation}.scope_by`, `\`${scopeBy}\` needs a variable in auto_fields of ${operation} or of create`);
     if (scope)
       owners.set(scope.field, Object.hasOwn(createFields, scope.field) ? createFields[scope.field] : scope.value);
     methods.set(operation, { ...options, scope, usesCookie: false });
@@ -84,11 +84,10 @@ export function fillIn(value: unknown, values: VariableValues, type?: string): u
   return /^\d{1,15}$/.test(filled) ? Number(filled) : filled === "" ? null : filled;
 }
 
-/** What a scope narrows to, as text; undefined where it is empty, or a variable of it: then nothing is shown. */
+/** What a scope narrows to, as text; undefined where a variable of it is empty: then nothing is shown. */
 export function scopeValue({ value }: Scope, values: VariableValues): string | undefined {
-  if (typeof value !== "string") return String(value);
   const empty = variablesIn(value).some((name) => isVariable(name) && values[name] === "");
-  return empty || value === "" ? undefined : String(fillIn(value, values));
+  return empty ? undefined : String(fillIn(value, values));
 }
 
 /** CONTRACT 7: allowed_fields, default_values (create only), auto_fields, then required_fields. */
@@ -210,9 +209,11 @@ function checkVariables(fields: Data, at: string, say: Say): void {
   }
 }
 
+/** The variable says whose a record is: what is the same for every visitor narrows nothing (CONTRACT 7). */
 function scopeOf(field: string, ofItself: Data, ofCreate: Data): Scope | undefined {
-  const source = [ofItself, ofCreate].find((fields) => Object.hasOwn(fields, field));
-  return source && { field, value: source[field] };
+  for (const value of [own(ofItself, field), own(ofCreate, field)])
+    if (typeof value === "string" && variablesIn(value).length > 0) return { field, value };
+  return undefined;
 }
 
 function withCookies(methods: ReadonlyMap<Operation, Method>, owners: ReadonlyMap<string, unknown>): PublicMethods {

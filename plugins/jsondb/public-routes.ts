@@ -69,7 +69,12 @@ export function publicRoutes(needed: Needed): Route[] {
           sort: "search: a field, `-` in front = descending",
           table_name: "search: required where the schema has tables",
         },
-        responses: { 200: [example], ...refusals },
+        responses: {
+          200: [example],
+          400: { error: "`after` is not a cursor of X-Next-Cursor" },
+          405: { error: "use POST" },
+          ...refusals,
+        },
       },
       async (input) => call(input, Object.fromEntries(input.query)),
     ),
@@ -84,6 +89,8 @@ export function publicRoutes(needed: Needed): Route[] {
         apps: "the public methods of its own database",
         onSites: true,
         input: "any",
+        unstorable: "own",
+        reads: ({ method_name: name = "" }) => isOperation(name) && !writes.has(name),
         idempotency: "own",
         request: { data: recordExample.data },
         responses: { 200: example, 201: example, ...refusals },
@@ -138,14 +145,15 @@ function createCaller({ ctx, databases, calls, searches }: Needed) {
       await databaseAt(databases, account.id, code, app); // an unknown code is 404 whatever the method
       throw closed();
     }
-    if (request.method !== "POST" && writes.has(operation)) throw methodNotAllowed(["POST"]);
     await limit(ip, operation);
     const db = await databaseAt(databases, account.id, code, app);
     const method = db.publicMethods.methods.get(operation);
     if (!method) throw closed();
-    const visitor = visitorOf(ctx.secrets, input);
+    if (request.method !== "POST" && writes.has(operation)) throw methodNotAllowed(["POST"]);
+    const key = request.method === "POST" ? request.headers.get("idempotency-key") : null;
+    const keyed = key !== null;
+    const visitor = visitorOf(ctx.secrets, input, key);
     const call: Call = { db, operation, method, params, variables: visitor.variables };
-    const keyed = request.method === "POST" && request.headers.has("idempotency-key");
     const principal = caller ? `token:${caller.tokenId}` : `visitor:${visitor.variables.cookie_key}`;
     const reply = keyed ? await once(principal, () => runs[operation](call)) : await runs[operation](call);
     if (!keyed && !method.usesCookie) return reply;

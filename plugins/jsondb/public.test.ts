@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { startTestApp, type Answer, type TestApp } from "../../tests/harness.ts";
+import { adminPassword, startTestApp, type Answer, type TestApp } from "../../tests/harness.ts";
 
 let app: TestApp;
 beforeAll(async () => {
@@ -85,7 +85,31 @@ describe("public methods", () => {
     ]);
   });
 
-  test("are closed unless they are configured: 403, an unknown database 404, a write by GET 405", async () => {
+  test("read by POST on a session cookie from wherever, and change only from the own origin", async () => {
+    const all = { list: true, get: true, create: true, update: true, delete: true, search: true };
+    const code = await database({ ...all, list: { auto_fields: { by: "{user_id}" }, scope_by: "by" } });
+    const { json: me } = await app.get("/account/me");
+    const { json: record } = await app.post(`/core/dbs/${code}/records`, { record: { data: { by: `${me.id}` } } });
+    const login = await app.post("/account/session", { login: "admin", password: adminPassword }, { token: null });
+    const cookie = login.headers.get("set-cookie")?.split(";", 1)[0] ?? "";
+    const cross = { "sec-fetch-site": "cross-site", origin: "https://evil.example" };
+    for (const from of [{}, cross]) {
+      const ask = (method: string, body: unknown) => call(code, method, body, { headers: { cookie, ...from } });
+      for (const method of ["list", "search", "get"]) {
+        const answer = await ask(method, { id: record.id });
+        expect([method, answer.status, answer.text.includes(record.id)]).toEqual([method, 200, true]);
+        // A browser shows an answer to `*` only where the request went without cookies.
+        expect(answer.headers.get("access-control-allow-origin")).toBe("*");
+        expect(answer.headers.get("access-control-allow-credentials")).toBeNull();
+      }
+      for (const method of ["create", "update", "delete", "drop"])
+        expect([method, (await ask(method, { id: record.id, data: {} })).status]).toEqual([method, 403]);
+    }
+    const own = await call(code, "create", { data: {} }, { headers: { cookie, "sec-fetch-site": "same-origin" } });
+    expect(own.status).toBe(201);
+  });
+
+  test("are closed unless they are configured: 403, an unknown database 404, then a write by GET 405", async () => {
     const code = await database({ list: true, get: false });
     for (const method of ["get", "create", "update", "delete", "search"])
       expect([method, (await call(code, method, { data: {} })).status]).toEqual([method, 403]);
@@ -93,10 +117,25 @@ describe("public methods", () => {
     expect((await call("%00", "list")).status).toBe(404);
     for (const method of ["drop", "constructor", "LIST", "%00"])
       expect([method, (await call(code, method)).status]).toEqual([method, 403]);
+    const open = await database({ create: true, update: true, delete: true });
     for (const method of ["create", "update", "delete"]) {
-      const answer = await read(code, `${method}?id=${unknownId}`);
+      const answer = await read(open, `${method}?id=${unknownId}`);
       expect([answer.status, answer.headers.get("allow")]).toEqual([405, "POST"]);
+      expect((await read("nowhere", method)).status).toBe(404);
+      expect((await read(code, method)).status).toBe(403);
     }
+  });
+
+  test("take `limit` and `offset` that are no numbers for none", async () => {
+    const code = await database({ list: true, search: true, create: true });
+    for (const n of [1, 2]) await call(code, "create", { data: { n } });
+    for (const none of [[1], { a: 1 }, true, "x", "\0", null, 1.5]) {
+      for (const method of ["list", "search"]) {
+        const answer = await call(code, method, { limit: none, offset: none });
+        expect([none, answer.status, answer.json?.length]).toEqual([none, 200, 2]);
+      }
+    }
+    for (const name of ["q", "sort"]) expect((await call(code, "search", { [name]: [] })).status).toBe(400);
   });
 
   test("follow a change of the configuration at once", async () => {
@@ -187,18 +226,66 @@ describe("a public write", () => {
       });
     expect((await send('{"data":{"__proto__":{"polluted":1},"a":"x"}}')).status).toBe(201);
     expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
-    expect((await send('{"data":{"a":"\\u0000"}}')).status).toBe(422);
     expect((await send(`{"data":{"a":${"[".repeat(10_000)}${"]".repeat(10_000)}}}`)).status).toBe(400);
     expect((await send(`{"data":{"a":"${"x".repeat(1_000_000)}"}}`)).status).toBe(201);
     expect((await send('{"data":{"a":"\'); drop table records; --"}}')).status).toBe(201);
     expect((await send("{")).status).toBe(400);
-    for (const id of [5, {}, [], true, "x", "' or true --", "\0"]) {
-      const { status } = await call(code, "get", { id });
-      expect([id, status === 404 || status === 422]).toEqual([id, true]);
+    for (const id of [5, {}, [], true, "x", "' or true --", "\0", "\ud800", `${unknownId}\0`]) {
+      for (const method of ["get", "update", "delete"])
+        expect([id, method, (await call(code, method, { id })).status]).toEqual([id, method, 404]);
     }
     for (const id of [undefined, null, ""])
       expect((await call(code, "delete", { id })).json).toHaveProperty("errors.id");
-    expect((await call(code, "list", { limit: {} })).status).toBe(400);
+  });
+
+  const character = "has a character that cannot be stored";
+  test.each<[string, Record<string, string[]>]>([
+    ['{"a":"\\u0000"}', { a: [character] }],
+    ['{"a":{"b":["x\\udfff"]}}', { a: [`b.0 ${character}`] }],
+    ['{"a\\u0000":1}', { a: [character] }],
+    ['{"n":1e309}', { n: ["is a number too large to be kept"] }],
+    ['{"a":[-1e999]}', { a: ["0 is a number too large to be kept"] }],
+  ])("refuses what cannot be stored, as any other mistake: %s", async (data, errors) => {
+    const code = await database({ create: true, update: true }, { fields: { n: "number", s: "string" } });
+    const { id } = (await call(code, "create", { data: {} })).json;
+    const raw = (method: string) =>
+      app.post(`/core/db/${code}/${method}`, undefined, {
+        token: null,
+        raw: `{"id":"${id}","data":${data}}`,
+        headers: { "content-type": "application/json" },
+      });
+    const error = Object.entries(errors)
+      .map(([name, messages]) => `${name} ${messages.join(", ")}`)
+      .join("; ");
+    for (const method of ["create", "update"]) {
+      const answer = await raw(method);
+      expect([method, answer.status, answer.json]).toEqual([method, 422, { error, errors }]);
+    }
+  });
+
+  test("ignores what it does not take, whatever that holds", async () => {
+    const only = { allowed_fields: ["a"] };
+    const code = await database({ create: only, update: only, list: true, get: true, search: true, delete: true });
+    const junk = '"other":"\\u0000","k\\u0000":["\\ud800",1e309]';
+    const ask = async (method: string, body: string) => {
+      const headers = { "content-type": "application/json" };
+      return app.post(`/core/db/${code}/${method}`, undefined, { token: null, raw: `{${body},${junk}}`, headers });
+    };
+    const made = await ask("create", `"data":{"a":1,${junk}}`);
+    expect([made.status, made.json.data]).toEqual([201, { a: 1 }]);
+    const id = `"id":"${made.json.id}"`;
+    expect((await ask("update", `${id},"data":{"a":2,${junk}}`)).json.data).toEqual({ a: 2 });
+    for (const [method, status] of [
+      ["list", 200],
+      ["search", 200],
+      ["get", 200],
+      ["delete", 200],
+      ["get", 404],
+    ] as const)
+      expect([method, (await ask(method, id)).status]).toEqual([method, status]);
+    for (const name of ["q", "sort"]) expect((await ask("search", `"${name}":"\\u0000"`)).status).toBe(400);
+    expect((await ask("list", '"after":"\\u0000"')).status).toBe(400);
+    expect((await ask("search", '"table_name":"\\u0000"')).status).toBe(200);
   });
 });
 
@@ -298,6 +385,68 @@ describe("a visitor's key", () => {
       await app.sql`select 1 from idempotency_keys where headers::text like '%core_key%' or body like ${`%${cookie}%`}`,
     ).toHaveLength(0);
     expect((await app.get(`/core/dbs/${code}/records`)).json).toHaveLength(2);
+  });
+});
+
+describe("a visitor's first request, sent again before the cookie has come", () => {
+  const scoped = { create: { auto_fields: { owner: "{cookie_key}" } }, list: { scope_by: "owner" } };
+  const headers = { "idempotency-key": crypto.randomUUID() };
+
+  test("is that visitor's, with the first answer and the same cookie", async () => {
+    const code = await database(scoped);
+    const first = await call(code, "create", { data: { n: 1 } }, { headers });
+    const again = await call(code, "create", { data: { n: 1 } }, { headers });
+    expect([again.status, again.text, keyOf(again)]).toEqual([201, first.text, keyOf(first)]);
+    expect(keyOf(first)).toMatch(/^[\w-]{43}$/);
+    expect((await read(code, "list", keyOf(again))).json).toHaveLength(1);
+    const withCookie = await call(code, "create", { data: { n: 1 } }, { headers, cookie: keyOf(first) });
+    expect([withCookie.status, withCookie.text]).toEqual([201, first.text]);
+  });
+
+  test("opens nothing else: another body, method, database or credential is no retry", async () => {
+    const code = await database(scoped);
+    const key = keyOf(await call(code, "create", { data: { n: 1 } }, { headers }));
+    for (const [method, body] of [
+      ["create", { data: { n: 2 } }],
+      ["list", {}],
+    ] as const) {
+      const answer = await call(code, method, body, { headers });
+      expect([method, answer.status, answer.headers.get("set-cookie")]).toEqual([method, 409, null]);
+    }
+    // By GET there is no Idempotency-Key, and so nothing to take the visitor from.
+    const got = await app.get(`/core/db/${code}/list`, { token: null, headers });
+    expect([got.json, keyOf(got) === key]).toEqual([[], false]);
+    const signedIn = await app.post(`/core/db/${code}/list`, {}, { headers });
+    expect([signedIn.json, keyOf(signedIn) === key]).toEqual([[], false]);
+  });
+
+  test("is another visitor's for a key that others may have too", async () => {
+    const code = await database(scoped);
+    const short = { "idempotency-key": "order-000000017" };
+    const [first, second] = [
+      await call(code, "create", { data: {} }, { headers: short }),
+      await call(code, "create", { data: {} }, { headers: short }),
+    ];
+    expect([second.status, second.json.id === first.json.id, keyOf(second) === keyOf(first)]).toEqual([
+      201,
+      false,
+      false,
+    ]);
+  });
+
+  test("is somebody else's from another address", async () => {
+    const proxied = await startTestApp({ env: { TRUSTED_PROXIES: "127.0.0.1" } });
+    await proxied.post("/core/dbs", { db: { name: "x", public_methods: scoped } });
+    const from = (address: string) =>
+      proxied.post(
+        "/core/db/x/create",
+        { data: {} },
+        { token: null, headers: { ...headers, "x-forwarded-for": address } },
+      );
+    const [ann, bob, again] = [await from("203.0.113.1"), await from("203.0.113.2"), await from("203.0.113.1")];
+    expect([ann.json.id === bob.json.id, keyOf(ann) === keyOf(bob)]).toEqual([false, false]);
+    expect([again.text, keyOf(again)]).toEqual([ann.text, keyOf(ann)]);
+    await proxied.stop();
   });
 });
 

@@ -22,6 +22,14 @@ export const recordExample = {
   updated_at: "2026-01-31T10:00:00.000Z",
 };
 
+/** SPEC 7. */
+export const unknownTable = {
+  400: {
+    error: "unknown table_name: available tables are orders, lines",
+    available_tables: ["orders", "lines"],
+  },
+};
+
 interface Needed {
   readonly databases: Databases;
   readonly records: Records;

@@ -14,7 +14,7 @@ import {
   wildcardPattern,
   type Route,
 } from "platform";
-import type { Dbs, DbFields } from "./dbs.ts";
+import type { Dbs, DbFields, SeenVersion } from "./dbs.ts";
 import { replaceInJson } from "./replace.ts";
 import { toApi, type DbRow, type DbStore } from "./store.ts";
 
@@ -48,6 +48,7 @@ const Replacement = Type.Object({
 });
 
 const access = { privilege: "dbs" } as const;
+const ifMatch = 'With `If-Match: "<etag>"` of a version that is no longer the latest: 412.';
 
 export const dbExample = {
   id: "019a9c1e-0000-7000-8000-000000000001",
@@ -124,26 +125,32 @@ export function dbRoutes({ store, dbs }: Needed): Route[] {
       "/core/dbs/:id",
       {
         summary: "Change a database",
-        description: "A new `schema` indexes existing records anew in the background; answers are right meanwhile.",
+        description:
+          "A new `schema` indexes existing records anew in the background; answers are right meanwhile. " + ifMatch,
         access,
+        ifMatch: true,
         body: { key: "db", schema: DbChanges },
         request: { name: "Clients" },
-        responses: { 200: dbExample, 412: { error: "the object has changed since you read it" } },
+        responses: { 200: dbExample },
       },
       async ({ account, caller, params, body, request }) => {
-        const row = await dbs.update(account.id, params.id, caller.user.id, (current) => {
-          const version = expectedVersion(request, current.id);
-          return { input: inputOf(body), version };
-        });
+        const seen: SeenVersion = (id) => expectedVersion(request, id);
+        const row = await dbs.update(account.id, params.id, caller.user.id, () => inputOf(body), seen);
         return ok(toApi(row), { etag: etag(row.id, row.version) });
       },
     ),
     route(
       "DELETE",
       "/core/dbs/:id",
-      { summary: "Delete a database with its records", access, responses: { 204: null } },
-      async ({ account, params }) => {
-        await dbs.delete(account.id, params.id);
+      {
+        summary: "Delete a database with its records",
+        description: ifMatch,
+        access,
+        ifMatch: true,
+        responses: { 204: null },
+      },
+      async ({ account, params, request }) => {
+        await dbs.delete(account.id, params.id, (id) => expectedVersion(request, id));
         return noContent();
       },
     ),
@@ -153,22 +160,25 @@ export function dbRoutes({ store, dbs }: Needed): Route[] {
       {
         summary: "Replace text in `fields`, `schema` or `public_methods`",
         description:
-          "The value as compact JSON, or where `old_string` is not found there, as JSON indented by two. The first occurrence, or with `replace_all` every one.",
+          "The value as compact JSON, or where `old_string` is not found there, as JSON indented by two. The first occurrence, or with `replace_all` every one. " +
+          ifMatch,
         access,
+        ifMatch: true,
         body: { schema: Replacement },
         request: { field: "schema", old_string: '"age":"integer"', new_string: '"age":"number"', replace_all: false },
         responses: { 200: dbExample, 422: { old_string: ["is not found"] } },
       },
       async ({ account, caller, params, body, request }) => {
         const edit = editOf(body);
-        const row = await dbs.update(account.id, params.id, caller.user.id, (current) => {
-          const version = expectedVersion(request, current.id);
+        const work = (current: DbRow): DbFields => {
           const before = { fields: current.fields, schema: current.schema, public_methods: current.publicMethods };
           const done = replaceInJson(before[body.field], edit);
           if ("mistake" in done) throw invalid({ [done.field]: [done.mistake] });
           if (!isJsonObject(done.value)) throw invalid({ [body.field]: ["must be an object"] });
-          return { input: inputOf({ [body.field]: done.value }), version };
-        });
+          return inputOf({ [body.field]: done.value });
+        };
+        const seen: SeenVersion = (id) => expectedVersion(request, id);
+        const row = await dbs.update(account.id, params.id, caller.user.id, work, seen);
         return ok(toApi(row), { etag: etag(row.id, row.version) });
       },
     ),

@@ -2,7 +2,7 @@ import { jsonText, route, type BaseContext, type RequestInput, type Route } from
 import { decodeCursor, encodeCursor } from "./cursor.ts";
 import type { Database } from "./database.ts";
 import { readList, readSearch, type Query } from "./query.ts";
-import { databaseAt, recordExample } from "./record-routes.ts";
+import { databaseAt, recordExample, unknownTable } from "./record-routes.ts";
 import type { SearchShape, SearchStore } from "./search-store.ts";
 import type { Databases } from "./store.ts";
 
@@ -43,7 +43,7 @@ export function searchRoutes({ ctx, databases, searches }: Needed): Route[] {
         access,
         apps,
         query: { table_name: "only this table", ...parameters },
-        responses: { 200: [recordExample] },
+        responses: { 200: [recordExample], ...unknownTable },
       },
       (input) => respond(input, input.params.db_id, (db) => readList(db, input.query), { form: "nested" }),
     ),
@@ -64,10 +64,7 @@ export function searchRoutes({ ctx, databases, searches }: Needed): Route[] {
               ...recordExample.data,
             },
           ],
-          400: {
-            error: "table_name is required: available tables are orders, lines",
-            available_tables: ["orders", "lines"],
-          },
+          ...unknownTable,
         },
       },
       (input) => respond(input, input.params.db_id, (db) => readSearch(db, input.query), { form: "flat" }),

@@ -43,7 +43,13 @@ export function createService({ ctx, databases, dbs, dbStore, records, store, se
       const found = await dbStore.find(accountId, code);
       if (!found) return { id: (await dbs.create(accountId, userId, { ...input, name: given.name })).id, done: "made" };
       if (isSame(found, given)) return { id: found.id, done: "unchanged" };
-      await dbs.update(accountId, found.id, userId, () => ({ input, version: undefined }));
+      await dbs.update(
+        accountId,
+        found.id,
+        userId,
+        () => input,
+        () => undefined,
+      );
       return { id: found.id, done: "changed" };
     },
     async create(accountId, key, record) {

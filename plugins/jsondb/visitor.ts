@@ -13,10 +13,14 @@ const oneMonthSeconds = 30 * 24 * 60 * 60;
 
 type Request = Pick<RequestInput, "request" | "account" | "caller" | "app" | "ip">;
 
-/** A browser without the cookie is given a new secret: send it back with `cookieHeader`. */
-export function visitorOf(secrets: BaseContext["secrets"], { request, account, caller, app, ip }: Request): Visitor {
+/**
+ * A browser without the cookie is given a new secret: send it back with `cookieHeader`. `key` is the Idempotency-Key
+ * that the request is performed once for, else null.
+ */
+export function visitorOf(secrets: BaseContext["secrets"], from: Request, key: string | null = null): Visitor {
+  const { request, account, caller, app, ip } = from;
   const given = readCookie(request.headers.get("cookie"), cookieName);
-  const secret = app ? null : given && /^[\w-]{43}$/.test(given) ? given : newSecret();
+  const secret = app ? null : given && /^[\w-]{43}$/.test(given) ? given : newSecret(secrets, from, key);
   return {
     secret,
     variables: {
@@ -36,7 +40,21 @@ export function cookieHeader({ secret }: Visitor, secure: boolean): { readonly "
   return { "set-cookie": `${cookieName}=${secret}; ${attributes}${secure ? "; Secure" : ""}` };
 }
 
-function newSecret(): string {
+// Whoever knows the key at that address and day is taken for that visitor. Shorter ones are often counters or names that
+// others come to as well; a UUID has 36 characters, 16 hold 64 bits of randomness in hexadecimal.
+const leastKeyLength = 16;
+const oneDayMs = 24 * 60 * 60 * 1000;
+
+/**
+ * Drawn; but where a first request may be sent again before its answer, and with it the cookie, has come, the retry must
+ * be the same visitor. Of one day: as long as the key is kept (24 h, CONTRACT 3) any other request with it is 409, and
+ * after it the key leads to another secret. So nothing but the very same request ever gets the cookie again.
+ */
+function newSecret(secrets: BaseContext["secrets"], { account, caller, ip }: Request, key: string | null): string {
+  if (key !== null && key.length >= leastKeyLength) {
+    const day = Math.floor(Date.now() / oneDayMs);
+    return secrets.derive(`jsondb.visitor/${account.id}`, JSON.stringify([ip, caller?.tokenId ?? null, day, key]));
+  }
   return crypto.getRandomValues(new Uint8Array(32)).toBase64({ alphabet: "base64url", omitPadding: true });
 }
 

@@ -3,11 +3,13 @@
  * meets both alike. All but the sockets is in it, and they are in the figures of a page from the cache.
  */
 import { createRenderStore } from "../../plugins/cms-multilang/render-store.ts";
+import { createBlocks } from "../../plugins/cms-multilang/render/blocks.ts";
 import { createSites } from "../../plugins/cms-multilang/render/cache.ts";
 import { createComposer } from "../../plugins/cms-multilang/render/compose.ts";
 import { createDoor } from "../../plugins/cms-multilang/render/door.ts";
 import { createSiteEngine } from "../../plugins/cms-multilang/render/engine.ts";
 import { createFinder } from "../../plugins/cms-multilang/render/find.ts";
+import { createTemplates } from "../../plugins/cms-multilang/render/templates.ts";
 import type { Account } from "../../runtime/auth.ts";
 import type { Cache } from "../../runtime/cache.ts";
 import type { Sql } from "../../runtime/db.ts";
@@ -79,12 +81,15 @@ async function door(sql: Sql) {
   const broadcast = { publish: () => {}, on: () => () => {}, onReset: () => () => {} };
   const sites = createSites({ ctx: { cache: simpleCache, broadcast, log }, store, account: async () => account });
   await sites.load();
+  const templatesOf = createTemplates(store, engine);
+  const blocksOf = createBlocks(engine, templatesOf);
   const { page } = createDoor({
     sites,
     store,
     engine,
-    finder: createFinder(store, engine),
-    composer: createComposer(store, engine),
+    blocksOf,
+    finder: createFinder(store, blocksOf),
+    composer: createComposer(store, engine, templatesOf),
     scheme: () => "http:",
   });
   const [row] = await sql<{ id: number }[]>`select id from cms_sites where code = 'small'`;

@@ -88,7 +88,7 @@ function check(tree: Tree, resources: Resources, timezone: string): void {
     const wrong = mistakes();
     try {
       // The same refusals as of a request's body: what PostgreSQL cannot store, too deep a nesting.
-      parseJson(JSON.stringify({ record: record.values }));
+      parseJson(JSON.stringify(record.values));
       checker(bodyOf(record, "site"));
       const { path, published_at: published, content, fields } = record.values;
       if (typeof path === "string") {

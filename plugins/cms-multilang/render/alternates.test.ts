@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { locales, type Locale } from "../locales.ts";
 import { addressOf, askedPath, domainFor, pathAddress, type Domain } from "./addresses.ts";
 import { coverage, langSwitch, seoHead, seoOf } from "./alternates.ts";
-import type { Variant } from "./variant.ts";
+import { redirectTarget, type Variant } from "./variant.ts";
 
 const domain = (id: number, name: string, locale: Locale | null, isPrimary = false): Domain => ({
   id,
@@ -121,6 +121,36 @@ describe("a page without a locale", () => {
       [1, "de"],
       [2, "en"],
     ]);
+  });
+});
+
+describe("the default of a master without a locale is an address that leads nowhere else:", () => {
+  const bare = domain(4, "acme.eu", null, true);
+  const primary = (one: Domain, isPrimary = true) => ({ ...one, isPrimary });
+  const other = primary(pl, false);
+  const master = variant(1, "n", null);
+  const slave = (locale: Locale) => variant(2, "s", locale, 1);
+  const table: [string, Domain[], Variant[], string][] = [
+    ["the primary domain's is the slave's", [primary(en), other], [master, slave("en")], "https://acme.pl/n"],
+    ["and the site's own too", [primary(en), other, de], [master, slave("en")], "https://acme.pl/n"],
+    [
+      "it stands for another language alone",
+      [other, primary(en), de],
+      [master, slave("pl"), { ...slave("en"), id: 3 }],
+      "https://acme.de:8443/n",
+    ],
+    ["the primary domain's is its own", [pl, en], [master, slave("en")], "https://acme.pl/n"],
+    ["of several languages that of the primary domain", [other, primary(en)], [master], "https://acme.com/n"],
+    ["a primary domain without a language", [bare, other, en], [master, slave("en")], "https://acme.eu/n"],
+  ];
+  test.each(table)("%s", (_, domains, group, url) => {
+    for (const page of group) {
+      const { alternates } = seoOf(page, page.locale ?? "pl", group, { ...place, domains });
+      expect(alternates.at(-1)).toEqual({ locale: "x-default", url });
+      const at = domains.find(({ name }) => new URL(url).host === name);
+      const choice = { multilang: true, domain: at?.locale ?? null, site: "pl" as const };
+      expect(redirectTarget(master, group, choice)).toBeUndefined();
+    }
   });
 });
 

@@ -1,7 +1,7 @@
 /** What search engines and language menus are told of a page's other languages. SPEC 2.7 and A.5. */
 import { escapeHtml } from "platform";
 import { locales, type Locale } from "../locales.ts";
-import { addressOf, domainFor, type Domain, type Place } from "./addresses.ts";
+import { addressOf, domainFor, primaryOf, type Domain, type Place } from "./addresses.ts";
 import type { Variant } from "./variant.ts";
 
 export interface Alternate {
@@ -99,7 +99,7 @@ export function seoOf<V extends Variant>(
     return at === undefined ? [] : [{ locale: entry.locale, url: at }];
   });
   const standard = defaultOf(group, place.site);
-  const standardUrl = standard && url(standard, standard.locale);
+  const standardUrl = standard && url(standard, defaultLocale(standard, placed, place.domains));
   if (standardUrl !== undefined) alternates.push({ locale: "x-default", url: standardUrl });
   return { canonicalUrl, alternates };
 }
@@ -109,6 +109,17 @@ function defaultOf<V extends Variant>(group: readonly V[], site: Locale): V | un
   const ordered = masterFirst(group);
   if (group.some(({ basedOnPageId }) => basedOnPageId !== null)) return ordered[0];
   return ordered.find(({ locale }) => locale === null) ?? ordered.find(({ locale }) => locale === site) ?? ordered[0];
+}
+
+/**
+ * In which language the default is shown. Without a locale it stands on the primary domain, unless that one's language
+ * is another page's: it would lead there.
+ */
+function defaultLocale(standard: Variant, placed: readonly Placed[], domains: readonly Domain[]): Locale | null {
+  if (standard.locale !== null) return standard.locale;
+  const own = placed.filter(({ variant }) => variant.id === standard.id).map(({ locale }) => locale);
+  const primary = primaryOf(domains)?.locale ?? null;
+  return primary === null || own.includes(primary) ? primary : (own[0] ?? null);
 }
 
 /** `seo_head`: ready for the head element. */

@@ -6,7 +6,7 @@ import type { ArticlesQuery } from "./articles-block.ts";
 import { articleLocale, categoryIds, isIn, type FoundPage } from "./find.ts";
 import type { ComposeInput } from "./system-values.ts";
 import type { BlockResult } from "./tags.ts";
-import type { Templates } from "./templates.ts";
+import { printedBlocks, type Templates } from "./templates.ts";
 import { addressesOf, articleValues } from "./variables.ts";
 
 /** Which part of a paginated list is shown. */
@@ -35,13 +35,9 @@ export async function articleLists(
   templates: Templates,
   locale: Locale,
 ): Promise<ArticleLists> {
-  const own = templates.page.blocks;
-  const elsewhere = [
-    ...(templates.layout?.blocks ?? []),
-    ...templates.paragraphs.flatMap((one) => one.template.blocks),
-  ];
+  const blocks = printedBlocks(templates);
   const results = new Map<ArticlesQuery, BlockResult>();
-  if (own.length + elsewhere.length === 0) return { results, pagination: undefined, until: Infinity };
+  if (blocks.length === 0) return { results, pagination: undefined, until: Infinity };
   const { state, drafts } = input;
   const { article, page, category } = found;
   // Before the lists: what appears between the two reads would else be missing until the next change.
@@ -51,16 +47,16 @@ export async function articleLists(
   const options = { locale, categories, addressOf: addressesOf(state.site, input.preview), pagePath: page.path };
   const idsOf = (query: ArticlesQuery) => categoryIds(query.categories, categories);
 
-  const shows = (query: ArticlesQuery) => article !== undefined && query.shows && own.includes(query);
-  const within = (query: ArticlesQuery) => (own.includes(query) ? (category?.id ?? null) : null);
-  const lists = [...own, ...elsewhere].filter((query) => !shows(query));
+  const lists = article ? blocks.filter(({ shows }) => !shows) : blocks;
+  const narrowed = narrowedBlocks(blocks, templates);
+  const within = (query: ArticlesQuery) => (narrowed.includes(query) ? (category?.id ?? null) : null);
   const paged = lists.find(({ paginate }) => paginate);
   const counted = paged && (await store.countArticles(of, idsOf(paged), within(paged)));
   const path = joined(page.path, article?.path ?? category?.path ?? "");
   const pagination = paged && counted && paginationOf(input.page, paged.limit, counted.count, path);
   if (article) {
     const shown = { part: "show", article: articleValues(article, options) } as const;
-    for (const query of own.filter(shows)) if (isIn(article, idsOf(query))) results.set(query, shown);
+    for (const query of blocks) if (query.shows && isIn(article, idsOf(query))) results.set(query, shown);
   }
   await Promise.all(
     lists.map(async (query) => {
@@ -70,6 +66,15 @@ export async function articleLists(
     }),
   );
   return { results, pagination, until: next?.getTime() ?? Infinity };
+}
+
+/**
+ * What is narrowed where a category is shown. A list alone that a layout or a paragraph prints is an aside, the same on
+ * every page; only where it is all that the page has it is the page's own.
+ */
+function narrowedBlocks(blocks: readonly ArticlesQuery[], { page }: Templates): readonly ArticlesQuery[] {
+  const main = blocks.filter((query) => query.shows || page.blocks.includes(query));
+  return main.length > 0 ? main : blocks;
 }
 
 /** A number beyond the last page is the last one. */

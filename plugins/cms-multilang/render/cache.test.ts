@@ -105,6 +105,34 @@ test("what was missing is there at once when it has been made, in every process"
   await eventually(async () => (await both("/new/below")).every((text) => text === "below"), "the article");
 });
 
+test("what stands below a page changes at once with its paragraphs and its layout, in every process", async () => {
+  const [, other] = makers;
+  const shows = "{% articles %}{% show %}{{ article.title }}{% endarticles %}";
+  await make.article({ code: "deep", path: "deep", title: "deep", site_code: "acme" });
+  await make.layout({ code: "over", site_code: "acme", content: "{{ content }}" });
+  await make.page({ code: "over", path: "over", site_code: "acme", layout_code: "over", content: "{% paragraphs %}" });
+  await make.paragraph({ code: "over", page_code: "over", content: "1" });
+  await make.paragraph({ code: "every", content: "2" });
+  const changes: [kind: string, ref: string, body: Record<string, unknown>, text: string | number][] = [
+    ["paragraph", "over", { content: shows }, "deep"],
+    ["paragraph", "over", { content: "1" }, 404],
+    ["layout", "over", { content: shows }, "deep"],
+    ["layout", "over", { content: "{{ content }}" }, 404],
+    ["paragraph", "over", { content: "{% paragraph 'every' %}" }, 404],
+    ["paragraph", "every", { content: shows }, "deep"],
+    ["paragraph", "over", { page_code: null }, 404],
+    ["paragraph", "over", { page_code: "over" }, "deep"],
+    ["page", "over", { layout_code: null, content: "{{ content }}" }, 404],
+  ];
+  expect(await both("/over/deep")).toEqual([404, 404]);
+  for (const [index, [kind, ref, body, text]] of changes.entries()) {
+    await (index % 2 === 0 ? make : other).change(kind, ref, body);
+    expect([index, ...(await both("/over/deep"))]).toEqual([index, text, text]);
+    const maps = await Promise.all(makers.map(async (maker) => (await maker.at("acme.pl", "/sitemap.xml")).text));
+    for (const map of maps) expect([index, map.includes("/over/deep<")]).toEqual([index, text !== 404]);
+  }
+});
+
 describe("hosts", () => {
   test("are known in every process before the answer to their change", async () => {
     await make.page({ code: "home", path: "", site_code: "acme", content: "{{ domain.name }}" });

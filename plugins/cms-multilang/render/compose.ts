@@ -11,7 +11,7 @@ import { effectiveLocale } from "./locale.ts";
 import { createParams } from "./params.ts";
 import type { BlockResult, PrintedParagraph } from "./tags.ts";
 import { systemValues, type ComposeInput } from "./system-values.ts";
-import { createTemplates, type Templates } from "./templates.ts";
+import type { Paragraph, ReadTemplates, Templates } from "./templates.ts";
 import { layoutValues, pageValues, paragraphValues, titles } from "./variables.ts";
 
 export interface Composed {
@@ -34,9 +34,12 @@ export interface Composer {
 /** A page that prints the time of day is made anew after this long. */
 const clockMs = 60_000;
 
-export function createComposer(store: RenderStore, engine: SiteEngine, now: () => number = Date.now): Composer {
-  const templatesOf = createTemplates(store, engine);
-
+export function createComposer(
+  store: RenderStore,
+  engine: SiteEngine,
+  templatesOf: ReadTemplates,
+  now: () => number = Date.now,
+): Composer {
   /** The same for everybody: made once for the domain and language that asked last. */
   const prepared = new WeakMap<FoundPage, { readonly of: string; readonly variables: Values }>();
   const variablesOf = async (input: ComposeInput, found: FoundPage, locale: Locale, pagination?: Pagination) => {
@@ -56,11 +59,11 @@ export function createComposer(store: RenderStore, engine: SiteEngine, now: () =
       const { page } = found;
       const sources = { page: page.locale, lang, domain: domainLocale, site: state.site.locale };
       const locale = effectiveLocale(sources);
-      const templates = await templatesOf(input, found);
+      const templates = await templatesOf(state, page);
       const { results, pagination, until } = await articleLists(store, input, found, templates, locale);
       const params = createParams(input.query);
       const variables = { ...(await variablesOf(input, found, locale, pagination)), params: params.values };
-      const rendering = renderingOf(state.account.timezone, locale, templates, results, page);
+      const rendering = renderingOf(state.account.timezone, locale, templates, results);
       const text = renderAll(engine, templates, { variables, code: page.code }, rendering, locale);
       return {
         text,
@@ -90,21 +93,14 @@ function renderAll(
 function renderingOf(
   timezone: string,
   locale: Locale,
-  { paragraphs }: Templates,
+  { paragraphs, listed }: Templates,
   results: ReadonlyMap<ArticlesQuery, BlockResult>,
-  page: PageData,
 ): Rendering {
-  const printed = new Map<string, PrintedParagraph>(
-    paragraphs.map(({ data, template }) => [
-      data.code,
-      { nodes: template.template.nodes, values: paragraphValues(data, locale) },
-    ]),
-  );
-  // A slave without paragraphs of its own shows its master's, as it does with the content that prints them.
-  const own = paragraphs.filter(({ data }) => data.pageId === page.id);
-  const shown =
-    own.length > 0 ? own : paragraphs.filter(({ data }) => data.pageId === page.basedOnPageId && data.pageId !== null);
-  const all = shown.flatMap(({ data }) => printed.get(data.code) ?? []);
+  const print = ({ data, template }: Paragraph): PrintedParagraph => {
+    return { nodes: template.template.nodes, values: paragraphValues(data, locale) };
+  };
+  const printed = new Map(paragraphs.map((one) => [one.data.code, print(one)]));
+  const all = listed.flatMap(({ data }) => printed.get(data.code) ?? []);
   return {
     timezone,
     locale,

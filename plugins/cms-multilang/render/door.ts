@@ -4,6 +4,7 @@ import type { Locale } from "../locales.ts";
 import type { ErrorKind } from "../error-pages.ts";
 import type { RenderStore } from "../render-store.ts";
 import { askedPath, pathAddress, type Domain } from "./addresses.ts";
+import type { ReadBlocks } from "./blocks.ts";
 import type { SiteCache, SiteState } from "./cache.ts";
 import type { Composer } from "./compose.ts";
 import type { SiteEngine } from "./engine.ts";
@@ -21,6 +22,7 @@ export interface DoorOptions {
   readonly sites: SiteCache;
   readonly store: RenderStore;
   readonly engine: SiteEngine;
+  readonly blocksOf: ReadBlocks;
   readonly finder: Finder;
   readonly composer: Composer;
   /** The scheme of `BASE_URL`. */

@@ -1,10 +1,10 @@
 /** Which page a path means: its own, or a page that shows an article or a category below itself. CONTRACT 11. */
-import { LiquidFault } from "platform";
 import type { Locale } from "../locales.ts";
 import type { ArticleData, CategoryData, PageData, RenderStore } from "../render-store.ts";
 import { joined } from "./alternates.ts";
+import type { ArticlesQuery } from "./articles-block.ts";
+import type { ReadBlocks } from "./blocks.ts";
 import type { SiteState } from "./cache.ts";
-import type { SiteEngine, SiteTemplate } from "./engine.ts";
 import { inherit } from "./inherit.ts";
 import { chooseVariant, redirectTarget, type Choice, type Variant } from "./variant.ts";
 
@@ -40,11 +40,11 @@ export interface Finder {
 
 const maxSegments = 20;
 
-export function createFinder(store: RenderStore, engine: SiteEngine): Finder {
+export function createFinder(store: RenderStore, blocksOf: ReadBlocks): Finder {
   const find = async (view: View, path: string, followsRedirects = true): Promise<Found | null> => {
     const here = await store.pagesAt(view.state.site, [path], view.drafts);
     const page = chooseVariant(here, choiceOf(view));
-    if (page) return placed(view, page, "", {});
+    if (page) return placed(view, whole(page), "", {});
     const prefixes = prefixesOf(path);
     const [above, redirects] = await Promise.all([
       prefixes.length > 0 ? store.pagesAt(view.state.site, prefixes, view.drafts) : [],
@@ -66,46 +66,53 @@ export function createFinder(store: RenderStore, engine: SiteEngine): Finder {
     return null;
   };
 
-  const complete = async (view: View, page: PageData): Promise<FoundPage> => {
+  /** `page` with what it inherits: one object, by which its templates are known. */
+  const inGroup = async (view: View, page: PageData): Promise<FoundPage> => {
     const { site } = view.state;
     const groups = site.multilang ? await store.groups(site, [page.id], view.drafts) : undefined;
-    return { page: inherit(page, page.master ?? undefined), group: groups?.get(page.id) ?? [page] };
+    return { page, group: groups?.get(page.id) ?? [page] };
   };
 
   const placed = async (view: View, page: PageData, rest: string, more: Partial<FoundPage>): Promise<Found> => {
-    const found = await complete(view, page);
+    const found = await inGroup(view, page);
     // A preview has no domain that another page would be the right one of.
     const target = view.preview ? undefined : redirectTarget<Variant>(page, found.group, choiceOf(view));
     return target ? { redirect: joined(target.path, rest) } : { ...found, ...more };
   };
 
   const belowPage = async (view: View, path: string, prefixes: readonly string[], pages: readonly PageData[]) => {
-    const { state, drafts } = view;
-    const candidates = prefixes.flatMap((prefix) => {
-      const at = pages.filter((page) => page.path === prefix);
-      const page = chooseVariant(at, choiceOf(view));
-      const blocks = page ? blocksOf(engine, page) : [];
-      return page && blocks.length > 0 ? [{ page, blocks, rest: restOf(path, prefix) }] : [];
-    });
-    if (candidates.length === 0) return null;
-    const categories = await state.categories();
-    for (const { page, blocks, rest } of candidates) {
-      const category = categories.find((one) => one.path === rest);
-      if (category) return placed(view, page, rest, { category });
-      const shown = blocks.filter(({ shows }) => shows);
-      if (shown.length === 0) continue;
-      const of = { site: state.site, locale: articleLocale(view), drafts };
-      const articles = await store.articlesAt(of, rest);
-      const fitting = articles.filter((article) =>
-        shown.some((block) => isIn(article, categoryIds(block.categories, categories))),
+    for (const prefix of prefixes) {
+      const at = chooseVariant(
+        pages.filter((one) => one.path === prefix),
+        choiceOf(view),
       );
-      const article = chooseVariant(fitting, choiceOf(view));
-      if (article) return placed(view, page, rest, { article });
+      if (!at) continue;
+      const page = whole(at);
+      const rest = restOf(path, prefix);
+      const shown = await shownBelow(view, await blocksOf(view.state, page), rest);
+      if (shown) return placed(view, page, rest, shown);
     }
     return null;
   };
 
-  return { find: (view, path) => find(view, path), complete };
+  /** The category or the article that a page with these blocks has at `rest`. */
+  const shownBelow = async (view: View, blocks: readonly ArticlesQuery[], rest: string) => {
+    if (blocks.length === 0) return null;
+    const { state, drafts } = view;
+    const categories = await state.categories();
+    const category = categories.find((one) => one.path === rest);
+    if (category) return { category };
+    const showing = blocks.filter(({ shows }) => shows);
+    if (showing.length === 0) return null;
+    const articles = await store.articlesAt({ site: state.site, locale: articleLocale(view), drafts }, rest);
+    const fitting = articles.filter((article) =>
+      showing.some((block) => isIn(article, categoryIds(block.categories, categories))),
+    );
+    const article = chooseVariant(fitting, choiceOf(view));
+    return article ? { article } : null;
+  };
+
+  return { find: (view, path) => find(view, path), complete: (view, page) => inGroup(view, whole(page)) };
 }
 
 export function choiceOf({ state, domainLocale }: View): Choice {
@@ -127,15 +134,8 @@ export function isIn(article: Pick<ArticleData, "categoryIds">, ids: readonly nu
   return ids === null || article.categoryIds.some((id) => ids.includes(id));
 }
 
-/** The blocks of a page's own content: those that show what stands below it. */
-function blocksOf(engine: SiteEngine, page: PageData): SiteTemplate["blocks"] {
-  try {
-    return engine.parse(inherit(page, page.master ?? undefined).content).blocks;
-  } catch (error) {
-    // The page itself says what is wrong with it; below it there is nothing.
-    if (error instanceof LiquidFault) return [];
-    throw error;
-  }
+function whole(page: PageData): PageData {
+  return inherit(page, page.master ?? undefined);
 }
 
 /** "a/b/c" -> "a/b", "a", "": the longest first. */

@@ -33,6 +33,8 @@ type Message = { readonly name: string; readonly gone: true } | (Host & { readon
 
 export function createHosts({ broadcast, read, account, failed }: HostsOptions): Hosts {
   let hosts = new Map<string, Host>();
+  /** What every process was told. What was only read may be more: nobody else need know of it. */
+  let told = new Map<string, Host>();
   /** Grows with every message: what was read before one is older than it. */
   let changes = 0;
   let reading: Promise<void> | undefined;
@@ -59,6 +61,10 @@ export function createHosts({ broadcast, read, account, failed }: HostsOptions):
     }
   };
   const load = () => withLatest((stored) => (hosts = stored));
+  const loadFirst = async () => {
+    await load();
+    told = new Map(hosts);
+  };
   /** Messages of two processes may come in another order than their changes: what is stored is what counts. */
   const check = () => {
     reading ??= load()
@@ -70,19 +76,25 @@ export function createHosts({ broadcast, read, account, failed }: HostsOptions):
     const message = parsed(payload);
     if (!message) return;
     changes++;
-    if ("gone" in message) hosts.delete(message.name);
-    else hosts.set(message.name, message);
+    for (const known of [hosts, told]) {
+      if ("gone" in message) known.delete(message.name);
+      else known.set(message.name, message);
+    }
     if (fromOtherProcess) check();
   });
-  broadcast.onReset(check);
+  broadcast.onReset(() => {
+    told.clear(); // what others said meanwhile did not come
+    check();
+  });
 
   return {
     find: (host) => hosts.get(host) ?? withoutPort(host, hosts),
-    load,
+    load: loadFirst,
     publish: () =>
       withLatest((stored) => {
-        for (const name of hosts.keys()) if (!stored.has(name)) send({ name, gone: true });
-        for (const [name, host] of stored) if (!same(hosts.get(name), host)) send({ name, ...host });
+        const known = new Set([...hosts.keys(), ...told.keys()]);
+        for (const name of known) if (!stored.has(name)) send({ name, gone: true });
+        for (const [name, host] of stored) if (!same(told.get(name), host)) send({ name, ...host });
       }),
   };
 

@@ -338,6 +338,12 @@ describe("variables:", () => {
     ["a field is a value and no template", "{{ a }}", { fields: { a: "{{ site.code }}" } }, "{{ site.code }}"],
     ["dates are in the page's language", "{{ '2026-01-05' | date: '%-d %B' }}", {}, "5 stycznia"],
     ["suffixed names mean nothing", "[{{ title_pl }}]", { fields: { title: "T" } }, "[]"],
+    [
+      "an empty title is none",
+      "{% if html_title or page.html_title %}there{% else %}none{% endif %}",
+      { html_title: "" },
+      "none",
+    ],
   ];
   test.each(table)("%s", async (_, content, body, text) => expect(await show(content, body)).toBe(text));
 

@@ -4,11 +4,13 @@ import type { Accounts } from "../../accounts/api.ts";
 import type { Sites } from "../changes.ts";
 import { previewRoutes } from "../render-routes.ts";
 import { createRenderStore } from "../render-store.ts";
+import { createBlocks } from "./blocks.ts";
 import { createSites } from "./cache.ts";
 import { createComposer } from "./compose.ts";
 import { createDoor } from "./door.ts";
 import { siteEngine } from "./engine.ts";
 import { createFinder } from "./find.ts";
+import { createTemplates } from "./templates.ts";
 
 export interface SiteRendering {
   /** Told of every committed change. */
@@ -29,10 +31,12 @@ export async function createSiteRendering({ ctx, accounts }: SiteRenderingOption
   const sites = createSites({ ctx, store, account: (id) => accounts.accountById(id) });
   await sites.load();
   const engine = siteEngine();
-  const finder = createFinder(store, engine);
-  const composer = createComposer(store, engine);
+  const templatesOf = createTemplates(store, engine);
+  const blocksOf = createBlocks(engine, templatesOf);
+  const finder = createFinder(store, blocksOf);
+  const composer = createComposer(store, engine, templatesOf);
   const scheme = () => (ctx.origin().startsWith("https:") ? "https:" : "http:");
-  const door = createDoor({ sites, store, engine, finder, composer, scheme });
+  const door = createDoor({ sites, store, engine, blocksOf, finder, composer, scheme });
   const isOwn = ownHost(ctx.origin);
   return {
     sites,

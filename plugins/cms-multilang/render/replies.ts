@@ -1,5 +1,5 @@
 /** What a site's answers carry. They are for people's browsers, not for clients of the API. */
-import { contentHash, escapeHtml, type Reply } from "platform";
+import { contentHash, escapeHtml, isKnownTag, type Reply } from "platform";
 import type { Locale } from "../locales.ts";
 import type { ErrorKind } from "../error-pages.ts";
 
@@ -75,8 +75,6 @@ export function typeOf(path: string): string {
 /** 304 where the client has this very text. A weak tag and a list of tags count (RFC 9110, 13.1.2). */
 export function unchanged(reply: Reply, ifNoneMatch: string | null): Reply {
   const { etag } = reply.headers;
-  if (ifNoneMatch === null || etag === undefined || reply.status !== 200) return reply;
-  const isKnown =
-    ifNoneMatch.trim() === "*" || ifNoneMatch.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag);
-  return isKnown ? { status: 304, body: null, headers: reply.headers } : reply;
+  if (etag === undefined || reply.status !== 200 || !isKnownTag(ifNoneMatch, etag)) return reply;
+  return { status: 304, body: null, headers: reply.headers };
 }

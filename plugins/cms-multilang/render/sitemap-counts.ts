@@ -1,6 +1,7 @@
 /** How many addresses a domain's sitemap has, and how many of them fit into one file. */
 import type { Counted, ListedPage, RenderStore } from "../render-store.ts";
 import { pathAddress, type Domain } from "./addresses.ts";
+import { contentBlocks, showingOutside, type ReadBlocks } from "./blocks.ts";
 import type { SiteState } from "./cache.ts";
 import type { SiteEngine } from "./engine.ts";
 import { categoryIds } from "./find.ts";
@@ -33,8 +34,15 @@ export interface Counting {
   readonly scheme: string;
 }
 
+interface Needed {
+  readonly store: RenderStore;
+  readonly engine: SiteEngine;
+  readonly blocksOf: ReadBlocks;
+}
+
 /** Counted once until the site changes, or its next article appears. */
-export function createCounts(store: RenderStore, engine: SiteEngine, limits: FileLimits) {
+export function createCounts(needed: Needed, limits: FileLimits) {
+  const { store } = needed;
   const known = new WeakMap<SiteState, Map<string, { readonly counts: Counts; readonly until: number }>>();
 
   return async (asked: Counting): Promise<Counts> => {
@@ -46,7 +54,7 @@ export function createCounts(store: RenderStore, engine: SiteEngine, limits: Fil
     const next = await state.nextPublication();
     const [pages, articles, locales] = await Promise.all([
       store.countListed(state.site, domain.locale),
-      showingOf(store, engine, state, domain),
+      showingOf(needed, state, domain),
       state.site.multilang ? store.pageLocales(state.site) : [],
     ]);
     const longest = Math.max(pages.longest, ...articles.map((one) => one.longest));
@@ -64,22 +72,26 @@ export function articlesOf({ site }: SiteState, domain: Domain, page: Pick<Liste
   return { site, locale: site.multilang ? (domain.locale ?? page.locale) : null, drafts: false };
 }
 
-async function showingOf(store: RenderStore, engine: SiteEngine, state: SiteState, domain: Domain) {
-  const [pages, categories] = await Promise.all([store.showingPages(state.site, domain.locale), state.categories()]);
-  const shown = pages.flatMap((page) => {
-    const { content } = inherit(page, page.master ?? undefined);
-    const blocks = engine.syntaxError(content) ? [] : engine.parse(content).blocks.filter(({ shows }) => shows);
-    if (blocks.length === 0) return [];
-    const ids = blocks.map((block) => categoryIds(block.categories, categories));
-    const all = ids.some((some) => some === null);
-    return [{ page, categories: all ? null : [...new Set(ids.flatMap((some) => some ?? []))] }];
-  });
-  return Promise.all(
-    shown.map(async (one): Promise<Showing & Counted> => {
-      const { count, longest } = await store.countArticles(articlesOf(state, domain, one.page), one.categories, null);
-      return { ...one, count, longest: pathAddress(one.page.path).length + 1 + longest };
+async function showingOf(needed: Needed, state: SiteState, domain: Domain) {
+  const { store, engine } = needed;
+  const [sources, categories] = await Promise.all([store.articleSources(state.site), state.categories()]);
+  const outside = showingOutside(engine, sources);
+  const pages = await store.showingPages(state.site, domain.locale, outside);
+  // Where all stands in the content of pages, nothing else of them is read.
+  const isInContent = outside.layoutIds.length + outside.codes.length === 0;
+  const counted = await Promise.all(
+    pages.map(async (page): Promise<(Showing & Counted) | undefined> => {
+      const whole = inherit(page, page.master ?? undefined);
+      const all = isInContent ? contentBlocks(engine, whole.content) : await needed.blocksOf(state, whole);
+      const blocks = all.filter(({ shows }) => shows);
+      if (blocks.length === 0) return undefined;
+      const ids = blocks.map((block) => categoryIds(block.categories, categories));
+      const shown = ids.some((some) => some === null) ? null : [...new Set(ids.flatMap((some) => some ?? []))];
+      const { count, longest } = await store.countArticles(articlesOf(state, domain, page), shown, null);
+      return { page, categories: shown, count, longest: pathAddress(page.path).length + 1 + longest };
     }),
   );
+  return counted.filter((one) => one !== undefined);
 }
 
 /** The most that one entry takes: its own address, and one more for each language. */

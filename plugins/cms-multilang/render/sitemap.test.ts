@@ -2,9 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../../../tests/harness.ts";
 import { siteMaker, type SiteMaker } from "../../../tests/sites.ts";
 import { createRenderStore } from "../render-store.ts";
-import { createSitemap } from "./sitemap.ts";
-import { siteEngine } from "./engine.ts";
+import { createBlocks } from "./blocks.ts";
 import type { SiteState } from "./cache.ts";
+import { siteEngine } from "./engine.ts";
+import { createSitemap } from "./sitemap.ts";
+import { createTemplates } from "./templates.ts";
 
 let app: TestApp;
 let make: SiteMaker;
@@ -139,7 +141,9 @@ describe("a list longer than a file", () => {
       categories: () => store.categories(found.site),
       nextPublication: async () => null,
     };
-    return { store, request: { state, domain, scheme: "https:", headOnly: false } };
+    const engine = siteEngine();
+    const reading = { store, engine, blocksOf: createBlocks(engine, createTemplates(store, engine)) };
+    return { reading, request: { state, domain, scheme: "https:", headOnly: false } };
   };
   const textOf = async (answer: unknown) => {
     if (answer instanceof Response) return answer.text();
@@ -147,7 +151,7 @@ describe("a list longer than a file", () => {
   };
 
   test("is an index of files that have every address once, whatever the size of a part", async () => {
-    const { store, request: asked } = await request();
+    const { reading, request: asked } = await request();
     const whole = locations((await at("acme.eu", "/sitemap.xml")).text);
     for (const [maxAddresses, batch] of [
       [4, 2],
@@ -156,7 +160,7 @@ describe("a list longer than a file", () => {
       [5, 1000],
       [8, 3],
     ] as const) {
-      const sitemap = createSitemap({ store, engine: siteEngine(), maxAddresses, batch });
+      const sitemap = createSitemap({ ...reading, maxAddresses, batch });
       const index = await textOf(await sitemap.answer("sitemap.xml", asked));
       const files = locations(index);
       expect(index).toContain("<sitemapindex");
@@ -173,10 +177,10 @@ describe("a list longer than a file", () => {
   });
 
   test("is parted by size too: a file keeps within its bytes, whatever its addresses take", async () => {
-    const { store, request: asked } = await request();
+    const { reading, request: asked } = await request();
     const whole = locations((await at("acme.eu", "/sitemap.xml")).text);
     const maxBytes = 2500;
-    const sitemap = createSitemap({ store, engine: siteEngine(), maxBytes });
+    const sitemap = createSitemap({ ...reading, maxBytes });
     const files = locations(await textOf(await sitemap.answer("sitemap.xml", asked)));
     expect(files.length).toBeGreaterThan(1);
     const all: (string | undefined)[] = [];
@@ -189,8 +193,8 @@ describe("a list longer than a file", () => {
   });
 
   test("is not read by more than a few at once", async () => {
-    const { store, request: asked } = await request();
-    const sitemap = createSitemap({ store, engine: siteEngine() });
+    const { reading, request: asked } = await request();
+    const sitemap = createSitemap(reading);
     const open = await Promise.all(Array.from({ length: 4 }, () => sitemap.answer("sitemap.xml", asked)));
     expect(sitemap.answer("sitemap.xml", asked)).rejects.toMatchObject({ status: 503 });
     for (const answer of open) if (answer instanceof Response) await answer.body?.cancel();

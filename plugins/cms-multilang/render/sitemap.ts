@@ -3,6 +3,7 @@ import { escapeHtml, HttpError, type Reply } from "platform";
 import type { Batch, ListedPage, RenderStore } from "../render-store.ts";
 import { addressOf, domainFor } from "./addresses.ts";
 import { joined, seoOf } from "./alternates.ts";
+import type { ReadBlocks } from "./blocks.ts";
 import type { SiteEngine } from "./engine.ts";
 import { groupsOf } from "./groups.ts";
 import { cacheControlOf, pageReply, siteHeaders } from "./replies.ts";
@@ -22,6 +23,7 @@ export interface Sitemap {
 export interface SitemapOptions {
   readonly store: RenderStore;
   readonly engine: SiteEngine;
+  readonly blocksOf: ReadBlocks;
   /** Of one file: 50,000 addresses and 50 MB by the protocol. */
   readonly maxAddresses?: number;
   readonly maxBytes?: number;
@@ -42,8 +44,8 @@ const xmlType = "application/xml; charset=utf-8";
 const maxAtOnce = 4;
 
 export function createSitemap(options: SitemapOptions): Sitemap {
-  const { store, engine, maxAddresses = 50_000, maxBytes = 50_000_000, batch = 2000 } = options;
-  const countsOf = createCounts(store, engine, { addresses: maxAddresses, bytes: maxBytes });
+  const { store, maxAddresses = 50_000, maxBytes = 50_000_000, batch = 2000 } = options;
+  const countsOf = createCounts(options, { addresses: maxAddresses, bytes: maxBytes });
   let running = 0;
 
   /** Pages first, then the articles below each page that shows some. */

@@ -22,12 +22,12 @@ export function pageValues(page: PageData, locale: Locale): Values {
   return Object.assign(values(columns), resolveFields(page.fields, locale));
 }
 
-/** What stands bare beside the fields: `{{ html_title }}`. */
+/** What stands bare beside the fields: `{{ html_title }}`. An empty one is none: `{% if html_title %}` skips it. */
 export function titles(page: Pick<PageData, "htmlTitle" | "htmlDescription" | "htmlKeywords">): Values {
   return values({
-    html_title: page.htmlTitle,
-    html_description: page.htmlDescription,
-    html_keywords: page.htmlKeywords,
+    html_title: page.htmlTitle || null,
+    html_description: page.htmlDescription || null,
+    html_keywords: page.htmlKeywords || null,
   });
 }
 
@@ -61,7 +61,8 @@ export interface ArticleOptions {
 /** What is written in it comes from its fields where they have it; what it is, from its columns. */
 export function articleValues(article: ArticleData, options: ArticleOptions): Values {
   const { title, lead, content, htmlTitle, htmlDescription } = article;
-  const written = values({ title, lead, content, html_title: htmlTitle, html_description: htmlDescription });
+  const titlesOf = { html_title: htmlTitle || null, html_description: htmlDescription || null };
+  const written = values({ title, lead: lead || null, content, ...titlesOf });
   const own = article.categoryIds.flatMap((id) => options.categories.find((category) => category.id === id) ?? []);
   const main = own.find(({ id }) => id === article.categoryId);
   const shown = (category: CategoryData) => categoryValues(category, options);
