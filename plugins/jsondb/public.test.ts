@@ -388,6 +388,15 @@ describe("a visitor's key", () => {
   });
 });
 
+test("another site's form, which comes without the cookie, does not take the visitor's away", async () => {
+  const code = await database({ create: { auto_fields: { owner: "{cookie_key}" } } });
+  const cross = { headers: { "sec-fetch-site": "cross-site" } };
+  const posted = await call(code, "create", { data: {} }, cross);
+  expect([posted.status, posted.headers.get("set-cookie")]).toEqual([201, null]);
+  const key = keyOf(await call(code, "create", { data: {} }));
+  expect(keyOf(await call(code, "create", { data: {} }, { ...cross, cookie: key }))).toBe(key);
+});
+
 describe("a visitor's first request, sent again before the cookie has come", () => {
   const scoped = { create: { auto_fields: { owner: "{cookie_key}" } }, list: { scope_by: "owner" } };
   const headers = { "idempotency-key": crypto.randomUUID() };

@@ -3,7 +3,7 @@ import { readCookie, type BaseContext, type RequestInput } from "platform";
 import type { VariableValues } from "./public-methods.ts";
 
 export interface Visitor {
-  /** What the cookie holds; it is shown to nobody else. Null for an app's page, which has no cookies. */
+  /** What the cookie is to hold; it is shown to nobody else. Null where none is sent back. */
   readonly secret: string | null;
   readonly variables: VariableValues;
 }
@@ -20,9 +20,13 @@ type Request = Pick<RequestInput, "request" | "account" | "caller" | "app" | "ip
 export function visitorOf(secrets: BaseContext["secrets"], from: Request, key: string | null = null): Visitor {
   const { request, account, caller, app, ip } = from;
   const given = readCookie(request.headers.get("cookie"), cookieName);
-  const secret = app ? null : given && /^[\w-]{43}$/.test(given) ? given : newSecret(secrets, from, key);
+  const known = given !== undefined && /^[\w-]{43}$/.test(given);
+  // An app's page has no cookies.
+  const secret = app ? null : known ? given : newSecret(secrets, from, key);
+  // Another site's form comes without the cookie (SameSite): a new one would take the place of the visitor's.
+  const isForeign = request.method === "POST" && request.headers.get("sec-fetch-site") === "cross-site";
   return {
-    secret,
+    secret: known || !isForeign ? secret : null,
     variables: {
       ip,
       // Derived, so that a key which is stored or listed opens nothing. An app's token brings what its page was given.
