@@ -74,7 +74,7 @@ function parseNetwork(part: string): [Address, number] | undefined {
 }
 
 function parseHost(part: string): string {
-  const match = /^(\[[\da-f:.]+\]|[^\s/:@[\]*?#]+?)\.?(:\d{1,5})?$/.exec(part);
-  if (!match?.[1]) throw new Error(`OUTBOUND_ALLOW: "${part}" is no network (10.0.0.0/8), host or host:port`);
+  const match = /^(\[[\da-f:.]+\]|[\p{L}\p{M}\d_-]+(?:\.[\p{L}\p{M}\d_-]+)*)\.?(:\d{1,5})?$/u.exec(part);
+  if (!match?.[1]) throw new Error(`must name networks (10.0.0.0/8), hosts or host:port, and "${part}" is none`);
   return plainHost(match[1]) + (match[2] ?? "");
 }

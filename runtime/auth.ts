@@ -98,7 +98,8 @@ export function readCookie(header: string | null, name: string): string | undefi
 
 /**
  * Whether a change sent with the session cookie comes from our own pages (CONTRACT 1): `Sec-Fetch-Site` must be
- * `same-origin`, and `Origin` the request's own host or the account's address; at least one of both must be there.
+ * `same-origin`, and `Origin` the request's own host or the account's address, https where that is; at least one of both
+ * must be there.
  */
 export function fromSameOrigin(headers: Headers, host: string, account: Account): boolean {
   const site = headers.get("sec-fetch-site");
@@ -106,7 +107,12 @@ export function fromSameOrigin(headers: Headers, host: string, account: Account)
   if (site === null && origin === null) return false;
   if (site !== null && site !== "same-origin") return false;
   if (origin === null) return true;
-  return origin === account.baseUrl || (URL.canParse(origin) && plainHost(new URL(origin).host) === host);
+  if (origin === account.baseUrl) return true;
+  const from = URL.parse(origin);
+  if (!from || plainHost(from.host) !== host) return false;
+  // Behind a proxy that does TLS we may not know that we are https; where we do, a page by http is another's on the wire.
+  const own = new URL(account.baseUrl);
+  return from.protocol === "https:" || own.protocol !== "https:" || plainHost(own.host) !== host;
 }
 
 /** A host as it is compared: in lower case, without the dot that a whole name may end in (`acme.pl.:3000`). */

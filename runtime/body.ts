@@ -1,14 +1,16 @@
+import type { TObject } from "@sinclair/typebox";
 import { badRequest, HttpError, tooLarge, unsupportedType } from "./errors.ts";
-import { parseJson } from "./validate.ts";
+import { knownFields, mayBeUnstorable, parseJson, readJson, refuseUnstorable } from "./validate.ts";
 
 export interface RouteBody {
-  readonly body?: { readonly key?: string };
+  readonly body?: { readonly key?: string; readonly schema: TObject };
   readonly input?: "stream" | "any" | "form";
+  readonly unstorable?: "own";
 }
 
 /**
  * Reads and parses a request's body as its route asks: the object inside the body's key, or any JSON value.
- * 400 no JSON or no key, 413 too large, 415 another type.
+ * 400 no JSON or no key, 413 too large, 415 another type, 422 what PostgreSQL cannot store in a field of the route.
  */
 export async function readBody(request: Request, route: RouteBody, maxBytes: number): Promise<unknown> {
   if (route.input === "stream" || (!route.body && route.input !== "any")) return undefined;
@@ -18,8 +20,13 @@ export async function readBody(request: Request, route: RouteBody, maxBytes: num
     return Object.fromEntries(new URLSearchParams(source));
   // An empty body is no content of any type.
   if (source !== "" && type !== "application/json" && !type?.endsWith("+json")) throw unsupportedType();
-  if (route.input === "any") return source === "" ? {} : parseJson(source);
-  return unwrap(parseJson(source), route.body?.key);
+  if (route.input === "any") {
+    if (source === "") return {};
+    return route.unstorable === "own" ? readJson(source) : parseJson(source);
+  }
+  const fields = unwrap(readJson(source), route.body?.key);
+  if (route.body && mayBeUnstorable(source)) refuseUnstorable(knownFields(route.body.schema, fields));
+  return fields;
 }
 
 function unwrap(value: unknown, key: string | undefined): unknown {

@@ -18,6 +18,8 @@ describe("the configuration", () => {
     ["DATABASE_URL", "mysql://localhost/x"],
     ["WORKERS", "0"],
     ["TRUSTED_PROXIES", "10.0.0.0/8, proxy.local"],
+    ["OUTBOUND_ALLOW", "!!"],
+    ["OUTBOUND_ALLOW", "10.0.0.0/8, 10.0.0.0/99"],
     ["SECRET_KEY", "short"],
     ["LOG_LEVEL", "loud"],
     ["DATABASE_PREPARE", "yes"],

@@ -11,6 +11,7 @@ import {
   type Environment,
   type Settings,
 } from "./settings.ts";
+import { parseAllow } from "./addresses.ts";
 import { parseNetworks } from "./client-address.ts";
 
 /** The runtime's own settings (CONTRACT 2). The README's table is checked against them. */
@@ -44,10 +45,11 @@ export const runtimeSettings = {
   ),
   pluginsDir: text("PLUGINS_DIR", "", "Folder of further plugins"),
   secretKey: checked("SECRET_KEY", "", "At least 32 characters; empty = generated into `DATA_DIR`", parseSecretKey),
-  outboundAllow: text(
+  outboundAllow: checked(
     "OUTBOUND_ALLOW",
     "",
     "Private networks and hosts that webhooks and connectors may reach, comma-separated",
+    parseAllow,
   ),
   logLevel: oneOf("LOG_LEVEL", "info", "Least level to log", ["debug", "info", "warn", "error"]),
   maxBodyBytes: integer("MAX_BODY_BYTES", 10_000_000, "Largest request body in bytes", { min: 1_000, max: 1e9 }),

@@ -1,5 +1,3 @@
-import { preconditionFailed } from "./errors.ts";
-
 /** The ETag of a row's version, e.g. `"3-7"`. */
 export function etag(id: string | number, version: number): string {
   return `"${id}-${version}"`;
@@ -7,12 +5,27 @@ export function etag(id: string | number, version: number): string {
 
 /**
  * The version that an `If-Match` header asks for: undefined where there is none (or `*`), else a number to compare in
- * the update's `where`. Throws 412 where the tag is not one of this object's. CONTRACT 3.
+ * the update's `where`, after it is known that there is such an object: unknown is 404, another version 412. It is 0,
+ * which no row has, where no tag is one of this object's. CONTRACT 3.
  */
 export function expectedVersion(request: Request, id: string | number): number | undefined {
   const given = request.headers.get("if-match")?.trim();
   if (!given || given === "*") return undefined;
-  const match = /^(?:W\/)?"(.+)-(\d{1,9})"$/.exec(given);
-  if (!match || match[1] !== `${id}`) throw preconditionFailed();
-  return Number(match[2]);
+  const versions = tagsIn(given).map((tag) => {
+    const [, tagged, version] = /^"(.+)-(\d{1,9})"$/.exec(tag) ?? [];
+    return tagged === `${id}` ? Number(version) : 0;
+  });
+  // Versions only grow: of several, no other can be the present one.
+  return Math.max(0, ...versions);
+}
+
+/** Whether an `If-None-Match` header names this tag, weakly compared: the client has what it would get (RFC 9110 13.1.2). */
+export function isKnownTag(ifNoneMatch: string | null, tag: string): boolean {
+  if (ifNoneMatch === null) return false;
+  return ifNoneMatch.trim() === "*" || tagsIn(ifNoneMatch).includes(tag.replace(/^W\//, ""));
+}
+
+/** `W/"a", "b"` -> `"a"`, `"b"` */
+function tagsIn(header: string): string[] {
+  return header.match(/"[^"]*"/g) ?? [];
 }

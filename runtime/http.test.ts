@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
-import type { Caller, Identify } from "./auth.ts";
+import { fromSameOrigin, type Caller, type Identify } from "./auth.ts";
 import { invalid } from "./errors.ts";
 import { createHttp } from "./http.ts";
-import type { Idempotency } from "./idempotency.ts";
+import type { Idempotency, KeyedRequest } from "./idempotency.ts";
 import { createLog } from "./log.ts";
 import { createMetrics } from "./metrics.ts";
 import { created, noContent, ok, text } from "./reply.ts";
@@ -40,6 +40,7 @@ const routes: Route[] = [
   route("POST", "/core/notes", { ...spec, body: { key: "note", schema: Note } }, ({ body }) => created(body)),
   route("GET", "/core/notes/:id", spec, ({ params }) => ok(params, { etag: '"1"' })),
   route("GET", "/core/notes/:id.md", spec, ({ params }) => text(200, `# ${params.id}`, "text/markdown")),
+  route("PATCH", "/core/tagged", spec, () => ok({}, { etag: '"1"' })),
   route("DELETE", "/core/notes/:id", spec, () => noContent()),
   route("GET", "/core/notes/:note_id/lines/:id", spec, ({ params }) => ok(params)),
   route("GET", "/core/page/:code.md", spec, ({ params }) => text(200, params.code, "text/markdown")),
@@ -55,11 +56,30 @@ const routes: Route[] = [
     { summary: "", access: { open: "a test" }, cors: true, input: "any", responses: {} },
     ({ caller, body }) => ok({ signedIn: caller !== null, body }),
   ),
+  route(
+    "POST",
+    "/core/ask/:what",
+    { summary: "", access: { open: "a test" }, input: "any", reads: ({ what }) => what === "list", responses: {} },
+    ({ caller }) => ok({ signedIn: caller !== null }),
+  ),
+  route(
+    "POST",
+    "/core/loose",
+    { summary: "", access: { open: "a test" }, input: "any", unstorable: "own", responses: {} },
+    ({ body }) => ok(body),
+  ),
   route("PATCH", "/core/me", { summary: "", access: { signedIn: "a test" }, responses: {} }, ({ caller }) =>
     ok(caller.user.login),
   ),
 ];
-const idempotency: Idempotency = { once: (_request, run) => run(), prune: async () => {} };
+const keyed: KeyedRequest[] = [];
+const idempotency: Idempotency = {
+  once: async (request, run) => {
+    keyed.push(request);
+    return run();
+  },
+  prune: async () => {},
+};
 const logged: string[] = [];
 const handle = createHttp(
   {
@@ -128,8 +148,15 @@ describe("addresses", () => {
     expect(answer.headers.get("allow")).toBe("GET, DELETE");
   });
 
+  test.each(["POST", "PUT", "PATCH", "DELETE"])("%s of what only answers is 405 with Allow", async (method) => {
+    const answer = await send(method, "/health");
+    expect([answer.status, answer.body]).toEqual([405, '{"error":"use GET or HEAD"}']);
+    expect(answer.headers.get("allow")).toBe("GET, HEAD");
+  });
+
   test("HEAD answers like GET, without the body", async () => {
     expect(await send("HEAD", "/core/notes/12")).toMatchObject({ status: 200, body: "" });
+    expect(await send("HEAD", "/health")).toMatchObject({ status: 200, body: "" });
   });
 
   test("two routes of one address are refused at start", () => {
@@ -186,6 +213,43 @@ describe("who may", () => {
     });
     expect(response.status).toBe(status);
   });
+
+  test.each([
+    ["list", {}, 200],
+    ["list", { "sec-fetch-site": "cross-site", origin: "https://evil.example" }, 200],
+    ["create", {}, 403],
+    ["list.json", {}, 200],
+    ["list.create", {}, 403],
+  ])(
+    "a POST of %s with the session cookie and %p is %d, as the route says what only reads",
+    async (what, from, status) => {
+      const response = await fetch(`http://127.0.0.1:${server.port}/core/ask/${what}`, {
+        method: "POST",
+        headers: { cookie: "core_session=good", ...(from as Record<string, string>) },
+      });
+      expect(response.status).toBe(status);
+    },
+  );
+});
+
+describe("an Origin", () => {
+  test.each([
+    ["https://acme.test", "https://acme.test", "acme.test", true],
+    ["http://acme.test", "https://acme.test", "acme.test", false],
+    ["http://acme.test.", "https://acme.test", "acme.test", false],
+    ["https://acme.test.", "https://acme.test", "acme.test", true],
+    ["https://acme.test:8443", "https://acme.test:8443", "acme.test:8443", true],
+    ["http://acme.test:8443", "https://acme.test:8443", "acme.test:8443", false],
+    // Without BASE_URL, behind a proxy that does TLS or not, and on another name of this machine.
+    ["https://acme.test", "http://127.0.0.1:3000", "acme.test", true],
+    ["http://acme.test", "http://127.0.0.1:3000", "acme.test", true],
+    ["http://localhost:3000", "https://acme.test", "localhost:3000", true],
+    ["https://acme.test", "http://acme.test", "acme.test", true],
+    ["https://evil.test", "https://acme.test", "acme.test", false],
+    ["null", "https://acme.test", "acme.test", false],
+  ])("%s of the account at %s on the host %s: %p", (origin, baseUrl, host, same) => {
+    expect(fromSameOrigin(new Headers({ origin }), host, { ...account, baseUrl })).toBe(same);
+  });
 });
 
 describe("bodies", () => {
@@ -212,11 +276,36 @@ describe("bodies", () => {
     ['{"title":"x","size":1.5}', { size: ["must be a whole number"] }],
     ['{"title":"a\\u0000b"}', { title: ["has a character that cannot be stored"] }],
     ['{"title":1e400}', { title: ["is a number too large to be kept"] }],
+    [`{"title":${"9".repeat(250)}e60}`, { title: ["is a number too large to be kept"] }],
     ['{"title":"\\ud800"}', { title: ["has a character that cannot be stored"] }],
   ])("%s is 422 by field", async (note, fields) => {
     const answer = await send("POST", "/core/notes", { body: `{"note":${note}}` });
     expect(answer.status).toBe(422);
     expect(JSON.parse(answer.body)).toEqual(fields);
+  });
+
+  test.each([
+    ["a field that no schema knows", '{"note":{"title":"x","more":["\\u0000",{"\\ud800":1e400}]}}'],
+    ["what stands beside the body's key", '{"note":{"title":"x"},"more":"\\u0000","\\u0000":1e400}'],
+  ])("%s is ignored, whatever it holds", async (_name, body) => {
+    const answer = await send("POST", "/core/notes", { body });
+    expect([answer.status, answer.body]).toEqual([201, '{"title":"x"}']);
+  });
+
+  test.each([
+    ['{"city":"\\u0000"}', { city: ["has a character that cannot be stored"] }],
+    ['{"a":{"b":["\\ud800"]}}', { a: ["b.0 has a character that cannot be stored"] }],
+    ['{"a":{"\\u0000":1}}', { a: ["has a character that cannot be stored"] }],
+    ["[1e400]", { 0: ["is a number too large to be kept"] }],
+    ['"\\u0000"', { base: ["has a character that cannot be stored"] }],
+  ])("%s is 422 by field where any JSON is taken", async (body, fields) => {
+    const answer = await send("POST", "/core/open/x", { body });
+    expect([answer.status, JSON.parse(answer.body)]).toEqual([422, fields]);
+  });
+
+  test("a route that looks at it itself is given all of it", async () => {
+    expect((await send("POST", "/core/loose", { body: '{"a":"\\u0000"}' })).body).toBe('{"a":"\\u0000"}');
+    expect((await send("POST", "/core/loose", { body: "{" })).status).toBe(400);
   });
 
   test("a surrogate pair by escapes is a character like any other", async () => {
@@ -249,6 +338,26 @@ describe("bodies", () => {
   });
 });
 
+describe("an Idempotency-Key", () => {
+  const headers = { "idempotency-key": "k" };
+  test.each([
+    ["/core/notes", '{"note":{"title":"x", "size": 1}}', 'POST /core/notes {"title":"x","size":1}'],
+    ["/core/open/x?a=1", '{"b": 2}', 'POST /core/open/x?a=1 {"b":2}'],
+    ["/core/wrapped", undefined, "POST /core/wrapped undefined"],
+  ])("of a POST to %s belongs to its token and to %p", async (path, body, content) => {
+    keyed.length = 0;
+    await send("POST", path, { headers, ...(body && { body }) });
+    expect(keyed).toEqual([{ accountId: 1, principal: "token:1", key: "k", content }]);
+  });
+
+  test("of another method, or of nobody, is none", async () => {
+    keyed.length = 0;
+    await send("PATCH", "/core/me", { headers });
+    await send("POST", "/core/open/x", { headers, token: "wrong" });
+    expect(keyed).toEqual([]);
+  });
+});
+
 describe("answers", () => {
   test("an unforeseen error is a bare 500, and the log has the reason under the request's id", async () => {
     const answer = await send("GET", "/core/boom", { headers: { "x-request-id": "my-request-1" } });
@@ -259,11 +368,18 @@ describe("answers", () => {
     expect(logged.join("")).toContain("secret detail");
   });
 
-  test("If-None-Match of the same version is 304", async () => {
-    expect(await send("GET", "/core/notes/1", { headers: { "if-none-match": '"1"' } })).toMatchObject({
-      status: 304,
-      body: "",
-    });
+  test.each(['"1"', 'W/"1"', '"0", "1"', '"0",W/"1" , "2"', "*"])("If-None-Match: %s is 304", async (tags) => {
+    const answer = await send("GET", "/core/notes/1", { headers: { "if-none-match": tags } });
+    expect(answer).toMatchObject({ status: 304, body: "" });
+    expect(answer.headers.get("etag")).toBe('"1"');
+  });
+
+  test.each(['"2"', "1", '"*"', '"0", "2"', '"', ""])("If-None-Match: %s is 200", async (tags) => {
+    expect((await send("GET", "/core/notes/1", { headers: { "if-none-match": tags } })).status).toBe(200);
+  });
+
+  test("If-None-Match turns no answer of a change into a 304", async () => {
+    expect((await send("PATCH", "/core/tagged", { headers: { "if-none-match": "*" } })).status).toBe(200);
   });
 
   test("an open route answers a preflight of any origin, others do not", async () => {

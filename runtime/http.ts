@@ -115,7 +115,10 @@ function mounted(
     app.all(path, ({ request }) => answerOthers(request, methods), { parse: "none" });
   }
   for (const system of systemRoutes) {
-    app.get(system.path, ({ request }) => answerSystem(options, system, request), { parse: "none" });
+    for (const method of safeMethods)
+      app.route(method, system.path, ({ request }) => answerSystem(options, system, request), { parse: "none" });
+    const others = { allowed: [...safeMethods], cors: false };
+    app.all(system.path, ({ request }) => answerOthers(request, others), { parse: "none" });
   }
   app.onError(({ request }) => missing(request));
   return app;
@@ -167,7 +170,8 @@ async function handle(
   const at = options.door?.find(client.host)?.account;
   const identity = await options.identify(client.host, credentialOf(request.headers), at);
   const { account, caller, app = null } = identity;
-  admit(route.spec, identity, request, client.host);
+  const changes = !safeMethods.has(request.method) && !route.spec.reads?.(params);
+  admit(route.spec, identity, !changes || fromSameOrigin(request.headers, client.host, account));
   const rawBody = await readBody(request, route.spec, options.maxBodyBytes);
   const input: RequestInput = {
     request,
@@ -183,7 +187,10 @@ async function handle(
     secure: client.secure || account.baseUrl.startsWith("https:"),
     atSite: at !== undefined,
     log: options.log,
-    once: (principal, run) => once(options.idempotency, request, rawBody, { accountId: account.id, principal }, run),
+    once: (principal, run, bodyHash) => {
+      const whose = { accountId: account.id, principal };
+      return once(options.idempotency, request, { value: rawBody, hash: bodyHash }, whose, run);
+    },
   };
   const keyed = route.method === "POST" && route.spec.idempotency !== "own" && route.spec.input !== "stream";
   // A webhook of ours that led here says so: a loop over HTTP is one too.
@@ -209,14 +216,16 @@ function clientOf({ peer: peerOf, trustedProxies }: HttpOptions, request: Reques
 function once(
   idempotency: Idempotency,
   request: Request,
-  body: unknown,
+  body: { value: unknown; hash: (() => Promise<string>) | undefined },
   whose: { accountId: number; principal: string },
   run: () => Promise<Reply>,
 ): Promise<Reply> {
   const key = request.headers.get("idempotency-key");
   if (!key) return run();
   if (key.length > 255) throw badRequest("Idempotency-Key may have at most 255 characters");
-  const content = `${request.method} ${pathOf(request.url)} ${JSON.stringify(body)}`;
+  const target = `${request.method} ${pathOf(request.url)}`;
+  const { value, hash } = body;
+  const content = hash ? async () => `${target} ${await hash()}` : `${target} ${JSON.stringify(value)}`;
   return idempotency.once({ ...whose, key, content }, run);
 }
 
@@ -228,15 +237,10 @@ function storable(reply: Reply | Response): Reply {
 const safeMethods = new Set(["GET", "HEAD"]);
 
 /** 401 without a working credential, 403 without the privilege or from another origin. */
-function admit(
-  { access, apps }: Route["spec"],
-  { account, caller, app }: Identity,
-  { method, headers }: Request,
-  host: string,
-): void {
+function admit({ access, apps }: Route["spec"], { caller, app }: Identity, takesCookie: boolean): void {
   if (app && apps === undefined) throw forbidden("an app's token opens only the app's own database and actions");
   if (!("open" in access) && !caller) throw unauthorized();
-  if (caller?.viaCookie && !safeMethods.has(method) && !fromSameOrigin(headers, host, account))
+  if (caller?.viaCookie && !takesCookie)
     throw forbidden("a change with a session cookie must come from the same origin");
   if ("privilege" in access && !caller?.privileges.has(access.privilege))
     throw forbidden(`this needs the privilege \`${access.privilege}\``);

@@ -127,9 +127,11 @@ function answers(examples: Readonly<Record<number, unknown>>): Json {
   return Object.fromEntries(entries);
 }
 
-function refusalStatuses({ path, spec }: Route): number[] {
+function refusalStatuses({ method, path, spec }: Route): number[] {
   const statuses = "open" in spec.access ? [] : "privilege" in spec.access ? [401, 403] : [401];
   if (path.includes(":")) statuses.push(404);
   if (spec.body || spec.input) statuses.push(400, 413, 415, 422);
+  if (method === "POST") statuses.push(409);
+  if (spec.ifMatch) statuses.push(412);
   return statuses;
 }

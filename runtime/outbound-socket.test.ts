@@ -4,6 +4,7 @@ import { createServer as createTlsServer } from "node:tls";
 import { createLog } from "./log.ts";
 import { OutboundFault } from "./outbound.ts";
 import { certificate, privateHosts } from "./outbound-fixture.ts";
+import { parseAllow } from "./addresses.ts";
 import { createConnect } from "./outbound-socket.ts";
 
 const log = createLog("error", () => {});
@@ -31,7 +32,7 @@ afterAll(() => {
 });
 
 const connectWith = (allow: string, lookup?: (host: string) => Promise<string[]>) =>
-  createConnect({ allow, log, ...(lookup ? { lookup } : {}) });
+  createConnect({ allow: parseAllow(allow), log, ...(lookup ? { lookup } : {}) });
 const connect = connectWith("127.0.0.0/8", async () => ["127.0.0.1"]);
 
 async function faultOf(promise: Promise<unknown>): Promise<string> {

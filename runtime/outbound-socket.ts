@@ -7,7 +7,7 @@
  */
 import { connect as connectTcp, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
-import { isPublicAddress, literalAddress, parseAllow, plainHost } from "./addresses.ts";
+import { isPublicAddress, literalAddress, plainHost } from "./addresses.ts";
 import { checkedAddresses, OutboundFault, type OutboundOptions } from "./outbound.ts";
 
 export interface ConnectTarget {
@@ -53,7 +53,7 @@ export type Connect = (target: ConnectTarget) => Promise<OutboundConnection>;
 const standardTimeoutMs = 10_000;
 
 export function createConnect(options: Pick<OutboundOptions, "allow" | "log" | "lookup">): Connect {
-  const settings = { ...options, allowed: parseAllow(options.allow) };
+  const settings = { ...options, allowed: options.allow };
   return async ({ host, port, timeoutMs = standardTimeoutMs, signal }) => {
     // An address of another scheme is not normalised by the URL parser: decimal, octal and hexadecimal forms are here.
     const target = URL.parse(`http://${host.includes(":") && !host.startsWith("[") ? `[${host}]` : host}/`);

@@ -3,6 +3,7 @@ import { createServer, type Socket } from "node:net";
 import { createServer as createTlsServer, createSecureContext } from "node:tls";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { createLog } from "./log.ts";
+import { parseAllow } from "./addresses.ts";
 import { createOutbound, OutboundFault, type OutboundOptions, type OutboundRequest } from "./outbound.ts";
 import { certificate } from "./outbound-fixture.ts";
 
@@ -10,7 +11,11 @@ const log = createLog("error", () => {});
 const stops: (() => void)[] = [];
 afterAll(() => stops.forEach((stop) => stop()));
 
-const outbound = (options: Partial<OutboundOptions> = {}) => createOutbound({ allow: "127.0.0.0/8", log, ...options });
+const outbound = ({
+  allow = "127.0.0.0/8",
+  ...options
+}: Partial<Omit<OutboundOptions, "allow">> & { allow?: string } = {}) =>
+  createOutbound({ allow: parseAllow(allow), log, ...options });
 const fetchOutside = outbound().fetchOutside;
 
 function serve(fetch: (request: Request) => Response | Promise<Response>, hostname = "127.0.0.1", port = 0) {
@@ -251,11 +256,25 @@ describe("OUTBOUND_ALLOW", () => {
     else expect(outcome).toMatchObject({ kind: "refused-address" });
   });
 
-  test.each(["10.0.0.0/99", "http://x.example", "a b", "10.0.0.0/8:443", "user@host"])(
-    "%p stops the start with its name",
-    (allow) => {
-      expect(() => outbound({ allow })).toThrow(`OUTBOUND_ALLOW: "${allow}"`);
-    },
+  test.each([
+    "10.0.0.0/99",
+    "http://x.example",
+    "a b",
+    "10.0.0.0/8:443",
+    "user@host",
+    "!!",
+    "a..b",
+    "[zz]",
+    "x:123456",
+  ])("%p is refused with its name", (allow) => {
+    expect(() => parseAllow(`10.0.0.0/8,${allow}`)).toThrow(
+      `must name networks (10.0.0.0/8), hosts or host:port, and "${allow}" is none`,
+    );
+  });
+
+  test.each(["localhost:8080", "my_host", "zażółć.example", "xn--a-b.example.", "300.1.1.1", "::1", "10.0.0.1:65535"])(
+    "%p is accepted",
+    (allow) => expect(() => parseAllow(` ${allow} , , ${allow.toUpperCase()}`)).not.toThrow(),
   );
 });
 

@@ -2,7 +2,7 @@
  * The only way to the outside: a fetch that reaches public addresses alone (and what OUTBOUND_ALLOW
  * names), in bounded time and memory.
  *
- *     const outbound = createOutbound({ allow: "10.1.0.0/16", log });
+ *     const outbound = createOutbound({ allow: parseAllow("10.1.0.0/16"), log });
  *     const answer = await outbound.fetchOutside("https://example.com/hook", { method: "POST", body });
  *     answer.status; answer.text();
  *
@@ -12,7 +12,7 @@
  * idle connections apart by address, port and TLS server name, so keeping them alive is safe.
  */
 import { lookup as lookupHost } from "node:dns/promises";
-import { literalAddress, mayReach, parseAllow, plainHost, type Allow } from "./addresses.ts";
+import { literalAddress, mayReach, plainHost, type Allow } from "./addresses.ts";
 import type { Log } from "./log.ts";
 import { readBody, TooLarge } from "./outbound-body.ts";
 
@@ -72,8 +72,8 @@ export interface Outbound {
 }
 
 export interface OutboundOptions {
-  /** OUTBOUND_ALLOW: networks, host names or host:port, separated by commas. */
-  allow: string;
+  /** What OUTBOUND_ALLOW says. */
+  allow: Allow;
   log: Log;
   /** All addresses of a host name. */
   lookup?: (host: string) => Promise<string[]>;
@@ -97,7 +97,7 @@ const ownHeaders = [
 ];
 
 export function createOutbound(options: OutboundOptions): Outbound {
-  const settings: Settings = { ...options, allowed: parseAllow(options.allow) };
+  const settings: Settings = { ...options, allowed: options.allow };
   if (
     process.env["HTTP_PROXY"] ??
     process.env["HTTPS_PROXY"] ??

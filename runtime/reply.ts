@@ -27,8 +27,8 @@ export function jsonText(status: number, body: string, headers?: Headers): Reply
 }
 
 /** A bare array with `X-Total-Count`. CONTRACT 3. */
-export function list(rows: readonly unknown[], total: number): Reply {
-  return ok(rows, { "x-total-count": `${total}` });
+export function list(rows: readonly unknown[], total: number, headers?: Headers): Reply {
+  return ok(rows, { "x-total-count": `${total}`, ...headers });
 }
 
 /** 204. */

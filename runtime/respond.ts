@@ -1,4 +1,5 @@
 /** The last step of every answer: the common headers, the request's id and 304. CONTRACT 3. */
+import { isKnownTag } from "./etag.ts";
 import type { Reply } from "./reply.ts";
 
 const commonHeaders = {
@@ -25,7 +26,8 @@ export function finish(request: Request, reply: Reply | Response, requestId: str
   }
   const headers = { ...commonHeaders, ...(cors ? corsHeaders : {}), ...reply.headers, "x-request-id": requestId };
   const { etag } = reply.headers;
-  if (etag && reply.status === 200 && request.headers.get("if-none-match") === etag)
+  const reads = request.method === "GET" || request.method === "HEAD";
+  if (etag && reads && reply.status === 200 && isKnownTag(request.headers.get("if-none-match"), etag))
     return new Response(null, { status: 304, headers });
   return new Response(reply.body, { status: reply.status, headers });
 }

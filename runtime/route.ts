@@ -13,7 +13,7 @@ import type { Static, TObject } from "@sinclair/typebox";
 import type { Account, AppGrant, Caller } from "./auth.ts";
 import type { Log } from "./log.ts";
 import type { Reply } from "./reply.ts";
-import { checkFields } from "./validate.ts";
+import { checkFields, givenFields } from "./validate.ts";
 
 export type Method = "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
 
@@ -60,14 +60,16 @@ export interface RequestInput {
   readonly log: Log;
   /**
    * Runs `run` at most once for this request's `Idempotency-Key` and `principal`; without the header it just runs.
-   * Only for routes with `idempotency: "own"`; the runtime does it for all others.
+   * Only for routes with `idempotency: "own"`; the runtime does it for all others but streams. Of a stream it needs
+   * `bodyHash`, which reads what `run` has not read of the body.
    */
-  once(principal: string, run: () => Promise<Reply>): Promise<Reply>;
+  once(principal: string, run: () => Promise<Reply>, bodyHash?: () => Promise<string>): Promise<Reply>;
 }
 
 export interface BodySpec<S extends TObject> {
   /** The key that wraps the fields; none = the fields stand at the top. */
   readonly key?: string;
+  /** In a POST an optional field that is null, and whose schema takes no null, is one left out. */
   readonly schema: S;
 }
 
@@ -90,7 +92,13 @@ export interface RouteSpec<A extends Access, S extends TObject> {
   readonly errors?: "plain" | "wrapped";
   /** `stream`: the handler reads `request.body` itself; `any`: any JSON value, unwrapped; `form`: also an HTML form. */
   readonly input?: "stream" | "any" | "form";
+  /** The handler itself refuses what cannot be stored (`refuseUnstorable`), since it ignores much of the body. */
+  readonly unstorable?: "own";
   readonly idempotency?: "own";
+  /** Honours `If-Match` (see expectedVersion), and says so with 412. */
+  readonly ifMatch?: true;
+  /** Whether a POST with these parameters of the path only reads: then a session cookie needs no origin (CONTRACT 1). */
+  readonly reads?: (params: Readonly<Record<string, string>>) => boolean;
   /** Any origin may call it, without credentials (CONTRACT 7). */
   readonly cors?: boolean;
   /**
@@ -135,7 +143,7 @@ export function route<const Path extends string, A extends Access, S extends TOb
   const check = (value: unknown) => {
     if (!schema) return value;
     compiled ??= TypeCompiler.Compile(schema);
-    return checkFields(compiled, schema, value);
+    return checkFields(compiled, schema, method === "POST" ? givenFields(schema, value) : value);
   };
   // The runtime calls `run` with the params of `path`, a checked body, and a caller wherever `access` asks for one.
   const run = async (input: RequestInput) => handler(input as unknown as Input<Path, A, S>);

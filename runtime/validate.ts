@@ -14,6 +14,28 @@ interface Checker {
  */
 export function checkFields(checker: Checker, schema: TObject, value: unknown): unknown {
   if (!checker.Check(value)) throw invalid(fieldErrors(checker.Errors(value)));
+  return knownFields(schema, value);
+}
+
+/**
+ * A new object's fields without those that are null where null means nothing: clients send it for "not given". A field
+ * that may be null, or must be there, is checked as it stands.
+ */
+export function givenFields(schema: TObject, value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  const isGiven = ([key, given]: [string, unknown]) => {
+    const field = Object.hasOwn(schema.properties, key) ? schema.properties[key] : undefined;
+    return given !== null || !field || schema.required?.includes(key) === true || takesNull(field);
+  };
+  return Object.values(value).includes(null) ? Object.fromEntries(Object.entries(value).filter(isGiven)) : value;
+}
+
+function takesNull(schema: { readonly [key: string]: unknown }): boolean {
+  if (Array.isArray(schema["anyOf"])) return schema["anyOf"].some(takesNull);
+  return schema["type"] === "null" || (schema["type"] === undefined && !("const" in schema));
+}
+
+export function knownFields(schema: TObject, value: unknown): Record<string, unknown> {
   const known = Object.entries(Object(value)).filter(([key]) => Object.hasOwn(schema.properties, key));
   return Object.fromEntries(known);
 }
@@ -28,9 +50,10 @@ export function checkerOf<S extends TObject>(schema: S): (value: unknown) => Sta
 function fieldErrors(errors: Iterable<ValueError>): Record<string, string[]> {
   const fields = new Map<string, string[]>();
   const seen = new Set<string>();
-  for (const error of errors) {
-    if (seen.has(error.path)) continue; // one message a place: the further ones only follow from it
-    seen.add(error.path);
+  for (const found of errors) {
+    if (seen.has(found.path)) continue; // one message a place: the further ones only follow from it
+    seen.add(found.path);
+    const error = closest(found);
     const [field = "base", ...place] = error.path.slice(1).split("/").map(unescapePointer);
     const where = place.length > 0 ? `${place.join(".")} ` : "";
     const messages = fields.get(field || "base") ?? [];
@@ -44,14 +67,19 @@ function unescapePointer(part: string): string {
   return part.replaceAll("~1", "/").replaceAll("~0", "~");
 }
 
+/** Of text or nothing, say, a text that is too long is told as that, and of a list or nothing the element that is wrong. */
+function closest(error: ValueError): ValueError {
+  if (error.type !== ValueErrorType.Union) return error;
+  const first = error.errors.map((branch) => branch.First()).filter((one) => one !== undefined);
+  const inside = first.filter((one) => one.path !== error.path);
+  const found =
+    first.find((one) => one.path === error.path && fits(one)) ?? (inside.length === 1 ? inside[0] : undefined);
+  return found ? closest(found) : error;
+}
+
 /** TypeBox's error in words that a caller can act on. */
 function describe(error: ValueError): string {
   const { schema, type } = error;
-  if (type === ValueErrorType.Union) {
-    // Of text or nothing, say, a text that is too long is told as that.
-    const closest = error.errors.map((branch) => branch.First()).find((one) => one?.path === error.path && fits(one));
-    if (closest) return describe(closest);
-  }
   if (type === ValueErrorType.ObjectRequiredProperty) return "is required";
   if (type === ValueErrorType.StringMinLength)
     return schema.minLength === 1 ? "can't be blank" : `must have at least ${schema.minLength} characters`;
@@ -66,8 +94,10 @@ function describe(error: ValueError): string {
   return `must be ${expected(schema)}`;
 }
 
-/** Whether the value is of the type, and only breaks a rule of it. */
+/** Whether the value is of the type, and only breaks a rule of it: one of several constants is none. */
 function fits({ schema, value }: ValueError): boolean {
+  if ("const" in schema) return false;
+  if (schema["type"] === "array") return Array.isArray(value);
   return typeof value === (schema["type"] === "integer" ? "number" : schema["type"]) && value !== null;
 }
 
@@ -89,22 +119,28 @@ function expected(schema: { readonly [key: string]: unknown }): string {
 
 const maxDepth = 128;
 
-/**
- * Parses a request body. 400 where it is no JSON or nests deeper than 128 levels; 422 where a string holds what
- * PostgreSQL cannot store (NUL, half a surrogate pair), named by its place.
- */
+/** What all of is kept: as `readJson`, and 422 where PostgreSQL cannot store a part of it. */
 export function parseJson(source: string): unknown {
+  const value = readJson(source);
+  if (mayBeUnstorable(source)) refuseUnstorable(value);
+  return value;
+}
+
+/** Parses a request body. 400 where it is no JSON or nests deeper than 128 levels. */
+export function readJson(source: string): unknown {
   if (tooDeep(source)) throw badRequest(`the body nests deeper than ${maxDepth} levels`);
-  let value: unknown;
   try {
-    value = JSON.parse(source);
+    return JSON.parse(source);
   } catch {
     throw badRequest("the body is not valid JSON");
   }
+}
+
+/** Whether a value of this JSON may be one that `refuseUnstorable` refuses; saves looking through the others. */
+export function mayBeUnstorable(source: string): boolean {
   // Such characters can only come from an escape: JSON forbids a raw NUL, and UTF-8 has no half pairs.
-  // And only so long a number can be beyond what one holds, and would be kept as null.
-  if (/\\u(?:0000|d[89a-f])|\de\+?\d{3}|\d{300}/i.test(source)) refuseUnstorable(value, []);
-  return value;
+  // And only so long a number can be beyond what one holds (1.8e308), and would be kept as null.
+  return /\\u(?:0000|d[89a-f])|\de\+?\d{3}|\d{200}/i.test(source);
 }
 
 function tooDeep(source: string): boolean {
@@ -123,7 +159,11 @@ function tooDeep(source: string): boolean {
   return false;
 }
 
-function refuseUnstorable(value: unknown, place: readonly string[]): void {
+/**
+ * 422 where a string or a key holds what PostgreSQL cannot store (NUL, half a surrogate pair), or where JSON.parse made a
+ * number infinite, named by its place.
+ */
+export function refuseUnstorable(value: unknown, place: readonly string[] = []): void {
   const refuse = (message: string) => {
     const [field = "base", ...inside] = fieldPlace(place);
     throw invalid({ [field]: [[inside.join("."), message].filter((part) => part !== "").join(" ")] });
@@ -138,8 +178,7 @@ function refuseUnstorable(value: unknown, place: readonly string[]): void {
   }
 }
 
-/** Where a value stands, without what wraps the fields: the body's key, and `data` of a record. */
+/** Where a value stands, without what wraps the fields of a record. */
 function fieldPlace(place: readonly string[]): readonly string[] {
-  const fields = place.length > 1 && place[0] !== "data" ? place.slice(1) : place;
-  return fields.length > 1 && fields[0] === "data" ? fields.slice(1) : fields;
+  return place.length > 1 && place[0] === "data" ? place.slice(1) : place;
 }

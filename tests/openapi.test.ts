@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { adminPassword, startTestApp, type TestApp } from "./harness.ts";
+import { adminPassword, otherAccount, startTestApp, type TestApp } from "./harness.ts";
 
 /** What /openapi.json says of every route, and that its examples are true. CONTRACT 3. */
 let app: TestApp;
@@ -10,19 +10,28 @@ interface Operation {
   readonly method: string;
   readonly path: string;
   readonly summary: string;
+  readonly description: string | undefined;
   readonly request: unknown;
+  /** Those that may be left out of what stands under the body's key. */
+  readonly fields: readonly string[] | undefined;
   /** Example by status; undefined where it has none. */
   readonly answers: Readonly<Record<string, unknown>>;
 }
 
 interface Documented {
   readonly summary: string;
+  readonly description?: string;
   readonly requestBody?: Content;
   readonly responses: Readonly<Record<string, Content>>;
 }
 
 interface Content {
-  readonly content?: Readonly<Record<string, { readonly example?: unknown }>>;
+  readonly content?: Readonly<Record<string, { readonly example?: unknown; readonly schema?: Schema }>>;
+}
+
+interface Schema {
+  readonly required?: readonly string[];
+  readonly properties?: Readonly<Record<string, Schema>>;
 }
 
 beforeAll(async () => {
@@ -31,12 +40,14 @@ beforeAll(async () => {
     paths: Record<string, Record<string, Documented>>;
   };
   operations = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, { summary, requestBody, responses }]) => ({
+    Object.entries(methods).map(([method, { summary, description, requestBody, responses }]) => ({
       name: `${method.toUpperCase()} ${path}`,
       method,
       path,
       summary,
+      description,
       request: exampleOf(requestBody),
+      fields: optionalFieldsOf(requestBody),
       answers: Object.fromEntries(Object.entries(responses).map(([status, answer]) => [status, exampleOf(answer)])),
     })),
   );
@@ -45,6 +56,12 @@ afterAll(() => app.stop());
 
 function exampleOf(body: Content | undefined): unknown {
   return Object.values(body?.content ?? {})[0]?.example;
+}
+
+function optionalFieldsOf(body: Content | undefined): readonly string[] | undefined {
+  const { required: [key = "", ...more] = [], properties = {} } = Object.values(body?.content ?? {})[0]?.schema ?? {};
+  const inner = more.length === 0 ? properties[key]?.properties : undefined;
+  return inner && Object.keys(inner).filter((name) => !properties[key]?.required?.includes(name));
 }
 
 /** Answers that have no body. */
@@ -78,6 +95,40 @@ describe("every route in /openapi.json", () => {
     expect(specified.filter((name) => !paths.has(name))).toEqual([]);
   });
 
+  test("that takes an Idempotency-Key says 409, and one that honours If-Match 412", async () => {
+    const without = operations.filter(
+      ({ method, description = "", answers }) =>
+        (method === "post" && !("409" in answers)) || (description.includes("If-Match") && !("412" in answers)),
+    );
+    expect(without.map(({ name }) => name)).toEqual([]);
+    const versioned = operations.filter(({ answers }) => "412" in answers).map(({ name }) => name);
+    const kinds = ["/core/prompts/", "/core/apps/", "/core/dbs/", "/cms/pages/", "/cms/sites/"].map(
+      (path) => `${path}{id}`,
+    );
+    expect(versioned).toEqual(
+      expect.arrayContaining(kinds.flatMap((path) => [`PATCH ${path}.json`, `DELETE ${path}.json`])),
+    );
+    expect(versioned).toContain("PATCH /core/apps/{id}/replace.json");
+    expect(versioned).toContain("PATCH /core/dbs/{id}/replace.json");
+  });
+
+  test("names the refusals that its kind alone does not tell", () => {
+    const refusals: [string, string[]][] = [
+      ["POST /account/session.json", ["401", "403", "429"]],
+      ["GET /core/prompts.json", ["422"]],
+      ["GET /core/prompt/{code}.md", ["404", "422"]],
+      ["DELETE /account/api_tokens/{id}.json", ["404", "422"]],
+      ["GET /core/dbs/{db_id}/records.json", ["400"]],
+      ["GET /core/dbs/{id}/export", ["400"]],
+      ["GET /core/dbs/{id}/events", ["400"]],
+      ["GET /core/db/{db_code}/{method_name}", ["400", "405"]],
+    ];
+    for (const [name, statuses] of refusals) {
+      const answers = operations.find((one) => one.name === name)?.answers ?? {};
+      expect([name, Object.keys(answers)]).toEqual([name, expect.arrayContaining(statuses)]);
+    }
+  });
+
   test("that makes or changes something has an example of its request", () => {
     const without = operations.filter(({ method, request, answers }) => {
       const takesBody = "415" in answers; // the refusal of another type than JSON
@@ -102,6 +153,27 @@ test("the examples make what they say they make", async () => {
     if (answer.status >= 300 || missing.length > 0) failed.push({ name, answer: answer.text, missing });
   }
   expect(failed).toEqual([]);
+});
+
+test("the examples make the same with null for all that they leave out", async () => {
+  const other = await otherAccount(app);
+  const makers = operations.filter(({ method, path }) => method === "post" && !path.includes("{"));
+  // The host of a domain is that of one account alone.
+  const tried = makers.filter(({ name }) => !notHere.has(name) && name !== "POST /cms/domains.json");
+  const failed: unknown[] = [];
+  let nulls = 0;
+  for (const { name, path, request, fields } of tried) {
+    const [wrapped] = Object.entries(Object(request));
+    if (!fields || !wrapped) continue;
+    const [key, given] = wrapped;
+    const left = fields.filter((field) => !Object.hasOwn(Object(given), field));
+    nulls += left.length;
+    const body = { [key]: { ...Object(given), ...Object.fromEntries(left.map((field) => [field, null])) } };
+    const answer = await other.post(path, body);
+    if (answer.status >= 300) failed.push({ name, body, answer: answer.text });
+  }
+  expect(failed).toEqual([]);
+  expect(nulls).toBeGreaterThan(60);
 });
 
 test("and the sign-in of the example works with a password that is one", async () => {

@@ -138,13 +138,21 @@ test("wrong settings are a line each, of the runtime and of plugins, and nothing
       const size = setting.integer("MINE_SIZE", 1, "a size", { min: 1, max: 9 });
       export default definePlugin({ name: "mine", config: { size }, setup: () => ({}) });`,
   });
-  const env = { PORT: "http", WORKERS: "0", DATABASE_URL: "mysql://x", LOG_LEVEL: "loud", CORE_TIMEZONE: "Mars/Base" };
+  const env = {
+    PORT: "http",
+    WORKERS: "0",
+    DATABASE_URL: "mysql://x",
+    LOG_LEVEL: "loud",
+    OUTBOUND_ALLOW: "!!",
+    CORE_TIMEZONE: "Mars/Base",
+    CORE_LOCALE: "xx",
+  };
   const refused = await run(fromSource, { cwd, env });
   const lines = refused.stderr.trim().split("\n");
   expect(refused.code).toBe(1);
   for (const name of Object.keys(env))
     expect(lines.filter((line) => line.startsWith(`corestead: ${name} must`))).toHaveLength(1);
-  expect(lines).toHaveLength(5);
+  expect(lines).toHaveLength(7);
 
   const external = await run(fromSource, { cwd, env: { PLUGINS_DIR: "plugins", MINE_SIZE: "10" } });
   expect(external).toMatchObject({ code: 1, stderr: "corestead: MINE_SIZE must be a whole number from 1 to 9\n" });

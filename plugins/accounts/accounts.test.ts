@@ -159,6 +159,8 @@ describe("commands", () => {
     expect(run("account create", { name: "Again", host: "THREE.example.com" })).rejects.toThrow("already");
     expect(run("account create", { name: "Bad", host: "a b/c" })).rejects.toThrow("not a host");
     expect(run("account create", { name: "Bad", host: "x.test", timezone: "Nowhere" })).rejects.toThrow("time zone");
+    for (const locale of ["xx", "", "a b", "english"])
+      expect(run("account create", { name: "Bad", host: "x.test", locale })).rejects.toThrow("locale");
     expect(run("account create", { name: "No host" })).rejects.toThrow("corestead account create");
   });
 

@@ -1,7 +1,7 @@
 import type { BaseContext, Command, CommandFacts } from "platform";
 import type { AccessTable } from "./access.ts";
 import type { AccountStore } from "./account-store.ts";
-import { addressOf, foundAccount, generatePassword, timezoneOf, type AccountHook } from "./found.ts";
+import { addressOf, foundAccount, generatePassword, localeOf, timezoneOf, type AccountHook } from "./found.ts";
 import type { People } from "./people.ts";
 import type { UserStore } from "./user-store.ts";
 
@@ -35,7 +35,7 @@ export function accountCommands({ ctx, accountStore, userStore, hooks, people, a
       const address = addressOf(host, new URL(ctx.origin()).protocol);
       // The first account's own host is in BASE_URL, not in the table.
       if (await access.accountForHost(address.host)) throw new Error(`an account has the host ${address.host} already`);
-      const account = { name, ...address, timezone: timezoneOf(timezone), locale };
+      const account = { name, ...address, timezone: timezoneOf(timezone), locale: localeOf(locale) };
       const lines = await ctx.transaction((tx) =>
         foundAccount(tx, { accountStore, userStore, hooks }, { account, login, password, first: false }),
       );

@@ -55,6 +55,21 @@ export function addressOf(host: string, protocol: string): { host: string; baseU
   return { host: url.host, baseUrl: url.origin };
 }
 
+/** `pl`, `pl-PL` or `pl_PL`. Throws where the system knows no such language. */
+export function localeOf(name: string): string {
+  const [known] = supported(name.replaceAll("_", "-"));
+  if (known === undefined) throw new Error("must be a locale such as en or pl-PL");
+  return known;
+}
+
+function supported(tag: string): readonly string[] {
+  try {
+    return Intl.DateTimeFormat.supportedLocalesOf(tag);
+  } catch {
+    return [];
+  }
+}
+
 /** Throws where the system knows no such time zone. */
 export function timezoneOf(name: string): string {
   try {

@@ -3,7 +3,7 @@ import { createAccess } from "./access.ts";
 import { createAccountStore } from "./account-store.ts";
 import { accounts, type PasswordHook } from "./api.ts";
 import { accountCommands, accountCreate, userPassword } from "./commands.ts";
-import { foundAccount, timezoneOf, type AccountHook } from "./found.ts";
+import { foundAccount, localeOf, timezoneOf, type AccountHook } from "./found.ts";
 import { meRoutes } from "./me-routes.ts";
 import migration from "./migrations/001_accounts.sql" with { type: "text" };
 import { createPeople } from "./people.ts";
@@ -20,7 +20,7 @@ export default definePlugin({
     adminLogin: setting.text("CORE_ADMIN_LOGIN", "admin", "Login of the first administrator"),
     adminPassword: setting.text("CORE_ADMIN_PASSWORD", "", "Their password; empty = generated and printed once"),
     timezone: setting.checked("CORE_TIMEZONE", "UTC", "Time zone of the first account", timezoneOf),
-    locale: setting.text("CORE_LOCALE", "en", "Locale of the first account"),
+    locale: setting.checked("CORE_LOCALE", "en", "Locale of the first account", localeOf),
     baseUrl: setting.text("BASE_URL", "", "Public address of the first account, e.g. `https://core.example.com`"),
   },
   migrations: [{ name: "001_accounts", sql: migration }],

@@ -162,6 +162,7 @@ export function appRoutes({ store, writing }: Needed): Route[] {
           "Only the given fields. A build that fails changes nothing. `fields` is replaced as a whole, but keeps " +
           `\`dashboard_widget\`. ${ifMatch}`,
         access,
+        ifMatch: true,
         body: { key: "app", schema: AppChanges },
         request: { name: "Clicks" },
         responses: { 200: updatedExample, 422: buildFails },
@@ -176,11 +177,13 @@ export function appRoutes({ store, writing }: Needed): Route[] {
       "/core/apps/:id",
       {
         summary: "Delete an app with its versions and what it stores for its visitors",
+        description: ifMatch,
         access,
+        ifMatch: true,
         responses: { 204: null },
       },
-      async ({ caller, params }) => {
-        await writing.remove(authorOf(caller), params.id);
+      async ({ caller, params, request }) => {
+        await writing.remove(authorOf(caller), params.id, (id) => expectedVersion(request, id));
         return noContent();
       },
     ),
@@ -194,6 +197,7 @@ export function appRoutes({ store, writing }: Needed): Route[] {
           "`new_string`. `fields` is edited as compact JSON, or where `old_string` is not found there, as JSON indented " +
           `by two. ${ifMatch}`,
         access,
+        ifMatch: true,
         body: { schema: Replacement },
         request: { field: "source_code", old_string: "count++", new_string: "count += 2" },
         responses: { 200: updatedExample, 422: { old_string: ["is not found"] } },

@@ -1,5 +1,5 @@
 /** Serves the browser runtimes: immutable, compressed once at build time. */
-import { etag, notFound, route, type Route } from "platform";
+import { etag, isKnownTag, notFound, route, type Route } from "platform";
 import type { AppRuntimes, Encoding } from "./runtimes.ts";
 
 export function runtimeRoutes(runtimes: AppRuntimes): Route[] {
@@ -24,7 +24,7 @@ export function runtimeRoutes(runtimes: AppRuntimes): Route[] {
           etag: tag,
           ...(encoding === "identity" ? {} : { "content-encoding": encoding }),
         };
-        if (request.headers.get("if-none-match") === tag) return new Response(null, { status: 304, headers });
+        if (isKnownTag(request.headers.get("if-none-match"), tag)) return new Response(null, { status: 304, headers });
         return new Response(bytes, { headers });
       },
     ),

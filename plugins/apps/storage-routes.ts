@@ -1,4 +1,4 @@
-import { invalid, jsonText, noContent, notFound, ok, route, tooMany, Type, unauthorized } from "platform";
+import { invalid, jsonText, list, noContent, notFound, pageOf, route, tooMany, Type, unauthorized } from "platform";
 import type { BaseContext, RequestInput, Route } from "platform";
 import { limitKey, type JsonDatabases } from "../jsondb/api.ts";
 import type { Serving } from "./serving.ts";
@@ -41,10 +41,17 @@ export function storageRoutes({ ctx, serving, store, databases, limit }: Needed)
     route(
       "GET",
       "/core/apps/:id/storage",
-      { summary: "The keys that an app stores for its visitor", ...shared, responses: { 200: [example.key] } },
+      {
+        summary: "The keys that an app stores for its visitor",
+        ...shared,
+        query: { limit: "1 to 1000, default 100", offset: "where the page begins" },
+        responses: { 200: [example.key] },
+      },
       async (input) => {
         const { whose, headers } = await whoseIs(input);
-        return ok(await store.keys(whose), headers);
+        const { limit: most, offset } = pageOf(input.query);
+        const keys = await store.keys(whose);
+        return list(keys.slice(offset, offset + most), keys.length, headers);
       },
     ),
     route(

@@ -47,6 +47,13 @@ describe("what an app stores", () => {
     expect(await keys({ token })).toEqual([]);
   });
 
+  test("is listed in pages, with the count of all", async () => {
+    const { token } = await person(app, { role: "guest" });
+    for (const key of ["c", "a", "b"]) await set(key, 1, { token });
+    const page = await app.get(`/core/apps/${id}/storage.json?limit=2&offset=1`, { token });
+    expect([page.json, page.headers.get("x-total-count")]).toEqual([["b", "c"], "3"]);
+  });
+
   test("belongs to one visitor of one app: a person, or a browser", async () => {
     const [one, two] = [await person(app), await person(app)];
     await set("k", 1, { token: one.token });

@@ -34,6 +34,7 @@ export function versionRoutes({ store, writing }: Needed): Route[] {
         description:
           'With `If-Match: "<etag>"` of a version that is no longer the latest: 412. `trusted` stays as it is.',
         access,
+        ifMatch: true,
         responses: { 200: { ...appExample, updated_by_id: 1 } },
       },
       async ({ caller, params, request }) => {

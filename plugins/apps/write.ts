@@ -135,12 +135,14 @@ export function createWriting({ ctx, store, compiler, forget }: Needed) {
     }
   };
 
-  const remove = async (author: Author, key: string): Promise<void> => {
+  const remove = async (author: Author, key: string, seenVersion: SeenVersion): Promise<void> => {
     const id = await idOf(author.accountId, key);
+    const expected = seenVersion(id);
     const row = await ctx.transaction(async (tx) => {
       const found = await store.delete(tx, author.accountId, id);
       if (!found) throw notFound();
       mayWrite(author, { before: found, after: found, trusted: found.trusted });
+      if (expected !== undefined && found.version !== expected) throw preconditionFailed();
       await ctx.changed(changeOf("destroy", found), tx);
       return found;
     });

@@ -8,6 +8,7 @@ import { eventually, startTestApp, type TestApp } from "../../tests/harness.ts";
 import { openPool, type Sql } from "../../runtime/db.ts";
 import { startEmbeddedPostgres } from "../../runtime/embedded-postgres.ts";
 import { createLog } from "../../runtime/log.ts";
+import { parseAllow } from "../../runtime/addresses.ts";
 import { certificate, otherPrivateHosts } from "../../runtime/outbound-fixture.ts";
 import { connectors } from "../connectors/api.ts";
 import { createConnect } from "../../runtime/outbound-socket.ts";
@@ -461,7 +462,7 @@ test.each(["plain", "encrypted"])(
   "a connection that is idle is closed, and made anew when it is needed: %s",
   async (kind) => {
     const isPlain = kind === "plain";
-    const connectOutside = createConnect({ allow: "127.0.0.1", log: createLog("error") });
+    const connectOutside = createConnect({ allow: parseAllow("127.0.0.1"), log: createLog("error") });
     const tls = isPlain ? {} : { ca: certificate.cert, servername: "good.example" };
     const url = `postgres://reader@127.0.0.1:${isPlain ? port : tlsPort}/corestead`;
     const client = createClient(connectOutside, serverOf(url, tls, password), 0.1);

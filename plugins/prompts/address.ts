@@ -9,6 +9,8 @@
 
 /** Stands for the token while a text is examined: a private-use character, which no text needs. */
 export const tokenMark = "\uE000";
+/** Stands for the account's own URL: an address like any other, but one that a delimiter directly behind it ends. */
+export const ownUrlMark = "\uE001";
 
 /** Where a text read so far ends. */
 export interface Spot {
@@ -66,10 +68,11 @@ const openingCode = "<".charCodeAt(0);
 const highestSeparator = ">".charCodeAt(0);
 const separators = new Set([textEnd, ...Array.from("\t\n\v\f\r <>", (character) => character.charCodeAt(0))]);
 
-/** Whether `token` stands inside an address anywhere in `text`. */
-export function exposesToken(text: string, token: string): boolean {
+/** Whether `token` stands inside an address anywhere in the `text` of an account with this URL. */
+export function exposesToken(text: string, token: string, ownUrl: string): boolean {
   if (token === "" || !text.includes(token)) return false;
-  return readOn(textStart, text.replaceAll(token, tokenMark)).exposed;
+  const marked = text.replaceAll(token, tokenMark);
+  return readOn(textStart, ownUrl === "" ? marked : marked.replaceAll(ownUrl, ownUrlMark)).exposed;
 }
 
 /** Whether what is printed next would stand inside an address. */
@@ -81,13 +84,43 @@ const schemes =
   "https?|wss?|ftps?|sftp|ssh|git|file|data|blob|javascript|vbscript|mailto|sms|tel|view-source|ldaps?|gopher";
 /** What makes the rest of a word an address: a slash, a query, a user's `@`, a fragment, an entity that may be any of these, a scheme. */
 const before = new RegExp(
-  String.raw`[/?@]|\w#|\\[/:.\\](?!["'])|&#?\w+;|(?:^|[^a-z0-9])(?:${schemes}):|(?:^|\W)www\.`,
+  String.raw`[/?@${ownUrlMark}]|\w#|\\[/:.\\](?!["'])|&#?\w+;|(?:^|[^a-z0-9])(?:${schemes}):|(?:^|\W)www\.`,
   "i",
 );
 /** A mailbox or a host that the token begins. */
-const after = new RegExp(String.raw`${tokenMark}[^${tokenMark}]*@|${tokenMark}\.[\w-]`);
+const after = new RegExp(String.raw`${tokenMark}[^${tokenMark}]*@|${tokenMark}\.[\w${ownUrlMark}-]`);
 
 function isAddress(word: string): boolean {
+  if (!holdsAddress(word)) return false;
+  const rest = behindOwnUrl(word);
+  return rest === word || !plain.test(withoutEscapes(rest)) || holdsAddress(rest);
+}
+
+const ownUrlEnd = new RegExp(String.raw`${ownUrlMark}[|,;)\]"'\x60]`, "g");
+const ownUrlStart = /(?:^|["'`([{|,;=])$/;
+/**
+ * Nothing that could make a longer host of the own URL's: whoever takes `https://own,T.evil.com` as one address is led
+ * to evil.com, and so with a dot that is written otherwise. Behind a slash no host goes on.
+ */
+const plain = new RegExp(
+  String.raw`^[\p{L}\p{M}\w|,;:()[\]{}"'\x60=*${tokenMark}-]*\.*(?:[/?#${ownUrlMark}].*)?$`,
+  "su",
+);
+
+/** What follows the account's own URL where that stands alone, with a delimiter behind it; else the word itself. */
+function behindOwnUrl(word: string): string {
+  let start = 0;
+  for (const { index } of word.matchAll(ownUrlEnd)) {
+    const head = word.slice(start, index);
+    if (!ownUrlStart.test(head) || head.includes(tokenMark) || before.test(withoutQuotedParts(head))) break;
+    // A Markdown link has it all as its address up to the bracket.
+    if (head.endsWith("](") && word[index + 1] !== ")") break;
+    start = index + 2;
+  }
+  return word.slice(start);
+}
+
+function holdsAddress(word: string): boolean {
   const bare = withoutQuotedParts(word);
   const at = bare.lastIndexOf(tokenMark);
   return at >= 0 && (before.test(bare.slice(0, at)) || after.test(bare));
@@ -96,7 +129,11 @@ function isAddress(word: string): boolean {
 /** `{"url":"https://x","token":"` is compact JSON: a quoted part that a separator ends is a value of its own. */
 function withoutQuotedParts(word: string): string {
   if (!/["'`]/.test(word)) return word;
-  return word.replaceAll(/\\(?=["'`])/g, "").replaceAll(/(["'`])(?:(?!\1)[^\uE000])*\1(?=[,:;)}\]])/g, "");
+  return withoutEscapes(word).replaceAll(/(["'`])(?:(?!\1)[^\uE000])*\1(?=[,:;)}\]])/g, "");
+}
+
+function withoutEscapes(word: string): string {
+  return word.replaceAll(/\\(?=["'`])/g, "");
 }
 
 const longestWord = 300;
@@ -105,12 +142,16 @@ const longestWord = 300;
 function shortened(word: string): string {
   if (word.length <= longestWord) return word;
   const bare = withoutQuotedParts(word);
-  return bare.length <= longestWord ? bare : `${before.test(bare) ? "/" : ""}${bare.slice(-64)}`;
+  if (bare.length <= longestWord) return bare;
+  if (!before.test(bare)) return bare.slice(-64);
+  const rest = behindOwnUrl(bare);
+  if (rest === bare) return `/${bare.slice(-64)}`;
+  return `${ownUrlMark}|${plain.test(rest) && !before.test(rest) ? "" : "/"}${rest.slice(-64)}`;
 }
 
 const openAngle: Angle = { head: "", tail: "", link: false, quote: "" };
 const headLength = 40;
-const linkStart = /^\s*(?:[a-z][a-z0-9+.-]*:|[/\\]{2}|&)/i;
+const linkStart = new RegExp(String.raw`^\s*(?:[a-z][a-z0-9+.-]*:|[/\\]{2}|[&${ownUrlMark}])`, "i");
 const linkAttribute =
   /[\s"'/](?:href|xlink:href|src|srcset|srcdoc|style|action|formaction|data|poster|background|cite|ping|content|manifest|icon|on\w+)\s*=/i;
 

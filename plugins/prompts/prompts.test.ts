@@ -179,8 +179,8 @@ describe("a field that is wrong", () => {
     ]),
     ...[null, 1, {}, "", "\n ", "x".repeat(200_001)].map((value): [string, unknown] => ["content", value]),
     ...["{{ a", "{% if %}", "{% nope %}", "{{ a | nope }}", "{% if a %}"].map((v): [string, unknown] => ["content", v]),
-    ...[null, 1, "", "robot", ["chat"]].map((value): [string, unknown] => ["kind", value]),
-    ...[null, 1, "", "world", {}].map((value): [string, unknown] => ["scope", value]),
+    ...[1, "", "robot", ["chat"]].map((value): [string, unknown] => ["kind", value]),
+    ...[1, "", "world", {}].map((value): [string, unknown] => ["scope", value]),
     ...["1", 1.5, 0, -1, 2 ** 53, [], true].map((value): [string, unknown] => ["scope_id", value]),
     ...[1, [], {}, "x".repeat(1001)].map((value): [string, unknown] => ["ai_placeholder", value]),
   ];
@@ -192,6 +192,13 @@ describe("a field that is wrong", () => {
     const { id } = await make({ scope: "user" });
     const changed = await app.patch(`/core/prompts/${id}.json`, { prompt: { [field]: value } });
     expect([changed.status, Object.keys(changed.json)]).toEqual([422, [field]]);
+  });
+
+  test("or null where it cannot be is named at a change; in a new prompt it is as good as left out", async () => {
+    const { id, kind, scope, scope_id } = await make({ kind: null, scope: null, scope_id: null, ai_placeholder: null });
+    expect({ kind, scope, scope_id }).toEqual({ kind: "chat", scope: "account", scope_id: null });
+    const changed = await app.patch(`/core/prompts/${id}.json`, { prompt: { kind: null, scope: null } });
+    expect([changed.status, Object.keys(changed.json)]).toEqual([422, ["kind", "scope"]]);
   });
 
   test("or missing is named, all at once", async () => {
@@ -276,6 +283,24 @@ describe("a change of what someone else has changed", () => {
     expect((await app.get(path)).json.name).toBe("b");
     expect((await change("d", changed.headers.get("etag") ?? "")).status).toBe(200);
     expect((await change("e", "*")).status).toBe(200);
+  });
+
+  test("a deletion is 412 too, and of what is not there 404, whatever the tag", async () => {
+    const { id } = await make();
+    const path = `/core/prompts/${id}.json`;
+    const tag = (await app.get(path)).headers.get("etag") ?? "";
+    expect((await app.patch(path, { prompt: { name: "b" } })).status).toBe(200);
+    expect((await app.delete(path, { headers: { "if-match": tag } })).status).toBe(412);
+    expect((await app.get(path)).json.name).toBe("b");
+    for (const ifMatch of [tag, '"x"', `"${nobody}-1"`]) {
+      const headers = { "if-match": ifMatch };
+      expect((await app.patch(`/core/prompts/${nobody}.json`, { prompt: {} }, { headers })).status).toBe(404);
+      expect((await app.delete(`/core/prompts/${nobody}.json`, { headers })).status).toBe(404);
+      expect((await other.patch(path, { prompt: {} }, { headers })).status).toBe(404);
+      expect((await app.post(`/core/prompts/${nobody}/versions/1/restore`, {}, { headers })).status).toBe(404);
+    }
+    const latest = (await app.get(path)).headers.get("etag") ?? "";
+    expect((await app.delete(path, { headers: { "if-match": `"x", ${latest}` } })).status).toBe(204);
   });
 
   test("is told to one of many with the same version", async () => {

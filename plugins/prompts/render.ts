@@ -106,7 +106,8 @@ export function createRendering({ ctx, store, builtIn }: Needed) {
       const options = { timezone, locale, filters: promptFilters(baseUrl, token) };
       const text = ctx.liquid.renderSync(main.template, variables, options);
       const added = addition ? ctx.liquid.renderSync(addition.template, variables, options) : "";
-      return { name: main.name, text: mustNotExpose(added.trim() === "" ? text : appended(text, added), token) };
+      const whole = added.trim() === "" ? text : appended(text, added);
+      return { name: main.name, text: mustNotExpose(whole, token, baseUrl) };
     } catch (error) {
       if (!(error instanceof LiquidFault)) throw error;
       throw invalid({ content: [`line ${error.line}, column ${error.column}: ${error.message}`] });
@@ -135,8 +136,8 @@ function appended(text: string, added: string): string {
   return `${text.trimEnd()}\n\n${heading}\n\n${added}`;
 }
 
-function mustNotExpose(text: string, token: string): string {
-  if (exposesToken(text, token)) throw invalid({ content: ["would print TOKEN inside an address"] });
+function mustNotExpose(text: string, token: string, ownUrl: string): string {
+  if (exposesToken(text, token, ownUrl)) throw invalid({ content: ["would print TOKEN inside an address"] });
   return text;
 }
 

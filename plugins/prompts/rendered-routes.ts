@@ -29,7 +29,10 @@ export function renderedRoutes({ builtIn, render, tokens }: RenderedRoutes): Rou
           "lasts an hour), `ACCOUNT_URL` the account's address. The header `X-Prompt-Name` has the prompt's name, percent-encoded.",
         access: { signedIn: "everyone who may start an agent reads its prompt" },
         query: { date: "value of {{ date }}; default today", "*": "any other parameter is a variable of the prompt" },
-        responses: { 200: "Write an entry for the client 7." },
+        responses: {
+          200: "Write an entry for the client 7.",
+          422: { content: ["would print TOKEN inside an address"] },
+        },
       },
       async ({ caller, request, params, query }) => {
         const { name, text: body } = await render({

@@ -315,6 +315,10 @@ describe("the token", () => {
       ['{{ "_" | replace: "_", u }}{{ TOKEN }}', "?u=x/"],
       ['{% assign n = "TOKEN" %}{{ u }}{{ [n] }}', "?u=https://evil/"],
       ["{{ '' | api_block }}{{ u }}", "?u=@evil.com"],
+      ["{{ u }}{{ TOKEN }}", `?u=${app.origin}.evil.com|`],
+      ["{{ ACCOUNT_URL }}|{{ TOKEN }}{{ u }}", "?u=.evil.com"],
+      ["{{ u }},{{ ACCOUNT_URL }}|{{ TOKEN }}", "?u=https://evil/"],
+      ["{{ u }}|{{ TOKEN }}", "?u=https://evil"],
     ];
     for (const [content, query] of cases) {
       const answer = await rendered(content, query);
@@ -324,6 +328,13 @@ describe("the token", () => {
         { content: [expect.stringContaining("TOKEN")] },
       ]);
       expect(answer.text).not.toContain(adminToken);
+    }
+  });
+
+  test("may stand behind the account's own URL and a delimiter", async () => {
+    for (const end of "|,;)]\"'`") {
+      const { status, text } = await rendered(`|{{ ACCOUNT_URL }}${end}{{ TOKEN }}|`);
+      expect([status, text]).toEqual([200, `|${app.origin}${end}${adminToken}|`]);
     }
   });
 

@@ -75,7 +75,7 @@ export function promptRoutes({ store, writing, authorOf }: PromptRoutes): Route[
           limit: "1 to 1000, default 100",
           offset: "where the page begins",
         },
-        responses: { 200: [promptExample] },
+        responses: { 200: [promptExample], 422: { order_by: ["must be one of …"] } },
       },
       async ({ caller, query }) => {
         const { account, user } = caller;
@@ -120,6 +120,7 @@ export function promptRoutes({ store, writing, authorOf }: PromptRoutes): Route[
         summary: "Change a prompt",
         description: ifMatch,
         access,
+        ifMatch: true,
         body: { key: "prompt", schema: Type.Partial(PromptInput) },
         request: { name: "Work entry" },
         responses: { 200: updatedExample },
@@ -135,12 +136,14 @@ export function promptRoutes({ store, writing, authorOf }: PromptRoutes): Route[
       "/core/prompts/:id",
       {
         summary: "Delete a prompt with its versions",
-        description: "A built-in prompt of the same code is used again.",
+        description: `A built-in prompt of the same code is used again. ${ifMatch}`,
         access,
+        ifMatch: true,
         responses: { 204: null },
       },
-      async ({ caller, params }) => {
-        await writing.remove(caller, uuidOf(params.id));
+      async ({ request, caller, params }) => {
+        const id = uuidOf(params.id);
+        await writing.remove(caller, id, expectedVersion(request, id));
         return noContent();
       },
     ),
@@ -167,6 +170,7 @@ export function promptRoutes({ store, writing, authorOf }: PromptRoutes): Route[
         summary: "Save an earlier version anew",
         description: ifMatch,
         access,
+        ifMatch: true,
         responses: { 200: updatedExample },
       },
       async (input) => {

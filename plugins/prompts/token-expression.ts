@@ -1,6 +1,6 @@
 /** What the expressions of a template may print, as far as can be told without running it. */
 import { TypeGuards, Value, type Filter, type PropertyAccessToken, type Token, type ValueToken } from "liquidjs";
-import { tokenMark } from "./address.ts";
+import { ownUrlMark, tokenMark } from "./address.ts";
 
 /** Some of the texts that an expression may print; the token in them is a mark, and what is unknown an `x`. */
 export type Texts = readonly string[];
@@ -17,15 +17,14 @@ export class TokenMisuse extends Error {
 
 const maxTexts = 8;
 const longestText = 4000;
-const address = "https://a";
 const known: readonly (readonly [string, string])[] = [
   ["TOKEN", tokenMark],
   ["api_token", tokenMark],
-  ["ACCOUNT_URL", address],
-  ["account_url", address],
-  ["base_url", address],
+  ["ACCOUNT_URL", ownUrlMark],
+  ["account_url", ownUrlMark],
+  ["base_url", ownUrlMark],
 ];
-const apiBlock = `Host: ${address}\nAuthorization: Bearer ${tokenMark}`;
+const apiBlock = `Host: ${ownUrlMark}\nAuthorization: Bearer ${tokenMark}`;
 
 /** Reads the expressions of one template; it remembers what variables hold. Its functions throw TokenMisuse. */
 export function createExpressions() {
@@ -138,7 +137,9 @@ function applied(name: string, input: Texts, args: readonly Texts[]): Texts {
   if ([input, ...args].some((texts) => texts.some(isToken)))
     throw new TokenMisuse(`TOKEN cannot go through the filter \`${name}\``);
   if (name === "api_block") return [apiBlock];
-  return name === "prompt_url" ? [`${address}/core/prompt/x.md`] : input;
+  if (name === "prompt_url") return [`${ownUrlMark}/core/prompt/x.md`];
+  // Whatever else became of the own URL, it is an address still, and perhaps another's.
+  return input.map((text) => text.replaceAll(ownUrlMark, "https://a"));
 }
 
 function joined(heads: Texts, tails: Texts): Texts {
@@ -147,7 +148,7 @@ function joined(heads: Texts, tails: Texts): Texts {
 
 /** As many as can be followed; those with the token, or with what looks like an address, first. */
 function few(texts: Texts): Texts {
-  const weight = (text: string) => (isToken(text) ? 2 : 0) + (text.includes("/") ? 1 : 0);
+  const weight = (text: string) => (isToken(text) ? 2 : 0) + (/[/\uE001]/.test(text) ? 1 : 0);
   const short = new Set(texts.map(shortened));
   return short.size <= maxTexts ? [...short] : [...short].toSorted((a, b) => weight(b) - weight(a)).slice(0, maxTexts);
 }

@@ -155,8 +155,9 @@ function createFlow() {
 function distinct(spots: Spots): Spots {
   const byText = new Map(spots.map((spot) => [JSON.stringify(spot), spot]));
   if (byText.size <= maxSpots) return [...byText.values()];
-  // Of too many, those that matter.
-  return [...byText.values()].toSorted((a, b) => Number(isInAddress(b)) - Number(isInAddress(a))).slice(0, maxSpots);
+  // Of too many, those that matter: an address, and most of all one that a delimiter does not end.
+  const weight = (spot: Spot) => Number(isInAddress(spot)) + Number(isInAddress({ ...spot, word: `${spot.word}|` }));
+  return [...byText.values()].toSorted((a, b) => weight(b) - weight(a)).slice(0, maxSpots);
 }
 
 function childrenOf(node: Node): readonly Node[] {

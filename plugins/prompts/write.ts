@@ -102,12 +102,13 @@ export function createWriting({ ctx, store, accounts, builtIn, forget }: Needed)
     }
   };
 
-  const remove = async (caller: Caller, id: string): Promise<void> => {
+  const remove = async (caller: Caller, id: string, expected?: number): Promise<void> => {
     const { account, user } = caller;
     const code = await ctx.transaction(async (tx) => {
       const row = await store.lock(tx, account.id, user, id);
       if (!row) throw notFound();
       mustBeWritable(caller, row);
+      if (expected !== undefined && row.version !== expected) throw preconditionFailed();
       await store.delete(tx, account.id, id);
       await ctx.changed(changeOf(account.id, "destroy", row), tx);
       return row.code;

@@ -45,7 +45,12 @@ export function sessionRoutes({ accounts, tokens, signIn }: Needed): Route[] {
         access: { open: "it is how one signs in" },
         body: { schema: Credentials },
         request: { login: "admin", password: "a long pass phrase" },
-        responses: { 201: person, 401: { error: "wrong login or password" } },
+        responses: {
+          201: person,
+          401: { error: "wrong login or password" },
+          403: { error: "sign in on this server's own pages" },
+          429: { error: "too many requests, try again in 4 s" },
+        },
       },
       async (input) => {
         refuseOtherOrigins(input);

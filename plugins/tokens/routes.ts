@@ -113,7 +113,7 @@ export function tokenRoutes(store: TokenStore, changes: Changes, usage: Usage): 
         description: "One with `for_account` is not deleted (422): running integrations depend on it.",
         access,
         errors,
-        responses: { 204: null },
+        responses: { 204: null, 422: { errors: { base: ["a token with for_account is not deleted"] } } },
       },
       async ({ caller, params }) => {
         await changes.delete(caller, integerId(params.id));

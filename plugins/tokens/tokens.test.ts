@@ -107,7 +107,6 @@ describe("a new token", () => {
     ["code", { code: {} }],
     ["code", { code: "c".repeat(101) }],
     ["active", { active: "true" }],
-    ["active", { active: null }],
     ["expires_at", { expires_at: 1_900_000_000 }],
     ["expires_at", { expires_at: "tomorrow" }],
     ["expires_at", { expires_at: "2030-02-30" }],
@@ -117,9 +116,9 @@ describe("a new token", () => {
     ["kind", { kind: "__proto__" }],
     ["integration_app_code", { integration_app_code: true }],
     ["for_account", { for_account: "yes" }],
-    ["for_account", { for_account: null }],
     ["privileges", { privileges: "api_tokens" }],
     ["privileges", { privileges: [1] }],
+    ["privileges", { privileges: [""] }],
     ["privileges", { privileges: ["nonsense"] }],
     ["privileges", { privileges: ["constructor"] }],
     ["privileges", { privileges: Array.from({ length: 101 }, () => "api_tokens") }],
@@ -130,6 +129,12 @@ describe("a new token", () => {
     const { id } = (await make()).json;
     const changed = await change(id, fields);
     expect([changed.status, Object.keys(changed.json.errors)]).toEqual([422, [field]]);
+  });
+
+  test("says which element of a list is wrong", async () => {
+    const said = async (privileges: unknown) => (await make({ privileges })).json.errors.privileges;
+    expect(await said(["prompts", 5])).toEqual(["1 must be a string"]);
+    expect(await said([""])).toEqual(["0 can't be blank"]);
   });
 
   test("in the past is refused; a token is brought to its end by a change", async () => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../../tests/harness.ts";
 import { startReceiver, type Receiver } from "../../tests/receiver.ts";
 import { createLog } from "../../runtime/log.ts";
+import { parseAllow } from "../../runtime/addresses.ts";
 import { createOutbound } from "../../runtime/outbound.ts";
 import { privateHosts } from "../../runtime/outbound-fixture.ts";
 import { plugins } from "../index.ts";
@@ -35,7 +36,7 @@ test("a name that changes its answer between check and connect leads to the chec
   const answers = ["127.0.0.1", "10.0.0.1"];
   let asked = 0;
   const { fetchOutside } = createOutbound({
-    allow: "127.0.0.1",
+    allow: parseAllow("127.0.0.1"),
     log: createLog("error", () => {}),
     lookup: async () => [answers[asked++] ?? "10.0.0.1"],
   });

@@ -82,20 +82,22 @@ export function webhookRoutes({ store, management, models }: WebhookRoutes): Rou
         summary: "List the models whose events webhooks can follow",
         description: "With their kinds and a sample payload. Any other well-formed `Module::Model` is accepted too.",
         access,
+        query: page,
         responses: {
           200: [
             { source_type, kinds: ["create", "update", "destroy"], sample: { id: "0198c5d2-…", db_code: "orders" } },
           ],
         },
       },
-      () =>
-        ok(
-          [...models.values()].map((model) => ({
-            source_type: model.name,
-            kinds: kindsOf(model),
-            sample: model.sample,
-          })),
-        ),
+      ({ query }) => {
+        const { limit, offset } = pageOf(query);
+        const shown = [...models.values()].slice(offset, offset + limit).map((model) => ({
+          source_type: model.name,
+          kinds: kindsOf(model),
+          sample: model.sample,
+        }));
+        return list(shown, models.size);
+      },
     ),
     route(
       "GET",

@@ -61,6 +61,7 @@ export function itemRoutes(store: ItemStore, items: Items): Route[] {
         summary: "Change an item",
         description: 'With `If-Match: "<etag>"` of a version that is no longer the latest: 412.',
         access,
+        ifMatch: true,
         body: { key: "item", schema: Type.Partial(ItemInput) },
         request: { title: "Long shelf" },
         responses: { 200: { ...itemExample, title: "Long shelf" } },

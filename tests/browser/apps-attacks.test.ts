@@ -13,9 +13,15 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => stage?.stop());
 
-test("an ordinary user's app, opened by the administrator, gets nothing of theirs", async () => {
+/** The sources await at their top, as modules may: within a function they are classic scripts. */
+const kinds = [
+  ["a module", (source: string) => source],
+  ["a classic script", (source: string) => `(async () => {\n${source}\n})();`],
+] as const;
+
+test.each(kinds)("an ordinary user's app (%s), opened by the administrator, gets nothing of theirs", async (_, as) => {
   const other = await stage.make({ name: "Other", public: false });
-  const source_code = `const OTHER_APP = "${other.id}";\n${thief}`;
+  const source_code = as(`const OTHER_APP = "${other.id}";\n${thief}`);
   const { path } = await stage.make({ name: "Thief", public: false, db_code: "guests", source_code }, author);
   const { page } = await stage.open(await stage.visit("admin"), path);
   const report = await reportOf(page);
@@ -49,8 +55,8 @@ test("an ordinary user's app, opened by the administrator, gets nothing of their
   expect((await page.context().request.get(`${stage.app.origin}/account/me.json`)).status()).toBe(200);
 });
 
-test("an app that spies on every function it can reach does not see its token", async () => {
-  const { path } = await stage.make({ name: "Spy", public: false, db_code: "guests", source_code: spy }, author);
+test.each(kinds)("an app (%s) that spies on every function it can reach does not see its token", async (_, as) => {
+  const { path } = await stage.make({ name: "Spy", public: false, db_code: "guests", source_code: as(spy) }, author);
   const context = await stage.visit("admin");
   const page = await context.newPage();
   let refusals = 0;
@@ -125,18 +131,20 @@ test("a stolen token opens nothing but its own app", async () => {
   for (const place of others) expect([place, (await asked("GET", place)) >= 400]).toEqual([place, true]);
 });
 
-test.each(["js", "html"])(
-  "where our script does not load, an app (%s) does not get at the token",
-  async (app_engine) => {
-    const read = `document.documentElement.dataset.seen = document.documentElement.outerHTML.includes("ca" + "pp_")`;
-    const source_code = app_engine === "html" ? `<p>hi</p><script>${read}</script>` : read;
-    const { path } = await stage.make({ name: "Bare", app_engine, source_code });
-    const page = await (await stage.visit()).newPage();
-    await page.route("**/core.js", (sent) => sent.abort());
-    await page.goto(stage.app.origin + path);
-    expect(await page.evaluate(() => document.documentElement.dataset["seen"] ?? "false")).toBe("false");
-  },
-);
+const read = `document.documentElement.dataset.seen = document.documentElement.outerHTML.includes("ca" + "pp_")`;
+test.each([
+  ["js", read],
+  ["js", `${read}; export {};`],
+  ["react", read],
+  ["html", `<p>hi</p><script>${read}</script>`],
+])("where our script does not load, an app (%s) does not get at the token: %s", async (app_engine, source_code) => {
+  const { path } = await stage.make({ name: "Bare", app_engine, source_code });
+  const page = await (await stage.visit()).newPage();
+  await page.route("**/core.js", (sent) => sent.abort());
+  await page.goto(stage.app.origin + path);
+  await page.waitForFunction(() => document.documentElement.dataset["seen"] !== undefined);
+  expect(await page.evaluate(() => document.documentElement.dataset["seen"])).toBe("false");
+});
 
 test("a preview that was never saved opens nothing", async () => {
   const made = await stage.app.post("/core/apps/preview.json", {

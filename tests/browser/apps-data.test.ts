@@ -144,12 +144,34 @@ test("core.records: the private API, for a viewer with the privilege", async () 
   expect(refused).toBe(403);
 });
 
+test("the page's own fetch reaches the app and its database by every id that they have", async () => {
+  const { path, id } = await stage.make({ ...bare, name: "By any id", public: false, db_code: "guests", actions });
+  const { id: database } = (await stage.app.get("/core/dbs/guests.json")).json;
+  const { page } = await stage.open(await stage.visit("anna"), path);
+  await ready(page);
+  const places = [
+    `/core/apps/${id}/storage.json`,
+    `/core/apps/${path.slice(3)}/storage.json`,
+    `/core/dbs/${database}/records.json`,
+    `/core/dbs/${database}/search.json`,
+    "/core/dbs/guests/records.json",
+    "/core/db/guests/list",
+    "/core/dbs/votes/records.json",
+  ];
+  const statuses = await page.evaluate(
+    (all) => Promise.all(all.map((place) => fetch(place).then(({ status }) => status))),
+    places,
+  );
+  // Another database is none, also to a viewer who may open it elsewhere.
+  expect(statuses).toEqual([200, 200, 200, 200, 200, 200, 404]);
+});
+
 test("core.action: waits for the result, and rejects with the error", async () => {
   const { path } = await stage.make({ ...bare, name: "Actions", actions });
   const { page, faults } = await stage.open(await stage.visit(), path);
   await ready(page);
   const came = await page.evaluate(async () => {
-    const told = (error: unknown) => error instanceof core.CoreError && error.message;
+    const told = (error: unknown) => error instanceof core.CoreError && [error.status, error.message];
     return {
       greeting: await core.action("greet", { name: "Ewa" }),
       slow: await core.action("slow"),
@@ -160,8 +182,8 @@ test("core.action: waits for the result, and rejects with the error", async () =
   expect(came).toEqual({
     greeting: { greeting: "Hello Ewa" },
     slow: "at last",
-    failed: expect.stringContaining("no luck"),
-    late: "the action slow did not finish within 50 ms",
+    failed: [500, expect.stringContaining("no luck")],
+    late: [0, "the action slow did not finish within 50 ms"],
   });
   expect(faults).toEqual([]);
 });
