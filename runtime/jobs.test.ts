@@ -215,13 +215,13 @@ test("an order key whose process died before letting the next one go is picked u
 });
 
 test("what a dead process held is taken up at the start where no other process can be, whatever its lease", async () => {
-  const [job] = await database.sql`
+  const [held] = await database.sql`
     insert into jobs (name, state, run_at, created_at, attempt, worker, payload)
     values ('test.count', 'running', now() + interval '1 hour', now(), 1, 'dead', '{"n": 1}') returning id`;
   await using other = await startProcess(database.target);
   other.queue.handle(count, async () => expect.unreachable());
   await other.queue.start();
-  expect(await waiting()).toEqual([expect.objectContaining({ id: job?.["id"], state: "running" })]);
+  expect(await waiting()).toEqual([expect.objectContaining({ id: held?.["id"], state: "running" })]);
   await other.stop();
   await using alone = await startProcess(database.target, { alone: true });
   const seen: JobInfo[] = [];

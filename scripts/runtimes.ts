@@ -159,6 +159,7 @@ function kaplay(): Bundle {
 
 function phaser(): Bundle {
   const entry = `import * as Phaser from "phaser"; export * from "phaser"; export default Phaser;
+    import { speakPhaser3 } from "./plugins/apps/client/phaser3.ts"; speakPhaser3(Phaser);
     globalThis.Phaser = Phaser;`;
   return { entries: { phaser: entry }, specifiers: { phaser: "phaser" } };
 }

@@ -51,13 +51,10 @@ export function actionRoutes({ serving, acting, databases, limits }: Needed): Ro
         if (!caller) await take(limits.runs, ip);
         // A visitor without an app's token may be a program without cookies: it has the id alone.
         const owner = caller || grant ? ownerOf(databases, input).owner : null;
-        const {
-          flow_process_id,
-          status,
-          data: result,
-        } = await acting.run({ app, action, caller, owner }, paramsOf(body));
+        const ran = await acting.run({ app, action, caller, owner }, paramsOf(body));
         // SPEC 4.3: here it is pending or finished; what went wrong is told by the status.
-        return ok({ flow_process_id, status: status === "finished" ? status : "pending", data: result });
+        const status = ran.status === "finished" ? ran.status : "pending";
+        return ok({ flow_process_id: ran.flow_process_id, status, data: ran.data });
       },
     ),
     route(

@@ -148,7 +148,6 @@ describe("a mistake is 422 by field and stores nothing", () => {
     ["a url_code that could be an id", { url_code: "019a9c1e-0000-7000-8000-000000000003" }, "url_code"],
     ["a url_code of another type", { url_code: ["a"] }, "url_code"],
     ["public of another type", { public: "yes" }, "public"],
-    ["public null", { public: null }, "public"],
     ["active of another type", { active: 1 }, "active"],
     ["a db_code with a slash", { db_code: "a/b" }, "db_code"],
     ["an unknown module", { show_in_module: "warehouse" }, "show_in_module"],
@@ -428,6 +427,12 @@ describe("versions", () => {
     expect((await app.post(`/core/apps/${id}/versions/1/restore.json`, undefined, stale)).status).toBe(412);
     expect((await patch(id, { name: "c" }, { headers: { "if-match": '"nonsense"' } })).status).toBe(412);
     expect((await app.get(`/core/apps/${id}`, { headers: { "if-none-match": `"${id}-2"` } })).status).toBe(304);
+    expect((await app.delete(`/core/apps/${id}`, stale)).status).toBe(412);
+    const unknown = crypto.randomUUID();
+    expect((await patch(unknown, { name: "d" }, stale)).status).toBe(404);
+    expect((await app.patch(`/core/apps/${unknown}/replace.json`, replacing, stale)).status).toBe(404);
+    expect((await app.delete(`/core/apps/${unknown}`, stale)).status).toBe(404);
+    expect((await app.delete(`/core/apps/${id}`, { headers: { "if-match": `"${id}-2"` } })).status).toBe(204);
   });
 
   test("of ten changes with one If-Match one is done", async () => {

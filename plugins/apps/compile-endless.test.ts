@@ -38,6 +38,7 @@ const inVue = (css: string) => `<template><p class="v9:flex">1</p></template><st
 test.each<[string, AppEngine, CssEngine, string]>([
   ["a TypeScript enum", "react", "none", `${enumOf(30)} export default A`],
   ["the same in Vue", "vue", "none", `<script setup lang="ts">${enumOf(30)}</script><template>{{ A.G }}</template>`],
+  ["the same in Svelte", "svelte", "none", `<script lang="ts">${enumOf(30)}</script>{A.G}`],
   [
     "constants to fold",
     "phaser",
@@ -97,6 +98,27 @@ test.each<[string, AppEngine, CssEngine, string]>([
   ["deep arrays", "js", "none", `let a = ${nested("[", "", "]", 90_000)}`],
   ["tags without an end", "html", "none", "<script type=module ".repeat(9_500)],
   ["brackets without an end", "svelte", "tailwind", "[".repeat(199_000)],
+  ["brackets in brackets", "svelte", "tailwind", `${nested("[", "a-b", "]", 140)} `.repeat(700)],
+  ["quotes in brackets", "svelte", "tailwind", `a-['`.repeat(49_000)],
+  [
+    "attributes without an end",
+    "svelte",
+    "none",
+    `<script lang="ts">enum A { x }</script><script${" a".repeat(49_000)}${" a='".repeat(25_000)}`,
+  ],
+  ["@apply without an end", "svelte", "tailwind", `<p>1</p><style>p { ${"@apply ".repeat(28_000)}</style>`],
+  [
+    "deep templates of further components",
+    "vue",
+    "none",
+    `<script setup>const Item = { template: "${nested("<a>", "", "</a>", 20_000)}" };</script><template><Item /></template>`,
+  ],
+  [
+    "many of them",
+    "vue",
+    "none",
+    `<script>${many(5_500, (at) => `const A${at} = { template: "<a>" };`).join("")}</script>`,
+  ],
 ])("%s: the compile ends, and the next one works", async (_what, appEngine, cssEngine, source) => {
   expect(source.length).toBeLessThanOrEqual(200_000);
   const result = await compiler.compile({ appEngine, cssEngine, source }, 1);

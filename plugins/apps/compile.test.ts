@@ -62,6 +62,62 @@ describe("svelte", () => {
   });
 });
 
+describe("TypeScript that has code of its own in Svelte", () => {
+  test.each([
+    ["an enum", "enum Status { Open, Done }", "{Status.Open}", `Status[Status2["Open"]`],
+    ["a constant enum", "const enum Status { Open }", "{Status.Open}", "Status"],
+    ["a namespace", "namespace Money { export const tax = 0.23; }", "{Money.tax}", "Money"],
+    [
+      "parameter properties",
+      "class Todo { done = $state(false); constructor(readonly text: string) {} }",
+      "",
+      "this.text",
+    ],
+    ["an index signature", "class Bag { [key: string]: unknown; }", "", "class Bag"],
+    [
+      "imports for the markup only",
+      'enum A { x }\nimport { fade } from "svelte/transition";',
+      "<p in:fade>1</p>",
+      "fade",
+    ],
+    ["types in the markup too", "enum A { x }\nlet a: unknown = A.x;", "{(a as number).toFixed()}", "toFixed"],
+    ["in a module script", 'enum A { x }</script><script lang="ts" module>export enum B { y }', "{A.x}{B.y}", "B2"],
+  ])("is taken: %s", async (_what, script, markup, expected) => {
+    const { appCode } = await compiled("svelte", `<script lang="ts">${script}</script>${markup}`);
+    expect(appCode).toContain(expected.replace("Status[Status2", "Status2[Status2"));
+  });
+
+  test("and a type that was imported like a value is asked of nobody", async () => {
+    const script = `import { writable, Writable } from "svelte/store"; import Own, { Component, onMount } from "svelte";`;
+    const { appCode } = await compiled(
+      "svelte",
+      `<script lang="ts">${script} const a: Writable<Component | undefined> = writable(); onMount(() => Own);</script>{$a}`,
+    );
+    expect(appCode).toMatch(/import \{ writable,\s*\} from ["']svelte\/store["']/);
+    expect(appCode).not.toMatch(/\bWritable\b|\bComponent\b/);
+    expect(appCode).toContain("onMount");
+  });
+});
+
+describe("svelte blocks that would need other files or programs", () => {
+  test.each([
+    [`<script src="./x.js"></script>`, "1:9 <script src>"],
+    [`<script module src="./x.js"></script>`, "1:16 <script src>"],
+    [`<script lang="ts">enum A { x }</script>\n<style lang="scss">p { color: red }</style><p>1</p>`, "2:8 <style lang"],
+    [`<p>1</p>\n<style lang="scss">$a: 1; p { b { color: $a } }</style>`, `2:1 <style lang="scss">`],
+    [`<script lang="coffee">a = -> 1</script>`, `1:1 <script lang="coffee">`],
+    [`<style src="./x.css"></style>`, "1:8 <style src>"],
+  ])("%s", async (source, expected) => {
+    const found = await mistakes("svelte", source);
+    expect(found[0]).toStartWith(expected);
+  });
+
+  test("in the page's head they are elements", async () => {
+    const source = `<svelte:head><script src="/x.js"></script></svelte:head><style lang="postcss">p{color:red}</style><p>1</p>`;
+    await compiled("svelte", source);
+  });
+});
+
 describe("vue", () => {
   test.each([
     ["script setup", `<script setup>import { ref } from "vue"; const n = ref(1);</script><template>{{ n }}</template>`],
@@ -104,6 +160,53 @@ describe("vue", () => {
   });
 });
 
+describe("further components in a Vue file", () => {
+  test.each([
+    ["an object", `const Item = { props: ["a"], template: "<li>{{ a }}</li>" };`],
+    ["several lines", "const Item = defineComponent({ template: `<li>\n{{ a }}</li>`, data: () => ({ a: 1 }) });"],
+    ["within another", `const List = { components: { Item: { template: '<li>1</li>' } }, template: "<Item />" };`],
+    ["TypeScript", `const Item = { template: "<li>{{ (1 as number) }}</li>" } satisfies object;`],
+  ])("have their templates compiled: %s", async (_what, code) => {
+    const { appCode } = await compiled(
+      "vue",
+      `<script setup lang="ts">import { defineComponent } from "vue"; ${code}</script><template><p/></template>`,
+    );
+    expect(appCode).toContain("render: __render0");
+    expect(appCode).toMatch(/_createElementBlock2?\(\s*"li"/);
+  });
+
+  test("and so has the only one", async () => {
+    const { appCode } = await compiled("vue", `<script>export default { template: "<p>1</p>" };</script>`);
+    expect(appCode).toContain("render: __render0");
+  });
+
+  test("what is no component keeps its template as a text", async () => {
+    const code = `const mail = { template: "<p>Hello" }; const Own = { template: "<p>", render: () => null };`;
+    const { appCode } = await compiled("vue", `<script setup>${code}</script><template>{{ mail }}<Own /></template>`);
+    expect(appCode).not.toContain("__render0");
+  });
+
+  test.each([
+    ['{ template: "<p>{{ a b }}</p>" }', /^2:33 /],
+    ["{ template: `<p>\n  <b>` }", /^3:3 Element is missing end tag/],
+    [`{ template: '<p :a="import(name)" />' }`, /^\d+:\d+ import\(\) takes/],
+  ])("and a mistake in %s has its place", async (component, expected) => {
+    const found = await mistakes(
+      "vue",
+      `<script setup>\nconst Item = ${component};\n</script><template><Item/></template>`,
+    );
+    expect(found[0]).toMatch(expected);
+  });
+});
+
+test.each([
+  ["await in <script setup>", `<script setup>const a = await fetch("x");</script><template>{{ a }}</template>`, true],
+  ["async setup()", `<script>export default { async setup() { return {}; } };</script><template>1</template>`, true],
+  ["none", `<script setup>const f = async () => { await 1; };</script><template>{{ f }}</template>`, false],
+])("vue: what waits in its setup is mounted inside a Suspense: %s", async (_what, source, expected) => {
+  expect((await compiled("vue", source)).appCode.includes("__Suspense")).toBe(expected);
+});
+
 describe("react, kaboom, phaser", () => {
   test.each([
     ["a function", "export default function App() { return <p>1</p>; }"],
@@ -119,9 +222,48 @@ describe("react, kaboom, phaser", () => {
     expect(appCode).toContain(`from "react/jsx-runtime"`);
   });
 
-  test("react: code without a default export mounts itself", async () => {
-    const source = `import { createRoot } from "react-dom/client"; createRoot(document.getElementById("core-app")!).render(<p />);`;
+  const App = "function App() { return <p>1</p>; }";
+  const mounted = `createRoot(document.getElementById("core-app")!).render(<App />)`;
+
+  test.each([
+    ["a function", App],
+    ["an arrow", "const App: () => unknown = () => <p>1</p>;"],
+    ["a class", "class App { render() { return <p>1</p>; } }"],
+    ["exported by its name", `export ${App}`],
+    ["and a constant", "export const a = 1, App = () => <p>1</p>;"],
+  ])("react: without a default export App is mounted: %s", async (_what, source) => {
+    expect((await compiled("react", source)).appCode).toContain("__createElement(App)");
+  });
+
+  test.each([
+    ["code that mounts itself", `import { createRoot } from "react-dom/client"; ${App} ${mounted};`],
+    ["such by another name", `import { createRoot as start } from "react-dom/client"; ${App} start(document.body);`],
+    ["such in a function", `${App} addEventListener("load", () => ReactDOM.${mounted});`],
+    ["such with a default export", `export default ${App} const root = ReactDOM.${mounted};`],
+    ["code without either", "export function Other() { return <p>1</p>; } function f() { const App = 1; f(App); }"],
+  ])("react: %s is not mounted once more", async (_what, source) => {
     expect((await compiled("react", source)).appCode).not.toContain("__createRoot");
+  });
+
+  test("react: a default export that mounts something later is mounted", async () => {
+    const source = `export default function App() { const show = () => ReactDOM.createRoot(document.body); show(); }`;
+    expect((await compiled("react", source)).appCode).toContain("__createRoot");
+  });
+
+  test.each([
+    ["const { useState } = React; export default () => useState(1)[0];", ["React"]],
+    ["export default () => <React.Fragment>{React.useState(1)}</React.Fragment>;", ["React"]],
+    [`${App} ReactDOM.${mounted};`, ["ReactDOM"]],
+    [`import React from "react"; export default () => React.useId();`, []],
+    [`import * as React from "react"; import ReactDOM from "react-dom/client"; ReactDOM.${mounted}; ${App}`, []],
+    [`import { default as React } from "react"; const ReactDOM = {}; export default () => React.use(ReactDOM);`, []],
+    [`export default () => <p>React and ReactDOM</p>; // React`, []],
+    [`import type React from "react"; export default (props: React.ReactNode) => <p>{props}</p>;`, []],
+  ])("react: in %s the names %j are imported", async (source, names) => {
+    const { appCode } = await compiled("react", source);
+    // What is added stands on the first line of the code.
+    expect(appCode.startsWith(`import React from "react"; `)).toBe(names.includes("React"));
+    expect(appCode.includes("const ReactDOM = { ...__dom, ...__domClient };")).toBe(names.includes("ReactDOM"));
   });
 
   test.each(["kaboom", "phaser"] as const)("%s has its library loaded first, for the global", async (engine) => {
@@ -170,6 +312,16 @@ describe("Tailwind", () => {
     expect(cssCode).toMatch(/\.a[^{]*\{border-radius/);
   });
 
+  test.each(["svelte", "vue"] as const)("%s: the last @apply of a block needs no semicolon", async (engine) => {
+    const style = `<style>.a{@apply px-4}.b { color: red; @apply py-4 bg-red-500/50\n} .c::after { content: "@apply p-1 }" }</style>`;
+    const body = `<p class='a'>1</p><b class="b c">2</b>`;
+    const source = engine === "vue" ? `<template>${body}</template>${style}` : `${body}${style}`;
+    const { cssCode } = await compiled(engine, source, "tailwind");
+    expect(cssCode).toContain("padding-inline");
+    expect(cssCode).toContain("padding-block");
+    expect(cssCode).toContain(`content:"@apply p-1 }"`);
+  });
+
   test("tailwind_all leaves classes to the page and works out what stands in style blocks", async () => {
     const { cssCode } = await compiled("svelte", `${page}<style>p { @apply rounded-lg; }</style>`, "tailwind_all");
     expect(cssCode).toContain("border-radius");
@@ -189,7 +341,15 @@ describe("a mistake has its line and column", () => {
     ["svelte", "<script lang='ts'>\r\nlet x: number = ;\r\n</script>", "2:17 Unexpected token"],
     ["svelte", "<p>\n  {#if}\n</p>", /^2:7 /],
     ["svelte", "<p>1</p>\n<style>\n .a { color: }\n</style>", /^3:7 Declaration cannot be empty/],
-    ["svelte", "<script lang='ts'>enum A { x }</script>", /^1:19 TypeScript/],
+    ["svelte", "<script lang='ts'>\nenum A {\n  x\n}\nlet a = $state(;\n</script>", "5:16 Unexpected token"],
+    ["svelte", "<script lang='ts'>\nenum A {\n  x\n}\n</script>\n<p>\n  {#if}\n</p>", /^7:7 /],
+    ["svelte", "<script lang='ts'>\nenum A {\n  x\n}\nimport a from 'fs';\n</script>{a}", /^5:\d+ "fs"/],
+    ["svelte", "<script lang='ts'>\nimport { a } from 'fs';\n</script>", /^2:\d+ "fs"/],
+    [
+      "svelte",
+      "<script lang='ts'>enum A {}\nimport a from 'svelte' with { type: 'json' };</script>",
+      /^2:\d+ .*attributes/,
+    ],
     ["vue", "<script setup>\nconst x = ;\n</script>", "2:11 Unexpected token"],
     ["vue", "<script setup lang='ts'>\n\nconst x: = 1;\n</script>", /^3:10 /],
     ["vue", "<script>\nconst x = ;\n</script>\n<template><p/></template>", "2:11 Unexpected token"],
@@ -266,9 +426,12 @@ describe("what an app may not import", () => {
   test.each(engines)("%s: with attributes, whatever their type", async (engine) => {
     const own = engine === "js" || engine === "html" ? "vue" : engine;
     for (const type of ["macro", "text", "file", "json", "css", "sqlite"]) {
-      const code = `import x from "${own}" with { type: "${type}" }; x();`;
-      const found = await mistakes(engine, inEngine(engine, code), "none");
-      expect({ type, found: found.join() }).toEqual({ type, found: expect.stringMatching(/^1:\d+ .*attributes/) });
+      for (const word of ["with", "assert"]) {
+        if (word === "assert" && (engine === "svelte" || engine === "vue")) continue; // not even JavaScript to them
+        const code = `import x from "${own}" ${word} { type: "${type}" }; x();`;
+        const found = await mistakes(engine, inEngine(engine, code), "none");
+        expect({ code, found: found.join() }).toEqual({ code, found: expect.stringMatching(/^1:\d+ .*attributes/) });
+      }
     }
   });
 

@@ -1,6 +1,7 @@
 import {
   contentHash,
   etag,
+  isKnownTag,
   notFound,
   redirect,
   route,
@@ -69,11 +70,12 @@ export function pageRoutes(needed: Needed): Route[] {
       "/a/preview/:token",
       {
         summary: "The page of a preview, for ten minutes",
-        access: { signedIn: "what is not saved yet is for those who make it" },
+        access: { open: "what is not saved yet is for those who make it; others are asked to sign in" },
         query,
-        responses: { 200: "<!doctype html> …", 404: "<!doctype html> …" },
+        responses: { 200: "<!doctype html> …", 303: null, 401: { error: "sign in" }, 404: "<!doctype html> …" },
       },
       async (input) => {
+        if (!input.caller) return signInFirst(input);
         const app = await needed.findPreview(input.account.id, input.params.token);
         if (!app || app.madeById !== input.caller.user.id)
           return missing(input, "This preview has passed, or it is another person's.");
@@ -201,7 +203,7 @@ async function fileReply({ headers }: Request, asset: Asset, own: Record<string,
     return { status: 200, body: asset.code, headers: all };
   const tag = `${own["etag"]?.slice(0, -1)}-gzip"`;
   const compressed = { ...all, etag: tag, "content-encoding": "gzip" };
-  if (headers.get("if-none-match") === tag) return new Response(null, { status: 304, headers: compressed });
+  if (isKnownTag(headers.get("if-none-match"), tag)) return new Response(null, { status: 304, headers: compressed });
   asset.gzipped ??= gzipped(asset.code);
   return new Response(await asset.gzipped, { headers: compressed });
 }

@@ -63,6 +63,18 @@ describe("who is shown an app", () => {
     expect([shown.status, contextOf(shown.text).user.login]).toEqual([200, guest.login]);
   });
 
+  test("a preview: its maker; a browser without sign-in is asked to, a program gets 401", async () => {
+    const draft = { name: "Draft", app_engine: "js", css_engine: "none", source_code: "export {};" };
+    const path: string = (await app.post("/core/apps/preview.json", { app: draft })).json.url;
+    const asked = await visit(`${path}?module=crm`);
+    const login = `/login?return_to=${encodeURIComponent(`${path}?module=crm`)}`;
+    expect([asked.status, asked.headers.get("location")]).toEqual([303, login]);
+    expect((await app.get(path, { token: null })).status).toBe(401);
+    const other = await person(app);
+    expect((await app.get(path, { token: other.token })).status).toBe(404);
+    expect((await app.get(path)).status).toBe(200);
+  });
+
   test("what is inactive or unknown is 404, as a page for a browser", async () => {
     const { id, path } = await make({ public: true, active: false });
     const places = [
@@ -120,6 +132,7 @@ describe("the page's headers", () => {
     ["svelte", false, [""], "script-src 'self'; sandbox"],
     ["svelte", false, ["{}"], "script-src 'self' 'sha256-"],
     ["html", false, ["{}"], "script-src 'self' 'unsafe-inline'; sandbox"],
+    ["js", false, ["{}"], "script-src 'self' 'unsafe-inline'; sandbox"],
   ] as const)("scripts of %s", (appEngine, trusted, scripts, expected) => {
     expect(contentSecurityPolicy({ appEngine, trusted }, scripts)).toContain(expected);
   });
@@ -147,6 +160,22 @@ describe("the page's headers", () => {
     await change(id, { name: "Changed" });
     const changed = await visit(path, { cookie, "if-none-match": tag });
     expect([changed.status, changed.text.includes("<title>Changed</title>")]).toEqual([200, true]);
+  });
+});
+
+describe("plain JavaScript", () => {
+  test.each([
+    ["clicked = 0;", /<script src="[^"]+" crossorigin defer>/],
+    ["import { ref } from 'vue'; ref(1);", /<script type="module" src="[^"]+">/],
+    ["let x = ;", /<script type="module" src="[^"]+">/],
+  ])("%s", async (source_code, tag) => {
+    const { path } = await make({ source_code, public: true });
+    const page = (await visit(path)).text;
+    expect(page).toMatch(tag);
+    const [file = ""] = /\/a\/-\/[\w.-]+/.exec(page) ?? [];
+    const served = await app.get(file, { token: null, headers: { "accept-encoding": "identity" } });
+    // Where it stood: line and column are those of the source.
+    expect(served.text).toStartWith(source_code);
   });
 });
 

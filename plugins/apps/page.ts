@@ -4,6 +4,7 @@
  */
 import { escapeHtml, sha256 } from "platform";
 import { failedBuildId, pageDataId, type PageData } from "./client/page-data.ts";
+import { isClassic } from "./compiler/classic-mark.ts";
 import { contentSecurityPolicy } from "./page-policy.ts";
 import { iconOf } from "./page-icon.ts";
 import type { AppRuntimes } from "./runtimes.ts";
@@ -77,7 +78,7 @@ export function pageTemplate(app: PageApp, options: TemplateOptions): PageTempla
     styleTags(app, runtimes, files.style),
     isAuthor && app.failedBuild ? inertJson(failedBuildId, app.failedBuild) : "",
   ].join("");
-  const behind = `</script>${scriptTags(app, runtimes, files.module, isAuthor)}${isPage ? app.appCode : bodyOf}`;
+  const behind = `</script>${scriptTags(runtimes, isAuthor)}${files.script}${isPage ? app.appCode : bodyOf}`;
   const data = { main: app.appEngine === "js" ? files.module : null, db: app.dbCode, paths: pathsOf(app) };
   const fixed = `,${inScript(JSON.stringify(data satisfies Omit<PageData, "token">)).slice(1)}`;
   return {
@@ -113,16 +114,20 @@ function keptViews(app: PageApp, importMap: string): PageTemplate["viewOf"] {
     const found = kept.get(context);
     if (found) return found;
     const script = `window.CoreAppContext=${inScript(context)}`;
-    const view = { script, policy: contentSecurityPolicy(app, [importMap, script]) };
+    const view = { script, policy: contentSecurityPolicy(app, [importMap, removal, script]) };
     if (kept.size >= maxKeptViews) kept.clear();
     kept.set(context, view);
     return view;
   };
 }
 
-/** Their canvas is as large as what it stands in: the whole window, without an edge. */
+/**
+ * Their canvas is as large as what it stands in: the whole window, without an edge. One that was told no place goes into
+ * the body: `#core-app`, left empty, then makes way for it.
+ */
 const isGame: ReadonlySet<string> = new Set(["kaboom", "phaser"]);
-const wholeWindow = `<style>html,body,#core-app{height:100%;margin:0}#core-app>canvas{display:block}</style>`;
+const wholeWindow =
+  "<style>html,body,#core-app:is(:only-child,:not(:empty)){height:100%;margin:0}body>canvas,#core-app>canvas{display:block}</style>";
 
 /** Only what the app's text names: the runtimes themselves import by address. */
 function importMapOf({ appEngine, appCode }: PageApp, runtimes: TemplateOptions["runtimes"]): string {
@@ -159,14 +164,13 @@ function filesOf({ appEngine, appCode, cssCode }: PageApp, assetKey: string) {
     assets.set(name, { type, code });
     return `/a/-/${name}`;
   };
-  const module = appEngine === "html" ? null : add("js", "text/javascript; charset=utf-8", guarded(appCode));
   const style = cssCode === "" ? null : add("css", "text/css; charset=utf-8", cssCode);
-  return { assets, module, style };
-}
-
-/** Without our script the app does not start: the token would still stand in the page. */
-function guarded(code: string): string {
-  return `if(!globalThis.core)throw new Error("core.js was not loaded");${code}`;
+  if (appEngine === "html") return { assets, style, module: null, script: "" };
+  const code = add("js", "text/javascript; charset=utf-8", appCode);
+  // Of another origin than the page, as it is to the browser: without `crossorigin` its errors would have no text.
+  if (appEngine === "js" && isClassic(appCode))
+    return { assets, style, module: null, script: `<script src="${code}" crossorigin defer></script>` };
+  return { assets, style, module: code, script: `<script type="module" src="${code}"></script>` };
 }
 
 /** `tailwind_all` is Tailwind's own compiler in the browser: it follows every class that the app comes to use. */
@@ -179,28 +183,21 @@ function styleTags({ appEngine, cssEngine }: PageApp, runtimes: TemplateOptions[
 /** SPEC 2.3: the CSS engine applies to these. */
 const isStyled: ReadonlySet<string> = new Set(["svelte", "vue", "react"]);
 
-/** In this order: the SDK, then the app. A page of the author's own runs scripts while it is parsed, so ours must block. */
-function scriptTags(
-  { appEngine }: PageApp,
-  runtimes: TemplateOptions["runtimes"],
-  module: string | null,
-  isAuthor: boolean,
-): string {
-  const isPage = appEngine === "html";
-  const defer = isPage ? "" : " defer";
-  const panel = isAuthor ? `<script src="${runtimes.address("panel.js")}" crossorigin${defer}></script>` : "";
-  // Where ours did not load, the token must not stand in the page when the author's scripts run.
-  const removal = isPage ? `<script>document.getElementById("${pageDataId}")?.remove()</script>` : "";
-  const app = module === null ? "" : `<script type="module" src="${module}"></script>`;
-  return `<script src="${runtimes.address("core.js")}" crossorigin${defer}></script>${removal}${panel}${app}`;
+/** They block: an app's script, wherever it stands, runs after them. */
+function scriptTags(runtimes: TemplateOptions["runtimes"], isAuthor: boolean): string {
+  const panel = isAuthor ? `<script src="${runtimes.address("panel.js")}" crossorigin></script>` : "";
+  return `<script src="${runtimes.address("core.js")}" crossorigin></script><script>${removal}</script>${panel}`;
 }
+
+/** Where core.js did not load, the token must not stand in the page when the app's scripts run. */
+const removal = `document.getElementById("${pageDataId}")?.remove()`;
 
 function preload(address: string): string {
   return `<link rel="modulepreload" href="${address}">`;
 }
 
-/** Where the app's token opens something. */
-function pathsOf({ id, dbCode }: PageApp): string[] {
-  const db = dbCode === null ? undefined : encodeURIComponent(dbCode);
-  return [`/core/apps/${id}/`, ...(db ? [`/core/db/${db}/`, `/core/dbs/${db}/`, `/core/dbs/${db}.json`] : [])];
+/** Where the app's token may open something. A database has two ids, of which the page knows one: the server decides. */
+function pathsOf({ id, urlCode, dbCode }: PageApp): string[] {
+  const apps = [id, urlCode].filter((key) => key !== "").map((key) => `/core/apps/${key}/`);
+  return dbCode === null ? apps : [...apps, `/core/db/${encodeURIComponent(dbCode)}/`, "/core/dbs/"];
 }

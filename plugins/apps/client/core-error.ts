@@ -1,6 +1,6 @@
 /** What a refused call rejects with. */
 export class CoreError extends Error {
-  /** The HTTP status; 0 where no answer came. */
+  /** The HTTP status; 0 where no answer came, 500 where an action's flow failed. */
   readonly status: number;
   /** Field name to messages, where the server refused fields (422). */
   readonly errors: Readonly<Record<string, readonly string[]>>;

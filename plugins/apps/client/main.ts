@@ -25,6 +25,7 @@ if (data) {
  * do the same for their components.
  */
 async function mountDefault(address: string): Promise<void> {
+  await new Promise((resolve) => document.addEventListener("DOMContentLoaded", resolve)); // else there is no `#core-app`
   const loaded = await import(new URL(address, location.href).href).catch(() => undefined); // its own script element reports the fault
   const main: unknown = loaded?.default;
   const root = document.getElementById("core-app") ?? document.body;
@@ -41,6 +42,8 @@ function define(name: string, value: unknown, writable: boolean): void {
  * The sandbox has no storage: the history entry remembers.
  */
 function reloadOnce(): boolean {
+  // Of the window: a classic script of the app may have a `let history` of its own.
+  const { history } = window;
   const state: unknown = history.state;
   const last = typeof state === "object" && state !== null && "coreReloadedAt" in state ? state.coreReloadedAt : 0;
   if (typeof last === "number" && Date.now() - last < 60_000) return false;

@@ -1,4 +1,5 @@
 /** The error panel (`panel.js`): only pages of those who may edit the app load it. */
+import { watchEmpty } from "./empty.ts";
 import { failedBuildId } from "./page-data.ts";
 import { startReport, type Entry } from "./report.ts";
 
@@ -19,6 +20,21 @@ function reportFailedBuild(): void {
   element.remove();
   const mistakes: readonly string[] = JSON.parse(element.textContent ?? "[]");
   for (const mistake of mistakes) report.add("error", `the last change was not saved: ${mistake}`, "source_code");
+}
+
+const empty = "nothing was put on the page: neither #core-app nor the body shows anything";
+
+/** Where a fault is told already, that is why. */
+function reportEmpty(): void {
+  if (faults() === 0)
+    watchEmpty(
+      () => report.add("warn", empty),
+      () => report.remove(empty),
+    );
+}
+
+function faults(): number {
+  return report.entries.filter(({ level }) => level !== "log").reduce((sum, { count }) => sum + count, 0);
 }
 
 /** At once shown often, an app in a loop would spend its time here. */
@@ -78,9 +94,9 @@ function copy(): void {
 }
 
 function show(): void {
-  const faults = report.entries.filter(({ level }) => level !== "log").reduce((sum, { count }) => sum + count, 0);
-  badge.textContent = `${faults} ${faults === 1 ? "problem" : "problems"}`;
-  badge.hidden = faults === 0 && panel.hidden;
+  const count = faults();
+  badge.textContent = `${count} ${count === 1 ? "problem" : "problems"}`;
+  badge.hidden = count === 0 && panel.hidden;
   // Not before there is something to tell: an app without faults keeps its page to itself.
   if (!badge.hidden && !host.isConnected) document.documentElement.append(host);
   if (badge.hidden) host.remove();
@@ -127,3 +143,4 @@ small { color: #566074 }
 
 build();
 reportFailedBuild();
+addEventListener("load", () => setTimeout(reportEmpty, 1000));

@@ -11,6 +11,8 @@ export interface Entry {
 export interface Report {
   readonly entries: readonly Entry[];
   readonly add: Add;
+  /** Takes out what is no longer true. */
+  remove(text: string): void;
   clear(): void;
 }
 
@@ -34,7 +36,12 @@ export function startReport(changed: () => void): Report {
   return {
     entries,
     add,
-    clear: () => {
+    remove(text) {
+      const at = entries.findIndex((entry) => entry.text === text);
+      if (at >= 0) entries.splice(at, 1);
+      changed();
+    },
+    clear() {
       entries.length = 0;
       changed();
     },

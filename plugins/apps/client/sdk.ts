@@ -136,7 +136,7 @@ function createAction({ call }: Transport, base: string): Core["action"] {
       const query = queryOf({ flow_process_id: started.flow_process_id, wait });
       state = (await call("GET", `${path}/status${query}`)) as ActionAnswer;
     }
-    if (state.status === "error") throw new CoreError(200, state.error ?? `the action ${name} failed`);
+    if (state.status === "error") throw new CoreError(500, state.error ?? `the action ${name} failed`);
     return state.data;
   };
 }
@@ -148,7 +148,8 @@ function createStorage({ call }: Transport, base: string): Storage {
     get: async (key) => ((await call("GET", at(key))) as { value: unknown }).value,
     set: async (key, value) => void (await call("PUT", at(key), { value })),
     delete: async (key) => void (await call("DELETE", at(key))),
-    keys: () => call("GET", `${base}.json`) as Promise<string[]>,
+    // As many as there may be.
+    keys: () => call("GET", `${base}.json?limit=1000`) as Promise<string[]>,
   };
 }
 

@@ -3,55 +3,70 @@
 const maxCandidates = 50_000;
 const maxLength = 300;
 
-/** What ends a word outside of brackets. */
-const boundary = /[\s"'`<>{}()=;,|?\\]/;
-const closers: Readonly<Record<string, string>> = { "[": "]", "(": ")" };
+const [space, backslash, doubleQuote, singleQuote] = [0x20, 0x5c, 0x22, 0x27];
+const white = " \t\n\r\f\v\u00a0";
+/** What ends a word outside of its groups. */
+const ends = tableOf(`${white}"'\`<>{}()]=;,|?\\$`);
+/** A word begins behind one of these, inside of another word's group too: `['p-4']` may be a group and an array. */
+const begins = tableOf(`${white}"'\`<>{}()[]=;,|?\\$`);
 
 /** Too many does no harm but time: each is asked for once, and what is no class makes nothing. */
 export function candidatesOf(source: string): string[] {
   const found = new Set<string>();
-  let start = -1;
-  const end = (at: number): void => {
-    if (start >= 0 && at - start <= maxLength && found.size < maxCandidates) add(found, source.slice(start, at));
-    start = -1;
-  };
-  for (let at = 0; at < source.length; at++) {
-    const character = source[at] ?? "";
-    const closer = closers[character];
-    // `bg-[url('x')]`, `w-(--size)`, `[&>p]:mt-0`: a group belongs to the word before it, whatever it holds.
-    if (closer !== undefined && (character === "[" || (start >= 0 && source[at - 1] === "-"))) {
-      const last = groupEnd(source, at, closer);
-      if (last > 0) {
-        if (start < 0) start = at;
-        at = last;
-        continue;
-      }
-    }
-    if (boundary.test(character)) end(at);
-    else if (start < 0) start = at;
+  for (let at = 0; at < source.length && found.size < maxCandidates; at++) {
+    if (at > 0 && begins[source.charCodeAt(at - 1)] !== 1) continue;
+    const end = wordEnd(source, at);
+    if (end > at && end - at <= maxLength) add(found, source.slice(at, end));
   }
-  end(source.length);
   return [...found];
 }
 
-/** Where the group that opens at `at` ends; 0 where it is none: a class has no spaces. */
-function groupEnd(source: string, at: number, closer: string): number {
-  const opener = source[at];
+/** `bg-[url('x')]`, `w-(--size)`, `[&>p]:mt-0`: a group belongs to its word, whatever it holds. */
+function wordEnd(source: string, start: number): number {
+  let at = start;
+  for (; at < source.length && at - start <= maxLength; at++) {
+    const character = source[at];
+    if (character === "[" || (character === "(" && at > start && source[at - 1] === "-")) {
+      const last = groupEnd(source, at, character);
+      if (last === 0) break;
+      at = last;
+    } else if (ends[source.charCodeAt(at)] === 1) break;
+  }
+  return at;
+}
+
+/** Where the group that opens at `start` ends; 0 where it is none: a class has no spaces. */
+function groupEnd(source: string, start: number, opener: "[" | "("): number {
+  const open = opener.charCodeAt(0);
+  const close = (opener === "[" ? "]" : ")").charCodeAt(0);
+  const most = Math.min(source.length, start + maxLength);
   let depth = 0;
-  for (let next = at; next < source.length && next - at < maxLength; next++) {
-    const character = source[next] ?? "";
-    if (character <= " ") return 0;
-    if (character === opener) depth++;
-    else if (character === closer && --depth === 0) return next;
+  /** Of the string that a place is in; 0 = in none. */
+  let quote = 0;
+  for (let at = start; at < most; at++) {
+    const code = source.charCodeAt(at);
+    if (code <= space) return 0;
+    if (code === backslash) at++;
+    else if (quote !== 0) quote = code === quote ? 0 : quote;
+    else if (code === doubleQuote || code === singleQuote) quote = code;
+    else if (code === open) depth++;
+    else if (code === close && --depth === 0) return at;
   }
   return 0;
 }
 
 function add(found: Set<string>, word: string): void {
-  // `class:font-bold={on}` of Svelte, `{ flex: on }` of Vue, `["flex", …]` of anyone.
-  const plain = word.replace(/^class:/, "").replace(/:$/, "");
-  if (/[a-z]/i.test(plain)) found.add(plain);
-  // An array or a key of JavaScript's, written without spaces.
-  if (!/["'`]/.test(plain)) return;
-  for (const inner of plain.split(/[[\]"'`,]/)) if (/^[a-z!@*-]/i.test(inner)) found.add(inner);
+  if (!/[a-z]/i.test(word)) return;
+  // `class:font-bold={on}` of Svelte.
+  const plain = word.startsWith("class:") ? word.slice("class:".length) : word;
+  found.add(plain);
+  // A key of an object: `{ flex: on }`, `{flex:on}`.
+  const colon = plain.indexOf(":");
+  if (colon > 0) found.add(plain.slice(0, colon));
+}
+
+function tableOf(characters: string): Uint8Array {
+  const table = new Uint8Array(256);
+  for (const character of characters) table[character.charCodeAt(0)] = 1;
+  return table;
 }

@@ -1,5 +1,6 @@
 /** The imports of a module, of whatever form, against the list of what its app may import. */
 import { sfc } from "./sfc.ts";
+import { listIn, literalOf, nodeIn, nodesOf, type Node, type Program } from "./tree.ts";
 
 export interface Found {
   /** From 1. */
@@ -9,8 +10,6 @@ export interface Found {
   readonly message: string;
 }
 
-export type Program = ReturnType<typeof sfc.babelParse>["program"];
-
 export function parseModule(
   code: string,
   syntax: readonly ("typescript" | "jsx")[] = [],
@@ -19,7 +18,8 @@ export function parseModule(
     const { program } = sfc.babelParse(code, {
       sourceType: "module",
       attachComment: false,
-      plugins: ["explicitResourceManagement", ...syntax],
+      // `assert { … }`, the older spelling of `with { … }`, is to be refused like it and not for its spelling.
+      plugins: ["explicitResourceManagement", "deprecatedImportAssert", ...syntax],
     });
     return { program };
   } catch (error) {
@@ -27,13 +27,6 @@ export function parseModule(
     const { line, column } = error.loc as { line: number; column: number }; // Babel's own
     return { mistake: { line, column, message: error.message.replace(/ \(\d+:\d+\)$/, "") } };
   }
-}
-
-/** A node of Babel's tree, as far as a walk over all of them needs it. */
-interface Node {
-  readonly type: string;
-  readonly loc?: { readonly start: { readonly line: number; readonly column: number } };
-  readonly [key: string]: unknown;
 }
 
 /** What is wrong with the imports, in the order of the text. */
@@ -44,7 +37,7 @@ export function importsOf(program: Program, allowed: readonly string[]): Found[]
     const { line, column } = node.loc?.start ?? { line: 1, column: 0 };
     found.push({ line, column, message });
   };
-  for (const node of nodesOf(program as unknown as Node)) {
+  for (const node of nodesOf(program)) {
     const source = sourceOf(node);
     if (isOfTypes(node)) continue;
     if (source === undefined) {
@@ -74,14 +67,6 @@ function isOfTypes(node: Node): boolean {
   return specifiers.length > 0 && specifiers.every((one) => nodeIn(one)?.["importKind"] === "type");
 }
 
-function literalOf(node: Node): string | undefined {
-  if (node.type === "StringLiteral" && typeof node["value"] === "string") return node["value"];
-  const quasi = nodeIn(listIn(node["quasis"])[0])?.["value"];
-  const isPlain = node.type === "TemplateLiteral" && listIn(node["expressions"]).length === 0;
-  if (!isPlain || typeof quasi !== "object" || quasi === null || !("cooked" in quasi)) return undefined;
-  return typeof quasi.cooked === "string" ? quasi.cooked : undefined;
-}
-
 function hasAttributes(node: Node): boolean {
   return (
     listIn(node["attributes"]).length > 0 || listIn(node["arguments"]).length > 1 || nodeIn(node["options"]) != null
@@ -95,29 +80,6 @@ function isRequire(node: Node): boolean {
   if (node.type === "MemberExpression") return isName(node["object"]);
   if (node.type === "VariableDeclarator") return isName(node["init"]);
   return node.type === "AssignmentExpression" && isName(node["right"]);
-}
-
-/** Every node of a tree, without recursion: a tree may be deep. */
-function* nodesOf(root: Node): Generator<Node> {
-  const rest = [root];
-  for (let node = rest.pop(); node; node = rest.pop()) {
-    yield node;
-    for (const key in node) {
-      const value = node[key];
-      if (typeof value !== "object" || value === null || key === "loc" || key === "extra") continue;
-      if (!Array.isArray(value)) {
-        if ("type" in value) rest.push(value as Node);
-      } else for (const item of value) if (nodeIn(item)) rest.push(item);
-    }
-  }
-}
-
-function nodeIn(value: unknown): Node | undefined {
-  return typeof value === "object" && value !== null && "type" in value ? (value as Node) : undefined;
-}
-
-function listIn(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }
 
 function shown(name: string): string {

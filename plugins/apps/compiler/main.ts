@@ -8,7 +8,7 @@ type Engine = (task: Task) => Promise<Code>;
 const engines: Readonly<Record<AppEngine, () => Promise<Engine>>> = {
   svelte: async () => (await import("./svelte.ts")).compileSvelte,
   vue: async () => (await import("./vue.ts")).compileVue,
-  react: async () => (await import("./script.ts")).compileReact,
+  react: async () => (await import("./react.ts")).compileReact,
   js: async () => (await import("./script.ts")).checkScript,
   html: async () => (await import("./page.ts")).checkPage,
   kaboom: () => game("kaboom"),

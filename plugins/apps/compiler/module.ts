@@ -5,14 +5,16 @@
  * transpiler runs macros.
  */
 import { transform, type Message, type TransformFailure } from "esbuild";
-import { importsOf, parseModule, type Found, type Program } from "./imports.ts";
+import { importsOf, parseModule, type Found } from "./imports.ts";
 import { originalPosition, type Mapping } from "./mapping.ts";
+import type { Program } from "./tree.ts";
 import { mistake, Mistakes } from "./types.ts";
 
 export interface Module {
   readonly code: string;
   /** The name that the code gives its default export; undefined where it has none. */
   readonly main: string | undefined;
+  readonly program: Program;
 }
 
 export interface ModuleOptions {
@@ -36,7 +38,8 @@ export async function compileModule(source: string, { allowed, loader, mapping }
   // Only a mistake asks where the lines came from.
   if (loader && found.length > 0) maps.unshift(JSON.parse((await stripped(source, loader, maps, true)).map) as Mapping);
   refuse(found, maps);
-  return { code, main: "program" in parsed ? mainOf(parsed.program) : undefined };
+  const { program } = parsed as { program: Program }; // else it has been refused
+  return { code, main: mainOf(program), program };
 }
 
 /**
@@ -45,10 +48,15 @@ export async function compileModule(source: string, { allowed, loader, mapping }
  */
 export function checkImports(source: string, allowed: readonly string[]): void {
   const parsed = parseModule(source);
-  if ("program" in parsed) refuse(importsOf(parsed.program, allowed), []);
+  if ("program" in parsed) checkProgram(parsed.program, allowed);
 }
 
-function refuse(found: readonly Found[], maps: readonly Mapping[]): void {
+export function checkProgram(program: Program, allowed: readonly string[]): void {
+  refuse(importsOf(program, allowed), []);
+}
+
+/** Throws where something is wrong; `maps` lead from where it was found to where its author wrote it. */
+export function refuse(found: readonly Found[], maps: readonly Mapping[]): void {
   if (found.length > 0) throw new Mistakes(found.map((one) => placed(one, maps)));
 }
 

@@ -1,13 +1,19 @@
 /** Vue 3 single-file components: script setup or options, TypeScript, scoped styles. Nothing from other files. */
 import type * as Sfc from "@vue/compiler-sfc";
-import { compileModule } from "./module.ts";
+import { compileModule, refuse } from "./module.ts";
 import { sfc } from "./sfc.ts";
 import { mistake, mistakeAt, Mistakes, type Code, type Task } from "./types.ts";
+import { withRenderFunctions } from "./vue-templates.ts";
 
 const filename = "App.vue";
 const component = "__app";
+const target = `document.getElementById("core-app") ?? document.body`;
 const mount = `import { createApp as __createApp } from "vue";
-__createApp(${component}).mount(document.getElementById("core-app") ?? document.body);
+__createApp(${component}).mount(${target});
+`;
+/** Vue shows nothing of a component that waits in its setup, but inside of a Suspense. */
+const mountAwaited = `import { createApp as __createApp, h as __h, Suspense as __Suspense } from "vue";
+__createApp({ render: () => __h(__Suspense, null, { default: () => __h(${component}) }) }).mount(${target});
 `;
 const noFiles = { fileExists: () => false, readFile: () => undefined, realpath: (path: string) => path };
 
@@ -17,29 +23,29 @@ export async function compileVue({ source, allowed }: Task): Promise<Code> {
   const { script, mapping } = scriptOf(descriptor, id);
   const css = descriptor.styles.map((style) => styleOf(style, id)).join("\n");
   const scoped = descriptor.styles.some((style) => style.scoped);
-  const code = `${script}\n${scoped ? `${component}.__scopeId = "data-v-${id}";\n` : ""}`;
-  const compiled = await compileModule(code, {
+  const compiled = await compileModule(`${script}\n${scoped ? `${component}.__scopeId = "data-v-${id}";\n` : ""}`, {
     ...(isTypeScript(descriptor) && { loader: "ts" }),
     allowed,
     ...mapping,
   });
-  return { code: `${compiled.code}\n${mount}`, css };
+  const waits = /\basync\s+setup\b|\bsetup:\s*async\b/.test(compiled.code);
+  return { code: `${compiled.code}\n${waits ? mountAwaited : mount}`, css };
 }
 
 function parse(source: string): Sfc.SFCDescriptor {
   const { descriptor, errors } = sfc.parse(source, { filename, ignoreEmpty: true });
   const found = errors.map((error) => explain(error, descriptor));
-  const refuse = (block: Sfc.SFCBlock, message: string) =>
+  const report = (block: Sfc.SFCBlock, message: string) =>
     found.push(mistake(block.loc.start.line, block.loc.start.column, message));
   const { template, script, scriptSetup, styles, customBlocks } = descriptor;
-  for (const block of customBlocks) refuse(block, `<${block.type}> blocks are not possible`);
+  for (const block of customBlocks) report(block, `<${block.type}> blocks are not possible`);
   for (const block of [template, script, scriptSetup, ...styles]) {
     if (!block) continue;
-    if (block.src !== undefined) refuse(block, `<${block.type} src> is not possible: an app is one file`);
+    if (block.src !== undefined) report(block, `<${block.type} src> is not possible: an app is one file`);
     const known = block.type === "style" ? ["css", "postcss"] : block.type === "template" ? ["html"] : ["js", "ts"];
     if (block.lang !== undefined && !known.includes(block.lang))
-      refuse(block, `<${block.type} lang="${block.lang}"> is not possible, only ${known.join(", ")}`);
-    if ("module" in block && block.module) refuse(block, "<style module> is not possible: use scoped");
+      report(block, `<${block.type} lang="${block.lang}"> is not possible, only ${known.join(", ")}`);
+    if ("module" in block && block.module) report(block, "<style module> is not possible: use scoped");
   }
   if (!template && !script && !scriptSetup && found.length === 0)
     found.push(mistake(1, 1, "a component needs a <template> or a <script>"));
@@ -51,8 +57,12 @@ function scriptOf(descriptor: Sfc.SFCDescriptor, id: string) {
   const inline = descriptor.scriptSetup !== null;
   const { template } = descriptor;
   const script = descriptor.script || inline ? compiledScript(descriptor, id) : undefined;
-  const start = script?.content ?? `const ${component} = {};`;
   const mapping = script?.map ? { mapping: { mappings: script.map.mappings } } : {};
+  const { code: start, found } = withRenderFunctions(
+    script?.content ?? `const ${component} = {};`,
+    isTypeScript(descriptor) ? ["typescript"] : [],
+  );
+  refuse(found, mapping.mapping ? [mapping.mapping] : []);
   if (inline || !template) return { script: start, mapping };
   const render = compiledTemplate(template, descriptor, id);
   return { script: `${start}\n${render}\n${component}.render = render;`, mapping };

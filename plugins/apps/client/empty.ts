@@ -1,0 +1,24 @@
+/** An app that mounts nothing shows an empty page, and no error says why. */
+
+const pauseMs = 1000;
+
+/** Calls `told` where the page shows nothing now, and `gone` once it does after all. */
+export function watchEmpty(told: () => void, gone: () => void): void {
+  // A page of the author's own has no place that an app is put into.
+  if (document.getElementById("core-app") === null || showsSomething()) return;
+  told();
+  const timer = setInterval(() => {
+    if (!showsSomething()) return;
+    clearInterval(timer);
+    gone();
+  }, pauseMs);
+}
+
+function showsSomething(): boolean {
+  const { body } = document;
+  if (body.innerText.trim() !== "") return true;
+  return [...body.querySelectorAll(":not(#core-app)")].some((element) => {
+    const { width, height } = element.getBoundingClientRect();
+    return width > 0 && height > 0;
+  });
+}

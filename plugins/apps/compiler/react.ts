@@ -1,0 +1,76 @@
+/** React: TypeScript or JavaScript, with JSX. */
+import { compileModule } from "./module.ts";
+import { listIn, nodeIn, nodesOf, type Node, type Program } from "./tree.ts";
+import type { Code, Task } from "./types.ts";
+
+export async function compileReact({ source, allowed }: Task): Promise<Code> {
+  const { code, main, program } = await compileModule(source, { loader: "tsx", allowed });
+  const component = componentOf(program, main);
+  // On the first line of the code: the others keep their numbers.
+  const started = `${missingImports(code, program)}${code}`;
+  return { code: component === undefined ? started : `${started}\n${mount(component)}`, css: "" };
+}
+
+/** What is to be mounted: the default export, else `App`; nothing where the source does that itself. */
+function componentOf(program: Program, main: string | undefined): string | undefined {
+  if (main !== undefined) return program.body.some(mountsAtOnce) ? undefined : main;
+  return program.body.some(declaresApp) && !nodesOf(program).some(isMountName) ? "App" : undefined;
+}
+
+/** Not in a function, which may be there for something else than the app. */
+function mountsAtOnce(statement: object): boolean {
+  return nodesOf(statement, (node) => !/Function|Class|Method/.test(node.type)).some((node) => {
+    const callee = node.type === "CallExpression" ? nodeIn(node["callee"]) : undefined;
+    return isMountName(callee?.type === "MemberExpression" ? nodeIn(callee["property"]) : callee);
+  });
+}
+
+function isMountName(node: Node | undefined): boolean {
+  return node?.["name"] === "createRoot" || node?.["name"] === "hydrateRoot";
+}
+
+function declaresApp(statement: object): boolean {
+  const node = statement as Node; // Babel's
+  if (node.type === "ExportNamedDeclaration") {
+    const declaration = nodeIn(node["declaration"]);
+    return declaration !== undefined && declaresApp(declaration);
+  }
+  const declared = node.type === "VariableDeclaration" ? listIn(node["declarations"]) : [node];
+  return /^(Variable|Function|Class)Declaration$/.test(node.type) && declared.some((one) => isNamed(one, "App"));
+}
+
+/** As pages that load React by a script tag have them. */
+const globals: Readonly<Record<string, string>> = {
+  React: `import React from "react";`,
+  ReactDOM:
+    `import * as __dom from "react-dom"; import * as __domClient from "react-dom/client"; ` +
+    `const ReactDOM = { ...__dom, ...__domClient };`,
+};
+
+function missingImports(code: string, program: Program): string {
+  if (!code.includes("React")) return "";
+  const used = new Set<unknown>();
+  const declared = new Set<string>();
+  for (const node of nodesOf(program)) {
+    if (node.type === "Identifier") used.add(node["name"]);
+    for (const name of Object.keys(globals)) if (isNamed(node, name)) declared.add(name);
+  }
+  const missing = Object.keys(globals).filter((name) => used.has(name) && !declared.has(name));
+  return missing.map((name) => `${globals[name]} `).join("");
+}
+
+/** Whether the node declares the name: an import, a variable, a function, a class. */
+function isNamed(value: unknown, name: string): boolean {
+  const node = nodeIn(value);
+  return nodeIn(node?.["id"] ?? node?.["local"])?.["name"] === name;
+}
+
+/** An element is as good as a component. */
+function mount(main: string): string {
+  return `import { isValidElement as __isElement, createElement as __createElement } from "react";
+import { createRoot as __createRoot } from "react-dom/client";
+__createRoot(document.getElementById("core-app") ?? document.body).render(
+  __isElement(${main}) ? ${main} : __createElement(${main}),
+);
+`;
+}

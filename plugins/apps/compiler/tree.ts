@@ -1,0 +1,43 @@
+/** Babel's tree of a module, as far as looking for something in all of it needs its types. */
+import type { sfc } from "./sfc.ts";
+
+export type Program = ReturnType<typeof sfc.babelParse>["program"];
+
+export interface Node {
+  readonly type: string;
+  readonly loc?: { readonly start: { readonly line: number; readonly column: number } };
+  readonly [key: string]: unknown;
+}
+
+/** Every node below `root`, and itself, without recursion: a tree may be deep. What `enter` says no to is left out. */
+export function* nodesOf(root: object, enter: (node: Node) => boolean = () => true): Generator<Node> {
+  const rest = [root as Node]; // Babel's nodes are such
+  for (let node = rest.pop(); node; node = rest.pop()) {
+    if (!enter(node)) continue;
+    yield node;
+    for (const key in node) {
+      const value = node[key];
+      if (typeof value !== "object" || value === null || key === "loc" || key === "extra") continue;
+      if (!Array.isArray(value)) {
+        if ("type" in value) rest.push(value as Node);
+      } else for (const item of value) if (nodeIn(item)) rest.push(item);
+    }
+  }
+}
+
+export function nodeIn(value: unknown): Node | undefined {
+  return typeof value === "object" && value !== null && "type" in value ? (value as Node) : undefined;
+}
+
+export function listIn(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** The text of a string, in whatever quotes; undefined where it is none or has something in it. */
+export function literalOf(node: Node): string | undefined {
+  if (node.type === "StringLiteral" && typeof node["value"] === "string") return node["value"];
+  const quasi = nodeIn(listIn(node["quasis"])[0])?.["value"];
+  const isPlain = node.type === "TemplateLiteral" && listIn(node["expressions"]).length === 0;
+  if (!isPlain || typeof quasi !== "object" || quasi === null || !("cooked" in quasi)) return undefined;
+  return typeof quasi.cooked === "string" ? quasi.cooked : undefined;
+}
