@@ -18,6 +18,8 @@ const server = await startCorestead(await temporaryFolder());
 const origin = `http://127.0.0.1:${server.port}`;
 const verdicts: Verdict[] = [];
 const tables: string[] = [];
+/** No source is compiled twice. */
+let compiled = 1;
 
 const counter = (n: number) => `<script>
   let count = $state(${n});
@@ -62,40 +64,64 @@ async function compileTimes(): Promise<void> {
     const id = await create(engine, css, source(0));
     const times: number[] = [];
     for (let n = 1; n <= rounds + 20; n++) times.push(await patch(id, source(n)));
-    const sorted = times.slice(20).toSorted((a, b) => a - b); // the first twenty warm it
-    const middle = at(sorted, 0.5);
-    rows.push([`${engine} + ${css}`, number(middle, 2), number(at(sorted, 0.99), 2)]);
+    const warm = sorted(times.slice(20)); // the first twenty warm it
+    const middle = at(warm, 0.5);
+    rows.push([`${engine} + ${css}`, number(middle, 2), number(at(warm, 0.99), 2)]);
     if (most !== undefined) verdicts.push(verdict(`${engine} + ${css}, median`, middle, { most }, "ms"));
   }
   tables.push(table(["warm compile over HTTP (PATCH)", "p50 ms", "p99 ms"], rows));
 }
 
-/** Ten large compiles in a row, and what other requests notice of them: three rounds, idle and busy in turns. */
+/**
+ * Ten large compiles in a row, and what other requests notice of them. The machine itself is half as fast at times, for
+ * ten seconds or so, whatever runs on it: so each queue has its idle time right before and right after it.
+ */
 async function largeSources(): Promise<void> {
   const ids = await Promise.all(Array.from({ length: 10 }, (_, n) => create("svelte", "tailwind", counter(1000 + n))));
   const [first = ""] = ids;
   const single = await patch(first, large(0));
-  await others(5); // warms them
+  await others(5, 4); // warms them
   const last: number[] = [];
-  const ratios: number[] = [];
   const rows: string[][] = [];
-  for (let round = 0; round < 3; round++) {
-    const idle = await others(5);
-    const state = { running: true };
-    const queue = Promise.all(ids.map((id, n) => patch(id, large(10 * round + n + 1))));
-    const ended = queue.finally(() => (state.running = false));
-    const busy: number[] = [];
-    while (state.running) busy.push(...(await others(1)));
-    last.push(Math.max(...(await ended)));
-    busy.sort((a, b) => a - b);
-    ratios.push(at(busy, 0.99) / at(idle, 0.99));
-    for (const [name, times] of [["idle", idle] as const, ["while ten of 200 kB compile", busy] as const])
-      rows.push([name, number(at(times, 0.5), 2), number(at(times, 0.99), 2), `${times.length}`]);
+  const worst: number[] = [];
+  for (const connections of quick ? [4] : [1, 4, 16]) {
+    const times = { idle: [] as number[], busy: [] as number[] };
+    const ratios: number[] = [];
+    for (let round = 0; round < 3; round++) {
+      const idle = await others(2, connections);
+      const state = { running: true };
+      const queue = Promise.all(ids.map((id) => patch(id, large(compiled++))));
+      const ended = queue.finally(() => (state.running = false));
+      const busy: number[] = [];
+      while (state.running) append(busy, await others(0.5, connections));
+      last.push(Math.max(...(await ended)));
+      append(idle, await others(2, connections));
+      ratios.push(at(sorted(busy), 0.99) / at(sorted(idle), 0.99));
+      append(times.idle, idle);
+      append(times.busy, busy);
+    }
+    for (const [name, all] of [
+      ["idle", sorted(times.idle)] as const,
+      ["while they compile", sorted(times.busy)] as const,
+    ])
+      rows.push([`${connections}`, name, number(at(all, 0.5), 2), number(at(all, 0.99), 2), `${all.length}`]);
+    worst.push(median(ratios));
   }
-  tables.push(table(["GET /core/prompts.json, 4 connections", "p50 ms", "p99 ms", "requests"], rows));
+  const title = "GET /core/prompts.json while ten of 200 kB compile";
+  tables.push(table(["connections", title, "p50 ms", "p99 ms", "requests"], rows));
   verdicts.push(verdict("200 kB of svelte", single / 1000, { most: 6 }, "s"));
   verdicts.push(verdict("ten of them, the last", Math.max(...last) / 1000, { most: 60 }, "s"));
-  verdicts.push(verdict("p99 of others to its idle value, median of 3 rounds", median(ratios), { most: 2 }));
+  verdicts.push(
+    verdict("p99 of others to its idle value, the worst of these medians of 3 rounds", Math.max(...worst), { most: 2 }),
+  );
+}
+
+function append(all: number[], further: readonly number[]): void {
+  for (const one of further) all.push(one); // too many for arguments
+}
+
+function sorted(all: readonly number[]): readonly number[] {
+  return all.toSorted((a, b) => a - b);
 }
 
 async function memory(): Promise<void> {
@@ -199,7 +225,7 @@ async function load(path: string, seen: Set<string>): Promise<number> {
 }
 
 /** Latencies of other requests, sorted. */
-async function others(seconds: number): Promise<number[]> {
+async function others(seconds: number, connections: number): Promise<number[]> {
   const head = ["GET /core/prompts.json HTTP/1.1", "host: 127.0.0.1", `authorization: Bearer ${adminToken}`];
   const exchange: Exchange = {
     request: `${head.join("\r\n")}\r\n\r\n`,
@@ -207,7 +233,7 @@ async function others(seconds: number): Promise<number[]> {
     contains: "[",
     verify: (text) => Array.isArray(JSON.parse(text)),
   };
-  const loop = { port: server.port, connections: 4, seconds, maxRequests: 200_000, next: () => exchange };
+  const loop = { port: server.port, connections, seconds, maxRequests: 200_000, next: () => exchange };
   return [...(await runLoop(loop)).latencies];
 }
 
@@ -240,8 +266,8 @@ async function send(method: string, path: string, app: object): Promise<string> 
   return text;
 }
 
-function at(sorted: readonly number[], share: number): number {
-  return sorted[Math.floor((sorted.length - 1) * share)] ?? NaN;
+function at(all: readonly number[], share: number): number {
+  return all[Math.floor((all.length - 1) * share)] ?? NaN;
 }
 
 /** Megabytes. */
