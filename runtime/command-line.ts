@@ -4,15 +4,15 @@ import type { Arguments } from "./arguments.ts";
 import { runChild } from "./child-main.ts";
 import { checkCommand, runCommand, usage, versionText } from "./commands.ts";
 import { checkSettings, readConfig } from "./config.ts";
-import type { Database } from "./database.ts";
+import type { Begun } from "./database.ts";
 import { loadExternalPlugins } from "./external.ts";
 import { createLog } from "./log.ts";
 import { serve, serveWorker, type Setup } from "./run.ts";
 import { ConfigError } from "./settings.ts";
 
 interface Given extends Arguments {
-  /** Where it is to serve: the database that is starting already. */
-  readonly database: Promise<Database> | undefined;
+  /** Where it is to serve: what is starting already. */
+  readonly begun: Begun | undefined;
 }
 
 /** Does what it says and sets the exit code; what goes wrong is one line on standard error. */
@@ -26,7 +26,7 @@ export async function runCommandLine(given: Given): Promise<void> {
   }
 }
 
-async function run({ words, options, database }: Given): Promise<number> {
+async function run({ words, options, begun }: Given): Promise<number> {
   const command = words[0] ?? "serve";
   if (command === "help" || "help" in options) {
     process.stdout.write(`${usage(builtIn)}\n`);
@@ -40,11 +40,11 @@ async function run({ words, options, database }: Given): Promise<number> {
   if (command === "child")
     return runChild([...builtIn, ...(await loadExternalPlugins(process.env["PLUGINS_DIR"] ?? ""))], words[1], words[2]);
   const setup = await readSetup().catch(async (error: unknown) => {
-    await database?.then(({ stop }) => stop()).catch(() => {});
+    await begun?.database.then(({ stop }) => stop()).catch(() => {});
     throw error;
   });
   // A timer that a plugin forgot must not keep the process when all is stopped.
-  if (command === "serve") process.exit(await serve(setup, database));
+  if (command === "serve") process.exit(await serve(setup, begun));
   if (command === "worker") process.exit(await serveWorker(setup));
   checkCommand(words, setup.plugins);
   return runCommand(setup, words, options);

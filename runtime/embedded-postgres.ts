@@ -37,6 +37,8 @@ export interface EmbeddedPostgresOptions {
   log: Log;
   /** Memory for pages; left out = what postgresql.conf says. */
   cacheMegabytes?: number;
+  /** Called when initdb or the server has been started: from then on there is only waiting. */
+  onWait?: () => void;
   /** Called when the server died by itself and runs again. */
   onRestart?: () => void;
 }
@@ -64,11 +66,12 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     await clearLeftovers(dataDir, cluster);
     const programs = postgresHome(dataDir, (program) => mayRun(program, runAs));
     // A cluster that is only unpacked does not wait for the programs.
-    const [home] = await Promise.all([programs, seedCluster(programs, cluster, runAs)]);
+    const [home] = await Promise.all([programs, seedCluster(programs, cluster, runAs, options.onWait)]);
     socketDir = await socketFolder(dataDir, runAs);
     const logFile = join(dataDir, "postgres.log");
+    const onWait = options.onWait && { onWait: options.onWait };
     const target = { socketDir, port, database, user };
-    const { place, first } = await launchWithCache({ home, cluster, socketDir, logFile, runAs }, options);
+    const { place, first } = await launchWithCache({ home, cluster, socketDir, logFile, runAs, ...onWait }, options);
     await ensureDatabase(target).catch(async (error: unknown) => {
       await first.end();
       throw error;
@@ -93,6 +96,7 @@ interface Place {
   logFile: string;
   runAs: RunAs;
   cacheMegabytes?: number;
+  onWait?: () => void;
 }
 
 /** One run of the server process. */
@@ -131,7 +135,7 @@ const guarded = `exec 3<&0 </dev/null
 ) >/dev/null 2>&1 & )
 exec "$@" 3<&-`;
 
-async function launch({ home, cluster, socketDir, logFile, runAs, cacheMegabytes }: Place): Promise<Run> {
+async function launch({ home, cluster, socketDir, logFile, runAs, cacheMegabytes, onWait }: Place): Promise<Run> {
   const settings = ["listen_addresses=", `unix_socket_directories=${quoteList(socketDir)}`, `port=${port}`];
   settings.push(
     "unix_socket_permissions=0700",
@@ -156,6 +160,7 @@ async function launch({ home, cluster, socketDir, logFile, runAs, cacheMegabytes
     ...identity,
   });
   closeSync(log);
+  onWait?.();
   const exited = child.exited.then(async (code) => {
     // The guard must not send a signal to whoever has this number by then.
     void child.stdin.write("ended\n");

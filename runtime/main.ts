@@ -1,6 +1,5 @@
 /** The program: `bun runtime/main.ts [command]`, or the executable. What it does stands in command-line.ts. */
 import { parseArguments } from "./arguments.ts";
-import { beginDatabase } from "./database.ts";
 import { allowManyRequests } from "./request-limit.ts";
 import { runUnpack } from "./unpack.ts";
 
@@ -11,6 +10,6 @@ if (command === "unpack") process.exit(await runUnpack(rest));
 const serves = command === "serve" && !("help" in options) && !("version" in options);
 // Before anything else: it begins the program anew.
 if (serves) await allowManyRequests();
-const database = serves ? beginDatabase(process.env) : undefined;
+const begun = serves ? await (await import("./database.ts")).beginDatabase(process.env) : undefined;
 const { runCommandLine } = await import("./command-line.ts");
-await runCommandLine({ words, options, database });
+await runCommandLine({ words, options, begun });

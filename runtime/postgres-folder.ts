@@ -187,7 +187,12 @@ function isAlive(pid: number): boolean {
 }
 
 /** Makes the cluster where there is none, from the archive in the binary or by initdb. */
-export async function seedCluster(home: Promise<string>, cluster: string, runAs: RunAs): Promise<void> {
+export async function seedCluster(
+  home: Promise<string>,
+  cluster: string,
+  runAs: RunAs,
+  onWait?: () => void,
+): Promise<void> {
   if (await exists(cluster)) {
     const version = (await readFile(join(cluster, "PG_VERSION"), "utf8")).trim();
     if (version === postgresMajor) return;
@@ -198,19 +203,21 @@ export async function seedCluster(home: Promise<string>, cluster: string, runAs:
   await once(cluster, async (folder) => {
     const archive = bundledCluster();
     if (archive) await unpack(archive, folder);
-    else await initdb(await home, folder, runAs);
+    else await initdb(await home, folder, runAs, onWait);
     await chmod(folder, 0o700);
     await giveTo(folder, runAs);
   });
 }
 
-async function initdb(home: string, folder: string, runAs: RunAs): Promise<void> {
+async function initdb(home: string, folder: string, runAs: RunAs, onWait?: () => void): Promise<void> {
   const initAs = runAs.uid === undefined ? {} : { ...runAs, uid: nobodyId, gid: nobodyId };
   await giveTo(folder, initAs);
   const options = ["--username=corestead", "--auth=trust", "--encoding=UTF8", "--locale-provider=builtin"];
   // `once` syncs what is made here.
   options.push("--locale=C.UTF-8", "--no-instructions", "--no-sync", `--pgdata=${folder}`, ...clusterSettings);
-  const { code, output } = await run([join(home, "bin/initdb"), ...options], initAs).catch((error: Error) => {
+  const made = run([join(home, "bin/initdb"), ...options], initAs); // starts it before it waits
+  onWait?.();
+  const { code, output } = await made.catch((error: Error) => {
     throw noPostgresHere(error.message);
   });
   if (code === 126 || code === 127) throw noPostgresHere(output);

@@ -1,7 +1,7 @@
 /** Runs the server: alone, or as a supervisor of WORKERS processes on one port. */
 import { boot, type App } from "./boot.ts";
 import type { Config } from "./config.ts";
-import { openDatabase, type Database } from "./database.ts";
+import { openDatabase, type Begun, type Database } from "./database.ts";
 import type { DatabaseTarget } from "./db.ts";
 import type { Log } from "./log.ts";
 import { ownProgram } from "./own-program.ts";
@@ -10,6 +10,7 @@ import { manyRequests } from "./request-limit.ts";
 import { listenOn } from "./serve.ts";
 import { createLimitServer, localLimits, supervisedLimits, type Limits } from "./shared-limits.ts";
 import type { Environment } from "./settings.ts";
+import { stopSignal } from "./stop-signal.ts";
 
 const stopsWithinMs = 9_000;
 
@@ -21,9 +22,9 @@ export interface Setup {
 }
 
 /** `corestead serve`: until SIGTERM or SIGINT. Answers with the exit code. */
-export async function serve(setup: Setup, opened: Promise<Database> = openDatabase(setup)): Promise<number> {
-  const stopped = stopSignal();
-  const database = await opened;
+export async function serve(setup: Setup, begun?: Begun): Promise<number> {
+  const stopped = begun?.stopped ?? stopSignal();
+  const database = await (begun?.database ?? openDatabase(setup));
   if (setup.config.workers > 1) return supervise(setup, database, stopped);
   const solo = !setup.config.databaseUrl;
   const app = await startApp(setup, database.target, solo, localLimits).catch(async (error: unknown) => {
@@ -136,13 +137,6 @@ async function reservePort({ host, port }: Config): Promise<number> {
       await Bun.sleep(100);
     }
   }
-}
-
-function stopSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    process.once("SIGTERM", () => resolve());
-    process.once("SIGINT", () => resolve());
-  });
 }
 
 function say(line: string): void {
