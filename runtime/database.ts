@@ -34,8 +34,9 @@ export async function openDatabase({ config, log, onWait }: Opening): Promise<Da
 
 /**
  * The same before the rest of the program is read: that and PostgreSQL are what a start waits for, and each keeps one
- * processor busy. Resolves when PostgreSQL is at work, because nothing else is done while a program is read. Undefined where the settings are wrong, which who reads all of them says, and where there are plugins
- * whose settings nobody knows yet.
+ * processor busy. Resolves when PostgreSQL is at work, because nothing else is done while a program is read. Undefined
+ * where the settings are wrong, which who reads all of them says, and where there are plugins whose settings nobody
+ * knows yet.
  */
 export async function beginDatabase(env: Environment): Promise<Begun | undefined> {
   try {

@@ -173,7 +173,7 @@ async function packPrograms(native: string, archive: string, level: number): Pro
   }
 }
 
-/** What initdb and `create database` would make on every first start. */
+/** What initdb would make, with our database in it, on every first start. */
 async function packCluster(archive: string, level: number): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), "corestead-cluster-"));
   try {
