@@ -9,9 +9,10 @@
  *       await events.emit(recordCreated, record, tx);
  *     });
  */
+import { type HandleOptions, type JobInfo } from "./job.ts";
 import { causationOf, withCausation } from "./causation.ts";
 import { afterCommit, type Tx } from "./db.ts";
-import type { HandleOptions, JobInfo, Queue } from "./jobs.ts";
+import type { Queue } from "./jobs.ts";
 import type { Log } from "./log.ts";
 import { job, type EventRef } from "./references.ts";
 

@@ -2,8 +2,9 @@
  * Runs claimed jobs in this process. One claim is under way at a time and asks for all names that may have due jobs, so
  * the busier it is the larger its batches; what finished meanwhile is written in one statement likewise.
  */
+import { type HandleOptions, type JobInfo, type Run } from "./job.ts";
 import { withCausation } from "./causation.ts";
-import type { HandleOptions, JobInfo } from "./jobs.ts";
+
 import type { Claim, ClaimedJob, JobStore, OrderKey } from "./job-store.ts";
 import { createSettler } from "./job-settler.ts";
 import { createTimers, untilTrue } from "./job-timers.ts";
@@ -47,15 +48,6 @@ interface Lane {
   since: Date;
   /** The earliest time that somebody asked to look from while the last claim was under way. */
   asked: Date;
-}
-
-/** A job that runs, or whose end is not written yet. */
-export interface Run {
-  readonly job: ClaimedJob;
-  readonly leaseSeconds: number;
-  readonly controller: AbortController;
-  extendedAt: number;
-  finished: boolean;
 }
 
 const claimBatch = 100;

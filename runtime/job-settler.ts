@@ -1,5 +1,6 @@
 /** Writes how jobs ended, whatever collected while the last statement was under way in one; tries until it is written. */
-import type { Run } from "./job-runner.ts";
+
+import { type Run } from "./job.ts";
 import type { Finish, JobStore, OrderKey, Retry } from "./job-store.ts";
 import type { Log } from "./log.ts";
 

@@ -1,7 +1,8 @@
+import { type JobInfo } from "./job.ts";
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { startProcess, startTestDatabase, until, type TestDatabase } from "../tests/job-fixtures.ts";
 import { transaction } from "./db.ts";
-import type { JobInfo } from "./jobs.ts";
+
 import { job } from "./references.ts";
 
 let database: TestDatabase;

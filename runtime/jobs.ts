@@ -6,6 +6,7 @@
  *     queue.handle(reindex, async ({ dbId }, { signal }) => { … });
  *     await queue.enqueue(reindex, { dbId: 7 }, { tx, key: "7" });
  */
+import { type HandleOptions, type JobInfo } from "./job.ts";
 import type { Broadcast } from "./broadcast.ts";
 import { currentCausation } from "./causation.ts";
 import { afterCommit, type Sql, type Tx } from "./db.ts";
@@ -31,27 +32,6 @@ export interface EnqueueOptions {
 export interface EnqueueManyOptions<T> extends Omit<EnqueueOptions, "key" | "orderKey"> {
   readonly key?: (payload: T) => string | undefined;
   readonly orderKey?: (payload: T) => string | undefined;
-}
-
-/** What a handler learns about its job. */
-export interface JobInfo {
-  readonly id: number;
-  /** 1 for the first run. */
-  readonly attempt: number;
-  /** Aborted when the job is cancelled, its lease was lost or the process stops. */
-  readonly signal: AbortSignal;
-  readonly accountId: number | undefined;
-}
-
-export interface HandleOptions {
-  /** Runs at once in this process; 20 when left out. */
-  readonly concurrency?: number;
-  /** Seconds until the next attempt after this one failed; undefined gives up. */
-  readonly retry?: (attempt: number, error: unknown) => number | undefined;
-  /** 10 when left out; `enqueue` may say otherwise for one job. */
-  readonly maxAttempts?: number;
-  /** A process that was silent for so long has lost the job; 30 when left out. */
-  readonly leaseSeconds?: number;
 }
 
 export interface QueueStats extends Counters {

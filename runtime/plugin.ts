@@ -2,6 +2,7 @@
  * What a plugin is: facts as plain data (listed, migrated and documented without starting anything), and `setup`, where
  * its behaviour hangs off one context. See the README's "Write a plugin".
  */
+import { type HandleOptions, type JobInfo } from "./job.ts";
 import type { HostDoor } from "./door.ts";
 import type { Identify, Privilege } from "./auth.ts";
 import type { Broadcast } from "./broadcast.ts";
@@ -9,7 +10,7 @@ import type { Cache } from "./cache.ts";
 import type { Child, ChildOptions } from "./child.ts";
 import type { Sql, Tx } from "./db.ts";
 import type { EmitOptions } from "./events.ts";
-import type { EnqueueOptions, HandleOptions, JobInfo } from "./jobs.ts";
+import type { EnqueueOptions } from "./jobs.ts";
 import type { Liquid } from "./liquid.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";

@@ -4,9 +4,10 @@
  *
  *     schedules.register({ id: "jsondb.purge", cron: "0 3 * * *", run: async (dueAt) => { … } });
  */
+import { type HandleOptions } from "./job.ts";
 import { Cron } from "croner";
 import { transaction, type Sql } from "./db.ts";
-import type { HandleOptions, Queue } from "./jobs.ts";
+import type { Queue } from "./jobs.ts";
 import type { Log } from "./log.ts";
 import { job } from "./references.ts";
 

@@ -137,7 +137,39 @@ const rules: readonly Rule[] = [
   },
 ];
 
+/** Names of files that import each other in a ring, or undefined. An import of a type counts. */
+function circleIn(files: readonly Pick<Source, "path" | "imports">[]): string[] | undefined {
+  const known = new Map(files.map(({ path, imports }) => [path, imports]));
+  const done = new Set<string>();
+  const visit = (path: string, way: readonly string[]): string[] | undefined => {
+    if (way.includes(path)) return [...way.slice(way.indexOf(path)), path];
+    if (done.has(path)) return undefined;
+    for (const next of known.get(path) ?? []) {
+      const circle = visit(next, [...way, path]);
+      if (circle) return circle;
+    }
+    done.add(path);
+    return undefined;
+  };
+  for (const path of known.keys()) {
+    const circle = visit(path, []);
+    if (circle) return circle;
+  }
+  return undefined;
+}
+
 describe("the structure", () => {
+  test("no files import each other in a circle, not even for a type", () => {
+    const ring = [
+      ["plugins/a/b.ts", `import { c } from "./c.ts"; c();`],
+      ["plugins/a/c.ts", `import { d } from "./d.ts"; d();`],
+      ["plugins/a/d.ts", `import type { B } from "./b.ts";`],
+    ].map(([path = "", text = ""]) => sourceOf(path, text));
+    expect(circleIn(ring)).toEqual(["plugins/a/b.ts", "plugins/a/c.ts", "plugins/a/d.ts", "plugins/a/b.ts"]);
+    expect(circleIn(ring.slice(0, 2))).toBeUndefined();
+    expect(circleIn(sources)).toBeUndefined();
+  });
+
   test("there are sources to look at", () => {
     for (const folder of ["runtime/", "plugins/", "sites/"])
       expect(sources.filter(({ path }) => path.startsWith(folder)).length).toBeGreaterThan(2);

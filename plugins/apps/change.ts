@@ -1,6 +1,7 @@
 /** What a request changes about an app, checked and applied. SPEC 2.3, CONTRACT 10. Pure. */
+import { type AppEngine, type CssEngine } from "./engines.ts";
 import { invalid, isUuid, mistakes } from "platform";
-import type { AppEngine, CssEngine } from "./compile.ts";
+
 import { isModule, isView, modules } from "./places.ts";
 import type { Action, Json, Saved } from "./store.ts";
 import { cleanUrlCode } from "./url-code.ts";

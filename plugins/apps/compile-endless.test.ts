@@ -1,9 +1,10 @@
 /** Sources that would take a compiler for ever, or all memory; and large ones that must not. */
+import { type AppEngine, type CssEngine } from "./engines.ts";
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { createChild } from "../../runtime/child.ts";
 import { createLog } from "../../runtime/log.ts";
 import { makeRuntimes } from "../../scripts/runtimes.ts";
-import { createCompiler, type AppEngine, type Compiler, type CssEngine } from "./compile.ts";
+import { createCompiler, type Compiler } from "./compile.ts";
 import { loadRuntimes } from "./runtimes.ts";
 
 setDefaultTimeout(120_000);

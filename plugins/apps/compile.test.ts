@@ -1,9 +1,10 @@
 /** What compiles, what is refused and where, in the real guarded process. */
+import { type AppEngine, type CssEngine } from "./engines.ts";
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { createChild } from "../../runtime/child.ts";
 import { createLog } from "../../runtime/log.ts";
 import { makeRuntimes } from "../../scripts/runtimes.ts";
-import { createCompiler, type AppEngine, type Compiled, type Compiler, type CssEngine } from "./compile.ts";
+import { createCompiler, type Compiled, type Compiler } from "./compile.ts";
 import { loadRuntimes } from "./runtimes.ts";
 
 setDefaultTimeout(60_000);

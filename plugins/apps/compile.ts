@@ -1,13 +1,8 @@
 /** Compiles the source of an app in the guarded child process. DESIGN 5. */
+import { type AppEngine, type CssEngine } from "./engines.ts";
 import { ChildFault, sha256, unavailable, type BaseContext } from "platform";
 import type { AppRuntimes } from "./runtimes.ts";
 import type { Task } from "./compiler/types.ts";
-
-export const appEngines = ["svelte", "vue", "react", "js", "html", "kaboom", "phaser"] as const;
-export type AppEngine = (typeof appEngines)[number];
-
-export const cssEngines = ["tailwind_all", "tailwind", "none"] as const;
-export type CssEngine = (typeof cssEngines)[number];
 
 export interface Source {
   readonly appEngine: AppEngine;

@@ -1,6 +1,6 @@
 /** What an app's page may do in the browser: its Content-Security-Policy. CONTRACT 10, DESIGN 5. */
+import { type AppEngine } from "./engines.ts";
 import { sha256 } from "platform";
-import type { AppEngine } from "./compile.ts";
 
 /** No `allow-same-origin`: the page's origin is opaque, and neither the viewer's session nor another app is in reach. */
 const sandbox = "sandbox allow-scripts allow-forms allow-popups allow-modals allow-downloads";

@@ -1,6 +1,7 @@
 /** All SQL about previews. */
+import { type AppEngine, type CssEngine } from "./engines.ts";
 import type { Sql, Tx } from "platform";
-import type { AppEngine, CssEngine } from "./compile.ts";
+
 import type { Json } from "./store.ts";
 
 export interface PreviewRow {

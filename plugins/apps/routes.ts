@@ -1,7 +1,8 @@
+import { appEngines, cssEngines } from "./engines.ts";
 import { created, etag, expectedVersion, field, flagOf, list, noContent, ok, pageOf, route, Type } from "platform";
 import { wildcardPattern, type Route } from "platform";
 import { limits } from "./change.ts";
-import { appEngines, cssEngines } from "./compile.ts";
+
 import { editable, edited } from "./edit.ts";
 import { toApi, type Action, type AppFilter, type AppRow, type AppStore, type Json } from "./store.ts";
 import { authorOf, type SeenVersion, type Writing } from "./write.ts";

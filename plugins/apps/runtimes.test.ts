@@ -1,7 +1,8 @@
+import { appEngines } from "./engines.ts";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../../tests/harness.ts";
 import { makeRuntimes } from "../../scripts/runtimes.ts";
-import { appEngines } from "./compile.ts";
+
 import { loadRuntimes, type AppRuntimes } from "./runtimes.ts";
 
 let app: TestApp;

@@ -1,6 +1,6 @@
 /** The browser runtimes of the engines, bundled once by scripts/runtimes.ts. DESIGN 5. */
+import { type AppEngine } from "./engines.ts";
 import { generatedFile } from "platform";
-import type { AppEngine } from "./compile.ts";
 
 export interface AppRuntimes {
   /** Changes with every version of a runtime or of the browser SDK. */

@@ -1,6 +1,7 @@
 /** All SQL about apps themselves and their versions. */
+import { type AppEngine, type CssEngine } from "./engines.ts";
 import { isUuid, type Fragment, type Page, type Sql, type Tx } from "platform";
-import type { AppEngine, Compiled, CssEngine } from "./compile.ts";
+import type { Compiled } from "./compile.ts";
 
 /** An element of `actions`, as it was given. SPEC 2.3. */
 export interface Action {

@@ -1,8 +1,16 @@
 /** SQL of the reading side: articles in lists, and those that one address means. */
+import {
+  type ArticleData,
+  type ArticlesOf,
+  type Batch,
+  type Categories,
+  type Counted,
+  type ListedArticle,
+  type SiteData,
+} from "./render/data.ts";
 import type { Sql } from "platform";
 import type { Fragment } from "./ref-store.ts";
 import type { ArticlesQuery, SortKey } from "./render/articles-block.ts";
-import type { ArticleData, ArticlesOf, Batch, Categories, Counted, ListedArticle, SiteData } from "./render-store.ts";
 
 export const nothing: Counted = { count: 0, longest: 0 };
 const maxArticlesAtOnce = 200;

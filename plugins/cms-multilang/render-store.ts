@@ -1,92 +1,20 @@
 /** All SQL of the reading side: what a request for a page needs, in as few queries as can be. */
+import {
+  type CategoryData,
+  type HostData,
+  type LayoutData,
+  type PageData,
+  type ParagraphData,
+  type SiteData,
+  type SiteFound,
+} from "./render/data.ts";
 import type { Sql } from "platform";
 import { articleQueries, nextPublicationOf } from "./article-list-store.ts";
 import { errorKinds, type ErrorKind } from "./error-pages.ts";
 import type { Locale } from "./locales.ts";
 import type { Fragment } from "./ref-store.ts";
-import type { Domain } from "./render/addresses.ts";
-import type { Inherited } from "./render/inherit.ts";
 import type { Variant } from "./render/variant.ts";
-import type { ArticleRow, CategoryRow, LayoutRow, PageRow, ParagraphRow, SiteRow } from "./rows.ts";
 import { sitemapQueries } from "./sitemap-store.ts";
-
-export type SiteData = Pick<
-  SiteRow,
-  "id" | "accountId" | "code" | "name" | "locale" | "multilang" | "fields" | "active"
->;
-
-/** A page with its master's values, where it has one. */
-export type PageData = Pick<
-  PageRow,
-  | "id"
-  | "siteId"
-  | "code"
-  | "name"
-  | "path"
-  | "locale"
-  | "kind"
-  | "layoutId"
-  | "content"
-  | "fields"
-  | "htmlTitle"
-  | "htmlDescription"
-  | "htmlKeywords"
-  | "basedOnPageId"
-  | "position"
-  | "cacheSeconds"
-  | "createdAt"
-  | "updatedAt"
-> & { readonly master: Inherited | null };
-
-export type LayoutData = Pick<LayoutRow, "id" | "code" | "name" | "content" | "fields">;
-export type ParagraphData = Pick<ParagraphRow, "id" | "pageId" | "code" | "name" | "content" | "fields" | "position">;
-export type CategoryData = Pick<CategoryRow, "id" | "code" | "name" | "path">;
-export type ArticleData = Omit<ArticleRow, "accountId" | "version" | "createdById" | "updatedById"> & {
-  /** Main and additional ones. */
-  readonly categoryIds: readonly number[];
-};
-
-export interface HostData {
-  readonly domainId: number;
-  readonly name: string;
-  readonly accountId: number;
-  readonly siteId: number;
-}
-
-export interface SiteFound {
-  readonly site: SiteData;
-  readonly domains: Domain[];
-  /** When the next article is to appear. */
-  readonly nextPublication: Date | null;
-}
-
-/** Of which articles. */
-export interface ArticlesOf {
-  readonly site: Pick<SiteData, "id" | "accountId">;
-  /** Null = of all. */
-  readonly locale: Locale | null;
-  /** Also what is inactive or not yet published. */
-  readonly drafts: boolean;
-}
-
-/** Ids of categories; null = any article. */
-export type Categories = readonly number[] | null;
-
-/** Where a part of a long list begins, and how long it is. */
-export interface Batch {
-  readonly after: { readonly position: number; readonly id: number } | null;
-  readonly skip: number;
-  readonly limit: number;
-}
-
-export interface Counted {
-  readonly count: number;
-  /** Characters of the longest path, encoded. */
-  readonly longest: number;
-}
-
-export type ListedPage = Variant & Pick<PageRow, "position" | "updatedAt">;
-export type ListedArticle = Pick<ArticleRow, "id" | "path" | "locale" | "updatedAt">;
 
 const maxVariants = 64;
 const maxPagesAtOnce = 200;

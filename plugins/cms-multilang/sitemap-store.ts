@@ -1,13 +1,21 @@
 /** SQL of the sitemap: a domain's pages, part by part. SPEC A.6. */
+import {
+  type Batch,
+  type Counted,
+  type ListedPage,
+  type Outside,
+  type PageData,
+  type SiteData,
+  type Source,
+} from "./render/data.ts";
 import type { Sql } from "platform";
 import { encodedChars, nothing } from "./article-list-store.ts";
 import { errorKinds } from "./error-pages.ts";
 import { locales, type Locale } from "./locales.ts";
-import type { Outside, Source } from "./render/blocks.ts";
+
 import type { Related } from "./render/groups.ts";
 import { rootOf, type Variant } from "./render/variant.ts";
 import type { Fragment } from "./ref-store.ts";
-import type { Batch, Counted, ListedPage, PageData, SiteData } from "./render-store.ts";
 
 export function sitemapQueries(sql: Sql, { pageColumns, fromPages }: Record<"pageColumns" | "fromPages", Fragment>) {
   const eligible = (alias: Fragment, locale: Locale | null) => sql`

@@ -24,6 +24,13 @@ export interface WholeProcess extends ProcessRow {
   readonly further: readonly (readonly StepRecord[])[] | null;
 }
 
+export interface Started {
+  readonly process: ProcessRow;
+  readonly steps: readonly StepRecord[];
+  /** Where it stands; null where it has ended for good. */
+  readonly cursor: Cursor | null;
+}
+
 /** What is needed to go on with one. */
 export interface HeldProcess extends ProcessRow {
   readonly cursor: Cursor;

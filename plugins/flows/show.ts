@@ -1,7 +1,8 @@
 /** A flow process as the API shows it. CONTRACT 9. Pure. */
+import { type Started } from "./process-store.ts";
 import type { ActionState } from "./api.ts";
 import type { ProcessRow, WholeProcess } from "./process-store.ts";
-import type { Started } from "./start.ts";
+
 import { previewOf } from "./journal.ts";
 import type { Cursor, Frame, StepRecord } from "./state.ts";
 

@@ -1,4 +1,5 @@
 /** Starts a flow: what has no effect is run at once; where that is all, the process is one statement, and finished. */
+import { type Started } from "./process-store.ts";
 import { failpoint, uuidv7, type Tx } from "platform";
 import type { StartFlow } from "./api.ts";
 import { createBatch } from "./batch.ts";
@@ -8,14 +9,7 @@ import type { End } from "./host.ts";
 import { createHost } from "./live-host.ts";
 import { driveProcess, kindsOf, processStarted, type CurrentFlow, type Needed, type Told } from "./needed.ts";
 import type { NewProcess, ProcessRow } from "./process-store.ts";
-import { memoryText, newState, type Cursor, type Memory, type StepRecord } from "./state.ts";
-
-export interface Started {
-  readonly process: ProcessRow;
-  readonly steps: readonly StepRecord[];
-  /** Where it stands; null where it has ended for good. */
-  readonly cursor: Cursor | null;
-}
+import { memoryText, newState, type Memory } from "./state.ts";
 
 interface Prepared extends Started {
   readonly written: NewProcess;

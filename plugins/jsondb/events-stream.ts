@@ -4,11 +4,26 @@
  */
 import type { ChangePage, ChangeStore } from "./change-store.ts";
 import type { Database } from "./database.ts";
-import type { Follow } from "./events.ts";
+
 import { pageSize, toldOf, type Feed, type Listener, type Told } from "./events-feed.ts";
 import { createOutbox, type Outbox } from "./events-outbox.ts";
 import { eventId, positionOf } from "./events-position.ts";
 import type { Print } from "./events-print.ts";
+
+export interface Follow {
+  /** Whose follower it is: a token, or the address of a visitor. */
+  readonly owner: string;
+  readonly isPublic: boolean;
+  readonly print: Print;
+  /** The version of the database that `print` was made for; the stream ends with it. Undefined: it fits every one. */
+  readonly version?: number;
+  /** The id of the last event that the client has. */
+  readonly lastEventId: string | undefined;
+  /** Whether the client may still see the database; asked at every heartbeat. */
+  readonly isAllowed: () => Promise<boolean>;
+  /** Aborted when the client is gone. */
+  readonly signal: AbortSignal;
+}
 
 interface Needed {
   readonly db: Database;

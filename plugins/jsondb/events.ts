@@ -1,27 +1,12 @@
 /** Live changes: who follows which database in this process, and what each of them is sent. */
+import { type Follow } from "./events-stream.ts";
 import { tooMany, unavailable, uuidv7, type BaseContext } from "platform";
 import type { ChangeStore } from "./change-store.ts";
 import type { Changes } from "./changes.ts";
 import type { Database } from "./database.ts";
 import { openFeed, type Feed } from "./events-feed.ts";
-import type { Print } from "./events-print.ts";
 import { streamTo } from "./events-stream.ts";
 import type { Databases } from "./store.ts";
-
-export interface Follow {
-  /** Whose follower it is: a token, or the address of a visitor. */
-  readonly owner: string;
-  readonly isPublic: boolean;
-  readonly print: Print;
-  /** The version of the database that `print` was made for; the stream ends with it. Undefined: it fits every one. */
-  readonly version?: number;
-  /** The id of the last event that the client has. */
-  readonly lastEventId: string | undefined;
-  /** Whether the client may still see the database; asked at every heartbeat. */
-  readonly isAllowed: () => Promise<boolean>;
-  /** Aborted when the client is gone. */
-  readonly signal: AbortSignal;
-}
 
 export interface FollowLimits {
   readonly followers: number;

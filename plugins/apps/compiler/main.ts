@@ -1,6 +1,7 @@
 /** The function of the compiler process (DESIGN 5). It reads no file and calls nobody: what it needs, the task has. */
+import { type AppEngine } from "../engines.ts";
 import { Mistakes, type Code, type Task } from "./types.ts";
-import type { AppEngine, CompileResult } from "../compile.ts";
+import type { CompileResult } from "../compile.ts";
 
 type Engine = (task: Task) => Promise<Code>;
 

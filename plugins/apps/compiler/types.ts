@@ -1,5 +1,4 @@
 /** What passes between the server (compile.ts) and its compiler process (main.ts). */
-import type { AppEngine, CssEngine } from "../compile.ts";
 
 export interface Task {
   readonly appEngine: AppEngine;
@@ -37,3 +36,4 @@ export function mistakeAt(source: string, offset: number, message: string): stri
   const lines = before.split(/\r\n|\r|\n/);
   return mistake(lines.length, (lines.at(-1)?.length ?? 0) + 1, message);
 }
+import { type AppEngine, type CssEngine } from "../engines.ts";

@@ -1,4 +1,5 @@
 /** What the `{% articles %}` blocks of a page print, fetched before it is rendered. SPEC A.7, CONTRACT 11. */
+import { type Pagination } from "./pagination.ts";
 import type { Locale } from "../locales.ts";
 import type { RenderStore } from "../render-store.ts";
 import { joined } from "./alternates.ts";
@@ -8,17 +9,6 @@ import type { ComposeInput } from "./system-values.ts";
 import type { BlockResult } from "./tags.ts";
 import { printedBlocks, type Templates } from "./templates.ts";
 import { addressesOf, articleValues } from "./variables.ts";
-
-/** Which part of a paginated list is shown. */
-export interface Pagination {
-  /** From 1 to `pages`. */
-  readonly page: number;
-  readonly pages: number;
-  /** Articles on all of them. */
-  readonly total: number;
-  /** The path that all of them stand at. */
-  readonly path: string;
-}
 
 export interface ArticleLists {
   readonly results: ReadonlyMap<ArticlesQuery, BlockResult>;

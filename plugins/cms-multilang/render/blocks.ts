@@ -1,5 +1,6 @@
 /** The `{% articles %}` blocks that a page prints, wherever they stand: by them is found what stands below it. CONTRACT 11. */
-import type { PageData } from "../render-store.ts";
+
+import { type Outside, type PageData, type Source } from "./data.ts";
 import type { ArticlesQuery } from "./articles-block.ts";
 import type { SiteState } from "./cache.ts";
 import type { SiteEngine } from "./engine.ts";
@@ -39,22 +40,6 @@ export function createBlocks(engine: SiteEngine, templatesOf: ReadTemplates): Re
 /** Those of a template alone; none where it cannot be read. */
 export function contentBlocks(engine: SiteEngine, content: string): readonly ArticlesQuery[] {
   return engine.syntaxError(content) ? [] : engine.parse(content).blocks;
-}
-
-/** A layout, or a paragraph of a page or of none. */
-export interface Source {
-  readonly kind: "layout" | "paragraph";
-  readonly id: number;
-  readonly pageId: number | null;
-  readonly code: string;
-  readonly content: string;
-}
-
-/** What shows articles outside the content of pages: layouts, pages that own such a paragraph, codes of paragraphs. */
-export interface Outside {
-  readonly layoutIds: readonly number[];
-  readonly pageIds: readonly number[];
-  readonly codes: readonly string[];
 }
 
 /** Of layouts and paragraphs those that show articles, by themselves or in a paragraph that they name. */

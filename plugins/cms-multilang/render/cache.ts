@@ -3,9 +3,10 @@
  * pages included, is kept under its serial number. A change drops the object in every process before it is answered, so
  * that a rendering that began before is stored where nobody looks.
  */
+import { type CategoryData, type LayoutData, type SiteData, type SiteFound } from "./data.ts";
 import type { Account, BaseContext } from "platform";
 import type { Sites } from "../changes.ts";
-import type { CategoryData, LayoutData, RenderStore, SiteData, SiteFound } from "../render-store.ts";
+import type { RenderStore } from "../render-store.ts";
 import type { Domain } from "./addresses.ts";
 import { createHosts, type Host } from "./hosts.ts";
 

@@ -1,7 +1,9 @@
 /** Makes the text of a page: fetches what its templates need, then renders without waiting. DESIGN 6. */
+import { type PageData } from "./data.ts";
+import { type Pagination } from "./pagination.ts";
 import type { Locale } from "../locales.ts";
-import type { PageData, RenderStore } from "../render-store.ts";
-import { articleLists, type Pagination } from "./article-lists.ts";
+import type { RenderStore } from "../render-store.ts";
+import { articleLists } from "./article-lists.ts";
 import type { ArticlesQuery } from "./articles-block.ts";
 import type { Rendering, SiteEngine } from "./engine.ts";
 import { blaming } from "./fault.ts";

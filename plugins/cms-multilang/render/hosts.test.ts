@@ -1,5 +1,6 @@
+import { type HostData } from "./data.ts";
 import { expect, test } from "bun:test";
-import type { HostData } from "../render-store.ts";
+
 import { createHosts } from "./hosts.ts";
 
 type Listener = (payload: string, fromOtherProcess: boolean) => void;

@@ -2,8 +2,8 @@
  * Which host is which site's: every request asks, so all of them are in memory. A change is sent to every process as
  * what it is, since a process that only heard of a change would answer by the old map until it has read the new one.
  */
+import { type HostData } from "./data.ts";
 import type { Account, BaseContext } from "platform";
-import type { HostData } from "../render-store.ts";
 
 export interface Host {
   readonly domainId: number;

@@ -1,7 +1,17 @@
 /** `?page=2` of a list of articles, and the variable `paginate` beside it. */
 import type { Locale } from "../locales.ts";
-import type { Pagination } from "./article-lists.ts";
 import type { Values } from "./fields.ts";
+
+/** Which part of a paginated list is shown. */
+export interface Pagination {
+  /** From 1 to `pages`. */
+  readonly page: number;
+  readonly pages: number;
+  /** Articles on all of them. */
+  readonly total: number;
+  /** The path that all of them stand at. */
+  readonly path: string;
+}
 
 /** What is no number from 1 to 9999 is the first page. */
 export function pageNumberOf(query: URLSearchParams): number {

@@ -1,6 +1,7 @@
 /** `/sitemap.xml` and `/robots.txt`. SPEC A.6, CONTRACT 11. */
+import { type Batch, type ListedPage } from "./data.ts";
 import { escapeHtml, HttpError, type Reply } from "platform";
-import type { Batch, ListedPage, RenderStore } from "../render-store.ts";
+import type { RenderStore } from "../render-store.ts";
 import { addressOf, domainFor } from "./addresses.ts";
 import { joined, seoOf } from "./alternates.ts";
 import type { ReadBlocks } from "./blocks.ts";

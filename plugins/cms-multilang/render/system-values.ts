@@ -1,10 +1,12 @@
 /** What the system says in every template, whatever its fields are called. SPEC 2.7. */
+import { type CategoryData } from "./data.ts";
+import { type Pagination } from "./pagination.ts";
 import type { Locale } from "../locales.ts";
 import { errorKinds } from "../error-pages.ts";
-import type { CategoryData } from "../render-store.ts";
+
 import { addressOf, domainFor, type Domain } from "./addresses.ts";
 import { joined, langSwitch, seoHead, seoOf, type PageSeo } from "./alternates.ts";
-import type { Pagination } from "./article-lists.ts";
+
 import { localesOf, type Values } from "./fields.ts";
 import type { FoundPage, View } from "./find.ts";
 import { htmlLang } from "./locale.ts";

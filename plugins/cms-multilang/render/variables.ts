@@ -1,5 +1,13 @@
 /** The variables of templates. SPEC 2.7, CONTRACT 11. */
-import type { ArticleData, CategoryData, LayoutData, PageData, ParagraphData, SiteData } from "../render-store.ts";
+
+import {
+  type ArticleData,
+  type CategoryData,
+  type LayoutData,
+  type PageData,
+  type ParagraphData,
+  type SiteData,
+} from "./data.ts";
 import type { Locale } from "../locales.ts";
 import { joined } from "./alternates.ts";
 import { pathAddress } from "./addresses.ts";

@@ -1,0 +1,8 @@
+/** What an app can be written in, and what styles it. SPEC 2.3. */
+export const appEngines = ["svelte", "vue", "react", "js", "html", "kaboom", "phaser"] as const;
+
+export type AppEngine = (typeof appEngines)[number];
+
+export const cssEngines = ["tailwind_all", "tailwind", "none"] as const;
+
+export type CssEngine = (typeof cssEngines)[number];

@@ -1,0 +1,104 @@
+/** What the reading side reads: rows as its stores give them. */
+import type { Locale } from "../locales.ts";
+import type { ArticleRow, CategoryRow, LayoutRow, PageRow, ParagraphRow, SiteRow } from "../rows.ts";
+import type { Domain } from "./addresses.ts";
+import type { Inherited } from "./inherit.ts";
+import type { Variant } from "./variant.ts";
+
+export type SiteData = Pick<
+  SiteRow,
+  "id" | "accountId" | "code" | "name" | "locale" | "multilang" | "fields" | "active"
+>;
+
+/** A page with its master's values, where it has one. */
+export type PageData = Pick<
+  PageRow,
+  | "id"
+  | "siteId"
+  | "code"
+  | "name"
+  | "path"
+  | "locale"
+  | "kind"
+  | "layoutId"
+  | "content"
+  | "fields"
+  | "htmlTitle"
+  | "htmlDescription"
+  | "htmlKeywords"
+  | "basedOnPageId"
+  | "position"
+  | "cacheSeconds"
+  | "createdAt"
+  | "updatedAt"
+> & { readonly master: Inherited | null };
+
+export type LayoutData = Pick<LayoutRow, "id" | "code" | "name" | "content" | "fields">;
+
+export type ParagraphData = Pick<ParagraphRow, "id" | "pageId" | "code" | "name" | "content" | "fields" | "position">;
+
+export type CategoryData = Pick<CategoryRow, "id" | "code" | "name" | "path">;
+
+export type ArticleData = Omit<ArticleRow, "accountId" | "version" | "createdById" | "updatedById"> & {
+  /** Main and additional ones. */
+  readonly categoryIds: readonly number[];
+};
+
+export interface HostData {
+  readonly domainId: number;
+  readonly name: string;
+  readonly accountId: number;
+  readonly siteId: number;
+}
+
+export interface SiteFound {
+  readonly site: SiteData;
+  readonly domains: Domain[];
+  /** When the next article is to appear. */
+  readonly nextPublication: Date | null;
+}
+
+/** Of which articles. */
+export interface ArticlesOf {
+  readonly site: Pick<SiteData, "id" | "accountId">;
+  /** Null = of all. */
+  readonly locale: Locale | null;
+  /** Also what is inactive or not yet published. */
+  readonly drafts: boolean;
+}
+
+/** Ids of categories; null = any article. */
+export type Categories = readonly number[] | null;
+
+/** Where a part of a long list begins, and how long it is. */
+export interface Batch {
+  readonly after: { readonly position: number; readonly id: number } | null;
+  readonly skip: number;
+  readonly limit: number;
+}
+
+export interface Counted {
+  readonly count: number;
+  /** Characters of the longest path, encoded. */
+  readonly longest: number;
+}
+
+export type ListedPage = Variant & Pick<PageRow, "position" | "updatedAt">;
+
+export type ListedArticle = Pick<ArticleRow, "id" | "path" | "locale" | "updatedAt">;
+
+/** A layout, or a paragraph of a page or of none. */
+export interface Source {
+  readonly kind: "layout" | "paragraph";
+  readonly id: number;
+  readonly pageId: number | null;
+  readonly code: string;
+  readonly content: string;
+}
+
+/** What shows articles outside the content of pages: layouts, pages that own such a paragraph, codes of paragraphs. */
+export interface Outside {
+  readonly layoutIds: readonly number[];
+  readonly pageIds: readonly number[];
+  readonly codes: readonly string[];
+}
