@@ -82,10 +82,13 @@ export function openPool(target: DatabaseTarget, options: PoolOptions = {}): Sql
   return postgres(target.url, { ...settings, ...failover(target.url) });
 }
 
-/** With several hosts in the address, the one that takes writes is meant, unless the address says otherwise. */
-function failover(url: string): { target_session_attrs?: "read-write" } {
+/**
+ * With several hosts in the address the primary is meant, unless the address says otherwise. "read-write" would take a
+ * standby too: postgres.js decides it by `default_transaction_read_only`, which a hot standby reports as off.
+ */
+function failover(url: string): { target_session_attrs?: "primary" } {
   const hosts = url.replace(/^[a-z]+:\/\/([^/?]*@)?/i, "").split(/[/?]/)[0] ?? "";
-  return hosts.includes(",") && !url.includes("target_session_attrs") ? { target_session_attrs: "read-write" } : {};
+  return hosts.includes(",") && !url.includes("target_session_attrs") ? { target_session_attrs: "primary" } : {};
 }
 
 /** Beyond 2^53 a number would be another number: it stays text. */
