@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eventually, otherAccount, person, startTestApp, type Answer, type TestApp } from "../../tests/harness.ts";
+import { follower, traces } from "../../tests/traces.ts";
+import { plugins } from "../index.ts";
 
 let app: TestApp;
 beforeAll(async () => {
-  app = await startTestApp();
+  app = await startTestApp({ plugins: [...plugins, follower] });
 });
 afterAll(() => app.stop());
 
@@ -502,6 +504,52 @@ describe("who may", () => {
     expect((await patch(id, { name: "Only the name" }, { token })).status).toBe(200);
     expect((await patch(id, { db_code: null, source_code: "<p>x</p>" }, { token })).status).toBe(200);
     expect((await patch(id, { db_code: "orders" }, { token })).status).toBe(403);
+  });
+});
+
+describe("actions", () => {
+  const pay = { action: "go", flow_code: "pay", public: true };
+
+  test("naming a flow takes `flows`; what the app had stays, whoever saves the app", async () => {
+    const { token } = await person(app);
+    const { id } = await made({ actions: [{ ...pay, description: "Pays" }] });
+    const had = (await app.get(`/core/apps/${id}`)).json.actions;
+    await patch(id, { actions: [] });
+    await patch(id, { actions: had });
+    const refused: [string, () => Promise<Answer>][] = [
+      ["made", () => post(html({ actions: [pay] }), { token })],
+      ["another flow", () => patch(id, { actions: [{ ...had[0], flow_code: "refund" }] }, { token })],
+      ["another name", () => patch(id, { actions: [{ ...had[0], action: "pay" }] }, { token })],
+      ["one more", () => patch(id, { actions: [...had, { action: "b", flow_code: "pay" }] }, { token })],
+      ["opened to everybody", () => patch(id, { actions: [{ ...had[0], public: false }] }, { token })],
+      ["with other changes", () => patch(id, { name: "New", actions: [pay] }, { token })],
+    ];
+    for (const [what, send] of refused) {
+      const before = await traces(app, "apps", "app_versions");
+      const { status, json } = await send();
+      expect([what, status, json.error]).toEqual([what, 403, expect.stringContaining("`flows`")]);
+      expect(await traces(app, "apps", "app_versions")).toEqual(before);
+    }
+    const kept = await patch(id, { name: "New", source_code: "<p>new</p>", actions: had }, { token });
+    expect([kept.status, kept.json.actions]).toEqual([200, had]);
+    expect((await app.delete(`/core/apps/${id}`, { token })).status).toBe(204);
+  });
+
+  test("an earlier version with other actions is restored by those with `flows` only", async () => {
+    const { token } = await person(app);
+    const { id } = await made({ actions: [pay] });
+    expect((await patch(id, { actions: [] }, { token })).status).toBe(200);
+    const before = await traces(app, "apps", "app_versions");
+    const refused = await app.post(`/core/apps/${id}/versions/1/restore`, undefined, { token });
+    expect([refused.status, refused.json.error]).toEqual([403, expect.stringContaining("`flows`")]);
+    expect(await traces(app, "apps", "app_versions")).toEqual(before);
+    expect((await app.post(`/core/apps/${id}/versions/2/restore`, undefined, { token })).status).toBe(200);
+    expect((await app.post(`/core/apps/${id}/versions/1/restore`)).json.actions).toEqual([pay]);
+  });
+
+  test("who is granted `flows` names them", async () => {
+    const { token } = await person(app, { privileges: ["flows"] });
+    expect((await post(html({ actions: [pay] }), { token })).json.actions).toEqual([pay]);
   });
 });
 

@@ -109,6 +109,15 @@ export function sameCode(one: Saved, other: Saved): boolean {
   return one.sourceCode === other.sourceCode && one.appEngine === other.appEngine && one.cssEngine === other.cssEngine;
 }
 
+export function sameAction(one: Action, other: Action): boolean {
+  return (
+    one.action === other.action &&
+    one.flow_code === other.flow_code &&
+    (one.description ?? null) === (other.description ?? null) &&
+    (one.public ?? false) === (other.public ?? false)
+  );
+}
+
 /** What a change gives that saves this again, as a version was. */
 export function changeTo(saved: Saved): AppChange {
   return {

@@ -140,7 +140,8 @@ export function appRoutes({ store, writing }: Needed): Route[] {
         summary: "Make an app",
         description:
           "The source is compiled at once: what does not build is 422 under `source_code`, with line and column. " +
-          "`url_code` is made from the name where missing. The page stands at `/a/<url_code>`.",
+          "`url_code` is made from the name where missing. The page stands at `/a/<url_code>`. `db_code` takes the " +
+          "privilege `dbs`, and `actions` take `flows`.",
         access,
         body: { key: "app", schema: AppInput },
         request: { ...requestExample, db_code, actions },

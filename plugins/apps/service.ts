@@ -12,7 +12,7 @@ interface Needed {
 export function createService({ store, writing }: Needed): Apps {
   return {
     async put({ accountId, userId }, app) {
-      const author = { accountId, userId, mayTrust: true, mayOpenDatabases: true };
+      const author = { accountId, userId, mayTrust: true, mayOpenDatabases: true, mayNameFlows: true };
       const found = await store.find(accountId, app.url_code);
       if (!found) return { id: (await writing.create(author, app)).id, done: "made" };
       const same = (row: AppRow) =>

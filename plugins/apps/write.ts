@@ -1,7 +1,7 @@
 /** Making, changing and deleting apps: who may, what is built, and what follows from it. */
 import { forbidden, freeCode, invalid, notFound, preconditionFailed, slugOf, uuidv7, ValidationError } from "platform";
 import type { BaseContext, Caller, ModelChange, Tx } from "platform";
-import { applied, blank, changeTo, checkChange, sameCode, type AppChange, type NewApp } from "./change.ts";
+import { applied, blank, changeTo, checkChange, sameAction, sameCode, type AppChange, type NewApp } from "./change.ts";
 import type { Compiler } from "./compile.ts";
 import { toApi, type AppRow, type AppStore, type Build, type Saved } from "./store.ts";
 
@@ -23,6 +23,7 @@ export interface Author {
   readonly userId: number | null;
   readonly mayTrust: boolean;
   readonly mayOpenDatabases: boolean;
+  readonly mayNameFlows: boolean;
 }
 
 export function authorOf({ account, user, narrowedTo, privileges }: Caller): Author {
@@ -32,6 +33,7 @@ export function authorOf({ account, user, narrowedTo, privileges }: Caller): Aut
     // A narrowed token would make itself one that is not: its app would run on the whole session of an administrator.
     mayTrust: user.role === "admin" && narrowedTo.length === 0,
     mayOpenDatabases: privileges.has("dbs"),
+    mayNameFlows: privileges.has("flows"),
   };
 }
 
@@ -189,15 +191,19 @@ interface Write {
 }
 
 /**
- * Everyone with `apps` may write every app of the account, but for two things that would lend them others' rights:
- * a trusted app runs on its viewer's session, and an app with a database opens that for every viewer with `dbs`.
+ * Everyone with `apps` may write every app of the account, but for three things that would lend them others' rights:
+ * a trusted app runs on its viewer's session, an app with a database opens that for every viewer with `dbs`, and an
+ * action runs its flow for whoever asks.
  */
-function mayWrite({ mayTrust, mayOpenDatabases }: Author, { before, after, trusted }: Write): void {
+function mayWrite({ mayTrust, mayOpenDatabases, mayNameFlows }: Author, { before, after, trusted }: Write): void {
   if ((trusted || before?.trusted) && !mayTrust)
     throw forbidden("`trusted`: such an app is made and changed by an admin only, with a token that is not narrowed");
   const opens = after.dbCode !== null && (!before || after.dbCode !== before.dbCode || !sameCode(before, after));
   if (opens && !mayOpenDatabases)
     throw forbidden("`db_code`: the code of an app with a database needs the privilege `dbs`");
+  // What the app had stays, also where it is sent along with other changes.
+  const names = after.actions.some((action) => !before?.actions.some((one) => sameAction(one, action)));
+  if (names && !mayNameFlows) throw forbidden("`actions`: naming a flow needs the privilege `flows`");
 }
 
 function changeOf(kind: ModelChange["kind"], row: AppRow): ModelChange {

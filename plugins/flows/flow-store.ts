@@ -70,6 +70,11 @@ export function createFlowStore(sql: Sql) {
       return row;
     },
 
+    async byCodes(tx: Tx, accountId: number, codes: readonly string[]): Promise<FlowRow[]> {
+      return tx<FlowRow[]>`
+        select ${columns} from flows where account_id = ${accountId} and code = any(${codes}::text[])`;
+    },
+
     /** Held until the transaction ends, so that changes take turns. */
     async lock(tx: Tx, accountId: number, id: string): Promise<FlowRow | undefined> {
       const [row] = await tx<FlowRow[]>`

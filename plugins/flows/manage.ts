@@ -1,10 +1,10 @@
 /** Making, changing and deleting flows. No HTTP, no SQL. */
-import { freeCode, mistakes, notFound, slugOf, uuidv7, type BaseContext } from "platform";
+import { freeCode, mistakes, notFound, slugOf, uuidv7, type BaseContext, type Tx } from "platform";
 import { codeMistake, isCode, isUuid, type Connectors } from "../connectors/api.ts";
-import { checkProgram, isRecord } from "./check.ts";
+import { checkProgram } from "./check.ts";
 import type { FlowInput, FlowRow, FlowStore } from "./flow-store.ts";
 import type { CurrentFlow } from "./needed.ts";
-import type { Program, Step } from "./program.ts";
+import { mustBeTheirs, stepsIn } from "./takes.ts";
 import type { Templates } from "./template.ts";
 
 /** The fields of a request; each may be missing. */
@@ -20,6 +20,8 @@ export interface FlowChange {
 interface Author {
   readonly account: { readonly id: number };
   readonly user: { readonly id: number | null };
+  /** What its steps may take; null = everything (a command, another plugin). */
+  readonly privileges: ReadonlySet<string> | null;
 }
 
 interface Needed {
@@ -65,9 +67,16 @@ export function createManaging({ ctx, store, connectors, templates }: Needed) {
     else for (const message of checkProgram(programOf(input.fields), templates).mistakes) found.add("program", message);
     found.check();
   };
+  const mustBeWritable = async (tx: Tx, { account, privileges }: Author, program: unknown): Promise<void> => {
+    if (privileges === null) return;
+    await mustBeTheirs(program, privileges, async (codes) =>
+      (await store.byCodes(tx, account.id, codes)).map(({ code, fields }) => ({ code, program: programOf(fields) })),
+    );
+  };
 
   return {
-    async create({ account, user }: Author, change: FlowChange & { name: string }): Promise<FlowRow> {
+    async create(author: Author, change: FlowChange & { name: string }): Promise<FlowRow> {
+      const { account, user } = author;
       const id = uuidv7();
       const row = await ctx.transaction(async (tx) => {
         const input = {
@@ -80,6 +89,7 @@ export function createManaging({ ctx, store, connectors, templates }: Needed) {
           active: change.active ?? true,
         };
         check(input);
+        await mustBeWritable(tx, author, programOf(input.fields));
         const programId = await store.insertProgram(tx, account.id, id, programOf(input.fields));
         return store.insert(tx, id, account.id, user.id, { ...input, programId });
       });
@@ -87,7 +97,8 @@ export function createManaging({ ctx, store, connectors, templates }: Needed) {
       return row;
     },
 
-    async update({ account, user }: Author, id: string, change: FlowChange): Promise<FlowRow> {
+    async update(author: Author, id: string, change: FlowChange): Promise<FlowRow> {
+      const { account, user } = author;
       const { before, after } = await ctx.transaction(async (tx) => {
         const row = await store.lock(tx, account.id, id);
         if (!row) throw notFound();
@@ -99,6 +110,7 @@ export function createManaging({ ctx, store, connectors, templates }: Needed) {
           active: change.active ?? row.active,
         };
         check(input);
+        if (!onlySwitchesOff(change)) await mustBeWritable(tx, author, programOf(input.fields));
         const same = JSON.stringify(programOf(input.fields)) === JSON.stringify(programOf(row.fields));
         const programId = same ? row.programId : await store.insertProgram(tx, account.id, id, programOf(input.fields));
         return { before: row, after: await store.update(tx, account.id, id, user.id, { ...input, programId }) };
@@ -107,7 +119,7 @@ export function createManaging({ ctx, store, connectors, templates }: Needed) {
       return after;
     },
 
-    async delete({ account }: Author, id: string): Promise<void> {
+    async delete({ account }: Pick<Author, "account">, id: string): Promise<void> {
       const row = await store.delete(account.id, id);
       if (!row) throw notFound();
       await forget(account.id, [row.code]);
@@ -148,17 +160,11 @@ export function createManaging({ ctx, store, connectors, templates }: Needed) {
   };
 }
 
-export function programOf(fields: Readonly<Record<string, unknown>>): unknown {
-  return fields["program"] ?? undefined;
+/** What can be stopped by whoever sees it does harm for a shorter time. */
+function onlySwitchesOff(change: FlowChange): boolean {
+  return change.active === false && Object.keys(change).length === 1;
 }
 
-/** All steps of a checked program with their places. */
-function* stepsIn(program: unknown, place: string): Generator<{ place: string; step: Step }> {
-  if (!Array.isArray(program)) return;
-  // `checkProgram` accepted it.
-  for (const [at, step] of (program as Program).entries()) {
-    yield { place: `${place}[${at}]`, step };
-    if (!isRecord(step)) continue;
-    for (const branch of ["then", "else", "do", "on_error"]) yield* stepsIn(step[branch], `${place}[${at}].${branch}`);
-  }
+export function programOf(fields: Readonly<Record<string, unknown>>): unknown {
+  return fields["program"] ?? undefined;
 }

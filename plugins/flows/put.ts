@@ -5,7 +5,7 @@ import type { Managing } from "./manage.ts";
 /** See `Flows.putFlow`. */
 export function createPut(store: FlowStore, managing: Managing): Flows["putFlow"] {
   return async ({ accountId, userId }, flow) => {
-    const author = { account: { id: accountId }, user: { id: userId } };
+    const author = { account: { id: accountId }, user: { id: userId }, privileges: null };
     const found = await store.byCode(accountId, flow.code);
     if (!found) return { id: (await managing.create(author, flow)).id, done: "made" };
     const { name, kind, fields, active } = flow;

@@ -1,0 +1,46 @@
+/** What a program takes of whoever writes it: the privileges of its steps, and of the flows that it calls. */
+import { forbidden } from "platform";
+import { isRecord } from "./check.ts";
+import { limits, type Program, type Step } from "./program.ts";
+
+/** A flow runs for whoever starts it, with every database and connector of the account: its author must be let near them. */
+const privilegeOf: Partial<Record<Step["type"], string>> = { db: "dbs", connector: "flows", flow: "flows" };
+
+/** The programs of the flows of these codes, active or not; unknown codes are left out. */
+export type ProgramsOf = (codes: readonly string[]) => Promise<readonly { code: string; program: unknown }[]>;
+
+/** Throws the 403 where a step, in this program or in a flow called by it, takes a privilege that the author lacks. */
+export async function mustBeTheirs(
+  program: unknown,
+  privileges: ReadonlySet<string>,
+  programsOf: ProgramsOf,
+): Promise<void> {
+  const seen = new Set<string>();
+  let programs: readonly { place: string; program: unknown }[] = [{ place: "program", program }];
+  // A process stops at this depth: what stands deeper never runs.
+  for (let depth = 0; depth <= limits.calls && programs.length > 0; depth++) {
+    const called = new Set<string>();
+    for (const { place, step } of programs.flatMap((one) => [...stepsIn(one.program, one.place)])) {
+      const privilege = privilegeOf[step.type];
+      if (privilege !== undefined && !privileges.has(privilege))
+        throw forbidden(
+          `\`${place}\`: a \`${step.type}\` step needs the privilege \`${privilege}\` of who saves the flow`,
+        );
+      if (step.type === "flow" && !seen.has(step.flow)) called.add(step.flow);
+    }
+    for (const code of called) seen.add(code);
+    const found = called.size === 0 ? [] : await programsOf([...called]);
+    programs = found.map(({ code, program: inner }) => ({ place: `flow "${code}": program`, program: inner }));
+  }
+}
+
+/** All steps of a checked program with their places. */
+export function* stepsIn(program: unknown, place: string): Generator<{ place: string; step: Step }> {
+  if (!Array.isArray(program)) return;
+  // `checkProgram` accepted it.
+  for (const [at, step] of (program as Program).entries()) {
+    yield { place: `${place}[${at}]`, step };
+    if (!isRecord(step)) continue;
+    for (const branch of ["then", "else", "do", "on_error"]) yield* stepsIn(step[branch], `${place}[${at}].${branch}`);
+  }
+}

@@ -1,0 +1,33 @@
+/**
+ * What a request leaves behind: a refused one leaves nothing, no row and no event.
+ *
+ *     const app = await startTestApp({ plugins: [...plugins, follower] });
+ *     const before = await traces(app, "apps", "app_versions");
+ *     expect((await app.post("/core/apps.json", { app: {} })).status).toBe(422);
+ *     expect(await traces(app, "apps", "app_versions")).toEqual(before);
+ */
+import { modelChanged } from "../runtime/models.ts";
+import { definePlugin, onEvent } from "../runtime/plugin.ts";
+import type { TestApp } from "./harness.ts";
+
+const name = "everything";
+
+/** Follows every change of every model, so that each event is written. */
+export const follower = definePlugin({
+  name: "follower",
+  setup: () => ({ handlers: [onEvent(modelChanged, name, async () => {})] }),
+});
+
+/** Of each table a digest of its rows, and how many events were ever written. */
+export async function traces({ sql }: Pick<TestApp, "sql">, ...tables: string[]): Promise<Record<string, string>> {
+  const found: Record<string, string> = {};
+  for (const table of tables) {
+    const [row] = await sql<{ rows: string }[]>`
+      select count(*) || ' ' || coalesce(md5(string_agg(t::text, ' ' order by t::text)), '') as rows from ${sql(table)} t`;
+    found[table] = row?.rows ?? "";
+  }
+  const [events] = await sql<{ count: string }[]>`
+    select count(*)::text as count from (select name from jobs union all select name from job_history) all_jobs
+    where name like ${`%${name}%`}`;
+  return { ...found, events: events?.count ?? "" };
+}
