@@ -8,6 +8,7 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from "./embedded-postgre
 import { createLog } from "./log.ts";
 import { setBundledPostgres } from "./postgres-binaries.ts";
 import { cacheMegabytes } from "./postgres-memory.ts";
+import { runningPostgres } from "./running-postgres.ts";
 
 // Servers are started and killed here: a busy machine may take its time.
 setDefaultTimeout(120_000);
@@ -224,21 +225,87 @@ test.if(linux)("a start that was killed half way does not spoil the folder", asy
   }
 });
 
-test.if(linux)("a postmaster.pid with the number of a living stranger or of a zombie is seen through", async () => {
-  await (await start()).stop();
-  const zombie = Bun.spawn(["/bin/sh", "-c", "sleep 0 & exec sleep 60"], { stdout: "ignore" });
-  const childOf = async () => (await readFile(`/proc/${zombie.pid}/task/${zombie.pid}/children`, "utf8")).trim();
-  const isZombie = async () =>
-    (await readFile(`/proc/${await childOf()}/stat`, "utf8").catch(() => "")).includes(") Z ");
-  while (!(await isZombie())) await Bun.sleep(1);
-  for (const pid of [process.pid, Number(await childOf())]) {
-    await writeFile(join(folder, "postgres/postmaster.pid"), `${pid}\n${join(folder, "postgres")}\n`);
+describe.if(linux)("files that a power cut left are seen through:", () => {
+  /** Lines of a server that took connections; PostgreSQL judges the number in the first one. */
+  const ofServer = (pid: number) =>
+    `${pid}\n${join(folder, "postgres")}\n1700000000\n5432\n${join(folder, "run")}\n\n        1         2\nready   \n`;
+  /** A process of the server's user that has nothing to do with it, and a child of it that nobody has waited for. */
+  const stranger = async () => {
+    const { uid, gid } = await stat(join(folder, "postgres"));
+    const child = Bun.spawn(["/bin/sh", "-c", "sleep 0 & exec sleep 600"], { stdout: "ignore", uid, gid });
+    running.add({ stop: async () => (child.kill("SIGKILL"), child.exited) });
+    const zombie = async () =>
+      Number((await readFile(`/proc/${child.pid}/task/${child.pid}/children`, "utf8")).trim() || 0);
+    const isZombie = async () =>
+      (await readFile(`/proc/${await zombie()}/stat`, "utf8").catch(() => "")).includes(") Z ");
+    while (!(await isZombie())) await Bun.sleep(1);
+    return { living: child.pid, zombie: await zombie() };
+  };
+  const contents: [string, () => Promise<string>][] = [
+    ["nothing", async () => ""],
+    ["garbage", async () => "\0\0\0garbage"],
+    ["the number of a living stranger", async () => ofServer((await stranger()).living)],
+    ["the number of a zombie", async () => ofServer((await stranger()).zombie)],
+    ["our own number", async () => ofServer(process.pid)],
+    ["a number that nobody has", async () => ofServer(4_194_303)],
+  ];
+  const files = ["postgres/postmaster.pid", "run/.s.PGSQL.5432.lock", "run/.s.PGSQL.5432"];
+
+  test.each(contents)("%s in any of them", async (_what, content) => {
+    await (await start()).stop();
+    for (const left of [...files.map((file) => [file]), files]) {
+      const text = await content();
+      for (const file of left) await writeFile(join(folder, file), text);
+      const server = await start();
+      await rowsOf(server, "select 1");
+      await server.stop();
+    }
+  });
+
+  test("a command takes them for no running server", async () => {
     const server = await start();
-    await rowsOf(server, "select 1");
+    expect(await runningPostgres(folder)).toEqual(server.target);
     await server.stop();
+    for (const file of files) await writeFile(join(folder, file), ofServer(process.pid));
+    expect(await runningPostgres(folder)).toBeUndefined();
+  });
+
+  test("a server that is started again after a crash does not stumble over its own socket's lock either", async () => {
+    const restarted = Promise.withResolvers<void>();
+    const server = await start(folder, restarted.resolve);
+    const lock = join(folder, "run/.s.PGSQL.5432.lock");
+    await writeFile(lock, ofServer((await stranger()).living));
+    process.kill(server.pid() ?? 0, "SIGKILL");
+    await restarted.promise;
+    await rowsOf(server, "select 1");
+  });
+});
+
+/** Whether this machine lets us have process numbers of our own, as a container has. */
+const namespaces =
+  linux && Bun.spawnSync(["unshare", "--pid", "--fork", "--mount-proc", "true"], { stderr: "ignore" }).exitCode === 0;
+
+test.if(namespaces)("where process numbers repeat, a start after a power cut waits for its own server", async () => {
+  const fixture = join(import.meta.dir, "embedded-postgres-fixture.ts");
+  const words = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child", process.execPath, fixture, folder];
+  for (let cut = 0; cut < 8; cut++) {
+    const child = Bun.spawn(words, { stdin: "ignore", stdout: "pipe", stderr: "inherit" });
+    const { value } = await child.stdout.pipeThrough(new TextDecoderStream()).getReader().read();
+    // The first process of the namespace takes all others with it.
+    child.kill("SIGKILL");
+    await child.exited;
+    await untilEmpty(folder);
+    expect(JSON.parse(value ?? "{}")).toEqual({ pid: expect.any(Number), target: expect.anything() });
   }
-  zombie.kill("SIGKILL");
-  await zombie.exited;
+});
+
+test("a damaged lock file is named, with what to do", async () => {
+  const lock = join(folder, "corestead.lock");
+  await writeFile(lock, "garbage ".repeat(200));
+  expect(start()).rejects.toThrow(`${lock} is damaged: make sure that no other corestead process runs, and remove`);
+  await rm(lock);
+  await mkdir(lock);
+  expect(start()).rejects.toThrow(`cannot be locked with ${lock}`);
 });
 
 test("a folder too deep for a socket gets one elsewhere, which goes away with the server", async () => {

@@ -14,7 +14,6 @@ import { openPool, type SocketTarget } from "./db.ts";
 import type { Log } from "./log.ts";
 import { noPostgresHere, postgresHome } from "./postgres-binaries.ts";
 import {
-  clearLeftovers,
   lockFolder,
   mayRun,
   prepareFolder,
@@ -23,6 +22,7 @@ import {
   socketFolder,
   spawnAs,
 } from "./postgres-folder.ts";
+import { clearLeftovers, clearUnfinished } from "./postgres-leftovers.ts";
 
 export interface EmbeddedPostgres {
   target: SocketTarget;
@@ -63,7 +63,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     unlock();
   };
   try {
-    await clearLeftovers(dataDir, cluster);
+    await clearUnfinished(dataDir);
     const programs = postgresHome(dataDir, (program) => mayRun(program, runAs));
     // A cluster that is only unpacked does not wait for the programs.
     const [home] = await Promise.all([programs, seedCluster(programs, cluster, runAs, options.onWait)]);
@@ -136,6 +136,8 @@ const guarded = `exec 3<&0 </dev/null
 exec "$@" 3<&-`;
 
 async function launch({ home, cluster, socketDir, logFile, runAs, cacheMegabytes, onWait }: Place): Promise<Run> {
+  // Also because `isReady` must not read the word of an earlier server: in a container numbers repeat.
+  await clearLeftovers({ cluster, socketDir, port });
   const settings = ["listen_addresses=", `unix_socket_directories=${quoteList(socketDir)}`, `port=${port}`];
   settings.push(
     "unix_socket_permissions=0700",

@@ -6,8 +6,8 @@
  *     postgres.log     what the server says
  */
 import { Database, SQLiteError } from "bun:sqlite";
-import { chownSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
-import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, rm, stat } from "node:fs/promises";
+import { chownSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bundledCluster, exists, noPostgresHere, once, postgresMajor } from "./postgres-binaries.ts";
@@ -93,24 +93,35 @@ async function run(command: string[], runAs: RunAs): Promise<{ code: number; out
  * when the process ends in whatever way, and of two that start at once exactly one gets it.
  */
 export function lockFolder(dataDir: string): () => void {
-  const lock = new Database(join(dataDir, "corestead.lock"));
   const pidFile = join(dataDir, "corestead.pid");
-  try {
-    lock.run("begin exclusive");
-  } catch (cause) {
-    lock.close();
-    if (!(cause instanceof SQLiteError) || cause.code !== "SQLITE_BUSY") throw cause;
+  const lock = lockFile(join(dataDir, "corestead.lock"), () => {
     const holder = holderOf(pidFile);
-    throw new Error(
-      `the data folder ${dataDir} is in use by another corestead process${holder}: stop it, or set another DATA_DIR`,
-      { cause },
-    );
-  }
+    return `the data folder ${dataDir} is in use by another corestead process${holder}: stop it, or set another DATA_DIR`;
+  });
   writeFileSync(pidFile, `${process.pid}\n`);
   return () => {
     rmSync(pidFile, { force: true });
     lock.close();
   };
+}
+
+function lockFile(path: string, busy: () => string): Database {
+  let lock: Database | undefined;
+  try {
+    lock = new Database(path);
+    lock.run("begin exclusive");
+    return lock;
+  } catch (cause) {
+    lock?.close();
+    const code = cause instanceof SQLiteError ? cause.code : undefined;
+    if (code === "SQLITE_BUSY") throw new Error(busy(), { cause });
+    // Not removed by us: another process may hold a lock on this very file.
+    if (code === "SQLITE_NOTADB" || code === "SQLITE_CORRUPT")
+      throw new Error(`${path} is damaged: make sure that no other corestead process runs, and remove the file`, {
+        cause,
+      });
+    throw new Error(`the data folder cannot be locked with ${path}`, { cause });
+  }
 }
 
 /** The holder writes its number right after it got the lock: at worst we come in between. */
@@ -121,51 +132,6 @@ function holderOf(pidFile: string): string {
     Bun.sleepSync(5);
   }
   return "";
-}
-
-/**
- * Ends what an earlier process of ours left running, and removes a postmaster.pid that would keep the server from
- * starting although nobody is there. Call it with the folder locked.
- */
-export async function clearLeftovers(dataDir: string, cluster: string): Promise<void> {
-  for (const name of await readdir(dataDir)) {
-    // What cannot be removed now (an initdb that lost its parent may still write there) is removed next time.
-    if (name.includes(".tmp-")) await rm(join(dataDir, name), { recursive: true, force: true }).catch(() => {});
-  }
-  const pidFile = join(cluster, "postmaster.pid");
-  const pid = readPid(pidFile);
-  // Whose number is dead is left to PostgreSQL, which also knows whether its shared memory is still in use.
-  if (pid === undefined || !isAlive(pid) || process.platform !== "linux") return;
-  if (worksIn(pid, cluster)) await endOrphan(pid, cluster);
-  // The number was a zombie's or has gone to another program. Backends may have outlived their postmaster.
-  else if (await untilGone(() => readdirSync("/proc").some((name) => worksIn(Number(name), cluster)))) {
-    rmSync(pidFile, { force: true });
-  }
-}
-
-/** We hold the lock, so a server of ours in this folder is one whose process was killed; its guard ends it too. */
-async function endOrphan(pid: number, cluster: string): Promise<void> {
-  if (!readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("cluster_name=corestead")) {
-    throw new Error(`the data folder is in use by a PostgreSQL that is not ours (pid ${pid}): stop it first`);
-  }
-  process.kill(pid, "SIGINT");
-  if (await untilGone(() => worksIn(pid, cluster))) return;
-  process.kill(pid, "SIGQUIT");
-  await untilGone(() => worksIn(pid, cluster));
-}
-
-async function untilGone(isThere: () => boolean): Promise<boolean> {
-  for (const end = Date.now() + 10_000; Date.now() < end; await Bun.sleep(5)) if (!isThere()) return true;
-  return false;
-}
-
-/** Every process of a server works in its cluster; a zombie, or somebody else's process, shows no folder. */
-function worksIn(pid: number, cluster: string): boolean {
-  try {
-    return readlinkSync(`/proc/${pid}/cwd`) === cluster;
-  } catch {
-    return false;
-  }
 }
 
 function readPid(file: string): number | undefined {

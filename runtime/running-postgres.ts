@@ -8,14 +8,16 @@ import type { DatabaseTarget } from "./db.ts";
 export async function runningPostgres(dataDir: string): Promise<DatabaseTarget | undefined> {
   const file = Bun.file(join(dataDir, "postgres", "postmaster.pid"));
   const lines = (await file.text().catch(() => "")).split("\n").map((line) => line.trim());
-  const [pid = "", , , port = "", socketDir = "", , , status = ""] = lines;
-  if (!status.startsWith("ready") || !isAlive(Number(pid))) return undefined;
+  const [, , , port = "", socketDir = "", , , status = ""] = lines;
+  if (!status.startsWith("ready") || !(await isListening(`${socketDir}/.s.PGSQL.${port}`))) return undefined;
   return { socketDir, port: Number(port), database: "corestead", user: "corestead" };
 }
 
-function isAlive(pid: number): boolean {
+/** The file may be of a server that was killed, and its process number may belong to another program by now. */
+async function isListening(socket: string): Promise<boolean> {
   try {
-    process.kill(pid, 0);
+    const connection = await Bun.connect({ unix: socket, socket: { data: () => {} } });
+    connection.end();
     return true;
   } catch {
     return false;

@@ -1,0 +1,111 @@
+/**
+ * What a server of an earlier life leaves in the data folder when its machine loses power or its container is killed:
+ * processes, `postmaster.pid`, and the lock file of the socket. PostgreSQL would refuse to start beside them whenever
+ * the number in a file belongs to any living process of its user, or the file is empty.
+ *
+ * All of this assumes that this process holds the folder's lock, so that no other one starts a server here.
+ */
+import { readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
+import { readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+
+const goneWithinMs = 10_000;
+
+/** Removes folders that were not finished. */
+export async function clearUnfinished(dataDir: string): Promise<void> {
+  for (const name of await readdir(dataDir)) {
+    // What cannot be removed now (an initdb that lost its parent may still write there) is removed next time.
+    if (name.includes(".tmp-")) await rm(join(dataDir, name), { recursive: true, force: true }).catch(() => {});
+  }
+}
+
+/** The place of one server: its cluster, and its socket. */
+export interface ServerPlace {
+  readonly cluster: string;
+  readonly socketDir: string;
+  readonly port: number;
+}
+
+/**
+ * Ends what still runs in the cluster, then removes `postmaster.pid` and the socket's lock file, whatever they hold.
+ * Throws if a process stays, because two servers would destroy the cluster.
+ */
+export async function clearLeftovers({ cluster, socketDir, port }: ServerPlace): Promise<void> {
+  const pidFile = join(cluster, "postmaster.pid");
+  const socket = join(socketDir, `.s.PGSQL.${port}`);
+  const before = textOf(pidFile);
+  if (before === undefined && textOf(`${socket}.lock`) === undefined) return;
+  if (process.platform === "linux") {
+    await endServers(cluster, pidOf(before));
+    rmSync(pidFile, { force: true });
+  } else if (pidOf(before) === undefined) {
+    // Elsewhere we cannot see who works in the cluster: PostgreSQL judges every number that it can read.
+    rmSync(pidFile, { force: true });
+  }
+  for (const file of [`${socket}.lock`, socket]) rmSync(file, { force: true });
+}
+
+/** Our own guard ends a server whose parent was killed, but the guard may have been killed too. */
+async function endServers(cluster: string, named: number | undefined): Promise<void> {
+  for (const pid of serversIn(cluster)) {
+    if (commandOf(pid).includes("cluster_name=corestead")) await endOrphan(pid, cluster);
+    else if (pid === named)
+      throw new Error(`the data folder is in use by a PostgreSQL that is not ours (pid ${pid}): stop it first`);
+  }
+  // Backends may outlive their postmaster for a moment.
+  if (await untilGone(() => serversIn(cluster).length > 0)) return;
+  throw new Error(`PostgreSQL still runs in ${cluster} (pid ${serversIn(cluster).join(", ")}): end it first`);
+}
+
+async function endOrphan(pid: number, cluster: string): Promise<void> {
+  const isThere = () => serversIn(cluster).includes(pid);
+  signal(pid, "SIGINT");
+  if (await untilGone(isThere)) return;
+  signal(pid, "SIGQUIT");
+  await untilGone(isThere);
+}
+
+async function untilGone(isThere: () => boolean): Promise<boolean> {
+  for (const end = Date.now() + goneWithinMs; Date.now() < end; await Bun.sleep(5)) if (!isThere()) return true;
+  return false;
+}
+
+/** Every process of a server works in its cluster; a zombie, or somebody else's process, shows no folder. */
+function serversIn(cluster: string): number[] {
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  return pids.map(Number).filter((pid) => worksIn(pid, cluster) && commandOf(pid).includes("postgres"));
+}
+
+function worksIn(pid: number, cluster: string): boolean {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`) === cluster;
+  } catch {
+    return false;
+  }
+}
+
+function commandOf(pid: number): string {
+  return textOf(`/proc/${pid}/cmdline`) ?? "";
+}
+
+/** It may have ended by itself meanwhile. */
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if (!(error instanceof Error) || !("code" in error) || error.code !== "ESRCH") throw error;
+  }
+}
+
+function textOf(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+function pidOf(text: string | undefined): number | undefined {
+  const pid = Number.parseInt(text ?? "", 10);
+  return pid > 0 ? pid : undefined;
+}
