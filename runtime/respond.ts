@@ -12,7 +12,7 @@ const commonHeaders = {
 
 export const corsHeaders = {
   "access-control-allow-origin": "*",
-  "access-control-expose-headers": "x-total-count, x-next-cursor, x-request-id, retry-after",
+  "access-control-expose-headers": "x-total-count, x-next-cursor, x-request-id, retry-after, warning",
 };
 
 export function finish(request: Request, reply: Reply | Response, requestId: string, cors = false): Response {

@@ -54,4 +54,5 @@ export { route } from "./route.ts";
 export type { Access, Method, RequestInput, Route } from "./route.ts";
 export { latestDueTime, nextDueTimes } from "./schedule.ts";
 export type { Secrets } from "./secrets.ts";
+export { warned } from "./warning.ts";
 export * as setting from "./settings.ts";

@@ -95,7 +95,7 @@ function databaseAnswer(answers: DryRun["answers"], { stepId, op, db, table, id,
   if (op === "search") return [];
   if (op === "delete") return { id, deleted: true };
   const at = new Date().toJSON();
-  return { id: id ?? crypto.randomUUID(), data, table_name: table, created_at: at, updated_at: at };
+  return { id: id ?? crypto.randomUUID(), data, table_name: table ?? null, created_at: at, updated_at: at };
 }
 
 function answerFor(answers: DryRun["answers"], names: readonly string[]): unknown {

@@ -87,8 +87,9 @@ export function flowRoutes({ store, managing, processes, waiting, templates }: F
       {
         summary: "Make a flow",
         description:
-          "A mistake in `fields.program` is 422 under `program`, with its step and key. `warnings` name connectors and " +
-          "flows that are not there yet. A `db` step, also in a flow that is called, needs the privilege `dbs`.",
+          "A mistake in `fields.program` is 422 under `program`, with its step and key. `warnings` name what is " +
+          "not there yet (connectors, methods, flows, databases, tables) and records that would be in no table. " +
+          "A `db` step, also in a flow that is called, needs the privilege `dbs`.",
         access,
         body: { key: "flow", schema: FlowInput },
         request: requestExample,

@@ -229,6 +229,64 @@ test("db steps create, read, change, search and delete records, with their schem
   expect((await ended((await start(unknown)).id)).data).toEqual({ status: 404 });
 });
 
+test("a db step leaves a changed record in its table, and tells of one that is in none", async () => {
+  const tables = { orders: { fields: { n: "integer" } }, lines: { fields: { n: "integer" } } };
+  expect((await app.post("/core/dbs", { db: { name: "Shop", code: "shop", schema: { tables } } })).status).toBe(201);
+  const step = (op: string, more: object) => ({ type: "db", op, db: "shop", ...more });
+  const update = (more: object) => step("update", { id: "{{ order.id }}", as: "order", ...more });
+  const code = await flow([
+    step("create", { table_name: "orders", data: { n: 1 }, as: "order" }),
+    update({ data: { n: 2 } }),
+    { type: "mutation", set: { kept: "{{ order.table_name }}" } },
+    update({ table_name: "{{ input.nothing }}", data: { n: 3 } }),
+    { type: "mutation", set: { still: "{{ order.table_name }}" } },
+    update({ table_name: "lines", data: {} }),
+    { type: "mutation", set: { moved: "{{ order.table_name }}" } },
+    update({ table_name: null, data: {} }),
+    step("create", { data: { n: 4 } }),
+    { type: "return", value: { kept: "{{ kept }}", still: "{{ still }}", moved: "{{ moved }}", last: "{{ order }}" } },
+  ]);
+  const process = await ended((await start(code)).id);
+  expect(process).toMatchObject({
+    status: "finished",
+    data: { kept: "orders", still: "orders", moved: "lines", last: { table_name: null, data: { n: 3 } } },
+  });
+  const hint = "the record is in no table, where no search looks: table_name is one of orders, lines";
+  const warned = process.steps.filter((one: object) => "warnings" in one);
+  expect(warned.map(({ id, warnings }: { id: string; warnings: string[] }) => [id, warnings])).toEqual([
+    ["7", [hint]],
+    ["8", [hint]],
+  ]);
+});
+
+test("a saved flow is told where its db steps name what is not there", async () => {
+  const steps = [
+    { op: "create", db: "orders", data: {} },
+    { op: "create", db: "orders", data: {}, table_name: "lines" },
+    { op: "create", db: "rooms", data: {} },
+    { op: "create", db: "rooms", data: {}, table_name: "beds" },
+    { op: "update", db: "rooms", id: "{{ x }}", data: {} },
+    { op: "update", db: "rooms", id: "{{ x }}", data: {}, table_name: null },
+    { op: "search", db: "rooms" },
+    { op: "search", db: "rooms", params: { table_name: "beds" } },
+    { op: "search", db: "rooms", table_name: "chairs" },
+    { op: "search", db: "rooms", table_name: "{{ x }}" },
+    { op: "get", db: "nowhere", id: "{{ x }}" },
+  ];
+  await app.post("/core/dbs", { db: { name: "Rooms", code: "rooms", schema: { tables: { beds: { fields: {} } } } } });
+  const program = steps.map((step) => ({ type: "db", ...step }));
+  const { json } = await app.post("/connect/flows.json", { flow: { name: "told", fields: { program } } });
+  const lost = "the record is in no table, where no search looks: table_name is one of beds";
+  expect(json.warnings).toEqual([
+    'program[1].table_name: the database "orders" has no tables',
+    `program[2].table_name: ${lost}`,
+    `program[5].table_name: ${lost}`,
+    "program[6].table_name is missing: table_name is one of beds",
+    'program[8].table_name: there is no table "chairs": table_name is one of beds',
+    'program[10].db: there is no database "nowhere" yet',
+  ]);
+});
+
 test("each with concurrency calls several at once, each element once", async () => {
   let open = 0;
   let most = 0;

@@ -18,7 +18,8 @@ export interface EffectCall {
 export interface DbEffect {
   readonly op: DbOp;
   readonly db: string;
-  readonly table: string | null;
+  /** Undefined: a changed record stays in its table. Null: no table. */
+  readonly table: string | null | undefined;
   readonly id: string | null;
   readonly data: Readonly<Record<string, unknown>>;
   readonly params: Readonly<Record<string, unknown>>;
@@ -34,8 +35,11 @@ export interface Host extends Omit<World, "memory"> {
   readonly mode: "drive" | "inline" | "dry";
   /** Undefined where there is no such active connector and method. Throws a StepFault for wrong parameters. */
   callConnector(call: EffectCall): Promise<CallOutcome | undefined>;
-  /** Calls `done` with the result, and stores the state with the effect: both or neither. Throws a StepFault. */
-  db(effect: DbEffect, done: (result: unknown) => void): Promise<void>;
+  /**
+   * Calls `done` with the result and what is to be told of it, and stores the state with the effect: both or neither.
+   * Throws a StepFault.
+   */
+  db(effect: DbEffect, done: (result: unknown, warnings?: readonly string[]) => void): Promise<void>;
   /** Puts the program into `programs`. Undefined where there is no such active flow. */
   flow(code: string): Promise<{ programId: number } | undefined>;
   /** Stores the state as it is now. */

@@ -28,12 +28,14 @@ export function createJournal({ cursor, memory }: State, now: () => number) {
     status: "finished" | "error",
     output: unknown,
     error: string | null,
+    warnings: readonly string[] = [],
   ): void => {
     if (frame?.kind !== "block" || !frame.running) return;
     const { n, since, id, type } = frame.running;
     const started_at = new Date(since).toJSON();
     const finished_at = new Date(now()).toJSON();
-    records.push({ n, id, type, status, started_at, finished_at, output: kept(output), error });
+    const told = warnings.length > 0 ? { warnings } : {};
+    records.push({ n, id, type, status, started_at, finished_at, output: kept(output), error, ...told });
   };
   /** The steps under way in these frames end with this error. */
   const recordAll = (frames: readonly Frame[], error: string): void => {

@@ -71,7 +71,8 @@ export async function createHost(
       await recorded(() => records.prepare(request));
       await exclusive(() =>
         ctx.transaction(async (tx) => {
-          done(await recorded(() => records.write(request, tx)));
+          const { result, warnings } = await recorded(() => records.write(request, tx));
+          done(result, warnings);
           await write(tx);
           failpoint("flows.committing");
         }),
@@ -86,7 +87,7 @@ export async function createHost(
   };
 }
 
-async function recorded(run: () => Promise<unknown>): Promise<unknown> {
+async function recorded<T>(run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (error) {

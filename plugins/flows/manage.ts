@@ -1,9 +1,11 @@
 /** Making, changing and deleting flows. No HTTP, no SQL. */
 import { freeCode, mistakes, notFound, slugOf, uuidv7, type BaseContext, type Tx } from "platform";
 import { codeMistake, isCode, isUuid, type Connectors } from "../connectors/api.ts";
+import type { JsonDatabases } from "../jsondb/api.ts";
 import { checkProgram } from "./check.ts";
 import type { FlowInput, FlowRow, FlowStore } from "./flow-store.ts";
 import type { CurrentFlow } from "./needed.ts";
+import { tableWarnings } from "./records.ts";
 import { mustBeTheirs, stepsIn } from "./takes.ts";
 import type { Templates } from "./template.ts";
 
@@ -28,6 +30,7 @@ interface Needed {
   readonly ctx: Pick<BaseContext, "transaction" | "cache">;
   readonly store: FlowStore;
   readonly connectors: Connectors;
+  readonly databases: Pick<JsonDatabases, "find">;
   readonly templates: Templates;
 }
 
@@ -36,7 +39,7 @@ const maxFieldsChars = 500_000;
 
 export type Managing = ReturnType<typeof createManaging>;
 
-export function createManaging({ ctx, store, connectors, templates }: Needed) {
+export function createManaging({ ctx, store, connectors, databases, templates }: Needed) {
   const cache = ctx.cache<FlowRow & CurrentFlow>({
     name: "flows",
     max: 1000,
@@ -141,7 +144,10 @@ export function createManaging({ ctx, store, connectors, templates }: Needed) {
       return flow?.active ? flow : undefined;
     },
 
-    /** What would fail as things are now: unknown connectors, methods and flows, and keys that do nothing. */
+    /**
+     * What would fail as things are now, or hardly do what was meant: unknown connectors, methods, flows, databases and
+     * tables, records that go to no table, and keys that do nothing.
+     */
     async warnings(accountId: number, program: unknown): Promise<string[]> {
       const { unknownKeys } = checkProgram(program, templates);
       const warnings = unknownKeys.map((place) => `${place} is unknown in a step of this type, and does nothing`);
@@ -154,6 +160,7 @@ export function createManaging({ ctx, store, connectors, templates }: Needed) {
         }
         if (step.type === "flow" && !(await this.current(accountId, step.flow)))
           warnings.push(`${place}.flow: there is no active flow "${step.flow}" yet`);
+        if (step.type === "db") warnings.push(...(await tableWarnings(databases, accountId, step, place)));
       }
       return warnings;
     },

@@ -52,7 +52,13 @@ export default definePlugin({
     const flowStore = createFlowStore(ctx.sql);
     const store = createProcessStore(ctx.sql);
     const templates = createTemplates(ctx.liquid);
-    const managing = createManaging({ ctx, store: flowStore, connectors: calling, templates });
+    const managing = createManaging({
+      ctx,
+      store: flowStore,
+      connectors: calling,
+      databases: ctx.services.databases,
+      templates,
+    });
     const waiting = createWaiting(ctx, store);
     const processes = createProcesses({
       ctx,

@@ -2,18 +2,24 @@
 import type { Tx } from "platform";
 import type { JsonDatabases } from "../jsondb/api.ts";
 import { StepFault } from "./fault.ts";
-import type { DbOp } from "./program.ts";
+import type { DbOp, DbStep } from "./program.ts";
 
 export interface RecordsRequest {
   readonly accountId: number;
   readonly op: DbOp;
   /** Code of the database. */
   readonly db: string;
-  readonly table: string | null;
+  /** Undefined: a changed record stays in its table. Null: no table. */
+  readonly table: string | null | undefined;
   readonly id: string | null;
   readonly data: Readonly<Record<string, unknown>>;
   /** Of a search, as in SPEC 4.4: q, filter, sort, fields, limit, offset. */
   readonly params: Readonly<Record<string, unknown>>;
+}
+
+export interface WrittenRecord {
+  readonly result: unknown;
+  readonly warnings: readonly string[];
 }
 
 /** create, update and get give { id, data, table_name, created_at, updated_at }, delete { id, deleted: true }. */
@@ -23,7 +29,7 @@ export interface FlowRecords {
   /** To be asked before the transaction of a write: within it there may be no connection left to look it up. */
   prepare(request: RecordsRequest): Promise<void>;
   /** The write with its events. Throws an HttpError (404, 422). */
-  write(request: RecordsRequest, tx: Tx): Promise<unknown>;
+  write(request: RecordsRequest, tx: Tx): Promise<WrittenRecord>;
 }
 
 export function createRecords(databases: JsonDatabases): FlowRecords {
@@ -37,12 +43,47 @@ export function createRecords(databases: JsonDatabases): FlowRecords {
     },
     async write({ accountId, op, db, table, id, data }, tx) {
       const writes = databases.within(tx);
-      if (op === "create") return writes.create(accountId, db, { tableName: table, data });
-      if (op === "update") return writes.update(accountId, db, named(id), { tableName: table, data });
-      await writes.delete(accountId, db, named(id));
-      return { id, deleted: true };
+      if (op === "delete") {
+        await writes.delete(accountId, db, named(id));
+        return { result: { id, deleted: true }, warnings: [] };
+      }
+      const record = { tableName: table, data };
+      const result =
+        op === "create"
+          ? await writes.create(accountId, db, record)
+          : await writes.update(accountId, db, named(id), record);
+      const tables = result.table_name === null ? (await databases.find(accountId, db))?.tables : null;
+      const warnings = tables ? [`the record is in no table, where no search looks: ${tablesOf(tables)}`] : [];
+      return { result, warnings };
     },
   };
+}
+
+/** Where a step of a program at `place` names what is not there, or no table where there are some. */
+export async function tableWarnings(
+  databases: Pick<JsonDatabases, "find">,
+  accountId: number,
+  { op, db, table_name: table, params }: DbStep,
+  place: string,
+): Promise<string[]> {
+  const found = await databases.find(accountId, db);
+  if (!found) return [`${place}.db: there is no database "${db}" yet`];
+  const { tables } = found;
+  const isWritten = op === "create" || op === "update";
+  if (table === undefined || table === null || table === "") {
+    const leaves = tables !== null && (op === "create" || (op === "update" && table === null));
+    if (leaves) return [`${place}.table_name: the record is in no table, where no search looks: ${tablesOf(tables)}`];
+    const searches = op === "search" && params?.["table_name"] === undefined;
+    return searches && tables ? [`${place}.table_name is missing: ${tablesOf(tables)}`] : [];
+  }
+  if (typeof table !== "string" || table.includes("{{") || table.includes("{%")) return [];
+  if (tables === null) return isWritten ? [`${place}.table_name: the database "${db}" has no tables`] : [];
+  return tables.includes(table) ? [] : [`${place}.table_name: there is no table "${table}": ${tablesOf(tables)}`];
+}
+
+/** "table_name is one of orders, lines" */
+function tablesOf(names: readonly string[]): string {
+  return `table_name is one of ${names.join(", ")}`.slice(0, 500);
 }
 
 function named(id: string | null): string {
@@ -51,9 +92,9 @@ function named(id: string | null): string {
 }
 
 /** `{ filter: { city: "Łódź" }, fields: ["name"] }` as the query of a search. */
-function searchParams(params: RecordsRequest["params"], table: string | null): Record<string, string> {
+function searchParams(params: RecordsRequest["params"], table: RecordsRequest["table"]): Record<string, string> {
   const query = new Map<string, string>();
-  if (table !== null) query.set("table_name", table);
+  if (table) query.set("table_name", table);
   for (const [name, value] of Object.entries(params)) {
     if (value === null || value === undefined) continue;
     if (Array.isArray(value)) query.set(name, value.map(text).join(","));

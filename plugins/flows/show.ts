@@ -79,6 +79,6 @@ export function shownSteps(steps: readonly StepRecord[], cursor: Cursor | null, 
 }
 
 /** A step without its number: the order tells it. */
-function shownStep({ id, type, status, started_at, finished_at, output, error }: StepRecord) {
-  return { id, type, status, started_at, finished_at, output, error };
+function shownStep({ id, type, status, started_at, finished_at, output, error, warnings }: StepRecord) {
+  return { id, type, status, started_at, finished_at, output, error, ...(warnings && { warnings }) };
 }

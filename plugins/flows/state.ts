@@ -90,6 +90,8 @@ export interface StepRecord {
   readonly finished_at: string | null;
   readonly output: unknown;
   readonly error: string | null;
+  /** What went well, but hardly as it was meant. */
+  readonly warnings?: readonly string[];
 }
 
 type Values = Readonly<Record<string, unknown>>;

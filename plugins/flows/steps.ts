@@ -140,23 +140,28 @@ async function database(tools: Tools, thread: Thread, step: DbStep): Promise<voi
   const id = named ? value(step.id) : null;
   const data = op === "create" || op === "update" ? value(step.data) : {};
   const params = value(step.params ?? {});
-  const table = value(step.table_name ?? null);
+  const table = step.table_name === null ? null : tableOf(value(step.table_name));
   if (named && (typeof id !== "string" || id === "")) throw new StepFault("id is blank: it must be a record's id");
   if (!isRecord(data)) throw new StepFault("data is no object");
   await tools.flush();
   const effect = {
     op,
     db: step.db,
-    table: table === null || table === "" ? null : text(table),
+    table,
     id: id === null ? null : text(id),
     data,
     params: isRecord(params) ? params : {},
     stepId: idOf(world, thread, thread.frames.length - 1),
   };
-  await host.db(effect, (result) => {
+  await host.db(effect, (result, warnings) => {
     keep(tools, thread, step.as ?? (named ? undefined : step.id), result);
-    tools.finish(thread, result);
+    tools.finish(thread, result, warnings);
   });
+}
+
+/** An expression that gives nothing names no table: a record must not leave its own because of it. */
+function tableOf(given: unknown): string | undefined {
+  return text(given) || undefined;
 }
 
 function keep({ world, changed }: Tools, thread: Thread, name: string | undefined, value: unknown): void {

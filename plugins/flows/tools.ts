@@ -12,7 +12,7 @@ export interface Tools {
   /** The memory has to be stored again. */
   changed(): void;
   /** The running step of the top block has ended well. */
-  finish(thread: Thread, output: unknown): void;
+  finish(thread: Thread, output: unknown, warnings?: readonly string[]): void;
   /** The flow step that stands on top has come to this result. */
   endCall(thread: Thread, value: unknown): void;
   /** `return`: ends the innermost flow, which may be the process itself. */
@@ -48,10 +48,10 @@ export function createTools(state: State, host: Host): Tools {
     changed: journal.changed,
     happened: () => void (sinceSaved += 1),
     isFull: () => sinceSaved >= burst || (sinceSaved > 0 && performance.now() - savedAt > burstMs),
-    finish(thread, output) {
+    finish(thread, output, warnings) {
       const frame = thread.frames.at(-1);
       if (frame?.kind !== "block") throw new Error("a step ends in a frame of its own");
-      journal.record(frame, "finished", output, null);
+      journal.record(frame, "finished", output, null, warnings);
       clear(frame);
       frame.at += 1;
       sinceSaved += 1;

@@ -11,6 +11,7 @@ export interface ApiRecord {
 }
 
 export interface RecordWrite {
+  /** Of a database with tables: a new record without it goes to none of them, a changed one stays in its own. */
   readonly tableName?: string | null | undefined;
   readonly data: Readonly<Record<string, unknown>>;
 }
@@ -36,8 +37,11 @@ export interface BrowserVisitor {
 export interface JsonDatabases {
   /** Who a page is shown to; an app's token brings what its page was given. */
   visitor(input: Pick<RequestInput, "request" | "account" | "caller" | "app" | "ip" | "secure">): BrowserVisitor;
-  /** Whether the account has such a database, and its other names. */
-  find(accountId: number, db: string): Promise<{ readonly id: string; readonly code: string } | undefined>;
+  /** Whether the account has such a database, its other names, and its tables where it has some. */
+  find(
+    accountId: number,
+    db: string,
+  ): Promise<{ readonly id: string; readonly code: string; readonly tables: readonly string[] | null } | undefined>;
   /** Makes the database of this code, or changes the one that stands there to it. `userId` null = no person (a command). */
   put(
     by: { readonly accountId: number; readonly userId: number | null },
@@ -45,7 +49,7 @@ export interface JsonDatabases {
   ): Promise<{ readonly id: string; readonly done: "made" | "changed" | "unchanged" }>;
   create(accountId: number, db: string, record: RecordWrite): Promise<ApiRecord>;
   get(accountId: number, db: string, id: string): Promise<ApiRecord>;
-  /** Merges `data` key by key; without `tableName` the record goes to the null table (SPEC 4.4). */
+  /** Merges `data` key by key. `tableName` null takes the record out of its table. */
   update(accountId: number, db: string, id: string, record: RecordWrite): Promise<ApiRecord>;
   delete(accountId: number, db: string, id: string): Promise<void>;
   /** By the parameters of the private search, e.g. { "filter[city]": "Łódź", sort: "-age" }; flat records. */

@@ -9,6 +9,7 @@ import {
   tooMany,
   Type,
   unsupportedType,
+  warned,
   type BaseContext,
   type Log,
   type Reply,
@@ -17,7 +18,7 @@ import {
 import { readOperations, type Batches } from "./batch.ts";
 import type { BulkStore } from "./bulk-store.ts";
 import { separators } from "./csv.ts";
-import { tableForSearch, tableForWrite, type Database } from "./database.ts";
+import { nullTableHints, tableForSearch, tableForWrite, type Database } from "./database.ts";
 import { exportFormats, exportTexts, type ExportFormat } from "./export.ts";
 import { textOf } from "./import-body.ts";
 import { csvRows } from "./import-csv.ts";
@@ -86,7 +87,13 @@ export function bulkRoutes({ ctx, databases, store, imports, batches }: Needed):
           const partial = query.get("partial") === "true";
           const options = { ...reading, tableName, partial, signal: request.signal };
           const { texts, hash } = hashed(textOf(request.body, limits));
-          const run = async () => imported(await imports(db, texts, options), partial);
+          const run = async () => {
+            const report = await imports(db, texts, options);
+            return warned(
+              imported(report, partial),
+              nullTableHints(db, report.withoutTable, "with each row, or in the address"),
+            );
+          };
           return await once(`token:${caller.tokenId}`, run, hash);
         } finally {
           running -= 1;
@@ -151,8 +158,11 @@ export function bulkRoutes({ ctx, databases, store, imports, batches }: Needed):
       },
       async ({ account, params, body }) => {
         const db = await databaseAt(databases, account.id, params.id);
-        const answers = await batches(db, readOperations(body.operations));
-        return jsonText(200, `{"results":[${answers.join(",")}]}`);
+        const operations = readOperations(body.operations);
+        const answers = await batches(db, operations);
+        const withoutTable = operations.filter((operation) => operation.op !== "delete" && !operation.tableName);
+        const hints = nullTableHints(db, withoutTable.length, "with each operation");
+        return warned(jsonText(200, `{"results":[${answers.join(",")}]}`), hints);
       },
     ),
   ];

@@ -69,6 +69,17 @@ export function tableForWrite(db: Database, name: string | null | undefined): Ta
   throw invalid({ table_name: [`must be ${known}`] });
 }
 
+/**
+ * What to tell of a write that leaves `count` records in the null table of a database with tables: no search finds them
+ * there, and nothing checks them. `place`: where the request would name a table; it cannot where that is left out.
+ */
+export function nullTableHints(db: Database, count: number, place?: string): string[] {
+  if (count === 0 || !db.schema.multiTable) return [];
+  const what = count === 1 ? "the record is" : `${count} records are`;
+  const remedy = place === undefined ? "" : `: send table_name ${place}, one of ${tableNames(db).join(", ")}`;
+  return [`${what} in no table, where no search looks${remedy}`];
+}
+
 /** The table that a search is narrowed to; SPEC 7: none or an unknown one in a multi-table database is 400. */
 export function tableForSearch(db: Database, name: string | null | undefined): Table {
   const table = db.schema.tables.get(db.schema.multiTable ? (name ?? "") : "");

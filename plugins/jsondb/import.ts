@@ -44,6 +44,8 @@ export interface ImportReport {
   readonly errors: readonly RowFault[];
   /** Nothing was stored because of them. */
   readonly refused: boolean;
+  /** Rows that were stored in no table. */
+  readonly withoutTable: number;
 }
 
 interface Needed {
@@ -66,7 +68,7 @@ export function createImports({ ctx, databases, store, records, stored }: Needed
   return async (db: Database, texts: AsyncIterable<string>, options: ImportOptions): Promise<ImportReport> => {
     const importId = uuidv7();
     const parts = collectParts((part, number) => store.keep(importId, db.accountId, number, part));
-    const report = { failed: 0, total: 0, refused: false, errors: [] as RowFault[] };
+    const report = { failed: 0, total: 0, refused: false, withoutTable: 0, errors: [] as RowFault[] };
     const refuseRow = (faults: readonly RowFault[]) => {
       report.failed += 1;
       report.errors.push(...faults.slice(0, importLimits.errors - report.errors.length));
@@ -79,7 +81,10 @@ export function createImports({ ctx, databases, store, records, stored }: Needed
           refuseRow(checked.faults);
           // What follows a row that cannot be read is unknown: not even the good ones are stored then.
           report.refused ||= !options.partial || "last" in row;
-        } else if (!report.refused) await parts.add(checked.record, checked.tableName, isWanted(db, checked));
+        } else if (!report.refused) {
+          if (checked.tableName === "") report.withoutTable += 1;
+          await parts.add(checked.record, checked.tableName, isWanted(db, checked));
+        }
       }
       if (report.refused) return { ...report, imported: 0 };
       const count = await parts.end();

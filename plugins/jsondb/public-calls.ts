@@ -56,11 +56,8 @@ export function createPublicCalls({ records, store }: Needed) {
       const given = dataOf(params, false);
       const guard = guardOf(method, variables);
       const make = async (current: Database) => {
-        const name = await store.tableNameOf(current, id, guard);
-        if (name === undefined) throw notFound();
-        // A record keeps its table, even one that the schema no longer has.
-        const table = current.schema.tables.get(name) ?? { ...noTable, name };
-        return { table, data: applied("update", current, table, given, variables), keepsTable: true };
+        const write = await records.inItsTable(current, id, given, guard);
+        return { ...write, data: applied("update", current, write.table, given, variables) };
       };
       const shape = { form: "public", fields: shownFields(db, "update") } as const;
       return inPublicForm(() => records.update(db, id, make, shape, guard));

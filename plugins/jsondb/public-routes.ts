@@ -6,12 +6,13 @@ import {
   ok,
   route,
   tooMany,
+  warned,
   type BaseContext,
   type Reply,
   type RequestInput,
   type Route,
 } from "platform";
-import type { Database } from "./database.ts";
+import { nullTableHints, type Database } from "./database.ts";
 import { publicList, publicSearch, type Call, type PublicCalls } from "./public-calls.ts";
 import { isOperation, type Operation } from "./public-methods.ts";
 import type { Query } from "./query.ts";
@@ -132,7 +133,7 @@ function createCaller({ ctx, databases, calls, searches }: Needed) {
     list: (call) => page(call, publicList, { form: "public" }),
     search: async (call) => withoutCursor(await page(call, publicSearch, { form: "flat" })),
     get: async (call) => jsonText(200, await calls.get(call)),
-    create: async (call) => jsonText(201, await calls.create(call)),
+    create: async (call) => warned(jsonText(201, await calls.create(call)), nullTableHints(call.db, 1)),
     update: async (call) => jsonText(200, await calls.update(call)),
     delete: async (call) => ok(await calls.delete(call)),
   };

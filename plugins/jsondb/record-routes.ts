@@ -1,8 +1,19 @@
-import { jsonText, noContent, notFound, route, Type, uuidOf, type AppGrant, type Route } from "platform";
-import { tableForWrite, type Database } from "./database.ts";
+import {
+  flagOf,
+  jsonText,
+  noContent,
+  notFound,
+  route,
+  Type,
+  uuidOf,
+  warned,
+  type AppGrant,
+  type Route,
+} from "platform";
+import { nullTableHints, tableForWrite, type Database } from "./database.ts";
 import type { Data } from "./record.ts";
 import type { RecordStore } from "./record-store.ts";
-import { nestedText, type Records } from "./records.ts";
+import { nestedText, type Records, type Write } from "./records.ts";
 import type { Databases } from "./store.ts";
 
 /** Not `Type.Record`: that one runs a pattern over every key. */
@@ -10,6 +21,11 @@ const DataInput = Type.Unsafe<Data>(Type.Object({}, { additionalProperties: true
 const TableName = Type.Optional(Type.Union([Type.String({ maxLength: 100 }), Type.Null()]));
 const RecordInput = Type.Object({ table_name: TableName, data: DataInput });
 const RecordChanges = Type.Object({ table_name: TableName, data: Type.Optional(DataInput) });
+
+/** What a write came to, as far as a hint tells of it. */
+interface Hints {
+  texts: readonly string[];
+}
 
 const access = { privilege: "dbs" } as const;
 const apps = "the records of its own database, for a viewer with `dbs`";
@@ -30,6 +46,9 @@ export const unknownTable = {
   },
 };
 
+const inNoTable =
+  "In a database with tables the header `Warning` says that the record is in none of them: there no search finds it.";
+
 interface Needed {
   readonly databases: Databases;
   readonly records: Records;
@@ -46,14 +65,16 @@ export function recordRoutes({ databases, records, store }: Needed): Route[] {
         summary: "Create a record",
         access,
         apps,
+        description: inNoTable,
         body: { key: "record", schema: RecordInput },
         request: { data: recordExample.data },
         responses: { 201: recordExample, 422: { email: ["is required"] } },
       },
       async ({ account, app, params, body }) => {
         const db = await databaseAt(databases, account.id, params.db_id, app);
-        const make = (current: Database) => ({ table: tableForWrite(current, body.table_name), data: body.data });
-        return jsonText(201, nestedText(await records.create(db, make)));
+        const hints: Hints = { texts: [] };
+        const make = (current: Database) => hinted(hints, current, body.table_name, body.data);
+        return warned(jsonText(201, nestedText(await records.create(db, make))), hints.texts);
       },
     ),
     route(
@@ -73,17 +94,24 @@ export function recordRoutes({ databases, records, store }: Needed): Route[] {
       {
         summary: "Change fields of a record",
         description:
-          "`data` is merged key by key. In a multi-table database send `table_name` again: without it the record goes to the null table.",
+          "`data` is merged key by key. In a multi-table database send `table_name` again, inside `record`: without it the record goes to the null table. " +
+          inNoTable,
         access,
         apps,
+        query: { keep_table: "`true`: without `table_name` the record stays in its table" },
         body: { key: "record", schema: RecordChanges },
         request: { data: { age: 35 } },
         responses: { 200: recordExample, 422: { age: ["must be a whole number"] } },
       },
-      async ({ account, app, params, body }) => {
+      async ({ account, app, params, query, body }) => {
         const db = await databaseAt(databases, account.id, params.db_id, app);
-        const make = (current: Database) => ({ table: tableForWrite(current, body.table_name), data: body.data ?? {} });
-        return jsonText(200, await records.update(db, uuidOf(params.id), make, { form: "nested" }));
+        const id = uuidOf(params.id);
+        const { table_name: tableName, data = {} } = body;
+        const keepsTable = tableName === undefined && flagOf(query, "keep_table") === true;
+        const hints: Hints = { texts: [] };
+        const make = (current: Database) =>
+          keepsTable ? records.inItsTable(current, id, data) : hinted(hints, current, tableName, data);
+        return warned(jsonText(200, await records.update(db, id, make, { form: "nested" })), hints.texts);
       },
     ),
     route(
@@ -96,6 +124,13 @@ export function recordRoutes({ databases, records, store }: Needed): Route[] {
       },
     ),
   ];
+}
+
+/** The write, and what is to be told of its table. */
+function hinted(hints: Hints, db: Database, tableName: string | null | undefined, data: Data): Write {
+  const table = tableForWrite(db, tableName);
+  hints.texts = nullTableHints(db, table.name === "" ? 1 : 0, 'inside "record"');
+  return { table, data };
 }
 
 /** The account's database of this id or code; 404 where there is none, or it is not that of the app who asks. */

@@ -275,3 +275,75 @@ describe("bad input", () => {
     expect((await app.get("/core/dbs/people/search?filter[email]=once")).json).toHaveLength(1);
   });
 });
+
+describe("a record of a database with tables that ends in none of them", () => {
+  const order = { table_name: "orders", data: { no: "A1" } };
+  const hint =
+    '299 - "the record is in no table, where no search looks: send table_name inside \\"record\\", one of orders, lines"';
+  const told = (answer: { status: number; headers: Headers }) => [answer.status, answer.headers.get("warning")];
+
+  test("is told of by the header Warning, whatever took it there", async () => {
+    expect(told(await post("shop", order))).toEqual([201, null]);
+    expect(told(await post("shop", { data: { no: "A2" } }))).toEqual([201, hint]);
+    const { id } = await create("shop", order);
+    expect(told(await patch("shop", id, { ...order, data: { total: 1 } }))).toEqual([200, null]);
+    expect(told(await patch("shop", id, { data: { total: 2 } }))).toEqual([200, hint]);
+    expect((await app.get(`/core/dbs/shop/records/${id}`)).json).toMatchObject({
+      table_name: null,
+      data: { total: 2 },
+    });
+    expect(told(await patch("shop", id, order))).toEqual([200, null]);
+    expect(told(await patch("shop", id, { table_name: null, data: {} }))).toEqual([200, hint]);
+    expect(told(await post("people", { data: { email: "x" } }))).toEqual([201, null]);
+    expect(told(await post("free", { data: {} }))).toEqual([201, null]);
+  });
+
+  test("is told of in batches, imports and public creates", async () => {
+    const operations = [
+      { op: "create", ...order },
+      { op: "create", data: {} },
+      { op: "create", data: {}, table_name: null },
+    ];
+    const batch = await app.post("/core/dbs/shop/batch", { operations });
+    const many = (place: string) =>
+      `299 - "2 records are in no table, where no search looks: send table_name ${place}, one of orders, lines"`;
+    expect(told(batch)).toEqual([200, many("with each operation")]);
+    const rows = [order, { data: { no: "B" } }, { data: { no: "C" } }];
+    expect(told(await app.post("/core/dbs/shop/import", rows))).toEqual([
+      201,
+      many("with each row, or in the address"),
+    ]);
+    expect(told(await app.post("/core/dbs/shop/import?table_name=orders", [{ no: "D" }]))).toEqual([201, null]);
+    await app.patch("/core/dbs/shop", { db: { public_methods: { create: true, update: true } } });
+    const made = await app.post("/core/db/shop/create", { data: { no: "E" } }, { token: null });
+    expect(told(made)).toEqual([201, '299 - "the record is in no table, where no search looks"']);
+    const { id } = await create("shop", order);
+    expect(told(await app.post("/core/db/shop/update", { id, data: { no: "F" } }, { token: null }))).toEqual([
+      200,
+      null,
+    ]);
+  });
+
+  test("does not end there where keep_table is asked for", async () => {
+    const { id } = await create("shop", order);
+    const kept = await app.patch(`/core/dbs/shop/records/${id}?keep_table=true`, { record: { data: { total: 3 } } });
+    expect([...told(kept), kept.json.table_name, kept.json.data]).toEqual([
+      200,
+      null,
+      "orders",
+      { no: "A1", total: 3 },
+    ]);
+    const wrong = await app.patch(`/core/dbs/shop/records/${id}?keep_table=true`, { record: { data: { no: null } } });
+    expect([wrong.status, wrong.json]).toEqual([422, { no: ["is required"] }]);
+    const named = { record: { table_name: "lines", data: { no: 5 } } };
+    const moved = await app.patch(`/core/dbs/shop/records/${id}?keep_table=true`, named);
+    expect([moved.status, moved.json.table_name]).toEqual([200, "lines"]);
+    const left = await app.patch(`/core/dbs/shop/records/${id}?keep_table=false`, { record: { data: {} } });
+    expect([...told(left), left.json.table_name]).toEqual([200, hint, null]);
+    expect((await app.patch(`/core/dbs/shop/records/${id}?keep_table=maybe`, { record: {} })).json).toEqual({
+      keep_table: ["must be true or false"],
+    });
+    const missing = await app.patch(`/core/dbs/shop/records/${unknownId}?keep_table=true`, { record: {} });
+    expect(missing.status).toBe(404);
+  });
+});

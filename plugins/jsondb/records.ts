@@ -15,7 +15,7 @@ import type { Database } from "./database.ts";
 import { printRecord } from "./print.ts";
 import { checkChanges, checkRecord, recordLimits, type Data, type Faults } from "./record.ts";
 import type { Guard, RecordStore, Shape, StoredRecord } from "./record-store.ts";
-import type { Table } from "./schema.ts";
+import { noTable, type Table } from "./schema.ts";
 import type { Databases } from "./store.ts";
 
 export interface Write {
@@ -138,6 +138,13 @@ export function createRecords({ ctx, databases, store, changes }: Needed) {
     /** `make` is asked again where the database has changed meanwhile. */
     create: (db: Database, make: (db: Database) => Write): Promise<CreatedRecord> =>
       upToDate(db, async (current) => insert(current, make(current))),
+
+    /** A change that leaves the record in its table, even one that the schema no longer has. 404 as `update`. */
+    async inItsTable(db: Database, id: string, data: Data, guard?: Guard, tx?: Tx): Promise<Write> {
+      const name = await store.tableNameOf(db, id, guard, tx);
+      if (name === undefined) throw notFound();
+      return { table: db.schema.tables.get(name) ?? { ...noTable, name }, data, keepsTable: true };
+    },
 
     /** The answer's text. 404 where there is no such record within `guard`. */
     async update(

@@ -1,6 +1,6 @@
-import { notFound, uuidOf, type BaseContext } from "platform";
+import { notFound, uuidOf, type BaseContext, type Tx } from "platform";
 import type { ApiRecord, JsonDatabases, NewDatabase, RecordWrite } from "./api.ts";
-import { tableForWrite, type Database } from "./database.ts";
+import { tableForWrite, tableNames, type Database } from "./database.ts";
 import type { DbFields, Dbs } from "./dbs.ts";
 import { readSearch } from "./query.ts";
 import type { RecordStore } from "./record-store.ts";
@@ -29,6 +29,8 @@ export function createService({ ctx, databases, dbs, dbStore, records, store, se
   const write = ({ tableName, data }: RecordWrite) => {
     return (db: Database) => ({ table: tableForWrite(db, tableName), data: { ...data } });
   };
+  const change = (id: string, record: RecordWrite, tx?: Tx) => async (db: Database) =>
+    record.tableName === undefined ? records.inItsTable(db, id, { ...record.data }, undefined, tx) : write(record)(db);
   return {
     visitor(input) {
       const visitor = visitorOf(ctx.secrets, input);
@@ -36,7 +38,7 @@ export function createService({ ctx, databases, dbs, dbStore, records, store, se
     },
     async find(accountId, key) {
       const db = await databases.find(accountId, key);
-      return db && { id: db.id, code: db.code };
+      return db && { id: db.id, code: db.code, tables: db.schema.multiTable ? tableNames(db) : null };
     },
     async put({ accountId, userId }, { code, ...given }) {
       const input: DbFields = { ...given, code, publicMethods: given.public_methods };
@@ -62,7 +64,7 @@ export function createService({ ctx, databases, dbs, dbStore, records, store, se
     },
     async update(accountId, key, id, record) {
       const db = await at(accountId, key);
-      return parsed(await records.update(db, uuidOf(id), write(record), { form: "nested" }));
+      return parsed(await records.update(db, uuidOf(id), change(uuidOf(id), record), { form: "nested" }));
     },
     async delete(accountId, key, id) {
       await records.delete(await at(accountId, key), uuidOf(id));
@@ -82,8 +84,9 @@ export function createService({ ctx, databases, dbs, dbStore, records, store, se
         },
         async update(accountId, key, id, record) {
           const db = await at(accountId, key);
-          const update = (current: Database) =>
-            writes.update(current, uuidOf(id), write(record)(current), { form: "nested" });
+          const make = change(uuidOf(id), record, tx);
+          const update = async (current: Database) =>
+            writes.update(current, uuidOf(id), await make(current), { form: "nested" });
           return parsed((await records.upToDate(db, update)).answer);
         },
         async delete(accountId, key, id) {

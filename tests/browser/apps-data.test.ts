@@ -110,6 +110,25 @@ test("core.db: the public methods, for a visitor", async () => {
   expect(faults.filter((fault) => !/status of (422|404)/.test(fault))).toEqual([]);
 });
 
+test("core.records leaves a changed record in its table", async () => {
+  const tables = { orders: { fields: { n: "integer" } }, lines: { fields: { n: "integer" } } };
+  const db = { name: "Shop", code: "shop-of-tables", schema: { tables } };
+  expect((await stage.app.post("/core/dbs.json", { db })).status).toBe(201);
+  const { path } = await stage.make({ ...bare, name: "Shop", public: false, db_code: "shop-of-tables" });
+  const { page, faults } = await stage.open(await stage.visit("anna"), path);
+  await ready(page);
+  const came = await page.evaluate(async () => {
+    const records = core.records();
+    const made = await records.create({ n: 1 }, { table_name: "orders" });
+    const kept = await records.update(made.id, { n: 2 });
+    const found = await records.search({ table_name: "orders" });
+    const moved = await records.update(made.id, { n: 3 }, { table_name: "lines" });
+    return { kept: [kept.table_name, kept.data], found: found.length, moved: moved.table_name };
+  });
+  expect(came).toEqual({ kept: ["orders", { n: 2 }], found: 1, moved: "lines" });
+  expect(faults).toEqual([]);
+});
+
 test("core.records: the private API, for a viewer with the privilege", async () => {
   const { path } = await stage.make({ ...bare, name: "Back office", public: false, db_code: "guests" });
   const { page, faults } = await stage.open(await stage.visit("anna"), path);

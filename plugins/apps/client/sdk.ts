@@ -34,7 +34,7 @@ export interface Records {
   list(params?: Params): Promise<CoreRecord[]>;
   get(id: string): Promise<CoreRecord>;
   create(data: Data, options?: TableOption): Promise<CoreRecord>;
-  /** Changes the keys of `data` alone. In a multi-table database pass `table_name` again. */
+  /** Changes the keys of `data` alone. The record stays in its table unless `table_name` names another one. */
   update(id: string, data: Data, options?: TableOption): Promise<CoreRecord>;
   delete(id: string): Promise<void>;
   /** Flat records, by the parameters of SPEC 4.4: `search({ q: "anna", "filter[city]": "Łódź", sort: "-age" })`. */
@@ -108,7 +108,8 @@ function privateRecords({ call, fetch }: Transport, base: string): Records {
     get: (id) => call("GET", at(id)) as Promise<CoreRecord>,
     create: (data, options) =>
       call("POST", `${base}/records.json`, { record: { ...options, data } }) as Promise<CoreRecord>,
-    update: (id, data, options) => call("PATCH", at(id), { record: { ...options, data } }) as Promise<CoreRecord>,
+    update: (id, data, options) =>
+      call("PATCH", `${at(id)}?keep_table=true`, { record: { ...options, data } }) as Promise<CoreRecord>,
     delete: async (id) => void (await call("DELETE", at(id))),
     search: (params) => call("GET", `${base}/search.json${queryOf(phrase(params))}`) as Promise<Data[]>,
     subscribe: (run, options) => follow(fetch, `${base}/events${queryOf({ ...options })}`, run),
