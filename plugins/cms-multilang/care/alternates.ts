@@ -1,9 +1,9 @@
 /** What search engines would find wrong with a page's languages. Pure. */
 import type { Locale } from "../locales.ts";
-import { domainFor, type Domain } from "../render/addresses.ts";
-import { coverage, seoOf } from "../render/alternates.ts";
+import { domainFor, primaryOf, type Domain } from "../render/addresses.ts";
+import { coverage, seoOf, type Alternate } from "../render/alternates.ts";
 import { chooseVariant, redirectTarget, type Variant } from "../render/variant.ts";
-import { finding, type Finding } from "./finding.ts";
+import { finding, type Finding, type FindingCode } from "./finding.ts";
 
 export interface AlternatesInput {
   readonly page: Variant;
@@ -18,49 +18,39 @@ export interface AlternatesInput {
 }
 
 export function alternatesFindings(input: AlternatesInput): Finding[] {
-  const { page, group, site, domains, codeOf } = input;
+  const { page, group, groupOf, site, domains, codeOf } = input;
   if (!site.multilang) return unrouted(input);
   if (domains.length === 0) return [];
   const found: Finding[] = [];
   const code = codeOf(page.id);
+  const locale = page.locale ?? undefined;
+  const tell = (what: FindingCode, message: string) => found.push(finding(what, code, message, { locale }));
   const place = { scheme: input.scheme, domains, site: site.locale };
-  const placed = coverage(group, domains, site.locale).filter(({ variant }) => variant.id === page.id);
-  const shownIn = page.locale === null ? placed.map(({ locale }) => locale) : [page.locale];
-  for (const locale of shownIn) {
-    const { canonicalUrl, alternates } = seoOf(page, locale, group, place);
-    if (canonicalUrl === undefined) continue;
-    const urls = alternates.map(({ url }) => url);
-    if (!urls.includes(canonicalUrl))
-      found.push(
-        finding("alternates_missing", code, `is not among its own alternates: another page stands for ${locale}`, {
-          locale,
-        }),
-      );
-    for (const other of group) {
-      if (other.id === page.id) continue;
-      const theirs = seoOf(other, other.locale ?? site.locale, input.groupOf(other.id), place);
-      if (theirs.canonicalUrl === canonicalUrl && page.id > other.id)
-        found.push(
-          finding("duplicate_canonical", code, `has the canonical address of ${codeOf(other.id)}: ${canonicalUrl}`, {
-            locale,
-          }),
-        );
-      else if (
-        theirs.canonicalUrl !== undefined &&
-        urls.includes(theirs.canonicalUrl) &&
-        !theirs.alternates.some(({ url }) => url === canonicalUrl)
-      )
-        found.push(
-          finding(
-            "alternates_not_mutual",
-            code,
-            `names ${codeOf(other.id)} as a translation, which does not name it in turn`,
-            { locale },
-          ),
-        );
-    }
+  const { canonicalUrl, alternates } = seoOf(page, group, place);
+  const names = (list: readonly Alternate[], url: string | undefined) => list.some((one) => one.url === url);
+  const twin = coverage(page, group, domains, site.locale).find((one) => one.locale === page.locale)?.variant;
+  if (twin && twin.id !== page.id)
+    tell("duplicate_language", `is a page of its master in ${page.locale}, and so is ${codeOf(twin.id)}`);
+  for (const other of group) {
+    if (other.id === page.id) continue;
+    const theirs = seoOf(other, groupOf(other.id), place);
+    if (theirs.canonicalUrl === canonicalUrl) {
+      if (page.id > other.id)
+        tell("duplicate_canonical", `has the canonical address of ${codeOf(other.id)}: ${canonicalUrl}`);
+    } else if (names(alternates, theirs.canonicalUrl) && !names(theirs.alternates, canonicalUrl))
+      tell("alternates_not_mutual", `names ${codeOf(other.id)} as a translation, which does not name it in turn`);
   }
-  return [...found, ...unreachable(input)];
+  return [...found, ...leadingAway(input), ...unreachable(input)];
+}
+
+/** The canonical address of a page without a locale is on the primary domain, even where that leads to another page. */
+function leadingAway({ page, group, site, domains, codeOf }: AlternatesInput): Finding[] {
+  const domain = primaryOf(domains);
+  if (page.locale !== null || !domain) return [];
+  const target = redirectTarget(page, group, { multilang: true, domain: domain.locale, site: site.locale });
+  if (!target) return [];
+  const message = `has its canonical address on ${domain.name}, which redirects to ${codeOf(target.id)}`;
+  return [finding("canonical_redirects", codeOf(page.id), message)];
 }
 
 /** The page's own address is answered with another page, or leads away to one: then its language is nowhere. */

@@ -121,12 +121,28 @@ describe("the check of a site", () => {
       { page: "@-about-de", locale: "de" },
     ],
     [
-      "alternates_missing",
+      "duplicate_language",
       {
         records: [...about, page("other", { locale: "en", path: "other", based_on_page_code: "@-about", content: "" })],
       },
       { records: about },
       { page: "@-other", locale: "en" },
+    ],
+    [
+      "canonical_redirects",
+      {
+        domains: [
+          { name: "@.en.test", locale: "en" },
+          { name: "@.pl.test", locale: "pl" },
+        ],
+        records: [
+          layout(),
+          page("n", { locale: null }),
+          page("s", { locale: "en", based_on_page_code: "@-n", content: "" }),
+        ],
+      },
+      { records: [layout(), page("n", { locale: null }), page("s", { locale: "en", based_on_page_code: "@-n" })] },
+      { page: "@-n" },
     ],
     [
       "duplicate_canonical",

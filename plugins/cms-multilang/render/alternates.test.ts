@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { locales, type Locale } from "../locales.ts";
 import { addressOf, askedPath, domainFor, pathAddress, type Domain } from "./addresses.ts";
 import { coverage, langSwitch, seoHead, seoOf } from "./alternates.ts";
-import { redirectTarget, type Variant } from "./variant.ts";
+import type { Variant } from "./variant.ts";
 
 const domain = (id: number, name: string, locale: Locale | null, isPrimary = false): Domain => ({
   id,
@@ -82,20 +82,20 @@ describe("alternates of a master and its slaves", () => {
     { locale: "x-default", url: "https://acme.pl/o-nas" },
   ] as const;
   test.each([master, about, ueber])("are the same on each of them: $path", (page) => {
-    expect(seoOf(page, page.locale ?? "pl", group, place).alternates).toEqual([...expected]);
+    expect(seoOf(page, group, place).alternates).toEqual([...expected]);
   });
   test("the canonical address is on the page's own domain", () => {
-    expect(seoOf(about, "en", group, place).canonicalUrl).toBe("https://acme.com/about");
-    expect(seoOf(variant(9, "x", "fr"), "fr", [variant(9, "x", "fr")], place).canonicalUrl).toBe("https://acme.pl/x");
+    expect(seoOf(about, group, place).canonicalUrl).toBe("https://acme.com/about");
+    expect(seoOf(variant(9, "x", "fr"), [variant(9, "x", "fr")], place).canonicalUrl).toBe("https://acme.pl/x");
   });
   test("an article stands below each of them", () => {
-    expect(seoOf(about, "en", group, place, "first").alternates[1]).toEqual({
+    expect(seoOf(about, group, place, "first").alternates[1]).toEqual({
       locale: "en",
       url: "https://acme.com/about/first",
     });
   });
   test("without a domain there is nothing to tell", () => {
-    const seo = seoOf(about, "en", group, { ...place, domains: [] });
+    const seo = seoOf(about, group, { ...place, domains: [] });
     expect(seo).toEqual({ canonicalUrl: undefined, alternates: [] });
     expect(seoHead(seo)).toBe("");
   });
@@ -103,9 +103,9 @@ describe("alternates of a master and its slaves", () => {
 
 describe("a page without a locale", () => {
   const home = variant(1, "", null);
-  test("is one of each domain's locale", () => {
-    expect(seoOf(home, "en", [home], place)).toEqual({
-      canonicalUrl: "https://acme.com/",
+  test("has one canonical address, on the primary domain, and is one of each domain's locale", () => {
+    expect(seoOf(home, [home], place)).toEqual({
+      canonicalUrl: "https://acme.pl/",
       alternates: [
         { locale: "pl", url: "https://acme.pl/" },
         { locale: "en", url: "https://acme.com/" },
@@ -116,7 +116,8 @@ describe("a page without a locale", () => {
   });
   test("leaves a locale to the slave that has it", () => {
     const about = variant(2, "about", "en", 1);
-    expect(coverage([home, about], place.domains, "pl").map(({ variant: { id }, locale }) => [id, locale])).toEqual([
+    const placed = coverage(home, [home, about], place.domains, "pl");
+    expect(placed.map(({ variant: { id }, locale }) => [id, locale])).toEqual([
       [1, "pl"],
       [1, "de"],
       [2, "en"],
@@ -124,34 +125,70 @@ describe("a page without a locale", () => {
   });
 });
 
-describe("the default of a master without a locale is an address that leads nowhere else:", () => {
+describe("the canonical address and the default of a master without a locale", () => {
   const bare = domain(4, "acme.eu", null, true);
   const primary = (one: Domain, isPrimary = true) => ({ ...one, isPrimary });
   const other = primary(pl, false);
   const master = variant(1, "n", null);
   const slave = (locale: Locale) => variant(2, "s", locale, 1);
   const table: [string, Domain[], Variant[], string][] = [
-    ["the primary domain's is the slave's", [primary(en), other], [master, slave("en")], "https://acme.pl/n"],
-    ["and the site's own too", [primary(en), other, de], [master, slave("en")], "https://acme.pl/n"],
-    [
-      "it stands for another language alone",
-      [other, primary(en), de],
-      [master, slave("pl"), { ...slave("en"), id: 3 }],
-      "https://acme.de:8443/n",
-    ],
-    ["the primary domain's is its own", [pl, en], [master, slave("en")], "https://acme.pl/n"],
-    ["of several languages that of the primary domain", [other, primary(en)], [master], "https://acme.com/n"],
-    ["a primary domain without a language", [bare, other, en], [master, slave("en")], "https://acme.eu/n"],
+    ["stand on the primary domain", [pl, en], [master, slave("en")], "https://acme.pl/n"],
+    ["where its language is a slave's too", [primary(en), other], [master, slave("en")], "https://acme.com/n"],
+    ["where its language is not the site's", [other, primary(en)], [master], "https://acme.com/n"],
+    ["where it has no language", [bare, other, en], [master, slave("en")], "https://acme.eu/n"],
+    ["without a primary domain on the first", [de, other], [master, slave("pl")], "https://acme.de:8443/n"],
   ];
   test.each(table)("%s", (_, domains, group, url) => {
-    for (const page of group) {
-      const { alternates } = seoOf(page, page.locale ?? "pl", group, { ...place, domains });
-      expect(alternates.at(-1)).toEqual({ locale: "x-default", url });
-      const at = domains.find(({ name }) => new URL(url).host === name);
-      const choice = { multilang: true, domain: at?.locale ?? null, site: "pl" as const };
-      expect(redirectTarget(master, group, choice)).toBeUndefined();
-    }
+    for (const page of group)
+      expect(seoOf(page, group, { ...place, domains }).alternates.at(-1)).toEqual({ locale: "x-default", url });
+    expect(seoOf(master, group, { ...place, domains }).canonicalUrl).toBe(url);
   });
+});
+
+describe("pages that share a path with one of a family", () => {
+  const told = (page: Variant, group: Variant[]) =>
+    Object.fromEntries(seoOf(page, group, place).alternates.map(({ locale, url }) => [locale, new URL(url).pathname]));
+  const master = variant(1, "o-nas", "pl");
+  const slave = variant(2, "ueber-uns", "de", 1);
+  const twin = variant(3, "o-nas", "de");
+  test("do not displace a slave", () => {
+    for (const page of [master, slave])
+      expect(told(page, [master, slave, twin])).toEqual({ pl: "/o-nas", de: "/ueber-uns", "x-default": "/o-nas" });
+  });
+  test("do not displace a master without a locale", () => {
+    const family = [variant(1, "a", null), variant(2, "b", "en", 1)];
+    for (const page of family)
+      expect(told(page, [...family, variant(3, "b", "pl")])).toEqual({
+        pl: "/a",
+        de: "/a",
+        en: "/b",
+        "x-default": "/a",
+      });
+  });
+  test("do not take the default", () => {
+    const [a, b, c] = [variant(1, "a", "de"), variant(2, "b", "en", 1), variant(3, "b", "pl")];
+    for (const page of [a, b])
+      expect(told(page, [a, b, c])).toEqual({ pl: "/b", en: "/b", de: "/a", "x-default": "/a" });
+  });
+  test("of two families each has its own default", () => {
+    const group = [variant(1, "a", "pl"), variant(2, "b", "en", 1), variant(3, "b", "de"), variant(4, "c", "pl", 3)];
+    expect(group.map((page) => told(page, group)["x-default"])).toEqual(["/a", "/a", "/b", "/b"]);
+  });
+  test("fill the languages that the family has not", () => {
+    const group = [variant(1, "x", "pl"), variant(2, "x", "en"), variant(3, "y", "de", 1)];
+    for (const page of group) expect(told(page, group)).toEqual({ pl: "/x", en: "/x", de: "/y", "x-default": "/x" });
+  });
+});
+
+test("two slaves of one language are both told", () => {
+  const group = [variant(1, "a", "pl"), variant(2, "b", "en", 1), variant(3, "c", "en", 1)];
+  for (const page of group)
+    expect(seoOf(page, group, place).alternates.map(({ url }) => new URL(url).pathname)).toEqual([
+      "/a",
+      "/b",
+      "/c",
+      "/a",
+    ]);
 });
 
 test("alternates are mutual: every page of a group tells the same, itself included, and no language twice", () => {
@@ -165,7 +202,7 @@ test("alternates are mutual: every page of a group tells the same, itself includ
     fc.property(groups, ([there, onDomains, site]) => {
       const domains = onDomains.map((one, index) => domain(index, `d${index}.test`, one, index === 0));
       const group = there.map((one, index) => variant(index + 1, `p${index}`, one, index === 0 ? null : 1));
-      const sets = group.map((page) => seoOf(page, page.locale ?? site, group, { scheme: "https:", domains, site }));
+      const sets = group.map((page) => seoOf(page, group, { scheme: "https:", domains, site }));
       for (const { alternates } of sets) expect(alternates).toEqual([...(sets[0]?.alternates ?? [])]);
       const told = sets[0]?.alternates.map((one) => one.locale) ?? [];
       expect(new Set(told).size).toBe(told.length);

@@ -2,7 +2,7 @@
 import { escapeHtml } from "platform";
 import { locales, type Locale } from "../locales.ts";
 import { addressOf, domainFor, primaryOf, type Domain, type Place } from "./addresses.ts";
-import type { Variant } from "./variant.ts";
+import { rootOf, type Variant } from "./variant.ts";
 
 export interface Alternate {
   readonly locale: Locale | "x-default";
@@ -40,31 +40,52 @@ export interface Placed<V extends Variant = Variant> {
 }
 
 /**
- * A group's languages, the master first. A page with a locale stands for that one; a page without one stands for the
- * site's language and for that of each domain that no other page of the group has.
+ * The languages of a page. Its own family, a master and its slaves, comes first and is always whole; pages that only
+ * share a path with one of them fill the languages that the family does not have. A page with a locale stands for that
+ * one. A page without one stands for the language of its own address, for the site's, and for those of the other
+ * domains, except where another page is shown.
  */
 export function coverage<V extends Variant>(
+  page: Variant,
   group: readonly V[],
-  domains: readonly Pick<Domain, "locale">[],
+  domains: readonly Domain[],
   site: Locale,
 ): Placed<V>[] {
-  const ordered = masterFirst(group);
-  const taken = new Set<Locale | null>();
-  const open = new Set(ordered.map(({ locale }) => locale));
+  const [family, others] = partsOf(page, group);
+  const taken = new Set<Locale>();
   const placed: Placed<V>[] = [];
   const place = (variant: V, locale: Locale) => {
-    if (taken.has(locale)) return;
     taken.add(locale);
     placed.push({ variant, locale });
   };
-  for (const variant of ordered) {
+  const reserved = new Set(family.map(({ locale }) => locale));
+  for (const variant of family) {
     if (variant.locale !== null) place(variant, variant.locale);
     else
-      for (const locale of [site, ...domains.map((domain) => domain.locale)]) {
-        if (locale !== null && !open.has(locale)) place(variant, locale);
-      }
+      for (const locale of shownIn(domains, site))
+        if (!taken.has(locale) && !reserved.has(locale) && !isAnothers(variant, locale, group)) place(variant, locale);
   }
+  for (const { locale } of others) reserved.add(locale);
+  for (const variant of others)
+    for (const locale of variant.locale === null ? shownIn(domains, site) : [variant.locale])
+      if (!taken.has(locale) && (variant.locale !== null || !reserved.has(locale))) place(variant, locale);
   return placed;
+}
+
+/** A page's master and slaves, itself included, and the rest of its group. */
+function partsOf<V extends Variant>(page: Variant, group: readonly V[]): [family: V[], others: V[]] {
+  const isOwn = (other: V) => rootOf(other) === rootOf(page);
+  return [masterFirst(group.filter(isOwn)), masterFirst(group.filter((other) => !isOwn(other)))];
+}
+
+/** In which languages a page without a locale is shown: that of its own address first. */
+function shownIn(domains: readonly Domain[], site: Locale): Locale[] {
+  return [primaryOf(domains)?.locale ?? site, site, ...domains.flatMap(({ locale }) => locale ?? [])];
+}
+
+/** Whether a page of this language stands at the same path, and so is shown instead. */
+function isAnothers(page: Variant, locale: Locale, group: readonly Variant[]): boolean {
+  return group.some((other) => other.path === page.path && other.locale === locale);
 }
 
 /** The page that others are based on, then what has no master, then slaves; each by the order of the locales. */
@@ -76,12 +97,11 @@ export function masterFirst<V extends Variant>(group: readonly V[]): V[] {
 }
 
 /**
- * `canonical_url` and `seo_alternates` of `page`, shown in `locale`. `suffix` is an article's path behind the page's.
- * Nothing where the site has no domain.
+ * `canonical_url` and `seo_alternates` of `page`, on whichever domain it is shown. `suffix` is an article's path behind
+ * the page's. Nothing where the site has no domain.
  */
 export function seoOf<V extends Variant>(
   page: V,
-  locale: Locale,
   group: readonly V[],
   place: Place & { readonly site: Locale },
   suffix = "",
@@ -90,36 +110,29 @@ export function seoOf<V extends Variant>(
     const domain = domainFor(place.domains, of);
     return domain && addressOf(place.scheme, domain, joined(variant.path, suffix));
   };
-  const placed = coverage(group, place.domains, place.site);
-  // A page without a locale is a page of its own under each domain, unless another page has that language.
-  const self = page.locale === null ? placed.find((entry) => entry.locale === locale) : undefined;
-  const canonicalUrl = self ? url(self.variant, locale) : url(page, page.locale ?? locale);
-  const alternates: Alternate[] = placed.flatMap((entry) => {
-    const at = url(entry.variant, entry.locale);
-    return at === undefined ? [] : [{ locale: entry.locale, url: at }];
+  const alternates: Alternate[] = coverage(page, group, place.domains, place.site).flatMap(({ variant, locale }) => {
+    const at = url(variant, locale);
+    return at === undefined ? [] : [{ locale, url: at }];
   });
-  const standard = defaultOf(group, place.site);
-  const standardUrl = standard && url(standard, defaultLocale(standard, placed, place.domains));
+  const standard = defaultOf(page, group, place.site);
+  const standardUrl = standard && url(standard, standard.locale);
   if (standardUrl !== undefined) alternates.push({ locale: "x-default", url: standardUrl });
-  return { canonicalUrl, alternates };
+  return { canonicalUrl: url(page, page.locale), alternates };
 }
 
-/** The master; where there is none, what has no locale or the site's, else the first. */
-function defaultOf<V extends Variant>(group: readonly V[], site: Locale): V | undefined {
+/** The page's master; where it has none and is none, the group's, else what has no locale or the site's, else the first. */
+function defaultOf<V extends Variant>(page: V, group: readonly V[], site: Locale): V | undefined {
+  const [family] = partsOf(page, group);
+  if (family.length > 1) return family[0];
   const ordered = masterFirst(group);
   if (group.some(({ basedOnPageId }) => basedOnPageId !== null)) return ordered[0];
   return ordered.find(({ locale }) => locale === null) ?? ordered.find(({ locale }) => locale === site) ?? ordered[0];
 }
 
-/**
- * In which language the default is shown. Without a locale it stands on the primary domain, unless that one's language
- * is another page's: it would lead there.
- */
-function defaultLocale(standard: Variant, placed: readonly Placed[], domains: readonly Domain[]): Locale | null {
-  if (standard.locale !== null) return standard.locale;
-  const own = placed.filter(({ variant }) => variant.id === standard.id).map(({ locale }) => locale);
-  const primary = primaryOf(domains)?.locale ?? null;
-  return primary === null || own.includes(primary) ? primary : (own[0] ?? null);
+/** Each language once: search engines and people can use one page of each. */
+export function oncePerLanguage<T extends { readonly locale: string }>(entries: readonly T[]): T[] {
+  const seen = new Set<string>();
+  return entries.filter(({ locale }) => !seen.has(locale) && seen.add(locale));
 }
 
 /** `seo_head`: ready for the head element. */
@@ -145,7 +158,7 @@ export interface SwitchOptions<V extends Variant> {
 /** `lang_switch`: this page in its languages, in the order of the supported locales. */
 export function langSwitch<V extends Variant>(options: SwitchOptions<V>): Switch[] {
   const { page, group, current, domains, site, fieldLocales, address } = options;
-  const placed = coverage(group, domains, site);
+  const placed = oncePerLanguage(coverage(page, group, domains, site));
   const covered = new Set(placed.map(({ locale }) => locale));
   const further = page.locale === null ? fieldLocales.filter((locale) => !covered.has(locale)) : [];
   const entries = [...placed, ...further.map((locale) => ({ variant: page, locale }))];

@@ -3,7 +3,7 @@ import { type Batch, type ListedPage } from "./data.ts";
 import { escapeHtml, HttpError, type Reply } from "platform";
 import type { RenderStore } from "../render-store.ts";
 import { addressOf, domainFor } from "./addresses.ts";
-import { joined, seoOf } from "./alternates.ts";
+import { joined, oncePerLanguage, seoOf } from "./alternates.ts";
 import type { ReadBlocks } from "./blocks.ts";
 import type { SiteEngine } from "./engine.ts";
 import { groupsOf } from "./groups.ts";
@@ -82,8 +82,7 @@ export function createSitemap(options: SitemapOptions): Sitemap {
     async (rows: readonly ListedPage[]): Promise<Address[]> => {
       const { site, domains } = state;
       // Only where the address is the page's canonical one its other languages are told: see `entry`.
-      const isCanonicalHere = (page: ListedPage) =>
-        domainFor(domains, page.locale ?? domain.locale ?? site.locale)?.id === domain.id;
+      const isCanonicalHere = (page: ListedPage) => domainFor(domains, page.locale)?.id === domain.id;
       const told = site.multilang ? rows.filter(isCanonicalHere) : [];
       const groups = told.length > 0 ? await groupsOf(told, (pages) => store.related(site, pages)) : undefined;
       return rows.map((page) => {
@@ -180,12 +179,12 @@ async function* inBatches<R extends { readonly position: number; readonly id: nu
 function entry({ state, domain, scheme }: SitemapRequest, { path, changedAt, page, group, below }: Address): string {
   const place = { scheme, domains: state.domains, site: state.site.locale };
   const location = addressOf(scheme, domain, path);
-  const seo = page && group ? seoOf(page, domain.locale ?? state.site.locale, group, place, below) : undefined;
-  // One language and the default, which is the same, say nothing. And an address that is not the page's canonical one
-  // (on a domain without a locale, SPEC A.6) is not among the alternates: they would not name it in turn.
-  const isNamed = seo !== undefined && seo.alternates.length >= 3 && seo.canonicalUrl === location;
-  const links = isNamed ? seo.alternates : [];
-  const lines = links.map(
+  const seo = page && group && seoOf(page, group, place, below);
+  const links = seo?.canonicalUrl === location ? oncePerLanguage(seo.alternates) : [];
+  // One language and the default, which is the same, say nothing. And an address that is not among the alternates, or
+  // not the page's canonical one, would not be named by the others in turn.
+  const isNamed = links.length >= 3 && links.some(({ url }) => url === location);
+  const lines = (isNamed ? links : []).map(
     ({ locale, url }) => `<xhtml:link rel="alternate" hreflang="${locale}" href="${escapeHtml(url)}"/>`,
   );
   return `<url><loc>${escapeHtml(location)}</loc><lastmod>${changedAt.toISOString()}</lastmod>${lines.join("")}</url>\n`;

@@ -57,7 +57,7 @@ function multilangValues(input: ComposeInput, found: FoundPage, locale: Locale, 
   const speaks = (of: Locale) => !article?.locale || article.locale === of;
   const group = article?.locale ? [{ ...page, locale: article.locale }] : found.group;
   const place = { scheme, domains, site: site.locale };
-  const whole = seoOf(article?.locale ? { ...page, locale: article.locale } : page, locale, group, place, below);
+  const whole = seoOf(article?.locale ? { ...page, locale: article.locale } : page, group, place, below);
   const seo = part === 1 ? whole : ofPart(whole, part);
   const previewOf = addressesOf(site, true);
   const switches = langSwitch({
