@@ -58,14 +58,19 @@ export function createAccess({ ctx, accountStore, userStore, firstHost }: Needed
     const row = await userStore.byTokenOwner(id);
     const account = row && (await accountsById.get(`${row.accountId}`));
     if (!row || !account) return undefined;
-    return { account, user: userOf(row), active: row.active, privileges: privilegesOf(row) };
+    return {
+      account,
+      user: userOf(row),
+      active: row.active,
+      privileges: new Set([...privilegesOfRole(row.role), ...row.privileges]),
+    };
   }
 
-  const privilegesOf = ({ role, privileges }: { role: Role; privileges: readonly string[] }): ReadonlySet<string> => {
+  const privilegesOfRole = (role: Role): string[] => {
     const ofRole = ctx.plugins.flatMap((plugin) =>
       plugin.privileges.filter(({ roles }) => role === "admin" || roles.includes(role)),
     );
-    return new Set([...ofRole.map(({ name }) => name), ...privileges]);
+    return ofRole.map(({ name }) => name);
   };
 
   return {
@@ -86,6 +91,7 @@ export function createAccess({ ctx, accountStore, userStore, firstHost }: Needed
     },
     accountById: (id: number) => accountsById.get(`${id}`),
     access: (userId: number) => people.get(`${userId}`),
+    privilegesOfRole,
     isPrivilege: (name: string) =>
       ctx.plugins.some(({ privileges }) => privileges.some((known) => known.name === name)),
     /** After the commit, before the answer. */

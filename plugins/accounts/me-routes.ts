@@ -41,7 +41,8 @@ export function meRoutes(sql: Sql, store: UserStore, people: People): Route[] {
       {
         summary: "Change one's own name, e-mail address or password",
         description:
-          "A new password needs `current_password`, and ends one's other sessions. Other fields are ignored.",
+          "A new password needs `current_password`, and ends one's other sessions. A narrowed token that can do less than " +
+          "its owner changes the name only (403). Other fields are ignored.",
         access,
         body: { key: "user", schema: OwnFields },
         request: { name: "Anna Nowak-Kowalska" },

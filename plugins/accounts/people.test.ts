@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { otherAccount, person, startTestApp, type OtherAccount, type TestApp } from "../../tests/harness.ts";
+import { follower, traces } from "../../tests/traces.ts";
+import { plugins } from "../index.ts";
+import { tokens } from "../tokens/api.ts";
 import { accounts } from "./api.ts";
 
 let app: TestApp;
 let other: OtherAccount;
 beforeAll(async () => {
-  app = await startTestApp();
+  app = await startTestApp({ plugins: [...plugins, follower] });
   other = await otherAccount(app);
 });
 afterAll(() => app.stop());
@@ -281,7 +284,89 @@ describe("the privilege users", () => {
     expect((await add({ role: "admin", password: "a new admin" }, token)).json).toHaveProperty("role");
     expect((await change(id, { password: "my own new one" }, token)).status).toBe(403);
     expect((await add({ privileges: ["api_tokens"] }, token)).json).toHaveProperty("privileges");
-    expect((await add({ role: "user" }, token)).status).toBe(201);
+    expect((await add({ role: "guest" }, token)).status).toBe(201);
+  });
+
+  describe("of a narrowed token", () => {
+    const tables = ["users", "memberships"];
+    const manager = (...narrowedTo: string[]) => person(app, { role: "manager", privileges: ["users"], narrowedTo });
+
+    test.each([
+      ["its owner's role", { role: "manager", privileges: ["users"], password: "escalated1" }, "role"],
+      ["a role below that", { role: "user", password: "escalated1" }, "role"],
+      ["the standard role", {}, "role"],
+      ["a privilege", { role: "guest", privileges: ["users", "dbs"] }, "privileges"],
+    ])("does not give a new person what the token lacks: %s", async (_, fields, field) => {
+      const { token } = await manager("users");
+      const before = await traces(app, ...tables);
+      const answer = await add(fields, token);
+      expect([answer.status, Object.keys(answer.json)]).toEqual([422, [field]]);
+      expect(await traces(app, ...tables)).toEqual(before);
+    });
+
+    test.each([
+      ["the role", { role: "manager" }, "role"],
+      ["the role below its owner's", { role: "user" }, "role"],
+      ["a privilege", { privileges: ["dbs"] }, "privileges"],
+    ])("does not lift somebody up by %s", async (_, fields, field) => {
+      const { token } = await manager("users");
+      const { id } = await person(app, { role: "guest" });
+      const before = await traces(app, ...tables);
+      const answer = await change(id, fields, token);
+      expect([answer.status, Object.keys(answer.json)]).toEqual([422, [field]]);
+      expect(await traces(app, ...tables)).toEqual(before);
+    });
+
+    const fieldsAbove = [
+      { password: "taken over!" },
+      { role: "guest" },
+      { privileges: [] },
+      { login: "taken-over" },
+      { email: "taken@example.com" },
+      { team_ids: [] },
+      { active: false },
+      { name: "x" },
+    ];
+    test("touches nobody who can do more than the token: its own owner, a peer, a user", async () => {
+      const own = await manager("users");
+      const others = [await person(app, { role: "manager" }), await person(app, { role: "user" })];
+      const granted = await person(app, { role: "guest", privileges: ["dbs"] });
+      for (const { id } of [own, ...others, granted]) {
+        const before = await traces(app, ...tables);
+        for (const fields of fieldsAbove) expect((await change(id, fields, own.token)).status).toBe(403);
+        expect((await app.delete(`/account/users/${id}.json`, { token: own.token })).status).toBe(403);
+        expect(await traces(app, ...tables)).toEqual(before);
+      }
+    });
+
+    test("does not change by what its owner signs in; the name it does", async () => {
+      const login = unique("owner");
+      const owner = await add({ login, role: "manager", password: "the old password" });
+      const issued = await app.service(tokens).issue({ accountId: 1, userId: owner.json.id, privileges: ["dbs"] });
+      const options = { token: issued?.token ?? "" };
+      const before = await traces(app, ...tables);
+      for (const user of [
+        { password: "a new password", current_password: "the old password" },
+        { password: "a new password", current_password: "wrong" },
+        { email: "mine@example.com" },
+        { email: null, name: "x" },
+      ])
+        expect((await app.patch("/account/me.json", { user }, options)).status).toBe(403);
+      expect(await traces(app, ...tables)).toEqual(before);
+      expect((await app.patch("/account/me.json", { user: { name: "New" } }, options)).json.name).toBe("New");
+    });
+
+    test("does all that with people who can do no more than it", async () => {
+      const { token } = await manager("users", "prompts", "api_tokens", "apps", "dbs");
+      const made = await add({ password: "a long pass phrase", privileges: ["dbs"] }, token);
+      expect([made.status, made.json.role]).toEqual([201, "user"]);
+      const fields = { password: "another pass phrase", role: "guest", privileges: [], login: unique("renamed") };
+      expect((await change(made.json.id, fields, token)).status).toBe(200);
+      expect((await app.delete(`/account/users/${made.json.id}.json`, { token })).status).toBe(204);
+      const guests = await manager("users");
+      const guest = await add({ role: "guest", password: "a long pass phrase" }, guests.token);
+      expect((await change(guest.json.id, { password: "another pass phrase" }, guests.token)).status).toBe(200);
+    });
   });
 });
 

@@ -28,6 +28,7 @@ interface Needed {
 
 export function createPeople(needed: Needed) {
   const { ctx, access, accountStore, userStore, passwordHooks } = needed;
+  const { privilegesOfRole: ofRole } = access;
   const check = createCheck(needed);
   // Whoever found an open session must not find the password by it as well.
   const guesses = ctx.limiter("accounts.own-password", { limit: 10, windowSeconds: 300 });
@@ -59,7 +60,7 @@ export function createPeople(needed: Needed) {
       await accountStore.lock(tx, accountId);
       const input = merged({ login: change.login, email: null, name: change.login, ...newcomer }, change, passwordHash);
       await check(tx, accountId, 0, input, change);
-      mustNotExceed(caller, input);
+      mustNotExceed(caller, input, ofRole);
       const id = await userStore.insert(tx, accountId, input);
       await setUnits(tx, id, change);
       const person = toApi(await read(tx, accountId, id));
@@ -97,17 +98,25 @@ export function createPeople(needed: Needed) {
     return changed.person;
   };
 
+  /** Who signs in has a whole session: a narrowed token does not change by what its owner signs in. */
+  const mustReachSelf = async (caller: Caller): Promise<void> => {
+    const own = await access.access(caller.user.id);
+    if (!own) throw notFound();
+    mustReach(caller, { role: own.user.role, privileges: [...own.privileges] }, ofRole);
+  };
+
   return {
     create,
 
     update: (caller: Caller, id: number, fields: PersonChange): Promise<Person> =>
       change(caller.account.id, id, fields, caller.tokenId, (before, after) => {
-        mustReach(caller, before);
-        mustNotExceed(caller, after);
+        mustReach(caller, before, ofRole);
+        mustNotExceed(caller, after, ofRole);
       }),
 
     async updateSelf(caller: Caller, { current_password, ...fields }: OwnChange): Promise<Person> {
       const { account, user } = caller;
+      if (fields.password !== undefined || fields.email !== undefined) await mustReachSelf(caller);
       if (fields.password !== undefined) {
         if (current_password === undefined) throw invalid({ current_password: ["is required for a new password"] });
         const guess = await guesses.take(`${user.id}`);
@@ -127,7 +136,7 @@ export function createPeople(needed: Needed) {
       await ctx.transaction(async (tx) => {
         await accountStore.lock(tx, accountId);
         const before = await read(tx, accountId, id);
-        mustReach(caller, before);
+        mustReach(caller, before, ofRole);
         if (stopsBeingAdmin(before) && !(await userStore.hasOtherAdmin(tx, accountId, id)))
           throw invalid({ base: [lastAdmin] });
         await userStore.delete(tx, accountId, id);

@@ -89,7 +89,9 @@ export function userRoutes(sql: Sql, store: UserStore, people: People): Route[] 
       "/account/users",
       {
         summary: "Add a person",
-        description: "Without a role: `user`. Without a password the person cannot sign in by one.",
+        description:
+          "Without a role: `user`. Without a password the person cannot sign in by one. Nobody gives a role or a " +
+          "privilege beyond their own, nor what a narrowed token lacks (422).",
         access,
         body: { key: "user", schema: UserInput },
         request: { login: "anna", email: "anna@example.com", name: "Anna Nowak", password: "a long pass phrase" },

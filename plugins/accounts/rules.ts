@@ -1,5 +1,5 @@
 /** Who may do what with whom. CONTRACT 1 and 4. */
-import { forbidden, invalid, type Caller, type Role, roles } from "platform";
+import { forbidden, mistakes, type Caller, type Role, roles } from "platform";
 
 /** What makes a person powerful. */
 export interface Power {
@@ -8,22 +8,38 @@ export interface Power {
   readonly privileges: readonly string[];
 }
 
+/** All that a role gives. */
+export type PrivilegesOfRole = (role: Role) => Iterable<string>;
+
 /**
  * Throws the 403 where the caller may not touch this person: whoever sets a password can sign in with it, so nobody
- * touches people who can do more than they themselves.
+ * touches people who can do more than they themselves. A narrowed token can do less than its owner's role.
  */
-export function mustReach(caller: Caller, person: Power): void {
+export function mustReach(caller: Caller, person: Power, ofRole: PrivilegesOfRole): void {
   if (tooHigh(caller, person.role))
     throw forbidden(`a person with the role \`${person.role}\` is above what you may change`);
-  const lacked = person.privileges.find((name) => !caller.privileges.has(name));
+  const lacked = [...person.privileges, ...given(caller, person.role, ofRole)].find((name) => lacks(caller, name));
   if (lacked !== undefined) throw forbidden(`a person with the privilege \`${lacked}\` is above what you may change`);
 }
 
 /** Throws the 422 where the caller would give more than they have. */
-export function mustNotExceed(caller: Caller, person: Power): void {
-  if (tooHigh(caller, person.role)) throw invalid({ role: ["is above your own"] });
-  const lacked = person.privileges.filter((name) => !caller.privileges.has(name));
-  if (lacked.length > 0) throw invalid({ privileges: lacked.map((name) => `${name} is one that you lack`) });
+export function mustNotExceed(caller: Caller, person: Power, ofRole: PrivilegesOfRole): void {
+  const wrong = mistakes();
+  const beyond = given(caller, person.role, ofRole).filter((name) => lacks(caller, name));
+  if (tooHigh(caller, person.role)) wrong.add("role", "is above your own");
+  else if (beyond.length > 0) wrong.add("role", `gives what your own token lacks: ${beyond.join(", ")}`);
+  for (const name of person.privileges)
+    if (lacks(caller, name)) wrong.add("privileges", `${name} is one that you lack`);
+  wrong.check();
+}
+
+/** A whole token has what its owner's role gives, and so what the roles below that give. */
+function given(caller: Caller, role: Role, ofRole: PrivilegesOfRole): string[] {
+  return caller.narrowedTo.length === 0 ? [] : [...ofRole(role)];
+}
+
+function lacks(caller: Caller, name: string): boolean {
+  return !caller.privileges.has(name);
 }
 
 /** Administrators are only for administrators, and with a token that is not narrowed: else it could widen itself. */
