@@ -221,6 +221,10 @@ test("db steps create, read, change, search and delete records, with their schem
     status: "finished",
     data: { now: { n: 42, who: "Ewa" }, found: ["Ewa"], gone: true },
   });
+  const names = { fields: { name: { type: "string", required: true } } };
+  await app.post("/core/dbs", { db: { name: "Names", code: "names", schema: names } });
+  const blank = await flow([{ type: "db", op: "create", db: "names", data: { name: "{{ input.nothing }} " } }]);
+  expect(await ended((await start(blank)).id)).toMatchObject({ status: "error", error: "name is required" });
   const wrong = await ended((await start(code, { n: "many" })).id);
   expect(wrong).toMatchObject({ status: "error", error: expect.stringContaining("n ") });
   const unknown = await flow([

@@ -1,5 +1,5 @@
 /** Reads a database's `public_methods` and applies them to a visitor's write. SPEC 2.4, CONTRACT 7. Pure. */
-import type { Data } from "./record.ts";
+import { isBlank, type Data } from "./record.ts";
 import type { Table } from "./schema.ts";
 
 export const operations = ["list", "get", "create", "update", "delete", "search"] as const;
@@ -111,7 +111,7 @@ export function applyWrite(
     ...(operation === "create" ? fill(owners) : []),
     ...fill(Object.entries(autoFields)),
   ]);
-  // A field given as null is there, so its default does not come in; `required_fields` is what minds null.
+  // A field given as null is there, so its default does not come in; `required_fields` is what minds null and blanks.
   const missing = requiredFields.filter((name) => isBlank(Object.hasOwn(data, name) ? data[name] : undefined));
   return missing.length > 0 ? { missing } : { data };
 }
@@ -234,10 +234,6 @@ function variablesIn(text: string): string[] {
 
 function isVariable(name: string): name is Variable {
   return variables.some((variable) => variable === name);
-}
-
-function isBlank(value: unknown): boolean {
-  return value === undefined || value === null || value === "";
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

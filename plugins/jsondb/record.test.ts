@@ -104,7 +104,7 @@ describe("a record", () => {
     ["with null where nothing is required passes", { email: "a", age: null }, []],
     ["without a required field is refused", {}, ["email"]],
     ["with null in a required field is refused", { email: null }, ["email"]],
-    ["with an empty string in a required field passes", { email: "" }, []],
+    ["with an empty string in a required field is refused", { email: "" }, ["email"]],
     ["with two mistakes is told both", { age: "5" }, ["age", "email"]],
     [
       "with a number beyond all bounds in an unknown field is refused",
@@ -140,5 +140,26 @@ describe("a record", () => {
   test("of thousands of wrong entries is refused without a long list of mistakes", () => {
     const data = Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`${"k".repeat(300)}${i}`, 1]));
     expect(Object.keys(checkRecord(table, data) ?? {}).length).toBeLessThanOrEqual(60);
+  });
+});
+
+describe("a required field", () => {
+  const table = tableOf({
+    s: { type: "string", required: true },
+    t: { type: "text", required: true },
+    n: { type: "integer", required: true },
+    free: "string",
+  });
+  const whole = { s: "x", t: " x ", n: 0, free: "" };
+  const faults = (field: string) => ({ [field]: ["is required"] });
+
+  test("has a value, and of texts more than blanks", () => {
+    expect(checkRecord(table, whole)).toBeUndefined();
+    expect(checkChanges(table, {})).toBeUndefined();
+    for (const field of ["s", "t", "n"])
+      for (const empty of [null, undefined, "", " ", "\t\r\n\u00a0\u2003\u3000"]) {
+        expect([empty, checkRecord(table, { ...whole, [field]: empty })]).toEqual([empty, faults(field)]);
+        expect([empty, checkChanges(table, { [field]: empty })]).toEqual([empty, faults(field)]);
+      }
   });
 });

@@ -12,20 +12,25 @@ export const recordLimits = { dataBytes: 2_000_000, keys: 1_000, keyLength: 255 
 /** A whole record: types, required fields and bounds. */
 export function checkRecord(table: Table, data: Data): Faults {
   const faults = new Map<string, string[]>();
-  for (const name of table.required) {
-    if ((Object.hasOwn(data, name) ? data[name] : null) === null || data[name] === undefined)
-      faults.set(name, ["is required"]);
-  }
+  for (const name of missingFields(table, data)) faults.set(name, ["is required"]);
   checkTypes(table, data, faults);
   return found(faults);
 }
 
-/** The changed fields of a record: their types and bounds, and that no required one becomes null. */
+/** The required fields that data does not have, or has empty. */
+export function missingFields({ required }: Table, data: Data): string[] {
+  return required.filter((name) => isBlank(Object.hasOwn(data, name) ? data[name] : null));
+}
+
+/** Whether nothing is said by a value: a text of blanks is as good as none. */
+export function isBlank(value: unknown): boolean {
+  return value === undefined || value === null || (typeof value === "string" && value.trim() === "");
+}
+
+/** The changed fields of a record: their types and bounds, and that no required one becomes empty. */
 export function checkChanges(table: Table, changes: Data): Faults {
   const faults = new Map<string, string[]>();
-  for (const name of table.required) {
-    if (Object.hasOwn(changes, name) && changes[name] === null) faults.set(name, ["is required"]);
-  }
+  for (const name of missingFields(table, changes)) if (Object.hasOwn(changes, name)) faults.set(name, ["is required"]);
   checkTypes(table, changes, faults);
   return found(faults);
 }
@@ -68,7 +73,8 @@ function checkTypes(table: Table, data: Data, faults: Map<string, string[]>): vo
     if (name.length > recordLimits.keyLength)
       add(faults, name.slice(0, 60), `a field name may have at most ${recordLimits.keyLength} characters`);
     else if (field) {
-      if (value !== null && !fits(field.type, value)) add(faults, name, rules[field.type]);
+      // A required field that is empty is told as that already.
+      if (value !== null && !faults.has(name) && !fits(field.type, value)) add(faults, name, rules[field.type]);
     } else if (!isStorable(value)) add(faults, name, "has a number that is too large");
     if (faults.size > 50) return;
   }

@@ -347,3 +347,48 @@ describe("a record of a database with tables that ends in none of them", () => {
     expect(missing.status).toBe(404);
   });
 });
+
+test("a required text is more than blanks, whoever writes it", async () => {
+  const schema = { fields: { name: { type: "string", required: true }, note: { type: "text", required: true } } };
+  const open = { required_fields: ["free"] };
+  const public_methods = { create: open, update: open };
+  await app.post("/core/dbs", { db: { name: "strict", schema, public_methods } });
+  const good = { name: "x", note: "y", free: "z" };
+  const made = await post("strict", { data: good });
+  expect(made.status).toBe(201);
+  const { id } = made.json;
+  const told = { name: ["is required"] };
+  for (const name of ["", "  ", "\n"]) {
+    const data = { ...good, name };
+    const answers = [
+      await post("strict", { data }),
+      await patch("strict", id, { data: { name } }),
+      await app.post("/core/dbs/strict/batch", { operations: [{ op: "create", data }] }),
+      await app.post("/core/dbs/strict/batch", { operations: [{ op: "update", id, data: { name } }] }),
+      await app.post("/core/dbs/strict/import", [data]),
+      await app.post("/core/db/strict/create", { data }, { token: null }),
+      await app.post("/core/db/strict/update", { id, data: { ...data, name } }, { token: null }),
+      await app.post("/core/db/strict/create", { data: { ...good, free: name } }, { token: null }),
+      await app.post("/core/db/strict/update", { id, data: { free: name } }, { token: null }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 422));
+    expect(answers.slice(0, 7).map(({ json }) => json)).toEqual([
+      told,
+      told,
+      { "operations[0].data.name": told.name },
+      { "operations[0].data.name": told.name },
+      { errors: [{ row: 1, field: "name", message: "is required" }], failed: 1, total: 1 },
+      { error: "name is required", errors: told },
+      { error: "name is required", errors: told },
+    ]);
+    for (const { json } of answers.slice(7)) expect(json.errors).toEqual({ free: ["is required"] });
+  }
+  const csv = { raw: 'name,note\n"",a\n" ",b\n,c\n', headers: { "content-type": "text/csv" } };
+  const refused = await app.post("/core/dbs/strict/import", undefined, csv);
+  expect([refused.status, refused.json.errors.map(({ message }: { message: string }) => message)]).toEqual([
+    422,
+    ["is required", "is required", "is required"],
+  ]);
+  const { json } = await app.get("/core/dbs/strict/records");
+  expect(json.map(({ data }: { data: unknown }) => data)).toEqual([good]);
+});

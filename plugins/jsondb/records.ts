@@ -13,7 +13,7 @@ import {
 import type { Changes, RecordChange } from "./changes.ts";
 import type { Database } from "./database.ts";
 import { printRecord } from "./print.ts";
-import { checkChanges, checkRecord, recordLimits, type Data, type Faults } from "./record.ts";
+import { checkChanges, checkRecord, missingFields, recordLimits, type Data, type Faults } from "./record.ts";
 import type { Guard, RecordStore, Shape, StoredRecord } from "./record-store.ts";
 import { noTable, type Table } from "./schema.ts";
 import type { Databases } from "./store.ts";
@@ -208,7 +208,7 @@ const unknownTime = new Date(0);
 const maxTries = 10;
 
 function checkMissing(table: Table, merged: Data): Faults {
-  const missing = table.required.filter((name) => (Object.hasOwn(merged, name) ? merged[name] : null) === null);
+  const missing = missingFields(table, merged);
   return missing.length > 0 ? Object.fromEntries(missing.map((name) => [name, ["is required"]])) : undefined;
 }
 
