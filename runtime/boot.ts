@@ -3,7 +3,7 @@ import { openPool, reportCallbackErrorsTo, transaction, type Sql, type Tx } from
 import { createKernel, type KernelOptions } from "./kernel.ts";
 import { migrate, type MigrationSet } from "./migrate.ts";
 import { inOrder } from "./order.ts";
-import type { Command, Plugin, PluginFacts, Started } from "./plugin.ts";
+import type { Command, Plugin, PluginFacts, Running } from "./plugin.ts";
 import type { ServiceRef } from "./references.ts";
 import type { Route } from "./route.ts";
 import { runtimeMigrations } from "./runtime-migrations.ts";
@@ -45,15 +45,16 @@ export async function boot(options: BootOptions): Promise<App> {
     undo.push(kernel.stop);
 
     const services = new Map<string, unknown>();
-    const started: Started<unknown>[] = [];
+    const started: Running[] = [];
     for (const plugin of plugins) {
       const running = await plugin.start(kernel.context, options.env, ({ id }) => services.get(id));
       if (plugin.provides) services.set(plugin.provides.id, running.service);
       if (running.stop) undo.push(async () => running.stop?.());
-      started.push(running);
+      started.push({ ...running, plugin: plugin.name });
+      kernel.addHooks({ ...running, plugin: plugin.name });
     }
     await seed(sql, started, options.announce);
-    const routes = started.flatMap((running) => running.routes ?? []);
+    const routes = started.flatMap(({ plugin, routes: own = [] }) => own.map((route) => ({ ...route, plugin })));
     const listener = options.role === "serve" ? await kernel.serve(started, routes) : undefined;
     // Requests and jobs finish side by side: one after the other they could take longer than we have.
     undo.push(() => Promise.all([listener?.stop(), kernel.drain()]));
@@ -87,7 +88,7 @@ async function undoAll(undo: readonly (() => Promise<unknown>)[]): Promise<void>
 }
 
 /** Fills an empty database, all plugins' seeds in one transaction; a database that was filled once is left alone. */
-async function seed(sql: Sql, started: readonly Started<unknown>[], announce: BootOptions["announce"]): Promise<void> {
+async function seed(sql: Sql, started: readonly Running[], announce: BootOptions["announce"]): Promise<void> {
   const seeded = async (tx: Sql | Tx) => (await tx`select 1 from runtime_state where key = 'seeded'`).length > 0;
   if (await seeded(sql)) return;
   const lines = await transaction(sql, async (tx) => {

@@ -3,7 +3,7 @@ import { plugins as builtIn } from "../plugins/index.ts";
 import type { Arguments } from "./arguments.ts";
 import { runChild } from "./child-main.ts";
 import { checkCommand, runCommand, usage, versionText } from "./commands.ts";
-import { checkSettings, readConfig } from "./config.ts";
+import { checkSettingNames, checkSettings, readConfig } from "./config.ts";
 import type { Begun } from "./database.ts";
 import { loadExternalPlugins } from "./external.ts";
 import { createLog } from "./log.ts";
@@ -54,6 +54,7 @@ async function readSetup(): Promise<Setup> {
   const config = readConfig(process.env, builtIn);
   const log = createLog(config.logLevel);
   const external = await loadExternalPlugins(config.pluginsDir);
+  checkSettingNames(builtIn, external);
   checkSettings(external, process.env);
   return { config, env: process.env, plugins: [...builtIn, ...external], log };
 }

@@ -68,10 +68,35 @@ interface Configured {
   readonly config: Settings;
 }
 
+interface Named extends Configured {
+  readonly name: string;
+}
+
 /** Throws one ConfigError with the mistakes in the settings of all these plugins. */
 export function checkSettings(plugins: readonly Configured[], env: Environment): void {
   const mistakes = new Set(plugins.flatMap(({ config }) => mistakesIn(config, env)));
   if (mistakes.size > 0) throw new ConfigError([...mistakes]);
+}
+
+/** Throws one ConfigError where one of `plugins` has a setting of the name of another's, or of one of the runtime's. */
+export function checkSettingNames(builtIn: readonly Named[], plugins: readonly Named[]): void {
+  const owners = new Map<string, string>();
+  const known = [{ name: "Corestead", config: runtimeSettings }, ...builtIn];
+  for (const { name, config } of known) for (const { env } of Object.values(config)) owners.set(env, name);
+  const mistakes: string[] = [];
+  for (const { name, config } of plugins) {
+    for (const { env } of Object.values(config)) {
+      const owner = owners.get(env);
+      if (owner === undefined) owners.set(env, name);
+      else
+        mistakes.push(`${env} of plugin "${name}" is a setting of ${quoted(owner)} already: give yours another name`);
+    }
+  }
+  if (mistakes.length > 0) throw new ConfigError(mistakes);
+}
+
+function quoted(owner: string): string {
+  return owner === "Corestead" ? owner : `"${owner}"`;
 }
 
 function mistakesIn(settings: Settings, env: Environment): readonly string[] {

@@ -1,6 +1,7 @@
 import { readdir, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { Plugin } from "./plugin.ts";
+import { platformMismatch, platformVersion } from "./platform-version.ts";
 import * as sdk from "./sdk.ts";
 
 /**
@@ -55,11 +56,16 @@ async function load(file: string): Promise<Plugin> {
   });
   const plugin = typeof loaded === "object" && loaded !== null && "default" in loaded ? loaded.default : undefined;
   if (!isPlugin(plugin)) throw new Error(`plugin ${file} must default-export what definePlugin() returns`);
+  const mismatch = platformMismatch(plugin.platform);
+  if (mismatch) throw new Error(`plugin "${plugin.name}" (${file}): ${mismatch}`);
   return plugin;
 }
 
 /** Bun keeps where a mistake is beside its message, and several mistakes inside of an error that only counts them. */
 function readable(error: unknown): unknown {
+  // Written for another version of "platform": its `platform: "^…"` could not be read yet.
+  if (error instanceof SyntaxError && error.message.includes("module 'platform'"))
+    return new Error(`${error.message} This Corestead has platform ${platformVersion}.`);
   const errors: unknown[] = error instanceof AggregateError ? error.errors : [error];
   if (!errors.every((one) => one instanceof BuildMessage)) return error;
   return new Error(errors.map(({ message, position }) => message + place(position)).join("; "));

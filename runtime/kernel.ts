@@ -7,16 +7,17 @@ import type { Config } from "./config.ts";
 import { openPool, transaction, type DatabaseTarget, type Sql } from "./db.ts";
 import { createEvents } from "./events.ts";
 import { generatedProgram } from "./generated.ts";
+import { createHooks } from "./hooks.ts";
 import { createHttp } from "./http.ts";
 import { createIdempotency } from "./idempotency.ts";
 import { createQueue } from "./jobs.ts";
 import { createLiquid } from "./liquid.ts";
 import type { Log } from "./log.ts";
 import { createMetrics } from "./metrics.ts";
-import { modelChanged } from "./models.ts";
+import { isModelChange, modelChanged } from "./models.ts";
 import { createOutbound } from "./outbound.ts";
 import { createConnect } from "./outbound-socket.ts";
-import type { BaseContext, PluginFacts, Started } from "./plugin.ts";
+import type { BaseContext, PluginFacts, Running } from "./plugin.ts";
 import type { Route } from "./route.ts";
 import { createSchedules } from "./schedule.ts";
 import { createSecrets, loadSecretKey } from "./secrets.ts";
@@ -38,9 +39,11 @@ export interface KernelOptions {
 }
 
 export interface Kernel {
+  /** Puts in force what a plugin says to changes; also for commands, which change things too. */
+  readonly addHooks: (running: Running) => void;
   readonly context: BaseContext;
   /** Registers what the plugins handle, listens, and begins to work on jobs. */
-  readonly serve: (started: readonly Started<unknown>[], routes: readonly Route[]) => Promise<Listener>;
+  readonly serve: (started: readonly Running[], routes: readonly Route[]) => Promise<Listener>;
   /** Tells streams to end; `stop` then ends everything else. */
   readonly beginStop: () => void;
   /** Begins no more jobs, and waits for those that run. */
@@ -52,6 +55,7 @@ export async function createKernel(options: KernelOptions, sql: Sql, plugins: re
   const { config, log } = options;
   const parts = createParts(options, sql);
   const { broadcast, queue, events, schedules, idempotency, metrics } = parts;
+  const hooks = createHooks();
   const stopping = new AbortController();
   let origin = config.baseUrl || localOrigin(config.host, config.port);
   const context: BaseContext = {
@@ -62,9 +66,12 @@ export async function createKernel(options: KernelOptions, sql: Sql, plugins: re
     broadcast,
     transaction: (run) => transaction(sql, run),
     emit: events.emit,
-    wanted: events.wanted,
+    wanted: (ref, payload) => events.wanted(ref, payload) || (isModelChange(ref, payload) && hooks.has(payload)),
     listen: events.listen,
-    changed: (change, tx) => events.emit(modelChanged, change, tx),
+    changed: async (change, tx) => {
+      await hooks.run(change, tx);
+      await events.emit(modelChanged, change, tx);
+    },
     enqueue: async (ref, payload, enqueueOptions) => void (await queue.enqueue(ref, payload, enqueueOptions)),
     fetch: createOutbound({ allow: config.outboundAllow, log }).fetchOutside,
     connect: createConnect({ allow: config.outboundAllow, log }),
@@ -105,7 +112,8 @@ export async function createKernel(options: KernelOptions, sql: Sql, plugins: re
   let drained: Promise<void> | undefined;
   const drain = () => (drained ??= schedules.stop().then(queue.stop));
   const stop = () => drain().then(broadcast.stop);
-  return { context, serve, drain, stop, beginStop: () => stopping.abort() };
+  const addHooks: Kernel["addHooks"] = ({ hooks: own = [] }) => own.forEach(hooks.add);
+  return { context, addHooks, serve, drain, stop, beginStop: () => stopping.abort() };
 }
 
 type Parts = ReturnType<typeof createParts>;
@@ -129,12 +137,18 @@ function createParts({ target, log, solo }: KernelOptions, sql: Sql) {
   };
 }
 
-function register(running: Started<unknown>, { queue, events, schedules }: Parts): void {
+function register(running: Running, { queue, events, schedules }: Parts): void {
   for (const handler of running.handlers ?? []) {
     if ("job" in handler) queue.handle(handler.job, handler.run, handler.options);
     else events.on(handler.event, handler.id, handler.run, handler.options);
   }
-  for (const schedule of running.schedules ?? []) schedules.register(schedule);
+  for (const schedule of running.schedules ?? []) {
+    try {
+      schedules.register(schedule);
+    } catch (cause) {
+      throw new Error(`plugin "${running.plugin}" has a schedule that cannot be kept, "${schedule.id}"`, { cause });
+    }
+  }
 }
 
 /** `qualified` is the plugin's name and the child's. */
@@ -152,13 +166,13 @@ function childOf(qualified: string, childOptions: ChildOptions, { config, log }:
   return createChild({ plugin, name, log, options: { ...childOptions, env }, programs });
 }
 
-function identifier(started: readonly Started<unknown>[]) {
+function identifier(started: readonly Running[]) {
   const [identify, ...others] = started.flatMap((running) => running.identify ?? []);
   if (!identify || others.length > 0) throw new Error("exactly one plugin must identify requests");
   return identify;
 }
 
-function doorOf(started: readonly Started<unknown>[]) {
+function doorOf(started: readonly Running[]) {
   const [door, ...others] = started.flatMap((running) => running.door ?? []);
   if (others.length > 0) throw new Error("at most one plugin may answer whole hosts");
   return door;

@@ -1,4 +1,4 @@
-import { event } from "./references.ts";
+import { event, type EventRef } from "./references.ts";
 
 /** A kind of record whose changes others may follow, named `Module::Model` (SPEC 6, CONTRACT 8). */
 export interface Model {
@@ -18,5 +18,9 @@ export interface ModelChange {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** Every create, update and destroy of every registered model, written in the transaction of the change. */
+/** Every create, update and destroy of every registered model, after the hooks of `before` have let it pass, written in the transaction of the change. */
 export const modelChanged = event<ModelChange>("core.model.changed");
+
+export function isModelChange<T>(ref: EventRef<T>, payload: T): payload is T & ModelChange {
+  return payload !== undefined && ref.id === modelChanged.id;
+}

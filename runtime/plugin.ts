@@ -18,11 +18,12 @@ import type { Migration } from "./migrate.ts";
 import type { Model, ModelChange } from "./models.ts";
 import type { Outbound } from "./outbound.ts";
 import type { Connect } from "./outbound-socket.ts";
+import type { Hook } from "./hooks.ts";
 import type { EventRef, JobRef, ServiceRef } from "./references.ts";
 import type { Route } from "./route.ts";
 import type { Secrets } from "./secrets.ts";
 import type { Limits } from "./shared-limits.ts";
-import { readSettings, type ConfigOf, type Environment, type Settings } from "./settings.ts";
+import { ConfigError, readSettings, type ConfigOf, type Environment, type Settings } from "./settings.ts";
 
 export type Needs = Readonly<Record<string, ServiceRef<unknown>>>;
 type ServicesOf<N extends Needs> = { readonly [K in keyof N]: N[K] extends ServiceRef<infer T> ? T : never };
@@ -78,6 +79,8 @@ export interface Context<N extends Needs, C extends Settings> extends BaseContex
 
 export interface PluginFacts {
   readonly name: string;
+  /** The versions of "platform" that it works with, e.g. `^1`; any when left out. */
+  readonly platform?: string;
   readonly config: Settings;
   readonly needs: Needs;
   readonly provides?: ServiceRef<unknown>;
@@ -112,6 +115,8 @@ export interface Started<P> {
   readonly routes?: readonly Route[];
   readonly handlers?: readonly Handler[];
   readonly schedules?: readonly Schedule[];
+  /** What it says to changes of any model before they are committed: see `before`. */
+  readonly hooks?: readonly Hook[];
   readonly service?: P;
   /** Finds out who asks; exactly one plugin has it. */
   readonly identify?: Identify;
@@ -126,6 +131,11 @@ export interface Started<P> {
   readonly stop?: () => Promise<void> | void;
 }
 
+/** What a plugin's `setup` gave, under the plugin's name. */
+export interface Running extends Started<unknown> {
+  readonly plugin: string;
+}
+
 /** A command of the command line, e.g. `token create`. */
 export interface Command {
   readonly name: string;
@@ -136,8 +146,10 @@ export interface Command {
 
 export interface Schedule {
   readonly id: string;
-  /** Five fields, in UTC. */
+  /** Five fields. */
   readonly cron: string;
+  /** An IANA name such as `Europe/Warsaw`; UTC when left out. */
+  readonly timezone?: string;
   readonly run: () => Promise<void>;
 }
 
@@ -187,6 +199,8 @@ export interface Plugin extends PluginFacts {
 
 export interface Definition<N extends Needs, C extends Settings, P> {
   readonly name: string;
+  /** The versions of "platform" that it works with, e.g. `^1`: with any other, the server says so and does not start. */
+  readonly platform?: string;
   readonly config?: C;
   readonly needs?: N;
   readonly provides?: ServiceRef<P>;
@@ -204,6 +218,7 @@ export function definePlugin<N extends Needs = {}, C extends Settings = {}, P = 
 ): Plugin {
   const {
     name,
+    platform,
     setup,
     provides,
     migrations = [],
@@ -224,13 +239,14 @@ export function definePlugin<N extends Needs = {}, C extends Settings = {}, P = 
       if (!Object.hasOwn(children, childName)) throw new Error(`plugin "${name}" declares no child "${childName}"`);
       return base.child(`${name} ${childName}`, options);
     };
-    const started = await setup({ ...base, log: base.log.with({ plugin: name }), child, ...own });
+    const started = await setUp(name, () => setup({ ...base, log: base.log.with({ plugin: name }), child, ...own }));
     const undeclared = started.commands?.find((command) => !commands.some((facts) => facts.name === command.name));
     if (undeclared) throw new Error(`plugin "${name}" does not declare its command "${undeclared.name}"`);
     return started;
   };
   return {
     name,
+    ...(platform !== undefined && { platform }),
     config: settings,
     needs,
     ...(provides && { provides }),
@@ -242,4 +258,14 @@ export function definePlugin<N extends Needs = {}, C extends Settings = {}, P = 
     commands,
     start,
   };
+}
+
+/** What `setup` throws, with the plugin's name; a wrong setting says enough by itself. */
+async function setUp<P>(name: string, setup: () => Started<P> | Promise<Started<P>>): Promise<Started<P>> {
+  try {
+    return await setup();
+  } catch (cause) {
+    if (cause instanceof ConfigError) throw cause;
+    throw new Error(`plugin "${name}" cannot be set up`, { cause });
+  }
 }

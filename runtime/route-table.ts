@@ -26,11 +26,18 @@ export function routeTable(routes: readonly Route[]): Endpoint[] {
     const parsed = parse(route.path);
     const key = `${route.method} ${parsed.pattern}`;
     const group = groups.get(key) ?? [];
-    if (group.some((other) => other.parsed.ending === parsed.ending))
-      throw new Error(`two routes answer ${route.method} ${route.path}`);
+    const twin = group.find((other) => other.parsed.ending === parsed.ending);
+    if (twin) throw new Error(twinRoutes(twin.route, route));
     groups.set(key, [...group, { route, parsed }]);
   }
   return [...groups.values()].map(endpointOf);
+}
+
+function twinRoutes(one: Route, other: Route): string {
+  const at = `${other.method} ${other.path}`;
+  if (other.plugin === undefined) return `two routes answer ${at}`;
+  if (one.plugin === other.plugin) return `plugin "${other.plugin}" has two routes for ${at}`;
+  return `plugin "${other.plugin}" answers ${at}, which is a route of "${one.plugin}"`;
 }
 
 function parse(path: string): Parsed {

@@ -112,6 +112,8 @@ export interface RouteSpec<A extends Access, S extends TObject> {
 
 /** A route as the runtime handles it: the types are inside. */
 export interface Route {
+  /** Whose it is; set when the plugin is started. */
+  readonly plugin?: string;
   readonly method: Method;
   readonly path: string;
   readonly spec: RouteSpec<Access, TObject>;

@@ -1,0 +1,98 @@
+/** `before`: a plugin refuses changes that other plugins make, in their transaction. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { before, definePlugin, invalid, modelChanged, onEvent, type ModelChange } from "platform";
+import { plugins as builtIn } from "../plugins/index.ts";
+import { startTestApp, type TestApp } from "./harness.ts";
+
+const told: ModelChange[] = [];
+const asked: string[] = [];
+
+/** Refuses what is named `forbidden`, and notes in its own table what it let pass. */
+const guard = definePlugin({
+  name: "guard",
+  migrations: [{ name: "001_guard", sql: "create table guarded (model text not null, kind text not null)" }],
+  setup: () => ({
+    hooks: ["Core::Record", "Core::Prompt", "Core::Db", "Account::User", "Cms::Page"].map((model) =>
+      before(model as `${string}::${string}`, ["create", "update", "destroy"], async ({ kind, data }, tx) => {
+        asked.push(`${model} ${kind}`);
+        if (data["name"] === "forbidden") throw invalid({ name: ["is forbidden by the guard"] });
+        await tx`insert into guarded (model, kind) values (${model}, ${kind})`;
+      }),
+    ),
+    handlers: [onEvent(modelChanged, "guard.note", async (change) => void told.push(change))],
+  }),
+});
+
+let app: TestApp;
+let db: string;
+beforeAll(async () => {
+  app = await startTestApp({ plugins: [...builtIn, guard] });
+  const schema = { fields: { name: "string" } };
+  const public_methods = { create: true };
+  db = (await app.post("/core/dbs.json", { db: { name: "People", code: "people", schema, public_methods } })).json.code;
+  expect(db).toBe("people");
+});
+afterAll(() => app.stop());
+beforeEach(async () => {
+  await app.sql`delete from guarded`;
+  asked.length = 0;
+});
+
+const records = "/core/dbs/people/records.json";
+const count = async () => Number((await app.sql`select count(*) as n from records`)[0]?.["n"]);
+const refusal = { name: ["is forbidden by the guard"] };
+
+describe("a hook before a change", () => {
+  test("lets it pass, and what the hook wrote is committed with it", async () => {
+    const made = await app.post(records, { record: { data: { name: "Ada" } } });
+    expect(made.status).toBe(201);
+    const { id } = made.json;
+    expect((await app.patch(`/core/dbs/people/records/${id}.json`, { record: { data: { name: "Bob" } } })).status).toBe(
+      200,
+    );
+    expect((await app.delete(`/core/dbs/people/records/${id}.json`)).status).toBe(204);
+    const noted = await app.sql<{ model: string; kind: string }[]>`select model, kind from guarded order by kind`;
+    expect([...noted]).toEqual([
+      { model: "Core::Record", kind: "create" },
+      { model: "Core::Record", kind: "destroy" },
+      { model: "Core::Record", kind: "update" },
+    ]);
+  });
+
+  test("refuses it by field: nothing is stored, and nobody is told", async () => {
+    const { id } = (await app.post(records, { record: { data: { name: "Ada" } } })).json;
+    const rows = await count();
+    told.length = 0;
+    const one = `/core/dbs/people/records/${id}.json`;
+    const attempts = [
+      await app.post(records, { record: { data: { name: "forbidden" } } }),
+      await app.patch(one, { record: { data: { name: "forbidden" } } }),
+      await app.post("/core/prompts.json", { prompt: { name: "forbidden", code: "x", content: "x" } }),
+      await app.post("/core/dbs.json", { db: { name: "forbidden" } }),
+      await app.post("/account/users.json", { user: { login: "x", name: "forbidden" } }),
+    ];
+    for (const { status, json } of attempts) expect({ status, json }).toEqual({ status: 422, json: refusal });
+    expect(await count()).toBe(rows);
+    expect((await app.get(one)).json.data).toEqual({ name: "Ada" });
+    expect(asked).toContain("Core::Db create");
+    // An event that was written would have been told before that of a later change.
+    await app.post(records, { record: { data: { name: "Eve" } } });
+    while (told.length === 0) await Bun.sleep(5);
+    expect(told.map(({ data }) => data["name"])).toEqual(["Eve"]);
+  });
+
+  test("is asked whoever writes: a visitor, a batch, an import", async () => {
+    const rows = await count();
+    const visitor = await app.post("/core/db/people/create", { data: { name: "forbidden" } }, { token: null });
+    expect(visitor.status).toBe(422);
+    const batch = await app.post("/core/dbs/people/batch", {
+      operations: [{ op: "create", data: { name: "forbidden" } }],
+    });
+    expect(batch.status).toBe(422);
+    const headers = { "content-type": "text/csv" };
+    const imported = await app.post("/core/dbs/people/import", undefined, { raw: "name\nAda\nforbidden\n", headers });
+    expect(imported.status).toBe(422);
+    expect(asked.filter((one) => one === "Core::Record create").length).toBeGreaterThanOrEqual(3);
+    expect(await count()).toBe(rows);
+  });
+});
