@@ -31,7 +31,8 @@ function section({ method, path, spec }: Route): string {
       ? `privilege <code>${escapeHtml(spec.access.privilege)}</code>`
       : escapeHtml("signedIn" in spec.access ? `sign-in: ${spec.access.signedIn}` : `open: ${spec.access.open}`);
   const query = Object.entries(spec.query ?? {}).map(
-    ([name, doc]) => `<tr><td><code>${escapeHtml(name)}</code></td><td>${escapeHtml(doc)}</td></tr>`,
+    ([name, doc]) =>
+      `<tr><td><code>${escapeHtml(name)}</code></td><td>${escapeHtml(typeof doc === "string" ? doc : (doc.description ?? ""))}</td></tr>`,
   );
   const sent = spec.body?.key && spec.request !== undefined ? { [spec.body.key]: spec.request } : spec.request;
   const answers = Object.entries(spec.responses).map(([status, example]) => `<p>${status}</p>${printed(example)}`);

@@ -3,6 +3,7 @@
  * CONTRACT 1 and 3.
  */
 import { Elysia } from "elysia";
+import type { Answers } from "./answers.ts";
 import { credentialOf, fromSameOrigin, plainHost, type Caller, type Identify, type Identity } from "./auth.ts";
 import { readBody } from "./body.ts";
 import { causationFromHeader, causationHeader, withCausation } from "./causation.ts";
@@ -43,7 +44,8 @@ export interface SystemRequest {
 export interface SystemRoute {
   readonly path: string;
   readonly summary: string;
-  /** As those of a route: an example by status. */
+  /** As those of a route: a schema and an example by status. */
+  readonly answers?: Answers;
   readonly responses: Readonly<Record<number, unknown>>;
   readonly run: (input: SystemRequest) => Promise<Reply> | Reply;
 }
@@ -115,10 +117,12 @@ function mounted(
     app.all(path, ({ request }) => answerOthers(request, methods), { parse: "none" });
   }
   for (const system of systemRoutes) {
-    for (const method of safeMethods)
-      app.route(method, system.path, ({ request }) => answerSystem(options, system, request), { parse: "none" });
     const others = { allowed: [...safeMethods], cors: false };
-    app.all(system.path, ({ request }) => answerOthers(request, others), { parse: "none" });
+    for (const path of new Set([system.path, system.path.replace(/\.json$/, "")])) {
+      for (const method of safeMethods)
+        app.route(method, path, ({ request }) => answerSystem(options, system, request), { parse: "none" });
+      app.all(path, ({ request }) => answerOthers(request, others), { parse: "none" });
+    }
   }
   app.onError(({ request }) => missing(request));
   return app;

@@ -1,25 +1,41 @@
 /** The OpenAPI 3.1 description of every route, made from the routes themselves. */
+import type { TSchema } from "@sinclair/typebox";
+import type { Answers } from "./answers.ts";
 import type { SystemRoute } from "./http.ts";
+import { sharedResponses, usualResponse, usualSchemas } from "./openapi-refusals.ts";
+import { createSchemas, type Schemas } from "./openapi-schemas.ts";
 import type { Access, Route } from "./route.ts";
 
 type Json = Record<string, unknown>;
 
 export function openapi(routes: readonly Route[], systemRoutes: readonly SystemRoute[], server: string): Json {
+  const schemas = createSchemas(usualSchemas);
   const paths: Record<string, Json> = {};
   for (const route of routes) {
     const path = documentedPath(route.path);
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route) };
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, schemas) };
   }
-  for (const { path, summary, responses: examples } of systemRoutes) {
-    paths[path] = { get: { summary, tags: ["system"], security: [], responses: answers(examples) } };
+  for (const { path, summary, responses: examples, answers } of systemRoutes) {
+    const statuses = { 400: undefined, 503: undefined, ...examples };
+    const operationId = idOf("GET", path === "/" ? "/root" : path);
+    const responses = responsesOf({ examples: statuses, answers }, schemas);
+    paths[path] = { get: { summary, operationId, tags: ["system"], security: [], responses } };
   }
+  const tags = [...new Set([...routes.map(tagOf), "system"])].map((name) => ({ name }));
   return {
     openapi: "3.1.0",
-    info: { title: "Corestead", version: "0.1.0" },
+    info: { title: "Corestead", version: "0.1.0", license: { name: "MIT", identifier: "MIT" } },
     servers: [{ url: server }],
-    security: [{ token: [] }],
-    components: { securitySchemes, schemas: { Error: errorSchema, FieldErrors: fieldErrorsSchema } },
+    security: [{ token: [] }, { session: [] }],
+    tags,
     paths,
+    components: {
+      securitySchemes,
+      parameters: sharedParameters,
+      headers: sharedHeaders,
+      responses: sharedResponses,
+      schemas: schemas.components(),
+    },
   };
 }
 
@@ -27,11 +43,25 @@ const securitySchemes = {
   token: { type: "http", scheme: "bearer", description: "An API token: `Authorization: Bearer core_…`" },
   session: { type: "apiKey", in: "cookie", name: "core_session" },
 };
-const errorSchema = { type: "object", required: ["error"], properties: { error: { type: "string" } } };
-const fieldErrorsSchema = {
-  type: "object",
-  description: "Field name (or `base`) to messages",
-  additionalProperties: { type: "array", items: { type: "string" } },
+
+const headerParameter = (name: string, description: string) => ({
+  name,
+  in: "header",
+  description,
+  schema: { type: "string" },
+});
+const sharedParameters = {
+  IfMatch: headerParameter("If-Match", "The ETag of the version that you have read; a later one: 412"),
+  IfNoneMatch: headerParameter("If-None-Match", "The ETag that you have; the same one still: 304"),
+  IdempotencyKey: headerParameter(
+    "Idempotency-Key",
+    "The same key and body within 24 hours gives the first answer again",
+  ),
+};
+const sharedHeaders = {
+  ETag: { schema: { type: "string" }, description: "The version of this object, for If-Match and If-None-Match" },
+  TotalCount: { schema: { type: "integer" }, description: "How many there are on all pages" },
+  NextCursor: { schema: { type: "string" }, description: "`after` of the next page, where there may be one" },
 };
 
 /** `/core/notes/:id` -> `/core/notes/{id}.json`: the form that the specification writes; what `*` stands for is `path`. */
@@ -47,27 +77,63 @@ function isResource(path: string): boolean {
   return !written.test(path);
 }
 
-function operation(route: Route): Json {
+/** Stays as it is for as long as the address does: generated clients name their methods by it. */
+function idOf(method: string, path: string): string {
+  const words = path.replace("*", "path").replace(/[^a-z]+(\w)/gi, (_, letter) => letter.toUpperCase());
+  return `${method.toLowerCase()}${words}`;
+}
+
+function tagOf({ plugin, path }: Route): string {
+  return plugin ?? path.split("/")[1] ?? "";
+}
+
+function operation(route: Route, schemas: Schemas): Json {
   const { spec } = route;
-  const names = [...documentedPath(route.path).matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
-  const inPath = names.map((name) => ({ name, in: "path", required: true, schema: { type: "string" } }));
-  const inQuery = Object.entries(spec.query ?? {}).map(([name, description]) => ({
-    name,
-    in: "query",
-    description,
-    schema: { type: "string" },
-  }));
+  const inPath = [...documentedPath(route.path).matchAll(/\{(\w+)\}/g)].map(([, name]) => {
+    return { name, in: "path", required: true, schema: { type: "string" } };
+  });
+  const inQuery = Object.entries(spec.query ?? {}).map(([name, given]) => queryParameter(name, given, schemas));
   return {
     summary: spec.summary,
     ...(spec.description && { description: spec.description }),
-    operationId: `${route.method.toLowerCase()}${route.path.replace(/[^a-z]+(\w)/gi, (_, letter) => letter.toUpperCase())}`,
-    tags: [route.path.split("/").slice(1, 3).join("/")],
-    ...("open" in spec.access && { security: [] }),
+    operationId: idOf(route.method, route.path),
+    tags: [tagOf(route)],
+    ...("open" in spec.access && { security: [{}, { token: [] }, { session: [] }] }),
     "x-access": accessText(spec.access),
-    parameters: [...inPath, ...inQuery],
-    ...requestBody(route),
-    responses: responses(route),
+    parameters: [...inPath, ...inQuery, ...headerParameters(route)],
+    ...requestBody(route, schemas),
+    responses: responsesOf(
+      {
+        examples: {
+          ...Object.fromEntries(usualStatuses(route).map((status) => [status, undefined])),
+          ...spec.responses,
+        },
+        answers: spec.answers,
+        query: spec.query,
+        wrapped: spec.errors === "wrapped",
+      },
+      schemas,
+    ),
   };
+}
+
+/** `filter[<field>]` is every parameter of this form, `*` every other one. */
+function queryParameter(name: string, given: string | TSchema, schemas: Schemas): Json {
+  const schema = typeof given === "string" ? { type: "string" } : schemas.of(given);
+  const { description = typeof given === "string" ? given : "", ...bare } = schema;
+  const any = { type: "object", additionalProperties: bare };
+  const [, family] = /^(\w+)\[/.exec(name) ?? [];
+  if (family) return { name: family, in: "query", description, style: "deepObject", explode: true, schema: any };
+  if (name === "*") return { name: "others", in: "query", description, style: "form", explode: true, schema: any };
+  return { name, in: "query", description, schema: bare };
+}
+
+function headerParameters({ method, spec }: Route): Json[] {
+  const names: (keyof typeof sharedParameters)[] = [];
+  if (spec.ifMatch) names.push("IfMatch");
+  if (spec.responses[304] !== undefined) names.push("IfNoneMatch");
+  if (method === "POST" && (spec.input !== "stream" || spec.idempotency === "own")) names.push("IdempotencyKey");
+  return names.map((name) => ({ $ref: `#/components/parameters/${name}` }));
 }
 
 function accessText(access: Access): string {
@@ -75,63 +141,84 @@ function accessText(access: Access): string {
   return "signedIn" in access ? `needs sign-in: ${access.signedIn}` : `open: ${access.open}`;
 }
 
-function requestBody({ spec }: Route): Json {
-  const { body } = spec;
+function requestBody({ spec }: Route, schemas: Schemas): Json {
+  const { body, takes, request } = spec;
+  if (takes) return { requestBody: { required: true, content: contentOf(takes, request, schemas) } };
   if (!body) {
-    if (spec.request === undefined) return {};
-    const type = typeof spec.request === "string" ? "text/csv" : "application/json";
-    return { requestBody: { content: { [type]: { schema: {}, example: spec.request } } } };
+    if (spec.input !== "any") return {};
+    const content = {
+      "application/json": { schema: { type: "object" }, ...(request !== undefined && { example: request }) },
+    };
+    return { requestBody: { content } };
   }
-  const schema = body.key
-    ? { type: "object", required: [body.key], properties: { [body.key]: body.schema } }
-    : body.schema;
-  const example = body.key && spec.request !== undefined ? { [body.key]: spec.request } : spec.request;
-  const content = { "application/json": { schema, ...(example !== undefined && { example }) } };
-  return { requestBody: { required: true, content } };
+  const fields = schemas.of(body.schema);
+  const schema = body.key ? { type: "object", required: [body.key], properties: { [body.key]: fields } } : fields;
+  const example = body.key && request !== undefined ? { [body.key]: request } : request;
+  const media = { schema, ...(example !== undefined && { example }) };
+  const form = spec.input === "form" && { "application/x-www-form-urlencoded": media };
+  return { requestBody: { required: true, content: { "application/json": media, ...form } } };
 }
 
-const descriptions: Record<number, string> = {
-  200: "OK",
-  201: "Created",
-  204: "No content",
-  303: "See other",
-  400: "The request cannot be read",
-  401: "No working credential",
-  403: "The privilege is missing",
-  404: "Not found",
-  405: "Another method is needed",
-  409: "Idempotency-Key used already",
-  412: "The object has changed (If-Match)",
-  413: "The body is too large",
-  415: "Not JSON",
-  422: "Fields to messages",
-  429: "Too many requests, see Retry-After",
-  503: "Not at this moment, see Retry-After",
-};
-
-function responses(route: Route): Json {
-  const refusals = refusalStatuses(route).map((status) => {
-    const schema = { $ref: `#/components/schemas/${status === 422 ? "FieldErrors" : "Error"}` };
-    return [status, { description: descriptions[status], content: { "application/json": { schema } } }];
-  });
-  return { ...Object.fromEntries(refusals), ...answers(route.spec.responses) };
+interface Told {
+  /** By status; undefined where there is none, null where the body is empty. */
+  readonly examples: Readonly<Record<number, unknown>>;
+  readonly answers: Answers | undefined;
+  readonly query?: Readonly<Record<string, unknown>> | undefined;
+  readonly wrapped?: boolean;
 }
 
-/** Of the examples by status: a string is a text body, null an empty one. */
-function answers(examples: Readonly<Record<number, unknown>>): Json {
-  const entries = Object.entries(examples).map(([status, example]) => {
-    const type = typeof example === "string" ? "text/plain" : "application/json";
-    const content = example !== null && { content: { [type]: { schema: {}, example } } };
-    return [status, { description: descriptions[Number(status)] ?? "Answer", ...content }];
+function responsesOf({ examples, answers = {}, query = {}, wrapped }: Told, schemas: Schemas): Json {
+  const responses: Json = {};
+  for (const status of new Set([...Object.keys(examples), ...Object.keys(answers)].map(Number))) {
+    const example = examples[status];
+    const own = answers[status];
+    const { description, headers: usualHeaders, schema } = usualResponse(status, wrapped);
+    const isUsual = own === undefined && (example === null || (example === undefined && !(wrapped && status === 422)));
+    if (isUsual) {
+      responses[status] = { $ref: `#/components/responses/${status}` };
+      continue;
+    }
+    const media = own ?? schema ?? (typeof example === "string" ? plainText : open);
+    const headers = status < 300 ? headersOf(own, examples, query) : usualHeaders;
+    responses[status] = {
+      description,
+      ...(headers && { headers }),
+      content: contentOf([media].flat(), example, schemas),
+    };
+  }
+  return { ...responses, default: { $ref: "#/components/responses/default" } };
+}
+
+/** What a plugin that declares nothing answers with. */
+const open = {} as TSchema;
+const plainText = { type: "string", contentMediaType: "text/plain" } as unknown as TSchema;
+
+function headersOf(own: Answers[number] | undefined, examples: Told["examples"], query: Json): Json | undefined {
+  const ref = (name: keyof typeof sharedHeaders) => ({ $ref: `#/components/headers/${name}` });
+  const isList = own !== undefined && "type" in own && own["type"] === "array" && "limit" in query;
+  if (304 in examples) return { ETag: ref("ETag") };
+  if (!isList) return undefined;
+  return { "X-Total-Count": ref("TotalCount"), ...("after" in query && { "X-Next-Cursor": ref("NextCursor") }) };
+}
+
+/** Each schema by its media type, the example with those that it fits. */
+function contentOf(media: readonly TSchema[], example: unknown, schemas: Schemas): Json {
+  const entries = media.map((schema) => {
+    const type = String(schema["contentMediaType"] ?? "application/json");
+    const { contentMediaType: _, ...bare } = schemas.of(schema);
+    const fits = example !== undefined && (typeof example === "string") === "contentMediaType" in schema;
+    return [type, { schema: bare, ...(fits && { example }) }];
   });
   return Object.fromEntries(entries);
 }
 
-function refusalStatuses({ method, path, spec }: Route): number[] {
-  const statuses = "open" in spec.access ? [] : "privilege" in spec.access ? [401, 403] : [401];
-  if (path.includes(":")) statuses.push(404);
-  if (spec.body || spec.input) statuses.push(400, 413, 415, 422);
+/** What every route of this kind may answer beyond its own. */
+function usualStatuses({ method, path, spec }: Route): number[] {
+  const statuses = [400, 401, 403, 503];
+  if (/[:*]/.test(path)) statuses.push(404);
+  if (spec.body || spec.input) statuses.push(413, 415, 422);
   if (method === "POST") statuses.push(409);
+  if (method !== "GET") statuses.push(508);
   if (spec.ifMatch) statuses.push(412);
   return statuses;
 }

@@ -5,11 +5,13 @@
  *       summary: "Change a note",
  *       access: { privilege: "notes" },
  *       body: { key: "note", schema: Type.Partial(NoteInput) },
- *       responses: { 200: { note: … } },
+ *       answers: { 200: Note },
+ *       responses: { 200: noteExample },
  *     }, async ({ params, body, caller }) => ok(await store.update(caller.account.id, uuidOf(params.id), body)))
  */
 import { TypeCompiler } from "@sinclair/typebox/compiler";
-import type { Static, TObject } from "@sinclair/typebox";
+import type { Static, TObject, TSchema } from "@sinclair/typebox";
+import type { Answers } from "./answers.ts";
 import type { Account, AppGrant, Caller } from "./auth.ts";
 import type { Log } from "./log.ts";
 import type { Reply } from "./reply.ts";
@@ -82,10 +84,14 @@ export interface RouteSpec<A extends Access, S extends TObject> {
   readonly description?: string;
   readonly access: A;
   readonly body?: BodySpec<S>;
-  /** Query parameters and what each means, for the documentation. */
-  readonly query?: Readonly<Record<string, string>>;
+  /** Query parameters: what each means, or a schema that says so where it is no text. */
+  readonly query?: Readonly<Record<string, string | TSchema>>;
+  /** What an `input` takes, by schemas with their media types; without it a JSON object. */
+  readonly takes?: readonly TSchema[];
   /** An example of the request body's fields. */
   readonly request?: unknown;
+  /** Schemas of the answers by status (answers.ts); refusals of the usual form need none, and others stay open without. */
+  readonly answers?: Answers;
   /** Example answers by status; a string is a text body, null an empty one. */
   readonly responses: Readonly<Record<number, unknown>>;
   /** `wrapped`: 422 bodies are `{ errors: { field: […] } }` (SPEC 7, API tokens). */

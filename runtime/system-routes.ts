@@ -1,10 +1,12 @@
+import { Type } from "@sinclair/typebox";
+import { answer } from "./answers.ts";
 import type { Sql } from "./db.ts";
 import { docsPage } from "./docs-page.ts";
 import { notFound, unauthorized, unavailable } from "./errors.ts";
 import type { SystemRequest, SystemRoute } from "./http.ts";
 import type { Metrics } from "./metrics.ts";
 import { openapi } from "./openapi.ts";
-import { ok, redirect, text } from "./reply.ts";
+import { jsonText, ok, redirect, text } from "./reply.ts";
 import type { Route } from "./route.ts";
 
 export interface SystemOptions {
@@ -34,41 +36,50 @@ export function systemRoutes({ sql, metrics, routes, origin, stopping }: SystemO
   const docsHeaders = {
     "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
   };
+  let description: string | undefined;
   const own: SystemRoute[] = [
     { path: "/", summary: "Where to begin: the documentation", responses: { 303: null }, run: begin },
     {
       path: "/health",
       summary: "Whether the process answers",
+      answers: { 200: stateOf("Health", "ok") },
       responses: { 200: { status: "ok" } },
       run: () => ok({ status: "ok" }),
     },
     {
       path: "/ready",
       summary: "Whether the database answers",
+      answers: { 200: stateOf("Readiness", "ready") },
       responses: { 200: { status: "ready" }, 503: { error: "the database does not answer, try again" } },
       run: ready,
     },
     {
       path: "/metrics",
       summary: "Prometheus metrics; an admin's token, or from this machine",
+      answers: { 200: answer.text("text/plain") },
       responses: { 200: "# HELP corestead_jobs_waiting …", 401: { error: "metrics are for an administrator's token" } },
       run: printMetrics,
     },
     {
       path: "/openapi.json",
       summary: "This description",
+      answers: { 200: Type.Object({ openapi: Type.String(), paths: answer.json() }, { additionalProperties: true }) },
       responses: { 200: { openapi: "3.1.0", paths: {} } },
-      run: () => ok(openapi(routes, own, origin())),
+      // Made when it is first asked for, once: the routes stay as they are.
+      run: () => jsonText(200, (description ??= JSON.stringify(openapi(routes, own, origin())))),
     },
     {
       path: "/docs",
       summary: "The documentation as a page",
+      answers: { 200: answer.text("text/html") },
       responses: { 200: "<!doctype html> …" },
       run: () => text(200, docsPage(routes), "text/html; charset=utf-8", docsHeaders),
     },
   ];
   return own;
 }
+
+const stateOf = (name: string, status: string) => answer.object(name, { status: Type.Literal(status) });
 
 /** A loopback peer that forwards for somebody else (a reverse proxy) does not count. */
 function fromThisMachine({ request, peer }: SystemRequest): boolean {

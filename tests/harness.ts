@@ -13,6 +13,7 @@ import { accounts } from "../plugins/accounts/api.ts";
 import { plugins as builtIn } from "../plugins/index.ts";
 import { tokens } from "../plugins/tokens/api.ts";
 import { boot, type App } from "../runtime/boot.ts";
+import { documented, type Documented } from "./documented.ts";
 import { readConfig } from "../runtime/config.ts";
 import { openPool, type DatabaseTarget, type Sql } from "../runtime/db.ts";
 import { startEmbeddedPostgres } from "../runtime/embedded-postgres.ts";
@@ -75,7 +76,9 @@ interface Server {
 }
 
 /** Test files may each have their own copy of this module; the PostgreSQL of the run is one. */
-const shared: { corestead?: Promise<Server> } = ((globalThis as { coresteadTests?: {} }).coresteadTests ??= {});
+const shared: { corestead?: Promise<Server>; documents?: Map<string, Documented> } = ((
+  globalThis as { coresteadTests?: {} }
+).coresteadTests ??= {});
 
 async function startServer(): Promise<Server> {
   const dataDir = mkdtempSync(join(tmpdir(), "corestead-test-"));
@@ -136,6 +139,7 @@ export async function startTestApp(options: TestOptions = {}): Promise<TestApp> 
     service: app.service,
     stop: async () => {
       await app.stop();
+      byOrigin.delete(origin);
       rmSync(dataDir, { recursive: true, force: true });
     },
   };
@@ -155,8 +159,33 @@ export function requester(origin: string): TestApp["request"] {
       ...(raw !== undefined ? { body: raw } : body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await response.text();
-    return { status: response.status, headers: response.headers, text, json: parsed(text) };
+    const { status, headers: answered } = response;
+    (await documentedAt(origin))?.check({ method, path }, { status, headers: answered, text });
+    return { status, headers: answered, text, json: parsed(text) };
   };
+}
+
+/** By the document's text without its server, and by its origin: many servers of a run have the same one. */
+const documents = (shared.documents ??= new Map<string, Documented>());
+const byOrigin = new Map<string, Promise<Documented | undefined>>();
+
+/** Undefined where the server no longer answers, or answers something else: then there is nothing to compare with. */
+async function documentedAt(origin: string): Promise<Documented | undefined> {
+  const known = byOrigin.get(origin) ?? readDocument(origin);
+  byOrigin.set(origin, known);
+  const read = await known;
+  if (!read) byOrigin.delete(origin);
+  return read;
+}
+
+async function readDocument(origin: string): Promise<Documented | undefined> {
+  const response = await fetch(`${origin}/openapi.json`).catch(() => undefined);
+  if (response?.status !== 200) return undefined;
+  const text = await response.text();
+  const key = text.replace(/"servers":\[[^\]]*\]/, "");
+  const made = documents.get(key) ?? documented(JSON.parse(text));
+  documents.set(key, made);
+  return made;
 }
 
 function parsed(text: string): unknown {

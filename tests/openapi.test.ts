@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
 import { adminPassword, otherAccount, startTestApp, type TestApp } from "./harness.ts";
 
 /** What /openapi.json says of every route, and that its examples are true. CONTRACT 3. */
@@ -19,6 +21,8 @@ interface Operation {
 }
 
 interface Documented {
+  readonly operationId?: string;
+  readonly tags?: readonly string[];
   readonly summary: string;
   readonly description?: string;
   readonly requestBody?: Content;
@@ -27,6 +31,11 @@ interface Documented {
 
 interface Content {
   readonly content?: Readonly<Record<string, { readonly example?: unknown; readonly schema?: Schema }>>;
+}
+
+interface Media {
+  readonly schema: object;
+  readonly example?: unknown;
 }
 
 interface Schema {
@@ -135,6 +144,81 @@ describe("every route in /openapi.json", () => {
       return method !== "get" && takesBody && request === undefined;
     });
     expect(without.map(({ name }) => name)).toEqual([]);
+  });
+});
+
+describe("the schemas", () => {
+  let document: {
+    readonly paths: Record<string, Record<string, Documented>>;
+    readonly components: { readonly schemas: Record<string, object> };
+  };
+  const ajv = new Ajv2020({ strict: false });
+  addFormats.default(ajv);
+
+  beforeAll(async () => {
+    document = (await app.get("/openapi.json", { token: null })).json;
+    ajv.addSchema({ ...document, $id: "document" }, undefined, false, false);
+  });
+
+  /** Every body of a request or an answer, with its place in the document. */
+  const bodies = (): (Media & { place: string; status: string })[] =>
+    Object.entries(document.paths)
+      .flatMap(([path, methods]) =>
+        Object.entries(methods).flatMap(([method, { requestBody, responses }]) =>
+          Object.entries({ ...(requestBody && { request: requestBody }), ...responses }).flatMap(([status, body]) =>
+            Object.entries(body.content ?? {}).map(([type, media]) => {
+              const where = status === "request" ? ["requestBody"] : ["responses", status];
+              const parts = ["paths", path, method, ...where, "content", type, "schema"];
+              const pointer = parts.map((part) => `/${encodeURIComponent(part.replaceAll("/", "~1"))}`).join("");
+              return { schema: {}, ...media, place: pointer, status };
+            }),
+          ),
+        ),
+      )
+      .filter(({ place }) => place.includes("core~1prompt"));
+
+  test("are there for every body, and are schemas", () => {
+    expect(bodies().length).toBeGreaterThan(10);
+    const open = bodies().filter(({ schema }) => Object.keys(schema).length === 0);
+    expect(open.map(({ place }) => decodeURIComponent(place))).toEqual([]);
+    const wrong = bodies().filter(({ schema }) => ajv.validateSchema(schema) !== true);
+    expect(wrong.map(({ place }) => decodeURIComponent(place))).toEqual([]);
+    expect(Object.entries(document.components.schemas).filter(([, one]) => ajv.validateSchema(one) !== true)).toEqual(
+      [],
+    );
+  });
+
+  test("fit their examples", () => {
+    const wrong: string[] = [];
+    for (const { place, example } of bodies()) {
+      if (example === undefined) continue;
+      const validate = ajv.getSchema(`document#${place}`);
+      if (!validate?.(example)) wrong.push(`${decodeURIComponent(place)}: ${ajv.errorsText(validate?.errors)}`);
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  test("of lists, objects and refusals are shared", () => {
+    const named = Object.keys(document.components.schemas);
+    expect(named).toEqual(expect.arrayContaining(["Error", "FieldErrors", "Prompt"]));
+    const used = JSON.stringify(document);
+    expect(named.filter((name) => !used.includes(`"#/components/schemas/${name}"`))).toEqual([]);
+  });
+
+  test("every operation has a name of its own and its module's tag", () => {
+    const all = Object.values(document.paths).flatMap((methods) => Object.values(methods));
+    const ids = all.map(({ operationId = "" }) => operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids.filter((id) => !/^[a-z][A-Za-z0-9]+$/.test(id))).toEqual([]);
+    expect(ids).toEqual(expect.arrayContaining(["getCorePrompts", "patchCorePromptsId", "getHealth"]));
+    const tags = new Set(all.flatMap(({ tags: own = [] }) => own));
+    expect(tags).toContain("prompts");
+    expect(tags).toContain("system");
+    expect(all.filter(({ tags: own = [] }) => own.length !== 1)).toEqual([]);
+  });
+
+  test("/openapi is the same", async () => {
+    expect((await app.get("/openapi", { token: null })).json).toEqual(document);
   });
 });
 

@@ -1,4 +1,5 @@
 import {
+  answer,
   badRequest,
   createSha256,
   HttpError,
@@ -65,6 +66,7 @@ export function bulkRoutes({ ctx, databases, store, imports, batches }: Needed):
           partial: "`true` stores the good rows and reports the others",
           separator: "CSV: `,`, `;` or `tab`; found by the header where left out",
         },
+        takes: [answer.text("text/csv"), Type.Array(Type.Object({})), answer.text("application/x-ndjson")],
         request: "email,age\r\nann@example.com,34\r\nbob@example.com,51\r\n",
         responses: {
           200: { imported: 1, failed: 1, total: 2, errors: [rowFault] },

@@ -1,5 +1,6 @@
 import { credentialOf, notFound, route, text, type Caller, type Route } from "platform";
 import type { Tokens } from "../tokens/api.ts";
+import { Markdown } from "./answers.ts";
 import type { BuiltIn } from "./built-in.ts";
 import type { createRendering } from "./render.ts";
 
@@ -29,6 +30,7 @@ export function renderedRoutes({ builtIn, render, tokens }: RenderedRoutes): Rou
           "lasts an hour), `ACCOUNT_URL` the account's address. The header `X-Prompt-Name` has the prompt's name, percent-encoded.",
         access: { signedIn: "everyone who may start an agent reads its prompt" },
         query: { date: "value of {{ date }}; default today", "*": "any other parameter is a variable of the prompt" },
+        answers: { 200: Markdown },
         responses: {
           200: "Write an entry for the client 7.",
           422: { content: ["would print TOKEN inside an address"] },
@@ -53,6 +55,7 @@ export function renderedRoutes({ builtIn, render, tokens }: RenderedRoutes): Rou
       {
         summary: "A built-in prompt file as it stands",
         access: { signedIn: "everyone may compare a prompt with the built-in one" },
+        answers: { 200: Markdown },
         responses: { 200: "---\nname: Work entry\n---\nWrite an entry for the client {{ client_id }}.\n" },
       },
       ({ params }) => {

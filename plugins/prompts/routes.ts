@@ -1,5 +1,6 @@
-import { created, etag, expectedVersion, field, integerId, invalid, list, noContent, notFound, ok } from "platform";
-import { pageOf, route, text, Type, uuidOf, wildcardPattern, type Route } from "platform";
+import { answer, created, etag, expectedVersion, field, integerId, invalid, list, noContent, notFound } from "platform";
+import { ok, pageOf, pageQuery, route, text, Type, uuidOf, wildcardPattern, type Route } from "platform";
+import { Markdown, Prompt, PromptVersion } from "./answers.ts";
 import { scopes } from "./cascade.ts";
 import {
   orders,
@@ -72,9 +73,9 @@ export function promptRoutes({ store, writing, authorOf }: PromptRoutes): Route[
           kind: "chat, agent",
           scope: scopes.join(", "),
           order_by: `${orders.join(", ")}; with \`_desc\` at the end reversed`,
-          limit: "1 to 1000, default 100",
-          offset: "where the page begins",
+          ...pageQuery,
         },
+        answers: { 200: answer.list(Prompt) },
         responses: { 200: [promptExample], 422: { order_by: ["must be one of …"] } },
       },
       async ({ caller, query }) => {
@@ -86,13 +87,18 @@ export function promptRoutes({ store, writing, authorOf }: PromptRoutes): Route[
     route(
       "GET",
       "/core/prompts/:id",
-      { summary: "One prompt", access, responses: { 200: promptExample } },
+      { summary: "One prompt", access, answers: { 200: Prompt }, responses: { 200: promptExample, 304: null } },
       async ({ caller, params }) => ok(...shown(await writing.find(caller, uuidOf(params.id)))),
     ),
     route(
       "GET",
       "/core/prompts/:id.md",
-      { summary: "A prompt's content as it is stored, not rendered", access, responses: { 200: content } },
+      {
+        summary: "A prompt's content as it is stored, not rendered",
+        access,
+        answers: { 200: Markdown },
+        responses: { 200: content, 304: null },
+      },
       async ({ caller, params }) => {
         const row = await writing.find(caller, uuidOf(params.id));
         return text(200, row.content, "text/markdown; charset=utf-8", { etag: etag(row.id, row.version) });
@@ -109,6 +115,7 @@ export function promptRoutes({ store, writing, authorOf }: PromptRoutes): Route[
         access,
         body: { key: "prompt", schema: PromptInput },
         request: { name, code, content, kind, ai_placeholder },
+        answers: { 201: Prompt },
         responses: { 201: promptExample, 422: { code: ["is already taken"] } },
       },
       async (input) => created(...shown(await writing.create(authorOf(input), input.body))),
@@ -123,6 +130,7 @@ export function promptRoutes({ store, writing, authorOf }: PromptRoutes): Route[
         ifMatch: true,
         body: { key: "prompt", schema: Type.Partial(PromptInput) },
         request: { name: "Work entry" },
+        answers: { 200: Prompt },
         responses: { 200: updatedExample },
       },
       async (input) => {
@@ -154,7 +162,8 @@ export function promptRoutes({ store, writing, authorOf }: PromptRoutes): Route[
         summary: "List a prompt's versions, the latest first",
         description: "Every save is one. A version of a scope that you do not see is left out.",
         access,
-        query: { limit: "1 to 1000, default 100", offset: "where the page begins" },
+        query: pageQuery,
+        answers: { 200: answer.list(PromptVersion) },
         responses: { 200: [versionExample] },
       },
       async ({ caller, params, query }) => {
@@ -171,7 +180,8 @@ export function promptRoutes({ store, writing, authorOf }: PromptRoutes): Route[
         description: ifMatch,
         access,
         ifMatch: true,
-        responses: { 200: updatedExample },
+        answers: { 200: Prompt },
+        responses: { 200: updatedExample, 422: { code: ["is already taken"] } },
       },
       async (input) => {
         const id = uuidOf(input.params.id);

@@ -1,4 +1,5 @@
-import type { Page, Role, Sql, Tx } from "platform";
+import type { Page, Role, Sql, Static, Tx } from "platform";
+import type { Prompt, PromptVersion } from "./answers.ts";
 import type { Place, Reader } from "./cascade.ts";
 
 export type Kind = "chat" | "agent";
@@ -174,7 +175,7 @@ export function createPromptStore(sql: Sql) {
 export type PromptStore = ReturnType<typeof createPromptStore>;
 
 /** A prompt as the API shows it, and as `Core::Prompt` is delivered. SPEC 2.1. */
-export function toApi(row: PromptRow) {
+export function toApi(row: PromptRow): Static<typeof Prompt> {
   return {
     id: row.id,
     ...savedToApi(row),
@@ -186,7 +187,7 @@ export function toApi(row: PromptRow) {
 }
 
 /** CONTRACT 10. */
-export function versionToApi(row: VersionRow) {
+export function versionToApi(row: VersionRow): Static<typeof PromptVersion> {
   return { version: row.version, created_at: row.createdAt, created_by_id: row.createdById, ...savedToApi(row) };
 }
 

@@ -1,4 +1,4 @@
-import { HttpError, redirect, route, text, Type, type RequestInput, type Route } from "platform";
+import { answer, HttpError, redirect, route, text, Type, type RequestInput, type Route } from "platform";
 import type { Tokens } from "../tokens/api.ts";
 import { endedCookie, sessionCookieOf } from "./cookie.ts";
 import { loginPage } from "./page.ts";
@@ -11,6 +11,8 @@ const Form = Type.Object({
   password: Type.Optional(Type.String()),
   return_to: Type.Optional(Type.String()),
 });
+
+const html = answer.text("text/html");
 
 interface Needed {
   readonly tokens: Tokens;
@@ -39,6 +41,7 @@ export function pageRoutes({ tokens, signIn, styleHash }: Needed): Route[] {
         summary: "The sign-in page",
         access: { open: "it is how one signs in" },
         query: { return_to: "a path of this origin to go to afterwards" },
+        answers: { 200: html },
         responses: { 200: "<!doctype html> …", 303: null },
       },
       async (input) => {
@@ -55,7 +58,8 @@ export function pageRoutes({ tokens, signIn, styleHash }: Needed): Route[] {
         input: "form",
         body: { schema: Form },
         request: { login: "admin", password: "a long pass phrase", return_to: "/" },
-        responses: { 303: null, 401: "<!doctype html> …", 429: "<!doctype html> …" },
+        answers: { 401: html, 422: [html, answer.fieldErrors], 429: html },
+        responses: { 303: null, 401: "<!doctype html> …", 422: "<!doctype html> …", 429: "<!doctype html> …" },
       },
       async (input) => {
         refuseOtherOrigins(input);
