@@ -63,8 +63,8 @@ export function cmsRoutes({ sql, run, resources }: Needed): Route[] {
         active: "true, false",
       },
       about:
-        "A path is kept without slashes at its ends; empty is the home page, one per site. Within a site and path there is " +
-        "one page for each locale and at most one without. A page based on another takes what is empty in it from there.",
+        "A path is any string, kept without slashes at its ends and served at its encoded address; empty is the home " +
+        "page, one per site. Within a site and path there is one page for each locale and at most one without. A page based on another takes what is empty in it from there.",
       deleting: "Pages based on it stand alone from then on.",
       request: {
         ...pick(examples.pageExample, ["code", "name", "path", "locale", "site_code", "layout_code", "content"]),

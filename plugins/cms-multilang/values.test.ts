@@ -15,7 +15,12 @@ describe("a path", () => {
     ["///", ""],
     ["offer", "offer"],
     ["/offer/", "offer"],
-    [" /offer/ ", "offer"],
+    ["//offer//", "offer"],
+    [" /offer/ ", " /offer/ "],
+    ["/ offer /", " offer "],
+    [" ", " "],
+    ["/\u00a0/", "\u00a0"],
+    ["a/ /b", "a/ /b"],
     ["a/b/c", "a/b/c"],
     ["o-nas/zespół", "o-nas/zespół"],
     ["Zespo\u0301ł", "Zespół"],
@@ -23,24 +28,17 @@ describe("a path", () => {
     ["a.b", "a.b"],
     ["...", "..."],
     ["100%", "100%"],
+    ["a?b", "a?b"],
+    ["a#b", "a#b"],
+    ["a\\b", "a\\b"],
+    ["a%2Fb", "a%2Fb"],
+    ["%41", "%41"],
+    ["%2e%2e", "%2e%2e"],
     ["p".repeat(maxPathBytes), "p".repeat(maxPathBytes)],
   ];
   test.each(kept)("%p is kept as %p", (given, path) => expect(cleanPath(given)).toEqual({ path }));
 
-  const refused = [
-    "a//b",
-    "a/./b",
-    "..",
-    "a/..",
-    "a?b",
-    "a#b",
-    "a\\b",
-    "a\u0000b",
-    "a\nb",
-    "a\u0085b",
-    "a%2Fb",
-    "%c5%bc",
-  ];
+  const refused = ["a//b", "a/./b", "..", "a/..", "/a/../b/", "a\u0000b", "a\nb", "\ta", "a\r\n", "a\u0085b"];
   test.each([...refused, "p".repeat(maxPathBytes + 1), "ż".repeat(maxPathBytes / 2 + 1)])("%p is refused", (given) =>
     expect(cleanPath(given)).toHaveProperty("mistake"),
   );

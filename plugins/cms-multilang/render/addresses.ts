@@ -54,7 +54,7 @@ export function askedPath(pathname: string): AskedPath | null {
   if (pathname.length > maxAskedChars || !pathname.startsWith("/")) return null;
   const raw = pathname.slice(1);
   // An encoded slash is no slash, and what it stands in is no path of ours.
-  if (/%2f|%5c|%00/i.test(raw)) return null;
+  if (/%2f/i.test(raw)) return null;
   const decoded = decodedOnce(raw);
   if (decoded === null || isOdd(decoded)) return null;
   const path = decoded.replace(/\/+$/, "").normalize("NFC");

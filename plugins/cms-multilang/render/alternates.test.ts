@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { locales, type Locale } from "../locales.ts";
+import { cleanPath } from "../path.ts";
 import { addressOf, askedPath, domainFor, pathAddress, type Domain } from "./addresses.ts";
 import { coverage, langSwitch, seoHead, seoOf } from "./alternates.ts";
 import type { Variant } from "./variant.ts";
@@ -38,6 +39,16 @@ describe("addresses", () => {
     expect(pathAddress("")).toBe("/");
     expect(pathAddress("it's")).toBe("/it%27s");
   });
+  test("lead back to their path, whatever it holds", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme", maxLength: 40 }), (given) => {
+        const clean = cleanPath(given);
+        if ("mistake" in clean) return;
+        const { pathname, search, hash } = new URL(`http://site.test${pathAddress(clean.path)}`);
+        expect([askedPath(pathname), search, hash]).toEqual([{ path: clean.path, hasSlash: false }, "", ""]);
+      }),
+    );
+  });
 });
 
 describe("the path of a request", () => {
@@ -52,7 +63,11 @@ describe("the path of a request", () => {
     ["//evil.test/", null],
     ["/a//b", null],
     ["/a%2Fb", null],
-    ["/a%5cb", null],
+    ["/a%5cb", { path: "a\\b", hasSlash: false }],
+    ["/a%3Fb%23c", { path: "a?b#c", hasSlash: false }],
+    ["/%2541", { path: "%41", hasSlash: false }],
+    ["/%20", { path: " ", hasSlash: false }],
+    ["/%20a%20/", { path: " a ", hasSlash: true }],
     ["/a%252Fb", { path: "a%2Fb", hasSlash: false }],
     ["/a%00", null],
     ["/a%0A", null],

@@ -14,7 +14,7 @@ import { createParams } from "./params.ts";
 import type { BlockResult, PrintedParagraph } from "./tags.ts";
 import { systemValues, type ComposeInput } from "./system-values.ts";
 import type { Paragraph, ReadTemplates, Templates } from "./templates.ts";
-import { layoutValues, pageValues, paragraphValues, titles } from "./variables.ts";
+import { addressesOf, layoutValues, pageValues, paragraphValues, titles } from "./variables.ts";
 
 export interface Composed {
   readonly text: string;
@@ -50,7 +50,9 @@ export function createComposer(
     const last = prepared.get(found);
     if (last?.of === of) return last.variables;
     const categories = needsCategories(found) ? await input.state.categories() : [];
-    const variables = allVariables(found, locale, systemValues(input, found, locale, categories, pagination));
+    const url = addressesOf(input.state.site, preview)(found.page.path);
+    const system = systemValues(input, found, locale, categories, pagination);
+    const variables = allVariables(found, locale, url, system);
     prepared.set(found, { of, variables });
     return variables;
   };
@@ -115,11 +117,11 @@ function renderingOf(
 }
 
 /** Fields stand bare, other columns as `page.<column>`. What the system says means the same whatever fields are called. */
-function allVariables({ page }: FoundPage, locale: Locale, system: Values): Values {
+function allVariables({ page }: FoundPage, locale: Locale, url: string, system: Values): Values {
   const { overrides, ...rest } = system;
   const more = isValues(overrides) ? overrides : emptyValues();
   const bare = Object.assign(titles(page), resolveFields(page.fields, locale), more);
-  return Object.assign(bare, rest, { page: Object.assign(pageValues(page, locale), more) });
+  return Object.assign(bare, rest, { page: Object.assign(pageValues(page, locale, url), more) });
 }
 
 function isValues(value: unknown): value is Values {

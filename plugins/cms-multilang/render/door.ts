@@ -81,7 +81,8 @@ export function createDoor(options: DoorOptions): HostDoor {
   const kept = async (asked: Asked, path: string, make: () => Promise<Answer | null>): Promise<Reply | null> => {
     const known = valid(pages.get(keyOf(asked, asked.page, path)), now());
     if (known) return known.reply;
-    const own = `${keyOf(asked, asked.page, path)}?${asked.search}`;
+    // A path may hold a question mark, but no line break.
+    const own = `${keyOf(asked, asked.page, path)}\n${asked.search}`;
     const answer = making.get(own) ?? forgetWhenDone(making, own, make());
     const made = await answer;
     if (made?.shared && made.until > now()) pages.put(keyOf(asked, made.page, path), made);

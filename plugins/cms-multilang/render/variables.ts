@@ -13,14 +13,15 @@ import { joined } from "./alternates.ts";
 import { pathAddress } from "./addresses.ts";
 import { resolveFields, type Values } from "./fields.ts";
 
-/** The columns of a page by their names in the API; a field of the same name comes before them. */
-export function pageValues(page: PageData, locale: Locale): Values {
+/** The columns of a page by their names in the API, and its address; a field of the same name comes before them. */
+export function pageValues(page: PageData, locale: Locale, url: string): Values {
   const columns = {
     ...titles(page),
     id: page.id,
     code: page.code,
     name: page.name,
     path: page.path,
+    url,
     locale: page.locale,
     kind: page.kind,
     position: page.position,
