@@ -105,6 +105,27 @@ test("what was missing is there at once when it has been made, in every process"
   await eventually(async () => (await both("/new/below")).every((text) => text === "below"), "the article");
 });
 
+test("what one domain does not have, another one of the same site has all the same", async () => {
+  const shows = "{% articles %}{% list %}{{ article.title }} {% show %}{{ article.title }}{% endarticles %}";
+  await make.site({ code: "two", name: "Two", locale: "pl", multilang: true });
+  for (const locale of ["pl", "en"]) await make.domain({ name: `${locale}.two.test`, site_code: "two", locale });
+  await make.page({ code: "news", path: "news", site_code: "two", content: `${shows}{{ params.q }}` });
+  await make.article({ code: "one", path: "one", title: "One", locale: "en", site_code: "two" });
+  const asked = async (host: string, path: string) => {
+    const { status, text } = await make.at(host, path);
+    return status === 200 ? text : status;
+  };
+  // Each twice: also as it is kept. The other order too: what one has, the other has not.
+  for (const host of ["pl.two.test", "pl.two.test", "en.two.test", "en.two.test", "pl.two.test"]) {
+    const has = host.startsWith("en");
+    expect([host, await asked(host, "/news/one")]).toEqual([host, has ? "One" : 404]);
+    expect([host, await asked(host, "/news/one?q=1")]).toEqual([host, has ? "One1" : 404]);
+    expect([host, await asked(host, "/news")]).toEqual([host, has ? "One " : ""]);
+    expect([host, await asked(host, "/news?q=1")]).toEqual([host, has ? "One 1" : "1"]);
+    expect((await make.at(host, "/sitemap.xml")).text.includes("/news/one")).toBe(has);
+  }
+});
+
 test("what stands below a page changes at once with its paragraphs and its layout, in every process", async () => {
   const [, other] = makers;
   const shows = "{% articles %}{% show %}{{ article.title }}{% endarticles %}";

@@ -179,11 +179,11 @@ export function createDoor(options: DoorOptions): HostDoor {
       const key = keyOf(asked, asked.page, pathname.slice(1));
       const known = pathname.includes("%") ? undefined : valid(pages.get(key), now());
       // What other routes answer here, and what nobody does, is asked for again and again too.
-      if (!known && missing.has(asked.state, pathname)) return null;
+      if (!known && missing.has(asked)) return null;
       // Before the page is looked for: what appears meanwhile would else be missing for a while.
       const next = known ? null : await asked.state.nextPublication();
       const reply = known?.reply ?? (await fresh(asked));
-      if (!reply) missing.add(asked.state, pathname, next?.getTime());
+      if (!reply) missing.add(asked, next?.getTime());
       if (!reply || reply instanceof Response) return reply;
       return unchanged(reply, request.request.headers.get("if-none-match"));
     },
@@ -218,16 +218,19 @@ function createFoundCache(maxBytes: number) {
   };
 }
 
-/** Paths that a site has not, for a while: until it changes, or its next article appears. */
+/**
+ * Paths that a domain does not have, for a while: until its site changes, or the next article appears. Another domain of
+ * the site may well have them, since an article is found by the domain's locale.
+ */
 function createMissing(now: () => number) {
   const until = new Map<string, number>();
-  const key = ({ serial }: SiteState, pathname: string) => `${serial}${pathname}`;
+  const key = ({ state, domain, pathname }: Asked) => `${state.serial}/${domain.id}${pathname}`;
   return {
-    has: (state: SiteState, pathname: string) => (until.get(key(state, pathname)) ?? 0) > now(),
-    add(state: SiteState, pathname: string, nextArticle = Infinity) {
-      if (pathname.length > maxMissingChars) return;
+    has: (asked: Asked) => (until.get(key(asked)) ?? 0) > now(),
+    add(asked: Asked, nextArticle = Infinity) {
+      if (asked.pathname.length > maxMissingChars) return;
       if (until.size >= maxMissing) until.clear();
-      until.set(key(state, pathname), Math.min(now() + missingMs, nextArticle));
+      until.set(key(asked), Math.min(now() + missingMs, nextArticle));
     },
   };
 }
