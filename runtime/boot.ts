@@ -7,9 +7,10 @@ import type { Command, Plugin, PluginFacts, Running } from "./plugin.ts";
 import type { ServiceRef } from "./references.ts";
 import type { Route } from "./route.ts";
 import { runtimeMigrations } from "./runtime-migrations.ts";
+import { databaseSecretKey } from "./secret-key.ts";
 import type { Environment } from "./settings.ts";
 
-export interface BootOptions extends KernelOptions {
+export interface BootOptions extends Omit<KernelOptions, "secretKey"> {
   readonly env: Environment;
   readonly plugins: readonly Plugin[];
   /** `serve` listens and works on jobs; `command` does neither. */
@@ -41,7 +42,7 @@ export async function boot(options: BootOptions): Promise<App> {
   const stop = () => (stopping ??= undoAll(undo));
   try {
     await migrate(sql, migrationSets(plugins), log);
-    const kernel = await createKernel(options, sql, plugins);
+    const kernel = await createKernel({ ...options, secretKey: await secretKeyFor(sql, options) }, sql, plugins);
     undo.push(kernel.stop);
 
     const services = new Map<string, unknown>();
@@ -74,6 +75,10 @@ export async function boot(options: BootOptions): Promise<App> {
     await stop();
     throw error;
   }
+}
+
+function secretKeyFor(sql: Sql, { config, log, role }: BootOptions): Promise<string> {
+  return databaseSecretKey(sql, config, role === "serve" ? (text) => log.warn(text) : () => {});
 }
 
 /** The kernel's own tables, then each plugin's. */

@@ -3,12 +3,13 @@ import { backup, backupMigrations, restore } from "./backup.ts";
 import { boot, migrationSets, type App } from "./boot.ts";
 import { runningPostgres } from "./running-postgres.ts";
 import { runtimeSettings } from "./config.ts";
-import { openPool } from "./db.ts";
+import { openPool, type Sql } from "./db.ts";
 import { isMigrated, migrate } from "./migrate.ts";
 import { inOrder } from "./order.ts";
 import { openDatabase, type Database } from "./database.ts";
 import type { Setup } from "./run.ts";
 import type { CommandFacts, PluginFacts } from "./plugin.ts";
+import { acceptSecretKey, backupNotes, restoreNotes } from "./secret-key.ts";
 import { platformTypes } from "./types-file.ts";
 
 const ownCommands: readonly CommandFacts[] = [
@@ -19,6 +20,11 @@ const ownCommands: readonly CommandFacts[] = [
     name: "restore",
     usage: "restore FILE [--force]",
     doc: "read it back into an empty database (--force: over what is there)",
+  },
+  {
+    name: "secret-key accept",
+    usage: "secret-key accept",
+    doc: "use the secret key that is here from now on: the right one is lost",
   },
   { name: "plugins", usage: "plugins", doc: "list the plugins" },
   { name: "types", usage: "types [FILE]", doc: "write platform.d.ts for authors of plugins" },
@@ -71,13 +77,10 @@ export async function runCommand(
     await Bun.write(file, await platformTypes());
     return say([`wrote ${file}`]);
   }
-  if (command === "backup") {
-    return withApp(setup, async ({ sql }) => {
-      await backup(sql, required(argument, command), setup.log);
-      return [`the backup is in ${argument}`];
-    });
-  }
+  if (command === "backup") return backupTo(setup, required(argument, command));
   if (command === "restore") return restoreFrom(setup, required(argument, command), options["force"] === "true");
+  if (isNamed(words, "secret-key accept"))
+    return say(await withDatabase(setup, await attach(setup), async (sql) => acceptSecretKey(sql, setup.config)));
   if (command === "migrate") return withApp(setup, async () => ["the database is up to date"]);
   return withApp(setup, async (app) => {
     const found = app.commands.find(({ name }) => isNamed(words, name));
@@ -91,28 +94,51 @@ function required(file: string | undefined, command: string): string {
   return file;
 }
 
+/** The plugins are not started: they need the right secret key, and a backup is due even where that is lost. */
+async function backupTo(setup: Setup, file: string): Promise<number> {
+  const notes = await withDatabase(setup, await attach(setup), async (sql) => {
+    await backup(sql, file, setup.log);
+    return backupNotes(sql, setup.config);
+  });
+  return say([`the backup is in ${file}`, ...notes]);
+}
+
 /**
  * Not while a server runs on the database. The backup of an older version goes into a database as that version had
  * it, which is then brought up to date.
  */
 async function restoreFrom(setup: Setup, file: string, force: boolean): Promise<number> {
   const held = new Set((await backupMigrations(file)).map(({ plugin, name }) => `${plugin}/${name}`));
-  const database = await openDatabase(setup);
-  const sql = openPool(database.target, { max: 2, prepare: setup.config.databasePrepare });
-  try {
-    const sets = migrationSets(inOrder(setup.plugins));
-    const then = sets.map(({ plugin, migrations }) => ({
-      plugin,
-      migrations: migrations.filter(({ name }) => held.has(`${plugin}/${name}`)),
-    }));
+  const sets = migrationSets(inOrder(setup.plugins));
+  const then = sets.map(({ plugin, migrations }) => ({
+    plugin,
+    migrations: migrations.filter(({ name }) => held.has(`${plugin}/${name}`)),
+  }));
+  const notes = await withPool(setup, await openDatabase(setup), async (sql) => {
     await migrate(sql, (await isMigrated(sql)) ? sets : then, setup.log);
     await restore(sql, file, setup.log, { force });
     await migrate(sql, sets, setup.log);
+    return restoreNotes(sql, setup.config);
+  });
+  return say([`${file} is restored`, ...notes]);
+}
+
+/** Brings the database up to date, gives it to `run` without starting the plugins, and closes it again. */
+function withDatabase<T>(setup: Setup, database: Database, run: (sql: Sql) => Promise<T>): Promise<T> {
+  return withPool(setup, database, async (sql) => {
+    await migrate(sql, migrationSets(inOrder(setup.plugins)), setup.log);
+    return run(sql);
+  });
+}
+
+async function withPool<T>({ config }: Setup, database: Database, run: (sql: Sql) => Promise<T>): Promise<T> {
+  const sql = openPool(database.target, { max: 2, prepare: config.databasePrepare });
+  try {
+    return await run(sql);
   } finally {
     await sql.end({ timeout: 2 });
     await database.stop();
   }
-  return say([`${file} is restored`]);
 }
 
 /** Gives `run` the plugins on the database, also while a server runs on it, and closes both again. */

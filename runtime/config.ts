@@ -44,7 +44,12 @@ export const runtimeSettings = {
     parseNetworks,
   ),
   pluginsDir: text("PLUGINS_DIR", "", "Folder of further plugins"),
-  secretKey: checked("SECRET_KEY", "", "At least 32 characters; empty = generated into `DATA_DIR`", parseSecretKey),
+  secretKey: checked(
+    "SECRET_KEY",
+    "",
+    "At least 32 characters, the same on every server; empty = generated into `DATA_DIR`",
+    parseSecretKey,
+  ),
   outboundAllow: checked(
     "OUTBOUND_ALLOW",
     "",

@@ -20,7 +20,7 @@ import { createConnect } from "./outbound-socket.ts";
 import type { BaseContext, PluginFacts, Running } from "./plugin.ts";
 import type { Route } from "./route.ts";
 import { createSchedules } from "./schedule.ts";
-import { createSecrets, loadSecretKey } from "./secrets.ts";
+import { createSecrets } from "./secrets.ts";
 import { listen, type Listener } from "./serve.ts";
 import { localLimits, type Limits } from "./shared-limits.ts";
 import { systemRoutes } from "./system-routes.ts";
@@ -32,6 +32,7 @@ export interface KernelOptions {
   readonly config: Config;
   readonly target: DatabaseTarget;
   readonly log: Log;
+  readonly secretKey: string;
   /** No other process uses this database: nobody needs to be told of changes. */
   readonly solo: boolean;
   /** Who counts for rate limits; left out = this process. */
@@ -76,7 +77,7 @@ export async function createKernel(options: KernelOptions, sql: Sql, plugins: re
     fetch: createOutbound({ allow: config.outboundAllow, log }).fetchOutside,
     connect: createConnect({ allow: config.outboundAllow, log }),
     liquid: createLiquid(),
-    secrets: createSecrets(loadSecretKey(config.dataDir, config.secretKey || undefined)),
+    secrets: createSecrets(options.secretKey),
     cache: (cacheOptions) => createCache({ ...cacheOptions, broadcast }),
     child: (qualified, childOptions = {}) => childOf(qualified, childOptions, options),
     limiter: options.limits ?? localLimits,

@@ -1,8 +1,9 @@
 import { LoopError } from "./causation.ts";
 import { databaseFault } from "./db.ts";
-import { HttpError, unavailable, ValidationError } from "./errors.ts";
+import { conflict, HttpError, unavailable, ValidationError } from "./errors.ts";
 import type { Log } from "./log.ts";
 import { jsonType, type Reply } from "./reply.ts";
+import { SecretFault } from "./secrets.ts";
 
 /** Turns whatever a handler threw into its answer. What nobody foresaw is logged whole, and told as a bare 500. */
 export function refusalOf(error: unknown, log: Log | undefined, requestId: string, shape?: "plain" | "wrapped"): Reply {
@@ -22,6 +23,10 @@ function answer(status: number, body: unknown, headers: Record<string, string> =
 function knownError(error: unknown, log: Log | undefined, requestId: string): HttpError | undefined {
   // 508 (RFC 5842): not a mistake of ours, and trying again does not help.
   if (error instanceof LoopError) return new HttpError(508, { error: error.message });
+  if (error instanceof SecretFault) {
+    log?.error("a stored secret cannot be opened", { request_id: requestId, error });
+    return conflict("a stored secret cannot be opened (was SECRET_KEY changed?): enter it again");
+  }
   const fault = databaseFault(error);
   if (fault === "unavailable") {
     log?.warn("database unavailable", { request_id: requestId, error });

@@ -36,7 +36,7 @@ export { OutboundFault } from "./outbound.ts";
 export type { OutboundResponse } from "./outbound.ts";
 export type { Connect, OutboundConnection, OutboundSocket } from "./outbound-socket.ts";
 export { platformVersion } from "./platform-version.ts";
-export { randomToken } from "./secrets.ts";
+export { randomToken, SecretFault } from "./secrets.ts";
 export type { Model, ModelChange } from "./models.ts";
 export { definePlugin, on, onEvent } from "./plugin.ts";
 export type {

@@ -71,11 +71,10 @@ export function randomToken(bytes = 32): string {
  * Processes that start at once agree on one: whoever links its file first wins, the others read that.
  */
 export function loadSecretKey(dataDir: string, fromEnv: string | undefined): string {
-  if (fromEnv) return requireStrong(fromEnv, "SECRET_KEY");
-  const path = join(dataDir, "secret.key");
-  const found = readKey(path);
-  if (found) return found;
+  const found = findSecretKey(dataDir, fromEnv);
+  if (found !== undefined) return found;
 
+  const path = join(dataDir, "secret.key");
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const draft = join(dataDir, `.secret.key.${process.pid}.${randomToken(6)}`);
   try {
@@ -91,6 +90,16 @@ export function loadSecretKey(dataDir: string, fromEnv: string | undefined): str
   const made = readKey(path);
   if (!made) throw new Error(`the secret key ${path} vanished while it was being made`);
   return made;
+}
+
+/** The same, but none is made. */
+export function findSecretKey(dataDir: string, fromEnv: string | undefined): string | undefined {
+  return fromEnv ? requireStrong(fromEnv, "SECRET_KEY") : readKey(join(dataDir, "secret.key"));
+}
+
+/** Tells one key from another, and nothing about either. */
+export function fingerprintOf(key: string): string {
+  return subkey(key, "fingerprint").toString("hex").slice(0, 16);
 }
 
 function readKey(path: string): string | undefined {
@@ -142,7 +151,9 @@ function decrypt(key: Buffer, sealed: string, context: string): string {
     decipher.setAAD(Buffer.from(context)).setAuthTag(bytes.subarray(tagAt));
     return Buffer.concat([decipher.update(bytes.subarray(nonceBytes, tagAt)), decipher.final()]).toString("utf8");
   } catch (cause) {
-    throw new SecretFault("a stored secret cannot be opened: another SECRET_KEY, another place, or damage", { cause });
+    throw new SecretFault("a stored secret cannot be opened: it was sealed with another SECRET_KEY, or is damaged", {
+      cause,
+    });
   }
 }
 

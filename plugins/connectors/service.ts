@@ -1,5 +1,5 @@
 /** Calling connectors, for routes and other plugins: finds the connector, opens its secret and hides it in what comes back. */
-import { ValidationError, type BaseContext } from "platform";
+import { SecretFault, ValidationError, type BaseContext } from "platform";
 import type { CallOutcome, ConnectorKind, Connectors, KindCall } from "./api.ts";
 import { maxTimeoutSeconds } from "./definition.ts";
 import { isCode } from "./code.ts";
@@ -8,7 +8,7 @@ import { redact, redactText, TooDeep } from "./redact.ts";
 import type { ConnectorRow, ConnectorStore } from "./store.ts";
 
 interface Needed {
-  readonly ctx: Pick<BaseContext, "cache" | "secrets">;
+  readonly ctx: Pick<BaseContext, "cache" | "log" | "secrets">;
   readonly store: ConnectorStore;
 }
 
@@ -43,8 +43,15 @@ export function createCalling({ ctx, store }: Needed): Calling {
   const call = async (row: ConnectorRow, kindCall: KindCall): Promise<CallOutcome> => {
     const kind = kinds.get(row.kind);
     if (!kind) throw new Error(`no plugin here has the connector kind ${row.kind}`);
-    const secret = row.secretToken === null ? null : ctx.secrets.open(row.secretToken, secretPlace(row.id));
     const { accountId, code, url, fields } = row;
+    let secret: string | null;
+    try {
+      secret = row.secretToken === null ? null : ctx.secrets.open(row.secretToken, secretPlace(row.id));
+    } catch (fault) {
+      if (!(fault instanceof SecretFault)) throw fault;
+      ctx.log.error("the secret of a connector cannot be opened", { connector: row.id, error: fault });
+      return failed("the connector's secret_token cannot be opened (was SECRET_KEY changed?): enter it again");
+    }
     const outcome = await kind.call({ accountId, code, url, fields, secret }, kindCall);
     return hide(outcome, kind.echoes === false ? null : secret);
   };
@@ -85,10 +92,15 @@ export function createCalling({ ctx, store }: Needed): Calling {
       } catch (error) {
         // The record lacks what the method asks for: told as a failed delivery.
         if (!(error instanceof ValidationError)) throw error;
-        return { ok: false, status: null, data: null, error: sentence(error), retryAfterSeconds: null, durationMs: 0 };
+        return failed(sentence(error));
       }
     },
   };
+}
+
+/** What never left the house. */
+function failed(error: string): CallOutcome {
+  return { ok: false, status: null, data: null, error, retryAfterSeconds: null, durationMs: 0 };
 }
 
 /** "city is required; id can't be blank" */

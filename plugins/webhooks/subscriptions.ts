@@ -103,18 +103,23 @@ async function readied({ secrets, log }: Pick<BaseContext, "secrets" | "log">, r
     key: await importSecret(secrets.open(sealed, sealContext(row.id, "signing"))),
     until,
   });
+  // One that does not open is no hindrance: it has been replaced, maybe for this very reason.
+  const previousKey = async ({ previousSecret, previousSecretUntil: until }: WebhookRow) =>
+    previousSecret && until ? keyFor(previousSecret, until.getTime()).catch(() => undefined) : undefined;
   try {
-    const { previousSecret, previousSecretUntil } = row;
-    const previous = previousSecret && previousSecretUntil ? [{ previousSecret, until: previousSecretUntil }] : [];
-    const keys = await Promise.all([
-      keyFor(row.signingSecret, Infinity),
-      ...previous.map(({ previousSecret: sealed, until }) => keyFor(sealed, until.getTime())),
-    ]);
+    const previous = await previousKey(row);
+    const keys = [await keyFor(row.signingSecret, Infinity), ...(previous ? [previous] : [])];
     const apiToken = row.apiToken === null ? null : secrets.open(row.apiToken, sealContext(row.id, "api_token"));
     return { row, apiToken, keys, fault: null };
   } catch (error) {
     log.error("the secrets of a webhook cannot be opened", { webhook: row.id, error });
-    return { row, apiToken: null, keys: [], fault: "its secrets cannot be opened: was SECRET_KEY changed?" };
+    return {
+      row,
+      apiToken: null,
+      keys: [],
+      fault:
+        "its secrets cannot be opened (was SECRET_KEY changed?): rotate the signing secret, and set api_token again if it has one",
+    };
   }
 }
 
