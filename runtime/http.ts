@@ -11,6 +11,7 @@ import { clientAddress, inNetworks, type Networks } from "./client-address.ts";
 import { isLocalHost, type DoorRequest, type HostDoor } from "./door.ts";
 import { badRequest, forbidden, methodNotAllowed, notFound, unauthorized } from "./errors.ts";
 import type { Idempotency } from "./idempotency.ts";
+import { currentScope } from "./keyed.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import { refusalOf } from "./refusal.ts";
@@ -193,8 +194,10 @@ async function handle(
     log: options.log,
     once: (principal, run, bodyHash) => {
       const whose = { accountId: account.id, principal };
-      return once(options.idempotency, request, { value: rawBody, hash: bodyHash }, whose, run);
+      const content = { value: rawBody, hash: bodyHash, claim: route.spec.idempotency === "claim" };
+      return once(options.idempotency, request, content, whose, run);
     },
+    settle: async (reply) => void (await currentScope()?.finish(reply)),
   };
   const keyed = route.method === "POST" && route.spec.idempotency !== "own" && route.spec.input !== "stream";
   // A webhook of ours that led here says so: a loop over HTTP is one too.
@@ -220,7 +223,7 @@ function clientOf({ peer: peerOf, trustedProxies }: HttpOptions, request: Reques
 function once(
   idempotency: Idempotency,
   request: Request,
-  body: { value: unknown; hash: (() => Promise<string>) | undefined },
+  body: { value: unknown; hash: (() => Promise<string>) | undefined; claim: boolean },
   whose: { accountId: number; principal: string },
   run: () => Promise<Reply>,
 ): Promise<Reply> {
@@ -228,9 +231,9 @@ function once(
   if (!key) return run();
   if (key.length > 255) throw badRequest("Idempotency-Key may have at most 255 characters");
   const target = `${request.method} ${pathOf(request.url)}`;
-  const { value, hash } = body;
+  const { value, hash, claim } = body;
   const content = hash ? async () => `${target} ${await hash()}` : `${target} ${JSON.stringify(value)}`;
-  return idempotency.once({ ...whose, key, content }, run);
+  return idempotency.once({ ...whose, key, content, claim }, run);
 }
 
 function storable(reply: Reply | Response): Reply {

@@ -4,7 +4,7 @@ import { createCache } from "./cache.ts";
 import { resolve } from "node:path";
 import { createChild, type Child, type ChildOptions } from "./child.ts";
 import type { Config } from "./config.ts";
-import { openPool, transaction, type DatabaseTarget, type Sql } from "./db.ts";
+import { openPool, type DatabaseTarget, type Sql } from "./db.ts";
 import { createEvents } from "./events.ts";
 import { generatedProgram } from "./generated.ts";
 import { createHooks } from "./hooks.ts";
@@ -12,6 +12,7 @@ import { createHttp } from "./http.ts";
 import { createIdempotency } from "./idempotency.ts";
 import { createQueue } from "./jobs.ts";
 import { createLiquid } from "./liquid.ts";
+import { committed, currentScope, requestTransaction } from "./keyed.ts";
 import type { Log } from "./log.ts";
 import { createMetrics } from "./metrics.ts";
 import { isModelChange, modelChanged } from "./models.ts";
@@ -65,7 +66,9 @@ export async function createKernel(options: KernelOptions, sql: Sql, plugins: re
     plugins,
     metrics,
     broadcast,
-    transaction: (run) => transaction(sql, run),
+    transaction: (run) => requestTransaction(sql, run),
+    committed,
+    keyed: () => currentScope() !== undefined,
     emit: events.emit,
     wanted: (ref, payload) => events.wanted(ref, payload) || (isModelChange(ref, payload) && hooks.has(payload)),
     listen: events.listen,
@@ -134,7 +137,7 @@ function createParts({ target, log, solo }: KernelOptions, sql: Sql) {
     metrics,
     events: createEvents({ queue, log }),
     schedules: createSchedules({ sql, queue, log }),
-    idempotency: createIdempotency(sql),
+    idempotency: createIdempotency({ sql, log, processId, alone: solo }),
   };
 }
 

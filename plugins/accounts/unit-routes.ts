@@ -81,7 +81,8 @@ function routesOf(kind: UnitKind, { ctx, store, accountStore, table }: Needed): 
         request: { name: "Sales" },
         responses: { 201: example },
       },
-      async ({ caller, body }) => created(toApi(await store.insert(caller.account.id, kind, body.name))),
+      async ({ caller, body }) =>
+        created(toApi(await ctx.transaction((tx) => store.insert(tx, caller.account.id, kind, body.name)))),
     ),
     route(
       "PATCH",

@@ -25,8 +25,8 @@ export function createUnitStore(sql: Sql) {
       return row;
     },
 
-    async insert(accountId: number, kind: UnitKind, name: string): Promise<UnitRow> {
-      const [row] = await sql<UnitRow[]>`
+    async insert(tx: Tx, accountId: number, kind: UnitKind, name: string): Promise<UnitRow> {
+      const [row] = await tx<UnitRow[]>`
         insert into units (account_id, kind, name) values (${accountId}, ${kind}, ${name}) returning ${columns}`;
       if (!row) throw new Error("an insert without a conflict clause gives its row");
       return row;

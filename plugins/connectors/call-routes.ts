@@ -17,6 +17,7 @@ export function callRoutes(connectors: Omit<Connectors, "put">, publicLimit: Pub
           "Where the method is not `public` it needs the privilege `flows`.",
         access: { open: "a method may be public; any other one needs the privilege `flows`" },
         input: "any",
+        idempotency: "claim",
         cors: true,
         request: { city: "Kraków" },
         responses: {

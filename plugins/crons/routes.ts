@@ -108,7 +108,9 @@ export function cronRoutes({ ctx, store, flows, firing }: Needed): Route[] {
       },
       async ({ caller, body }) => {
         const input = await checked(caller.account, body);
-        return created(shown(await store.insert(caller.account.id, caller.user.id, input)));
+        return created(
+          shown(await ctx.transaction((tx) => store.insert(tx, caller.account.id, caller.user.id, input))),
+        );
       },
     ),
     route(

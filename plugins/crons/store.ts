@@ -77,8 +77,8 @@ export function createCronStore(sql: Sql) {
       return row;
     },
 
-    async insert(accountId: number, userId: number, input: CronInput): Promise<CronRow> {
-      const [row] = await sql<CronRow[]>`
+    async insert(tx: Tx, accountId: number, userId: number, input: CronInput): Promise<CronRow> {
+      const [row] = await tx<CronRow[]>`
         insert into crons (account_id, name, kind, target_code, schedule, timezone, active, missed, next_run_at, created_by_id)
         values (${accountId}, ${input.name}, ${input.kind}, ${input.targetCode}, ${input.schedule}, ${input.timezone},
           ${input.active}, ${input.missed}, ${input.nextRunAt}, ${userId})

@@ -5,7 +5,7 @@ import { isUuid } from "../connectors/api.ts";
 import { checkProgram, isRecord } from "./check.ts";
 import { dryRun, type DryRun } from "./dry-run.ts";
 import { toApi, type FlowRow, type FlowStore } from "./flow-store.ts";
-import { flowKind, type Managing, programOf } from "./manage.ts";
+import { flowKind, newCode, programOf, type Managing } from "./manage.ts";
 import { processExample } from "./process-routes.ts";
 import type { Processes } from "./processes.ts";
 import type { Program } from "./program.ts";
@@ -95,7 +95,14 @@ export function flowRoutes({ store, managing, processes, waiting, templates }: F
         request: requestExample,
         responses: { 201: warned, 422: { program: ["program[2].then[0].connector is required"] } },
       },
-      async ({ caller, body }) => created(await shown(await managing.create(caller, body))),
+      async ({ caller, body }) => {
+        const { id: accountId } = caller.account;
+        // Asked for first: what the flow's own transaction has written is not seen from outside of it.
+        const made = body.active === false ? undefined : newCode(body);
+        const warnings = await managing.warnings(accountId, programOf(body.fields ?? {}), made);
+        const row = await managing.create(caller, body);
+        return created(toApi(row, warnings));
+      },
     ),
     route(
       "PATCH",
@@ -136,13 +143,14 @@ export function flowRoutes({ store, managing, processes, waiting, templates }: F
         request: { city: "Kraków" },
         responses: { 201: { ...processExample, flow_process_id: processExample.id } },
       },
-      async ({ caller, params, query, body, request }) => {
+      async ({ caller, params, query, body, request, settle }) => {
         const input = inputOf(body);
         const { id: accountId } = caller.account;
         const { code } = isUuid(params.code) ? await managing.find(accountId, params.code) : { code: params.code };
         const started = await processes.start({ accountId, code, input });
         if (!started) throw notFound("there is no active flow of this code");
         if (started.process.status !== "pending") return created(toRun(started));
+        await settle(created(toRun(started)));
         const ms = waitOf(query) ?? runWaitMs;
         const row = await waiting.wait({ accountId, id: started.process.id, ms, fresh: true, signal: request.signal });
         return created({ ...(await processes.show(accountId, started.process.id)), flow_process_id: row?.id });

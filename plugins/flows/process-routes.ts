@@ -74,9 +74,7 @@ export function processRoutes(store: ProcessStore, processes: Processes): Route[
         responses: { 200: { ...processExample, status: "pending", data: null, finished_at: null } },
       },
       async ({ caller, params }) => {
-        const id = uuidOf(params.id);
-        await processes.retry(caller.account.id, id);
-        return ok(await processes.show(caller.account.id, id));
+        return ok(await processes.retry(caller.account.id, uuidOf(params.id)));
       },
     ),
     route(
@@ -89,9 +87,7 @@ export function processRoutes(store: ProcessStore, processes: Processes): Route[
         responses: { 200: failed },
       },
       async ({ caller, params }) => {
-        const id = uuidOf(params.id);
-        await processes.cancel(caller.account.id, id);
-        return ok(await processes.show(caller.account.id, id));
+        return ok(await processes.cancel(caller.account.id, uuidOf(params.id)));
       },
     ),
   ];

@@ -120,6 +120,7 @@ export function deliveryRoutes({ management, deliveries, redelivery }: DeliveryR
         summary: "Send the sample payload now",
         description: "Once, and answers with the delivery. Its requests carry `X-Core-Test: true`.",
         access,
+        idempotency: "claim",
         responses: { 200: deliveryExample },
       },
       async ({ account, params, request }) => {

@@ -1,4 +1,4 @@
-import type { Page, Sql, Tx } from "platform";
+import type { Page, Queryable, Sql, Tx } from "platform";
 
 export type DeliveryStatus = "pending" | "delivered" | "failed";
 
@@ -72,8 +72,8 @@ export function createDeliveryStore(sql: Sql) {
       return { rows, total: count?.total ?? 0 };
     },
 
-    async byId(accountId: number, webhookId: number, id: number) {
-      const [row] = await sql<(DeliveryRow & { body: string })[]>`
+    async byId(accountId: number, webhookId: number, id: number, on: Queryable = sql) {
+      const [row] = await on<(DeliveryRow & { body: string })[]>`
         select ${columns}, body from webhook_deliveries
         where account_id = ${accountId} and webhook_id = ${webhookId} and id = ${id}`;
       return row;
