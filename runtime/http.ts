@@ -5,7 +5,7 @@
 import { Elysia } from "elysia";
 import type { Answers } from "./answers.ts";
 import { credentialOf, fromSameOrigin, plainHost, type Caller, type Identify, type Identity } from "./auth.ts";
-import { readBody } from "./body.ts";
+import { bodyLimit, readBody } from "./body.ts";
 import { causationFromHeader, causationHeader, withCausation } from "./causation.ts";
 import { clientAddress, inNetworks, type Networks } from "./client-address.ts";
 import { isLocalHost, type DoorRequest, type HostDoor } from "./door.ts";
@@ -177,7 +177,7 @@ async function handle(
   const { account, caller, app = null } = identity;
   const changes = !safeMethods.has(request.method) && !route.spec.reads?.(params);
   admit(route.spec, identity, !changes || fromSameOrigin(request.headers, client.host, account));
-  const rawBody = await readBody(request, route.spec, options.maxBodyBytes);
+  const rawBody = await readBody(request, route.spec, bodyLimit(route.spec, caller === null, options.maxBodyBytes));
   const input: RequestInput = {
     request,
     requestId,

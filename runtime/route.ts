@@ -105,6 +105,10 @@ export interface RouteSpec<A extends Access, S extends TObject> {
   readonly input?: "stream" | "any" | "form";
   /** The handler itself refuses what cannot be stored (`refuseUnstorable`), since it ignores much of the body. */
   readonly unstorable?: "own";
+  /** The most bytes that a body may have, of anybody; else `MAX_BODY_BYTES`. */
+  readonly maxBytes?: number;
+  /** The same on an open route for who is not signed in; else 16 kB, so that no stranger keeps the process busy. */
+  readonly strangerBytes?: number;
   /**
    * `own`: the handler calls `once` itself. `claim`: what it does cannot be taken back, such as a call of another server,
    * so that the key is claimed before it begins; else the key, the answer and what is written commit together.

@@ -48,6 +48,7 @@ export function actionRoutes({ serving, acting, databases, limits }: Needed): Ro
           "It waits a second for the result, then answers `pending`; so it does where the flow failed, and the status says why.",
         ...shared,
         input: "any",
+        strangerBytes: 1_000_000,
         request: { city: "Kraków" },
         responses: {
           200: { flow_process_id, status: "finished", data },

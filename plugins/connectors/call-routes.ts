@@ -18,6 +18,7 @@ export function callRoutes(connectors: Omit<Connectors, "put">, publicLimit: Pub
         access: { open: "a method may be public; any other one needs the privilege `flows`" },
         input: "any",
         idempotency: "claim",
+        strangerBytes: 1_000_000,
         cors: true,
         request: { city: "Kraków" },
         responses: {
