@@ -1,4 +1,5 @@
-import type { Page, Queryable, Sql, Tx } from "platform";
+import type { Page, Queryable, Sql, Static, Tx } from "platform";
+import type { Unit as ShownUnit } from "./answers.ts";
 import type { Unit, UnitKind } from "./api.ts";
 
 export interface UnitRow extends Unit {
@@ -69,6 +70,6 @@ export function createUnitStore(sql: Sql) {
 
 export type UnitStore = ReturnType<typeof createUnitStore>;
 
-export function toApi({ id, name, createdAt, updatedAt }: UnitRow) {
+export function toApi({ id, name, createdAt, updatedAt }: UnitRow): Static<typeof ShownUnit> {
   return { id, name, created_at: createdAt, updated_at: updatedAt };
 }

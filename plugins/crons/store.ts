@@ -1,5 +1,6 @@
 /** All SQL about crons. */
-import type { Page, Sql, Tx } from "platform";
+import type { Page, Sql, Static, Tx } from "platform";
+import type { ListedCron } from "./answers.ts";
 
 export interface CronRow {
   readonly id: number;
@@ -30,7 +31,7 @@ export interface Fired {
   readonly lastError: string | null;
 }
 
-export function toApi(row: CronRow) {
+export function toApi(row: CronRow): Static<typeof ListedCron> {
   return {
     id: row.id,
     name: row.name,

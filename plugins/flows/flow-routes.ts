@@ -1,7 +1,21 @@
 /* oxlint-disable unicorn/no-thenable -- a step of a flow has a branch of that name */
-import { badRequest, created, field, invalid, list, noContent, notFound, ok, pageOf, route } from "platform";
+import {
+  answer,
+  badRequest,
+  created,
+  field,
+  invalid,
+  list,
+  noContent,
+  notFound,
+  ok,
+  pageOf,
+  pageQuery,
+  route,
+} from "platform";
 import { Type, wildcardPattern, type Account, type Route } from "platform";
 import { isUuid } from "../connectors/api.ts";
+import { Flow, FlowRun, FlowTest } from "./answers.ts";
 import { checkProgram, isRecord } from "./check.ts";
 import { dryRun, type DryRun } from "./dry-run.ts";
 import { toApi, type FlowRow, type FlowStore } from "./flow-store.ts";
@@ -60,9 +74,9 @@ export function flowRoutes({ store, managing, processes, waiting, templates }: F
         query: {
           q: "searches name and code; `*` and `%` are wildcards",
           code: "exact value",
-          limit: "1 to 1000, default 100",
-          offset: "where the page begins",
+          ...pageQuery,
         },
+        answers: { 200: answer.list(Flow) },
         responses: { 200: [flowExample] },
       },
       async ({ caller, query }) => {
@@ -78,7 +92,7 @@ export function flowRoutes({ store, managing, processes, waiting, templates }: F
     route(
       "GET",
       "/connect/flows/:id",
-      { summary: "One flow, by id or code", access, responses: { 200: warned } },
+      { summary: "One flow, by id or code", access, answers: { 200: Flow }, responses: { 200: warned } },
       async ({ caller, params }) => ok(await shown(await managing.find(caller.account.id, params.id))),
     ),
     route(
@@ -93,6 +107,7 @@ export function flowRoutes({ store, managing, processes, waiting, templates }: F
         access,
         body: { key: "flow", schema: FlowInput },
         request: requestExample,
+        answers: { 201: Flow },
         responses: { 201: warned, 422: { program: ["program[2].then[0].connector is required"] } },
       },
       async ({ caller, body }) => {
@@ -113,6 +128,7 @@ export function flowRoutes({ store, managing, processes, waiting, templates }: F
         access,
         body: { key: "flow", schema: Type.Partial(FlowInput) },
         request: { active: false },
+        answers: { 200: Flow },
         responses: { 200: { ...warned, active: false } },
       },
       async ({ caller, params, body }) => {
@@ -139,8 +155,11 @@ export function flowRoutes({ store, managing, processes, waiting, templates }: F
           "Answers with the process: ended where it ends within a second (`wait=` asks for another time), else `pending`.",
         access,
         input: "any",
-        query: { wait: `seconds to wait for its end, 0 to ${mostWaitSeconds}, default 1` },
+        query: {
+          wait: Type.Number({ description: `seconds to wait for its end, 0 to ${mostWaitSeconds}, default 1` }),
+        },
         request: { city: "Kraków" },
+        answers: { 201: FlowRun },
         responses: { 201: { ...processExample, flow_process_id: processExample.id } },
       },
       async ({ caller, params, query, body, request, settle }) => {
@@ -167,6 +186,7 @@ export function flowRoutes({ store, managing, processes, waiting, templates }: F
         access,
         input: "any",
         request: { input: { city: "Kraków" }, answers: { "weather.current": { main: { temp: 24 } } } },
+        answers: { 200: FlowTest },
         responses: {
           200: {
             status: "finished",

@@ -1,4 +1,5 @@
-import type { Page, Queryable, Sql, Tx } from "platform";
+import type { Page, Queryable, Sql, Static, Tx } from "platform";
+import type { Delivery } from "./answers.ts";
 
 export type DeliveryStatus = "pending" | "delivered" | "failed";
 
@@ -136,7 +137,7 @@ export function createDeliveryStore(sql: Sql) {
 }
 
 /** A delivery as the API shows it. CONTRACT 8; `message_id` is the `webhook-id` of its requests. */
-export function toApi(row: DeliveryRow) {
+export function toApi(row: DeliveryRow): Static<typeof Delivery> {
   return {
     id: row.id,
     message_id: row.messageId,
