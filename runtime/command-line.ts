@@ -1,6 +1,8 @@
 /** The command line: `corestead serve|migrate|token|user|account|backup|restore|plugins|types|version|help`. */
 import { plugins as builtIn } from "../plugins/index.ts";
+import { modules } from "../plugins/modules.ts";
 import type { Arguments } from "./arguments.ts";
+import { authorCommand } from "./authors/commands.ts";
 import { runChild } from "./child-main.ts";
 import { checkCommand, runCommand, usage, versionText } from "./commands.ts";
 import { checkSettingNames, checkSettings, readConfig } from "./config.ts";
@@ -38,7 +40,20 @@ async function run({ words, options, begun }: Given): Promise<number> {
   }
   // Before anything is read: a child knows no settings and no secrets.
   if (command === "child")
-    return runChild([...builtIn, ...(await loadExternalPlugins(process.env["PLUGINS_DIR"] ?? ""))], words[1], words[2]);
+    return runChild(
+      [...builtIn, ...(await loadExternalPlugins(process.env["PLUGINS_DIR"] ?? "", modules))],
+      words[1],
+      words[2],
+    );
+  const forAuthors = authorCommand(words);
+  if (forAuthors) {
+    const rest = words.slice(forAuthors.name.split(" ").length);
+    return forAuthors.run(
+      rest,
+      options,
+      builtIn.map(({ name }) => name),
+    );
+  }
   const setup = await readSetup().catch(async (error: unknown) => {
     await begun?.database.then(({ stop }) => stop()).catch(() => {});
     throw error;
@@ -53,7 +68,7 @@ async function run({ words, options, begun }: Given): Promise<number> {
 async function readSetup(): Promise<Setup> {
   const config = readConfig(process.env, builtIn);
   const log = createLog(config.logLevel);
-  const external = await loadExternalPlugins(config.pluginsDir);
+  const external = await loadExternalPlugins(config.pluginsDir, modules);
   checkSettingNames(builtIn, external);
   checkSettings(external, process.env);
   return { config, env: process.env, plugins: [...builtIn, ...external], log };

@@ -1,4 +1,5 @@
 import manifest from "../package.json" with { type: "json" };
+import { authorCommands } from "./authors/commands.ts";
 import { backup, backupMigrations, restore } from "./backup.ts";
 import { boot, migrationSets, type App } from "./boot.ts";
 import { runningPostgres } from "./running-postgres.ts";
@@ -8,9 +9,9 @@ import { isMigrated, migrate } from "./migrate.ts";
 import { inOrder } from "./order.ts";
 import { openDatabase, type Database } from "./database.ts";
 import type { Setup } from "./run.ts";
+import { platformVersion } from "./platform-version.ts";
 import type { CommandFacts, PluginFacts } from "./plugin.ts";
 import { acceptSecretKey, backupNotes, restoreNotes } from "./secret-key.ts";
-import { platformTypes } from "./types-file.ts";
 
 const ownCommands: readonly CommandFacts[] = [
   { name: "serve", usage: "serve", doc: "start the server (also without a command)" },
@@ -27,7 +28,6 @@ const ownCommands: readonly CommandFacts[] = [
     doc: "use the secret key that is here from now on: the right one is lost",
   },
   { name: "plugins", usage: "plugins", doc: "list the plugins" },
-  { name: "types", usage: "types [FILE]", doc: "write platform.d.ts for authors of plugins" },
   { name: "version", usage: "version", doc: "which version this is" },
   { name: "help", usage: "help", doc: "this text" },
 ];
@@ -47,7 +47,7 @@ ${lines.join("\n")}
 Settings are environment variables (or a file .env): ${settings.join(", ")}.`;
 }
 
-export const versionText = `corestead ${manifest.version} (Bun ${Bun.version}, ${process.platform}-${process.arch})`;
+export const versionText = `corestead ${manifest.version} (platform ${platformVersion}, Bun ${Bun.version}, ${process.platform}-${process.arch})`;
 
 /** Throws where there is no such command: before anything is started or written. */
 export function checkCommand(words: readonly string[], plugins: readonly PluginFacts[]): void {
@@ -56,7 +56,7 @@ export function checkCommand(words: readonly string[], plugins: readonly PluginF
 }
 
 function allCommands(plugins: readonly PluginFacts[]): readonly CommandFacts[] {
-  return [...ownCommands, ...plugins.flatMap(({ commands }) => commands ?? [])];
+  return [...ownCommands, ...authorCommands, ...plugins.flatMap(({ commands }) => commands ?? [])];
 }
 
 /** Whether the words begin with the words of this name. */
@@ -72,11 +72,6 @@ export async function runCommand(
 ): Promise<number> {
   const [command, argument] = words;
   if (command === "plugins") return say(setup.plugins.map(({ name }) => name));
-  if (command === "types") {
-    const file = argument ?? "platform.d.ts";
-    await Bun.write(file, await platformTypes());
-    return say([`wrote ${file}`]);
-  }
   if (command === "backup") return backupTo(setup, required(argument, command));
   if (command === "restore") return restoreFrom(setup, required(argument, command), options["force"] === "true");
   if (isNamed(words, "secret-key accept"))

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { notFound } from "./errors.ts";
+import { modules } from "../plugins/modules.ts";
 import { loadExternalPlugins } from "./external.ts";
 
 const folders: string[] = [];
@@ -19,7 +20,7 @@ function folderWith(files: Record<string, string>): string {
 }
 
 async function refusal(files: Record<string, string>): Promise<string> {
-  const error = await loadExternalPlugins(folderWith(files)).then(
+  const error = await loadExternalPlugins(folderWith(files), modules).then(
     () => undefined,
     (reason: unknown) => reason,
   );
@@ -33,21 +34,21 @@ const plugin = (name: string) => `
 
 describe("PLUGINS_DIR", () => {
   test("not set, nothing is loaded", async () => {
-    expect(await loadExternalPlugins("")).toEqual([]);
+    expect(await loadExternalPlugins("", modules)).toEqual([]);
   });
 
   test("a folder, a file and a link to a folder are loaded in the order of their names", async () => {
     const elsewhere = folderWith({ "plugin.js": plugin("third") });
     const folder = folderWith({ "b.ts": plugin("second"), "a/plugin.ts": plugin("first") });
     symlinkSync(elsewhere, join(folder, "c"));
-    const loaded = await loadExternalPlugins(folder);
+    const loaded = await loadExternalPlugins(folder, modules);
     expect(loaded.map(({ name }) => name)).toEqual(["first", "second", "third"]);
   });
 
   test("what is no plugin by its name is left alone", async () => {
     const names = ["README.md", "platform.d.ts", "notes.test.ts", ".git/config", "_shared/text.ts", "tsconfig.json"];
     const broken = Object.fromEntries([...names, "node_modules/x/index.js"].map((name) => [name, "not { a program"]));
-    expect(await loadExternalPlugins(folderWith(broken))).toEqual([]);
+    expect(await loadExternalPlugins(folderWith(broken), modules)).toEqual([]);
   });
 
   test("a plugin imports its own files, as code and as text", async () => {
@@ -60,7 +61,7 @@ describe("PLUGINS_DIR", () => {
       "notes/names.ts": `export const name: string = "notes";`,
       "notes/001_notes.sql": "create table notes ()",
     });
-    const [notes] = await loadExternalPlugins(folder);
+    const [notes] = await loadExternalPlugins(folder, modules);
     expect(notes?.name).toBe("notes");
     expect(notes?.migrations).toEqual([{ name: "001_notes", sql: "create table notes ()" }]);
   });
@@ -71,7 +72,7 @@ describe("PLUGINS_DIR", () => {
         import { definePlugin, HttpError } from "platform";
         export default { ...definePlugin({ name: "x", setup: () => ({}) }), HttpError };`,
     });
-    const [loaded] = await loadExternalPlugins(folder);
+    const [loaded] = await loadExternalPlugins(folder, modules);
     expect(loaded).toHaveProperty("HttpError", notFound().constructor);
   });
 });
@@ -95,6 +96,8 @@ describe("a plugin that does not load is named with its reason", () => {
   });
 
   test("a folder that is not there", async () => {
-    expect(loadExternalPlugins("/nowhere/plugins")).rejects.toThrow("PLUGINS_DIR: /nowhere/plugins cannot be read");
+    expect(loadExternalPlugins("/nowhere/plugins", modules)).rejects.toThrow(
+      "PLUGINS_DIR: /nowhere/plugins cannot be read",
+    );
   });
 });

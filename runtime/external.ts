@@ -2,17 +2,19 @@ import { readdir, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { Plugin } from "./plugin.ts";
 import { platformMismatch, platformVersion } from "./platform-version.ts";
-import * as sdk from "./sdk.ts";
+
+/** What plugins import by name: "platform" and what built-in plugins show. */
+type Modules = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 /**
  * Plugins from PLUGINS_DIR, in the order of their names: each is a folder with a `plugin.ts` (or `.js`), or such a file
- * itself, that default-exports a `definePlugin(…)`. They import "platform", their own files and npm packages beside
+ * itself, that default-exports a `definePlugin(…)`. They import `modules` ("platform" and the like), their own files and npm packages beside
  * them, also inside the compiled binary, and run with the server's full rights. Names that begin with `.` or `_` are
  * left alone. Throws an Error that names the file that is no plugin.
  */
-export async function loadExternalPlugins(folder: string): Promise<Plugin[]> {
+export async function loadExternalPlugins(folder: string, modules: Modules): Promise<Plugin[]> {
   if (folder === "") return [];
-  providePlatform();
+  provide(modules);
   const root = resolve(folder);
   const names = await readdir(root).catch((cause: unknown) => {
     throw new Error(`PLUGINS_DIR: ${root} cannot be read`, { cause });
@@ -26,11 +28,12 @@ export async function loadExternalPlugins(folder: string): Promise<Plugin[]> {
 }
 
 /** Plugins must share our modules: an error that they throw is recognised by its class. */
-function providePlatform(): void {
+function provide(modules: Modules): void {
   Bun.plugin({
     name: "platform",
     setup: (build) => {
-      build.module("platform", () => ({ exports: sdk, loader: "object" }));
+      for (const [name, exports] of Object.entries(modules))
+        build.module(name, () => ({ exports: { ...exports }, loader: "object" }));
     },
   });
 }

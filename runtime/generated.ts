@@ -20,6 +20,11 @@ export function setGeneratedFiles(files: Readonly<Record<string, string>>): void
   compiledIn = files;
 }
 
+/** Whether this is the executable, where nothing of the repository is at hand. */
+export function isCompiled(): boolean {
+  return compiledIn !== undefined;
+}
+
 /** Reads e.g. `runtimes/manifest.json`. Throws an Error that says by what it is made. */
 export async function generatedFile(name: string): Promise<Uint8Array<ArrayBuffer>> {
   const path = compiledIn ? compiledIn[name] : join(import.meta.dir, "../dist", name);

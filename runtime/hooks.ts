@@ -18,8 +18,8 @@ export interface Hook {
 }
 
 /**
- * Calls `run` with every change of this model and kind, whoever makes it, in the transaction of the change and before
- * its commit. What it throws undoes the change: `invalid({ field: ["why"] })` is the answer's 422. It runs while the
+ * Calls `run` with every change of this model and kind, whoever makes it, in the transaction of the change: `data` is the
+ * record as it will be (of a `destroy`: as it was), its row is written, and nothing is committed yet. What it throws undoes the change: `invalid({ field: ["why"] })` is the answer's 422. It runs while the
  * client waits and the row is locked, so it calls nothing outside of the database.
  */
 export function before(model: `${string}::${string}`, kind: string | readonly string[], run: HookRun): Hook {

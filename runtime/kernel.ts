@@ -4,7 +4,7 @@ import { createCache } from "./cache.ts";
 import { resolve } from "node:path";
 import { createChild, type Child, type ChildOptions } from "./child.ts";
 import type { Config } from "./config.ts";
-import { openPool, type DatabaseTarget, type Sql } from "./db.ts";
+import { openPool, transaction, type DatabaseTarget, type Sql } from "./db.ts";
 import { createEvents } from "./events.ts";
 import { generatedProgram } from "./generated.ts";
 import { createHooks } from "./hooks.ts";
@@ -12,7 +12,6 @@ import { createHttp } from "./http.ts";
 import { createIdempotency } from "./idempotency.ts";
 import { createQueue } from "./jobs.ts";
 import { createLiquid } from "./liquid.ts";
-import { committed, currentScope, requestTransaction } from "./keyed.ts";
 import type { Log } from "./log.ts";
 import { createMetrics } from "./metrics.ts";
 import { isModelChange, modelChanged } from "./models.ts";
@@ -20,7 +19,6 @@ import { createOutbound } from "./outbound.ts";
 import { createConnect } from "./outbound-socket.ts";
 import type { BaseContext, PluginFacts, Running } from "./plugin.ts";
 import type { Route } from "./route.ts";
-import { createReadiness } from "./readiness.ts";
 import { createSchedules } from "./schedule.ts";
 import { createSecrets } from "./secrets.ts";
 import { listen, type Listener } from "./serve.ts";
@@ -57,7 +55,7 @@ export interface Kernel {
 export async function createKernel(options: KernelOptions, sql: Sql, plugins: readonly PluginFacts[]): Promise<Kernel> {
   const { config, log } = options;
   const parts = createParts(options, sql);
-  const { broadcast, queue, events, schedules, idempotency, metrics, readiness } = parts;
+  const { broadcast, queue, events, schedules, idempotency, metrics } = parts;
   const hooks = createHooks();
   const stopping = new AbortController();
   let origin = config.baseUrl || localOrigin(config.host, config.port);
@@ -67,9 +65,7 @@ export async function createKernel(options: KernelOptions, sql: Sql, plugins: re
     plugins,
     metrics,
     broadcast,
-    transaction: (run) => requestTransaction(sql, run),
-    committed,
-    keyed: () => currentScope() !== undefined,
+    transaction: (run) => transaction(sql, run),
     emit: events.emit,
     wanted: (ref, payload) => events.wanted(ref, payload) || (isModelChange(ref, payload) && hooks.has(payload)),
     listen: events.listen,
@@ -94,7 +90,7 @@ export async function createKernel(options: KernelOptions, sql: Sql, plugins: re
   const serve: Kernel["serve"] = async (started, routes) => {
     for (const running of started) register(running, parts);
     schedules.register({ id: "runtime.prune-idempotency", cron: "17 * * * *", run: idempotency.prune });
-    const system = systemRoutes({ readiness, metrics, routes, origin: () => origin, stopping: stopping.signal });
+    const system = systemRoutes({ sql, metrics, routes, origin: () => origin, stopping: stopping.signal });
     const { maxBodyBytes, trustedProxies } = config;
     const door = doorOf(started);
     const http = {
@@ -116,10 +112,7 @@ export async function createKernel(options: KernelOptions, sql: Sql, plugins: re
   };
   let drained: Promise<void> | undefined;
   const drain = () => (drained ??= schedules.stop().then(queue.stop));
-  const stop = async () => {
-    await drain();
-    await Promise.all([broadcast.stop(), readiness.close()]);
-  };
+  const stop = () => drain().then(broadcast.stop);
   const addHooks: Kernel["addHooks"] = ({ hooks: own = [] }) => own.forEach(hooks.add);
   return { context, addHooks, serve, drain, stop, beginStop: () => stopping.abort() };
 }
@@ -130,10 +123,6 @@ function createParts({ target, log, solo }: KernelOptions, sql: Sql) {
   const processId = crypto.randomUUID();
   const pool = { max: 1, prepare: false, applicationName: `corestead listen ${processId}` };
   const broadcast = createBroadcast({ sql, listen: () => openPool(target, pool), processId, log, solo });
-  const readiness = createReadiness({
-    open: () => openPool(target, { max: 1, prepare: false, applicationName: "corestead ready" }),
-    listening: broadcast.healthy,
-  });
   const queue = createQueue({ sql, broadcast, log, processId, graceMs, alone: solo });
   const metrics = createMetrics();
   metrics.gauge("corestead_jobs_waiting", "Jobs that wait, counted up to 10,000 a name", async () =>
@@ -143,10 +132,9 @@ function createParts({ target, log, solo }: KernelOptions, sql: Sql) {
     broadcast,
     queue,
     metrics,
-    readiness,
     events: createEvents({ queue, log }),
     schedules: createSchedules({ sql, queue, log }),
-    idempotency: createIdempotency({ sql, log, processId, alone: solo }),
+    idempotency: createIdempotency(sql),
   };
 }
 

@@ -11,6 +11,7 @@ import { cp, mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { parseArguments } from "../runtime/arguments.ts";
+import { pluginTemplate } from "../runtime/authors/new-plugin.ts";
 import { startEmbeddedPostgres } from "../runtime/embedded-postgres.ts";
 import { createLog } from "../runtime/log.ts";
 import { exists, linkLibraries } from "../runtime/postgres-binaries.ts";
@@ -104,7 +105,29 @@ async function generatedFiles(target: string): Promise<Map<string, string>> {
   const runtimes = join(root, "dist/runtimes");
   const names = (await readdir(runtimes)).filter((name) => !name.startsWith("."));
   const esbuild = await esbuildProgram(target);
-  return new Map([...names.map((name) => [`runtimes/${name}`, join(runtimes, name)] as const), esbuild]);
+  const authors = await authorFiles();
+  return new Map([...names.map((name) => [`runtimes/${name}`, join(runtimes, name)] as const), esbuild, ...authors]);
+}
+
+/** What `plugin new` writes, and what `test` gives a plugin's tests. */
+async function authorFiles(): Promise<[string, string][]> {
+  const folder = join(root, "dist/parts");
+  const template = join(folder, "new-plugin.json");
+  await Bun.write(template, JSON.stringify(Object.fromEntries(await pluginTemplate())));
+  const modules = join(folder, "test-modules.js");
+  const result = await Bun.build({
+    entrypoints: [join(root, "plugins/test-modules.ts")],
+    tsconfig: join(root, "tsconfig.json"),
+    target: "bun",
+    minify: { whitespace: true, syntax: true, identifiers: false },
+  });
+  const [output] = result.outputs;
+  if (!output) throw new Error("plugins/test-modules.ts could not be bundled");
+  await Bun.write(modules, await output.text());
+  return [
+    ["new-plugin.json", template],
+    ["test-modules.js", modules],
+  ];
 }
 
 /** The compiler of apps asks for it by this name. */

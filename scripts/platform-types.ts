@@ -13,6 +13,7 @@ import { basename, dirname, join, relative, resolve } from "node:path";
 import { parseDeclarations, type Declarations } from "./declarations.ts";
 
 const root = resolve(import.meta.dir, "..");
+const testApp = "runtime/authors/test-app.ts";
 const typebox = join(root, "node_modules/@sinclair/typebox/build/esm");
 const postgres = join(root, "node_modules/postgres/types/index.d.ts");
 /** Not worth its ten thousand lines: what plugins do with LiquidJS they do through `ctx.liquid`. */
@@ -23,6 +24,8 @@ export declare class Liquid {
   readonly tags: Record<string, new (...args: never[]) => object>;
 }
 `;
+/** What a plugin imports: "platform", "platform/test" and what the built-in plugins show. */
+const entries = ["runtime/sdk.ts", testApp, ...[...new Bun.Glob("plugins/*/api.ts").scanSync(root)].toSorted()];
 const header = await Bun.file(join(import.meta.dir, "platform-types-header.txt")).text();
 
 /** A file of declarations on its way into the one. */
@@ -54,6 +57,10 @@ export async function generateTypes(): Promise<string> {
   }
 }
 
+function declarationOf(file: string): string {
+  return file.replace(/\.ts$/, ".d.ts");
+}
+
 function byName(a: Module, b: Module): number {
   const key = ({ name, ours }: Module) => `${name === "platform" ? 0 : ours ? 1 : 2}${name}`;
   return key(a) < key(b) ? -1 : 1;
@@ -62,7 +69,7 @@ function byName(a: Module, b: Module): number {
 async function emitDeclarations(folder: string): Promise<void> {
   const config = {
     extends: join(root, "tsconfig.json"),
-    files: [join(root, "runtime/sdk.ts"), join(root, "runtime/sql-files.d.ts")],
+    files: [...entries.map((file) => join(root, file)), join(root, "runtime/sql-files.d.ts")],
     include: [],
     compilerOptions: {
       noEmit: false,
@@ -82,7 +89,7 @@ async function emitDeclarations(folder: string): Promise<void> {
 /** Every module that "platform" leads to. */
 async function collect(folder: string): Promise<Map<string, Module>> {
   const modules = new Map<string, Module>();
-  const waiting: [file: string, name: string][] = [[join(folder, "runtime/sdk.d.ts"), "*"]];
+  const waiting = entries.map((file): [file: string, name: string] => [join(folder, declarationOf(file)), "*"]);
   for (let next = waiting.pop(); next; next = waiting.pop()) {
     const [file, name] = next;
     const ours = file.startsWith(folder);
@@ -108,6 +115,7 @@ async function collect(folder: string): Promise<Map<string, Module>> {
 }
 
 function fileOf(specifier: string, from: string, folder: string): string {
+  if (specifier === "platform") return join(folder, "runtime/sdk.d.ts");
   if (specifier === "postgres") return postgres;
   if (specifier === "liquidjs") return liquidjs;
   if (specifier === "@sinclair/typebox") return join(typebox, "index.d.mts");
@@ -122,7 +130,11 @@ function moduleName(file: string, folder: string): string {
   if (file === liquidjs) return "platform/liquidjs";
   if (file.startsWith(typebox))
     return join("platform/typebox", relative(typebox, file).replace(/(\/?index)?\.d\.mts$/, ""));
-  const name = basename(relative(folder, file), ".d.ts");
+  const path = relative(folder, file);
+  if (path === declarationOf(testApp)) return "platform/test";
+  const ofPlugin = /^plugins\/([^/]+)\/(.+)\.d\.ts$/.exec(path);
+  if (ofPlugin) return `platform/${ofPlugin[1]}${ofPlugin[2] === "api" ? "" : `/${ofPlugin[2]}`}`;
+  const name = basename(path, ".d.ts");
   return name === "sdk" ? "platform" : `platform/${name}`;
 }
 

@@ -80,6 +80,17 @@ describe("in a folder with nothing but a plugin", () => {
     expect((await server.request("POST", `/core/dbs/${dbId}/records.json`, { record }, { token })).status).toBe(201);
   });
 
+  test("it writes a plugin, runs its tests and packs it", async () => {
+    const mine = folderWith();
+    const inMine = (...words: string[]) => run([...corestead, ...words], { cwd: mine });
+    expect(await inMine("plugin", "new", "shopping-list")).toMatchObject({ code: 0, stderr: "" });
+    expect(readdirSync(join(mine, "plugins")).toSorted()).toEqual(["platform.d.ts", "shopping-list", "tsconfig.json"]);
+    const tested = await inMine("test", "plugins/shopping-list");
+    expect(tested.stderr).toMatch(/ [1-9]\d* pass\n 0 fail\n/);
+    expect(tested.code).toBe(0);
+    expect(await inMine("plugin", "pack", "plugins/shopping-list", "one.js")).toMatchObject({ code: 0, stderr: "" });
+  });
+
   test("the prompts of the plugins are inside", async () => {
     const instructions = await server.request("GET", "/core/prompt/api_tokens_api.md", undefined, { token });
     expect(instructions.status).toBe(200);

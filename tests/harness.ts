@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { accounts } from "../plugins/accounts/api.ts";
 import { plugins as builtIn } from "../plugins/index.ts";
 import { tokens } from "../plugins/tokens/api.ts";
+import { parseArguments } from "../runtime/arguments.ts";
 import { boot, type App } from "../runtime/boot.ts";
 import { documented, type Documented } from "./documented.ts";
 import { readConfig } from "../runtime/config.ts";
@@ -58,6 +59,8 @@ export interface TestApp {
   patch(path: string, body?: unknown, options?: RequestOptions): Promise<Answer>;
   delete(path: string, options?: RequestOptions): Promise<Answer>;
   service<T>(ref: ServiceRef<T>): T;
+  /** What a plugin's command of the command line prints: `app.command("token", "create", "--user", "admin")`. */
+  command(...words: string[]): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -65,6 +68,8 @@ export interface TestOptions {
   readonly env?: Record<string, string>;
   /** Instead of the built-in plugins. */
   readonly plugins?: readonly Plugin[];
+  /** Beside the built-in plugins, where it is not one of them. */
+  readonly plugin?: Plugin;
   /** A database that stands already, e.g. to start a second process on it. */
   readonly target?: DatabaseTarget;
 }
@@ -115,7 +120,7 @@ export async function startTestApp(options: TestOptions = {}): Promise<TestApp> 
   const app = await boot({
     config: readConfig(env),
     env,
-    plugins: options.plugins ?? builtIn,
+    plugins: options.plugins ?? [...new Set([...builtIn, ...(options.plugin ? [options.plugin] : [])])],
     target,
     log: createLog("warn", (text) => logged.push(text)),
     role: "serve",
@@ -137,6 +142,12 @@ export async function startTestApp(options: TestOptions = {}): Promise<TestApp> 
     patch: (path, body, requestOptions) => request("PATCH", path, body, requestOptions),
     delete: (path, requestOptions) => request("DELETE", path, undefined, requestOptions),
     service: app.service,
+    command: async (...words) => {
+      const given = parseArguments(words);
+      const found = app.commands.find(({ name }) => given.words.join(" ").startsWith(name));
+      if (!found) throw new Error(`there is no command "${words.join(" ")}"`);
+      return (await found.run(given.options, given.words.slice(found.name.split(" ").length))).join("\n");
+    },
     stop: async () => {
       await app.stop();
       byOrigin.delete(origin);

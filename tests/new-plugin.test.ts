@@ -40,6 +40,8 @@ describe("a new plugin", () => {
         "migrations",
         "migrations/001_register_of_borrowed_tools.sql",
         "plugin.ts",
+        "prompts",
+        "prompts/register_of_borrowed_tools_api.md",
         `${name}.test.ts`,
         "routes.ts",
         "store.ts",

@@ -1,18 +1,4 @@
-import {
-  answer,
-  created,
-  field,
-  list,
-  noContent,
-  ok,
-  pageOf,
-  pageQuery,
-  route,
-  Type,
-  wildcardPattern,
-  type Route,
-} from "platform";
-import { Connector } from "./answers.ts";
+import { created, field, list, noContent, ok, pageOf, route, Type, wildcardPattern, type Route } from "platform";
 import { customKind, type Managing } from "./manage.ts";
 import { toApi, type ConnectorStore } from "./store.ts";
 
@@ -67,9 +53,9 @@ export function connectorRoutes(store: ConnectorStore, managing: Managing): Rout
           q: "searches name and code; `*` and `%` are wildcards",
           code: "exact value",
           kind: "exact value",
-          ...pageQuery,
+          limit: "1 to 1000, default 100",
+          offset: "where the page begins",
         },
-        answers: { 200: answer.list(Connector) },
         responses: { 200: [connectorExample] },
       },
       async ({ caller, query }) => {
@@ -86,12 +72,7 @@ export function connectorRoutes(store: ConnectorStore, managing: Managing): Rout
     route(
       "GET",
       "/connect/connectors/:id",
-      {
-        summary: "One connector, by id or code",
-        access,
-        answers: { 200: Connector },
-        responses: { 200: connectorExample },
-      },
+      { summary: "One connector, by id or code", access, responses: { 200: connectorExample } },
       async ({ caller, params }) => ok(toApi(await managing.find(caller.account.id, params.id))),
     ),
     route(
@@ -105,7 +86,6 @@ export function connectorRoutes(store: ConnectorStore, managing: Managing): Rout
         access,
         body: { key: "connector", schema: ConnectorInput },
         request: requestExample,
-        answers: { 201: Connector },
         responses: { 201: connectorExample, 422: { fields: ["methods.current.method must be one of GET, POST, …"] } },
       },
       async ({ caller, body }) => created(toApi(await managing.create(caller, body))),
@@ -120,7 +100,6 @@ export function connectorRoutes(store: ConnectorStore, managing: Managing): Rout
         access,
         body: { key: "connector", schema: Type.Partial(ConnectorInput) },
         request: { active: false },
-        answers: { 200: Connector },
         responses: { 200: { ...connectorExample, active: false } },
       },
       async ({ caller, params, body }) => {

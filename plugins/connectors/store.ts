@@ -1,6 +1,5 @@
 /** All SQL about connectors. */
-import type { Page, Queryable, Sql, Static, Tx } from "platform";
-import type { Connector } from "./answers.ts";
+import type { Page, Queryable, Sql, Tx } from "platform";
 
 export interface ConnectorRow {
   readonly id: string;
@@ -30,7 +29,7 @@ export interface ConnectorFilter {
 }
 
 /** The object of CONTRACT 9: the secret is not in it. */
-export function toApi(row: ConnectorRow): Static<typeof Connector> {
+export function toApi(row: ConnectorRow) {
   return {
     id: row.id,
     name: row.name,

@@ -1,6 +1,5 @@
 /** All SQL about crons. */
-import type { Page, Sql, Static, Tx } from "platform";
-import type { ListedCron } from "./answers.ts";
+import type { Page, Sql, Tx } from "platform";
 
 export interface CronRow {
   readonly id: number;
@@ -31,7 +30,7 @@ export interface Fired {
   readonly lastError: string | null;
 }
 
-export function toApi(row: CronRow): Static<typeof ListedCron> {
+export function toApi(row: CronRow) {
   return {
     id: row.id,
     name: row.name,
@@ -78,8 +77,8 @@ export function createCronStore(sql: Sql) {
       return row;
     },
 
-    async insert(tx: Tx, accountId: number, userId: number, input: CronInput): Promise<CronRow> {
-      const [row] = await tx<CronRow[]>`
+    async insert(accountId: number, userId: number, input: CronInput): Promise<CronRow> {
+      const [row] = await sql<CronRow[]>`
         insert into crons (account_id, name, kind, target_code, schedule, timezone, active, missed, next_run_at, created_by_id)
         values (${accountId}, ${input.name}, ${input.kind}, ${input.targetCode}, ${input.schedule}, ${input.timezone},
           ${input.active}, ${input.missed}, ${input.nextRunAt}, ${userId})

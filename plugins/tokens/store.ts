@@ -1,5 +1,4 @@
-import type { Page, Queryable, Sql, Static, Tx } from "platform";
-import type { ApiToken } from "./answers.ts";
+import type { Page, Queryable, Sql, Tx } from "platform";
 
 export interface TokenRow {
   readonly id: number;
@@ -177,7 +176,7 @@ export function createTokenStore(sql: Sql) {
 export type TokenStore = ReturnType<typeof createTokenStore>;
 
 /** A token as the API shows it: never the token itself. */
-export function toApi(row: TokenRow): Static<typeof ApiToken> {
+export function toApi(row: TokenRow) {
   return {
     id: row.id,
     name: row.name,

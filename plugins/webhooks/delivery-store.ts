@@ -1,5 +1,4 @@
-import type { Page, Queryable, Sql, Static, Tx } from "platform";
-import type { Delivery } from "./answers.ts";
+import type { Page, Sql, Tx } from "platform";
 
 export type DeliveryStatus = "pending" | "delivered" | "failed";
 
@@ -73,8 +72,8 @@ export function createDeliveryStore(sql: Sql) {
       return { rows, total: count?.total ?? 0 };
     },
 
-    async byId(accountId: number, webhookId: number, id: number, on: Queryable = sql) {
-      const [row] = await on<(DeliveryRow & { body: string })[]>`
+    async byId(accountId: number, webhookId: number, id: number) {
+      const [row] = await sql<(DeliveryRow & { body: string })[]>`
         select ${columns}, body from webhook_deliveries
         where account_id = ${accountId} and webhook_id = ${webhookId} and id = ${id}`;
       return row;
@@ -137,7 +136,7 @@ export function createDeliveryStore(sql: Sql) {
 }
 
 /** A delivery as the API shows it. CONTRACT 8; `message_id` is the `webhook-id` of its requests. */
-export function toApi(row: DeliveryRow): Static<typeof Delivery> {
+export function toApi(row: DeliveryRow) {
   return {
     id: row.id,
     message_id: row.messageId,

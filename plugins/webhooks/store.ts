@@ -1,5 +1,4 @@
-import type { Page, Queryable, Sql, Static, Tx } from "platform";
-import type { Webhook } from "./answers.ts";
+import type { Page, Queryable, Sql, Tx } from "platform";
 import type { Filter } from "./match.ts";
 
 export type TargetKind = "url" | "connector" | "flow";
@@ -167,7 +166,7 @@ export function createWebhookStore(sql: Sql) {
 }
 
 /** A webhook as the API shows it: no secrets (CONTRACT 8). */
-export function toApi(row: WebhookRow): Static<typeof Webhook> {
+export function toApi(row: WebhookRow) {
   return {
     id: row.id,
     source_type: row.sourceType,

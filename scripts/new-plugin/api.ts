@@ -1,12 +1,9 @@
 /** What other plugins may import from here: references and types, no behaviour. */
-import { event } from "platform";
+import { service } from "platform";
 
-export interface ItemSaved {
-  readonly accountId: number;
-  readonly id: string;
-  readonly version: number;
-  readonly text: string;
+export interface Items {
+  /** How many items an account has. */
+  count(accountId: number): Promise<number>;
 }
 
-/** An item was made or changed. */
-export const itemSaved = event<ItemSaved>("sample-plugin.item.saved");
+export const items = service<Items>("sample-plugin.items");

@@ -1,46 +1,72 @@
 /** What happens to items: no HTTP, no SQL. */
-import { notFound, preconditionFailed, uuidv7, type BaseContext } from "platform";
-import { itemSaved } from "./api.ts";
-import { toApi, type ItemInput, type ItemRow, type ItemStore } from "./store.ts";
+import { notFound, preconditionFailed, uuidv7, type BaseContext, type ModelChange, type Tx } from "platform";
+import type { ItemRow, ItemStore, ItemValues } from "./store.ts";
 
-type Kind = "create" | "update" | "destroy";
+export interface Author {
+  readonly accountId: number;
+  readonly userId: number;
+}
 
-export type Items = ReturnType<typeof createItems>;
+interface Needed {
+  readonly ctx: Pick<BaseContext, "transaction" | "changed">;
+  readonly itemStore: ItemStore;
+}
 
-export function createItems(ctx: Pick<BaseContext, "transaction" | "changed" | "emit">, store: ItemStore) {
+export type ItemWrites = ReturnType<typeof createItemWrites>;
+
+/** `expected`: the version that `If-Match` names; 412 where the item has another one by now. */
+export function createItemWrites({ ctx, itemStore }: Needed) {
+  const lock = async (tx: Tx, accountId: number, id: string, expected?: number): Promise<ItemRow> => {
+    const row = await itemStore.lock(tx, accountId, id);
+    if (!row) throw notFound();
+    if (expected !== undefined && expected !== row.version) throw preconditionFailed();
+    return row;
+  };
+
   return {
-    create: (accountId: number, input: ItemInput): Promise<ItemRow> =>
+    create: ({ accountId, userId }: Author, { title, text }: WithoutNull): Promise<ItemRow> =>
       ctx.transaction(async (tx) => {
-        const row = await store.insert(tx, accountId, uuidv7(), input);
-        await ctx.changed(changeOf(accountId, "create", row), tx);
-        await ctx.emit(itemSaved, { accountId, ...row }, tx);
+        const values = { id: uuidv7(), title, text: text ?? null, createdById: userId };
+        const row = await itemStore.insert(tx, accountId, values);
+        await ctx.changed(newsOf(accountId, "create", row), tx);
         return row;
       }),
 
-    /** 412 where `expected` is no longer the item's version. */
-    update: (accountId: number, id: string, input: Partial<ItemInput>, expected?: number): Promise<ItemRow> =>
+    /** What `patch` leaves out stays as it is; null clears a field. */
+    update: (accountId: number, id: string, patch: Partial<ItemValues>, expected?: number): Promise<ItemRow> =>
       ctx.transaction(async (tx) => {
-        const row = await store.update(tx, accountId, id, input, expected);
-        if (!row) throw (await store.byId(accountId, id)) ? preconditionFailed() : notFound();
-        await ctx.changed(changeOf(accountId, "update", row), tx);
-        await ctx.emit(itemSaved, { accountId, ...row }, tx);
+        const row = await itemStore.save(tx, accountId, { ...(await lock(tx, accountId, id, expected)), ...patch });
+        await ctx.changed(newsOf(accountId, "update", row), tx);
         return row;
       }),
 
-    remove: (accountId: number, id: string): Promise<void> =>
+    remove: (accountId: number, id: string, expected?: number): Promise<void> =>
       ctx.transaction(async (tx) => {
-        const row = await store.remove(tx, accountId, id);
-        if (!row) throw notFound();
-        await ctx.changed(changeOf(accountId, "destroy", row), tx);
+        const row = await lock(tx, accountId, id, expected);
+        await itemStore.remove(tx, accountId, id);
+        await ctx.changed(newsOf(accountId, "destroy", row), tx);
       }),
   };
+}
+
+/** In a POST an optional field that is null is one left out. */
+interface WithoutNull {
+  readonly title: string;
+  readonly text?: string | null;
+}
+
+export const itemModel = "SamplePlugin::Item";
+
+/** The one channel for news of an item, written in the transaction of the change: webhooks, flows and handlers follow it. */
+function newsOf(accountId: number, kind: "create" | "update" | "destroy", row: ItemRow): ModelChange {
+  return { accountId, sourceType: itemModel, kind, id: row.id, data: toApi(row) };
 }
 
 export function countWords(text: string): number {
   return text.match(/[\p{L}\p{N}]+/gu)?.length ?? 0;
 }
 
-/** Webhooks and flows follow what is said here; it is written in the transaction of the change. */
-function changeOf(accountId: number, kind: Kind, row: ItemRow) {
-  return { accountId, sourceType: "SamplePlugin::Item", kind, id: row.id, data: toApi(row) };
+/** The item as clients see it. */
+export function toApi({ id, title, text, words, createdById, createdAt, updatedAt }: ItemRow) {
+  return { id, title, text, words, created_by_id: createdById, created_at: createdAt, updated_at: updatedAt };
 }

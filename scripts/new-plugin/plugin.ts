@@ -1,28 +1,73 @@
-import { definePlugin, onEvent, service } from "platform";
-import { itemSaved } from "./api.ts";
-import { countWords, createItems } from "./items.ts";
+import { before, definePlugin, invalid, modelChanged, onEvent, setting } from "platform";
+import { accounts } from "platform/accounts";
+import { items } from "./api.ts";
+import { countWords, createItemWrites, itemModel } from "./items.ts";
 import migration from "./migrations/001_sample_plugin.sql" with { type: "text" };
+import instructions from "./prompts/sample_plugin_api.md" with { type: "text" };
 import { itemExample, itemRoutes } from "./routes.ts";
 import { createItemStore } from "./store.ts";
+
+const dayMs = 86_400_000;
+const count = { name: "sample-plugin count", usage: "sample-plugin count", doc: "how many items there are" };
 
 /** What SamplePlugin is for, in one sentence. */
 export default definePlugin({
   name: "sample-plugin",
-  // Its table is referenced by ours, so it must be there first.
-  needs: { accounts: service("accounts") },
-  migrations: [{ name: "001_sample_plugin", sql: migration }],
+  platform: "^1", // the versions of "platform" that it works with
+  needs: { accounts }, // other plugins' services, typed; they are started first
+  provides: items,
+  config: {
+    keepDays: setting.integer("SAMPLE_PLUGIN_KEEP_DAYS", 0, "Days an item is kept; 0 = for ever", {
+      min: 0,
+      max: 3650,
+    }),
+  },
+  migrations: [{ name: "001_sample_plugin", sql: migration }], // applied once, in order; never edited once landed
   privileges: [{ name: "sample_plugin", doc: "keep items", roles: ["manager", "user"] }],
-  models: [{ name: "SamplePlugin::Item", sample: itemExample }],
+  models: [{ name: itemModel, sample: itemExample }], // webhooks and flows can follow its changes
+  prompts: { "sample_plugin_api.md": instructions }, // how an agent uses it
+  commands: [count], // setup gives what they do
 
   setup(ctx) {
-    const store = createItemStore(ctx.sql);
-    const items = createItems(ctx, store);
+    const { accounts: people } = ctx.services;
+    const itemStore = createItemStore(ctx.sql);
+    const itemWrites = createItemWrites({ ctx, itemStore });
+
+    const prune = async () => {
+      if (ctx.config.keepDays === 0) return;
+      const old = await itemStore.unchangedSince(new Date(Date.now() - ctx.config.keepDays * dayMs));
+      for (const { accountId, id } of old) await itemWrites.remove(accountId, id);
+    };
+
     return {
-      routes: itemRoutes(store, items),
+      service: { count: itemStore.count },
+      routes: itemRoutes({ itemStore, itemWrites }),
+      // Durable: it runs at least once for each change, also after a crash.
       handlers: [
-        onEvent(itemSaved, "sample-plugin.count-words", async ({ accountId, id, version, text }) => {
-          await store.setWords(accountId, id, version, countWords(text));
+        onEvent(
+          modelChanged,
+          "sample-plugin.count-words",
+          async ({ accountId, id }) => {
+            const row = await itemStore.byId(accountId, `${id}`);
+            if (row) await itemStore.setWords(accountId, row.id, row.version, countWords(row.text ?? ""));
+          },
+          { when: ({ sourceType, kind }) => sourceType === itemModel && kind !== "destroy" },
+        ),
+      ],
+      // In the transaction of the change: it may refuse it by field.
+      hooks: [
+        before("Account::User", "destroy", async ({ accountId, id }, tx) => {
+          if (await itemStore.isCreator(tx, accountId, Number(id)))
+            throw invalid({ base: ["has items of SamplePlugin: delete them first"] });
         }),
+      ],
+      // Once, however many server processes there are.
+      schedules: [{ id: "sample-plugin.prune", cron: "5 3 * * *", timezone: "Europe/Warsaw", run: prune }],
+      commands: [
+        {
+          ...count,
+          run: async () => [`${await itemStore.count((await people.defaultAccount()).id)} items`],
+        },
       ],
     };
   },

@@ -1,22 +1,39 @@
-import { created, etag, expectedVersion, field, list, noContent, notFound, ok } from "platform";
-import { pageOf, route, Type, uuidOf, type Route } from "platform";
-import type { Items } from "./items.ts";
-import { toApi, type ItemRow, type ItemStore } from "./store.ts";
+import { answer, created, etag, expectedVersion, field, list, noContent, notFound, ok } from "platform";
+import { pageOf, pageQuery, route, Type, uuidOf, type Route, type Static } from "platform";
+import { toApi, type ItemWrites } from "./items.ts";
+import type { ItemRow, ItemStore } from "./store.ts";
 
-const ItemInput = Type.Object({ title: field.name(), text: field.text(10_000) });
+const ItemInput = Type.Object({ title: field.name(), text: Type.Optional(field.nullable(field.text(10_000))) });
+
+/** What the routes answer with: `/openapi.json` shows it, and `toApi` is held to it. */
+const Item = answer.object("SamplePluginItem", {
+  id: answer.uuid(),
+  title: Type.String(),
+  text: field.nullable(Type.String()),
+  words: field.nullable(Type.Integer({ description: "null until they are counted" })),
+  created_by_id: Type.Integer(),
+  created_at: answer.time(),
+  updated_at: answer.time(),
+});
 
 export const itemExample = {
   id: "0198c5d2-7a1b-7c3d-8e4f-5a6b7c8d9e0f",
   title: "Shelf",
   text: "Two boards and four screws.",
   words: 5,
+  created_by_id: 1,
   created_at: "2026-01-31T10:00:00.000Z",
   updated_at: "2026-01-31T10:00:00.000Z",
 };
 
 const access = { privilege: "sample_plugin" } as const;
 
-export function itemRoutes(store: ItemStore, items: Items): Route[] {
+interface Needed {
+  readonly itemStore: ItemStore;
+  readonly itemWrites: ItemWrites;
+}
+
+export function itemRoutes({ itemStore, itemWrites }: Needed): Route[] {
   return [
     route(
       "GET",
@@ -24,20 +41,21 @@ export function itemRoutes(store: ItemStore, items: Items): Route[] {
       {
         summary: "List items, the oldest first",
         access,
-        query: { limit: "1 to 1000, default 100", offset: "where the page begins" },
+        query: pageQuery,
+        answers: { 200: answer.list(Item) },
         responses: { 200: [itemExample] },
       },
       async ({ caller, query }) => {
-        const { rows, total } = await store.list(caller.account.id, pageOf(query));
+        const { rows, total } = await itemStore.list(caller.account.id, pageOf(query));
         return list(rows.map(toApi), total);
       },
     ),
     route(
       "GET",
       "/sample-plugin/items/:id",
-      { summary: "One item", access, responses: { 200: itemExample } },
+      { summary: "One item", access, answers: { 200: Item }, responses: { 200: itemExample, 304: null } },
       async ({ caller, params }) => {
-        const row = await store.byId(caller.account.id, uuidOf(params.id));
+        const row = await itemStore.byId(caller.account.id, uuidOf(params.id));
         if (!row) throw notFound();
         return ok(...shown(row));
       },
@@ -50,39 +68,45 @@ export function itemRoutes(store: ItemStore, items: Items): Route[] {
         access,
         body: { key: "item", schema: ItemInput },
         request: { title: itemExample.title, text: itemExample.text },
+        answers: { 201: Item },
         responses: { 201: { ...itemExample, words: null }, 422: { title: ["is required"] } },
       },
-      async ({ caller, body }) => created(...shown(await items.create(caller.account.id, body))),
+      async ({ caller, body }) => {
+        const author = { accountId: caller.account.id, userId: caller.user.id };
+        return created(...shown(await itemWrites.create(author, body)));
+      },
     ),
     route(
       "PATCH",
       "/sample-plugin/items/:id",
       {
         summary: "Change an item",
-        description: 'With `If-Match: "<etag>"` of a version that is no longer the latest: 412.',
+        description: "What is left out stays as it is; `null` clears a field.",
         access,
         ifMatch: true,
         body: { key: "item", schema: Type.Partial(ItemInput) },
         request: { title: "Long shelf" },
+        answers: { 200: Item },
         responses: { 200: { ...itemExample, title: "Long shelf" } },
       },
       async ({ caller, params, body, request }) => {
         const id = uuidOf(params.id);
-        return ok(...shown(await items.update(caller.account.id, id, body, expectedVersion(request, id))));
+        return ok(...shown(await itemWrites.update(caller.account.id, id, body, expectedVersion(request, id))));
       },
     ),
     route(
       "DELETE",
       "/sample-plugin/items/:id",
-      { summary: "Delete an item", access, responses: { 204: null } },
-      async ({ caller, params }) => {
-        await items.remove(caller.account.id, uuidOf(params.id));
+      { summary: "Delete an item", access, ifMatch: true, responses: { 204: null } },
+      async ({ caller, params, request }) => {
+        const id = uuidOf(params.id);
+        await itemWrites.remove(caller.account.id, id, expectedVersion(request, id));
         return noContent();
       },
     ),
   ];
 }
 
-function shown(row: ItemRow): Parameters<typeof ok> {
+function shown(row: ItemRow): [body: Static<typeof Item>, headers: { etag: string }] {
   return [toApi(row), { etag: etag(row.id, row.version) }];
 }

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { plugins as builtIn } from "../../plugins/index.ts";
-import { eventually, otherAccount, startTestApp, type OtherAccount, type TestApp } from "../../tests/harness.ts";
+import { eventually, otherAccount, startTestApp, type OtherAccount, type TestApp } from "platform/test";
 import { countWords } from "./items.ts";
 import plugin from "./plugin.ts";
 
 let app: TestApp;
 let other: OtherAccount;
 beforeAll(async () => {
-  app = await startTestApp({ plugins: [...new Set([...builtIn, plugin])] });
+  app = await startTestApp({ plugin });
   other = await otherAccount(app);
 });
 afterAll(() => app.stop());
 
 const path = "/sample-plugin/items";
 const make = (item: unknown) => app.post(path, { item });
+const total = async () => Number((await app.get(path)).headers.get("x-total-count"));
 
 describe("an item", () => {
   test("is made, read, listed, changed and deleted", async () => {
@@ -33,7 +33,15 @@ describe("an item", () => {
     expect((await app.get(`${path}/${id}`)).status).toBe(404);
   });
 
-  test("gets its words counted in the background, after a change anew", async () => {
+  test("loses a field that is set to null, and no other", async () => {
+    const { id } = (await make({ title: "Shelf", text: "Two boards" })).json;
+    const changed = await app.patch(`${path}/${id}`, { item: { text: null } });
+    expect(changed.json).toMatchObject({ title: "Shelf", text: null });
+    const refused = await app.patch(`${path}/${id}`, { item: { title: null } });
+    expect(refused).toMatchObject({ status: 422, json: { title: [expect.any(String)] } });
+  });
+
+  test("gets its words counted in the background, and again after a change", async () => {
     const { id } = (await make({ title: "Shelf", text: "Two boards" })).json;
     const words = async () => (await app.get(`${path}/${id}`)).json.words;
     await eventually(async () => (await words()) === 2);
@@ -41,12 +49,30 @@ describe("an item", () => {
     await eventually(async () => (await words()) === 5);
   });
 
-  test("is not changed by who read an older version", async () => {
+  test("is neither changed nor deleted by someone who read an older version", async () => {
     const made = await make({ title: "Shelf", text: "Two boards" });
+    const one = `${path}/${made.json.id}`;
     const headers = { "if-match": made.headers.get("etag") ?? "" };
-    const change = (title: string) => app.patch(`${path}/${made.json.id}`, { item: { title } }, { headers });
+    const change = (title: string) => app.patch(one, { item: { title } }, { headers });
     expect((await change("Long shelf")).status).toBe(200);
     expect((await change("Short shelf")).status).toBe(412);
+    expect((await app.delete(one, { headers })).status).toBe(412);
+    expect((await app.get(one)).json.title).toBe("Long shelf");
+  });
+
+  test("keeps the person who made it from being deleted", async () => {
+    const person = await app.post("/account/users.json", { user: { login: "ada", role: "user" } });
+    const issued = await app.command("token", "create", "--user", "ada");
+    const made = await app.post(path, { item: { title: "Shelf" } }, { token: issued.trim() });
+    expect(made.json.created_by_id).toBe(person.json.id);
+    const gone = () => app.delete(`/account/users/${person.json.id}.json`);
+    expect((await gone()).status).toBe(422);
+    await app.delete(`${path}/${made.json.id}`);
+    expect((await gone()).status).toBe(204);
+  });
+
+  test("is counted by the command line", async () => {
+    expect(await app.command("sample-plugin", "count")).toContain(`${await total()} items`);
   });
 });
 
@@ -58,13 +84,15 @@ describe("what is refused", () => {
     ["a text that is too long", { title: "x", text: "x".repeat(10_001) }, "text"],
     ["a NUL byte", { title: "x\0", text: "x" }, "title"],
   ];
-  test.each(cases)("%s: 422 for the field", async (_what, item, name) => {
+  test.each(cases)("%s: 422 for the field, and nothing is stored", async (_what, item, name) => {
+    const before = await total();
     const answer = await make(item);
     expect(answer.status).toBe(422);
     expect(answer.json).toHaveProperty(name);
+    expect(await total()).toBe(before);
   });
 
-  test("a caller without a token, 401; an id that is none, or is another account's, 404", async () => {
+  test("a caller without a token is 401; a malformed id, and one of another account, is 404", async () => {
     const { id } = (await make({ title: "Shelf", text: "Two boards" })).json;
     expect((await app.get(path, { token: null })).status).toBe(401);
     expect((await app.get(`${path}/none`)).status).toBe(404);

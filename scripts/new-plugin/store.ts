@@ -1,33 +1,44 @@
-import type { Page, Sql, Tx } from "platform";
+/** All SQL of this plugin. Every statement names the account: no query crosses accounts. */
+import type { Page, Queryable, Sql, Tx } from "platform";
 
-export interface ItemInput {
+/** What a person writes. */
+export interface ItemValues {
   readonly title: string;
-  readonly text: string;
+  readonly text: string | null;
 }
 
-export interface ItemRow extends ItemInput {
+export interface ItemRow extends ItemValues {
   readonly id: string;
   /** Null until they are counted. */
   readonly words: number | null;
   readonly version: number;
+  readonly createdById: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
+export interface NewItem extends ItemValues {
+  readonly id: string;
+  readonly createdById: number;
+}
+
 export type ItemStore = ReturnType<typeof createItemStore>;
 
-/** All SQL of this plugin. Every statement names the account: no query crosses accounts. */
 export function createItemStore(sql: Sql) {
-  const columns = sql`id, title, text, words, version, created_at, updated_at`;
+  const columns = sql`id, title, text, words, version, created_by_id, created_at, updated_at`;
 
   return {
     async list(accountId: number, { limit, offset }: Page): Promise<{ rows: ItemRow[]; total: number }> {
       const rows = await sql<ItemRow[]>`
         select ${columns} from sample_plugin_items where account_id = ${accountId}
         order by id limit ${limit} offset ${offset}`;
-      const [count] = await sql<{ total: number }[]>`
+      return { rows, total: await this.count(accountId) };
+    },
+
+    async count(accountId: number): Promise<number> {
+      const [row] = await sql<{ total: number }[]>`
         select count(*) as total from sample_plugin_items where account_id = ${accountId}`;
-      return { rows, total: count?.total ?? 0 };
+      return row?.total ?? 0;
     },
 
     async byId(accountId: number, id: string): Promise<ItemRow | undefined> {
@@ -36,35 +47,39 @@ export function createItemStore(sql: Sql) {
       return row;
     },
 
-    async insert(tx: Tx, accountId: number, id: string, { title, text }: ItemInput): Promise<ItemRow> {
+    /** Locked until the transaction ends: of two changes at once, the second sees what the first has made of it. */
+    async lock(tx: Tx, accountId: number, id: string): Promise<ItemRow | undefined> {
       const [row] = await tx<ItemRow[]>`
-        insert into sample_plugin_items (id, account_id, title, text) values (${id}, ${accountId}, ${title}, ${text})
+        select ${columns} from sample_plugin_items where account_id = ${accountId} and id = ${id} for update`;
+      return row;
+    },
+
+    async isCreator(db: Queryable, accountId: number, userId: number): Promise<boolean> {
+      const rows = await db`
+        select from sample_plugin_items where account_id = ${accountId} and created_by_id = ${userId} limit 1`;
+      return rows.length > 0;
+    },
+
+    async insert(tx: Tx, accountId: number, { id, title, text, createdById }: NewItem): Promise<ItemRow> {
+      const [row] = await tx<ItemRow[]>`
+        insert into sample_plugin_items (id, account_id, title, text, created_by_id)
+        values (${id}, ${accountId}, ${title}, ${text}, ${createdById})
         returning ${columns}`;
       if (!row) throw new Error("an insert without a conflict clause gives its row");
       return row;
     },
 
-    async update(
-      tx: Tx,
-      accountId: number,
-      id: string,
-      { title, text }: Partial<ItemInput>,
-      expected?: number,
-    ): Promise<ItemRow | undefined> {
+    async save(tx: Tx, accountId: number, { id, title, text }: ItemRow): Promise<ItemRow> {
       const [row] = await tx<ItemRow[]>`
-        update sample_plugin_items set
-          title = coalesce(${title ?? null}, title), text = coalesce(${text ?? null}, text),
-          version = version + 1, updated_at = now()
+        update sample_plugin_items set title = ${title}, text = ${text}, version = version + 1, updated_at = now()
         where account_id = ${accountId} and id = ${id}
-          ${expected === undefined ? sql`` : sql`and version = ${expected}`}
         returning ${columns}`;
+      if (!row) throw new Error("a locked row does not vanish");
       return row;
     },
 
-    async remove(tx: Tx, accountId: number, id: string): Promise<ItemRow | undefined> {
-      const [row] = await tx<ItemRow[]>`
-        delete from sample_plugin_items where account_id = ${accountId} and id = ${id} returning ${columns}`;
-      return row;
+    async remove(tx: Tx, accountId: number, id: string): Promise<void> {
+      await tx`delete from sample_plugin_items where account_id = ${accountId} and id = ${id}`;
     },
 
     /** Does nothing to a version that is no longer the latest: another count is on its way. */
@@ -73,10 +88,11 @@ export function createItemStore(sql: Sql) {
         update sample_plugin_items set words = ${words}
         where account_id = ${accountId} and id = ${id} and version = ${version}`;
     },
-  };
-}
 
-/** The item as clients see it. */
-export function toApi({ id, title, text, words, createdAt, updatedAt }: ItemRow) {
-  return { id, title, text, words, created_at: createdAt, updated_at: updatedAt };
+    /** Items of every account that nobody has changed since then; at most 1,000. */
+    async unchangedSince(time: Date): Promise<{ accountId: number; id: string }[]> {
+      return sql<{ accountId: number; id: string }[]>`
+        select account_id, id from sample_plugin_items where updated_at < ${time} order by updated_at limit 1000`;
+    },
+  };
 }

@@ -1,0 +1,23 @@
+/**
+ * What the plugins of PLUGINS_DIR import: "platform", and what each built-in plugin shows to others, e.g.
+ * `import { accounts } from "platform/accounts"`. The built-in ones import each other's api.ts.
+ */
+import * as platform from "platform";
+import * as accounts from "./accounts/api.ts";
+import * as apps from "./apps/api.ts";
+import * as cms from "./cms-multilang/api.ts";
+import * as connectors from "./connectors/api.ts";
+import * as flows from "./flows/api.ts";
+import * as jsondb from "./jsondb/api.ts";
+import * as tokens from "./tokens/api.ts";
+
+export const modules: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  platform,
+  "platform/accounts": accounts,
+  "platform/apps": apps,
+  "platform/cms-multilang": cms,
+  "platform/connectors": connectors,
+  "platform/flows": flows,
+  "platform/jsondb": jsondb,
+  "platform/tokens": tokens,
+};

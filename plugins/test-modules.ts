@@ -1,0 +1,3 @@
+/** What `corestead test` gives a plugin's tests: the modules of plugins, and "platform/test". */
+export { modules } from "./modules.ts";
+export * as testing from "../runtime/authors/test-app.ts";

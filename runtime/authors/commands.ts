@@ -1,0 +1,116 @@
+/** The commands for authors of plugins. They need no database and no settings. */
+import { existsSync } from "node:fs";
+import { join, relative, resolve } from "node:path";
+import { isCompiled } from "../generated.ts";
+import type { CommandFacts } from "../plugin.ts";
+import { platformTypes } from "../types-file.ts";
+import { newPlugin } from "./new-plugin.ts";
+import { packPlugin } from "./pack.ts";
+import { runTests } from "./run-tests.ts";
+
+type Options = Readonly<Record<string, string>>;
+
+interface AuthorCommand extends CommandFacts {
+  /** Answers with the exit code. `taken`: the names of the built-in plugins. */
+  readonly run: (words: readonly string[], options: Options, taken: readonly string[]) => Promise<number>;
+}
+
+export const authorCommands: readonly AuthorCommand[] = [
+  {
+    name: "plugin new",
+    usage: "plugin new NAME [--dir FOLDER]",
+    doc: "write a small working plugin to begin with",
+    async run([name = ""], options, taken) {
+      const parent = resolve(options["dir"] ?? standardFolder());
+      const folder = await newPlugin(name, { parent, taken });
+      if (!isInCheckout(parent)) await writeEditorFiles(parent);
+      return say(nextSteps(folder, parent));
+    },
+  },
+  {
+    name: "plugin pack",
+    usage: "plugin pack FOLDER FILE",
+    doc: "make one file of a plugin, to hand on",
+    async run([folder = "", file = ""]) {
+      if (file === "") throw new Error("which folder, into which file? corestead plugin pack FOLDER FILE");
+      const bytes = await packPlugin(folder, file);
+      return say([`wrote ${file} (${(bytes / 1000).toFixed(0)} kB): put it into PLUGINS_DIR`]);
+    },
+  },
+  {
+    name: "test",
+    usage: "test FOLDER",
+    doc: "run a plugin's tests, each file on a server of its own",
+    run([folder = ""], options) {
+      if (folder === "") throw new Error("which plugin? corestead test FOLDER");
+      return runTests(
+        folder,
+        Object.entries(options).map(([name, value]) => `--${name}=${value}`),
+      );
+    },
+  },
+  {
+    name: "types",
+    usage: "types [FILE]",
+    doc: "write platform.d.ts for authors of plugins",
+    async run([file = "platform.d.ts"]) {
+      await Bun.write(file, await platformTypes());
+      return say([`wrote ${file}`]);
+    },
+  },
+];
+
+/** Undefined where the words are another command's. */
+export function authorCommand(words: readonly string[]): AuthorCommand | undefined {
+  return authorCommands.find(({ name }) => words.slice(0, name.split(" ").length).join(" ") === name);
+}
+
+/** A checkout's own plugins, or what PLUGINS_DIR is likely to be. */
+function standardFolder(): string {
+  return isCompiled() ? process.env["PLUGINS_DIR"] || "plugins" : join(import.meta.dir, "../../plugins");
+}
+
+function isInCheckout(parent: string): boolean {
+  return !isCompiled() && !relative(resolve(import.meta.dir, "../.."), parent).startsWith("..");
+}
+
+const tsconfig = {
+  compilerOptions: {
+    target: "esnext",
+    module: "preserve",
+    strict: true,
+    noUncheckedIndexedAccess: true,
+    exactOptionalPropertyTypes: true,
+    noEmit: true,
+    allowImportingTsExtensions: true,
+    skipLibCheck: true,
+    lib: ["esnext", "dom"],
+    types: [],
+  },
+};
+
+/** Beside the plugins: what "platform" is. What stands there already stays; `corestead types` renews it. */
+async function writeEditorFiles(parent: string): Promise<void> {
+  const files = { "tsconfig.json": `${JSON.stringify(tsconfig, null, 2)}\n`, "platform.d.ts": await platformTypes() };
+  for (const [name, text] of Object.entries(files)) {
+    const file = join(parent, name);
+    if (!existsSync(file)) await Bun.write(file, text);
+  }
+}
+
+function nextSteps(folder: string, parent: string): string[] {
+  const shown = relative(process.cwd(), folder) || ".";
+  const corestead = isCompiled() ? "corestead" : "scripts/start";
+  const isBuiltIn = !isCompiled() && parent === join(resolve(import.meta.dir, "../.."), "plugins");
+  const name = shown.split("/").at(-1);
+  const use = isBuiltIn
+    ? `list it in plugins/index.ts:  import … from "./${name}/plugin.ts";`
+    : `PLUGINS_DIR=${relative(process.cwd(), parent) || "."} ${corestead} serve --watch`;
+  const test = isBuiltIn ? `scripts/test ${shown}` : `${corestead} test ${shown}`;
+  return [`wrote ${shown}: read its plugin.ts first`, `  test it:  ${test}`, `  use it:   ${use}`];
+}
+
+function say(lines: readonly string[]): number {
+  for (const line of lines) process.stdout.write(`${line}\n`);
+  return 0;
+}

@@ -1,0 +1,174 @@
+/**
+ * "platform/test": what a plugin's tests start, as `corestead test FOLDER` runs them. Each `startTestApp` is a server of
+ * its own on an empty database, with the plugins of that folder; it ends with `stop`, and with the tests at the latest.
+ *
+ *     import { startTestApp } from "platform/test";
+ *     const app = await startTestApp();
+ *     expect((await app.post("/items", { item: { title: "Shelf" } })).status).toBe(201);
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** An answer, read whole. `json` is undefined where the body is none. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // Tests read answers as an outside client does: the assertion is the check.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly json: any;
+}
+
+export interface RequestOptions {
+  /** A bearer token; null = none. Default: the administrator's. */
+  readonly token?: string | null;
+  readonly headers?: Record<string, string>;
+  /** Sent as it is instead of JSON. */
+  readonly raw?: BodyInit;
+}
+
+/** Requests as an outside client sends them: `app.post("/items", { item: { … } })`. */
+export interface Client {
+  request(method: string, path: string, body?: unknown, options?: RequestOptions): Promise<Answer>;
+  get(path: string, options?: RequestOptions): Promise<Answer>;
+  post(path: string, body?: unknown, options?: RequestOptions): Promise<Answer>;
+  patch(path: string, body?: unknown, options?: RequestOptions): Promise<Answer>;
+  delete(path: string, options?: RequestOptions): Promise<Answer>;
+}
+
+export interface TestApp extends Client {
+  readonly origin: string;
+  readonly adminToken: string;
+  /** Runs a command of the command line beside the server: `app.command("token", "create", "--user", "admin")`. */
+  command(...words: string[]): Promise<string>;
+  stop(): Promise<void>;
+}
+
+export interface TestOptions {
+  /** Settings, as environment variables. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** The plugin under test. Only the repository's own harness reads it: here the folder's plugins are always there. */
+  readonly plugin?: unknown;
+}
+
+const running = new Set<TestApp>();
+process.once("beforeExit", () => void Promise.all([...running].map((app) => app.stop())));
+
+export async function startTestApp(options: TestOptions = {}): Promise<TestApp> {
+  const program: string[] = JSON.parse(process.env["CORESTEAD_PROGRAM"] ?? "[]");
+  if (program.length === 0) throw new Error("tests of plugins are run by `corestead test FOLDER`");
+  const cwd = mkdtempSync(join(tmpdir(), "corestead-plugin-test-"));
+  const adminToken = `test-admin-token-${crypto.randomUUID()}`;
+  const env = {
+    PATH: process.env["PATH"] ?? "",
+    PORT: "0",
+    LOG_LEVEL: "warn",
+    OUTBOUND_ALLOW: "127.0.0.1",
+    CORE_ADMIN_PASSWORD: crypto.randomUUID(),
+    CORE_ADMIN_TOKEN: adminToken,
+    PLUGINS_DIR: process.env["CORESTEAD_TEST_PLUGINS"] ?? "",
+    ...options.env,
+  };
+  // Its own fault lines are part of what a failed test says.
+  const server = Bun.spawn([...program, "serve"], { cwd, env, stdout: "pipe", stderr: "inherit" });
+  const origin = await addressOf(server.stdout);
+  if (!origin) throw new Error(`the server ended (${await server.exited})`);
+  const app: TestApp = {
+    origin,
+    adminToken,
+    ...clientOf(origin, adminToken, {}),
+    async command(...words) {
+      const child = Bun.spawn([...program, ...words], { cwd, env, stdout: "pipe", stderr: "pipe" });
+      const [out, said] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+      if ((await child.exited) !== 0) throw new Error(`corestead ${words.join(" ")}: ${said}`);
+      return out;
+    },
+    async stop() {
+      running.delete(app);
+      server.kill("SIGTERM");
+      await server.exited;
+      rmSync(cwd, { recursive: true, force: true });
+    },
+  };
+  running.add(app);
+  return app;
+}
+
+export interface OtherAccount extends Client {
+  readonly host: string;
+  readonly adminToken: string;
+}
+
+let otherAccounts = 0;
+
+/** Another account; its requests carry its Host header and its administrator's token. */
+export async function otherAccount(app: TestApp): Promise<OtherAccount> {
+  const host = `other-${++otherAccounts}.test`;
+  const lines = await app.command("account", "create", "--name", "Other", "--host", host);
+  const adminToken = /API token: (\S+)/.exec(lines)?.[1];
+  if (!adminToken) throw new Error(`the account was not made: ${lines}`);
+  return { host, adminToken, ...clientOf(app.origin, adminToken, { host }) };
+}
+
+/** Waits until `check` gives something truthy; fails after ten seconds. */
+export async function eventually<T>(check: () => Promise<T> | T, what = "the condition"): Promise<NonNullable<T>> {
+  const end = Date.now() + 10_000;
+  for (;;) {
+    const value = await check();
+    if (value) return value;
+    if (Date.now() > end) throw new Error(`${what} did not come true`);
+    await Bun.sleep(10);
+  }
+}
+
+function clientOf(origin: string, bearer: string, standard: Record<string, string>): Client {
+  const request: Client["request"] = async (method, path, body, { token = bearer, headers = {}, raw } = {}) => {
+    const response = await fetch(`${origin}${path}`, {
+      method,
+      redirect: "manual",
+      headers: {
+        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { "content-type": "application/json; charset=utf-8" }),
+        ...standard,
+        ...headers,
+      },
+      ...(raw !== undefined ? { body: raw } : body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, text, json: parsed(text) };
+  };
+  return {
+    request,
+    get: (path, options) => request("GET", path, undefined, options),
+    post: (path, body, options) => request("POST", path, body, options),
+    patch: (path, body, options) => request("PATCH", path, body, options),
+    delete: (path, options) => request("DELETE", path, undefined, options),
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Where the server says that it serves; undefined where it ends without a word. */
+async function addressOf(stdout: ReadableStream<Uint8Array>): Promise<string | undefined> {
+  let text = "";
+  const decoder = new TextDecoder();
+  const reader = stdout.getReader();
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    text += decoder.decode(part.value, { stream: true });
+    const address = /serves on (http:\S+)/.exec(text)?.[1];
+    if (address === undefined) continue;
+    // What it prints later must not fill the pipe.
+    void (async () => {
+      while (!(await reader.read()).done);
+    })();
+    return address;
+  }
+  return undefined;
+}
