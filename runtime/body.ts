@@ -6,6 +6,16 @@ export interface RouteBody {
   readonly body?: { readonly key?: string; readonly schema: TObject };
   readonly input?: "stream" | "any" | "form";
   readonly unstorable?: "own";
+  readonly maxBytes?: number;
+  readonly strangerBytes?: number;
+}
+
+/** What a stranger's body may have where a route says nothing. */
+const strangerBytes = 16_384;
+
+/** `maxBytes`: what a body may have anywhere. */
+export function bodyLimit(route: RouteBody, isStranger: boolean, maxBytes: number): number {
+  return Math.min(maxBytes, route.maxBytes ?? maxBytes, isStranger ? (route.strangerBytes ?? strangerBytes) : maxBytes);
 }
 
 /**

@@ -1,9 +1,9 @@
 /** Starts plugins on a database: order by needs -> migrate -> setup -> seed -> mount -> listen -> stop. */
-import { openPool, reportCallbackErrorsTo, transaction, type Sql, type Tx } from "./db.ts";
+import { laneOf, openPool, reportCallbackErrorsTo, transaction, type PoolOptions, type Sql, type Tx } from "./db.ts";
 import { createKernel, type KernelOptions } from "./kernel.ts";
 import { migrate, type MigrationSet } from "./migrate.ts";
 import { inOrder } from "./order.ts";
-import type { Command, Plugin, PluginFacts, Running } from "./plugin.ts";
+import type { BaseContext, Command, Plugin, PluginFacts, Running } from "./plugin.ts";
 import type { ServiceRef } from "./references.ts";
 import type { Route } from "./route.ts";
 import { runtimeMigrations } from "./runtime-migrations.ts";
@@ -36,7 +36,7 @@ export async function boot(options: BootOptions): Promise<App> {
   const { config, log, target } = options;
   reportCallbackErrorsTo((message, error) => log.error(message, { error }));
   const plugins = inOrder(options.plugins);
-  const sql = openPool(target, { max: config.databasePool, prepare: config.databasePrepare });
+  const sql = openPool(target, { max: config.databasePool, prepare: config.databasePrepare, ...limitsOf(options) });
   const undo: (() => Promise<unknown>)[] = [() => sql.end({ timeout: 2 })];
   let stopping: Promise<void> | undefined;
   const stop = () => (stopping ??= undoAll(undo));
@@ -48,7 +48,8 @@ export async function boot(options: BootOptions): Promise<App> {
     const services = new Map<string, unknown>();
     const started: Running[] = [];
     for (const plugin of plugins) {
-      const running = await plugin.start(kernel.context, options.env, ({ id }) => services.get(id));
+      const context = inLane(kernel.context, plugin.name);
+      const running = await plugin.start(context, options.env, ({ id }) => services.get(id));
       if (plugin.provides) services.set(plugin.provides.id, running.service);
       if (running.stop) undo.push(async () => running.stop?.());
       started.push({ ...running, plugin: plugin.name });
@@ -79,6 +80,27 @@ export async function boot(options: BootOptions): Promise<App> {
 
 function secretKeyFor(sql: Sql, { config, log, role }: BootOptions): Promise<string> {
   return databaseSecretKey(sql, config, role === "serve" ? (text) => log.warn(text) : () => {});
+}
+
+/** A plugin whose table is locked takes the connections of its own lane, and not those of all. */
+function inLane(context: BaseContext, plugin: string): BaseContext {
+  const sql = laneOf(context.sql, plugin);
+  return { ...context, sql, transaction: (run) => transaction(sql, run) };
+}
+
+/** A server answers 503 in time where the database does not; a backup takes as long as it takes. */
+function limitsOf({ config, role }: BootOptions): PoolOptions {
+  const connectTimeoutMs = config.databaseConnectSeconds * 1000;
+  if (role === "command") return { connectTimeoutMs };
+  const statementTimeoutMs = config.databaseAnswerSeconds * 1000;
+  return {
+    connectTimeoutMs,
+    statementTimeoutMs,
+    // The server's own word that a statement took too long comes first.
+    silenceTimeoutMs: statementTimeoutMs + 2_000,
+    waitTimeoutMs: config.databaseQueueSeconds * 1000,
+    maxWaiting: config.databaseQueue,
+  };
 }
 
 /** The kernel's own tables, then each plugin's. */

@@ -7,6 +7,7 @@
  *     broadcast.publish("prompts", "greeting");
  *     await broadcast.flush(); // the other processes have heard it
  */
+import { currentScope } from "./keyed.ts";
 import { openSubscription, type Subscription } from "./subscription.ts";
 import type { Sql } from "./db.ts";
 import type { Log } from "./log.ts";
@@ -99,8 +100,9 @@ export function createBroadcast(options: BroadcastOptions): Broadcast {
       .catch((error: unknown) => log.debug("nobody knows which processes are gone", { error }))
       .finally(() => (missing = undefined));
   };
-  const flush = async () => {
-    if (solo) return;
+  const flush = async (): Promise<void> => {
+    // Before the commit the others would only read again what is old.
+    if (solo || currentScope()?.defer(flush)) return;
     outbox.ask();
     const looking = setInterval(dropMissing, missedAfterMs);
     const settled = await outbox.settled(maxFlushMs).finally(() => clearInterval(looking));
@@ -115,8 +117,11 @@ export function createBroadcast(options: BroadcastOptions): Broadcast {
     publish(topic, payload) {
       if (Buffer.byteLength(JSON.stringify([topic, payload])) >= maxMessageBytes)
         throw new Error(`a broadcast message of topic ${topic} is larger than ${maxMessageBytes} bytes`);
-      deliver(topic, payload, false);
-      if (!solo) outbox.add(topic, payload);
+      const send = () => {
+        deliver(topic, payload, false);
+        if (!solo) outbox.add(topic, payload);
+      };
+      if (!currentScope()?.defer(send)) send();
     },
     on: (topic, run) => addTo(listeners, topic, run),
     onReset(run) {

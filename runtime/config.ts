@@ -33,6 +33,26 @@ export const runtimeSettings = {
     { min: 0, max: 1_000_000 },
   ),
   databasePrepare: flag("DATABASE_PREPARE", true, "`false` behind a transaction pooler such as pgbouncer"),
+  databaseConnectSeconds: integer(
+    "DATABASE_CONNECT_SECONDS",
+    5,
+    "How long each host of `DATABASE_URL` may take to accept a connection",
+    { min: 1, max: 300 },
+  ),
+  databaseAnswerSeconds: integer(
+    "DATABASE_ANSWER_SECONDS",
+    30,
+    "How long a statement may take; the connection of one that is not answered by then is given up",
+    { min: 1, max: 3600 },
+  ),
+  databaseQueueSeconds: integer("DATABASE_QUEUE_SECONDS", 10, "How long a statement may wait for a free connection", {
+    min: 1,
+    max: 300,
+  }),
+  databaseQueue: integer("DATABASE_QUEUE", 5000, "How many statements of one plugin may wait for one", {
+    min: 1,
+    max: 1_000_000,
+  }),
   dataDir: checked("DATA_DIR", "./data", "Where the embedded PostgreSQL and the secret key are", (value) =>
     resolve(value),
   ),

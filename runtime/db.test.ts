@@ -4,7 +4,16 @@ import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import postgres from "postgres";
-import { afterCommit, databaseFault, isUniqueViolation, openPool, savepoint, type Sql, transaction } from "./db.ts";
+import {
+  afterCommit,
+  databaseFault,
+  isUniqueViolation,
+  laneOf,
+  openPool,
+  savepoint,
+  type Sql,
+  transaction,
+} from "./db.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "./embedded-postgres.ts";
 import { createLog } from "./log.ts";
 
@@ -145,6 +154,38 @@ test.each([0, 1, 2, 100])(
     }
   },
 );
+
+test("no lane of a pool takes its last connections, and none keeps a place that it has left", async () => {
+  const pool = openPool(server.target, { max: 4, waitTimeoutMs: 60_000 });
+  const lanes = ["a", "b", "c"].map((name) => laneOf(pool, name));
+  const busy: Record<number, number> = {};
+  const most: Record<number, number> = {};
+  const work = Array.from({ length: 600 }, async (_, n) => {
+    const lane = lanes[n % 3] ?? pool;
+    if (n % 5 === 0) return lane`select from nowhere`.catch(() => {});
+    if (n % 7 === 0) return lane`select ${undefined}`.catch(() => {});
+    if (n % 11 === 0) return lane`select pg_terminate_backend(pg_backend_pid())`.catch(() => {});
+    await transaction(lane, async (tx) => {
+      busy[n % 3] = (busy[n % 3] ?? 0) + 1;
+      most[n % 3] = Math.max(most[n % 3] ?? 0, busy[n % 3] ?? 0);
+      await tx`select pg_sleep(0.001)`;
+      busy[n % 3] = (busy[n % 3] ?? 0) - 1;
+    });
+    await lane`select 1`;
+  });
+  const failed = (await Promise.allSettled(work)).filter(({ status }) => status === "rejected");
+  expect(failed).toEqual([]);
+  expect(most).toEqual({ 0: 3, 1: 3, 2: 3 });
+  // All three places of each lane are there again.
+  for (const lane of lanes) {
+    const all = Promise.withResolvers<void>();
+    let begun = 0;
+    await Promise.all(
+      Array.from({ length: 3 }, () => lane.begin(async () => (++begun === 3 ? all.resolve() : await all.promise))),
+    );
+  }
+  await pool.end();
+});
 
 test("a statement that cannot be built fails alone, though others share its connection", async () => {
   const options = { path: socketPath(), user: "corestead", database: "corestead", max: 1, max_pipeline: 100 };

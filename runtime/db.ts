@@ -36,11 +36,20 @@ export interface SocketTarget {
 export interface PoolOptions {
   /** Connections at most. */
   max?: number;
-  /** `false` behind a pooler that shares connections between transactions (pgbouncer). */
+  /** `false` where a pooler shares connections between transactions and does not know prepared statements. */
   prepare?: boolean;
   applicationName?: string;
+  /** The address leads through a pooler: a session is not ours alone, and takes no settings. */
+  pooled?: boolean;
+  /** How long each host of the address may take to let us in. */
+  connectTimeoutMs?: number;
   /** The server ends a statement after this long; 0 never. */
   statementTimeoutMs?: number;
+  /** A connection on which an answer is late for this long is given up, and what was asked on it is unavailable. */
+  silenceTimeoutMs?: number;
+  /** How long a statement may wait for a connection, and how many may; without both they wait for as long as it takes. */
+  waitTimeoutMs?: number;
+  maxWaiting?: number;
   /** Called when a connection of the pool has closed. */
   onClose?: () => void;
 }
@@ -48,9 +57,8 @@ export interface PoolOptions {
 /** Opens a pool; connections are made when they are first needed. `await sql.end({ timeout: 5 })` closes it. */
 export function openPool(target: DatabaseTarget, options: PoolOptions = {}): Sql {
   // Unpatched, a transaction would be left open on a connection that goes on to serve others: their writes are lost.
-  if (!("reservesBeforeCapacity" in postgres))
-    throw new Error("patches/postgres@3.4.9.patch is not applied: run bun install");
-  const { max = 10, prepare = true, applicationName = "corestead", statementTimeoutMs = 30_000, onClose } = options;
+  if (!("hasLanes" in postgres)) throw new Error("patches/postgres@3.4.9.patch is not applied: run bun install");
+  const { max = 10, prepare = true, onClose } = options;
   const settings = {
     max,
     prepare,
@@ -60,26 +68,55 @@ export function openPool(target: DatabaseTarget, options: PoolOptions = {}): Sql
     max_pipeline: 0,
     // The default grows to 20 s, far longer than a restart of the server takes.
     backoff: (attempt: number) => Math.min(0.05 * 2 ** attempt, 1) * (0.5 + Math.random() / 2),
-    connect_timeout: 10,
     // Not `postgres.camel`: that one also rewrites keys inside jsonb.
     transform: { column: { from: postgres.toCamel, to: postgres.fromCamel } },
     types: { int8: { to: 20, from: [20], serialize: (value: Int8) => value.toString(), parse: parseInt8 } },
     onnotice: () => {},
     ...(onClose && { onclose: onClose }),
-    connection: {
-      application_name: applicationName,
-      TimeZone: "UTC",
-      // How times are printed as text; a role or a database may say otherwise.
-      DateStyle: "ISO",
-      // pgbouncer refuses to start a session with a setting that it does not know.
-      ...(prepare && { statement_timeout: statementTimeoutMs, idle_in_transaction_session_timeout: 60_000 }),
-    },
+    ...limitsOf(max, options),
+    ...sessionOf(options),
   };
   if (!("url" in target)) {
     const { socketDir, port, database, user } = target;
     return postgres({ ...settings, path: `${socketDir}/.s.PGSQL.${port}`, host: "localhost", port, database, user });
   }
   return postgres(target.url, { ...settings, ...failover(target.url) });
+}
+
+/** The pool as one of its users has it: however many of its statements hang on a lock, two connections serve others. */
+export function laneOf(sql: Sql, name: string): Sql {
+  return sql.lane(name);
+}
+
+function limitsOf(max: number, options: PoolOptions) {
+  const { connectTimeoutMs = 10_000, silenceTimeoutMs, waitTimeoutMs, maxWaiting } = options;
+  return {
+    connect_timeout: connectTimeoutMs / 1000,
+    max_lane: max - Math.min(2, Math.floor(max / 3)),
+    ...(silenceTimeoutMs !== undefined && { max_silence: silenceTimeoutMs }),
+    ...(waitTimeoutMs !== undefined && { max_wait: waitTimeoutMs }),
+    ...(maxWaiting !== undefined && { max_waiting: maxWaiting }),
+  };
+}
+
+function sessionOf({ pooled = false, applicationName = "corestead", statementTimeoutMs = 30_000 }: PoolOptions) {
+  const limits = { statement_timeout: statementTimeoutMs, idle_in_transaction_session_timeout: 60_000 };
+  return {
+    connection: {
+      application_name: applicationName,
+      TimeZone: "UTC",
+      // How times are printed as text; a role or a database may say otherwise.
+      DateStyle: "ISO",
+      // A pooler refuses to start a session with a setting that it does not know.
+      ...(!pooled && limits),
+    },
+    // What is set for a session would stay on a connection that others have next: each transaction sets it for itself.
+    ...(pooled && {
+      opening: Object.entries(limits)
+        .map(([name, ms]) => `; set local ${name} = ${ms}`)
+        .join(""),
+    }),
+  };
 }
 
 /**
@@ -166,10 +203,13 @@ const faults: Record<string, DatabaseFault> = {
   "55P03": "unavailable", // lock_not_available: lock_timeout
   "25006": "unavailable", // read_only_sql_transaction: connected to what is a standby since the failover
   "25P03": "unavailable", // idle_in_transaction_session_timeout
-  CONNECTION_CLOSED: "unavailable", // these four are of postgres.js
+  CONNECTION_CLOSED: "unavailable", // these are of postgres.js
   CONNECTION_ENDED: "unavailable",
   CONNECTION_DESTROYED: "unavailable",
   CONNECT_TIMEOUT: "unavailable",
+  ANSWER_TIMEOUT: "unavailable", // these three are of its patch
+  POOL_TIMEOUT: "unavailable",
+  POOL_FULL: "unavailable",
   "23505": "unique", // unique_violation
   "22P05": "bad-input", // untranslatable_character: \u0000 in jsonb
   "22021": "bad-input", // character_not_in_repertoire: a NUL byte or broken UTF-8 in text

@@ -347,7 +347,7 @@ describe("an Idempotency-Key", () => {
   ])("of a POST to %s belongs to its token and to %p", async (path, body, content) => {
     keyed.length = 0;
     await send("POST", path, { headers, ...(body && { body }) });
-    expect(keyed).toEqual([{ accountId: 1, principal: "token:1", key: "k", content }]);
+    expect(keyed).toEqual([{ accountId: 1, principal: "token:1", key: "k", content, claim: false }]);
   });
 
   test("of another method, or of nobody, is none", async () => {

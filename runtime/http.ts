@@ -5,12 +5,13 @@
 import { Elysia } from "elysia";
 import type { Answers } from "./answers.ts";
 import { credentialOf, fromSameOrigin, plainHost, type Caller, type Identify, type Identity } from "./auth.ts";
-import { readBody } from "./body.ts";
+import { bodyLimit, readBody } from "./body.ts";
 import { causationFromHeader, causationHeader, withCausation } from "./causation.ts";
 import { clientAddress, inNetworks, type Networks } from "./client-address.ts";
 import { isLocalHost, type DoorRequest, type HostDoor } from "./door.ts";
 import { badRequest, forbidden, methodNotAllowed, notFound, unauthorized } from "./errors.ts";
 import type { Idempotency } from "./idempotency.ts";
+import { currentScope } from "./keyed.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import { refusalOf } from "./refusal.ts";
@@ -176,7 +177,7 @@ async function handle(
   const { account, caller, app = null } = identity;
   const changes = !safeMethods.has(request.method) && !route.spec.reads?.(params);
   admit(route.spec, identity, !changes || fromSameOrigin(request.headers, client.host, account));
-  const rawBody = await readBody(request, route.spec, options.maxBodyBytes);
+  const rawBody = await readBody(request, route.spec, bodyLimit(route.spec, caller === null, options.maxBodyBytes));
   const input: RequestInput = {
     request,
     requestId,
@@ -193,8 +194,10 @@ async function handle(
     log: options.log,
     once: (principal, run, bodyHash) => {
       const whose = { accountId: account.id, principal };
-      return once(options.idempotency, request, { value: rawBody, hash: bodyHash }, whose, run);
+      const content = { value: rawBody, hash: bodyHash, claim: route.spec.idempotency === "claim" };
+      return once(options.idempotency, request, content, whose, run);
     },
+    settle: async (reply) => void (await currentScope()?.finish(reply)),
   };
   const keyed = route.method === "POST" && route.spec.idempotency !== "own" && route.spec.input !== "stream";
   // A webhook of ours that led here says so: a loop over HTTP is one too.
@@ -220,7 +223,7 @@ function clientOf({ peer: peerOf, trustedProxies }: HttpOptions, request: Reques
 function once(
   idempotency: Idempotency,
   request: Request,
-  body: { value: unknown; hash: (() => Promise<string>) | undefined },
+  body: { value: unknown; hash: (() => Promise<string>) | undefined; claim: boolean },
   whose: { accountId: number; principal: string },
   run: () => Promise<Reply>,
 ): Promise<Reply> {
@@ -228,9 +231,9 @@ function once(
   if (!key) return run();
   if (key.length > 255) throw badRequest("Idempotency-Key may have at most 255 characters");
   const target = `${request.method} ${pathOf(request.url)}`;
-  const { value, hash } = body;
+  const { value, hash, claim } = body;
   const content = hash ? async () => `${target} ${await hash()}` : `${target} ${JSON.stringify(value)}`;
-  return idempotency.once({ ...whose, key, content }, run);
+  return idempotency.once({ ...whose, key, content, claim }, run);
 }
 
 function storable(reply: Reply | Response): Reply {

@@ -4,6 +4,7 @@
  */
 import { type HandleOptions, type JobInfo, type Run } from "./job.ts";
 import { withCausation } from "./causation.ts";
+import { inScope } from "./keyed.ts";
 
 import type { Claim, ClaimedJob, JobStore, OrderKey } from "./job-store.ts";
 import { createSettler } from "./job-settler.ts";
@@ -148,7 +149,10 @@ export function createRunner(options: RunnerOptions) {
     try {
       if (attempt > maxAttempts) throw new Error("the process that ran it died, or lost touch with the database");
       const info = { id: job.id, attempt, signal: run.controller.signal, accountId: job.accountId ?? undefined };
-      await withCausation(job.causation ?? undefined, () => lane.handler.run(job.payload, info));
+      // Whichever request woke us, its transaction is not this job's.
+      await inScope(undefined, () =>
+        withCausation(job.causation ?? undefined, () => lane.handler.run(job.payload, info)),
+      );
       settler.done(run);
     } catch (error) {
       if (run.controller.signal.aborted && state === "stopping") settler.giveBack([run]);

@@ -4,7 +4,7 @@ import { createCache } from "./cache.ts";
 import { resolve } from "node:path";
 import { createChild, type Child, type ChildOptions } from "./child.ts";
 import type { Config } from "./config.ts";
-import { openPool, transaction, type DatabaseTarget, type Sql } from "./db.ts";
+import { openPool, type DatabaseTarget, type Sql } from "./db.ts";
 import { createEvents } from "./events.ts";
 import { generatedProgram } from "./generated.ts";
 import { createHooks } from "./hooks.ts";
@@ -12,6 +12,7 @@ import { createHttp } from "./http.ts";
 import { createIdempotency } from "./idempotency.ts";
 import { createQueue } from "./jobs.ts";
 import { createLiquid } from "./liquid.ts";
+import { committed, currentScope, requestTransaction } from "./keyed.ts";
 import type { Log } from "./log.ts";
 import { createMetrics } from "./metrics.ts";
 import { isModelChange, modelChanged } from "./models.ts";
@@ -19,6 +20,7 @@ import { createOutbound } from "./outbound.ts";
 import { createConnect } from "./outbound-socket.ts";
 import type { BaseContext, PluginFacts, Running } from "./plugin.ts";
 import type { Route } from "./route.ts";
+import { createReadiness } from "./readiness.ts";
 import { createSchedules } from "./schedule.ts";
 import { createSecrets } from "./secrets.ts";
 import { listen, type Listener } from "./serve.ts";
@@ -55,7 +57,7 @@ export interface Kernel {
 export async function createKernel(options: KernelOptions, sql: Sql, plugins: readonly PluginFacts[]): Promise<Kernel> {
   const { config, log } = options;
   const parts = createParts(options, sql);
-  const { broadcast, queue, events, schedules, idempotency, metrics } = parts;
+  const { broadcast, queue, events, schedules, idempotency, metrics, readiness } = parts;
   const hooks = createHooks();
   const stopping = new AbortController();
   let origin = config.baseUrl || localOrigin(config.host, config.port);
@@ -65,7 +67,9 @@ export async function createKernel(options: KernelOptions, sql: Sql, plugins: re
     plugins,
     metrics,
     broadcast,
-    transaction: (run) => transaction(sql, run),
+    transaction: (run) => requestTransaction(sql, run),
+    committed,
+    keyed: () => currentScope() !== undefined,
     emit: events.emit,
     wanted: (ref, payload) => events.wanted(ref, payload) || (isModelChange(ref, payload) && hooks.has(payload)),
     listen: events.listen,
@@ -90,7 +94,7 @@ export async function createKernel(options: KernelOptions, sql: Sql, plugins: re
   const serve: Kernel["serve"] = async (started, routes) => {
     for (const running of started) register(running, parts);
     schedules.register({ id: "runtime.prune-idempotency", cron: "17 * * * *", run: idempotency.prune });
-    const system = systemRoutes({ sql, metrics, routes, origin: () => origin, stopping: stopping.signal });
+    const system = systemRoutes({ readiness, metrics, routes, origin: () => origin, stopping: stopping.signal });
     const { maxBodyBytes, trustedProxies } = config;
     const door = doorOf(started);
     const http = {
@@ -112,7 +116,10 @@ export async function createKernel(options: KernelOptions, sql: Sql, plugins: re
   };
   let drained: Promise<void> | undefined;
   const drain = () => (drained ??= schedules.stop().then(queue.stop));
-  const stop = () => drain().then(broadcast.stop);
+  const stop = async () => {
+    await drain();
+    await Promise.all([broadcast.stop(), readiness.close()]);
+  };
   const addHooks: Kernel["addHooks"] = ({ hooks: own = [] }) => own.forEach(hooks.add);
   return { context, addHooks, serve, drain, stop, beginStop: () => stopping.abort() };
 }
@@ -123,6 +130,10 @@ function createParts({ target, log, solo }: KernelOptions, sql: Sql) {
   const processId = crypto.randomUUID();
   const pool = { max: 1, prepare: false, applicationName: `corestead listen ${processId}` };
   const broadcast = createBroadcast({ sql, listen: () => openPool(target, pool), processId, log, solo });
+  const readiness = createReadiness({
+    open: () => openPool(target, { max: 1, prepare: false, applicationName: "corestead ready" }),
+    listening: broadcast.healthy,
+  });
   const queue = createQueue({ sql, broadcast, log, processId, graceMs, alone: solo });
   const metrics = createMetrics();
   metrics.gauge("corestead_jobs_waiting", "Jobs that wait, counted up to 10,000 a name", async () =>
@@ -132,9 +143,10 @@ function createParts({ target, log, solo }: KernelOptions, sql: Sql) {
     broadcast,
     queue,
     metrics,
+    readiness,
     events: createEvents({ queue, log }),
     schedules: createSchedules({ sql, queue, log }),
-    idempotency: createIdempotency(sql),
+    idempotency: createIdempotency({ sql, log, processId, alone: solo }),
   };
 }
 

@@ -216,7 +216,8 @@ function contentOf(media: readonly TSchema[], example: unknown, schemas: Schemas
 function usualStatuses({ method, path, spec }: Route): number[] {
   const statuses = [400, 401, 403, 503];
   if (/[:*]/.test(path)) statuses.push(404);
-  if (spec.body || spec.input) statuses.push(413, 415, 422);
+  if (spec.body || spec.input) statuses.push(413, 415);
+  if (spec.body || spec.input || spec.query) statuses.push(422);
   if (method === "POST") statuses.push(409);
   if (method !== "GET") statuses.push(508);
   if (spec.ifMatch) statuses.push(412);

@@ -31,7 +31,15 @@ type ServicesOf<N extends Needs> = { readonly [K in keyof N]: N[K] extends Servi
 /** What the runtime gives every plugin; `config` and `services` are the plugin's own. */
 export interface BaseContext {
   readonly sql: Sql;
+  /**
+   * Commits when `run` resolves. Where the request under way has an Idempotency-Key it commits with the answer, so that
+   * neither is ever stored alone: what is to see the change from outside the transaction goes into `committed`.
+   */
   readonly transaction: <T>(run: (tx: Tx) => Promise<T>) => Promise<T>;
+  /** Runs `run` when what this request has written is committed: at once, or with an Idempotency-Key before the answer. */
+  readonly committed: (run: () => void | Promise<void>) => Promise<void>;
+  /** Whether the request under way has an Idempotency-Key: then even a single statement belongs in `transaction`. */
+  readonly keyed: () => boolean;
   readonly log: Log;
   /** Writes the event's jobs in `tx` (the transactional outbox); without `tx` at once. */
   readonly emit: <T>(ref: EventRef<T>, payload: NoInfer<T>, tx?: Tx, options?: EmitOptions) => Promise<void>;

@@ -66,6 +66,11 @@ export interface RequestInput {
    * `bodyHash`, which reads what `run` has not read of the body.
    */
   once(principal: string, run: () => Promise<Reply>, bodyHash?: () => Promise<string>): Promise<Reply>;
+  /**
+   * Commits what was written, with `reply` as the answer of this request's Idempotency-Key, before the handler waits for
+   * what follows from it. What it answers in the end takes the place of `reply`. Without a key it does nothing.
+   */
+  settle(reply: Reply): Promise<void>;
 }
 
 export interface BodySpec<S extends TObject> {
@@ -100,7 +105,15 @@ export interface RouteSpec<A extends Access, S extends TObject> {
   readonly input?: "stream" | "any" | "form";
   /** The handler itself refuses what cannot be stored (`refuseUnstorable`), since it ignores much of the body. */
   readonly unstorable?: "own";
-  readonly idempotency?: "own";
+  /** The most bytes that a body may have, of anybody; else `MAX_BODY_BYTES`. */
+  readonly maxBytes?: number;
+  /** The same on an open route for who is not signed in; else 16 kB, so that no stranger keeps the process busy. */
+  readonly strangerBytes?: number;
+  /**
+   * `own`: the handler calls `once` itself. `claim`: what it does cannot be taken back, such as a call of another server,
+   * so that the key is claimed before it begins; else the key, the answer and what is written commit together.
+   */
+  readonly idempotency?: "own" | "claim";
   /** Honours `If-Match` (see expectedVersion), and says so with 412. */
   readonly ifMatch?: true;
   /** Whether a POST with these parameters of the path only reads: then a session cookie needs no origin (CONTRACT 1). */

@@ -17,7 +17,7 @@ export { escapeHtml } from "./docs-page.ts";
 export * from "./errors.ts";
 export { etag, expectedVersion, isKnownTag } from "./etag.ts";
 export { checkerOf, parseJson, refuseUnstorable } from "./validate.ts";
-export { flagOf, integerId, isUuid, pageOf, slugOf, uuidOf, uuidv7, wildcardPattern } from "./values.ts";
+export { flagOf, integerId, isUuid, pageOf, slugOf, trimmedEnd, uuidOf, uuidv7, wildcardPattern } from "./values.ts";
 export type { Page } from "./values.ts";
 export { failpoint } from "./failpoints.ts";
 export { field } from "./fields.ts";

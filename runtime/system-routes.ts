@@ -1,16 +1,16 @@
 import { Type } from "@sinclair/typebox";
 import { answer } from "./answers.ts";
-import type { Sql } from "./db.ts";
 import { docsPage } from "./docs-page.ts";
 import { notFound, unauthorized, unavailable } from "./errors.ts";
 import type { SystemRequest, SystemRoute } from "./http.ts";
 import type { Metrics } from "./metrics.ts";
 import { openapi } from "./openapi.ts";
+import type { Readiness } from "./readiness.ts";
 import { jsonText, ok, redirect, text } from "./reply.ts";
 import type { Route } from "./route.ts";
 
 export interface SystemOptions {
-  readonly sql: Sql;
+  readonly readiness: Readiness;
   readonly metrics: Metrics;
   readonly routes: readonly Route[];
   readonly origin: () => string;
@@ -18,11 +18,10 @@ export interface SystemOptions {
 }
 
 /** CONTRACT 3: health, readiness, metrics and the documentation. */
-export function systemRoutes({ sql, metrics, routes, origin, stopping }: SystemOptions): SystemRoute[] {
+export function systemRoutes({ readiness, metrics, routes, origin, stopping }: SystemOptions): SystemRoute[] {
   const ready = async () => {
     if (stopping.aborted) throw unavailable("the server is stopping");
-    await sql`select 1`;
-    return ok({ status: "ready" });
+    return ok(await readiness.check());
   };
   const printMetrics = async (input: SystemRequest) => {
     if (!fromThisMachine(input) && (await input.caller())?.user.role !== "admin")
@@ -48,9 +47,12 @@ export function systemRoutes({ sql, metrics, routes, origin, stopping }: SystemO
     },
     {
       path: "/ready",
-      summary: "Whether the database answers",
-      answers: { 200: stateOf("Readiness", "ready") },
-      responses: { 200: { status: "ready" }, 503: { error: "the database does not answer, try again" } },
+      summary: "Whether the database takes writes, and whether this process hears of others' changes; within 2 s",
+      answers: { 200: readyShape, 503: notReadyShape },
+      responses: {
+        200: { status: "ready", writable: true, listening: true },
+        503: { error: "the database does not answer, try again", writable: false, listening: true },
+      },
       run: ready,
     },
     {
@@ -78,6 +80,14 @@ export function systemRoutes({ sql, metrics, routes, origin, stopping }: SystemO
   ];
   return own;
 }
+
+const readyFacts = { writable: Type.Boolean(), listening: Type.Boolean() };
+const readyShape = answer.object("Readiness", { status: Type.Literal("ready"), ...readyFacts });
+/** A server that is stopping says nothing of its database. */
+const notReadyShape = answer.object("NotReady", {
+  error: Type.String(),
+  ...Type.Partial(Type.Object(readyFacts)).properties,
+});
 
 const stateOf = (name: string, status: string) => answer.object(name, { status: Type.Literal(status) });
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { ValidationError } from "./errors.ts";
 import { field } from "./fields.ts";
-import { checkerOf, givenFields } from "./validate.ts";
+import { checkerOf, givenFields, mayBeUnstorable } from "./validate.ts";
 
 const schema = Type.Object({
   name: field.name(),
@@ -61,5 +61,20 @@ describe("null in a new object", () => {
 
   test.each([null, 5, "x", [null], { name: "x" }, JSON.parse('{"__proto__":null}')])("%j stays as it is", (value) => {
     expect(givenFields(schema, value)).toEqual(value);
+  });
+});
+
+describe("numbers that are too long", () => {
+  const digits = (count: number) => "7".repeat(count);
+
+  test.each([0, 1, 199, 200, 201, 399])("are found wherever they stand: after %d characters", (before) => {
+    expect(mayBeUnstorable(" ".repeat(before) + digits(200))).toBe(true);
+    expect(mayBeUnstorable(`${" ".repeat(before)}${digits(200)} `)).toBe(true);
+    expect(mayBeUnstorable(" ".repeat(before) + digits(1_000))).toBe(true);
+  });
+
+  test.each([0, 1, 199, 200, 201, 399])("are not seen in shorter ones after %d characters", (before) => {
+    expect(mayBeUnstorable(" ".repeat(before) + digits(199))).toBe(false);
+    expect(mayBeUnstorable(" ".repeat(before) + `${digits(199)}a`.repeat(50))).toBe(false);
   });
 });

@@ -140,7 +140,28 @@ export function readJson(source: string): unknown {
 export function mayBeUnstorable(source: string): boolean {
   // Such characters can only come from an escape: JSON forbids a raw NUL, and UTF-8 has no half pairs.
   // And only so long a number can be beyond what one holds (1.8e308), and would be kept as null.
-  return /\\u(?:0000|d[89a-f])|\de\+?\d{3}|\d{200}/i.test(source);
+  return /\\u(?:0000|d[89a-f])|\de\+?\d{3}/i.test(source) || hasDigits(source, 200);
+}
+
+/**
+ * Whether so many digits stand in a row. A run of them covers one place in every `count`, so only those are looked at:
+ * anybody may send a body, and the pattern \d{200} would try two hundred characters from each place of it.
+ */
+function hasDigits(source: string, count: number): boolean {
+  for (let place = count - 1; place < source.length; place += count) {
+    let from = place;
+    while (from > place - count && isDigit(source, from)) from--;
+    if (from === place) continue;
+    let to = place + 1;
+    while (to - from <= count && isDigit(source, to)) to++;
+    if (to - from > count) return true;
+  }
+  return false;
+}
+
+function isDigit(source: string, at: number): boolean {
+  const code = source.charCodeAt(at);
+  return code >= 0x30 && code <= 0x39;
 }
 
 function tooDeep(source: string): boolean {

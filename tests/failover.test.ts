@@ -73,4 +73,16 @@ describe("several hosts in DATABASE_URL", () => {
       await app.stop();
     }
   });
+
+  test("a host that accepts connections and says nothing is passed over for the next", async () => {
+    const { url, standby, primary } = pair;
+    primary.proxy.silence();
+    const target = { url: url(primary, standby) };
+    const app = await startTestApp({ target, env: { DATABASE_CONNECT_SECONDS: "1" } });
+    try {
+      expect(await write(app, 200)).toBe(201);
+    } finally {
+      await app.stop();
+    }
+  });
 });

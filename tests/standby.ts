@@ -91,6 +91,8 @@ export interface Proxy {
   readonly port: number;
   /** From now on nothing gets through, either way, and nobody is told: as when a host freezes or a network drops packets. */
   silence(): void;
+  /** Connections made from now on get through again. */
+  speak(): void;
   close(): Promise<void>;
 }
 
@@ -122,6 +124,7 @@ export async function startProxy(path: string): Promise<Proxy> {
   return {
     port: address.port,
     silence: () => void (silent = true),
+    speak: () => void (silent = false),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -1,5 +1,6 @@
 /** What other plugins may know of accounts and people. */
-import { service, type Account, type Tx, type User } from "platform";
+import { service, type Account, type Static, type Tx, type User } from "platform";
+import { User as PersonAnswer } from "./answers.ts";
 
 export const unitKinds = ["team", "department", "group"] as const;
 export type UnitKind = (typeof unitKinds)[number];
@@ -14,20 +15,8 @@ export interface Access {
 }
 
 /** A person as the API shows one. */
-export interface Person {
-  readonly id: number;
-  readonly login: string;
-  readonly email: string | null;
-  readonly name: string;
-  readonly role: User["role"];
-  readonly active: boolean;
-  readonly privileges: readonly string[];
-  readonly team_ids: readonly number[];
-  readonly group_ids: readonly number[];
-  readonly department_ids: readonly number[];
-  readonly created_at: Date;
-  readonly updated_at: Date;
-}
+export const personAnswer = PersonAnswer;
+export type Person = Static<typeof PersonAnswer>;
 
 export interface Unit {
   readonly id: number;

@@ -1,4 +1,5 @@
 import { field, notFound, ok, route, Type, type Caller, type Route, type Sql } from "platform";
+import { Me } from "./answers.ts";
 import type { People } from "./people.ts";
 import { personExample } from "./routes.ts";
 import { toApi, type UserStore } from "./user-store.ts";
@@ -27,6 +28,7 @@ export function meRoutes(sql: Sql, store: UserStore, people: People): Route[] {
         summary: "Who is signed in",
         description: "`effective_privileges` are those that this request's token leaves.",
         access,
+        answers: { 200: Me },
         responses: { 200: example },
       },
       async ({ caller }) => {
@@ -46,7 +48,8 @@ export function meRoutes(sql: Sql, store: UserStore, people: People): Route[] {
         access,
         body: { key: "user", schema: OwnFields },
         request: { name: "Anna Nowak-Kowalska" },
-        responses: { 200: example },
+        answers: { 200: Me },
+        responses: { 200: example, 429: { error: "too many requests, try again in 4 s" } },
       },
       async ({ caller, body }) => ok({ ...(await people.updateSelf(caller, body)), ...surroundings(caller) }),
     ),

@@ -1,4 +1,5 @@
 import {
+  answer,
   created,
   field,
   flagOf,
@@ -8,11 +9,13 @@ import {
   notFound,
   ok,
   pageOf,
+  pageQuery,
   route,
   Type,
   wildcardPattern,
 } from "platform";
 import { roles, type Route, type Sql } from "platform";
+import { User } from "./answers.ts";
 import type { People } from "./people.ts";
 import { toApi, type UserFilter, type UserStore } from "./user-store.ts";
 
@@ -62,11 +65,13 @@ export function userRoutes(sql: Sql, store: UserStore, people: People): Route[] 
         query: {
           q: "searches login, email and name; `*` and `%` are wildcards",
           role: roles.join(", "),
-          active: "true or false",
-          team_id: "members of this team; `department_id` and `group_id` alike",
-          limit: "1 to 1000, default 100",
-          offset: "where the page begins",
+          active: Type.Boolean({ description: "true or false" }),
+          team_id: Type.Integer({ description: "members of this team" }),
+          department_id: Type.Integer({ description: "members of this department" }),
+          group_id: Type.Integer({ description: "members of this group" }),
+          ...pageQuery,
         },
+        answers: { 200: answer.list(User) },
         responses: { 200: [personExample] },
       },
       async ({ caller, query }) => {
@@ -77,7 +82,7 @@ export function userRoutes(sql: Sql, store: UserStore, people: People): Route[] 
     route(
       "GET",
       "/account/users/:id",
-      { summary: "One person", access, responses: { 200: personExample } },
+      { summary: "One person", access, answers: { 200: User }, responses: { 200: personExample } },
       async ({ caller, params }) => {
         const row = await store.byId(sql, caller.account.id, integerId(params.id));
         if (!row) throw notFound();
@@ -95,6 +100,7 @@ export function userRoutes(sql: Sql, store: UserStore, people: People): Route[] 
         access,
         body: { key: "user", schema: UserInput },
         request: { login: "anna", email: "anna@example.com", name: "Anna Nowak", password: "a long pass phrase" },
+        answers: { 201: User },
         responses: { 201: personExample },
       },
       async ({ caller, body }) => created(await people.create(caller, body)),
@@ -108,6 +114,7 @@ export function userRoutes(sql: Sql, store: UserStore, people: People): Route[] 
         access,
         body: { key: "user", schema: Type.Partial(UserInput) },
         request: { role: "manager", team_ids: [1] },
+        answers: { 200: User },
         responses: { 200: { ...personExample, role: "manager" } },
       },
       async ({ caller, params, body }) => ok(await people.update(caller, integerId(params.id), body)),
@@ -118,7 +125,7 @@ export function userRoutes(sql: Sql, store: UserStore, people: People): Route[] 
       {
         summary: "Delete a person with their tokens",
         access,
-        responses: { 204: null, 422: { base: ["is the last active administrator"] } },
+        responses: { 204: null, 422: { base: ["this is the last active administrator"] } },
       },
       async ({ caller, params }) => {
         await people.delete(caller, integerId(params.id));

@@ -1,4 +1,5 @@
 import {
+  answer,
   created,
   field,
   integerId,
@@ -7,11 +8,13 @@ import {
   notFound,
   ok,
   pageOf,
+  pageQuery,
   route,
   Type,
   wildcardPattern,
 } from "platform";
 import type { BaseContext, Route } from "platform";
+import { Unit } from "./answers.ts";
 import type { AccessTable } from "./access.ts";
 import type { AccountStore } from "./account-store.ts";
 import { unitKinds, type UnitKind } from "./api.ts";
@@ -47,7 +50,8 @@ function routesOf(kind: UnitKind, { ctx, store, accountStore, table }: Needed): 
       {
         summary: `List ${kind}s`,
         access,
-        query: { q: "searches the name", limit: "1 to 1000, default 100", offset: "where the page begins" },
+        query: { q: "searches the name", ...pageQuery },
+        answers: { 200: answer.list(Unit) },
         responses: { 200: [example] },
       },
       async ({ caller, query }) => {
@@ -64,7 +68,7 @@ function routesOf(kind: UnitKind, { ctx, store, accountStore, table }: Needed): 
     route(
       "GET",
       `${path}/:id`,
-      { summary: `One ${kind}`, access, responses: { 200: example } },
+      { summary: `One ${kind}`, access, answers: { 200: Unit }, responses: { 200: example } },
       async ({ caller, params }) => {
         const row = await store.byId(caller.account.id, kind, integerId(params.id));
         if (!row) throw notFound();
@@ -79,9 +83,11 @@ function routesOf(kind: UnitKind, { ctx, store, accountStore, table }: Needed): 
         access,
         body: { key: kind, schema: UnitInput },
         request: { name: "Sales" },
+        answers: { 201: Unit },
         responses: { 201: example },
       },
-      async ({ caller, body }) => created(toApi(await store.insert(caller.account.id, kind, body.name))),
+      async ({ caller, body }) =>
+        created(toApi(await ctx.transaction((tx) => store.insert(tx, caller.account.id, kind, body.name)))),
     ),
     route(
       "PATCH",
@@ -91,6 +97,7 @@ function routesOf(kind: UnitKind, { ctx, store, accountStore, table }: Needed): 
         access,
         body: { key: kind, schema: Type.Partial(UnitInput) },
         request: { name: "Sales North" },
+        answers: { 200: Unit },
         responses: { 200: { ...example, name: "Sales North" } },
       },
       async ({ caller, params, body }) => {

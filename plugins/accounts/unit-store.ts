@@ -1,4 +1,5 @@
-import type { Page, Queryable, Sql, Tx } from "platform";
+import type { Page, Queryable, Sql, Static, Tx } from "platform";
+import type { Unit as ShownUnit } from "./answers.ts";
 import type { Unit, UnitKind } from "./api.ts";
 
 export interface UnitRow extends Unit {
@@ -25,8 +26,8 @@ export function createUnitStore(sql: Sql) {
       return row;
     },
 
-    async insert(accountId: number, kind: UnitKind, name: string): Promise<UnitRow> {
-      const [row] = await sql<UnitRow[]>`
+    async insert(tx: Tx, accountId: number, kind: UnitKind, name: string): Promise<UnitRow> {
+      const [row] = await tx<UnitRow[]>`
         insert into units (account_id, kind, name) values (${accountId}, ${kind}, ${name}) returning ${columns}`;
       if (!row) throw new Error("an insert without a conflict clause gives its row");
       return row;
@@ -69,6 +70,6 @@ export function createUnitStore(sql: Sql) {
 
 export type UnitStore = ReturnType<typeof createUnitStore>;
 
-export function toApi({ id, name, createdAt, updatedAt }: UnitRow) {
+export function toApi({ id, name, createdAt, updatedAt }: UnitRow): Static<typeof ShownUnit> {
   return { id, name, created_at: createdAt, updated_at: updatedAt };
 }

@@ -14,6 +14,8 @@ export interface Act {
   readonly caller: Caller | null;
   /** Who alone may ask how it ends; null = whoever knows the id. */
   readonly owner: string | null;
+  /** Called where it has not ended at once, before it is waited for. */
+  readonly onPending?: (state: ActionState) => Promise<void>;
 }
 
 export type Acting = ReturnType<typeof createActing>;
@@ -21,14 +23,17 @@ export type Acting = ReturnType<typeof createActing>;
 export function createActing({ flows }: Needed) {
   return {
     /** Runs the action's flow and waits a second for its end. 422: too large parameters, or no such flow. */
-    async run({ app, action, caller, owner }: Act, params: Readonly<Record<string, unknown>>): Promise<ActionState> {
+    async run(
+      { app, action, caller, owner, onPending }: Act,
+      params: Readonly<Record<string, unknown>>,
+    ): Promise<ActionState> {
       checkSize(params);
       const { accountId, id: appId } = app;
       const { flow_code: flowCode, action: name } = action;
       const scope = scopeOf({ appId, name, caller });
       // With the process, in one write: nobody else is told how it ends.
       const origin = { app_id: appId, action: name, owner };
-      const state = await flows.runAction({ accountId, flowCode, input: params, scope, origin });
+      const state = await flows.runAction({ accountId, flowCode, input: params, scope, origin, onPending });
       if (!state) throw invalid({ flow_code: [`there is no active flow ${flowCode}`] });
       return state;
     },

@@ -1,4 +1,16 @@
-import { badRequest, invalid, ok, route, tooMany, unauthorized, uuidOf, type BaseContext, type Route } from "platform";
+import {
+  badRequest,
+  invalid,
+  ok,
+  route,
+  tooMany,
+  unauthorized,
+  uuidOf,
+  type BaseContext,
+  type Reply,
+  type Route,
+} from "platform";
+import type { ActionState } from "../flows/api.ts";
 import { limitKey, type JsonDatabases } from "../jsondb/api.ts";
 import { actionOf, type Acting } from "./act.ts";
 import type { Serving } from "./serving.ts";
@@ -36,6 +48,7 @@ export function actionRoutes({ serving, acting, databases, limits }: Needed): Ro
           "It waits a second for the result, then answers `pending`; so it does where the flow failed, and the status says why.",
         ...shared,
         input: "any",
+        strangerBytes: 1_000_000,
         request: { city: "Kraków" },
         responses: {
           200: { flow_process_id, status: "finished", data },
@@ -44,17 +57,15 @@ export function actionRoutes({ serving, acting, databases, limits }: Needed): Ro
         },
       },
       async (input) => {
-        const { caller, app: grant, params, body, ip } = input;
+        const { caller, app: grant, params, body, ip, settle } = input;
         const app = await appFor(serving, input, params.id);
         const action = actionOf(app, params.action_name);
         if (!caller && !action.public) throw unauthorized();
         if (!caller) await take(limits.runs, ip);
         // A visitor without an app's token may be a program without cookies: it has the id alone.
         const owner = caller || grant ? ownerOf(databases, input).owner : null;
-        const ran = await acting.run({ app, action, caller, owner }, paramsOf(body));
-        // SPEC 4.3: here it is pending or finished; what went wrong is told by the status.
-        const status = ran.status === "finished" ? ran.status : "pending";
-        return ok({ flow_process_id: ran.flow_process_id, status, data: ran.data });
+        const onPending = (state: ActionState) => settle(answerOf(state));
+        return answerOf(await acting.run({ app, action, caller, owner, onPending }, paramsOf(body)));
       },
     ),
     route(
@@ -87,6 +98,11 @@ export function actionRoutes({ serving, acting, databases, limits }: Needed): Ro
       },
     ),
   ];
+}
+
+/** SPEC 4.3: here it is pending or finished; what went wrong is told by the status. */
+function answerOf({ flow_process_id: id, status, data: result }: ActionState): Reply {
+  return ok({ flow_process_id: id, status: status === "finished" ? status : "pending", data: result });
 }
 
 function paramsOf(body: unknown): Record<string, unknown> {

@@ -77,6 +77,8 @@ export function storageRoutes({ ctx, serving, store, databases, limit }: Needed)
         summary: "Store a value",
         description: "Any JSON; at most 1 MB and 1000 keys for each visitor of an app.",
         ...shared,
+        // A visitor has 1 MB.
+        strangerBytes: 1_500_000,
         body: { schema: Type.Object({ value: Type.Unknown() }) },
         request: { value: example.value },
         responses: {

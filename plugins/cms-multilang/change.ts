@@ -29,7 +29,7 @@ export interface Change extends Author {
 export type RunChange = <T>(author: Author, run: (change: Change) => Promise<T>) => Promise<T>;
 
 interface Needed {
-  readonly ctx: Pick<BaseContext, "transaction">;
+  readonly ctx: Pick<BaseContext, "transaction" | "committed">;
   readonly store: Pick<SiteStore, "touch" | "touchAll">;
   readonly sites: Sites;
 }
@@ -56,7 +56,7 @@ export function createRunChange({ ctx, store, sites }: Needed): RunChange {
         },
       }),
     );
-    if (hosts) await sites.hostsChanged();
+    if (hosts) await ctx.committed(sites.hostsChanged);
     await Promise.all([...touched].map((siteId) => sites.invalidate(accountId, siteId)));
     return result;
   };

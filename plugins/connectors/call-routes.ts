@@ -1,5 +1,6 @@
 import { badRequest, forbidden, HttpError, notFound, ok, route, tooMany, unauthorized, type Route } from "platform";
 import type { BaseContext } from "platform";
+import { ConnectorAnswer, ConnectorFailure } from "./answers.ts";
 import type { Connectors } from "./api.ts";
 
 type PublicLimit = ReturnType<BaseContext["limiter"]>;
@@ -17,11 +18,15 @@ export function callRoutes(connectors: Omit<Connectors, "put">, publicLimit: Pub
           "Where the method is not `public` it needs the privilege `flows`.",
         access: { open: "a method may be public; any other one needs the privilege `flows`" },
         input: "any",
+        idempotency: "claim",
+        strangerBytes: 1_000_000,
         cors: true,
         request: { city: "Kraków" },
+        answers: { 200: ConnectorAnswer, 502: ConnectorFailure },
         responses: {
           200: { status: 200, data: { main: { temp: 21.4 } } },
           422: { city: ["is required"] },
+          429: { error: "too many requests, try again in 4 s" },
           502: { error: "the remote answered 404", status: 404, data: { message: "city not found" } },
         },
       },

@@ -1,5 +1,5 @@
 /** `core/custom_connector`: HTTP methods declared in `fields.methods`. SPEC 4.3, CONTRACT 9. */
-import { causationHeader, causationToHeader, currentCausation, invalid, type BaseContext } from "platform";
+import { causationHeader, causationToHeader, currentCausation, invalid, trimmedEnd, type BaseContext } from "platform";
 import type { CallOutcome, ConnectorKind, KindCall, OpenConnector } from "./api.ts";
 import { authOf, checkDefinition, methodsOf, type Method } from "./definition.ts";
 import { createFiller, isHeaderValue } from "./fill.ts";
@@ -60,7 +60,7 @@ export function requestOf(connector: OpenConnector, method: Method, call: KindCa
   const cause = currentCausation();
   if (cause) headers[causationHeader] = causationToHeader(cause);
   addSecret(connector, headers, query);
-  const root = base.pathname.replace(/\/+$/, "");
+  const root = trimmedEnd(base.pathname, "/");
   const search = query.filter((part) => part !== "").join("&");
   const joined = path === "" ? base.pathname : root + (path.startsWith("/") ? path : `/${path}`);
   const url = `${base.origin}${joined}${search === "" ? "" : `?${search}`}`;

@@ -34,7 +34,7 @@ function clear(text: string, forms: readonly string[]): string {
 /** A secret of fewer than 4 characters is none, and would take every such letter out of the answer. */
 function formsOf(secret: string | null): readonly string[] {
   if (secret === null || secret.length < shortest) return [];
-  const base64 = btoa(String.fromCharCode(...new TextEncoder().encode(secret))).replace(/=+$/, "");
+  const base64 = btoa(String.fromCharCode(...new TextEncoder().encode(secret))).replace(/={1,2}$/, "");
   return [...new Set([secret, encodeURIComponent(secret.toWellFormed()), base64])].toSorted(
     (a, b) => b.length - a.length,
   );

@@ -1,4 +1,18 @@
-import { created, field, list, noContent, ok, pageOf, route, Type, wildcardPattern, type Route } from "platform";
+import {
+  answer,
+  created,
+  field,
+  list,
+  noContent,
+  ok,
+  pageOf,
+  pageQuery,
+  route,
+  Type,
+  wildcardPattern,
+  type Route,
+} from "platform";
+import { Connector } from "./answers.ts";
 import { customKind, type Managing } from "./manage.ts";
 import { toApi, type ConnectorStore } from "./store.ts";
 
@@ -53,9 +67,9 @@ export function connectorRoutes(store: ConnectorStore, managing: Managing): Rout
           q: "searches name and code; `*` and `%` are wildcards",
           code: "exact value",
           kind: "exact value",
-          limit: "1 to 1000, default 100",
-          offset: "where the page begins",
+          ...pageQuery,
         },
+        answers: { 200: answer.list(Connector) },
         responses: { 200: [connectorExample] },
       },
       async ({ caller, query }) => {
@@ -72,7 +86,12 @@ export function connectorRoutes(store: ConnectorStore, managing: Managing): Rout
     route(
       "GET",
       "/connect/connectors/:id",
-      { summary: "One connector, by id or code", access, responses: { 200: connectorExample } },
+      {
+        summary: "One connector, by id or code",
+        access,
+        answers: { 200: Connector },
+        responses: { 200: connectorExample },
+      },
       async ({ caller, params }) => ok(toApi(await managing.find(caller.account.id, params.id))),
     ),
     route(
@@ -86,6 +105,7 @@ export function connectorRoutes(store: ConnectorStore, managing: Managing): Rout
         access,
         body: { key: "connector", schema: ConnectorInput },
         request: requestExample,
+        answers: { 201: Connector },
         responses: { 201: connectorExample, 422: { fields: ["methods.current.method must be one of GET, POST, …"] } },
       },
       async ({ caller, body }) => created(toApi(await managing.create(caller, body))),
@@ -100,6 +120,7 @@ export function connectorRoutes(store: ConnectorStore, managing: Managing): Rout
         access,
         body: { key: "connector", schema: Type.Partial(ConnectorInput) },
         request: { active: false },
+        answers: { 200: Connector },
         responses: { 200: { ...connectorExample, active: false } },
       },
       async ({ caller, params, body }) => {

@@ -1,5 +1,6 @@
 /** All SQL about connectors. */
-import type { Page, Queryable, Sql, Tx } from "platform";
+import type { Page, Queryable, Sql, Static, Tx } from "platform";
+import type { Connector } from "./answers.ts";
 
 export interface ConnectorRow {
   readonly id: string;
@@ -29,7 +30,7 @@ export interface ConnectorFilter {
 }
 
 /** The object of CONTRACT 9: the secret is not in it. */
-export function toApi(row: ConnectorRow) {
+export function toApi(row: ConnectorRow): Static<typeof Connector> {
   return {
     id: row.id,
     name: row.name,

@@ -1,4 +1,5 @@
 import {
+  answer,
   created,
   field,
   integerId,
@@ -9,11 +10,13 @@ import {
   notFound,
   ok,
   pageOf,
+  pageQuery,
   route,
   Type,
 } from "platform";
-import type { Account, BaseContext, Route } from "platform";
+import type { Account, BaseContext, Route, Static } from "platform";
 import type { Flows } from "../flows/api.ts";
+import { Cron, CronRun, ListedCron } from "./answers.ts";
 import type { Firing } from "./fire.ts";
 import { isTimezone, nextRun, nextRuns, scheduleMistake } from "./schedule.ts";
 import { toApi, type CronInput, type CronRow, type CronStore } from "./store.ts";
@@ -74,7 +77,8 @@ export function cronRoutes({ ctx, store, flows, firing }: Needed): Route[] {
       {
         summary: "List crons",
         access,
-        query: { target_code: "exact value", limit: "1 to 1000, default 100", offset: "where the page begins" },
+        query: { target_code: "exact value", ...pageQuery },
+        answers: { 200: answer.list(ListedCron) },
         responses: { 200: [cronExample] },
       },
       async ({ caller, query }) => {
@@ -89,7 +93,12 @@ export function cronRoutes({ ctx, store, flows, firing }: Needed): Route[] {
     route(
       "GET",
       "/account/crons/:id",
-      { summary: "One cron, with its next five due times", access, responses: { 200: shownExample } },
+      {
+        summary: "One cron, with its next five due times",
+        access,
+        answers: { 200: Cron },
+        responses: { 200: shownExample },
+      },
       async ({ caller, params }) => ok(shown(await find(caller.account.id, params.id))),
     ),
     route(
@@ -104,11 +113,14 @@ export function cronRoutes({ ctx, store, flows, firing }: Needed): Route[] {
         access,
         body: { key: "cron", schema: Input },
         request: requestExample,
+        answers: { 201: Cron },
         responses: { 201: shownExample, 422: { schedule: ["is no cron expression: …"] } },
       },
       async ({ caller, body }) => {
         const input = await checked(caller.account, body);
-        return created(shown(await store.insert(caller.account.id, caller.user.id, input)));
+        return created(
+          shown(await ctx.transaction((tx) => store.insert(tx, caller.account.id, caller.user.id, input))),
+        );
       },
     ),
     route(
@@ -119,6 +131,7 @@ export function cronRoutes({ ctx, store, flows, firing }: Needed): Route[] {
         access,
         body: { key: "cron", schema: Type.Partial(Input) },
         request: { active: false },
+        answers: { 200: Cron },
         responses: { 200: { ...shownExample, active: false, next_run_at: null, next_runs: [] } },
       },
       async ({ caller, params, body }) => {
@@ -147,7 +160,11 @@ export function cronRoutes({ ctx, store, flows, firing }: Needed): Route[] {
         summary: "Fire a cron now",
         description: "Its schedule stays as it is. Works for one that is not active, too.",
         access,
-        responses: { 201: { flow_process_id: "0198c5d2-7a1b-7c3d-8e4f-5a6b7c8d9e11" } },
+        answers: { 201: CronRun },
+        responses: {
+          201: { flow_process_id: "0198c5d2-7a1b-7c3d-8e4f-5a6b7c8d9e11" },
+          422: { target_code: ["names no active flow"] },
+        },
       },
       async ({ caller, params }) => {
         const row = await find(caller.account.id, params.id);
@@ -180,6 +197,6 @@ export function cronRoutes({ ctx, store, flows, firing }: Needed): Route[] {
   }
 }
 
-function shown(row: CronRow) {
+function shown(row: CronRow): Static<typeof Cron> {
   return { ...toApi(row), next_runs: row.active ? nextRuns(row, 5, new Date()) : [] };
 }

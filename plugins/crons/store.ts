@@ -1,5 +1,6 @@
 /** All SQL about crons. */
-import type { Page, Sql, Tx } from "platform";
+import type { Page, Sql, Static, Tx } from "platform";
+import type { ListedCron } from "./answers.ts";
 
 export interface CronRow {
   readonly id: number;
@@ -30,7 +31,7 @@ export interface Fired {
   readonly lastError: string | null;
 }
 
-export function toApi(row: CronRow) {
+export function toApi(row: CronRow): Static<typeof ListedCron> {
   return {
     id: row.id,
     name: row.name,
@@ -77,8 +78,8 @@ export function createCronStore(sql: Sql) {
       return row;
     },
 
-    async insert(accountId: number, userId: number, input: CronInput): Promise<CronRow> {
-      const [row] = await sql<CronRow[]>`
+    async insert(tx: Tx, accountId: number, userId: number, input: CronInput): Promise<CronRow> {
+      const [row] = await tx<CronRow[]>`
         insert into crons (account_id, name, kind, target_code, schedule, timezone, active, missed, next_run_at, created_by_id)
         values (${accountId}, ${input.name}, ${input.kind}, ${input.targetCode}, ${input.schedule}, ${input.timezone},
           ${input.active}, ${input.missed}, ${input.nextRunAt}, ${userId})

@@ -29,11 +29,12 @@ export function createActions({ store, managing, processes, processStore, waitin
     connectorExists: connectors.exists,
     callConnectorForEvent: connectors.callForEvent,
 
-    async runAction({ accountId, flowCode, input, scope, origin, waitMs = actionWaitMs }) {
+    async runAction({ accountId, flowCode, input, scope, origin, waitMs = actionWaitMs, onPending }) {
       const started = await processes.start({ accountId, code: flowCode, input, scope, origin });
       if (!started) return undefined;
       const { process } = started;
       if (process.status !== "pending") return toAction(process);
+      await onPending?.(toAction(process));
       return toAction((await waiting.wait({ accountId, id: process.id, ms: waitMs, fresh: true })) ?? process);
     },
 

@@ -64,6 +64,8 @@ export interface Flows {
     readonly scope?: StartFlow["scope"];
     readonly origin?: StartFlow["origin"];
     readonly waitMs?: number | undefined;
+    /** Called where it has not ended at once, before it is waited for. */
+    readonly onPending?: ((state: ActionState) => Promise<void>) | undefined;
   }): Promise<ActionState | undefined>;
   /** Of a process: the flow it was started with, and its origin. Undefined where there is none. */
   originOf(process: {

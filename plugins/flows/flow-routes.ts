@@ -1,11 +1,25 @@
 /* oxlint-disable unicorn/no-thenable -- a step of a flow has a branch of that name */
-import { badRequest, created, field, invalid, list, noContent, notFound, ok, pageOf, route } from "platform";
+import {
+  answer,
+  badRequest,
+  created,
+  field,
+  invalid,
+  list,
+  noContent,
+  notFound,
+  ok,
+  pageOf,
+  pageQuery,
+  route,
+} from "platform";
 import { Type, wildcardPattern, type Account, type Route } from "platform";
 import { isUuid } from "../connectors/api.ts";
+import { Flow, FlowRun, FlowTest } from "./answers.ts";
 import { checkProgram, isRecord } from "./check.ts";
 import { dryRun, type DryRun } from "./dry-run.ts";
 import { toApi, type FlowRow, type FlowStore } from "./flow-store.ts";
-import { flowKind, type Managing, programOf } from "./manage.ts";
+import { flowKind, newCode, programOf, type Managing } from "./manage.ts";
 import { processExample } from "./process-routes.ts";
 import type { Processes } from "./processes.ts";
 import type { Program } from "./program.ts";
@@ -60,9 +74,9 @@ export function flowRoutes({ store, managing, processes, waiting, templates }: F
         query: {
           q: "searches name and code; `*` and `%` are wildcards",
           code: "exact value",
-          limit: "1 to 1000, default 100",
-          offset: "where the page begins",
+          ...pageQuery,
         },
+        answers: { 200: answer.list(Flow) },
         responses: { 200: [flowExample] },
       },
       async ({ caller, query }) => {
@@ -78,7 +92,7 @@ export function flowRoutes({ store, managing, processes, waiting, templates }: F
     route(
       "GET",
       "/connect/flows/:id",
-      { summary: "One flow, by id or code", access, responses: { 200: warned } },
+      { summary: "One flow, by id or code", access, answers: { 200: Flow }, responses: { 200: warned } },
       async ({ caller, params }) => ok(await shown(await managing.find(caller.account.id, params.id))),
     ),
     route(
@@ -93,9 +107,17 @@ export function flowRoutes({ store, managing, processes, waiting, templates }: F
         access,
         body: { key: "flow", schema: FlowInput },
         request: requestExample,
+        answers: { 201: Flow },
         responses: { 201: warned, 422: { program: ["program[2].then[0].connector is required"] } },
       },
-      async ({ caller, body }) => created(await shown(await managing.create(caller, body))),
+      async ({ caller, body }) => {
+        const { id: accountId } = caller.account;
+        // Asked for first: what the flow's own transaction has written is not seen from outside of it.
+        const made = body.active === false ? undefined : newCode(body);
+        const warnings = await managing.warnings(accountId, programOf(body.fields ?? {}), made);
+        const row = await managing.create(caller, body);
+        return created(toApi(row, warnings));
+      },
     ),
     route(
       "PATCH",
@@ -106,6 +128,7 @@ export function flowRoutes({ store, managing, processes, waiting, templates }: F
         access,
         body: { key: "flow", schema: Type.Partial(FlowInput) },
         request: { active: false },
+        answers: { 200: Flow },
         responses: { 200: { ...warned, active: false } },
       },
       async ({ caller, params, body }) => {
@@ -132,17 +155,21 @@ export function flowRoutes({ store, managing, processes, waiting, templates }: F
           "Answers with the process: ended where it ends within a second (`wait=` asks for another time), else `pending`.",
         access,
         input: "any",
-        query: { wait: `seconds to wait for its end, 0 to ${mostWaitSeconds}, default 1` },
+        query: {
+          wait: Type.Number({ description: `seconds to wait for its end, 0 to ${mostWaitSeconds}, default 1` }),
+        },
         request: { city: "Kraków" },
+        answers: { 201: FlowRun },
         responses: { 201: { ...processExample, flow_process_id: processExample.id } },
       },
-      async ({ caller, params, query, body, request }) => {
+      async ({ caller, params, query, body, request, settle }) => {
         const input = inputOf(body);
         const { id: accountId } = caller.account;
         const { code } = isUuid(params.code) ? await managing.find(accountId, params.code) : { code: params.code };
         const started = await processes.start({ accountId, code, input });
         if (!started) throw notFound("there is no active flow of this code");
         if (started.process.status !== "pending") return created(toRun(started));
+        await settle(created(toRun(started)));
         const ms = waitOf(query) ?? runWaitMs;
         const row = await waiting.wait({ accountId, id: started.process.id, ms, fresh: true, signal: request.signal });
         return created({ ...(await processes.show(accountId, started.process.id)), flow_process_id: row?.id });
@@ -159,6 +186,7 @@ export function flowRoutes({ store, managing, processes, waiting, templates }: F
         access,
         input: "any",
         request: { input: { city: "Kraków" }, answers: { "weather.current": { main: { temp: 24 } } } },
+        answers: { 200: FlowTest },
         responses: {
           200: {
             status: "finished",

@@ -1,5 +1,6 @@
 /** All SQL about flows and their programs. */
-import type { Page, Queryable, Sql, Tx } from "platform";
+import type { Page, Queryable, Sql, Static, Tx } from "platform";
+import type { Flow } from "./answers.ts";
 import type { Program } from "./program.ts";
 
 export interface FlowRow {
@@ -23,7 +24,7 @@ export interface FlowFilter {
 }
 
 /** The object of CONTRACT 9; `warnings` tell what would fail as things are now. */
-export function toApi(row: FlowRow, warnings?: readonly string[]) {
+export function toApi(row: FlowRow, warnings?: readonly string[]): Static<typeof Flow> {
   return {
     id: row.id,
     name: row.name,

@@ -214,12 +214,26 @@ test("db steps create, read, change, search and delete records, with their schem
     { type: "db", op: "update", db: "orders", id: "{{ order.id }}", data: { n: "{{ order.data.n | plus: 1 }}" } },
     { type: "db", op: "get", db: "orders", id: "{{ order.id }}", as: "now" },
     { type: "db", op: "search", db: "orders", params: { filter: { n: "{{ now.data.n }}" } }, as: "found" },
+    {
+      type: "db",
+      op: "search",
+      db: "orders",
+      params: {
+        filter: { n: { gt: 41, in: [42, 43] } },
+        any: [{ who: "Jan" }, { who: "Ewa", n: { lte: "{{ now.data.n }}" } }],
+      },
+      as: "also",
+    },
     { type: "db", op: "delete", db: "orders", id: "{{ order.id }}", as: "gone" },
-    { type: "return", value: { now: "{{ now.data }}", found: "{{ found | map: 'who' }}", gone: "{{ gone.deleted }}" } },
+    { type: "mutation", set: { found: "{{ found | map: 'who' }}", also: "{{ also | map: 'who' }}" } },
+    {
+      type: "return",
+      value: { now: "{{ now.data }}", found: "{{ found }}", also: "{{ also }}", gone: "{{ gone.deleted }}" },
+    },
   ]);
   expect(await ended((await start(code, { n: 41 })).id)).toMatchObject({
     status: "finished",
-    data: { now: { n: 42, who: "Ewa" }, found: ["Ewa"], gone: true },
+    data: { now: { n: 42, who: "Ewa" }, found: ["Ewa"], also: ["Ewa"], gone: true },
   });
   const names = { fields: { name: { type: "string", required: true } } };
   await app.post("/core/dbs", { db: { name: "Names", code: "names", schema: names } });

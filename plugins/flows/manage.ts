@@ -84,9 +84,7 @@ export function createManaging({ ctx, store, connectors, databases, templates }:
       const row = await ctx.transaction(async (tx) => {
         const input = {
           name: change.name,
-          code:
-            change.code ||
-            (await freeCode(tx, { table: "flows", accountId: account.id }, slugOf(change.name) || "flow")),
+          code: change.code || (await freeCode(tx, { table: "flows", accountId: account.id }, newCode(change))),
           kind: change.kind ?? flowKind,
           fields: change.fields ?? {},
           active: change.active ?? true,
@@ -146,10 +144,12 @@ export function createManaging({ ctx, store, connectors, databases, templates }:
 
     /**
      * What would fail as things are now, or hardly do what was meant: unknown connectors, methods, flows, databases and
-     * tables, records that go to no table, and keys that do nothing.
+     * tables, records that go to no table, and keys that do nothing. `made` is the code of a flow that is being made.
+     * Nothing for a program with mistakes: it is refused.
      */
-    async warnings(accountId: number, program: unknown): Promise<string[]> {
-      const { unknownKeys } = checkProgram(program, templates);
+    async warnings(accountId: number, program: unknown, made?: string): Promise<string[]> {
+      const { unknownKeys, mistakes: refused } = checkProgram(program, templates);
+      if (refused.length > 0) return [];
       const warnings = unknownKeys.map((place) => `${place} is unknown in a step of this type, and does nothing`);
       for (const { place, step } of stepsIn(program, "program")) {
         if (step.type === "connector") {
@@ -158,7 +158,7 @@ export function createManaging({ ctx, store, connectors, databases, templates }:
           else if (!methods.some(({ name }) => name === step.method))
             warnings.push(`${place}.method: the connector "${step.connector}" has no method "${step.method}"`);
         }
-        if (step.type === "flow" && !(await this.current(accountId, step.flow)))
+        if (step.type === "flow" && step.flow !== made && !(await this.current(accountId, step.flow)))
           warnings.push(`${place}.flow: there is no active flow "${step.flow}" yet`);
         if (step.type === "db") warnings.push(...(await tableWarnings(databases, accountId, step, place)));
       }
@@ -170,6 +170,11 @@ export function createManaging({ ctx, store, connectors, databases, templates }:
 /** What can be stopped by whoever sees it does harm for a shorter time. */
 function onlySwitchesOff(change: FlowChange): boolean {
   return change.active === false && Object.keys(change).length === 1;
+}
+
+/** The code of a flow to be made; with a number where it was not given and is taken. */
+export function newCode({ code, name }: { readonly code?: string | null | undefined; readonly name: string }): string {
+  return code || slugOf(name) || "flow";
 }
 
 export function programOf(fields: Readonly<Record<string, unknown>>): unknown {

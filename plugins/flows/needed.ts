@@ -17,7 +17,10 @@ export interface CurrentFlow {
 }
 
 export interface Needed {
-  readonly ctx: Pick<BaseContext, "transaction" | "changed" | "wanted" | "emit" | "enqueue" | "broadcast" | "log">;
+  readonly ctx: Pick<
+    BaseContext,
+    "transaction" | "keyed" | "changed" | "wanted" | "emit" | "enqueue" | "broadcast" | "log"
+  >;
   readonly store: ProcessStore;
   readonly flowStore: FlowStore;
   readonly accounts: Accounts;

@@ -1,4 +1,5 @@
-import { list, notFound, ok, pageOf, route, uuidOf, type Route } from "platform";
+import { answer, list, notFound, ok, pageOf, pageQuery, route, uuidOf, type Route } from "platform";
+import { FlowProcess } from "./answers.ts";
 import type { Processes } from "./processes.ts";
 import type { ProcessStore } from "./process-store.ts";
 import { toListed } from "./show.ts";
@@ -43,9 +44,9 @@ export function processRoutes(store: ProcessStore, processes: Processes): Route[
         query: {
           flow_code: "exact value",
           status: statuses.join(", "),
-          limit: "1 to 1000, default 100",
-          offset: "where the page begins",
+          ...pageQuery,
         },
+        answers: { 200: answer.list(FlowProcess) },
         responses: { 200: [processExample] },
       },
       async ({ caller, query }) => {
@@ -57,7 +58,12 @@ export function processRoutes(store: ProcessStore, processes: Processes): Route[
     route(
       "GET",
       "/connect/flow_processes/:id",
-      { summary: "One flow process with its steps", access, responses: { 200: processExample } },
+      {
+        summary: "One flow process with its steps",
+        access,
+        answers: { 200: FlowProcess },
+        responses: { 200: processExample },
+      },
       async ({ caller, params }) => {
         const process = await processes.show(caller.account.id, uuidOf(params.id));
         if (!process) throw notFound();
@@ -71,12 +77,11 @@ export function processRoutes(store: ProcessStore, processes: Processes): Route[
         summary: "Go on from the step that failed",
         description: "With the program that the process started with. Only after an error (409).",
         access,
+        answers: { 200: FlowProcess },
         responses: { 200: { ...processExample, status: "pending", data: null, finished_at: null } },
       },
       async ({ caller, params }) => {
-        const id = uuidOf(params.id);
-        await processes.retry(caller.account.id, id);
-        return ok(await processes.show(caller.account.id, id));
+        return ok(await processes.retry(caller.account.id, uuidOf(params.id)));
       },
     ),
     route(
@@ -86,12 +91,11 @@ export function processRoutes(store: ProcessStore, processes: Processes): Route[
         summary: "End a process that runs or waits",
         description: "What is under way is broken off. One that has ended already: 409.",
         access,
+        answers: { 200: FlowProcess },
         responses: { 200: failed },
       },
       async ({ caller, params }) => {
-        const id = uuidOf(params.id);
-        await processes.cancel(caller.account.id, id);
-        return ok(await processes.show(caller.account.id, id));
+        return ok(await processes.cancel(caller.account.id, uuidOf(params.id)));
       },
     ),
   ];

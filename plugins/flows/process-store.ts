@@ -141,8 +141,8 @@ export function createProcessStore(sql: Sql) {
       return result.count === 1;
     },
 
-    async show(accountId: number, id: string): Promise<WholeProcess | undefined> {
-      const [row] = await sql<WholeProcess[]>`
+    async show(accountId: number, id: string, on: Queryable = sql): Promise<WholeProcess | undefined> {
+      const [row] = await on<WholeProcess[]>`
         select ${columns}, p.cursor, p.steps,
           (select json_agg(s.steps order by s.number) from flow_process_steps s
             where s.account_id = p.account_id and s.process_id = p.id) as further
@@ -156,8 +156,8 @@ export function createProcessStore(sql: Sql) {
       return row && { flowCode: row.flowCode, origin: row.origin ?? {} };
     },
 
-    async state(accountId: number, id: string): Promise<ProcessRow | undefined> {
-      const [row] = await sql<ProcessRow[]>`
+    async state(accountId: number, id: string, on: Queryable = sql): Promise<ProcessRow | undefined> {
+      const [row] = await on<ProcessRow[]>`
         select ${columns} from flow_processes p where p.account_id = ${accountId} and p.id = ${id}`;
       return row;
     },

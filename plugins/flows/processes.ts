@@ -1,5 +1,5 @@
 /** Flow processes: starting, showing, cancelling and retrying them, and the jobs that drive them. */
-import { conflict, notFound, on, onEvent, type Handler } from "platform";
+import { afterCommit, conflict, notFound, on, onEvent, type Handler, type Tx } from "platform";
 import { createDriving, maxAttempts } from "./drive.ts";
 import { createTold, driveProcess, kindsOf, processStarted, type Needed } from "./needed.ts";
 import { toApi } from "./show.ts";
@@ -17,31 +17,35 @@ export function createProcesses(needed: Needed) {
   ctx.broadcast.on(cancelled, breakOff);
   const options = { concurrency: 100, leaseSeconds, maxAttempts };
 
+  /** As the API shows it. */
+  const show = async (accountId: number, id: string, tx?: Tx) => {
+    const row = await store.show(accountId, id, tx);
+    return row && toApi(row);
+  };
+
   return {
     start: createStart(needed, told),
     handlers: [onEvent(processStarted, "drive", drive, options), on(driveProcess, drive, options)] satisfies Handler[],
 
-    /** The object of CONTRACT 9. */
-    async show(accountId: number, id: string) {
-      const row = await store.show(accountId, id);
-      return row && toApi(row);
-    },
+    show,
 
-    /** 404 unknown, 409 ended already. */
-    async cancel(accountId: number, id: string): Promise<void> {
-      const row = await ctx.transaction(async (tx) => {
-        const ended = await store.cancel(tx, accountId, id);
-        if (ended) await told.tell(ended, kindsOf.error, tx);
-        return ended;
+    /** 404 unknown, 409 ended already. The process as it is then. */
+    async cancel(accountId: number, id: string) {
+      return ctx.transaction(async (tx) => {
+        const row = await store.cancel(tx, accountId, id);
+        if (!row) throw (await store.state(accountId, id, tx)) ? conflict("the process has ended already") : notFound();
+        await told.tell(row, kindsOf.error, tx);
+        afterCommit(tx, () => {
+          ctx.broadcast.publish(cancelled, id);
+          waiting.tell(row);
+        });
+        return show(accountId, id, tx);
       });
-      if (!row) throw (await store.state(accountId, id)) ? conflict("the process has ended already") : notFound();
-      ctx.broadcast.publish(cancelled, id);
-      waiting.tell(row);
     },
 
     /** Goes on from the step that failed, with the program it started with. 404 unknown, 409 without an error. */
-    async retry(accountId: number, id: string): Promise<void> {
-      await ctx.transaction(async (tx) => {
+    async retry(accountId: number, id: string) {
+      return ctx.transaction(async (tx) => {
         const found = await store.lock(tx, accountId, id);
         if (!found) throw notFound();
         if (found.status !== "error" || !found.cursor)
@@ -50,6 +54,7 @@ export function createProcesses(needed: Needed) {
         const row = await store.resume(tx, accountId, id, found.cursor);
         await told.tell(row, ["update"], tx);
         await ctx.enqueue(driveProcess, { accountId, id }, { tx, accountId });
+        return show(accountId, id, tx);
       });
     },
   };

@@ -91,17 +91,19 @@ function named(id: string | null): string {
   return id;
 }
 
-/** `{ filter: { city: "Łódź" }, fields: ["name"] }` as the query of a search. */
+/** `{ filter: { city: "Łódź", age: { gt: 30 } }, fields: ["name"] }` as the query of a search. */
 function searchParams(params: RecordsRequest["params"], table: RecordsRequest["table"]): Record<string, string> {
   const query = new Map<string, string>();
   if (table) query.set("table_name", table);
-  for (const [name, value] of Object.entries(params)) {
-    if (value === null || value === undefined) continue;
-    if (Array.isArray(value)) query.set(name, value.map(text).join(","));
+  const add = (name: string, value: unknown): void => {
+    if (value === null || value === undefined) return;
+    if (Array.isArray(value) && !value.some((one) => typeof one === "object"))
+      query.set(name, value.map(text).join(","));
     else if (typeof value === "object")
-      for (const [inner, one] of Object.entries(value)) query.set(`${name}[${inner}]`, text(one));
+      for (const [key, one] of Object.entries(value)) add(`${name}[${key}]`, one ?? "");
     else query.set(name, text(value));
-  }
+  };
+  for (const [name, value] of Object.entries(params)) add(name, value);
   return Object.fromEntries(query);
 }
 

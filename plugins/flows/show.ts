@@ -1,4 +1,6 @@
 /** A flow process as the API shows it. CONTRACT 9. Pure. */
+import type { Static } from "platform";
+import type { FlowProcess, FlowRun } from "./answers.ts";
 import { type Started } from "./process-store.ts";
 import type { ActionState } from "./api.ts";
 import type { ProcessRow, WholeProcess } from "./process-store.ts";
@@ -9,12 +11,12 @@ import type { Cursor, Frame, StepRecord } from "./state.ts";
 const listedSteps = 100;
 const listedChars = 1_000;
 
-export function toApi(row: WholeProcess) {
+export function toApi(row: WholeProcess): Static<typeof FlowProcess> {
   return { ...headOf(row), steps: stepsOf(row).map(shownStep), ...timesOf(row) };
 }
 
 /** In a list: the first hundred steps, with previews of large outputs. */
-export function toListed(row: WholeProcess) {
+export function toListed(row: WholeProcess): Static<typeof FlowProcess> {
   const steps = stepsOf(row).slice(0, listedSteps);
   return { ...headOf(row), steps: steps.map(listedStep), ...timesOf(row) };
 }
@@ -67,7 +69,7 @@ function openSteps(frames: readonly Frame[], now: Now): StepRecord[] {
 }
 
 /** A process that ended at once, shown from what was stored. */
-export function toRun(started: Started) {
+export function toRun(started: Started): Static<typeof FlowRun> {
   const { process, steps, cursor } = started;
   return { ...toApi({ ...process, steps, cursor, further: null }), flow_process_id: process.id };
 }

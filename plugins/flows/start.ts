@@ -43,7 +43,7 @@ export function createStart(needed: Needed, told: Told) {
     const { process } = prepared;
     const kinds = told.wanted(process, ["create", ...kindsOf[process.status]]);
     if (tx) await insert(prepared, kinds, tx);
-    else if (prepared.until === undefined && kinds.length === 0) await insertTogether(prepared.written);
+    else if (prepared.until === undefined && kinds.length === 0 && !ctx.keyed()) await insertTogether(prepared.written);
     else await ctx.transaction((own) => insert(prepared, kinds, own));
     failpoint("flows.started");
     return prepared;

@@ -1,6 +1,7 @@
 import { jsonText, route, type Route } from "platform";
 import type { Aggregates } from "./aggregate-run.ts";
 import { databaseAt, unknownTable } from "./record-routes.ts";
+import { filterParameters } from "./search-routes.ts";
 import type { Databases } from "./store.ts";
 
 interface Needed {
@@ -30,7 +31,7 @@ export function aggregateRoutes({ databases, aggregates }: Needed): Route[] {
           table_name: "required where the schema has tables",
           q: "phrase, as in the search",
           search_in: "fields for `q`",
-          "filter[<field>]": "as in the search",
+          ...filterParameters,
           sort: "-count (default), count, group or -group",
           limit: "1 to 1000 groups, default 100",
         },

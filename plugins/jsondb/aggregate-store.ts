@@ -2,7 +2,7 @@
 import type { Tx } from "platform";
 import type { Aggregate, Group, Measure } from "./aggregate.ts";
 import type { Database } from "./database.ts";
-import { createArgs, filterCondition, inScope, phraseCondition, sourceOf, type Args } from "./filter-store.ts";
+import { createArgs, filterConditions, inScope, phraseCondition, sourceOf, type Args } from "./filter-store.ts";
 
 export interface AggregateRow {
   /** The plan that the database had when it was read; null where it is gone. */
@@ -33,7 +33,7 @@ function aggregateStatement(
   const args = createArgs();
   const { query, groups, measures } = asked;
   const source = sourceOf(db, query);
-  const filters = query.filters.map((filter) => filterCondition(args, source, filter));
+  const filters = filterConditions(args, source, query);
   const phrase = query.phrase ? [phraseCondition(args, source, query.phrase)] : [];
   const where = [inScope(args, db, query), ...filters, ...phrase].join(" and ");
   const keys = groups.map((group, at) => `${keyOf(args, group, timezone)} as g${at}`);

@@ -2,7 +2,8 @@
 import { invalid, pageOf } from "platform";
 import { columnKindOf, type FieldType } from "./columns.ts";
 import type { Database } from "./database.ts";
-import { checked, queryLimits, readSearch, type Query } from "./query.ts";
+import { checked } from "./filters.ts";
+import { queryLimits, readSearch, type Query } from "./query.ts";
 import type { Table } from "./schema.ts";
 
 export const units = ["day", "month", "year"] as const;

@@ -1,8 +1,19 @@
 /** Conditions on a record `r` as SQL. An index column is only a help: each condition is right by the data alone. */
+import { isUuid } from "platform";
 import { selectedData } from "./answer-store.ts";
 import { columnKindOf, type IndexColumn } from "./columns.ts";
 import type { Database } from "./database.ts";
-import type { Filter, Phrase, Query } from "./query.ts";
+import {
+  booleans,
+  numberForm,
+  ownFields,
+  type Comparison,
+  type ComparisonOp,
+  type Exact,
+  type Filter,
+  type Filters,
+} from "./filters.ts";
+import type { Phrase, Query } from "./query.ts";
 import type { Table } from "./schema.ts";
 
 /** Collects a statement's arguments: `bind` gives the text that stands for a value. */
@@ -60,10 +71,97 @@ export function inTable(args: Args, db: Database, { table, allTables }: Scope): 
   return `${own} and r.table_name = ${args.bind(table.name, "text")} and r.table_name <> ''`;
 }
 
-/** SPEC 4.4 `filter[field]`; an empty value finds what is missing, null or "". */
-export function filterCondition(args: Args, source: Source, { field, value, isPattern }: Filter): string {
-  const own = source.table.fields.has(field) ? undefined : recordField(args, field, value);
-  if (own !== undefined) return own;
+/** The conditions of all filters, and one for the groups of which one must hold. */
+export function filterConditions(args: Args, source: Source, { filters, any }: Filters): string[] {
+  const all = (group: readonly Filter[]) => group.map((filter) => filterCondition(args, source, filter));
+  const groups = any.map((group) => `(${all(group).join(" and ")})`);
+  return [...all(filters), ...(groups.length > 0 ? [`(${groups.join(" or ")})`] : [])];
+}
+
+function filterCondition(args: Args, source: Source, filter: Filter): string {
+  switch (filter.op) {
+    case "eq":
+      return exactCondition(args, source, filter);
+    case "ne":
+      return `(${exactCondition(args, source, filter)}) is not true`;
+    case "in": {
+      const { field } = filter;
+      const one = (value: string) => exactCondition(args, source, { op: "eq", field, value, isPattern: false });
+      return `(${filter.values.map(one).join(" or ")})`;
+    }
+    case "null": {
+      const { field, isNull } = filter;
+      if (isOwn(source, field)) return isNull ? "false" : "true";
+      const column = columnOf(source, field);
+      // A column of numbers or times is null too where the value is another thing.
+      const value = column?.startsWith("idx_str") ? `r.${column}` : `r.data ->> ${args.bind(field, "text")}`;
+      return `${value} is ${isNull ? "" : "not "}null`;
+    }
+    default:
+      return comparison(args, source, filter);
+  }
+}
+
+const signs: Record<ComparisonOp, string> = { gt: ">", gte: ">=", lt: "<", lte: "<=" };
+
+/** Only values that the field's type can hold are before or after another. */
+function comparison(args: Args, source: Source, filter: Comparison): string {
+  const { op, field, value } = filter;
+  if (isOwn(source, field)) return ownComparison(args, filter);
+  const sign = signs[op];
+  // What an index column holds of a value is never beyond it, so this bound may only be too wide.
+  const bound = op === "gt" || op === "gte" ? ">=" : "<=";
+  const column = columnOf(source, field);
+  const name = () => args.bind(field, "text");
+  const given = () => args.bind(value, "text");
+  const number = () => `${given()}::numeric`;
+  const type = source.table.fields.get(field)?.type;
+  switch (columnKindOf(type)) {
+    case "int": {
+      const exact = `record_number(r.data -> ${name()}) ${sign} ${number()}`;
+      if (!column) return exact;
+      const isHeld = `r.inexact_numbers = 0 and r.${column} ${sign} ${number()}`;
+      return `r.${column} ${bound} record_int(${number()}) and (${isHeld} or r.inexact_numbers <> 0 and ${exact})`;
+    }
+    case "time": {
+      const instant = `record_instant(${given()})`;
+      return `${column ? `r.${column}` : `record_instant(r.data ->> ${name()})`} ${sign} ${instant}`;
+    }
+    case "str": {
+      if (column && value.length < 255) return `r.${column} ${sign} ${given()}`;
+      const whole = `(r.data ->> ${name()}) collate "C" ${sign} ${given()}`;
+      return column ? `r.${column} ${bound} left(${given()}, 255) and ${whole}` : whole;
+    }
+    default: {
+      const isNumber = numberForm.test(value);
+      const held = isNumber ? `(r.data ->> ${name()})::numeric` : `(r.data ->> ${name()}) collate "C"`;
+      const kind = isNumber ? "number" : "string";
+      return `case when jsonb_typeof(r.data -> ${name()}) = '${kind}' then ${held} ${sign} ${isNumber ? number() : given()} else false end`;
+    }
+  }
+}
+
+function ownComparison(args: Args, { op, field, value }: Comparison): string {
+  const sign = signs[op];
+  if (field === "id") return `r.id ${sign} ${args.bind(value.toLowerCase(), "uuid")}`;
+  const instant = `record_instant(${args.bind(value, "text")})`;
+  const exact = `date_trunc('milliseconds', r.${field}) ${sign} ${instant}`;
+  if (field !== "created_at") return exact;
+  // An id begins with the milliseconds at which it was made, so the primary key bounds them.
+  const milliseconds = `greatest(floor(extract(epoch from ${instant}) * 1000), 0)::bigint`;
+  const idAt = (time: string) => `rpad(lpad(to_hex(${time}), 12, '0'), 32, '0')::uuid`;
+  const isAfter = op === "gt" || op === "gte";
+  return `${isAfter ? `r.id >= ${idAt(milliseconds)}` : `r.id < ${idAt(`${milliseconds} + 1`)}`} and ${exact}`;
+}
+
+/** A field of the record itself, where the schema has none of that name. */
+function isOwn({ table }: Source, field: string): boolean {
+  return ownFields.has(field) && !table.fields.has(field);
+}
+
+/** Exactly this value by the field's type; an empty one finds what is missing, null or "". */
+function exactCondition(args: Args, source: Source, { field, value, isPattern }: Exact): string {
+  if (isOwn(source, field)) return recordField(args, field, value);
   if (isPattern) return likeCondition(args, source, field, value);
   const name = () => args.bind(field, "text");
   if (value === "") return `coalesce(r.data ->> ${name()}, '') = ''`;
@@ -118,12 +216,9 @@ function likeCondition(args: Args, source: Source, field: string, pattern: strin
   return `(r.long_strings = 0 and record_lower(r.${column}) ${like} or r.long_strings <> 0 and ${whole})`;
 }
 
-/** Fields of the record itself, where the schema has none of that name. */
-function recordField(args: Args, field: string, value: string): string | undefined {
-  if (field === "id") return `r.id::text = ${args.bind(value.toLowerCase(), "text")}`;
-  if (field === "created_at" || field === "updated_at")
-    return `date_trunc('milliseconds', r.${field}) = record_instant(${args.bind(value, "text")})`;
-  return undefined;
+function recordField(args: Args, field: string, value: string): string {
+  if (field === "id") return isUuid(value) ? `r.id = ${args.bind(value.toLowerCase(), "uuid")}` : "false";
+  return `date_trunc('milliseconds', r.${field}) = record_instant(${args.bind(value, "text")})`;
 }
 
 /** The hash is what the indexes of other columns hold of a string: they find it while they give their order. */
@@ -143,13 +238,3 @@ function wholeNumber(value: string): string | undefined {
 function numberGuard(value: string, exact: string): string {
   return /e/i.test(value) ? exact : `r.inexact_numbers <> 0 and ${exact}`;
 }
-
-const booleans = new Map([
-  ["true", "true"],
-  ["1", "true"],
-  ["false", "false"],
-  ["0", "false"],
-]);
-
-// Bounded, because a few characters such as 1e999999 are a number that PostgreSQL refuses.
-const numberForm = /^[+-]?\d{1,100}(\.\d{1,100})?(e[+-]?\d{1,3})?$/i;

@@ -22,7 +22,7 @@ function valueFromText(type: FieldType, cell: string): unknown {
 
 const converters: Partial<Record<FieldType, (text: string) => unknown>> = {
   integer: (text) => (/^[+-]?\d{1,30}$/.test(text) ? wholeNumber(text) : text),
-  number: (text) => (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : text),
+  number: (text) => (/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i.test(text) ? Number(text) : text),
   boolean: (text) => booleans.get(text.toLowerCase()) ?? text,
   // Spreadsheets and databases write a space for the T.
   datetime: (text) => text.replace(/^(\d{4}-\d{2}-\d{2}) (?=\d)/, "$1T"),

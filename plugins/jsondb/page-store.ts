@@ -5,7 +5,7 @@ import type { Database } from "./database.ts";
 import {
   columnOf,
   createArgs,
-  filterCondition,
+  filterConditions,
   inScope,
   inTable,
   phraseCondition,
@@ -73,9 +73,13 @@ export function pageStatement({ db, query, form, after, way, longStrings }: Page
       ${key ? `((array_agg(${found.key}))[${limit}])::text` : "null"} as last_value,
       ${query.count ? `(select count(*) from ${found.from} where ${found.where})` : "null"} as total
     from (select * from (${rows}) r ${pageLimit(args, query)}) p`;
-  // A pattern needs a plan of its own, and many filters would be too many texts to keep.
-  const patterns = query.filters.some(({ isPattern }) => isPattern) || (query.phrase !== undefined && way === "plain");
-  return { text, values: args.values, named: !patterns && query.filters.length <= 2 };
+  return { text, values: args.values, named: hasOnePlan(query, way) && query.filters.length <= 2 };
+}
+
+/** Whether one plan is good for all values: of a pattern or a range only the values tell how many records there are. */
+function hasOnePlan({ filters, any, phrase }: Query, way: Way): boolean {
+  if (any.length > 0 || (phrase !== undefined && way === "plain")) return false;
+  return filters.every((filter) => filter.op === "eq" && !filter.isPattern);
 }
 
 /** Whether the index of fragments can be asked: it knows three letters in a row, and only fields that have a column. */
@@ -119,7 +123,7 @@ function byIndexes(args: Args, db: Database, query: Query, raw: string, key: Sor
   return {
     before: "",
     from: "records r",
-    where: [inTable(args, db, query), ...filterConditions(args, db, query)].join(" and "),
+    where: [inTable(args, db, query), ...filterConditions(args, sourceOf(db, query), query)].join(" and "),
     columns: `r.id, ${decidingKey(key)} as sort_key`,
     record: `(select ${raw} from records r where r.db_id = ${ownDb} and r.id = p.id and r.account_id = ${ownAccount})`,
     key: "p.sort_key",
@@ -130,10 +134,22 @@ function byIndexes(args: Args, db: Database, query: Query, raw: string, key: Sor
 function isInIndexes(db: Database, query: Query, key: SortKey | undefined): boolean {
   const source = sourceOf(db, query);
   if (key?.column === undefined || key.keys.length > 1 || query.phrase || query.filters.length === 0) return false;
-  return query.filters.every(({ field, value, isPattern }) => {
-    const isHeld = /^idx_(str|time)/.test(columnOf(source, field) ?? "");
-    return isHeld && !isPattern && value !== "" && value.length < 255;
+  if (query.any.length > 0) return false;
+  return query.filters.every((filter) => {
+    if (filter.op === "in" || filter.op === "null" || filter.op === "ne") return false;
+    const column = columnOf(source, filter.field) ?? "";
+    if (filter.op === "eq") return /^idx_(str|time)/.test(column) && !filter.isPattern && isWhole(filter.value);
+    // Other columns' strings are there as hashes, which have no order.
+    return (
+      column.startsWith("idx_time") ||
+      (key.column === `r.${column}` && /^idx_str/.test(column) && isWhole(filter.value))
+    );
   });
+}
+
+/** A string that its column would hold whole. */
+function isWhole(value: string): boolean {
+  return value !== "" && value.length < 255;
 }
 
 /** The index gives candidates of all databases and tables: those that are really found are few, and carried whole. */
@@ -161,12 +177,7 @@ function amongCandidates(args: Args, db: Database, query: Query, raw: string, ke
 }
 
 function conditions(args: Args, db: Database, query: Query): string[] {
-  return [inScope(args, db, query), ...filterConditions(args, db, query)];
-}
-
-function filterConditions(args: Args, db: Database, query: Query): string[] {
-  const source = sourceOf(db, query);
-  return query.filters.map((filter) => filterCondition(args, source, filter));
+  return [inScope(args, db, query), ...filterConditions(args, sourceOf(db, query), query)];
 }
 
 function orderedRows(

@@ -37,7 +37,7 @@ afterAll(() => app.stop());
 
 async function planOf(query: string, read = readSearch): Promise<string> {
   const asked = read(db, new URLSearchParams(query));
-  const { text, values } = pageStatement({
+  const { text, values, named } = pageStatement({
     db,
     query: asked,
     form: "flat",
@@ -47,8 +47,8 @@ async function planOf(query: string, read = readSearch): Promise<string> {
   });
   const connection = await app.sql.reserve();
   try {
-    // The plan for all values, which a prepared statement comes to.
-    await connection`set plan_cache_mode = force_generic_plan`;
+    // The plan for all values, which a prepared statement comes to; others are planned for their own.
+    if (named) await connection`set plan_cache_mode = force_generic_plan`;
     const rows = await connection.unsafe(`explain ${text}`, [...values], { prepare: true });
     return rows.map((row) => Object.values(row)[0]).join("\n");
   } finally {
@@ -79,9 +79,36 @@ describe("the plan of", () => {
       /using records_by_int_1.*\n +Index Cond: .*hashtext\(idx_str_2\)/,
     ],
     ["a filter and a sort by id", "table_name=orders&filter[city]=city 5&sort=id", /records_by_str_2/],
+    ["a range of integers", "table_name=orders&filter[n][gt]=995", /records_by_int_1.*\n +Index Cond: .*idx_int_1 >=/],
+    ["a range of numbers", "table_name=orders&filter[price][lt]=1.5&sort=price", /Index Scan using records_by_int_2/],
+    ["a range with two ends", "table_name=orders&filter[n][gte]=500&filter[n][lt]=503", /records_by_int_1/],
+    ["a range of strings", "table_name=orders&filter[name][gte]=person ff", /records_by_str_1/],
+    [
+      "a range of times, decided in the order's",
+      "table_name=orders&filter[at][gte]=2026-01-02&sort=-n",
+      /using records_by_(int_1|time_1).*\n +Index Cond: .*idx_time_1 >=/,
+    ],
+    ["one of several values", "table_name=orders&filter[name][in]=a,b,c", /Bitmap Index Scan on records_by_str_1/],
+    ["values that are there", "table_name=orders&filter[name][null]=true", /records_by_/],
+    [
+      "groups of which one holds",
+      "table_name=orders&any[0][name]=x&any[1][n][gt]=998&any[1][city]=city 49",
+      /BitmapOr/,
+    ],
+    [
+      "records by their ids",
+      `table_name=orders&filter[id][in]=${crypto.randomUUID()},${crypto.randomUUID()}`,
+      /Index Cond: .*\bid = ANY/,
+    ],
   ])("%s uses its index", async (_, query, index) => {
     const plan = await planOf(query);
     expect(plan).toMatch(index);
+    expect(plan).not.toContain("Seq Scan on records");
+  });
+
+  test("a range of created_at begins in the primary key", async () => {
+    const plan = await planOf("filter[created_at][lt]=2020-01-01&table_name=orders");
+    expect(plan).toMatch(/Index Cond: .*\bid < /);
     expect(plan).not.toContain("Seq Scan on records");
   });
 

@@ -9,7 +9,8 @@ import {
   type Operation,
   type VariableValues,
 } from "./public-methods.ts";
-import { checked, newestFirst, pageOfRecords, phraseOf, queryLimits, sortOf, type Query, type Sort } from "./query.ts";
+import { checked } from "./filters.ts";
+import { newestFirst, pageOfRecords, phraseOf, queryLimits, sortOf, type Query, type Sort } from "./query.ts";
 import { printRecord } from "./print.ts";
 import type { Data } from "./record.ts";
 import type { Guard, RecordStore } from "./record-store.ts";
@@ -114,6 +115,7 @@ export function publicSearch(db: Database, { method, params, variables }: Call):
 
 const everything = {
   phrase: undefined,
+  any: [],
   sort: newestFirst,
   after: undefined,
   count: false,
@@ -129,7 +131,7 @@ function visibleSort(sort: Sort, shown: ReadonlySet<string> | undefined): Sort {
 function scopeFilters({ scope }: Method, variables: VariableValues): Query["filters"] | undefined {
   if (!scope) return [];
   const value = scopeValue(scope, variables);
-  return value === undefined ? undefined : [{ field: scope.field, value, isPattern: false }];
+  return value === undefined ? undefined : [{ op: "eq", field: scope.field, value, isPattern: false }];
 }
 
 /** A record outside `scope_by` is 404. */

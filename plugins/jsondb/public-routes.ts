@@ -90,6 +90,8 @@ export function publicRoutes(needed: Needed): Route[] {
         apps: "the public methods of its own database",
         onSites: true,
         input: "any",
+        // A record has at most 2 MB.
+        strangerBytes: 2_500_000,
         unstorable: "own",
         reads: ({ method_name: name = "" }) => isOperation(name) && !writes.has(name),
         idempotency: "own",

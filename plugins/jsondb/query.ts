@@ -2,18 +2,12 @@
 import { badRequest, pageOf, wildcardPattern } from "platform";
 import { tableForSearch, type Database } from "./database.ts";
 import { columnKindOf } from "./columns.ts";
+import { checked, isFilter, readFilters, type Filters } from "./filters.ts";
 import { noTable, type Table } from "./schema.ts";
 
 export interface Sort {
   readonly field: string;
   readonly descending: boolean;
-}
-
-export interface Filter {
-  readonly field: string;
-  readonly value: string;
-  /** `value` is a LIKE pattern, case ignored. */
-  readonly isPattern: boolean;
 }
 
 export interface Phrase {
@@ -28,7 +22,8 @@ export interface Query {
   readonly table: Table;
   readonly allTables: boolean;
   readonly phrase: Phrase | undefined;
-  readonly filters: readonly Filter[];
+  readonly filters: Filters["filters"];
+  readonly any: Filters["any"];
   readonly sort: Sort;
   readonly limit: number;
   readonly offset: number;
@@ -40,7 +35,7 @@ export interface Query {
   readonly searchable: readonly string[] | undefined;
 }
 
-export const queryLimits = { text: 1000, name: 255, filters: 20, names: 200, limit: 100, standardLimit: 20 } as const;
+export const queryLimits = { text: 1000, name: 255, names: 200, limit: 100, standardLimit: 20 } as const;
 
 export const newestFirst: Sort = { field: "id", descending: true };
 
@@ -54,7 +49,7 @@ export function readSearch(db: Database, params: URLSearchParams): Query {
 export function readList(db: Database, params: URLSearchParams): Query {
   const name = params.get("table_name");
   if (name !== null && db.schema.multiTable) return readSearch(db, params);
-  const asksFields = ["q", "sort", "search_in"].some((key) => params.has(key)) || filterNames(params).length > 0;
+  const asksFields = ["q", "sort", "search_in"].some((key) => params.has(key)) || [...params.keys()].some(isFilter);
   const allTables = db.schema.multiTable || !asksFields;
   const table = allTables ? noTable : tableForSearch(db, null);
   return { ...readCommon(table, params), table, allTables };
@@ -77,14 +72,6 @@ export function sortOf(text: string | null): Sort {
   return { field: field === "created_at" ? "id" : field, descending };
 }
 
-/** 400 where a text is too long, or holds what PostgreSQL cannot even compare. */
-export function checked(name: string, text: string, maxLength: number): string {
-  if (text.length > maxLength) throw badRequest(`\`${name}\` may have at most ${maxLength} characters`);
-  if (text.includes("\0") || !text.isWellFormed())
-    throw badRequest(`\`${name}\` has a character that cannot be searched for`);
-  return text;
-}
-
 export function pageOfRecords(params: URLSearchParams): { limit: number; offset: number } {
   return pageOf(params, queryLimits.standardLimit, queryLimits.limit);
 }
@@ -93,7 +80,7 @@ function readCommon(table: Table, params: URLSearchParams): Omit<Query, "table" 
   const q = params.get("q");
   return {
     phrase: phraseOf(table, q && checked("q", q, queryLimits.text), namesOf(params, "search_in")),
-    filters: readFilters(params),
+    ...readFilters(table, params),
     sort: sortOf(params.get("sort")),
     ...pageOfRecords(params),
     after: params.get("after") || undefined,
@@ -109,24 +96,4 @@ function namesOf(params: URLSearchParams, key: string): string[] | undefined {
   const given = names.map((name) => name.trim()).filter((name) => name !== "");
   if (given.length > queryLimits.names) throw badRequest(`\`${key}\` may name at most ${queryLimits.names} fields`);
   return given.length > 0 ? given.map((name) => checked(key, name, queryLimits.name)) : undefined;
-}
-
-const filterForm = /^filter\[([^]*)\]$/;
-
-function filterNames(params: URLSearchParams): string[] {
-  return [...params.keys()].filter((key) => filterForm.test(key));
-}
-
-function readFilters(params: URLSearchParams): Filter[] {
-  const filters: Filter[] = [];
-  for (const [key, given] of params) {
-    const name = filterForm.exec(key)?.[1];
-    if (name === undefined) continue;
-    const field = checked("filter", name, queryLimits.name);
-    const value = checked(`filter[${field}]`, given, 10_000);
-    const isPattern = /[*%]/.test(value);
-    filters.push({ field, value: isPattern ? wildcardPattern(value) : value, isPattern });
-    if (filters.length > queryLimits.filters) throw badRequest(`at most ${queryLimits.filters} filters may be given`);
-  }
-  return filters;
 }

@@ -35,7 +35,7 @@ export interface CreatedRecord {
 }
 
 export interface Needed {
-  readonly ctx: Pick<BaseContext, "transaction" | "wanted" | "changed">;
+  readonly ctx: Pick<BaseContext, "transaction" | "keyed" | "wanted" | "changed">;
   readonly databases: Databases;
   readonly store: RecordStore;
   readonly changes: Changes;
@@ -50,9 +50,9 @@ export function createRecords({ ctx, databases, store, changes }: Needed) {
       changeOf(db, kind, { id, tableName, data, createdAt: unknownTime, updatedAt: unknownTime }),
     );
 
-  /** In a transaction where somebody wants the event or the caller has one, else as the one statement it is. */
+  /** In a transaction where somebody wants the event, the answer is kept, or the caller has one; else as the one statement it is. */
   const withEvent = <T>(wanted: boolean, tx: Tx | undefined, write: (tx: Tx | undefined) => Promise<T>): Promise<T> =>
-    tx || !wanted ? write(tx) : ctx.transaction(write);
+    tx || !(wanted || ctx.keyed()) ? write(tx) : ctx.transaction(write);
 
   /** Tells of a change once it is committed. */
   const tell = (db: Database, kind: RecordChange["kind"], id: string, tx: Tx | undefined) => {

@@ -9,10 +9,19 @@ import type { Databases } from "./store.ts";
 const access = { privilege: "dbs" } as const;
 const apps = "the records of its own database, for a viewer with `dbs`";
 
+/** What filters are, for the documentation of whatever takes them. */
+export const filterParameters = {
+  "filter[<field>]": 'exactly this value by the field\'s type; with `*` or `%` a pattern; empty = missing, null or ""',
+  "filter[<field>][<operator>]":
+    "gt, gte, lt, lte: in the order of the field's type; ne: all that the exact filter does not find; in: one of several values, comma-separated; null: `true` or `false`. A field outside of the schema is compared as a number where the value is one, else as a text.",
+  "any[<number>][<field>]":
+    "as filter, with its operators too; of the numbered groups one must hold whole: `any[0][age][gt]=60&any[1][city]=Łódź`. At most 20 filters, and 100 values of `in`.",
+};
+
 const parameters = {
   q: "phrase, case ignored; `*` and `%` are wildcards, without them a fragment is searched",
   search_in: "comma-separated fields for `q`; default: the indexed strings, or all data where there are none",
-  "filter[<field>]": 'exactly this value by the field\'s type; with `*` or `%` a pattern; empty = missing, null or ""',
+  ...filterParameters,
   sort: "field, `-` in front = descending: id, created_at, updated_at or a field of the data",
   fields: "comma-separated fields to show (id, created_at and updated_at always are)",
   limit: "1 to 100, default 20",

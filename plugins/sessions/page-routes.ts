@@ -57,6 +57,7 @@ export function pageRoutes({ tokens, signIn, styleHash }: Needed): Route[] {
         access: { open: "it is how one signs in" },
         input: "form",
         body: { schema: Form },
+        maxBytes: 16_384,
         request: { login: "admin", password: "a long pass phrase", return_to: "/" },
         answers: { 401: html, 422: [html, answer.fieldErrors], 429: html },
         responses: { 303: null, 401: "<!doctype html> …", 422: "<!doctype html> …", 429: "<!doctype html> …" },

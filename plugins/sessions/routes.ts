@@ -1,6 +1,6 @@
 import { created, fromSameOrigin, forbidden, noContent, redirect, route, secret, Type, unauthorized } from "platform";
 import type { RequestInput, Route } from "platform";
-import type { Accounts } from "../accounts/api.ts";
+import { personAnswer, type Accounts } from "../accounts/api.ts";
 import type { Tokens } from "../tokens/api.ts";
 import { endedCookie, sessionCookieOf } from "./cookie.ts";
 import { safePath } from "./return-to.ts";
@@ -44,7 +44,9 @@ export function sessionRoutes({ accounts, tokens, signIn }: Needed): Route[] {
           "Sets the cookie `core_session`, for 14 days. Wrong: 401; after five failures of a login each further one doubles a wait (429 with Retry-After).",
         access: { open: "it is how one signs in" },
         body: { schema: Credentials },
+        maxBytes: 16_384,
         request: { login: "admin", password: "a long pass phrase" },
+        answers: { 201: personAnswer },
         responses: {
           201: person,
           401: { error: "wrong login or password" },

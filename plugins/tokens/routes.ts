@@ -1,5 +1,20 @@
-import { created, field, forbidden, integerId, list, noContent, ok, pageOf, route, secret, Type } from "platform";
+import {
+  answer,
+  created,
+  field,
+  forbidden,
+  integerId,
+  list,
+  noContent,
+  ok,
+  pageOf,
+  pageQuery,
+  route,
+  secret,
+  Type,
+} from "platform";
 import type { Caller, Route } from "platform";
+import { ApiToken, NewApiToken } from "./answers.ts";
 import type { Changes } from "./change.ts";
 import { isAdmin } from "./rules.ts";
 import { toApi, type TokenFilter, type TokenStore } from "./store.ts";
@@ -53,9 +68,9 @@ export function tokenRoutes(store: TokenStore, changes: Changes, usage: Usage): 
         query: {
           for_account: "`yes`: the tokens of the whole account, of whomever (administrators)",
           kind: "`web_token`: web tokens and sessions only",
-          limit: "1 to 1000, default 100",
-          offset: "where the page begins",
+          ...pageQuery,
         },
+        answers: { 200: answer.list(ApiToken) },
         responses: { 200: [tokenExample] },
       },
       async ({ caller, query }) => {
@@ -68,7 +83,7 @@ export function tokenRoutes(store: TokenStore, changes: Changes, usage: Usage): 
     route(
       "GET",
       "/account/api_tokens/:id",
-      { summary: "One token", access, errors, responses: { 200: tokenExample } },
+      { summary: "One token", access, errors, answers: { 200: ApiToken }, responses: { 200: tokenExample } },
       async ({ caller, params }) => {
         await usage.flush();
         return ok(toApi(await changes.find(caller, integerId(params.id))));
@@ -85,6 +100,7 @@ export function tokenRoutes(store: TokenStore, changes: Changes, usage: Usage): 
         errors,
         body: { key: "api_token", schema: TokenInput },
         request: { name: "import of orders", code: "orders", expires_at: "2026-12-31", privileges: ["dbs"] },
+        answers: { 201: NewApiToken },
         responses: { 201: { ...tokenExample, token: exampleRaw } },
       },
       async ({ caller, body }) => {
@@ -101,6 +117,7 @@ export function tokenRoutes(store: TokenStore, changes: Changes, usage: Usage): 
         errors,
         body: { key: "api_token", schema: TokenInput },
         request: { active: false },
+        answers: { 200: ApiToken },
         responses: { 200: { ...tokenExample, active: false } },
       },
       async ({ caller, params, body }) => ok(toApi(await changes.update(caller, integerId(params.id), body))),

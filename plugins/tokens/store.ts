@@ -1,4 +1,5 @@
-import type { Page, Queryable, Sql, Tx } from "platform";
+import type { Page, Queryable, Sql, Static, Tx } from "platform";
+import type { ApiToken } from "./answers.ts";
 
 export interface TokenRow {
   readonly id: number;
@@ -176,7 +177,7 @@ export function createTokenStore(sql: Sql) {
 export type TokenStore = ReturnType<typeof createTokenStore>;
 
 /** A token as the API shows it: never the token itself. */
-export function toApi(row: TokenRow) {
+export function toApi(row: TokenRow): Static<typeof ApiToken> {
   return {
     id: row.id,
     name: row.name,

@@ -1,4 +1,19 @@
-import { badRequest, field, integerId, invalid, list, notFound, ok, pageOf, route, Type, type Route } from "platform";
+import {
+  answer,
+  badRequest,
+  field,
+  integerId,
+  invalid,
+  list,
+  notFound,
+  ok,
+  pageOf,
+  pageQuery,
+  route,
+  Type,
+  type Route,
+} from "platform";
+import { Delivery, DeliveryPreview, DeliveryWithBody, Redelivered } from "./answers.ts";
 import { toApi, type DeliveryStore } from "./delivery-store.ts";
 import type { Management } from "./manage.ts";
 import { maxPerRange, type Redelivery } from "./redeliver.ts";
@@ -33,6 +48,7 @@ const previewExample = {
   body: { id: "0198c5d2-…", db_code: "orders" },
 };
 
+const inactive = { base: ["the webhook is not active: switch it on first"] };
 const access = { privilege: "webhooks" } as const;
 
 export interface DeliveryRoutes {
@@ -52,9 +68,9 @@ export function deliveryRoutes({ management, deliveries, redelivery }: DeliveryR
         access,
         query: {
           status: "pending, delivered or failed",
-          limit: "1 to 1000, default 100",
-          offset: "where the page begins",
+          ...pageQuery,
         },
+        answers: { 200: answer.list(Delivery) },
         responses: { 200: [deliveryExample] },
       },
       async ({ account, params, query }) => {
@@ -69,6 +85,7 @@ export function deliveryRoutes({ management, deliveries, redelivery }: DeliveryR
       {
         summary: "One delivery, with what was sent",
         access,
+        answers: { 200: DeliveryWithBody },
         responses: { 200: { ...deliveryExample, body: previewExample.body } },
       },
       async ({ account, params }) => {
@@ -86,7 +103,8 @@ export function deliveryRoutes({ management, deliveries, redelivery }: DeliveryR
         summary: "Send a delivery again",
         description: "With the same `webhook-id`, soon; where it fails it is tried again as a new one is.",
         access,
-        responses: { 200: pendingExample, 422: { base: ["the webhook is not active: switch it on first"] } },
+        answers: { 200: Delivery },
+        responses: { 200: pendingExample, 422: inactive },
       },
       async ({ account, params }) => {
         const row = await management.find(account.id, integerId(params.id));
@@ -102,6 +120,7 @@ export function deliveryRoutes({ management, deliveries, redelivery }: DeliveryR
         access,
         body: { schema: RangeInput },
         request: { from: "2026-01-31T10:00:00Z", to: "2026-01-31T12:00:00Z", status: "failed" },
+        answers: { 200: Redelivered },
         responses: { 200: { redelivered: 17, more: false } },
       },
       async ({ account, params, body }) => {
@@ -120,7 +139,9 @@ export function deliveryRoutes({ management, deliveries, redelivery }: DeliveryR
         summary: "Send the sample payload now",
         description: "Once, and answers with the delivery. Its requests carry `X-Core-Test: true`.",
         access,
-        responses: { 200: deliveryExample },
+        idempotency: "claim",
+        answers: { 200: Delivery },
+        responses: { 200: deliveryExample, 422: inactive },
       },
       async ({ account, params, request }) => {
         const row = await management.find(account.id, integerId(params.id));
@@ -139,6 +160,7 @@ export function deliveryRoutes({ management, deliveries, redelivery }: DeliveryR
         summary: "What a delivery would look like",
         description: "With the sample payload; of the receiver's credential only `api_token_info`.",
         access,
+        answers: { 200: DeliveryPreview },
         responses: { 200: previewExample },
       },
       async ({ account, params }) =>

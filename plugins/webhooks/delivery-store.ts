@@ -1,4 +1,5 @@
-import type { Page, Sql, Tx } from "platform";
+import type { Page, Queryable, Sql, Static, Tx } from "platform";
+import type { Delivery } from "./answers.ts";
 
 export type DeliveryStatus = "pending" | "delivered" | "failed";
 
@@ -72,8 +73,8 @@ export function createDeliveryStore(sql: Sql) {
       return { rows, total: count?.total ?? 0 };
     },
 
-    async byId(accountId: number, webhookId: number, id: number) {
-      const [row] = await sql<(DeliveryRow & { body: string })[]>`
+    async byId(accountId: number, webhookId: number, id: number, on: Queryable = sql) {
+      const [row] = await on<(DeliveryRow & { body: string })[]>`
         select ${columns}, body from webhook_deliveries
         where account_id = ${accountId} and webhook_id = ${webhookId} and id = ${id}`;
       return row;
@@ -136,7 +137,7 @@ export function createDeliveryStore(sql: Sql) {
 }
 
 /** A delivery as the API shows it. CONTRACT 8; `message_id` is the `webhook-id` of its requests. */
-export function toApi(row: DeliveryRow) {
+export function toApi(row: DeliveryRow): Static<typeof Delivery> {
   return {
     id: row.id,
     message_id: row.messageId,

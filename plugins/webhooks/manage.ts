@@ -8,7 +8,7 @@ import { sealContext, type Subscriptions } from "./subscriptions.ts";
 import { merged, tokenInfo, type WebhookFields } from "./webhook.ts";
 
 export interface Managing {
-  readonly ctx: Pick<BaseContext, "transaction" | "secrets" | "enqueue" | "broadcast">;
+  readonly ctx: Pick<BaseContext, "transaction" | "committed" | "secrets" | "enqueue" | "broadcast">;
   readonly store: WebhookStore;
   readonly subscriptions: Pick<Subscriptions, "forget">;
   readonly models: ReadonlyMap<string, Model>;
@@ -42,7 +42,7 @@ export function createManagement({ ctx, store, subscriptions, models }: Managing
         const signingSecret = ctx.secrets.seal(secret, sealContext(id, "signing"));
         return store.insert(tx, { ...input, ...sealedToken(id, given.api_token), id, accountId, signingSecret });
       });
-      await subscriptions.forget(accountId);
+      await ctx.committed(() => subscriptions.forget(accountId));
       return { row, secret };
     },
 
@@ -57,7 +57,7 @@ export function createManagement({ ctx, store, subscriptions, models }: Managing
         return store.update(tx, accountId, id, { ...input, apiToken, apiTokenInfo, revived });
       });
       if (!row) throw notFound();
-      await subscriptions.forget(accountId);
+      await ctx.committed(() => subscriptions.forget(accountId));
       if (row.active) ctx.broadcast.publish(urgedTopic, `${accountId}:${id}`);
       return row;
     },
@@ -67,7 +67,7 @@ export function createManagement({ ctx, store, subscriptions, models }: Managing
         if (!(await store.delete(tx, accountId, id))) throw notFound();
         await ctx.enqueue(clearQueue, { accountId, webhookId: id }, { tx });
       });
-      await subscriptions.forget(accountId);
+      await ctx.committed(() => subscriptions.forget(accountId));
     },
 
     /** A new secret; the one before signs beside it for a day. */
@@ -76,7 +76,7 @@ export function createManagement({ ctx, store, subscriptions, models }: Managing
       const sealed = ctx.secrets.seal(secret, sealContext(id, "signing"));
       const row = await ctx.transaction((tx) => store.rotate(tx, accountId, id, sealed, overlapSeconds));
       if (!row) throw notFound();
-      await subscriptions.forget(accountId);
+      await ctx.committed(() => subscriptions.forget(accountId));
       return { row, secret };
     },
   };

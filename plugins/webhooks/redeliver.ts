@@ -8,7 +8,7 @@ import type { WebhookRow } from "./store.ts";
 import type { Hook, Subscriptions } from "./subscriptions.ts";
 
 export interface RedeliveryOptions {
-  readonly ctx: Pick<BaseContext, "transaction" | "broadcast">;
+  readonly ctx: Pick<BaseContext, "transaction" | "committed" | "broadcast">;
   readonly deliveries: DeliveryStore;
   readonly queue: Pick<QueueStore, "promote">;
   readonly subscriptions: Subscriptions;
@@ -20,18 +20,20 @@ export type Redelivery = ReturnType<typeof createRedelivery>;
 
 export const maxPerRange = 10_000;
 
+type Queued = readonly { readonly orderKey: string | null }[];
+
 export function createRedelivery({ ctx, deliveries, queue, subscriptions, attempt, models }: RedeliveryOptions) {
-  const requeue = async (row: WebhookRow, idsOf: (tx: Tx) => Promise<readonly number[]>): Promise<number> => {
+  const requeue = async (row: WebhookRow, tx: Tx, ids: readonly number[]): Promise<Queued> => {
     mustBeActive(row);
-    const queued = await ctx.transaction(async (tx) => {
-      const ids = await idsOf(tx);
-      return ids.length === 0 ? [] : deliveries.requeue(tx, row.accountId, ids);
-    });
-    const keys = new Set(queued.flatMap(({ orderKey }) => orderKey ?? []));
-    if (keys.size > 0) await queue.promote([...keys].map((orderKey) => ({ webhookId: row.id, orderKey })));
-    if (queued.length > 0) ctx.broadcast.publish(urgedTopic, `${row.accountId}:${row.id}`);
-    return queued.length;
+    return ids.length === 0 ? [] : deliveries.requeue(tx, row.accountId, ids);
   };
+  /** Has those that were queued sent. */
+  const send = (row: WebhookRow, queued: Queued): Promise<void> =>
+    ctx.committed(async () => {
+      const keys = new Set(queued.flatMap(({ orderKey }) => orderKey ?? []));
+      if (keys.size > 0) await queue.promote([...keys].map((orderKey) => ({ webhookId: row.id, orderKey })));
+      if (queued.length > 0) ctx.broadcast.publish(urgedTopic, `${row.accountId}:${row.id}`);
+    });
   const hookOf = async (row: WebhookRow): Promise<Hook> => {
     mustBeActive(row);
     const hook = await subscriptions.get(row.accountId, row.id);
@@ -56,22 +58,26 @@ export function createRedelivery({ ctx, deliveries, queue, subscriptions, attemp
   return {
     /** Sends one again, with the same `webhook-id`. */
     async one(row: WebhookRow, deliveryId: number): Promise<DeliveryRow> {
-      if (!(await deliveries.byId(row.accountId, row.id, deliveryId))) throw notFound();
-      await requeue(row, async () => [deliveryId]);
-      const after = await deliveries.byId(row.accountId, row.id, deliveryId);
+      const { queued, after } = await ctx.transaction(async (tx) => {
+        if (!(await deliveries.byId(row.accountId, row.id, deliveryId, tx))) throw notFound();
+        return {
+          queued: await requeue(row, tx, [deliveryId]),
+          after: await deliveries.byId(row.accountId, row.id, deliveryId, tx),
+        };
+      });
       if (!after) throw notFound();
+      await send(row, queued);
       return after;
     },
 
     /** Sends those of a time range again, the oldest first; whether there were more than fit into one call. */
     async range(row: WebhookRow, range: Omit<DeliveryRange, "most">): Promise<{ count: number; more: boolean }> {
-      let more = false;
-      const count = await requeue(row, async (tx) => {
+      const { queued, more } = await ctx.transaction(async (tx) => {
         const found = await deliveries.idsOf(tx, row.accountId, row.id, { ...range, most: maxPerRange });
-        more = found.more;
-        return found.ids;
+        return { queued: await requeue(row, tx, found.ids), more: found.more };
       });
-      return { count, more };
+      await send(row, queued);
+      return { count: queued.length, more };
     },
 
     /** Sends the sample now, once; it changes nothing of the webhook's health. */

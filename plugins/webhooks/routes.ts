@@ -1,5 +1,20 @@
-import { created, field, flagOf, integerId, list, noContent, ok, pageOf, route, secret, Type } from "platform";
+import {
+  answer,
+  created,
+  field,
+  flagOf,
+  integerId,
+  list,
+  noContent,
+  ok,
+  pageOf,
+  pageQuery,
+  route,
+  secret,
+  Type,
+} from "platform";
 import type { Model, Route } from "platform";
+import { SourceType, Webhook, WebhookWithSecret } from "./answers.ts";
 import type { Management } from "./manage.ts";
 import { toApi, type WebhookFilter, type WebhookStore } from "./store.ts";
 import { kindsOf, maxUrlLength } from "./webhook.ts";
@@ -48,7 +63,6 @@ export const webhookExample = {
 };
 const { source_type, kind, url, filter } = webhookExample;
 const access = { privilege: "webhooks" } as const;
-const page = { limit: "1 to 1000, default 100", offset: "where the page begins" };
 // Made for the example: a real one has 44 characters behind the prefix.
 const secretExample = { ...webhookExample, signing_secret: "whsec_…" };
 
@@ -67,7 +81,14 @@ export function webhookRoutes({ store, management, models }: WebhookRoutes): Rou
       {
         summary: "List the account's webhooks",
         access,
-        query: { source_type: "exact", kind: "exact", target_kind: "exact", active: "true or false", ...page },
+        query: {
+          source_type: "exact",
+          kind: "exact",
+          target_kind: "exact",
+          active: Type.Boolean({ description: "true or false" }),
+          ...pageQuery,
+        },
+        answers: { 200: answer.list(Webhook) },
         responses: { 200: [webhookExample] },
       },
       async ({ account, query }) => {
@@ -82,7 +103,8 @@ export function webhookRoutes({ store, management, models }: WebhookRoutes): Rou
         summary: "List the models whose events webhooks can follow",
         description: "With their kinds and a sample payload. Any other well-formed `Module::Model` is accepted too.",
         access,
-        query: page,
+        query: pageQuery,
+        answers: { 200: answer.list(SourceType) },
         responses: {
           200: [
             { source_type, kinds: ["create", "update", "destroy"], sample: { id: "0198c5d2-…", db_code: "orders" } },
@@ -102,7 +124,7 @@ export function webhookRoutes({ store, management, models }: WebhookRoutes): Rou
     route(
       "GET",
       "/account/webhooks/:id",
-      { summary: "One webhook", access, responses: { 200: webhookExample } },
+      { summary: "One webhook", access, answers: { 200: Webhook }, responses: { 200: webhookExample } },
       async ({ account, params }) => ok(toApi(await management.find(account.id, integerId(params.id)))),
     ),
     route(
@@ -116,6 +138,7 @@ export function webhookRoutes({ store, management, models }: WebhookRoutes): Rou
         access,
         body: { key: "webhook", schema: WebhookInput },
         request: { source_type, kind, url, filter, api_token: "a token of the receiver" },
+        answers: { 201: WebhookWithSecret },
         responses: { 201: secretExample, 422: { url: ["is already taken"] } },
       },
       async ({ account, body }) => {
@@ -132,6 +155,7 @@ export function webhookRoutes({ store, management, models }: WebhookRoutes): Rou
         access,
         body: { key: "webhook", schema: Type.Partial(WebhookInput) },
         request: { active: false },
+        answers: { 200: Webhook },
         responses: { 200: { ...webhookExample, active: false } },
       },
       async ({ account, params, body }) => ok(toApi(await management.update(account.id, integerId(params.id), body))),
@@ -153,6 +177,7 @@ export function webhookRoutes({ store, management, models }: WebhookRoutes): Rou
         description:
           "The answer shows it, once. For 24 hours deliveries carry a signature of the previous one as well.",
         access,
+        answers: { 200: WebhookWithSecret },
         responses: { 200: secretExample },
       },
       async ({ account, params }) => {

@@ -1,4 +1,5 @@
-import type { Page, Queryable, Sql, Tx } from "platform";
+import type { Page, Queryable, Sql, Static, Tx } from "platform";
+import type { Webhook } from "./answers.ts";
 import type { Filter } from "./match.ts";
 
 export type TargetKind = "url" | "connector" | "flow";
@@ -166,7 +167,7 @@ export function createWebhookStore(sql: Sql) {
 }
 
 /** A webhook as the API shows it: no secrets (CONTRACT 8). */
-export function toApi(row: WebhookRow) {
+export function toApi(row: WebhookRow): Static<typeof Webhook> {
   return {
     id: row.id,
     source_type: row.sourceType,

@@ -37,6 +37,8 @@ const corestead = await startCorestead(dataDir);
 const requests = {
   get: `/core/dbs/contacts/records/${idOf(7)}.json`,
   "list by an indexed field": `/core/dbs/contacts/search.json?filter[city]=${encodeURIComponent(cityOf(7, total))}&sort=-joined_at`,
+  "range of an indexed field": `/core/dbs/contacts/search.json?filter[age][gte]=87&filter[joined_at][gte]=2024-01-01&sort=-joined_at`,
+  "one of several values": `/core/dbs/contacts/search.json?filter[city][in]=${[7, 8].map((at) => encodeURIComponent(cityOf(at, total))).join(",")}`,
   "search of a table": `/core/dbs/shop/search.json?table_name=customers&q=${fragmentOf(7, randomSequence(1))}`,
 };
 const sections: string[] = [];

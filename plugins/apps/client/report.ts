@@ -106,7 +106,7 @@ function addressOf(element: Element): string {
 
 /** The app's own file has a long name. */
 function shortened(stack: string): string {
-  return stack.replaceAll(/https?:\/\/[^\s)]*?\/a\/-\/[^\s):]+/g, "app");
+  return stack.replaceAll(/https?:\/\/[^\s)]{0,300}?\/a\/-\/[^\s):]+/g, "app");
 }
 
 function printed(value: unknown): string {

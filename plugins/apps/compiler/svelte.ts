@@ -79,9 +79,9 @@ function notPossible(block: string, name: string, value: string): string | undef
 /** The last declaration of a CSS block needs no semicolon; of an `@apply` Svelte wants one. */
 function withSemicolons(source: string): string {
   if (!source.includes("@apply")) return source;
-  return source.replace(/<style\b[^>]*>[\s\S]*?<\/style/gi, (style) =>
+  return source.replace(/<style\b[^<>]*>(?:[^<]|<(?!\/?style\b))*<\/style/gi, (style) =>
     style.replace(
-      /\/\*[\s\S]*?\*\/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|(@apply\b[^;{}"']{0,5000})(?=\})/g,
+      /\/\*[\s\S]*?\*\/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|(@apply\b[^;{}"'@]{0,5000})(?=\})/g,
       (text, apply: string | undefined) => (apply === undefined ? text : `${apply};`),
     ),
   );

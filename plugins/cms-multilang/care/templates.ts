@@ -1,5 +1,6 @@
 /** What is wrong in templates and fields, whatever record they are of. Pure. */
 import { suffixedIn, suffixedKey } from "../files/suffixes.ts";
+import { htmlTag, liquidTags } from "../liquid-tags.ts";
 import type { Fields } from "../rows.ts";
 import { finding, type Finding } from "./finding.ts";
 
@@ -37,8 +38,9 @@ export interface HeadOptions {
 
 /** What a template with an <html> element says of its language and its other ones. SPEC A.8.6. */
 export function headFindings({ page, place, content }: Checked, { multilang, hasSharedPages }: HeadOptions): Finding[] {
-  const tag = /<html\b(?:\{\{[^]*?\}\}|\{%[^]*?%\}|[^>])*>/i.exec(content)?.[0];
-  if (tag === undefined) return [];
+  const where = htmlTag(content);
+  if (!where) return [];
+  const tag = content.slice(where.from, where.to);
   const field = `${place}content`;
   const found: Finding[] = [];
   const lang = /\slang\s*=\s*("[^"]*"|'[^']*'|(?:\{\{[^]*?\}\}|[^\s>])+)/i.exec(tag)?.[1] ?? "";
@@ -57,7 +59,9 @@ export function headFindings({ page, place, content }: Checked, { multilang, has
         { field },
       ),
     );
-  const tags = (content.match(/\{\{[^]*?\}\}|\{%[^]*?%\}/g) ?? []).join("\n");
+  const tags = liquidTags(content)
+    .map(({ from, to }) => content.slice(from, to))
+    .join("\n");
   const says = (name: string) => new RegExp(String.raw`\b${name}\b`).test(tags);
   if (multilang && !says("seo_head") && !(says("canonical_url") && says("seo_alternates")))
     found.push(finding("layout_without_seo_head", page, "has no {{ seo_head }} in its head", { field }));

@@ -1,4 +1,5 @@
 /** What a site is after the migration of SPEC A.8. Pure: records in, records out. */
+import { htmlTag } from "../liquid-tags.ts";
 import { isLocale } from "../locales.ts";
 import { cleanPath } from "../path.ts";
 import type { SiteRecord } from "./kinds.ts";
@@ -155,20 +156,24 @@ function withHead(layout: SiteRecord, note: Note): SiteRecord {
     return layout;
   }
   let result = content;
-  if (!/\b(?:html_lang|content_lang)\b/.test(content))
-    result = result.replace(/<html\b((?:\{\{[^]*?\}\}|[^>])*)>/i, (_, given: string) => {
-      const attributes = given.replace(/\slang\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]+)/i, "");
-      return `<html lang="{{ html_lang }}"${attributes}>`;
-    });
+  if (!/\b(?:html_lang|content_lang)\b/.test(content)) result = withHtmlLang(result);
   if (!/\bseo_head\b/.test(content)) {
     const head = /^([ \t]*)<\/head\s*>/im;
     if (head.test(result)) result = result.replace(head, (end, indent: string) => `${indent}{{ seo_head }}\n${end}`);
     else if (/<\/head\s*>/i.test(result)) result = result.replace(/<\/head\s*>/i, (end) => `{{ seo_head }}${end}`);
     else note(`${file}: has no </head>: put seo_head in by hand`);
   }
-  if (/<link\b[^>]*\b(?:hreflang|rel\s*=\s*["']?canonical)/i.test(result))
+  if (/<link\b[^<>]*\b(?:hreflang|rel\s*=\s*["']?canonical)/i.test(result))
     note(`${file}: has canonical or hreflang links of its own beside seo_head: take them out`);
   return withValues(layout, { content: result });
+}
+
+function withHtmlLang(content: string): string {
+  const tag = htmlTag(content);
+  if (!tag) return content;
+  const given = content.slice(tag.from + "<html".length, tag.to - 1);
+  const attributes = given.replace(/\slang\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]+)/i, "");
+  return `${content.slice(0, tag.from)}<html lang="{{ html_lang }}"${attributes}>${content.slice(tag.to)}`;
 }
 
 function clean(path: string): string {

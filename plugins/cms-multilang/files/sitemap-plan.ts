@@ -77,8 +77,8 @@ function onePrimary<D extends { primary?: boolean }>(domains: readonly D[]): D[]
 /** The languages of each address of a sitemap, x-default left out. */
 function hreflangSets(sitemap: string): Entry[][] {
   const sets: Entry[][] = [];
-  for (const [, url = ""] of sitemap.matchAll(/<url>([^]*?)<\/url>/g)) {
-    const entries = [...url.matchAll(/<xhtml:link\b([^>]*)>/g)].flatMap(([, attributes = ""]): Entry[] => {
+  for (const [, url = ""] of sitemap.matchAll(/<url>((?:[^<]|<(?!\/?url>))*)<\/url>/g)) {
+    const entries = [...url.matchAll(/<xhtml:link\b([^<>]*)>/g)].flatMap(([, attributes = ""]): Entry[] => {
       const locale = attribute(attributes, "hreflang").toLowerCase().split("-")[0];
       const entry = isLocale(locale) ? entryOf(attribute(attributes, "href"), locale) : undefined;
       return entry ? [entry] : [];

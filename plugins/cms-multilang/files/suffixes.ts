@@ -1,4 +1,5 @@
 /** Variables with a language at their end, as sites had them before locale-keyed fields: `title_en`. Pure. */
+import { liquidTags, withTags } from "../liquid-tags.ts";
 import { isLocale, type Locale } from "../locales.ts";
 
 export interface Suffixed {
@@ -17,18 +18,20 @@ export interface Found extends Suffixed {
   readonly line: number;
 }
 
-const liquid = /\{\{[^]*?\}\}|\{%[^]*?%\}/g;
 const quoted = /"[^"]*"|'[^']*'/g;
 const name = /(?<![\w-])[A-Za-z][\w-]*_[a-z]{2}(?![\w-]|\s*:)/g;
 
 /** Suffixed variables that a template reads, each once. */
 export function suffixedIn(template: string): Found[] {
   const found = new Map<string, Found>();
-  for (const match of template.matchAll(liquid)) {
-    for (const [variable] of match[0].replaceAll(quoted, "").matchAll(name)) {
+  let line = 1;
+  let counted = 0;
+  for (const { from, to } of liquidTags(template)) {
+    line += template.slice(counted, from).split("\n").length - 1;
+    counted = from;
+    for (const [variable] of template.slice(from, to).replaceAll(quoted, "").matchAll(name)) {
       const key = suffixedKey(variable);
-      if (!key || found.has(variable)) continue;
-      found.set(variable, { variable, ...key, line: template.slice(0, match.index).split("\n").length });
+      if (key && !found.has(variable)) found.set(variable, { variable, ...key, line });
     }
   }
   return [...found.values()];
@@ -36,7 +39,7 @@ export function suffixedIn(template: string): Found[] {
 
 /** The template with `title_en` read as `title`, wherever `isOne` says that it is such a variable. */
 export function plainTemplate(template: string, isOne: (variable: string) => boolean): string {
-  return template.replaceAll(liquid, (tag) =>
+  return withTags(template, (tag) =>
     tag
       .split(/("[^"]*"|'[^']*')/)
       .map((part, at) =>

@@ -1,4 +1,5 @@
 /** Addresses of a site's pages. CONTRACT 11. */
+import { trimmedEnd } from "platform";
 import type { Locale } from "../locales.ts";
 
 export interface Domain {
@@ -57,7 +58,7 @@ export function askedPath(pathname: string): AskedPath | null {
   if (/%2f/i.test(raw)) return null;
   const decoded = decodedOnce(raw);
   if (decoded === null || isOdd(decoded)) return null;
-  const path = decoded.replace(/\/+$/, "").normalize("NFC");
+  const path = trimmedEnd(decoded, "/").normalize("NFC");
   return { path, hasSlash: decoded !== "" && decoded.endsWith("/") };
 }
 

@@ -28,7 +28,7 @@ export function parseAttributes(args: string): Attributes {
   if (args.includes("{{"))
     throw new Error("attributes of `articles` are read before Liquid runs: {{ does not work there");
   const given = new Map<string, string>();
-  const pattern = /\s*,?\s*([a-z_]+)\s*[=:]\s*(?:"([^"]*)"|'([^']*)'|(-?\d+)(?![\w.]))/iy;
+  const pattern = /\s*(?:,\s*)?([a-z_]+)\s*[=:]\s*(?:"([^"]*)"|'([^']*)'|(-?\d+)(?![\w.]))/iy;
   let end = 0;
   for (let match = pattern.exec(args); match; match = pattern.exec(args)) {
     const [, name = "", double, single, number] = match;

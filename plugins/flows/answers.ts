@@ -1,0 +1,50 @@
+/** What the routes of flows and their processes answer with. */
+import { answer, field, Type } from "platform";
+
+const status = field.oneOf(["pending", "finished", "error"]);
+
+/** In a list without `warnings`. */
+export const Flow = answer.object("Flow", {
+  id: answer.uuid(),
+  name: Type.String(),
+  code: Type.String(),
+  kind: Type.String(),
+  fields: answer.json(),
+  active: Type.Boolean(),
+  created_at: answer.time(),
+  updated_at: answer.time(),
+  warnings: Type.Optional(answer.list(Type.String())),
+});
+
+const FlowStep = answer.object("FlowStep", {
+  id: Type.String(),
+  type: Type.String(),
+  status,
+  started_at: Type.String({ format: "date-time" }),
+  finished_at: field.nullable(Type.String({ format: "date-time" })),
+  output: Type.Unknown(),
+  error: field.nullable(Type.String()),
+  warnings: Type.Optional(answer.list(Type.String())),
+});
+
+const process = {
+  id: answer.uuid(),
+  flow_code: Type.String(),
+  status,
+  input: answer.json(),
+  data: Type.Unknown(),
+  error: field.nullable(Type.String()),
+  steps: answer.list(FlowStep),
+  created_at: answer.time(),
+  finished_at: field.nullable(answer.time()),
+};
+
+export const FlowProcess = answer.object("FlowProcess", process);
+export const FlowRun = answer.object("FlowRun", { ...process, flow_process_id: answer.uuid() });
+
+export const FlowTest = answer.object("FlowTest", {
+  status,
+  data: Type.Unknown(),
+  error: field.nullable(Type.String()),
+  steps: answer.list(FlowStep),
+});

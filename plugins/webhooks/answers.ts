@@ -1,0 +1,64 @@
+/** What the routes of webhooks answer with. */
+import { answer, field, Type } from "platform";
+
+const shown = {
+  id: Type.Integer(),
+  source_type: Type.String(),
+  kind: Type.String(),
+  target_kind: field.oneOf(["url", "connector", "flow"]),
+  url: field.nullable(Type.String()),
+  target_code: field.nullable(Type.String()),
+  api_token_info: field.nullable(Type.String()),
+  active: Type.Boolean(),
+  disabled_reason: field.nullable(Type.String()),
+  filter: field.nullable(answer.json()),
+  ordered: Type.Boolean(),
+  rate_limit: field.nullable(Type.Integer()),
+  rate_period: field.oneOf(["second", "minute"]),
+  concurrency: Type.Integer(),
+  failing_since: field.nullable(answer.time()),
+  created_at: answer.time(),
+  updated_at: answer.time(),
+};
+
+export const Webhook = answer.object("Webhook", shown);
+/** Where a signing secret was made: it is shown this once. */
+export const WebhookWithSecret = answer.object("WebhookWithSecret", { ...shown, signing_secret: Type.String() });
+
+export const SourceType = answer.object("SourceType", {
+  source_type: Type.String(),
+  kinds: answer.list(Type.String()),
+  sample: answer.json(),
+});
+
+const delivery = {
+  id: Type.Integer(),
+  message_id: Type.String(),
+  source_type: Type.String(),
+  event: Type.String(),
+  status: field.oneOf(["pending", "delivered", "failed"]),
+  attempts: Type.Integer(),
+  response_status: field.nullable(Type.Integer()),
+  response_body: field.nullable(Type.String()),
+  error: field.nullable(Type.String()),
+  duration_ms: field.nullable(Type.Integer()),
+  attempted_at: field.nullable(answer.time()),
+  next_attempt_at: field.nullable(answer.time()),
+  created_at: answer.time(),
+};
+
+export const Delivery = answer.object("Delivery", delivery);
+export const DeliveryWithBody = answer.object("DeliveryWithBody", { ...delivery, body: Type.Unknown() });
+export const Redelivered = answer.object("Redelivered", { redelivered: Type.Integer(), more: Type.Boolean() });
+
+/** What is sent depends on the target: a request, a connector's event or a flow's input. */
+export const DeliveryPreview = answer.object("DeliveryPreview", {
+  target_kind: field.oneOf(["url", "connector", "flow"]),
+  target_code: Type.Optional(field.nullable(Type.String())),
+  event: Type.Optional(answer.json()),
+  input: Type.Optional(answer.json()),
+  method: Type.Optional(Type.Literal("POST")),
+  url: Type.Optional(field.nullable(Type.String())),
+  headers: Type.Optional(Type.Record(Type.String(), Type.String())),
+  body: Type.Optional(Type.Unknown()),
+});

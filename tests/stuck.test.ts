@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { openPool, type Sql } from "../runtime/db.ts";
+import { createDatabase, eventually, startTestApp, type Answer, type TestApp, type TestOptions } from "./harness.ts";
+import { startProxy, type Proxy } from "./standby.ts";
+
+const db = { name: "Stuck", code: "stuck", schema: { fields: { n: "integer" } } };
+
+async function appWithDb(options: TestOptions): Promise<TestApp> {
+  const app = await startTestApp(options);
+  expect((await app.post("/core/dbs.json", { db })).status).toBe(201);
+  return app;
+}
+
+const create = (app: TestApp, n: number) => app.post("/core/dbs/stuck/records.json", { record: { data: { n } } });
+
+describe("a table that somebody has locked", () => {
+  let direct: Sql;
+  const lock = Promise.withResolvers<void>();
+  let target: Awaited<ReturnType<typeof createDatabase>>;
+  let app: TestApp;
+  let holding: Promise<unknown>;
+
+  beforeAll(async () => {
+    target = await createDatabase();
+    // Of five connections four serve one plugin; of its statements three may wait for one.
+    app = await appWithDb({ target, env: { DATABASE_POOL: "5", DATABASE_QUEUE: "3", DATABASE_QUEUE_SECONDS: "1" } });
+    direct = openPool(target, { max: 2 });
+    const locked = Promise.withResolvers<void>();
+    holding = direct.begin(async (tx) => {
+      await tx`lock table records in access exclusive mode`;
+      locked.resolve();
+      await lock.promise;
+    });
+    await locked.promise;
+  });
+  afterAll(async () => {
+    await direct.end();
+    await app.stop();
+  });
+
+  const blocked = async () =>
+    (await direct`select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`)
+      .length;
+
+  test("stops its own plugin, but neither the others nor /ready; who waits in vain is told 503", async () => {
+    const writers = Array.from({ length: 16 }, (_, n) => create(app, n));
+    const answers: Answer[] = [];
+    for (const writer of writers) void writer.then((answer) => answers.push(answer));
+    await eventually(async () => (await blocked()) === 4, "four writers at the lock");
+    // Not from a cache: a list is read each time.
+    const prompts = await app.get("/core/prompts.json");
+    expect(prompts.status).toBe(200);
+    const ready = await app.get("/ready", { token: null });
+    expect([ready.status, ready.json]).toEqual([200, { status: "ready", writable: true, listening: true }]);
+    await eventually(() => answers.length === 12, "an answer to those who wait for a connection");
+    expect(answers.map(({ status, headers }) => `${status} ${headers.get("retry-after")}`)).toEqual(
+      Array(12).fill("503 1"),
+    );
+    expect(await blocked()).toBe(4);
+    lock.resolve();
+    await holding;
+    const statuses = (await Promise.all(writers)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 201)).toHaveLength(4);
+    expect((await app.get("/core/dbs/stuck/records.json")).json).toHaveLength(4);
+  });
+
+  test("is forgotten when it is free: as many as before are served at once", async () => {
+    const seven = await Promise.all(Array.from({ length: 7 }, (_, n) => create(app, n)));
+    expect(seven.map(({ status }) => status)).toEqual(Array(7).fill(201));
+  });
+});
+
+describe("a database that falls silent", () => {
+  let proxy: Proxy;
+  let app: TestApp;
+
+  beforeAll(async () => {
+    const target = await createDatabase();
+    if ("url" in target) throw new Error("tests run on the embedded PostgreSQL");
+    proxy = await startProxy(`${target.socketDir}/.s.PGSQL.${target.port}`);
+    const url = `postgres://${target.user}@127.0.0.1:${proxy.port}/${target.database}`;
+    const env = { DATABASE_ANSWER_SECONDS: "1", DATABASE_QUEUE_SECONDS: "1", DATABASE_CONNECT_SECONDS: "1" };
+    app = await appWithDb({ target: { url }, env });
+  });
+  afterAll(async () => {
+    await app.stop();
+    await proxy.close();
+  });
+
+  test("is told as 503 by requests and by /ready, and service resumes when it speaks again", async () => {
+    expect((await create(app, 1)).status).toBe(201);
+    expect((await app.get("/ready", { token: null })).status).toBe(200);
+    proxy.silence();
+    const ready = app.get("/ready", { token: null });
+    const answers = await Promise.all(Array.from({ length: 16 }, (_, n) => create(app, n)));
+    expect(answers.map(({ status, headers }) => `${status} ${headers.get("retry-after")}`)).toEqual(
+      Array(16).fill("503 1"),
+    );
+    const { status, json } = await ready;
+    expect(status).toBe(503);
+    expect(json).toMatchObject({ error: "the database does not answer, try again", writable: false });
+    // Nobody can connect either.
+    expect((await create(app, 2)).status).toBe(503);
+    proxy.speak();
+    await eventually(async () => (await create(app, 3)).status === 201, "a write");
+    await eventually(async () => (await app.get("/ready", { token: null })).status === 200, "readiness");
+  });
+});
+
+test("a database that takes no writes is not ready", async () => {
+  const target = await createDatabase();
+  const app = await startTestApp({ target });
+  const direct = openPool(target, { max: 1 });
+  const [row] = await direct`select current_database() as name`;
+  try {
+    await direct.unsafe(`alter database ${row?.["name"]} set default_transaction_read_only = on`);
+    const { status, json } = await app.get("/ready", { token: null });
+    expect(status).toBe(503);
+    expect(json).toMatchObject({ error: "the database takes no writes", writable: false });
+  } finally {
+    await direct.end();
+    await app.stop();
+  }
+});
