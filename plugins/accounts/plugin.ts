@@ -26,7 +26,7 @@ export default definePlugin({
   migrations: [{ name: "001_accounts", sql: migration }],
   privileges: [{ name: "users", doc: "manage people, teams, departments and groups", roles: ["admin"] }],
   commands: [userPassword, accountCreate],
-  models: [{ name: "Account::User", sample: personExample }],
+  models: [{ name: "Account::User", privilege: "users", sample: personExample }],
 
   setup(ctx) {
     const { sql, config } = ctx;

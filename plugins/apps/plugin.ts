@@ -56,7 +56,7 @@ export default definePlugin({
     { name: "002_runs", sql: withoutRuns },
   ],
   privileges: [{ name: "apps", doc: "make and change web apps", roles: ["manager", "user"] }],
-  models: [{ name: "Core::App", sample: appExample }],
+  models: [{ name: "Core::App", privilege: "apps", sample: appExample }],
   prompts: {
     "apps_api.md": appsApi,
     "apps_html_api.md": appsHtmlApi,

@@ -27,8 +27,8 @@ export default definePlugin({
   migrations: [{ name: "001_cms", sql: migration }],
   privileges: [{ name: "cms", doc: "build sites: pages, layouts, articles and domains", roles: ["manager"] }],
   models: [
-    { name: "Cms::Page", sample: pageExample },
-    { name: "Cms::Article", sample: articleExample },
+    { name: "Cms::Page", privilege: "cms", sample: pageExample },
+    { name: "Cms::Article", privilege: "cms", sample: articleExample },
   ],
   commands: siteCommandFacts,
   prompts: { "cms_api.md": cmsApi },

@@ -45,7 +45,7 @@ export default definePlugin({
     { name: "002_origin", sql: origins },
   ],
   prompts: { "flows_api.md": instructions },
-  models: [{ name: processModel, kinds: ["finished", "error"], sample }],
+  models: [{ name: processModel, privilege: "flows", kinds: ["finished", "error"], sample }],
 
   setup(ctx) {
     const { accounts: people, connectors: calling } = ctx.services;

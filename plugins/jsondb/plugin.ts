@@ -64,9 +64,10 @@ export default definePlugin({
   privileges: [{ name: "dbs", doc: "databases and their records", roles: ["manager", "user"] }],
   prompts: { "dbs_api.md": instructions },
   models: [
-    { name: "Core::Db", sample: dbExample },
+    { name: "Core::Db", privilege: "dbs", sample: dbExample },
     {
       name: "Core::Record",
+      privilege: "dbs",
       sample: recordSample,
     },
   ],

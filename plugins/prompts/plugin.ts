@@ -18,7 +18,15 @@ export default definePlugin({
   needs: { accounts, tokens },
   migrations: [{ name: "001_prompts", sql: migration }],
   privileges: [{ name: "prompts", doc: "keep prompts for AI", roles: ["manager", "user"] }],
-  models: [{ name: "Core::Prompt", sample: promptExample }],
+  models: [
+    {
+      name: "Core::Prompt",
+      privilege: "prompts",
+      // Those of one person, team or department are shown to their own people.
+      confidential: ({ scope }) => scope !== "account",
+      sample: promptExample,
+    },
+  ],
   prompts: { "prompts_api.md": promptsApi, "common_api.md": commonApi },
 
   setup(ctx) {

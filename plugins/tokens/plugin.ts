@@ -29,7 +29,7 @@ export default definePlugin({
   privileges: [
     { name: "api_tokens", doc: "make and manage one's own API tokens", roles: ["admin", "manager", "user"] },
   ],
-  models: [{ name: "Account::ApiToken", sample: tokenExample }],
+  models: [{ name: "Account::ApiToken", privilege: "users", sample: tokenExample }],
   prompts: { "api_tokens_api.md": instructions },
 
   setup(ctx) {

@@ -27,6 +27,7 @@ export const WebhookWithSecret = answer.object("WebhookWithSecret", { ...shown, 
 
 export const SourceType = answer.object("SourceType", {
   source_type: Type.String(),
+  privilege: field.nullable(Type.String()),
   kinds: answer.list(Type.String()),
   sample: answer.json(),
 });

@@ -3,6 +3,7 @@ import { causationHeader, causationToHeader, OutboundFault, withCausation } from
 import type { BaseContext, Causation, OutboundResponse } from "platform";
 import type { Flows } from "../flows/api.ts";
 import { parseRetryAfter } from "./retry.ts";
+import type { Rights } from "./rights.ts";
 import { signatureOf } from "./sign.ts";
 import type { Hook } from "./subscriptions.ts";
 
@@ -43,10 +44,11 @@ export interface AttemptOptions {
   readonly fetch: BaseContext["fetch"];
   readonly targets: Targets;
   readonly timeoutMs: number;
+  readonly refusal: Rights["refusal"];
 }
 
 /** Rejects only with the reason of the caller's own signal. */
-export function createAttempt({ fetch, targets, timeoutMs }: AttemptOptions): Attempt {
+export function createAttempt({ fetch, targets, timeoutMs, refusal }: AttemptOptions): Attempt {
   const send = { url: toUrl, connector: toConnector, flow: toFlow };
   return async (hook, parcel, signal) => {
     const attemptedAt = new Date();
@@ -54,6 +56,9 @@ export function createAttempt({ fetch, targets, timeoutMs }: AttemptOptions): At
     let result: Result;
     try {
       if (hook.fault !== null) throw new Error(hook.fault);
+      // Also what was queued while it was allowed, and what is sent again.
+      const refused = await refusal(hook.row, parcel.sourceType, () => eventOf(parcel).data);
+      if (refused) throw new Error(refused.reason);
       const tools = { fetch, targets, timeoutMs, signal };
       result = await withCausation(parcel.causation ?? undefined, () => send[hook.row.targetKind](tools, hook, parcel));
     } catch (error) {
@@ -66,7 +71,7 @@ export function createAttempt({ fetch, targets, timeoutMs }: AttemptOptions): At
   };
 }
 
-interface Tools extends AttemptOptions {
+interface Tools extends Omit<AttemptOptions, "refusal"> {
   readonly signal: AbortSignal;
 }
 

@@ -17,6 +17,7 @@ import { Delivery, DeliveryPreview, DeliveryWithBody, Redelivered } from "./answ
 import { toApi, type DeliveryStore } from "./delivery-store.ts";
 import type { Management } from "./manage.ts";
 import { maxPerRange, type Redelivery } from "./redeliver.ts";
+import type { Rights } from "./rights.ts";
 
 const RangeInput = Type.Object({
   from: field.name(64),
@@ -55,10 +56,11 @@ export interface DeliveryRoutes {
   readonly management: Management;
   readonly deliveries: DeliveryStore;
   readonly redelivery: Redelivery;
+  readonly rights: Pick<Rights, "mustSee">;
 }
 
 /** What was and is to be sent. CONTRACT 8. */
-export function deliveryRoutes({ management, deliveries, redelivery }: DeliveryRoutes): Route[] {
+export function deliveryRoutes({ management, deliveries, redelivery, rights }: DeliveryRoutes): Route[] {
   return [
     route(
       "GET",
@@ -73,8 +75,8 @@ export function deliveryRoutes({ management, deliveries, redelivery }: DeliveryR
         answers: { 200: answer.list(Delivery) },
         responses: { 200: [deliveryExample] },
       },
-      async ({ account, params, query }) => {
-        const { id } = await management.find(account.id, integerId(params.id));
+      async ({ account, caller, params, query }) => {
+        const { id } = await management.findManaged(caller, integerId(params.id));
         const { rows, total } = await deliveries.list(account.id, id, query.get("status") || undefined, pageOf(query));
         return list(rows.map(toApi), total);
       },
@@ -88,11 +90,12 @@ export function deliveryRoutes({ management, deliveries, redelivery }: DeliveryR
         answers: { 200: DeliveryWithBody },
         responses: { 200: { ...deliveryExample, body: previewExample.body } },
       },
-      async ({ account, params }) => {
-        const { id } = await management.find(account.id, integerId(params.id));
+      async ({ account, caller, params }) => {
+        const { id } = await management.findManaged(caller, integerId(params.id));
         const row = await deliveries.byId(account.id, id, integerId(params.delivery_id));
         if (!row) throw notFound();
-        const body: unknown = JSON.parse(row.body);
+        const body: Record<string, unknown> = JSON.parse(row.body);
+        rights.mustSee(caller, row.sourceType, body);
         return ok({ ...toApi(row), body });
       },
     ),
@@ -106,8 +109,8 @@ export function deliveryRoutes({ management, deliveries, redelivery }: DeliveryR
         answers: { 200: Delivery },
         responses: { 200: pendingExample, 422: inactive },
       },
-      async ({ account, params }) => {
-        const row = await management.find(account.id, integerId(params.id));
+      async ({ caller, params }) => {
+        const row = await management.findManaged(caller, integerId(params.id));
         return ok(toApi(await redelivery.one(row, integerId(params.delivery_id))));
       },
     ),
@@ -123,8 +126,8 @@ export function deliveryRoutes({ management, deliveries, redelivery }: DeliveryR
         answers: { 200: Redelivered },
         responses: { 200: { redelivered: 17, more: false } },
       },
-      async ({ account, params, body }) => {
-        const row = await management.find(account.id, integerId(params.id));
+      async ({ caller, params, body }) => {
+        const row = await management.findManaged(caller, integerId(params.id));
         const from = timeOf("from", body.from);
         const to = body.to ? timeOf("to", body.to) : new Date();
         if (from > to) throw invalid({ to: ["must not be before from"] });
@@ -143,8 +146,8 @@ export function deliveryRoutes({ management, deliveries, redelivery }: DeliveryR
         answers: { 200: Delivery },
         responses: { 200: deliveryExample, 422: inactive },
       },
-      async ({ account, params, request }) => {
-        const row = await management.find(account.id, integerId(params.id));
+      async ({ caller, params, request }) => {
+        const row = await management.findManaged(caller, integerId(params.id));
         try {
           return ok(toApi(await redelivery.test(row, request.signal)));
         } catch (error) {
@@ -163,8 +166,8 @@ export function deliveryRoutes({ management, deliveries, redelivery }: DeliveryR
         answers: { 200: DeliveryPreview },
         responses: { 200: previewExample },
       },
-      async ({ account, params }) =>
-        ok(await redelivery.preview(await management.find(account.id, integerId(params.id)))),
+      async ({ caller, params }) =>
+        ok(await redelivery.preview(await management.findManaged(caller, integerId(params.id)))),
     ),
   ];
 }

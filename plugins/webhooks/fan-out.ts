@@ -2,12 +2,15 @@
 import { currentCausation, failpoint, uuidv7, type BaseContext, type ModelChange } from "platform";
 import { batched } from "./batch.ts";
 import type { NewDelivery, QueueStore } from "./queue-store.ts";
-import type { Subscriptions } from "./subscriptions.ts";
+import type { Rights } from "./rights.ts";
+import type { Hook, Subscriptions } from "./subscriptions.ts";
 
 export interface FanOutOptions {
   readonly ctx: Pick<BaseContext, "broadcast">;
   readonly store: QueueStore;
   readonly subscriptions: Subscriptions;
+  readonly refusal: Rights["refusal"];
+  readonly switchOff: (hook: Hook, reason: string) => Promise<void>;
 }
 
 /** Says in every process that a webhook has something to send. */
@@ -15,7 +18,7 @@ export const dueTopic = "webhooks.due";
 /** The same, because a person has asked for it. */
 export const urgedTopic = "webhooks.urged";
 
-export function createFanOut({ ctx, store, subscriptions }: FanOutOptions) {
+export function createFanOut({ ctx, store, subscriptions, refusal, switchOff }: FanOutOptions) {
   const insert = batched(async (all: readonly (readonly NewDelivery[])[]) => {
     const rows = all.flat();
     for (const part of inParts(rows)) await store.insert(part);
@@ -27,9 +30,17 @@ export function createFanOut({ ctx, store, subscriptions }: FanOutOptions) {
     return all.map(() => true);
   }, 200);
 
+  /** One that may have nothing of this model is switched off, with the reason; a record that it may not have passes it by. */
+  const allowed = async (hook: Hook, { sourceType, data }: ModelChange): Promise<boolean> => {
+    const refused = await refusal(hook.row, sourceType, () => data);
+    if (refused?.whole) await switchOff(hook, refused.reason);
+    return refused === undefined;
+  };
+
   return async (change: ModelChange, job: { readonly id: number }): Promise<void> => {
     const { accountId, sourceType, kind, id } = change;
-    const hooks = await subscriptions.following(change);
+    const hooks: Hook[] = [];
+    for (const hook of await subscriptions.following(change)) if (await allowed(hook, change)) hooks.push(hook);
     failpoint("webhooks.event-claimed");
     if (hooks.length === 0) return;
     const body = JSON.stringify(change.data);

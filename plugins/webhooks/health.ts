@@ -43,6 +43,8 @@ export function createHealth({ ctx, store, subscriptions, waits }: HealthOptions
   };
 
   return {
+    switchOff,
+
     judge(
       { attempts, attemptsBefore }: Pick<ClaimedDelivery, "attempts" | "attemptsBefore">,
       outcome: Outcome,

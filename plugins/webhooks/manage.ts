@@ -1,9 +1,10 @@
 /** Changes of webhooks, each in one transaction; every process knows of it before the answer. No HTTP, no SQL. */
-import { invalid, notFound, type BaseContext, type Model } from "platform";
+import { invalid, notFound, type BaseContext, type Caller, type Model } from "platform";
 import { urgedTopic } from "./fan-out.ts";
 import { clearQueue } from "./health.ts";
+import type { Able, Rights } from "./rights.ts";
 import { newSecret } from "./sign.ts";
-import type { WebhookRow, WebhookStore } from "./store.ts";
+import type { WebhookInput, WebhookRow, WebhookStore } from "./store.ts";
 import { sealContext, type Subscriptions } from "./subscriptions.ts";
 import { merged, tokenInfo, type WebhookFields } from "./webhook.ts";
 
@@ -12,6 +13,7 @@ export interface Managing {
   readonly store: WebhookStore;
   readonly subscriptions: Pick<Subscriptions, "forget">;
   readonly models: ReadonlyMap<string, Model>;
+  readonly rights: Rights;
 }
 
 export type Management = ReturnType<typeof createManagement>;
@@ -20,46 +22,87 @@ export type Management = ReturnType<typeof createManagement>;
 const overlapSeconds = 86_400;
 const maxPerAccount = 1000;
 
-export function createManagement({ ctx, store, subscriptions, models }: Managing) {
+export function createManagement({ ctx, store, subscriptions, models, rights }: Managing) {
   const sealedToken = (id: number, token: string | null | undefined) =>
     token
       ? { apiToken: ctx.secrets.seal(token, sealContext(id, "api_token")), apiTokenInfo: tokenInfo(token) }
       : { apiToken: null, apiTokenInfo: null };
 
-  return {
-    async find(accountId: number, id: number): Promise<WebhookRow> {
-      const row = await store.byId(accountId, id);
-      if (!row) throw notFound();
-      return row;
-    },
+  const find = async (accountId: number, id: number): Promise<WebhookRow> => {
+    const row = await store.byId(accountId, id);
+    if (!row) throw notFound();
+    return row;
+  };
 
-    async create(accountId: number, given: WebhookFields): Promise<{ row: WebhookRow; secret: string }> {
+  /** Throws the 403 where the webhook carries more than the caller may see. */
+  const findManaged = async (caller: Caller, id: number): Promise<WebhookRow> => {
+    const row = await find(caller.account.id, id);
+    rights.mustManage(caller, row, await rights.makerOf(row));
+    return row;
+  };
+
+  /** Throws the 403 where the webhook is, or becomes, more than the caller may have. */
+  const mustBeTheirs = (caller: Caller, before: WebhookRow, after: WebhookInput, maker: Able | undefined): void => {
+    rights.mustManage(caller, before, maker);
+    rights.mustFollow(caller, after.sourceType);
+    rights.mustReach(caller, after, before);
+  };
+
+  return {
+    find,
+    findManaged,
+
+    async create(caller: Caller, given: WebhookFields): Promise<{ row: WebhookRow; secret: string }> {
+      const accountId = caller.account.id;
       const input = merged(given, models);
+      rights.mustFollow(caller, input.sourceType);
+      rights.mustReach(caller, input);
       const secret = newSecret();
       const row = await ctx.transaction(async (tx) => {
         const { count, id } = await store.place(tx, accountId);
         if (count >= maxPerAccount) throw invalid({ base: [`an account may have at most ${maxPerAccount} webhooks`] });
         const signingSecret = ctx.secrets.seal(secret, sealContext(id, "signing"));
-        return store.insert(tx, { ...input, ...sealedToken(id, given.api_token), id, accountId, signingSecret });
+        return store.insert(tx, {
+          ...input,
+          ...sealedToken(id, given.api_token),
+          id,
+          accountId,
+          createdById: caller.user.id,
+          signingSecret,
+        });
       });
       await ctx.committed(() => subscriptions.forget(accountId));
       return { row, secret };
     },
 
-    async update(accountId: number, id: number, given: WebhookFields): Promise<WebhookRow> {
-      const row = await ctx.transaction(async (tx) => {
-        const before = await store.lock(tx, accountId, id);
-        if (!before) throw notFound();
-        const input = merged(given, models, before);
-        const { apiToken, apiTokenInfo } = given.api_token === undefined ? before : sealedToken(id, given.api_token);
-        const revived = input.active && !before.active;
-        if (before.active && !input.active) await ctx.enqueue(clearQueue, { accountId, webhookId: id }, { tx });
-        return store.update(tx, accountId, id, { ...input, apiToken, apiTokenInfo, revived });
-      });
-      if (!row) throw notFound();
-      await ctx.committed(() => subscriptions.forget(accountId));
-      if (row.active) ctx.broadcast.publish(urgedTopic, `${accountId}:${id}`);
-      return row;
+    async update(caller: Caller, id: number, given: WebhookFields): Promise<WebhookRow> {
+      const accountId = caller.account.id;
+      for (;;) {
+        const seen = await find(accountId, id);
+        // Asked before the transaction: within it there may be no connection left for it.
+        const maker = await rights.makerOf(seen);
+        const row = await ctx.transaction(async (tx) => {
+          const before = await store.lock(tx, accountId, id);
+          if (!before) throw notFound();
+          // Another one's since: looked at again.
+          if (before.createdById !== seen.createdById) return undefined;
+          const input = merged(given, models, before);
+          const off = onlySwitchesOff(given);
+          if (!off) mustBeTheirs(caller, before, input, maker);
+          // What is nobody's any more, or follows another model now, is of whoever saves it.
+          const stays = off || (maker !== undefined && input.sourceType === before.sourceType);
+          const createdById = stays ? before.createdById : caller.user.id;
+          const token = given.api_token === undefined ? before : sealedToken(id, given.api_token);
+          const { apiToken, apiTokenInfo } = token;
+          const revived = input.active && !before.active;
+          if (before.active && !input.active) await ctx.enqueue(clearQueue, { accountId, webhookId: id }, { tx });
+          return store.update(tx, accountId, id, { ...input, createdById, apiToken, apiTokenInfo, revived });
+        });
+        if (!row) continue;
+        await ctx.committed(() => subscriptions.forget(accountId));
+        if (row.active) ctx.broadcast.publish(urgedTopic, `${accountId}:${id}`);
+        return row;
+      }
     },
 
     async remove(accountId: number, id: number): Promise<void> {
@@ -71,7 +114,8 @@ export function createManagement({ ctx, store, subscriptions, models }: Managing
     },
 
     /** A new secret; the one before signs beside it for a day. */
-    async rotate(accountId: number, id: number): Promise<{ row: WebhookRow; secret: string }> {
+    async rotate(caller: Caller, id: number): Promise<{ row: WebhookRow; secret: string }> {
+      const { accountId } = await findManaged(caller, id);
       const secret = newSecret();
       const sealed = ctx.secrets.seal(secret, sealContext(id, "signing"));
       const row = await ctx.transaction((tx) => store.rotate(tx, accountId, id, sealed, overlapSeconds));
@@ -80,4 +124,9 @@ export function createManagement({ ctx, store, subscriptions, models }: Managing
       return { row, secret };
     },
   };
+}
+
+/** What can be stopped by whoever sees it does harm for a shorter time. */
+function onlySwitchesOff(given: WebhookFields): boolean {
+  return given.active === false && Object.keys(given).length === 1;
 }

@@ -1,4 +1,5 @@
 import { definePlugin, modelChanged, on, onEvent, setting } from "platform";
+import { accounts } from "../accounts/api.ts";
 import { flows } from "../flows/api.ts";
 import { createAttempt } from "./attempt.ts";
 import { deliveryRoutes } from "./delivery-routes.ts";
@@ -8,10 +9,12 @@ import { clearQueue, createHealth } from "./health.ts";
 import { createLanes } from "./lanes.ts";
 import { createManagement } from "./manage.ts";
 import migration from "./migrations/001_webhooks.sql" with { type: "text" };
+import madeBy from "./migrations/002_made_by.sql" with { type: "text" };
 import instructions from "./prompts/webhooks_api.md" with { type: "text" };
 import { createQueueStore } from "./queue-store.ts";
 import { createRedelivery } from "./redeliver.ts";
 import { parseWaits, standardWaits } from "./retry.ts";
+import { createRights } from "./rights.ts";
 import { webhookRoutes } from "./routes.ts";
 import { createWebhookStore } from "./store.ts";
 import { createSubscriptions } from "./subscriptions.ts";
@@ -20,7 +23,7 @@ import { clearAll, forgetAll, pruneAll } from "./tidy.ts";
 /** Events of records delivered to addresses, connectors and flows. SPEC 2.5, 4.5 and 6, CONTRACT 8. */
 export default definePlugin({
   name: "webhooks",
-  needs: { flows },
+  needs: { accounts, flows },
   config: {
     timeoutSeconds: setting.integer("WEBHOOK_TIMEOUT_SECONDS", 15, "How long a receiver may take", { min: 1, max: 60 }),
     waits: setting.checked(
@@ -38,7 +41,10 @@ export default definePlugin({
       max: 10_000,
     }),
   },
-  migrations: [{ name: "001_webhooks", sql: migration }],
+  migrations: [
+    { name: "001_webhooks", sql: migration },
+    { name: "002_made_by", sql: madeBy },
+  ],
   privileges: [{ name: "webhooks", doc: "keep webhooks and see what they sent", roles: ["manager"] }],
   prompts: { "webhooks_api.md": instructions },
 
@@ -52,7 +58,9 @@ export default definePlugin({
     const queue = createQueueStore(ctx.sql, crypto.randomUUID());
     const subscriptions = createSubscriptions(ctx, store);
     const timeoutMs = config.timeoutSeconds * 1000;
-    const attempt = createAttempt({ fetch: ctx.fetch, targets: ctx.services.flows, timeoutMs });
+    const rights = createRights({ models, accounts: ctx.services.accounts, plugins: ctx.plugins });
+    const { refusal } = rights;
+    const attempt = createAttempt({ fetch: ctx.fetch, targets: ctx.services.flows, timeoutMs, refusal });
     const health = createHealth({ ctx, store, subscriptions, waits: config.waits });
     const lanes = createLanes({
       store: queue,
@@ -71,16 +79,18 @@ export default definePlugin({
     ctx.broadcast.on(dueTopic, placed(lanes.wake));
     ctx.broadcast.on(urgedTopic, placed(lanes.urge));
     ctx.stopping.addEventListener("abort", lanes.rest);
-    const management = createManagement({ ctx, store, subscriptions, models });
+    const management = createManagement({ ctx, store, subscriptions, models, rights });
     const redelivery = createRedelivery({ ctx, deliveries, queue, subscriptions, attempt, models });
+
+    const fanOut = createFanOut({ ctx, store: queue, subscriptions, refusal, switchOff: health.switchOff });
 
     return {
       routes: [
-        ...webhookRoutes({ store, management, models }),
-        ...deliveryRoutes({ management, deliveries, redelivery }),
+        ...webhookRoutes({ store, management, rights }),
+        ...deliveryRoutes({ management, deliveries, redelivery, rights }),
       ],
       handlers: [
-        onEvent(modelChanged, "webhooks", createFanOut({ ctx, store: queue, subscriptions }), {
+        onEvent(modelChanged, "webhooks", fanOut, {
           when: subscriptions.wanted,
           orderKey: (change) =>
             subscriptions.ordered(change) ? `${change.accountId} ${change.sourceType} ${change.id}` : undefined,

@@ -13,9 +13,10 @@ import {
   secret,
   Type,
 } from "platform";
-import type { Model, Route } from "platform";
+import type { Route } from "platform";
 import { SourceType, Webhook, WebhookWithSecret } from "./answers.ts";
 import type { Management } from "./manage.ts";
+import type { Rights } from "./rights.ts";
 import { toApi, type WebhookFilter, type WebhookStore } from "./store.ts";
 import { kindsOf, maxUrlLength } from "./webhook.ts";
 
@@ -69,11 +70,11 @@ const secretExample = { ...webhookExample, signing_secret: "whsec_…" };
 export interface WebhookRoutes {
   readonly store: WebhookStore;
   readonly management: Management;
-  readonly models: ReadonlyMap<string, Model>;
+  readonly rights: Pick<Rights, "followed">;
 }
 
 /** SPEC 4.5 and CONTRACT 8; what is sent is in delivery-routes.ts. */
-export function webhookRoutes({ store, management, models }: WebhookRoutes): Route[] {
+export function webhookRoutes({ store, management, rights }: WebhookRoutes): Route[] {
   return [
     route(
       "GET",
@@ -101,24 +102,33 @@ export function webhookRoutes({ store, management, models }: WebhookRoutes): Rou
       "/account/webhooks/source_types",
       {
         summary: "List the models whose events webhooks can follow",
-        description: "With their kinds and a sample payload. Any other well-formed `Module::Model` is accepted too.",
+        description:
+          "With their kinds, a sample payload and the `privilege` that following them takes (null: the role `admin`); " +
+          "those that you lack are left out. Any other well-formed `Module::Model` is accepted too.",
         access,
         query: pageQuery,
         answers: { 200: answer.list(SourceType) },
         responses: {
           200: [
-            { source_type, kinds: ["create", "update", "destroy"], sample: { id: "0198c5d2-…", db_code: "orders" } },
+            {
+              source_type,
+              privilege: "dbs",
+              kinds: ["create", "update", "destroy"],
+              sample: { id: "0198c5d2-…", db_code: "orders" },
+            },
           ],
         },
       },
-      ({ query }) => {
+      ({ caller, query }) => {
         const { limit, offset } = pageOf(query);
-        const shown = [...models.values()].slice(offset, offset + limit).map((model) => ({
+        const models = rights.followed(caller);
+        const shown = models.slice(offset, offset + limit).map((model) => ({
           source_type: model.name,
+          privilege: model.privilege ?? null,
           kinds: kindsOf(model),
           sample: model.sample,
         }));
-        return list(shown, models.size);
+        return list(shown, models.length);
       },
     ),
     route(
@@ -134,15 +144,16 @@ export function webhookRoutes({ store, management, models }: WebhookRoutes): Rou
         summary: "Make a webhook",
         description:
           "The answer shows `signing_secret`, once. `filter`: exact values that the record must have. `ordered`: the " +
-          "deliveries of one record are sent one after another. `rate_limit`: at most so many in a `rate_period`.",
+          "deliveries of one record are sent one after another. `rate_limit`: at most so many in a `rate_period`. " +
+          "A model's events take its `privilege`, also of its maker when they are sent; a connector or flow takes `flows`.",
         access,
         body: { key: "webhook", schema: WebhookInput },
         request: { source_type, kind, url, filter, api_token: "a token of the receiver" },
         answers: { 201: WebhookWithSecret },
         responses: { 201: secretExample, 422: { url: ["is already taken"] } },
       },
-      async ({ account, body }) => {
-        const made = await management.create(account.id, body);
+      async ({ caller, body }) => {
+        const made = await management.create(caller, body);
         return secret(created({ ...toApi(made.row), signing_secret: made.secret }));
       },
     ),
@@ -151,14 +162,16 @@ export function webhookRoutes({ store, management, models }: WebhookRoutes): Rou
       "/account/webhooks/:id",
       {
         summary: "Change a webhook",
-        description: "Switched on again, `disabled_reason` is cleared. Switched off, what still waits is not sent.",
+        description:
+          "Switched on again, `disabled_reason` is cleared. Switched off, what still waits is not sent. A `url` with " +
+          "another origin wants `api_token` again.",
         access,
         body: { key: "webhook", schema: Type.Partial(WebhookInput) },
         request: { active: false },
         answers: { 200: Webhook },
         responses: { 200: { ...webhookExample, active: false } },
       },
-      async ({ account, params, body }) => ok(toApi(await management.update(account.id, integerId(params.id), body))),
+      async ({ caller, params, body }) => ok(toApi(await management.update(caller, integerId(params.id), body))),
     ),
     route(
       "DELETE",
@@ -180,8 +193,8 @@ export function webhookRoutes({ store, management, models }: WebhookRoutes): Rou
         answers: { 200: WebhookWithSecret },
         responses: { 200: secretExample },
       },
-      async ({ account, params }) => {
-        const rotated = await management.rotate(account.id, integerId(params.id));
+      async ({ caller, params }) => {
+        const rotated = await management.rotate(caller, integerId(params.id));
         return secret(ok({ ...toApi(rotated.row), signing_secret: rotated.secret }));
       },
     ),

@@ -29,6 +29,8 @@ interface Sealed {
 export interface WebhookRow extends WebhookInput, Sealed {
   readonly id: number;
   readonly accountId: number;
+  /** Null = unknown: made before this was kept. */
+  readonly createdById: number | null;
   readonly disabledReason: string | null;
   readonly signingSecret: string;
   readonly previousSecret: string | null;
@@ -41,10 +43,12 @@ export interface WebhookRow extends WebhookInput, Sealed {
 export interface NewWebhook extends WebhookInput, Sealed {
   readonly id: number;
   readonly accountId: number;
+  readonly createdById: number;
   readonly signingSecret: string;
 }
 
 export interface WebhookChange extends WebhookInput, Sealed {
+  readonly createdById: number | null;
   /** Switched on again: what the server found wrong is forgotten. */
   readonly revived: boolean;
 }
@@ -63,7 +67,7 @@ export function createWebhookStore(sql: Sql) {
   const columns = sql`
     id, account_id, source_type, kind, target_kind, url, target_code, api_token, api_token_info, active,
     disabled_reason, filter, ordered, rate_limit, rate_period, concurrency, signing_secret, previous_secret,
-    previous_secret_until, failing_since, created_at, updated_at`;
+    previous_secret_until, failing_since, created_by_id, created_at, updated_at`;
   const json = (filter: Filter | null) => sql`${filter === null ? null : JSON.stringify(filter)}::text::json`;
 
   return {
@@ -110,10 +114,10 @@ export function createWebhookStore(sql: Sql) {
     async insert(tx: Tx, row: NewWebhook): Promise<WebhookRow> {
       const [made] = await tx<WebhookRow[]>`
         insert into webhooks (id, account_id, source_type, kind, target_kind, url, target_code, api_token,
-          api_token_info, active, filter, ordered, rate_limit, rate_period, concurrency, signing_secret)
+          api_token_info, active, filter, ordered, rate_limit, rate_period, concurrency, signing_secret, created_by_id)
         values (${row.id}, ${row.accountId}, ${row.sourceType}, ${row.kind}, ${row.targetKind}, ${row.url},
           ${row.targetCode}, ${row.apiToken}, ${row.apiTokenInfo}, ${row.active}, ${json(row.filter)}, ${row.ordered},
-          ${row.rateLimit}, ${row.ratePeriod}, ${row.concurrency}, ${row.signingSecret})
+          ${row.rateLimit}, ${row.ratePeriod}, ${row.concurrency}, ${row.signingSecret}, ${row.createdById})
         returning ${columns}`;
       if (!made) throw new Error("an insert without a conflict clause gives its row");
       return made;
@@ -125,7 +129,7 @@ export function createWebhookStore(sql: Sql) {
           url = ${row.url}, target_code = ${row.targetCode}, api_token = ${row.apiToken},
           api_token_info = ${row.apiTokenInfo}, active = ${row.active}, filter = ${json(row.filter)},
           ordered = ${row.ordered}, rate_limit = ${row.rateLimit}, rate_period = ${row.ratePeriod},
-          concurrency = ${row.concurrency}, updated_at = now(),
+          concurrency = ${row.concurrency}, created_by_id = ${row.createdById}, updated_at = now(),
           disabled_reason = case when ${row.revived} then null else disabled_reason end,
           failing_since = case when ${row.revived} then null else failing_since end
         where account_id = ${accountId} and id = ${id} returning ${columns}`;

@@ -24,7 +24,8 @@ export const maxUrlLength = 2000;
 const maxFilterKeys = 20;
 const maxFilterChars = 4000;
 
-const blank: WebhookInput = {
+const blank: Standing = {
+  apiToken: null,
   sourceType: "",
   kind: "",
   targetKind: "url",
@@ -38,8 +39,15 @@ const blank: WebhookInput = {
   concurrency: 10,
 };
 
+/** What stands, and whether a credential of the receiver is stored with it. */
+type Standing = WebhookInput & { readonly apiToken: string | null };
+
 /** Throws the 422 of all mistakes together. */
-export function merged(given: WebhookFields, models: ReadonlyMap<string, Model>, before = blank): WebhookInput {
+export function merged(
+  given: WebhookFields,
+  models: ReadonlyMap<string, Model>,
+  before: Standing = blank,
+): WebhookInput {
   const targetKind = given.target_kind === undefined ? before.targetKind : (given.target_kind ?? "url");
   const url = given.url === undefined ? before.url : given.url;
   const targetCode = given.target_code === undefined ? before.targetCode : given.target_code;
@@ -57,11 +65,11 @@ export function merged(given: WebhookFields, models: ReadonlyMap<string, Model>,
     ratePeriod: given.rate_period ?? before.ratePeriod,
     concurrency: given.concurrency ?? before.concurrency,
   };
-  check(after, given, models);
+  check(after, given, models, before);
   return after;
 }
 
-function check(after: WebhookInput, given: WebhookFields, models: ReadonlyMap<string, Model>): void {
+function check(after: WebhookInput, given: WebhookFields, models: ReadonlyMap<string, Model>, before: Standing): void {
   const wrong = mistakes();
   const model = models.get(after.sourceType);
   if (model && !kindsOf(model).includes(after.kind))
@@ -79,7 +87,15 @@ function check(after: WebhookInput, given: WebhookFields, models: ReadonlyMap<st
   // What a header can carry.
   if (given.api_token && !/^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/.test(given.api_token))
     wrong.add("api_token", "must be visible ASCII characters, blanks only between them");
+  // Who changes the address has not seen the credential, and must not have it sent there.
+  const kept = before.apiToken !== null && given.api_token === undefined;
+  if (kept && after.url !== null && originOf(after.url) !== originOf(before.url))
+    wrong.add("api_token", "must be given again, or taken away with null, where the url has another origin");
   wrong.check();
+}
+
+function originOf(url: string | null): string | undefined {
+  return URL.parse(url ?? "")?.origin;
 }
 
 /** What is wrong with an address, or undefined. Whether it may be reached is known when it is sent to. */

@@ -24,7 +24,7 @@ export default definePlugin({
   },
   migrations: [{ name: "001_sample_plugin", sql: migration }], // applied once, in order; never edited once landed
   privileges: [{ name: "sample_plugin", doc: "keep items", roles: ["manager", "user"] }],
-  models: [{ name: itemModel, sample: itemExample }], // webhooks and flows can follow its changes
+  models: [{ name: itemModel, privilege: "sample_plugin", sample: itemExample }], // webhooks may follow it
   prompts: { "sample_plugin_api.md": instructions }, // how an agent uses it
   commands: [count], // setup gives what they do
 
