@@ -3,6 +3,7 @@ import { laneOf, openPool, reportCallbackErrorsTo, transaction, type PoolOptions
 import { createKernel, type KernelOptions } from "./kernel.ts";
 import { migrate, type MigrationSet } from "./migrate.ts";
 import { inOrder } from "./order.ts";
+import { isPooled } from "./pooler.ts";
 import type { BaseContext, Command, Plugin, PluginFacts, Running } from "./plugin.ts";
 import type { ServiceRef } from "./references.ts";
 import type { Route } from "./route.ts";
@@ -18,6 +19,9 @@ export interface BootOptions extends Omit<KernelOptions, "secretKey"> {
   /** Gets the lines that are shown once, after an empty database was filled. */
   readonly announce: (lines: readonly string[]) => void;
 }
+
+/** Connections that are left when one plugin has all that it may have. */
+const sparePool = 2;
 
 /** A running Corestead. */
 export interface App {
@@ -36,13 +40,18 @@ export async function boot(options: BootOptions): Promise<App> {
   const { config, log, target } = options;
   reportCallbackErrorsTo((message, error) => log.error(message, { error }));
   const plugins = inOrder(options.plugins);
-  const sql = openPool(target, { max: config.databasePool, prepare: config.databasePrepare, ...limitsOf(options) });
+  const pooled = await isPooled(target, config.databaseConnectSeconds * 1000);
+  const sql = openPool(target, { prepare: config.databasePrepare, pooled, ...limitsOf(options) });
   const undo: (() => Promise<unknown>)[] = [() => sql.end({ timeout: 2 })];
   let stopping: Promise<void> | undefined;
   const stop = () => (stopping ??= undoAll(undo));
   try {
     await migrate(sql, migrationSets(plugins), log);
-    const kernel = await createKernel({ ...options, secretKey: await secretKeyFor(sql, options) }, sql, plugins);
+    const kernel = await createKernel(
+      { ...options, pooled, secretKey: await secretKeyFor(sql, options) },
+      sql,
+      plugins,
+    );
     undo.push(kernel.stop);
 
     const services = new Map<string, unknown>();
@@ -90,11 +99,12 @@ function inLane(context: BaseContext, plugin: string): BaseContext {
 
 /** A server answers 503 in time where the database does not; a backup takes as long as it takes. */
 function limitsOf({ config, role }: BootOptions): PoolOptions {
-  const connectTimeoutMs = config.databaseConnectSeconds * 1000;
-  if (role === "command") return { connectTimeoutMs };
+  const { databasePool: laneMax, databaseConnectSeconds } = config;
+  const connections = { max: laneMax + sparePool, laneMax, connectTimeoutMs: databaseConnectSeconds * 1000 };
+  if (role === "command") return connections;
   const statementTimeoutMs = config.databaseAnswerSeconds * 1000;
   return {
-    connectTimeoutMs,
+    ...connections,
     statementTimeoutMs,
     // The server's own word that a statement took too long comes first.
     silenceTimeoutMs: statementTimeoutMs + 2_000,

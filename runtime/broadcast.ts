@@ -25,6 +25,8 @@ export interface Broadcast {
    * keeps.
    */
   flush(): Promise<void>;
+  /** Whether a message of ours comes back to us. */
+  hearsItself(): Promise<boolean>;
   /** Whether messages of others reach this process now. */
   healthy(): boolean;
   start(): Promise<void>;
@@ -129,6 +131,10 @@ export function createBroadcast(options: BroadcastOptions): Broadcast {
       return () => resets.delete(run);
     },
     flush,
+    hearsItself() {
+      outbox.add("", "alive");
+      return outbox.settled(maxFlushMs, false);
+    },
     healthy: () => subscription?.healthy() ?? false,
     async start() {
       const onReset = () => {

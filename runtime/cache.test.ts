@@ -35,6 +35,7 @@ function lonely(healthy = () => true) {
       return () => {};
     },
     flush: async () => {},
+    hearsItself: async () => true,
     healthy,
     start: async () => {},
     stop: async () => {},

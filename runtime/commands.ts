@@ -7,6 +7,7 @@ import { runtimeSettings } from "./config.ts";
 import { openPool, type Sql } from "./db.ts";
 import { isMigrated, migrate } from "./migrate.ts";
 import { inOrder } from "./order.ts";
+import { isPooled } from "./pooler.ts";
 import { openDatabase, type Database } from "./database.ts";
 import type { Setup } from "./run.ts";
 import { platformVersion } from "./platform-version.ts";
@@ -127,7 +128,9 @@ function withDatabase<T>(setup: Setup, database: Database, run: (sql: Sql) => Pr
 }
 
 async function withPool<T>({ config }: Setup, database: Database, run: (sql: Sql) => Promise<T>): Promise<T> {
-  const sql = openPool(database.target, { max: 2, prepare: config.databasePrepare });
+  const connectTimeoutMs = config.databaseConnectSeconds * 1000;
+  const pooled = await isPooled(database.target, connectTimeoutMs);
+  const sql = openPool(database.target, { max: 2, prepare: config.databasePrepare, pooled, connectTimeoutMs });
   try {
     return await run(sql);
   } finally {

@@ -25,14 +25,25 @@ export const runtimeSettings = {
     parseBaseUrl,
   ),
   databaseUrl: checked("DATABASE_URL", "", "PostgreSQL 15 or later; empty = the embedded one", parseDatabaseUrl),
-  databasePool: integer("DATABASE_POOL", 10, "Connections per process", { min: 2, max: 200 }),
+  databasePool: integer(
+    "DATABASE_POOL",
+    10,
+    "Connections of a process that one plugin may use; two more serve the others",
+    { min: 2, max: 200 },
+  ),
   databaseCacheMegabytes: integer(
     "DATABASE_CACHE_MB",
     0,
     "Memory for pages of the embedded PostgreSQL, in MB; 0 = an eighth of the machine's, from 128 to 1024",
     { min: 0, max: 1_000_000 },
   ),
-  databasePrepare: flag("DATABASE_PREPARE", true, "`false` behind a transaction pooler such as pgbouncer"),
+  databaseListenUrl: checked(
+    "DATABASE_LISTEN_URL",
+    "",
+    "Address of the database itself, where `DATABASE_URL` leads to a pooler such as pgbouncer",
+    parseDatabaseUrl,
+  ),
+  databasePrepare: flag("DATABASE_PREPARE", true, "`false` behind a pooler without prepared statements"),
   databaseConnectSeconds: integer(
     "DATABASE_CONNECT_SECONDS",
     5,

@@ -156,7 +156,7 @@ test.each([0, 1, 2, 100])(
 );
 
 test("no lane of a pool takes its last connections, and none keeps a place that it has left", async () => {
-  const pool = openPool(server.target, { max: 4, waitTimeoutMs: 60_000 });
+  const pool = openPool(server.target, { max: 4, laneMax: 3, waitTimeoutMs: 60_000 });
   const lanes = ["a", "b", "c"].map((name) => laneOf(pool, name));
   const busy: Record<number, number> = {};
   const most: Record<number, number> = {};

@@ -36,6 +36,8 @@ export interface SocketTarget {
 export interface PoolOptions {
   /** Connections at most. */
   max?: number;
+  /** How many of them one lane may have (laneOf). */
+  laneMax?: number;
   /** `false` where a pooler shares connections between transactions and does not know prepared statements. */
   prepare?: boolean;
   applicationName?: string;
@@ -83,16 +85,16 @@ export function openPool(target: DatabaseTarget, options: PoolOptions = {}): Sql
   return postgres(target.url, { ...settings, ...failover(target.url) });
 }
 
-/** The pool as one of its users has it: however many of its statements hang on a lock, two connections serve others. */
+/** The pool as one of its users has it: however many of its statements hang on a lock, `laneMax` is what they take. */
 export function laneOf(sql: Sql, name: string): Sql {
   return sql.lane(name);
 }
 
 function limitsOf(max: number, options: PoolOptions) {
-  const { connectTimeoutMs = 10_000, silenceTimeoutMs, waitTimeoutMs, maxWaiting } = options;
+  const { laneMax = max, connectTimeoutMs = 10_000, silenceTimeoutMs, waitTimeoutMs, maxWaiting } = options;
   return {
     connect_timeout: connectTimeoutMs / 1000,
-    max_lane: max - Math.min(2, Math.floor(max / 3)),
+    max_lane: laneMax,
     ...(silenceTimeoutMs !== undefined && { max_silence: silenceTimeoutMs }),
     ...(waitTimeoutMs !== undefined && { max_wait: waitTimeoutMs }),
     ...(maxWaiting !== undefined && { max_waiting: maxWaiting }),

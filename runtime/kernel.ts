@@ -1,5 +1,5 @@
 /** The parts that all plugins share, put together: queue, events, schedules, caches, and the context made of them. */
-import { createBroadcast } from "./broadcast.ts";
+import { createBroadcast, type Broadcast } from "./broadcast.ts";
 import { createCache } from "./cache.ts";
 import { resolve } from "node:path";
 import { createChild, type Child, type ChildOptions } from "./child.ts";
@@ -24,6 +24,7 @@ import { createReadiness } from "./readiness.ts";
 import { createSchedules } from "./schedule.ts";
 import { createSecrets } from "./secrets.ts";
 import { listen, type Listener } from "./serve.ts";
+import { ConfigError } from "./settings.ts";
 import { localLimits, type Limits } from "./shared-limits.ts";
 import { systemRoutes } from "./system-routes.ts";
 
@@ -37,6 +38,8 @@ export interface KernelOptions {
   readonly secretKey: string;
   /** No other process uses this database: nobody needs to be told of changes. */
   readonly solo: boolean;
+  /** The target leads through a pooler. */
+  readonly pooled?: boolean;
   /** Who counts for rate limits; left out = this process. */
   readonly limits?: Limits;
 }
@@ -90,6 +93,7 @@ export async function createKernel(options: KernelOptions, sql: Sql, plugins: re
     stopping: stopping.signal,
   };
   await broadcast.start();
+  if (options.pooled || config.databaseListenUrl) await checkListening(broadcast, config);
 
   const serve: Kernel["serve"] = async (started, routes) => {
     for (const running of started) register(running, parts);
@@ -124,14 +128,28 @@ export async function createKernel(options: KernelOptions, sql: Sql, plugins: re
   return { context, addHooks, serve, drain, stop, beginStop: () => stopping.abort() };
 }
 
+/** What a session listens to behind a pooler may end with its transaction: every change would wait for nobody. */
+async function checkListening(broadcast: Broadcast, { databaseListenUrl }: Config): Promise<void> {
+  if (await broadcast.hearsItself()) return;
+  await broadcast.stop();
+  throw new ConfigError([
+    databaseListenUrl
+      ? "DATABASE_LISTEN_URL: nothing of what is told through DATABASE_URL is heard there; it must be the address of the same database, not through a pooler"
+      : "DATABASE_URL leads through a pooler that does not keep LISTEN (pgbouncer in transaction mode): set DATABASE_LISTEN_URL to the address of the database itself",
+  ]);
+}
+
 type Parts = ReturnType<typeof createParts>;
 
-function createParts({ target, log, solo }: KernelOptions, sql: Sql) {
+function createParts({ config, target, log, solo }: KernelOptions, sql: Sql) {
   const processId = crypto.randomUUID();
-  const pool = { max: 1, prepare: false, applicationName: `corestead listen ${processId}` };
-  const broadcast = createBroadcast({ sql, listen: () => openPool(target, pool), processId, log, solo });
+  // One connection each, which takes no settings that a pooler would refuse.
+  const single = { max: 1, prepare: false, pooled: true, connectTimeoutMs: config.databaseConnectSeconds * 1000 };
+  const listenAt = config.databaseListenUrl ? { url: config.databaseListenUrl } : target;
+  const forListening = () => openPool(listenAt, { ...single, applicationName: `corestead listen ${processId}` });
+  const broadcast = createBroadcast({ sql, listen: forListening, processId, log, solo });
   const readiness = createReadiness({
-    open: () => openPool(target, { max: 1, prepare: false, applicationName: "corestead ready" }),
+    open: () => openPool(target, { ...single, applicationName: "corestead ready" }),
     listening: broadcast.healthy,
   });
   const queue = createQueue({ sql, broadcast, log, processId, graceMs, alone: solo });

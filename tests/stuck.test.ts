@@ -22,8 +22,8 @@ describe("a table that somebody has locked", () => {
 
   beforeAll(async () => {
     target = await createDatabase();
-    // Of five connections four serve one plugin; of its statements three may wait for one.
-    app = await appWithDb({ target, env: { DATABASE_POOL: "5", DATABASE_QUEUE: "3", DATABASE_QUEUE_SECONDS: "1" } });
+    // Four connections serve one plugin; of its statements three may wait for one.
+    app = await appWithDb({ target, env: { DATABASE_POOL: "4", DATABASE_QUEUE: "3", DATABASE_QUEUE_SECONDS: "1" } });
     direct = openPool(target, { max: 2 });
     const locked = Promise.withResolvers<void>();
     holding = direct.begin(async (tx) => {
