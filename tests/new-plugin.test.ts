@@ -49,7 +49,7 @@ describe("a new plugin", () => {
     );
     for (const file of files.filter((each) => each.includes(".")))
       expect(readFileSync(join(folder, name, file), "utf8")).not.toMatch(/sample.?plugin/i);
-    expect(readFileSync(join(folder, name, "plugin.ts"), "utf8")).toContain(`"RegisterOfBorrowedTools::Item"`);
+    expect(readFileSync(join(folder, name, "items.ts"), "utf8")).toContain(`"RegisterOfBorrowedTools::Item"`);
   });
 
   test("is formatted, linted and type-checked", async () => {

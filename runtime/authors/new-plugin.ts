@@ -58,13 +58,14 @@ export async function pluginTemplate(): Promise<ReadonlyMap<string, string>> {
   return new Map(await Promise.all(texts));
 }
 
-/** The template's name in its three spellings becomes the new one's. */
+/** The template's name in its four spellings becomes the new one's. */
 function named(text: string, name: string): string {
   const words = name.split("-");
   const pascal = words.map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join("");
   return text
     .replaceAll("sample-plugin", name)
     .replaceAll("sample_plugin", words.join("_"))
+    .replaceAll("SAMPLE_PLUGIN", words.join("_").toUpperCase())
     .replaceAll("SamplePlugin", pascal);
 }
 
