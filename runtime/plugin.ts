@@ -90,6 +90,8 @@ export interface PluginFacts {
   /** The versions of "platform" that it works with, e.g. `^1`; any when left out. */
   readonly platform?: string;
   readonly config: Settings;
+  /** What each account decides for itself, by `/account/settings`; the first argument of each is its name there. */
+  readonly accountSettings: Settings;
   readonly needs: Needs;
   readonly provides?: ServiceRef<unknown>;
   /** Applied in order, each once; never edited once landed. */
@@ -210,6 +212,11 @@ export interface Definition<N extends Needs, C extends Settings, P> {
   /** The versions of "platform" that it works with, e.g. `^1`: with any other, the server says so and does not start. */
   readonly platform?: string;
   readonly config?: C;
+  /**
+   * What each account decides for itself: `{ maxItems: setting.integer("shopping_list_max_items", 100, …) }`. Read them
+   * by `accounts.settingsOf(accountId, theSame)` of "platform/accounts".
+   */
+  readonly accountSettings?: Settings;
   readonly needs?: N;
   readonly provides?: ServiceRef<P>;
   readonly migrations?: readonly Migration[];
@@ -228,6 +235,7 @@ export function definePlugin<N extends Needs = {}, C extends Settings = {}, P = 
     name,
     platform,
     setup,
+    accountSettings = {},
     provides,
     migrations = [],
     privileges = [],
@@ -256,6 +264,7 @@ export function definePlugin<N extends Needs = {}, C extends Settings = {}, P = 
     name,
     ...(platform !== undefined && { platform }),
     config: settings,
+    accountSettings,
     needs,
     ...(provides && { provides }),
     migrations,

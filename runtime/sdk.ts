@@ -61,3 +61,4 @@ export { latestDueTime, nextDueTimes } from "./schedule.ts";
 export type { Secrets } from "./secrets.ts";
 export { warned } from "./warning.ts";
 export * as setting from "./settings.ts";
+export type { ConfigOf, Settings } from "./settings.ts";

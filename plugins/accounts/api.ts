@@ -1,5 +1,5 @@
 /** What other plugins may know of accounts and people. */
-import { service, type Account, type Static, type Tx, type User } from "platform";
+import { service, type Account, type ConfigOf, type Settings, type Static, type Tx, type User } from "platform";
 import { User as PersonAnswer } from "./answers.ts";
 
 export const unitKinds = ["team", "department", "group"] as const;
@@ -55,6 +55,11 @@ export interface Accounts {
   unitExists(accountId: number, kind: UnitKind, id: number): Promise<boolean>;
   /** The teams, departments and groups that a person is in. */
   unitsOf(accountId: number, userId: number): Promise<readonly Unit[]>;
+  /**
+   * What this account has set of the `accountSettings` that a plugin declares, e.g.
+   * `(await accounts.settingsOf(accountId, accountSettings)).maxItems`. Cached, and right again after a change.
+   */
+  settingsOf<S extends Settings>(accountId: number, settings: S): Promise<ConfigOf<S>>;
   /** Whether any plugin declares this privilege. */
   isPrivilege(name: string): boolean;
   /** Calls `run` in the transaction that makes an account: its lines are shown once, and what it throws refuses that. */

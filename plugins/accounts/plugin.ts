@@ -1,13 +1,17 @@
 import { definePlugin, setting, verifyPassword } from "platform";
 import { createAccess } from "./access.ts";
+import { createAccountSettings } from "./account-settings.ts";
 import { createAccountStore } from "./account-store.ts";
 import { accounts, type PasswordHook } from "./api.ts";
 import { accountCommands, accountCreate, userPassword } from "./commands.ts";
 import { foundAccount, localeOf, timezoneOf, type AccountHook } from "./found.ts";
 import { meRoutes } from "./me-routes.ts";
 import migration from "./migrations/001_accounts.sql" with { type: "text" };
+import settingsMigration from "./migrations/002_settings.sql" with { type: "text" };
 import { createPeople } from "./people.ts";
 import { personExample, userRoutes } from "./routes.ts";
+import { settingRoutes } from "./setting-routes.ts";
+import { createSettingStore } from "./setting-store.ts";
 import { unitRoutes } from "./unit-routes.ts";
 import { createUnitStore } from "./unit-store.ts";
 import { createUserStore, toApi } from "./user-store.ts";
@@ -23,8 +27,14 @@ export default definePlugin({
     locale: setting.checked("CORE_LOCALE", "en", "Locale of the first account", localeOf),
     baseUrl: setting.text("BASE_URL", "", "Public address of the first account, e.g. `https://core.example.com`"),
   },
-  migrations: [{ name: "001_accounts", sql: migration }],
-  privileges: [{ name: "users", doc: "manage people, teams, departments and groups", roles: ["admin"] }],
+  migrations: [
+    { name: "001_accounts", sql: migration },
+    { name: "002_settings", sql: settingsMigration },
+  ],
+  privileges: [
+    { name: "users", doc: "manage people, teams, departments and groups", roles: ["admin"] },
+    { name: "settings", doc: "change what plugins let each account decide", roles: ["admin", "manager"] },
+  ],
   commands: [userPassword, accountCreate],
   models: [{ name: "Account::User", privilege: "users", sample: personExample }],
 
@@ -37,6 +47,7 @@ export default definePlugin({
     const access = createAccess({ ctx, accountStore, userStore, firstHost });
     const passwordHooks: PasswordHook[] = [];
     const hooks: AccountHook[] = [];
+    const settings = createAccountSettings({ ctx, settingStore: createSettingStore(sql) });
     const people = createPeople({ ctx, access, accountStore, userStore, unitStore, passwordHooks });
 
     return {
@@ -44,6 +55,7 @@ export default definePlugin({
         ...userRoutes(sql, userStore, people),
         ...unitRoutes({ ctx, store: unitStore, accountStore, table: access }),
         ...meRoutes(sql, userStore, people),
+        ...settingRoutes(settings),
       ],
       commands: accountCommands({ ctx, accountStore, userStore, hooks, people, access }),
       seed: (tx) =>
@@ -64,6 +76,7 @@ export default definePlugin({
         accountById: access.accountById,
         access: access.access,
         isPrivilege: access.isPrivilege,
+        settingsOf: settings.of,
         person: async (accountId, userId) => {
           const row = await userStore.byId(sql, accountId, userId);
           return row && toApi(row);

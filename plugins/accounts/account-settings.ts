@@ -1,0 +1,115 @@
+/** Settings that each account has its own values of. Plugins declare them as `accountSettings`; no HTTP, no SQL. */
+import { setting, ValidationError, type BaseContext, type PluginFacts, type Settings } from "platform";
+import type { Accounts } from "./api.ts";
+import type { SettingStore } from "./setting-store.ts";
+
+type Setting = Settings[string];
+
+interface Declared {
+  readonly plugin: string;
+  readonly setting: Setting;
+}
+
+interface Needed {
+  readonly ctx: Pick<BaseContext, "cache" | "plugins" | "transaction">;
+  readonly settingStore: SettingStore;
+}
+
+/** A setting as the API shows it. */
+export interface ShownSetting {
+  readonly name: string;
+  readonly plugin: string;
+  readonly doc: string;
+  readonly value: string;
+  readonly standard: string;
+}
+
+export type AccountSettings = ReturnType<typeof createAccountSettings>;
+
+export function createAccountSettings({ ctx, settingStore }: Needed) {
+  const declared = declaredBy(ctx.plugins);
+  const values = ctx.cache<Readonly<Record<string, string>>>({
+    name: "accounts.settings",
+    max: 1_000,
+    load: (accountId) => settingStore.ofAccount(Number(accountId)),
+  });
+  const valuesOf = async (accountId: number) => (await values.get(`${accountId}`)) ?? {};
+
+  const of: Accounts["settingsOf"] = async (accountId, settings) =>
+    setting.readSettings(settings, await valuesOf(accountId));
+
+  return {
+    of,
+
+    list: async (accountId: number): Promise<ShownSetting[]> => {
+      const given = await valuesOf(accountId);
+      return [...declared].map(
+        ([
+          name,
+          {
+            plugin,
+            setting: { doc, standard },
+          },
+        ]) => {
+          return { name, plugin, doc, standard, value: given[name] ?? standard };
+        },
+      );
+    },
+
+    /** Null gives a setting its standard value again. Throws the 422 by name. */
+    save: async (accountId: number, userId: number, given: Readonly<Record<string, unknown>>): Promise<void> => {
+      const changes = checked(declared, given);
+      await ctx.transaction((tx) => settingStore.save(tx, accountId, userId, changes));
+      await values.invalidate(`${accountId}`);
+    },
+  };
+}
+
+/** Throws where two plugins declare one name: the answer to a request could mean either. */
+function declaredBy(plugins: readonly PluginFacts[]): ReadonlyMap<string, Declared> {
+  const declared = new Map<string, Declared>();
+  for (const { name: plugin, accountSettings } of plugins) {
+    for (const one of Object.values(accountSettings)) {
+      const other = declared.get(one.env);
+      if (other)
+        throw new Error(`plugins "${other.plugin}" and "${plugin}" both declare the account setting "${one.env}"`);
+      declared.set(one.env, { plugin, setting: one });
+    }
+  }
+  return declared;
+}
+
+function checked(
+  declared: ReadonlyMap<string, Declared>,
+  given: Readonly<Record<string, unknown>>,
+): ReadonlyMap<string, string | null> {
+  const changes = new Map<string, string | null>();
+  const mistakes: Record<string, string[]> = {};
+  for (const [name, value] of Object.entries(given)) {
+    const known = declared.get(name)?.setting;
+    if (!known) mistakes[name] = ["is no setting of an account"];
+    else if (value === null) changes.set(name, null);
+    else if (typeof value === "object" || value === undefined)
+      mistakes[name] = ["must be a text, a number, true, false or null"];
+    else {
+      const text = `${value as string | number | boolean}`;
+      const wrong = mistakeIn(known, text);
+      if (wrong) mistakes[name] = [wrong];
+      else changes.set(name, text);
+    }
+  }
+  if (Object.keys(mistakes).length > 0) throw new ValidationError(mistakes);
+  return changes;
+}
+
+const maxChars = 10_000;
+
+function mistakeIn(known: Setting, text: string): string | undefined {
+  if (text.length > maxChars) return `must have at most ${maxChars} characters`;
+  try {
+    known.parse(text);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}

@@ -1,0 +1,91 @@
+/** What plugins let each account decide: `accountSettings` and `/account/settings`. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { definePlugin, ok, route, setting } from "platform";
+import { plugins as builtIn } from "../index.ts";
+import { otherAccount, person, startTestApp, type OtherAccount, type TestApp } from "../../tests/harness.ts";
+import { accounts } from "./api.ts";
+
+const accountSettings = {
+  maxItems: setting.integer("lists_max_items", 100, "Items a list may have", { min: 1, max: 1000 }),
+  loud: setting.flag("lists_loud", false, "Whether lists shout"),
+};
+const lists = definePlugin({
+  name: "lists",
+  needs: { accounts },
+  accountSettings,
+  setup: (ctx) => ({
+    routes: [
+      route(
+        "GET",
+        "/lists/settings",
+        { summary: "x", access: { signedIn: "a test" }, responses: { 200: {} } },
+        async ({ caller }) => ok(await ctx.services.accounts.settingsOf(caller.account.id, accountSettings)),
+      ),
+    ],
+  }),
+});
+
+let app: TestApp;
+let other: OtherAccount;
+beforeAll(async () => {
+  app = await startTestApp({ plugins: [...builtIn, lists] });
+  other = await otherAccount(app);
+});
+afterAll(() => app.stop());
+
+const path = "/account/settings.json";
+const save = (settings: unknown) => app.patch(path, { settings });
+const inForce = async (account: Pick<TestApp, "get"> = app) => (await account.get("/lists/settings")).json;
+
+describe("settings of an account", () => {
+  test("have their standard values, and are listed with their words", async () => {
+    expect(await inForce()).toEqual({ maxItems: 100, loud: false });
+    expect((await app.get(path)).json).toContainEqual({
+      name: "lists_max_items",
+      plugin: "lists",
+      doc: "Items a list may have",
+      value: "100",
+      standard: "100",
+    });
+  });
+
+  test("are changed for one account alone, and count at once", async () => {
+    expect((await save({ lists_max_items: 50, lists_loud: true })).status).toBe(200);
+    expect(await inForce()).toEqual({ maxItems: 50, loud: true });
+    expect(await inForce(other)).toEqual({ maxItems: 100, loud: false });
+    expect((await save({ lists_max_items: null })).status).toBe(200);
+    expect(await inForce()).toEqual({ maxItems: 100, loud: true });
+  });
+
+  const refused: [settings: Record<string, unknown>, field: string][] = [
+    [{ lists_max_items: 0 }, "lists_max_items"],
+    [{ lists_max_items: "many" }, "lists_max_items"],
+    [{ lists_max_items: [5] }, "lists_max_items"],
+    [{ lists_loud: "perhaps" }, "lists_loud"],
+    [{ PORT: 80 }, "PORT"],
+    [{ lists_max_items: 7, lists_quiet: true }, "lists_quiet"],
+  ];
+  test.each(refused)("%j: 422 for the setting, and nothing is changed", async (settings, name) => {
+    const before = await inForce();
+    const answer = await save(settings);
+    expect(answer.status).toBe(422);
+    expect(Object.keys(answer.json)).toEqual([name]);
+    expect(await inForce()).toEqual(before);
+  });
+
+  test("take the privilege settings", async () => {
+    const { token } = await person(app, { role: "user" });
+    expect((await app.get(path, { token })).status).toBe(403);
+    expect((await app.patch(path, { settings: { lists_loud: true } }, { token })).status).toBe(403);
+    const granted = await person(app, { role: "user", privileges: ["settings"] });
+    expect((await app.get(path, { token: granted.token })).status).toBe(200);
+  });
+});
+
+test("two plugins that declare one name do not start", async () => {
+  const twin = definePlugin({ name: "twin", accountSettings, setup: () => ({}) });
+  const fault = await startTestApp({ plugins: [...builtIn, lists, twin] }).catch((error: unknown) => error);
+  expect(fault).toMatchObject({
+    cause: { message: 'plugins "lists" and "twin" both declare the account setting "lists_max_items"' },
+  });
+});
