@@ -14,7 +14,7 @@ import { causationOf, withCausation } from "./causation.ts";
 import { afterCommit, type Tx } from "./db.ts";
 import type { Queue } from "./jobs.ts";
 import type { Log } from "./log.ts";
-import { job, type EventRef } from "./references.ts";
+import { job, type EventRef, type JobRef } from "./references.ts";
 
 export interface EmitOptions {
   /** Written beside the jobs that follow. */
@@ -55,6 +55,11 @@ interface Listener {
   run(payload: unknown): void;
 }
 
+/** The job by which this handler follows the event. */
+export function eventJob<T>(ref: EventRef<T>, handlerId: string): JobRef<T> {
+  return job<T>(`event:${ref.id}:${handlerId}`);
+}
+
 export function createEvents({ queue, log }: { queue: Queue; log: Log }): Events {
   const followers = new Map<string, Set<Follower>>();
   const listeners = new Map<string, Set<Listener>>();
@@ -73,7 +78,7 @@ export function createEvents({ queue, log }: { queue: Queue; log: Log }): Events
 
   return {
     on(ref, handlerId, run, { when = () => true, orderKey = () => undefined, ...options } = {}) {
-      const handled = job<Parameters<typeof run>[0]>(`event:${ref.id}:${handlerId}`);
+      const handled = eventJob(ref, handlerId);
       const unhandle = queue.handle(handled, run, options);
       const forget = add<Follower>(followers, ref.id, { jobName: handled.id, when, orderKey });
       return () => {

@@ -1,6 +1,6 @@
 /** All SQL of the queue. What must keep its plan is a function of migrations/001_jobs.sql. */
 import type { Causation } from "./causation.ts";
-import type { Queryable, Sql } from "./db.ts";
+import type { Fragment, Queryable, Sql } from "./db.ts";
 
 /** A job to be written. */
 export interface NewJob {
@@ -106,6 +106,26 @@ export function createJobStore(sql: Sql, worker: string, clock?: () => Date) {
       update jobs set run_at = coalesce(${now()}::timestamptz, now())
       where state = 'running' and run_at > coalesce(${now()}::timestamptz, now())`,
 
+    /**
+     * After the database's clock was set back: what was made by the time that it showed before is due as if it were made
+     * now, and what is claimed is held for an hour at most.
+     */
+    async setBack(): Promise<void> {
+      const at = sql`coalesce(${now()}::timestamptz, now())`;
+      await sql`
+        update jobs set run_at = ${at} + greatest(run_at - created_at, interval '0'), created_at = ${at}
+        where state <> 'running' and created_at > ${at} + interval '1 minute'`;
+      await sql`
+        update jobs set run_at = ${at} + interval '1 hour'
+        where state = 'running' and run_at > ${at} + interval '1 hour'`;
+    },
+
+    async now(): Promise<Date> {
+      const [row] = await sql<{ at: Date }[]>`select coalesce(${now()}::timestamptz, now()) as at`;
+      if (!row) throw new Error("a select without a condition gives a row");
+      return row.at;
+    },
+
     next: (names: readonly string[]) => sql<{ name: string; dueAt: Date; seconds: number }[]>`
       select name, due_at, seconds from next_jobs(${names}, ${now()})`,
 
@@ -114,6 +134,17 @@ export function createJobStore(sql: Sql, worker: string, clock?: () => Date) {
     prune: (olderThanDays: number, most: number) => pruneHistory(sql, olderThanDays, most, now()),
     waiting: (names: readonly string[]) => countWaiting(sql, names, now()),
   };
+}
+
+/** For a plugin's statement: the jobs of these names that wait or run, and have `id` as `id` in their payload. */
+export function openJob(sql: Sql, names: readonly string[], id: Fragment): Fragment {
+  return sql`select from jobs j where j.name = any(${names}::text[]) and j.payload->>'id' = ${id}`;
+}
+
+/** The same of those that were given up. */
+export function failedJob(sql: Sql, names: readonly string[], id: Fragment): Fragment {
+  return sql`
+    select from job_history h where h.name = any(${names}::text[]) and h.outcome = 'failed' and h.payload->>'id' = ${id}`;
 }
 
 /** What was written, in order; a job whose key waits already is left out. */

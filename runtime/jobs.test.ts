@@ -403,3 +403,19 @@ test("a claim that was planned on a tiny table does not scan one of 100,000 jobs
     expect(await scans()).toBe(before ?? NaN);
   });
 });
+
+test("a job that was made while the clock was a day ahead runs when the clock is right again", async () => {
+  let ahead = 86_400_000;
+  const clock = () => new Date(Date.now() + ahead);
+  const seen: number[] = [];
+  await using before = await startProcess(database.target, { clock });
+  await before.queue.enqueue(count, { n: 1 });
+  await before.queue.enqueue(count, { n: 2 }, { orderKey: "a" });
+  await before.stop();
+  ahead = 0;
+  await using after = await startProcess(database.target, { clock });
+  after.queue.handle(count, async ({ n }) => void seen.push(n));
+  await after.queue.start();
+  await until(() => seen.length === 2);
+  expect(new Set(seen)).toEqual(new Set([1, 2]));
+});

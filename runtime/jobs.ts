@@ -111,8 +111,12 @@ export function createQueue(options: QueueOptions): Queue {
     for (const name of due) wake(name);
     if (soon) broadcast.publish(soonTopic, "");
   };
+  let lastAt: Date | undefined;
   const maintain = async () => {
     try {
+      const at = await store.now();
+      if (!lastAt || at < lastAt) await store.setBack();
+      lastAt = at;
       runner.promote(await store.headsParked(runner.names()));
       for (;;) {
         const pruned = await store.prune(historyDays, pruneChunk);

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, setSystemTime, test } from "bun:test";
 import * as fc from "fast-check";
 import { createBackoff, createLimiter } from "./rate-limit.ts";
 
@@ -128,4 +128,18 @@ test("the memory of failures is bounded", () => {
   const backoff = createBackoff({ maxKeys: 50, clock: clockAt(0).read });
   for (let i = 0; i < 1000; i++) backoff.attempt(`login ${i}`);
   expect(backoff.size).toBe(50);
+});
+
+test("the time of day means nothing to a limit: no clock that is set makes anybody wait", () => {
+  const limiter = createLimiter({ limit: 1, windowSeconds: 1 });
+  const now = Date.now();
+  setSystemTime(now + 86_400_000);
+  try {
+    expect(limiter.take("a").allowed).toBe(true);
+    setSystemTime(now);
+    const { allowed, retryAfterSeconds } = limiter.take("a");
+    expect([allowed, retryAfterSeconds <= 2]).toEqual([false, true]);
+  } finally {
+    setSystemTime();
+  }
 });

@@ -24,7 +24,7 @@ export interface LimiterOptions {
   windowSeconds: number;
   /** Above this many keys the one unused for longest is forgotten. */
   maxKeys?: number;
-  /** Milliseconds. */
+  /** Milliseconds that never go back. */
   clock?: () => number;
 }
 
@@ -34,12 +34,15 @@ interface Counter {
   previous: number;
 }
 
+/** Not the time of day: that may be set, and then a window would last for as long as it was set back. */
+const monotonic = () => performance.now();
+
 /** Shares of a window are fractions: without this a wait of exactly 20 s could come out as 21. */
 const rounding = 1e-6;
 
 /** A sliding window counter: the window before counts by the share of it that the last windowSeconds still cover. */
 export function createLimiter(options: LimiterOptions): Limiter {
-  const { limit, windowSeconds, maxKeys = 100_000, clock = Date.now } = options;
+  const { limit, windowSeconds, maxKeys = 100_000, clock = monotonic } = options;
   const counters = recent<Counter>(maxKeys);
 
   return {
@@ -108,7 +111,7 @@ interface Failures {
 
 /** After `freeFailures` failures of a key (say, login and address) each further one costs 1, 2, 4 … `maxSeconds` seconds. */
 export function createBackoff(options: BackoffOptions = {}): Backoff {
-  const { freeFailures = 5, maxSeconds = 60, forgetSeconds = 900, maxKeys = 100_000, clock = Date.now } = options;
+  const { freeFailures = 5, maxSeconds = 60, forgetSeconds = 900, maxKeys = 100_000, clock = monotonic } = options;
   const failures = recent<Failures>(maxKeys);
 
   return {

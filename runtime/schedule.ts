@@ -64,7 +64,10 @@ export function createSchedules({ sql, queue, log, clock, timezone = "UTC" }: Sc
   let timer: ReturnType<typeof setTimeout> | undefined;
   let started = false;
   let checking: Promise<void> = Promise.resolve();
-  let prunedAt = 0;
+  let prunedAt = -Infinity;
+  /** Set until times to come, which a clock that was ahead has fired, are forgotten. */
+  let wasAhead = true;
+  let lastAt = now();
 
   const fire = async (id: string, dueAt: Date) => {
     await transaction(sql, async (tx) => {
@@ -77,9 +80,10 @@ export function createSchedules({ sql, queue, log, clock, timezone = "UTC" }: Sc
   };
   const checkAll = async () => {
     const at = now();
+    await setBack(at);
     for (const [id, entry] of entries) {
       try {
-        if (entry.resume) entry.checkedTo = (await lastFired(sql, id)) ?? entry.checkedTo;
+        if (entry.resume) entry.checkedTo = (await lastFired(sql, id, at)) ?? entry.checkedTo;
         entry.resume = false;
         for (const dueAt of dueTimes(entry, at)) await fire(id, dueAt);
         entry.checkedTo = at;
@@ -87,11 +91,25 @@ export function createSchedules({ sql, queue, log, clock, timezone = "UTC" }: Sc
         log.warn("firing a schedule failed, trying again", { schedule: id, error });
       }
     }
-    if (started && at.getTime() - prunedAt > pruneEveryMs) {
-      prunedAt = at.getTime();
+    if (started && performance.now() - prunedAt > pruneEveryMs) {
+      prunedAt = performance.now();
       await prune(keptDays).catch((error: unknown) => log.warn("pruning schedule runs failed", { error }));
     }
     arm();
+  };
+  /** Where the clock was set back, or was wrong before this process began, all goes on from the time that it shows now. */
+  const setBack = async (at: Date) => {
+    wasAhead ||= at < lastAt;
+    lastAt = at;
+    if (!wasAhead) return;
+    const from = new Date(at.getTime() - maxSleepMs);
+    for (const entry of entries.values()) if (entry.checkedTo > at) entry.checkedTo = from;
+    try {
+      await sql`delete from schedule_runs where due_at > ${at}::timestamptz + interval '1 hour'`;
+      wasAhead = false;
+    } catch (error) {
+      log.warn("due times of a clock that was ahead were not forgotten, trying again", { error });
+    }
   };
   const check = () => {
     checking = checking.then(checkAll);
@@ -180,9 +198,9 @@ function dueTimes({ cron, options, checkedTo }: Entry, at: Date): Date[] {
   return latest && latest > checkedTo ? [latest] : [];
 }
 
-async function lastFired(sql: Sql, id: string): Promise<Date | undefined> {
+async function lastFired(sql: Sql, id: string, at: Date): Promise<Date | undefined> {
   const [row] = await sql<{ dueAt: Date | null }[]>`
-    select max(due_at) as due_at from schedule_runs where schedule_id = ${id}`;
+    select max(due_at) as due_at from schedule_runs where schedule_id = ${id} and due_at <= ${at}`;
   return row?.dueAt ?? undefined;
 }
 

@@ -28,7 +28,7 @@ const cron = async (fields: object = {}) => {
 };
 
 /** The firing of a server process at this time; what it started is counted once it is committed. */
-function firingAt(time: string) {
+function firingAt(time: string | (() => string)) {
   const started: StartFlow[] = [];
   const service = app.service(flows);
   const startFlow = async (flow: StartFlow) => {
@@ -44,12 +44,23 @@ function firingAt(time: string) {
     ctx,
     store: createCronStore(app.sql),
     flows: { startFlow },
-    clock: () => new Date(time),
+    clock: () => new Date(typeof time === "string" ? time : time()),
   });
   return { ...firing, started };
 }
 const dueAt = (id: number, time: string) => app.sql`update crons set next_run_at = ${time} where id = ${id}`;
-const idle = () => app.sql`update crons set next_run_at = null, active = false`;
+const failureOf = (work: Promise<void>) => work.then(String, String);
+
+/** The server's own look at the crons, once a minute, would come in between. */
+const aside = () => app.sql`
+  insert into schedule_runs (schedule_id, due_at)
+  select 'crons.check', date_trunc('minute', now()) + n * interval '1 minute' from generate_series(0, 30) n
+  on conflict do nothing`;
+
+const idle = async () => {
+  await aside();
+  await app.sql`update crons set next_run_at = null, active = false`;
+};
 const show = async (id: number) => (await app.get(`/account/crons/${id}.json`)).json;
 
 test("a cron is made, shown with its next five due times, changed, listed and deleted", async () => {
@@ -198,3 +209,81 @@ test("schedules keep to their time zone through the changes of the clock", () =>
   );
   expect(scheduleMistake("0 7 * * 1-5")).toBeUndefined();
 });
+
+test("a due time that a database error kept from being fired is fired later, and keeps no other one waiting", async () => {
+  await idle();
+  const [lame, other] = [
+    await cron({ schedule: "*/10 * * * *", timezone: "UTC" }),
+    await cron({ schedule: "*/10 * * * *", timezone: "UTC" }),
+  ];
+  for (const { id } of [lame, other]) await dueAt(id, "2030-01-01T12:10:00Z");
+  let now = "2030-01-01T12:10:01Z";
+  const firing = firingAt(() => now);
+  await app.sql.unsafe(`create function cut() returns trigger language plpgsql as $$ begin
+    if new.cron_id = ${lame.id} then raise exception using errcode = '57P01', message = 'cut off'; end if;
+    return new; end $$`);
+  await app.sql.unsafe("create trigger cut before insert on cron_runs for each row execute function cut()");
+  for (let tried = 0; tried < 7; tried++) {
+    expect(await failureOf(firing.check())).toContain("not fired");
+    expect((await show(lame.id)).next_run_at).toBe("2030-01-01T12:10:00.000Z");
+  }
+  expect(firing.started.map(({ input }) => input["cron_id"])).toEqual([other.id]);
+  await app.sql.unsafe("drop function cut cascade");
+  // Later than what is merely late, and all the while a server was there.
+  now = "2030-01-01T12:16:00Z";
+  await firing.check();
+  expect(firing.started.map(({ input }) => input["cron_id"])).toEqual([other.id, lame.id]);
+  expect((await show(lame.id)).next_run_at).toBe("2030-01-01T12:20:00.000Z");
+});
+
+test("one that fails for reasons of its own is given up after five tries, and goes on with its next due time", async () => {
+  await idle();
+  const { id } = await cron({ schedule: "*/10 * * * *", timezone: "UTC" });
+  await dueAt(id, "2030-01-01T12:10:00Z");
+  await app.sql.unsafe(
+    "create function fail() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$",
+  );
+  await app.sql.unsafe("create trigger fail before insert on cron_runs for each row execute function fail()");
+  const firing = firingAt("2030-01-01T12:10:01Z");
+  for (let tried = 0; tried < 5; tried++) expect(await failureOf(firing.check())).toContain("not fired");
+  await app.sql.unsafe("drop function fail cascade");
+  expect(await show(id)).toMatchObject({ last_error: "internal error", next_run_at: "2030-01-01T12:20:00.000Z" });
+});
+
+test("times that are merely late are fired one after another", async () => {
+  await idle();
+  const { id } = await cron({ schedule: "* * * * *", timezone: "UTC" });
+  await dueAt(id, "2030-01-01T12:10:00Z");
+  const firing = firingAt("2030-01-01T12:12:05Z");
+  await firing.check();
+  expect(firing.started).toHaveLength(3);
+  expect((await show(id)).next_run_at).toBe("2030-01-01T12:13:00.000Z");
+});
+
+test.each(["by the process that saw it", "by one that was started afterwards"])(
+  "a clock that was a day ahead silences nothing: due times beyond the next one are worked out anew %s",
+  async (by) => {
+    await idle();
+    const { id } = await cron({ schedule: "*/10 * * * *", timezone: "UTC" });
+    await dueAt(id, "2030-01-01T12:10:00Z");
+    let now = "2030-01-01T12:10:01Z";
+    const first = firingAt(() => now);
+    await first.check();
+    now = "2030-01-02T12:20:00Z";
+    await first.check();
+    await dueAt(id, "2030-01-02T12:20:00Z");
+    await first.check();
+    expect((await show(id)).next_run_at).toBe("2030-01-02T12:30:00.000Z");
+    now = "2030-01-01T12:14:00Z";
+    const second = by.includes("started") ? firingAt(() => now) : first;
+    await second.check();
+    expect((await show(id)).next_run_at).toBe("2030-01-01T12:20:00.000Z");
+    const before = second.started.length;
+    for (now of ["2030-01-01T12:20:01Z", "2030-01-02T12:20:01Z"]) {
+      await dueAt(id, `${now.slice(0, 17)}00Z`);
+      await second.check();
+    }
+    // Also the time of the next day that the wrong clock had fired already.
+    expect(second.started.length).toBe(before + 2);
+  },
+);

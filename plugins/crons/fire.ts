@@ -1,7 +1,8 @@
 /** Fires crons when they are due: each due time once, whichever server process comes first. */
-import { failpoint, type BaseContext, type Tx } from "platform";
+import { databaseFault, failpoint, type BaseContext, type Tx } from "platform";
 import type { Flows } from "../flows/api.ts";
-import { nextRun, toFire } from "./schedule.ts";
+import { createAlignment } from "./align.ts";
+import { lateMs, nextRun, toFire } from "./schedule.ts";
 import type { CronRow, CronStore } from "./store.ts";
 
 interface Needed {
@@ -13,6 +14,10 @@ interface Needed {
 
 // So many fire side by side.
 const workers = 4;
+// A cron that fails for reasons of its own is tried so often, once a minute; then its due time is given up.
+const maxTries = 5;
+// A server that could not reach its database for longer than this was as good as away.
+const longestOutageMs = 3_600_000;
 
 export type Firing = ReturnType<typeof createFiring>;
 
@@ -20,30 +25,47 @@ export function createFiring({ ctx, store, flows, clock = () => new Date() }: Ne
   const start = ({ id, accountId, targetCode }: CronRow, tx: Tx): Promise<string | undefined> =>
     flows.startFlow({ accountId, code: targetCode, input: { kind: "cron", cron_id: id }, tx });
 
-  /** False where none is due. */
-  const fireOne = async (): Promise<boolean> => {
+  const align = createAlignment(store);
+  const tries = new Map<number, number>();
+  /** Up to here this process has seen to everything: what came later was not missed, even if the database was away. */
+  let checkedTo = new Date(clock().getTime() - lateMs);
+
+  /** False where none is due but those of `failed`. */
+  const fireOne = async (failed: Set<number>): Promise<boolean> => {
     let cron: CronRow | undefined;
     try {
       const fired = await ctx.transaction(async (tx) => {
-        cron = await store.due(tx, clock());
+        cron = await store.due(tx, clock(), [...failed]);
         if (!cron?.nextRunAt) return false;
         await fire(cron, cron.nextRunAt, tx);
         return true;
       });
       if (fired) failpoint("crons.fired");
+      if (cron) tries.delete(cron.id);
       return fired;
     } catch (error) {
       if (!cron) throw error;
-      // One that cannot be fired must not keep the others waiting for ever.
-      ctx.log.error("a cron cannot be fired", { cron_id: cron.id, error });
-      await store.skip(cron.id, nextRun(cron, clock()), "internal error");
+      // It keeps its due time, and no other one waiting.
+      if (failed.has(cron.id)) return true; // another worker was at it before this was known
+      failed.add(cron.id);
+      const tried = (tries.get(cron.id) ?? 0) + (databaseFault(error) === "unavailable" ? 0 : 1);
+      tries.set(cron.id, tried);
+      ctx.log.warn("a cron was not fired, trying again", { cron_id: cron.id, error });
+      if (tried >= maxTries) await giveUp(cron, error);
       return true;
     }
   };
+  const giveUp = async (cron: CronRow, error: unknown): Promise<void> => {
+    ctx.log.error("a cron cannot be fired", { cron_id: cron.id, error });
+    await store.skip(cron.id, nextRun(cron, clock()), "internal error");
+    tries.delete(cron.id);
+  };
   const fire = async (cron: CronRow, dueAt: Date, tx: Tx): Promise<void> => {
     const now = clock();
-    const nextRunAt = nextRun(cron, now);
-    const at = toFire(cron, dueAt, now);
+    const since = new Date(Math.max(checkedTo.getTime(), now.getTime() - longestOutageMs));
+    const at = toFire(cron, dueAt, now, since);
+    // Times that are only late are fired one after another.
+    const nextRunAt = nextRun(cron, at ?? now);
     if (!at || !(await store.claim(tx, cron.id, at)))
       return store.fired(tx, cron.id, { nextRunAt, lastRunAt: null, lastError: cron.lastError });
     const processId = await start(cron, tx);
@@ -54,12 +76,18 @@ export function createFiring({ ctx, store, flows, clock = () => new Date() }: Ne
   };
 
   return {
-    /** Fires all that are due, each in a transaction of its own. */
+    /** Fires all that are due, each in a transaction of its own. Throws where it is to be tried again soon. */
     async check(): Promise<void> {
+      const now = clock();
+      await align(now);
+      if (checkedTo > now) checkedTo = now; // the clock was set back
+      const failed = new Set<number>();
       const worker = async () => {
-        while (await fireOne());
+        while (await fireOne(failed));
       };
       await Promise.all(Array.from({ length: workers }, worker));
+      if (failed.size > 0) throw new Error(`${failed.size} crons were not fired`);
+      checkedTo = now;
     },
 
     /** Fires it now; its schedule stays as it is. The process's id; undefined where there is no active flow. */

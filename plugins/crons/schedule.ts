@@ -39,16 +39,20 @@ export function nextRun(cron: Schedule, after: Date): Date | null {
 
 // Due times not older than this are late, not missed: what is due is looked for once a minute, and a server may just
 // have been started anew.
-const lateMs = 150_000;
+export const lateMs = 150_000;
 
-/** Which of the times from `dueAt` up to `now` to fire: one that is merely late, of missed ones the latest where asked. */
+/**
+ * Which of the times from `dueAt` up to `now` to fire: one that is merely late, of missed ones the latest where asked. A
+ * server has run since `since`, though it may not have reached its database: what was due then is late, not missed.
+ */
 export function toFire(
   cron: Schedule & { readonly missed: "skip" | "latest" },
   dueAt: Date,
   now: Date,
+  since: Date = now,
 ): Date | undefined {
   if (now.getTime() - dueAt.getTime() <= lateMs) return dueAt;
   const latest = latestDueTime(cron.schedule, cron.timezone, new Date(now.getTime() + 1)) ?? dueAt;
-  const isLate = now.getTime() - latest.getTime() <= lateMs;
+  const isLate = now.getTime() - latest.getTime() <= lateMs || latest >= since;
   return isLate || cron.missed === "latest" ? latest : undefined;
 }

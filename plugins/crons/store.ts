@@ -101,11 +101,28 @@ export function createCronStore(sql: Sql) {
       return result.count === 1;
     },
 
-    /** One that is due, held until the transaction ends; another process takes another. */
-    async due(tx: Tx, now: Date): Promise<CronRow | undefined> {
+    /** One that is due and not of `others`, held until the transaction ends; another process takes another. */
+    async due(tx: Tx, now: Date, others: readonly number[]): Promise<CronRow | undefined> {
       const [row] = await tx<CronRow[]>`
-        select ${columns} from crons where next_run_at <= ${now} order by next_run_at limit 1 for update skip locked`;
+        select ${columns} from crons where next_run_at <= ${now} and id <> all(${others}::bigint[])
+        order by next_run_at limit 1 for update skip locked`;
       return row;
+    },
+
+    /** Active ones of every account, in the order of their ids. */
+    page: (after: number, limit: number) => sql<CronRow[]>`
+      select ${columns} from crons where next_run_at is not null and id > ${after} order by id limit ${limit}`,
+
+    /** Unless it has changed since it was read. */
+    async moveNext({ id, schedule, timezone, nextRunAt }: CronRow, to: Date): Promise<void> {
+      await sql`
+        update crons set next_run_at = ${to}
+        where id = ${id} and next_run_at = ${nextRunAt} and schedule = ${schedule} and timezone = ${timezone}`;
+    },
+
+    /** Times to come that were fired by a clock that was ahead. Clocks of several servers differ a little. */
+    async forgetFuture(now: Date): Promise<void> {
+      await sql`delete from cron_runs where due_at > ${now}::timestamptz + interval '1 hour'`;
     },
 
     /** False where this due time was fired already. */

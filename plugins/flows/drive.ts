@@ -4,8 +4,8 @@ import { createRun } from "./engine.ts";
 import { Gone, isLoop, MemoryFull } from "./fault.ts";
 import type { End } from "./host.ts";
 import { createHost } from "./live-host.ts";
-import { driveProcess, kindsOf, type Needed, type ProcessId, type Told } from "./needed.ts";
-import type { HeldProcess, ProcessRow, Progress } from "./process-store.ts";
+import { driveProcess, kindsOf, type Needed, type Told } from "./needed.ts";
+import type { HeldProcess, ProcessId, ProcessRow, Progress } from "./process-store.ts";
 import { memoryText, programIdsOf, type State } from "./state.ts";
 
 /** What has not been stored yet. */
@@ -31,7 +31,11 @@ export function createDriving(needed: Needed, told: Told): Driving {
     try {
       await goOn(held, AbortSignal.any([signal, controller.signal]));
     } catch (error) {
-      if (controller.signal.aborted || error instanceof Gone) return;
+      if (controller.signal.aborted) return;
+      if (error instanceof Gone) {
+        if (await store.isForgotten(held)) throw error; // it is still ours to go on with: the job comes again
+        return;
+      }
       const tooLarge = error instanceof MemoryFull;
       if (signal.aborted || (!tooLarge && attempt < maxAttempts)) throw error;
       if (!tooLarge) ctx.log.error("a flow process failed for reasons of our own", { flow_process_id: id, error });

@@ -3,7 +3,7 @@ import { event, job, modelChanged, type BaseContext, type ModelChange, type Tx }
 import type { Accounts } from "../accounts/api.ts";
 import type { Connectors } from "../connectors/api.ts";
 import type { FlowStore } from "./flow-store.ts";
-import type { ProcessRow, ProcessStore } from "./process-store.ts";
+import type { ProcessId, ProcessRow, ProcessStore } from "./process-store.ts";
 import type { Program } from "./program.ts";
 import type { FlowRecords } from "./records.ts";
 import { toEvent } from "./show.ts";
@@ -33,13 +33,9 @@ export interface Needed {
   readonly leaseSeconds: number;
 }
 
-export interface ProcessId {
-  readonly accountId: number;
-  readonly id: string;
-}
-
 /** A new process has steps that reach outside: an event, so that flows that start each other are counted as a chain. */
 export const processStarted = event<ProcessId>("connect.flow.started");
+export const driveHandler = "drive";
 /** A process is to be gone on with. */
 export const driveProcess = job<ProcessId>("flows.drive");
 

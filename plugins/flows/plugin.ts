@@ -81,7 +81,10 @@ export default definePlugin({
         ...processRoutes(store, processes),
       ],
       handlers: processes.handlers,
-      schedules: [{ id: "flows.prune", cron: "41 * * * *", run: prune }],
+      schedules: [
+        { id: "flows.prune", cron: "41 * * * *", run: prune },
+        { id: "flows.sweep", cron: "*/5 * * * *", run: processes.sweep },
+      ],
       service: createActions({
         store: flowStore,
         managing,

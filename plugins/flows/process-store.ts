@@ -1,5 +1,5 @@
 /** All SQL about flow processes. A write names the fence that the writer holds, and does nothing where it is another's. */
-import type { Page, Queryable, Sql, Tx } from "platform";
+import { failedJob, openJob, type Page, type Queryable, type Sql, type Tx } from "platform";
 import type { Origin } from "./api.ts";
 import type { Cursor, Memory, StepRecord } from "./state.ts";
 
@@ -72,6 +72,15 @@ export interface Progress {
     | undefined;
 }
 
+export interface ProcessId {
+  readonly accountId: number;
+  readonly id: string;
+}
+
+export interface LostProcess extends ProcessId {
+  readonly failed: boolean;
+}
+
 export interface ProcessFilter {
   readonly flowCode: string | undefined;
   readonly status: string | undefined;
@@ -105,17 +114,33 @@ export function createProcessStore(sql: Sql) {
     },
 
     /**
-     * Takes the process over: whoever had it before writes nothing any more. Undefined where it does not run. A power cut
-     * may take this back: then nobody who had it is left, and what is written under it is written after it.
+     * Takes the process over: whoever had it before writes nothing any more. Undefined where it does not run. A crash of
+     * PostgreSQL may take this back; the next fence is another number all the same, since it rises by chance.
      */
     async take(accountId: number, id: string): Promise<HeldProcess | undefined> {
       const [row] = await sql<HeldProcess[]>`
-        update flow_processes p set fence = p.fence + 1
+        update flow_processes p set fence = p.fence + 1 + floor(random() * 1000)::integer
         from (select set_config('synchronous_commit', 'off', true)) unsynced
         where p.account_id = ${accountId} and p.id = ${id} and p.status = 'pending'
         returning ${columns}, p.cursor, p.memory, p.stored, p.fence`;
       return row;
     },
+
+    /** Whether it runs, and was not taken over since `fence`: a crash of PostgreSQL took that taking over back. */
+    async isForgotten({ accountId, id, fence }: Pick<HeldProcess, "accountId" | "id" | "fence">): Promise<boolean> {
+      const rows = await sql`
+        select from flow_processes
+        where account_id = ${accountId} and id = ${id} and status = 'pending' and fence < ${fence}`;
+      return rows.length > 0;
+    },
+
+    /**
+     * Processes that nobody will go on with: they run, and no job of these names is theirs. `failed`: their last one
+     * was given up.
+     */
+    lost: (jobNames: readonly string[], most: number) => sql<LostProcess[]>`
+      select p.account_id, p.id, exists (${failedJob(sql, jobNames, sql`p.id::text`)}) as failed from flow_processes p
+      where p.status = 'pending' and not exists (${openJob(sql, jobNames, sql`p.id::text`)}) limit ${most}`,
 
     /** Stores how far it is, and its end. False where the process has ended or was taken over. */
     async progress(
@@ -179,9 +204,9 @@ export function createProcessStore(sql: Sql) {
     },
 
     /** Undefined where it does not run. */
-    async cancel(tx: Tx, accountId: number, id: string): Promise<ProcessRow | undefined> {
+    async breakOff(tx: Tx, { accountId, id }: ProcessId, error: string): Promise<ProcessRow | undefined> {
       const [row] = await tx<ProcessRow[]>`
-        update flow_processes p set status = 'error', error = 'cancelled', finished_at = now(), fence = p.fence + 1
+        update flow_processes p set status = 'error', error = ${error}, finished_at = now(), fence = p.fence + 1
         where p.account_id = ${accountId} and p.id = ${id} and p.status = 'pending' returning ${columns}`;
       return row;
     },

@@ -1,9 +1,10 @@
 /** Flow processes: starting, showing, cancelling and retrying them, and the jobs that drive them. */
 import { afterCommit, conflict, notFound, on, onEvent, type Handler, type Tx } from "platform";
 import { createDriving, maxAttempts } from "./drive.ts";
-import { createTold, driveProcess, kindsOf, processStarted, type Needed } from "./needed.ts";
+import { createTold, driveHandler, driveProcess, kindsOf, processStarted, type Needed } from "./needed.ts";
 import { toApi } from "./show.ts";
 import { createStart } from "./start.ts";
+import { createSweep } from "./sweep.ts";
 import { forgetAttempts } from "./state.ts";
 
 const cancelled = "flows.cancelled";
@@ -25,14 +26,18 @@ export function createProcesses(needed: Needed) {
 
   return {
     start: createStart(needed, told),
-    handlers: [onEvent(processStarted, "drive", drive, options), on(driveProcess, drive, options)] satisfies Handler[],
+    handlers: [
+      onEvent(processStarted, driveHandler, drive, options),
+      on(driveProcess, drive, options),
+    ] satisfies Handler[],
 
+    sweep: createSweep(needed, told),
     show,
 
     /** 404 unknown, 409 ended already. The process as it is then. */
     async cancel(accountId: number, id: string) {
       return ctx.transaction(async (tx) => {
-        const row = await store.cancel(tx, accountId, id);
+        const row = await store.breakOff(tx, { accountId, id }, "cancelled");
         if (!row) throw (await store.state(accountId, id, tx)) ? conflict("the process has ended already") : notFound();
         await told.tell(row, kindsOf.error, tx);
         afterCommit(tx, () => {
