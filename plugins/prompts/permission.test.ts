@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { adminToken, person, startTestApp, type TestApp, type TestPerson } from "../../tests/harness.ts";
+import { adminToken, person, startTestApp, type Answer, type TestApp, type TestPerson } from "../../tests/harness.ts";
+import { follower, traces } from "../../tests/traces.ts";
+import { plugins } from "../index.ts";
 import type { Place } from "./cascade.ts";
 
 let app: TestApp;
@@ -8,7 +10,7 @@ const people = new Map<string, TestPerson>();
 let stranger: TestPerson;
 
 beforeAll(async () => {
-  app = await startTestApp();
+  app = await startTestApp({ plugins: [...plugins, follower] });
   const unit = async (kind: "team" | "department"): Promise<number> =>
     (await app.post(`/account/${kind}s.json`, { [kind]: { name: kind } })).json.id;
   const [team, otherTeam] = [await unit("team"), await unit("team")];
@@ -148,6 +150,154 @@ describe("what a person may do", () => {
     }
     for (const path of [`/core/prompt/${code}.md`, "/core/prompts/system/prompts_api.md", `/core/prompts/${id}.md`])
       expect((await app.get(path, { token: null })).status).toBe(401);
+  });
+});
+
+describe("an _extra", () => {
+  const tables = ["prompts", "prompt_versions"];
+  const tokenOf = (asker: string) => ({ token: people.get(asker)?.token ?? "" });
+  const post = (fields: object, options = {}) =>
+    app.post("/core/prompts.json", { prompt: { name: "a", content: "a", ...fields } }, options);
+  const made = async (fields: object, options = {}): Promise<string> => {
+    const answer = await post(fields, options);
+    expect(answer.status).toBe(201);
+    return answer.json.id;
+  };
+  const expectRefused = async (send: () => Promise<Answer>, status = 403): Promise<void> => {
+    const before = await traces(app, ...tables);
+    expect((await send()).status).toBe(status);
+    expect(await traces(app, ...tables)).toEqual(before);
+  };
+  const ofTeam = () => ({ scope: "team", scope_id: units.team });
+  const ofDepartment = () => ({ scope: "department", scope_id: units.department });
+
+  type Made = readonly [by: "user" | "admin", place: () => object];
+  const account = () => ({});
+  const own = () => ({ scope: "user" });
+  /** What stands under the code, where its `_extra` would be, and whether a user who made what `user` says may write it. */
+  const rules: [string, readonly Made[], () => object, boolean][] = [
+    ["of others' account prompt", [["admin", account]], account, false],
+    ["of others' account prompt, for the team", [["admin", account]], ofTeam, false],
+    ["of others' account prompt, for oneself", [["admin", account]], own, true],
+    ["of one's own account prompt", [["user", account]], account, true],
+    ["of one's own account prompt, for the team", [["user", account]], ofTeam, true],
+    ["of nothing", [], account, false],
+    ["of nothing, for the department", [], ofDepartment, false],
+    ["of what only oneself has", [["user", own]], account, false],
+    [
+      "of others', which one has another of",
+      [
+        ["admin", account],
+        ["user", own],
+      ],
+      account,
+      false,
+    ],
+    [
+      "of others', which one's team has another of",
+      [
+        ["admin", account],
+        ["user", ofTeam],
+      ],
+      account,
+      false,
+    ],
+    [
+      "of one's team's, for the team",
+      [
+        ["admin", account],
+        ["user", ofTeam],
+      ],
+      ofTeam,
+      true,
+    ],
+    [
+      "of one's team's, for the department",
+      [
+        ["admin", account],
+        ["user", ofTeam],
+      ],
+      ofDepartment,
+      false,
+    ],
+    [
+      "of others' in the team, for the team",
+      [
+        ["user", account],
+        ["admin", ofTeam],
+      ],
+      ofTeam,
+      false,
+    ],
+    [
+      "of one's own, which a team has another of",
+      [
+        ["user", account],
+        ["admin", ofTeam],
+      ],
+      account,
+      false,
+    ],
+    [
+      "of one's own, which another has for themselves",
+      [
+        ["user", account],
+        ["admin", own],
+      ],
+      account,
+      true,
+    ],
+  ];
+
+  test.each(rules)("%s is made by those who may", async (_, bases, place, may) => {
+    const code = unique("p");
+    for (const [by, of] of bases) await made({ code, ...of() }, by === "user" ? tokenOf("user") : {});
+    const extra = { code: `${code}_extra`, ...place() };
+    if (may) await made(extra, tokenOf("user"));
+    else await expectRefused(() => post(extra, tokenOf("user")));
+    await made({ code: `${code}_extra`, scope: "user" }, tokenOf("manager"));
+    if (!may) await made(extra, tokenOf("manager"));
+  });
+
+  test("is what no prompt is renamed, moved or restored to, either", async () => {
+    const code = unique("p");
+    await made({ code });
+    const extra = `${code}_extra`;
+    const by = tokenOf("user");
+    const patch = (id: string, prompt: object) => app.patch(`/core/prompts/${id}.json`, { prompt }, by);
+    const other = await made({ code: unique("p") }, by);
+    await expectRefused(() => patch(other, { code: extra }));
+    const mine = await made({ code: extra, scope: "user" }, by);
+    for (const place of [{ scope: "account" }, ofTeam(), ofDepartment()]) await expectRefused(() => patch(mine, place));
+    expect((await patch(mine, { content: "b" })).status).toBe(200);
+    const restored = await made({ code: extra });
+    await app.patch(`/core/prompts/${restored}.json`, { prompt: { code: unique("p") } });
+    await app.sql`update prompts set created_by_id = ${people.get("user")?.id ?? 0} where id = ${restored}`;
+    await expectRefused(() => app.post(`/core/prompts/${restored}/versions/1/restore.json`, undefined, by));
+  });
+
+  test("of others' prompt is neither changed nor deleted by the user who once made it", async () => {
+    const code = unique("p");
+    await made({ code });
+    const id = await made({ code: `${code}_extra` });
+    await app.sql`update prompts set created_by_id = ${people.get("user")?.id ?? 0} where id = ${id}`;
+    await expectRefused(() => app.patch(`/core/prompts/${id}.json`, { prompt: { name: "b" } }, tokenOf("user")));
+    await expectRefused(() => app.delete(`/core/prompts/${id}.json`, tokenOf("user")));
+    expect((await app.delete(`/core/prompts/${id}.json`, tokenOf("manager"))).status).toBe(204);
+  });
+
+  test("does not wait for the next prompt of a code: it goes before the one that it adds to", async () => {
+    const [code, by] = [unique("p"), tokenOf("user")];
+    const id = await made({ code }, by);
+    const extra = await made({ code: `${code}_extra` }, by);
+    const patch = (prompt: object) => app.patch(`/core/prompts/${id}.json`, { prompt }, by);
+    await expectRefused(() => app.delete(`/core/prompts/${id}.json`, by), 422);
+    await expectRefused(() => patch({ code: unique("p") }), 422);
+    await expectRefused(() => patch({ scope: "user" }), 422);
+    expect((await patch({ name: "b" })).status).toBe(200);
+    expect((await app.delete(`/core/prompts/${extra}.json`, by)).status).toBe(204);
+    expect((await patch({ code: unique("p") })).status).toBe(200);
+    expect((await app.delete(`/core/prompts/${id}.json`, by)).status).toBe(204);
   });
 });
 

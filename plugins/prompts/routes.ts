@@ -147,7 +147,7 @@ export function promptRoutes({ store, writing, authorOf }: PromptRoutes): Route[
         description: `A built-in prompt of the same code is used again. ${ifMatch}`,
         access,
         ifMatch: true,
-        responses: { 204: null },
+        responses: { 204: null, 422: { code: ["books_extra of yours adds to it: delete or rename that first"] } },
       },
       async ({ request, caller, params }) => {
         const id = uuidOf(params.id);

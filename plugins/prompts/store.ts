@@ -1,6 +1,7 @@
-import type { Page, Role, Sql, Static, Tx } from "platform";
+import type { Page, Queryable, Role, Sql, Static, Tx } from "platform";
 import type { Prompt, PromptVersion } from "./answers.ts";
 import type { Place, Reader } from "./cascade.ts";
+import type { Base } from "./permission.ts";
 
 export type Kind = "chat" | "agent";
 
@@ -102,6 +103,13 @@ export function createPromptStore(sql: Sql) {
       const [row] = await tx<PromptRow[]>`
         select ${columns} from prompts where account_id = ${accountId} and id = ${id} and ${visibleTo(viewer)} for update`;
       return row;
+    },
+
+    /** Where prompts of this code stand, and who made them: of all scopes but `user`. */
+    async shared(accountId: number, code: string, on: Queryable = sql): Promise<Base[]> {
+      return on<Base[]>`
+        select scope, scope_id, created_by_id from prompts
+        where account_id = ${accountId} and code = ${code} and scope <> 'user'`;
     },
 
     async insert(

@@ -1,10 +1,19 @@
 /** Making, changing and deleting prompts: who may, where to, and what follows from it. */
-import { forbidden, invalid, notFound, preconditionFailed, uuidv7, type BaseContext, type Caller } from "platform";
+import {
+  forbidden,
+  invalid,
+  notFound,
+  preconditionFailed,
+  uuidv7,
+  type BaseContext,
+  type Caller,
+  type Tx,
+} from "platform";
 import type { Accounts } from "../accounts/api.ts";
 import type { BuiltIn } from "./built-in.ts";
 import type { Place, Scope } from "./cascade.ts";
 import { checkTexts } from "./check.ts";
-import { mayWrite, type Owned } from "./permission.ts";
+import { extendedCode, mayWrite, suffix, type Owned } from "./permission.ts";
 import { placeAfter, samePlace } from "./place.ts";
 import { toApi, type Kind, type PromptRow, type PromptStore, type Saved } from "./store.ts";
 
@@ -39,9 +48,20 @@ export interface Needed {
 export type Writing = ReturnType<typeof createWriting>;
 
 export function createWriting({ ctx, store, accounts, builtIn, forget }: Needed) {
-  const mustBeWritable = ({ user }: Caller, prompt: Owned): void => {
-    if (!mayWrite(prompt, user, (code) => builtIn.has(code)))
-      throw forbidden(`you may not write this prompt of the scope \`${prompt.scope}\``);
+  const mustBeWritable = async ({ account, user }: Caller, prompt: Owned, tx?: Tx): Promise<void> => {
+    const extended = extendedCode(prompt.code);
+    const bases = extended === undefined ? [] : await store.shared(account.id, extended, tx);
+    if (mayWrite(prompt, user, (code) => builtIn.has(code), bases)) return;
+    const why = extended === undefined ? "" : `: what adds to \`${extended}\` takes a manager, or whoever made that`;
+    throw forbidden(`you may not write this prompt of the scope \`${prompt.scope}\`${why}`);
+  };
+
+  /** Throws the 422 where one's own `_extra` would stay without its prompt: it would add to the next one's of that code. */
+  const mustLeaveNoExtra = async ({ account, user }: Caller, { scope, code }: PromptRow, tx: Tx): Promise<void> => {
+    if (scope === "user" || user.role === "admin" || user.role === "manager") return;
+    const left = await store.shared(account.id, `${code}${suffix}`, tx);
+    if (left.some(({ createdById }) => createdById === user.id))
+      throw invalid({ code: [`${code}${suffix} of yours adds to it: delete or rename that first`] });
   };
 
   const mustExist = async (accountId: number, { scope, scopeId }: Place): Promise<void> => {
@@ -64,7 +84,7 @@ export function createWriting({ ctx, store, accounts, builtIn, forget }: Needed)
     const place = placeAfter(undefined, given, user.id);
     checkTexts(given, ctx.liquid, token);
     await mustExist(account.id, place);
-    mustBeWritable(caller, { ...place, code: given.code, createdById: user.id });
+    await mustBeWritable(caller, { ...place, code: given.code, createdById: user.id });
     const prompt: Saved = { ...blank, ...merged(blank, given), ...place };
     const row = await ctx.transaction(async (tx) => {
       const made = await store.insert(tx, account.id, uuidv7(), secretToken(), user.id, prompt);
@@ -81,17 +101,18 @@ export function createWriting({ ctx, store, accounts, builtIn, forget }: Needed)
     checkTexts(given, ctx.liquid, author.token);
     for (;;) {
       const before = await find(author.caller, id);
-      mustBeWritable(author.caller, before);
+      await mustBeWritable(author.caller, before);
       const place = placeAfter(before, given, user.id);
       if (!samePlace(place, before)) await mustExist(account.id, place);
       const after = { ...before, ...merged(before, given), ...place };
-      mustBeWritable(author.caller, after);
+      await mustBeWritable(author.caller, after);
       const saved = await ctx.transaction(async (tx) => {
         const locked = await store.lock(tx, account.id, user, id);
         if (!locked) throw notFound();
         if (expected !== undefined && locked.version !== expected) throw preconditionFailed();
         // Moved or renamed meanwhile: what was found out about it before no longer holds.
         if (!samePlace(locked, before) || locked.code !== before.code) return undefined;
+        if (!samePlace(after, before) || after.code !== before.code) await mustLeaveNoExtra(author.caller, before, tx);
         const row = await store.update(tx, account.id, id, user.id, { ...merged(locked, given), ...place });
         await ctx.changed(changeOf(account.id, "update", row), tx);
         return row;
@@ -107,7 +128,8 @@ export function createWriting({ ctx, store, accounts, builtIn, forget }: Needed)
     const code = await ctx.transaction(async (tx) => {
       const row = await store.lock(tx, account.id, user, id);
       if (!row) throw notFound();
-      mustBeWritable(caller, row);
+      await mustBeWritable(caller, row, tx);
+      await mustLeaveNoExtra(caller, row, tx);
       if (expected !== undefined && row.version !== expected) throw preconditionFailed();
       await store.delete(tx, account.id, id);
       await ctx.changed(changeOf(account.id, "destroy", row), tx);
