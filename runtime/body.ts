@@ -1,5 +1,6 @@
 import type { TObject } from "@sinclair/typebox";
 import { badRequest, HttpError, tooLarge, unsupportedType } from "./errors.ts";
+import { bodyHints } from "./unknown.ts";
 import { knownFields, mayBeUnstorable, parseJson, readJson, refuseUnstorable } from "./validate.ts";
 
 export interface RouteBody {
@@ -20,9 +21,14 @@ export function bodyLimit(route: RouteBody, isStranger: boolean, maxBytes: numbe
 
 /**
  * Reads and parses a request's body as its route asks: the object inside the body's key, or any JSON value.
- * 400 no JSON or no key, 413 too large, 415 another type, 422 what PostgreSQL cannot store in a field of the route.
+ * `hints` gets what is to be told of fields that the route does not know. 400 no JSON or no key, 413 too large, 415 another type, 422 what PostgreSQL cannot store in a field of the route.
  */
-export async function readBody(request: Request, route: RouteBody, maxBytes: number): Promise<unknown> {
+export async function readBody(
+  request: Request,
+  route: RouteBody,
+  maxBytes: number,
+  hints: string[] = [],
+): Promise<unknown> {
   if (route.input === "stream" || (!route.body && route.input !== "any")) return undefined;
   const type = (request.headers.get("content-type") ?? "").split(";", 1)[0]?.trim().toLowerCase();
   const source = await readText(request, maxBytes);
@@ -34,12 +40,14 @@ export async function readBody(request: Request, route: RouteBody, maxBytes: num
     if (source === "") return {};
     return route.unstorable === "own" ? readJson(source) : parseJson(source);
   }
-  const fields = unwrap(readJson(source), route.body?.key);
+  const whole = readJson(source);
+  const fields = unwrap(whole, route.body?.key);
+  if (route.body) hints.push(...bodyHints(route.body, Object(whole), fields));
   if (route.body && mayBeUnstorable(source)) refuseUnstorable(knownFields(route.body.schema, fields));
   return fields;
 }
 
-function unwrap(value: unknown, key: string | undefined): unknown {
+function unwrap(value: unknown, key: string | undefined): Record<string, unknown> {
   if (!isObject(value)) throw badRequest("the body must be a JSON object");
   if (key === undefined) return value;
   const inner = Object.hasOwn(value, key) ? value[key] : undefined;

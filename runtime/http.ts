@@ -18,6 +18,7 @@ import { refusalOf } from "./refusal.ts";
 import type { Reply } from "./reply.ts";
 import { corsHeaders, finish, newRequestId } from "./respond.ts";
 import type { RequestInput, Route } from "./route.ts";
+import { queryHints } from "./unknown.ts";
 import { fromAnyOrigin, routeTable, type Endpoint } from "./route-table.ts";
 
 export interface HttpOptions {
@@ -139,14 +140,15 @@ function createAnswer(options: HttpOptions) {
     const started = performance.now();
     const requestId = newRequestId(request);
     const found = endpoint.pick(rawParams);
+    const hints: string[] = [];
     let reply: Reply | Response;
     try {
       if (!found) throw notFound();
-      reply = await handle(options, found.route, found.params, request, requestId);
+      reply = await handle(options, found, request, requestId, hints);
     } catch (error) {
       reply = refusalOf(error, options.log, requestId, found?.route.spec.errors);
     }
-    const response = finish(request, reply, requestId, found && fromAnyOrigin(found.route.spec));
+    const response = finish(request, reply, requestId, found && fromAnyOrigin(found.route.spec), hints);
     const ms = performance.now() - started;
     options.metrics.request(request.method, endpoint.name, response.status, ms / 1000);
     logRequest(options.log, request, endpoint.name, { requestId, status: response.status, ms });
@@ -166,10 +168,10 @@ function logRequest(
 
 async function handle(
   options: HttpOptions,
-  route: Route,
-  params: Record<string, string>,
+  { route, params }: { readonly route: Route; readonly params: Record<string, string> },
   request: Request,
   requestId: string,
+  hints: string[],
 ): Promise<Reply | Response> {
   const client = clientOf(options, request);
   const at = options.door?.find(client.host)?.account;
@@ -177,7 +179,10 @@ async function handle(
   const { account, caller, app = null } = identity;
   const changes = !safeMethods.has(request.method) && !route.spec.reads?.(params);
   admit(route.spec, identity, !changes || fromSameOrigin(request.headers, client.host, account));
-  const rawBody = await readBody(request, route.spec, bodyLimit(route.spec, caller === null, options.maxBodyBytes));
+  const query = queryOf(request.url);
+  hints.push(...queryHints(route.spec.query, query));
+  const maxBytes = bodyLimit(route.spec, caller === null, options.maxBodyBytes);
+  const rawBody = await readBody(request, route.spec, maxBytes, hints);
   const input: RequestInput = {
     request,
     requestId,
@@ -185,7 +190,7 @@ async function handle(
     caller,
     app,
     params,
-    query: queryOf(request.url),
+    query,
     body: rawBody === undefined ? undefined : route.check(rawBody),
     host: client.host,
     ip: client.ip,

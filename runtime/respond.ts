@@ -1,6 +1,7 @@
 /** The last step of every answer: the common headers, the request's id and 304. CONTRACT 3. */
 import { isKnownTag } from "./etag.ts";
 import type { Reply } from "./reply.ts";
+import { withWarnings } from "./warning.ts";
 
 const commonHeaders = {
   "x-content-type-options": "nosniff",
@@ -15,8 +16,17 @@ export const corsHeaders = {
   "access-control-expose-headers": "x-total-count, x-next-cursor, x-request-id, retry-after, warning",
 };
 
-export function finish(request: Request, reply: Reply | Response, requestId: string, cors = false): Response {
+/** `hints`: what is to be told in the header `Warning`. */
+export function finish(
+  request: Request,
+  reply: Reply | Response,
+  requestId: string,
+  cors = false,
+  hints: readonly string[] = [],
+): Response {
   if (reply instanceof Response) {
+    const warning = withWarnings(undefined, hints);
+    if (warning !== undefined) reply.headers.append("warning", warning);
     reply.headers.set("x-request-id", requestId);
     for (const [name, value] of Object.entries(commonHeaders)) {
       if (!reply.headers.has(name)) reply.headers.set(name, value);
@@ -26,6 +36,8 @@ export function finish(request: Request, reply: Reply | Response, requestId: str
   }
   const headers = { ...commonHeaders, ...(cors ? corsHeaders : {}), ...reply.headers, "x-request-id": requestId };
   const { etag } = reply.headers;
+  const warning = withWarnings(reply.headers["warning"], hints);
+  if (warning !== undefined) Object.assign(headers, { warning });
   const reads = request.method === "GET" || request.method === "HEAD";
   if (etag && reads && reply.status === 200 && isKnownTag(request.headers.get("if-none-match"), etag))
     return new Response(null, { status: 304, headers });

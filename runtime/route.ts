@@ -89,7 +89,10 @@ export interface RouteSpec<A extends Access, S extends TObject> {
   readonly description?: string;
   readonly access: A;
   readonly body?: BodySpec<S>;
-  /** Query parameters: what each means, or a schema that says so where it is no text. */
+  /**
+   * Query parameters: what each means, or a schema that says so where it is no text; `filter[<field>]` stands for many
+   * names, `*` for any. Others are named in the header `Warning`.
+   */
   readonly query?: Readonly<Record<string, string | TSchema>>;
   /** What an `input` takes, by schemas with their media types; without it a JSON object. */
   readonly takes?: readonly TSchema[];

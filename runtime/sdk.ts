@@ -61,6 +61,7 @@ export { route } from "./route.ts";
 export type { Access, Method, RequestInput, Route } from "./route.ts";
 export { latestDueTime, nextDueTimes } from "./schedule.ts";
 export type { Secrets } from "./secrets.ts";
+export { unknownNames } from "./unknown.ts";
 export { warned } from "./warning.ts";
 export * as setting from "./settings.ts";
 export type { ConfigOf, Settings } from "./settings.ts";

@@ -41,6 +41,7 @@ const query = {
   module: "where it is embedded, for `CoreAppContext`: the module",
   view: "the view, e.g. `tasks/show`",
   record_id: "the record that is shown there",
+  "*": "any other parameter is the app's own",
 };
 
 /** The pages of apps, and their own files. SPEC 4.3, CONTRACT 10. */

@@ -36,7 +36,11 @@ const description =
   "template that fails is answered 500 with the reason.";
 const spec = {
   access: { open: "it asks for sign-in itself, and leads a browser there; only drafts need `cms`" },
-  query: { lang: "the locale of the domain that is meant", page: "which part of a paginated list" },
+  query: {
+    lang: "the locale of the domain that is meant",
+    page: "which part of a paginated list",
+    "*": "any other one is in `params`",
+  },
   responses: { 200: "<!doctype html>…", 303: null, 401: { error: "sign in" } },
 };
 

@@ -1,7 +1,9 @@
-import { jsonText, route, type Route } from "platform";
+import { jsonText, route, warned, type Route } from "platform";
 import type { Aggregates } from "./aggregate-run.ts";
 import { databaseAt, unknownTable } from "./record-routes.ts";
 import { filterParameters } from "./search-routes.ts";
+import { readAggregate } from "./aggregate.ts";
+import { fieldHints, namedFields } from "./query.ts";
 import type { Databases } from "./store.ts";
 
 interface Needed {
@@ -46,7 +48,9 @@ export function aggregateRoutes({ databases, aggregates }: Needed): Route[] {
       async ({ account, params, query, request }) => {
         const db = await databaseAt(databases, account.id, params.id);
         const call = { params: query, timezone: account.timezone, signal: request.signal };
-        return jsonText(200, await aggregates(db, call));
+        const { query: asked, groups, measures } = readAggregate(db, query);
+        const named = [...namedFields(asked), ...[...groups, ...measures].map(({ field }) => field)];
+        return warned(jsonText(200, await aggregates(db, call)), fieldHints(db, asked, named));
       },
     ),
   ];

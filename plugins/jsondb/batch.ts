@@ -1,5 +1,5 @@
 /** Up to 1,000 creates, updates and deletes in one transaction: all or none. */
-import { HttpError, invalid, mistakes, ValidationError, type BaseContext, type Tx } from "platform";
+import { HttpError, invalid, mistakes, unknownNames, ValidationError, type BaseContext, type Tx } from "platform";
 import type { BulkStore } from "./bulk-store.ts";
 import { tableForWrite, type Database } from "./database.ts";
 import { checkChanges, checkRecord, type Data, type Faults } from "./record.ts";
@@ -28,6 +28,13 @@ export function readOperations(values: readonly unknown[]): Operation[] {
   });
   found.check();
   return operations;
+}
+
+/** What is to be told of fields that no operation has. */
+export function operationHints(values: readonly unknown[]): string[] {
+  const known = ["op", "id", "data", "table_name"];
+  const names = values.flatMap((value) => (isObject(value) ? Object.keys(value) : []));
+  return unknownNames(names, known, (name) => `an operation has no field "${name}"`);
 }
 
 function readOperation(value: unknown, wrong: (field: string, message: string) => undefined): Operation | undefined {

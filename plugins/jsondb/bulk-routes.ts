@@ -16,7 +16,7 @@ import {
   type Reply,
   type Route,
 } from "platform";
-import { readOperations, type Batches } from "./batch.ts";
+import { operationHints, readOperations, type Batches } from "./batch.ts";
 import type { BulkStore } from "./bulk-store.ts";
 import { separators } from "./csv.ts";
 import { nullTableHints, tableForSearch, tableForWrite, type Database } from "./database.ts";
@@ -163,7 +163,10 @@ export function bulkRoutes({ ctx, databases, store, imports, batches }: Needed):
         const operations = readOperations(body.operations);
         const answers = await batches(db, operations);
         const withoutTable = operations.filter((operation) => operation.op !== "delete" && !operation.tableName);
-        const hints = nullTableHints(db, withoutTable.length, "with each operation");
+        const hints = [
+          ...operationHints(body.operations),
+          ...nullTableHints(db, withoutTable.length, "with each operation"),
+        ];
         return warned(jsonText(200, `{"results":[${answers.join(",")}]}`), hints);
       },
     ),

@@ -86,6 +86,11 @@ export function readFilters(table: Table, params: URLSearchParams): Filters {
   return { filters, any: [...groups.values()] };
 }
 
+/** The fields that filters name. */
+export function fieldsOf({ filters, any }: Filters): string[] {
+  return [...filters, ...any.flat()].map(({ field }) => field);
+}
+
 /** 400 where a text is too long, or holds what PostgreSQL cannot even compare. */
 export function checked(name: string, text: string, maxLength: number): string {
   if (text.length > maxLength) throw badRequest(`\`${name}\` may have at most ${maxLength} characters`);

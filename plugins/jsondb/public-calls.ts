@@ -1,5 +1,14 @@
 /** What a public method does for a visitor. CONTRACT 7. No HTTP, no SQL. */
-import { badRequest, HttpError, notFound, refuseUnstorable, uuidOf, ValidationError, type FieldErrors } from "platform";
+import {
+  badRequest,
+  HttpError,
+  notFound,
+  refuseUnstorable,
+  unknownNames,
+  uuidOf,
+  ValidationError,
+  type FieldErrors,
+} from "platform";
 import { tableForSearch, type Database } from "./database.ts";
 import {
   applyWrite,
@@ -9,8 +18,17 @@ import {
   type Operation,
   type VariableValues,
 } from "./public-methods.ts";
-import { checked } from "./filters.ts";
-import { newestFirst, pageOfRecords, phraseOf, queryLimits, sortOf, type Query, type Sort } from "./query.ts";
+import { checked, ownFields } from "./filters.ts";
+import {
+  fieldHints,
+  newestFirst,
+  pageOfRecords,
+  phraseOf,
+  queryLimits,
+  sortOf,
+  type Query,
+  type Sort,
+} from "./query.ts";
 import { printRecord } from "./print.ts";
 import type { Data } from "./record.ts";
 import type { Guard, RecordStore } from "./record-store.ts";
@@ -76,7 +94,7 @@ export function createPublicCalls({ records, store }: Needed) {
 export function publicList(db: Database, { method, params, variables }: Call): Query | undefined {
   const own = scopeFilters(method, variables);
   if (!own) return undefined;
-  const allowed = allowedParams(method, params, ["limit", "offset", "after"]);
+  const allowed = allowedParams(method, params, operationParams.list);
   const allTables = db.schema.multiTable || own.length === 0;
   return {
     ...everything,
@@ -91,7 +109,7 @@ export function publicList(db: Database, { method, params, variables }: Call): Q
 
 /** SPEC 2.4: only q, sort, table_name, limit and offset; what is not shown can be neither sorted nor searched by. */
 export function publicSearch(db: Database, { method, params, variables }: Call): Query | undefined {
-  const allowed = allowedParams(method, params, ["q", "sort", "table_name", "limit", "offset"]);
+  const allowed = allowedParams(method, params, operationParams.search);
   const table = tableForSearch(db, allowed.get("table_name"));
   const own = scopeFilters(method, variables);
   if (!own) return undefined;
@@ -111,6 +129,26 @@ export function publicSearch(db: Database, { method, params, variables }: Call):
     fields: visible,
     searchable: visible,
   };
+}
+
+/** The parameters that an operation reads. */
+export const operationParams: Record<Operation, readonly string[]> = {
+  list: ["limit", "offset", "after"],
+  get: ["id"],
+  create: ["data"],
+  update: ["id", "data"],
+  delete: ["id"],
+  search: ["q", "sort", "table_name", "limit", "offset"],
+};
+
+/** What is to be told of a search's order by a field that is not shown, or not known. */
+export function sortHints(call: Call): string[] {
+  const { db, params } = call;
+  const asked = sortOf(allowedParams(call.method, params, ["sort"]).get("sort")).field;
+  const query = publicSearch(db, call);
+  const shown = visibleFields(db.publicMethods, "search");
+  if (shown) return unknownNames([asked], [...shown, ...ownFields], (name) => `nothing is sorted by "${name}" here`);
+  return query ? fieldHints(db, query, [asked]) : [];
 }
 
 const everything = {

@@ -6,6 +6,7 @@ import {
   ok,
   route,
   tooMany,
+  unknownNames,
   warned,
   type BaseContext,
   type Reply,
@@ -13,7 +14,7 @@ import {
   type Route,
 } from "platform";
 import { nullTableHints, type Database } from "./database.ts";
-import { publicList, publicSearch, type Call, type PublicCalls } from "./public-calls.ts";
+import { operationParams, publicList, publicSearch, sortHints, type Call, type PublicCalls } from "./public-calls.ts";
 import { isOperation, type Operation } from "./public-methods.ts";
 import type { Query } from "./query.ts";
 import { databaseAt, recordExample } from "./record-routes.ts";
@@ -25,6 +26,15 @@ import { cookieHeader, limitKey, visitorOf } from "./visitor.ts";
 const access = { open: "what each operation may do is configured in the database's public_methods" } as const;
 const { id, data, created_at, updated_at } = recordExample;
 const example = { id, data, created_at, updated_at };
+const parameters = {
+  limit: "list and search: 1 to 100, default 20",
+  offset: "list and search: where the page begins",
+  after: "list: the header X-Next-Cursor of the page before",
+  id: "get: the record",
+  q: "search: a phrase",
+  sort: "search: a field, `-` in front = descending",
+  table_name: "search: required where the schema has tables",
+};
 const refusals = {
   403: { error: "`create` is not open to the public" },
   422: { error: "email is required", errors: { email: ["is required"] } },
@@ -61,15 +71,7 @@ export function publicRoutes(needed: Needed): Route[] {
         cors: true,
         apps: "the public methods of its own database",
         onSites: true,
-        query: {
-          limit: "list and search: 1 to 100, default 20",
-          offset: "list and search: where the page begins",
-          after: "list: the header X-Next-Cursor of the page before",
-          id: "get: the record",
-          q: "search: a phrase",
-          sort: "search: a field, `-` in front = descending",
-          table_name: "search: required where the schema has tables",
-        },
+        query: parameters,
         responses: {
           200: [example],
           400: { error: "`after` is not a cursor of X-Next-Cursor" },
@@ -158,11 +160,21 @@ function createCaller({ ctx, databases, calls, searches }: Needed) {
     const visitor = visitorOf(ctx.secrets, input, key);
     const call: Call = { db, operation, method, params, variables: visitor.variables };
     const principal = caller ? `token:${caller.tokenId}` : `visitor:${visitor.variables.cookie_key}`;
-    const reply = keyed ? await once(principal, () => runs[operation](call)) : await runs[operation](call);
+    const answer = keyed ? await once(principal, () => runs[operation](call)) : await runs[operation](call);
+    const reply = warned(answer, callHints(call, input.query));
     if (!keyed && !method.usesCookie) return reply;
     // Added outside of `once`, which would store the visitor's secret.
     return { ...reply, headers: { ...reply.headers, ...cookieHeader(visitor, secure) } };
   };
+}
+
+/** What is to be told of a call's parameters. The runtime tells of those in the address that no operation has. */
+function callHints(call: Call, query: URLSearchParams): string[] {
+  const { operation, params } = call;
+  const known = operationParams[operation];
+  const names = Object.keys(params).filter((name) => !query.has(name) || Object.hasOwn(parameters, name));
+  const hints = unknownNames(names, known, (name) => `\`${operation}\` takes no "${name}"`);
+  return operation === "search" ? [...hints, ...sortHints(call)] : hints;
 }
 
 const writes: ReadonlySet<Operation> = new Set<Operation>(["create", "update", "delete"]);

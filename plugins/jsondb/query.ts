@@ -1,8 +1,8 @@
 /** What a list or a search asks for, read from its parameters. SPEC 4.4. Pure. */
-import { badRequest, pageOf, wildcardPattern } from "platform";
+import { badRequest, pageOf, unknownNames, wildcardPattern } from "platform";
 import { tableForSearch, type Database } from "./database.ts";
 import { columnKindOf } from "./columns.ts";
-import { checked, isFilter, readFilters, type Filters } from "./filters.ts";
+import { checked, fieldsOf, isFilter, ownFields, readFilters, type Filters } from "./filters.ts";
 import { noTable, type Table } from "./schema.ts";
 
 export interface Sort {
@@ -53,6 +53,24 @@ export function readList(db: Database, params: URLSearchParams): Query {
   const allTables = db.schema.multiTable || !asksFields;
   const table = allTables ? noTable : tableForSearch(db, null);
   return { ...readCommon(table, params), table, allTables };
+}
+
+/** What is to be told of fields that the schema does not know: they may stand in the data all the same. */
+export function fieldHints(
+  db: Database,
+  { table, allTables }: Pick<Query, "table" | "allTables">,
+  names: Iterable<string>,
+): string[] {
+  const tables = allTables ? [...db.schema.tables.values()] : [table];
+  const known = tables.flatMap(({ fields }) => [...fields.keys()]);
+  return known.length === 0
+    ? []
+    : unknownNames(names, [...new Set([...known, ...ownFields])], (name) => `the schema has no field "${name}"`);
+}
+
+/** The fields that a search names. */
+export function namedFields(query: Query): string[] {
+  return [...fieldsOf(query), query.sort.field, ...(query.phrase?.fields ?? []), ...(query.fields ?? [])];
 }
 
 /** Which fields a phrase is searched in: those named, else the indexed strings, else all data (SPEC 4.4). */

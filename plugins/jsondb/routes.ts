@@ -11,11 +11,13 @@ import {
   pageOf,
   route,
   Type,
+  warned,
   wildcardPattern,
   type Route,
 } from "platform";
 import type { Dbs, DbFields, SeenVersion } from "./dbs.ts";
 import { replaceInJson } from "./replace.ts";
+import { schemaHints } from "./schema.ts";
 import { toApi, type DbRow, type DbStore } from "./store.ts";
 
 const Code = Type.String({
@@ -109,7 +111,10 @@ export function dbRoutes({ store, dbs }: Needed): Route[] {
         responses: { 201: dbExample, 422: { schema: ["fields.age: must be one of string, text, …"] } },
       },
       async ({ account, caller, body }) =>
-        created(toApi(await dbs.create(account.id, caller.user.id, { ...inputOf(body), name: body.name }))),
+        warned(
+          created(toApi(await dbs.create(account.id, caller.user.id, { ...inputOf(body), name: body.name }))),
+          schemaHints(body.schema),
+        ),
     ),
     route(
       "GET",
@@ -136,7 +141,7 @@ export function dbRoutes({ store, dbs }: Needed): Route[] {
       async ({ account, caller, params, body, request }) => {
         const seen: SeenVersion = (id) => expectedVersion(request, id);
         const row = await dbs.update(account.id, params.id, caller.user.id, () => inputOf(body), seen);
-        return ok(toApi(row), { etag: etag(row.id, row.version) });
+        return warned(ok(toApi(row), { etag: etag(row.id, row.version) }), schemaHints(body.schema));
       },
     ),
     route(

@@ -1,4 +1,5 @@
 /** Reads a database's `schema`: its tables, their fields and index columns. SPEC 2.4, CONTRACT 7. Pure. */
+import { unknownNames } from "platform";
 import {
   columnKindOf,
   fieldTypes,
@@ -49,6 +50,29 @@ export function parseSchema(value: unknown): { schema: Schema } | { mistakes: st
   const schema = hasTables ? parseTables(own(value, "tables"), say) : singleTable(parseTable("", value, "", say));
   return mistakes.length > 0 ? { mistakes } : { schema };
 }
+
+/** What is to be told of a good schema's names that nothing reads, such as a misspelt `indexed_fields`. */
+export function schemaHints(value: unknown): string[] {
+  if (!isObject(value)) return [];
+  const tables = own(value, "tables");
+  const hintsOf = (one: unknown, known: readonly string[], place: string) =>
+    isObject(one) ? unknownNames(Object.keys(one), known, (name) => `unknown field "${name}" in ${place}`) : [];
+  const inTable = (table: unknown, place: string) => {
+    const fields = isObject(table) ? own(table, "fields") : undefined;
+    const definitions = isObject(fields) ? Object.entries(fields) : [];
+    return definitions.flatMap(([name, one]) => hintsOf(one, ["type", "required"], `${place}.fields.${name}`));
+  };
+  if (!isObject(tables)) return [...hintsOf(value, ["tables", ...tableKeys], "schema"), ...inTable(value, "schema")];
+  return [
+    ...hintsOf(value, ["tables"], "schema"),
+    ...Object.entries(tables).flatMap(([name, table]) => {
+      const place = `schema.tables.${name}`;
+      return [...hintsOf(table, tableKeys, place), ...inTable(table, place)];
+    }),
+  ];
+}
+
+const tableKeys = ["fields", "indexes", "indexed_fields"];
 
 type Say = (place: string, message: string) => void;
 

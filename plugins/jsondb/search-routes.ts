@@ -1,7 +1,7 @@
-import { jsonText, route, type BaseContext, type RequestInput, type Route } from "platform";
+import { jsonText, route, warned, type BaseContext, type RequestInput, type Route } from "platform";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
 import type { Database } from "./database.ts";
-import { readList, readSearch, type Query } from "./query.ts";
+import { fieldHints, namedFields, readList, readSearch, type Query } from "./query.ts";
 import { databaseAt, recordExample, unknownTable } from "./record-routes.ts";
 import type { SearchShape, SearchStore } from "./search-store.ts";
 import type { Databases } from "./store.ts";
@@ -41,7 +41,13 @@ export function searchRoutes({ ctx, databases, searches }: Needed): Route[] {
   type Asked = Pick<RequestInput, "account" | "app">;
   const respond = async ({ account, app }: Asked, key: string, read: (db: Database) => Query, shape: SearchShape) => {
     const db = await databaseAt(databases, account.id, key, app);
-    return answerPage(ctx, searches, db, read, shape);
+    let hints: readonly string[] = [];
+    const make = (current: Database) => {
+      const query = read(current);
+      hints = fieldHints(current, query, namedFields(query));
+      return query;
+    };
+    return warned(await answerPage(ctx, searches, db, make, shape), hints);
   };
   return [
     route(

@@ -1,0 +1,75 @@
+import { Type } from "@sinclair/typebox";
+import { describe, expect, test } from "bun:test";
+import { bodyHints, nearest, queryHints, unknownNames } from "./unknown.ts";
+
+describe("the nearest name", () => {
+  test.each<[string, string[], string[]]>([
+    ["limt", ["limit", "offset"], ["limit"]],
+    ["ofset", ["limit", "offset"], ["offset"]],
+    ["naem", ["name", "code"], ["name"]],
+    ["layout", ["name", "layout_code", "locale"], ["layout_code"]],
+    ["layout", ["name", "layout_id", "layout_code"], ["layout_id", "layout_code"]],
+    ["tableName", ["table_name", "data"], ["table_name"]],
+    ["table-name", ["table_name", "data"], ["table_name"]],
+    ["TABLE_NAME", ["table_name"], ["table_name"]],
+    ["filters[city]", ["q", "filter[city]"], ["filter[city]"]],
+    ["colour", ["name", "code"], []],
+    ["x", ["q"], []],
+    ["", ["q"], []],
+    ["anything", [], []],
+    ["a".repeat(100_000), ["a".repeat(99)], []],
+  ])("to %p among %p is %p", (name, known, expected) => {
+    expect(nearest(name, known)).toEqual(expected);
+  });
+});
+
+describe("what is told", () => {
+  const told = (name: string) => `unknown "${name}"`;
+
+  test("is each name once, with the nearest or all that are known", () => {
+    expect(unknownNames(["limt", "limit", "limt", "foo"], ["limit", "q"], told)).toEqual([
+      'unknown "limt": did you mean "limit"?',
+      'unknown "foo": known are limit, q',
+    ]);
+    expect(unknownNames(["foo"], [], told)).toEqual(['unknown "foo": none is known here']);
+    expect(unknownNames(["x".repeat(1000)], [], told)).toEqual([`unknown "${"x".repeat(60)}...": none is known here`]);
+  });
+
+  test("is bounded, however many there are", () => {
+    const many = Array.from({ length: 300_000 }, (_, at) => `n${at}`);
+    const texts = unknownNames(many, ["limit"], told);
+    expect([texts.length, texts.at(-1)]).toEqual([6, "and 299995 more unknown names"]);
+  });
+});
+
+describe("of an address", () => {
+  const declared = { limit: "how many", "filter[<field>]": "exactly" };
+  test.each<[object | undefined, string, string[]]>([
+    [declared, "limit=1&filter[a]=1&filter[b][gt]=2", []],
+    [declared, "limits=1", ['unknown query parameter "limits": did you mean "limit"?']],
+    [{ ...declared, "*": "variables" }, "limits=1&anything=2", []],
+    [{}, "a=1", ['unknown query parameter "a": none is known here']],
+    [undefined, "a=1", ['unknown query parameter "a": none is known here']],
+    [undefined, "", []],
+  ])("declared as %p, %p", (given, query, expected) => {
+    expect(queryHints(given as Record<string, unknown>, new URLSearchParams(query))).toEqual(expected);
+  });
+});
+
+describe("of a body", () => {
+  const schema = Type.Object({ name: Type.String(), table_name: Type.Optional(Type.String()) });
+  const hints = (whole: Record<string, object>) => bodyHints({ key: "note", schema }, whole, whole["note"] ?? {});
+
+  test("names what is not in the schema, at its place", () => {
+    expect(hints({ note: { name: "x" } })).toEqual([]);
+    expect(hints({ note: { naem: "x", constructor: 1 } })).toEqual([
+      'unknown field "naem": did you mean "name"?',
+      'unknown field "constructor": known are name, table_name',
+    ]);
+    expect(hints({ table_name: {}, notes: {}, note: {} })).toEqual([
+      '"table_name" is not read beside "note": put it inside',
+      'unknown field "notes" beside "note": did you mean "note"?',
+    ]);
+    expect(bodyHints({ schema }, { nmae: 1 }, { nmae: 1 })).toEqual(['unknown field "nmae": did you mean "name"?']);
+  });
+});

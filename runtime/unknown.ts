@@ -1,0 +1,106 @@
+/**
+ * Names in a request that nobody reads: each is told with the nearest known one, for the header `Warning`. The answer
+ * stays what it is.
+ */
+import type { TObject } from "@sinclair/typebox";
+
+const mostNames = 5;
+
+/** What is to be told of the names that are not among the known ones. `told`: a name's beginning of the text. */
+export function unknownNames(
+  given: Iterable<string>,
+  known: readonly string[],
+  told: (name: string) => string,
+): string[] {
+  const all = new Set(known);
+  const unknown = [...new Set([...given].filter((name) => !all.has(name)))];
+  const texts = unknown.slice(0, mostNames).map((name) => `${told(shown(name))}: ${remedy(name, known)}`);
+  return unknown.length > mostNames ? [...texts, `and ${unknown.length - mostNames} more unknown names`] : texts;
+}
+
+/** Of query parameters, by what a route declares: a name, `filter[<field>]`, or `*` for any. */
+export function queryHints(declared: Readonly<Record<string, unknown>> = {}, query: URLSearchParams): string[] {
+  const names = [...query.keys()].filter((name) => !Object.hasOwn(declared, name));
+  if (names.length === 0 || Object.hasOwn(declared, "*")) return [];
+  const known = Object.keys(declared);
+  const beginnings = known.filter((name) => name.includes("<")).map((name) => name.slice(0, name.indexOf("<")));
+  const unknown = names.filter((name) => !beginnings.some((beginning) => name.startsWith(beginning)));
+  return unknownNames(unknown, known, (name) => `unknown query parameter "${name}"`);
+}
+
+/** Of a body's fields; `whole` is the body, with what stands beside the key. */
+export function bodyHints(
+  { key, schema }: { readonly key?: string; readonly schema: TObject },
+  whole: object,
+  fields: object,
+): string[] {
+  const { properties } = schema;
+  const names = Object.keys(fields).filter((name) => !Object.hasOwn(properties, name));
+  const hints = unknownNames(names, Object.keys(properties), (name) => `unknown field "${name}"`);
+  if (key === undefined) return hints;
+  const beside = Object.keys(whole).filter((name) => name !== key);
+  const [misplaced, others] = [true, false].map((is) =>
+    beside.filter((name) => Object.hasOwn(properties, name) === is),
+  );
+  return [
+    ...(misplaced ?? []).map((name) => `"${name}" is not read beside "${key}": put it inside`),
+    ...unknownNames(others ?? [], [key], (name) => `unknown field "${name}" beside "${key}"`),
+    ...hints,
+  ];
+}
+
+function shown(name: string): string {
+  return name.length > 60 ? `${name.slice(0, 60)}...` : name;
+}
+
+function remedy(name: string, known: readonly string[]): string {
+  const near = nearest(name, known).map((one) => `"${one}"`);
+  if (near.length > 0) return `did you mean ${near.join(" or ")}?`;
+  return known.length === 0 ? "none is known here" : `known are ${known.join(", ")}`;
+}
+
+const mostNear = 3;
+
+/** The known names that this one may be a slip of, or a part: those that are equally near. */
+export function nearest(name: string, known: readonly string[]): string[] {
+  if (name.length > 60) return [];
+  const given = plain(name);
+  let found: string[] = [];
+  let least = Infinity;
+  for (const candidate of known) {
+    const other = plain(candidate);
+    const isPart = Math.min(given.length, other.length) >= 3 && (given.includes(other) || other.includes(given));
+    const slips = isPart ? Math.min(distance(given, other), 2) : distance(given, other);
+    const most = isPart ? 2 : Math.floor(Math.max(given.length, other.length) / 3);
+    if (slips > most || slips > least) continue;
+    found = slips < least ? [candidate] : [...found, candidate];
+    least = slips;
+  }
+  return found.slice(0, mostNear);
+}
+
+/** `tableName`, `table-name` and `table_name` are one name. */
+function plain(name: string): string {
+  return name.toLowerCase().replaceAll(/[_\- ]/g, "");
+}
+
+/** How many letters are wrong, missing, too many or swapped (optimal string alignment). */
+function distance(a: string, b: string): number {
+  let before: number[] = [];
+  let above = Array.from({ length: b.length + 1 }, (_, at) => at);
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row];
+    for (let at = 1; at <= b.length; at++) {
+      const isSame = a[row - 1] === b[at - 1];
+      const isSwapped = row > 1 && at > 1 && a[row - 1] === b[at - 2] && a[row - 2] === b[at - 1];
+      current[at] = Math.min(
+        (above[at] ?? 0) + 1,
+        (current[at - 1] ?? 0) + 1,
+        (above[at - 1] ?? 0) + (isSame ? 0 : 1),
+        isSwapped ? (before[at - 2] ?? 0) + 1 : Infinity,
+      );
+    }
+    [before, above] = [above, current];
+  }
+  return above[b.length] ?? 0;
+}

@@ -1,0 +1,164 @@
+/** Names that nobody reads are told of, on every route: what a route declares is all that it takes. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { startTestApp, type TestApp } from "./harness.ts";
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app.stop());
+
+interface Operation {
+  readonly parameters?: readonly { readonly name: string; readonly in: string }[];
+  readonly requestBody?: { readonly content: Record<string, { readonly schema?: BodySchema }> };
+  readonly tags: readonly string[];
+}
+interface BodySchema {
+  readonly required?: readonly string[];
+  readonly properties?: Record<string, { readonly type?: string; readonly properties?: object }>;
+}
+
+const strange = "zz_strange_zz";
+const warning = (answer: { headers: Headers }) => answer.headers.get("warning");
+
+test("every route tells of a parameter that it does not take, but those that take any", async () => {
+  const { paths } = (await app.get("/openapi.json")).json as { paths: Record<string, Record<string, Operation>> };
+  const silent: string[] = [];
+  let asked = 0;
+  for (const [path, operations] of Object.entries(paths)) {
+    for (const [method, { parameters = [], tags }] of Object.entries(operations)) {
+      if (tags.includes("system")) continue;
+      asked += 1;
+      const address = path.replaceAll(/\{\w+\}/g, "nothing-there");
+      const body = method === "post" || method === "patch" || method === "put" ? {} : undefined;
+      const response = await fetch(`${app.origin}${address}?${strange}=1`, {
+        method: method.toUpperCase(),
+        redirect: "manual",
+        headers: {
+          authorization: "Bearer test-admin-token-0123456789abcdefghijklmnop",
+          "content-type": "application/json",
+        },
+        ...(body && { body: JSON.stringify(body) }),
+      });
+      await response.text();
+      const takesAny = parameters.some(({ name, in: place }) => place === "query" && name === "others");
+      if (takesAny === (warning(response)?.includes(strange) ?? false))
+        silent.push(`${method} ${path} ${response.status}`);
+    }
+  }
+  expect(asked).toBeGreaterThan(100);
+  expect(silent).toEqual([]);
+});
+
+test("every body with a key tells of a field that it does not take", async () => {
+  const { paths } = (await app.get("/openapi.json")).json as { paths: Record<string, Record<string, Operation>> };
+  let asked = 0;
+  for (const [path, operations] of Object.entries(paths)) {
+    for (const [method, { requestBody }] of Object.entries(operations)) {
+      const schema = requestBody?.content["application/json"]?.schema;
+      const key = schema?.required?.length === 1 ? schema.required[0] : undefined;
+      if (key === undefined || Object.keys(schema?.properties ?? {}).length !== 1) continue;
+      if (!schema?.properties?.[key]?.properties) continue;
+      asked += 1;
+      const answer = await app.request(method.toUpperCase(), path.replaceAll(/\{\w+\}/g, "nothing-there"), {
+        [key]: { [strange]: 1 },
+        [`${strange}_beside`]: 1,
+      });
+      expect([path, warning(answer)]).toEqual([path, expect.stringContaining(`unknown field \\"${strange}\\"`)]);
+      expect([path, warning(answer)]).toEqual([path, expect.stringContaining(`${strange}_beside\\" beside`)]);
+    }
+  }
+  expect(asked).toBeGreaterThan(20);
+});
+
+describe("a hint", () => {
+  const schema = { fields: { email: "string", age: "integer" }, indexed_fields: ["email"] };
+  beforeAll(async () => {
+    const made = await app.post("/core/dbs", {
+      db: { name: "people", schema, public_methods: { list: true, search: true, create: true } },
+    });
+    expect([made.status, warning(made)]).toEqual([201, null]);
+    await app.post("/core/dbs", { db: { name: "free" } });
+    await app.post("/core/dbs/people/records", { record: { data: { email: "a", other: "b" } } });
+  });
+
+  test.each<[string, string | null]>([
+    ["/core/dbs/people/search?filter[email]=a&sort=-age&q=x&search_in=email&fields=age&count=true", null],
+    ["/core/dbs/people/search?filter[id][null]=false&sort=created_at", null],
+    ["/core/dbs/people/search?filter[emial]=a", 'no field "emial": did you mean "email"?'],
+    ["/core/dbs/people/search?filter[other]=b", 'no field "other": known are email, age, id, created_at, updated_at'],
+    ["/core/dbs/people/search?any[0][emial][ne]=a", 'no field "emial"'],
+    ["/core/dbs/people/search?sort=-agee", 'no field "agee": did you mean "age"?'],
+    ["/core/dbs/people/search?fields=emails", 'no field "emails"'],
+    ["/core/dbs/people/search?q=x&search_in=mail", 'no field "mail": did you mean "email"?'],
+    ["/core/dbs/people/records?filter[emial]=a", 'no field "emial"'],
+    ["/core/dbs/people/aggregate?group_by=emial&filter[aeg]=1", 'no field "aeg": did you mean "age"?'],
+    ["/core/dbs/people/search?filter=a", 'unknown query parameter "filter": did you mean "filter[<field>]"'],
+    ["/core/dbs/people/search?limits=5", 'unknown query parameter "limits": did you mean "limit"?'],
+    ["/core/dbs/free/search?filter[anything]=a&sort=other", null],
+    ["/core/db/people/search?sort=agee", 'no field "agee"'],
+    ["/core/db/people/search?filter[email]=a", 'unknown query parameter "filter[email]"'],
+    ["/core/db/people/list?q=x&limit=5", '`list` takes no "q"'],
+    ["/core/db/people/list?limit=5&offset=0", null],
+  ])("for %p is %p, and the answer is 200 as before", async (path, text) => {
+    const answer = await app.get(path);
+    const told = warning(answer)?.replaceAll("\\", "") ?? null;
+    expect([answer.status, told]).toEqual([200, text === null ? null : expect.stringContaining(text)]);
+  });
+
+  test("tells visitors no names of fields that they are not shown", async () => {
+    const public_methods = { search: { allowed_fields: ["email"] } };
+    await app.patch("/core/dbs/people", { db: { public_methods } });
+    for (const field of ["age", "agee"]) {
+      const answer = await app.get(`/core/db/people/search?sort=${field}`, { token: null });
+      expect([answer.status, warning(answer)?.replaceAll("\\", "")]).toEqual([
+        200,
+        `299 - "nothing is sorted by "${field}" here: known are email, id, created_at, updated_at"`,
+      ]);
+    }
+  });
+
+  test("stands beside the answers of writes, refusals too", async () => {
+    const beside = await app.post("/core/dbs/people/records", { table_name: "x", record: { data: {} } });
+    expect([beside.status, warning(beside)]).toEqual([201, expect.stringContaining("put it inside")]);
+    const wrong = await app.post("/core/dbs", { db: { nmae: "x" } });
+    expect([wrong.status, warning(wrong)]).toEqual([422, expect.stringContaining('did you mean \\"name\\"')]);
+    const page = await app.post("/cms/pages.json", { page: { layout: "main" } });
+    expect(warning(page)).toContain('unknown field \\"layout\\": did you mean \\"layout_id\\" or \\"layout_code\\"?');
+    const batch = await app.post("/core/dbs/people/batch", { operations: [{ op: "create", data: {}, table: "x" }] });
+    expect([batch.status, warning(batch)]).toEqual([200, expect.stringContaining('did you mean \\"table_name\\"')]);
+    const misspelt = { name: "x", schema: { fields: { a: { type: "string", requried: true } }, index_fields: ["a"] } };
+    const made = await app.post("/core/dbs", { db: misspelt });
+    expect([made.status, warning(made)]).toEqual([
+      201,
+      expect.stringContaining('"index_fields\\" in schema: did you mean'),
+    ]);
+    expect(warning(made)).toContain('\\"requried\\" in schema.fields.a: did you mean \\"required\\"');
+    const tables = await app.patch(`/core/dbs/${made.json.code}`, {
+      db: { schema: { tables: { t: { feilds: {} } }, indexd: 1 } },
+    });
+    expect(warning(tables)).toContain('\\"feilds\\" in schema.tables.t: did you mean \\"fields\\"');
+  });
+
+  test("survives names that no header can hold, and a million of them", async () => {
+    const odd = await app.get(`/core/dbs?${encodeURIComponent('ł"\r\n\\')}=1`);
+    expect(warning(odd)).toContain(String.raw`unknown query parameter \"%C5%82\"%0D%0A\\\"`);
+    const many = Object.fromEntries(Array.from({ length: 200_000 }, (_, at) => [`n${at}`, 1]));
+    const answer = await app.post("/core/dbs", { db: { name: "many", ...many }, ...many });
+    expect([answer.status, (warning(answer) ?? "").length < 2000]).toEqual([201, true]);
+  });
+
+  test("is the same with a kept answer, and reaches pages of other origins", async () => {
+    const headers = { "idempotency-key": crypto.randomUUID() };
+    const send = () => app.post("/core/dbs?foo=1", { db: { name: "kept" } }, { headers });
+    const [first, second] = [await send(), await send()];
+    expect(second.headers.get("idempotency-replayed")).toBe("true");
+    expect(warning(second)).toBe(warning(first));
+    expect(warning(first)).toContain("foo");
+    const list = await app.get("/core/db/people/search?x=1", {
+      token: null,
+      headers: { origin: "https://elsewhere.test" },
+    });
+    expect(list.headers.get("access-control-expose-headers")).toContain("warning");
+  });
+});
