@@ -8,7 +8,8 @@ import { checkCommand, runCommand, usage, versionText } from "./commands.ts";
 import { checkSettingNames, checkSettings, readConfig } from "./config.ts";
 import type { Begun } from "./database.ts";
 import { loadExternalPlugins } from "./external.ts";
-import { createLog } from "./log.ts";
+import { flushLogs, processLog } from "./log.ts";
+import { writeErrors, writeOutput, written } from "./output.ts";
 import { serve, serveWorker, type Setup } from "./run.ts";
 import { ConfigError } from "./settings.ts";
 
@@ -19,23 +20,34 @@ interface Given extends Arguments {
 
 /** Does what it says and sets the exit code; what goes wrong is one line on standard error. */
 export async function runCommandLine(given: Given): Promise<void> {
-  try {
-    process.exitCode = await run(given);
-  } catch (error) {
-    if (error instanceof ConfigError) for (const line of error.mistakes) process.stderr.write(`corestead: ${line}\n`);
-    else process.stderr.write(`corestead: ${explain(error)}\n`);
-    process.exit(1);
-  }
+  const code = await run(given).catch((error: unknown) => {
+    flushLogs(); // what led to it comes first
+    const lines = error instanceof ConfigError ? error.mistakes : [explain(error)];
+    for (const line of lines) writeErrors(`corestead: ${line}\n`);
+    return failed;
+  });
+  flushLogs();
+  await written();
+  // A timer that a plugin forgot must not keep the process when all is stopped.
+  if (code === failed || ["serve", "worker"].includes(commandOf(given))) process.exit(code);
+  process.exitCode = code;
 }
 
-async function run({ words, options, begun }: Given): Promise<number> {
-  const command = words[0] ?? "serve";
+const failed = 1;
+
+function commandOf({ words }: Given): string {
+  return words[0] ?? "serve";
+}
+
+async function run(given: Given): Promise<number> {
+  const { words, options, begun } = given;
+  const command = commandOf(given);
   if (command === "help" || "help" in options) {
-    process.stdout.write(`${usage(builtIn)}\n`);
+    writeOutput(`${usage(builtIn)}\n`);
     return 0;
   }
   if (command === "version" || "version" in options) {
-    process.stdout.write(`${versionText}\n`);
+    writeOutput(`${versionText}\n`);
     return 0;
   }
   // Before anything is read: a child knows no settings and no secrets.
@@ -58,16 +70,15 @@ async function run({ words, options, begun }: Given): Promise<number> {
     await begun?.database.then(({ stop }) => stop()).catch(() => {});
     throw error;
   });
-  // A timer that a plugin forgot must not keep the process when all is stopped.
-  if (command === "serve") process.exit(await serve(setup, begun));
-  if (command === "worker") process.exit(await serveWorker(setup));
+  if (command === "serve") return serve(setup, begun);
+  if (command === "worker") return serveWorker(setup);
   checkCommand(words, setup.plugins);
   return runCommand(setup, words, options);
 }
 
 async function readSetup(): Promise<Setup> {
   const config = readConfig(process.env, builtIn);
-  const log = createLog(config.logLevel);
+  const log = processLog(config);
   const external = await loadExternalPlugins(config.pluginsDir, modules);
   checkSettingNames(builtIn, external);
   checkSettings(external, process.env);

@@ -9,6 +9,7 @@ import { isMigrated, migrate } from "./migrate.ts";
 import { inOrder } from "./order.ts";
 import { isPooled } from "./pooler.ts";
 import { openDatabase, type Database } from "./database.ts";
+import { writeOutput } from "./output.ts";
 import type { Setup } from "./run.ts";
 import { platformVersion } from "./platform-version.ts";
 import type { CommandFacts, PluginFacts } from "./plugin.ts";
@@ -163,6 +164,6 @@ async function attach(setup: Setup): Promise<Database> {
 }
 
 function say(lines: readonly string[]): number {
-  for (const line of lines) process.stdout.write(`${line}\n`);
+  for (const line of lines) writeOutput(`${line}\n`);
   return 0;
 }

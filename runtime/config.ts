@@ -25,6 +25,10 @@ export const runtimeSettings = {
     parseBaseUrl,
   ),
   databaseUrl: checked("DATABASE_URL", "", "PostgreSQL 15 or later; empty = the embedded one", parseDatabaseUrl),
+  databaseWaitSeconds: integer("DATABASE_WAIT_SECONDS", 30, "How long a start waits for `DATABASE_URL` to answer", {
+    min: 0,
+    max: 3600,
+  }),
   databasePool: integer(
     "DATABASE_POOL",
     10,
@@ -88,6 +92,11 @@ export const runtimeSettings = {
     parseAllow,
   ),
   logLevel: oneOf("LOG_LEVEL", "info", "Least level to log", ["debug", "info", "warn", "error"]),
+  logFormat: oneOf("LOG_FORMAT", "auto", "`json`, `text`, or `auto`: text on a terminal, else JSON", [
+    "auto",
+    "json",
+    "text",
+  ]),
   maxBodyBytes: integer("MAX_BODY_BYTES", 10_000_000, "Largest request body in bytes", { min: 1_000, max: 1e9 }),
   maxImportBytes: integer("MAX_IMPORT_BYTES", 1_000_000_000, "Largest import in bytes", { min: 1_000, max: 1e12 }),
 } as const;

@@ -1,7 +1,8 @@
 import { readConfig, type Config } from "./config.ts";
+import { waitForDatabase } from "./database-wait.ts";
 import type { DatabaseTarget } from "./db.ts";
 import { startEmbeddedPostgres } from "./embedded-postgres.ts";
-import { createLog, type Log } from "./log.ts";
+import { processLog, type Log } from "./log.ts";
 import { cacheMegabytes } from "./postgres-memory.ts";
 import { ConfigError, type Environment } from "./settings.ts";
 import { stopSignal } from "./stop-signal.ts";
@@ -25,9 +26,15 @@ interface Opening {
   readonly onWait?: () => void;
 }
 
-/** The database of this configuration: the one of DATABASE_URL, or the embedded one, started. */
+/** The database of this configuration: the one of DATABASE_URL when it answers, or the embedded one, started. */
 export async function openDatabase({ config, log, onWait }: Opening): Promise<Database> {
-  if (config.databaseUrl) return { target: { url: config.databaseUrl }, stop: async () => {} };
+  if (config.databaseUrl) {
+    const target = { url: config.databaseUrl };
+    const answering = waitForDatabase(target, { seconds: config.databaseWaitSeconds, log });
+    onWait?.();
+    await answering;
+    return { target, stop: async () => {} };
+  }
   const cache = config.databaseCacheMegabytes || cacheMegabytes();
   return startEmbeddedPostgres({ dataDir: config.dataDir, cacheMegabytes: cache, log, ...(onWait && { onWait }) });
 }
@@ -44,7 +51,7 @@ export async function beginDatabase(env: Environment): Promise<Begun | undefined
     if (config.pluginsDir !== "") return undefined;
     const stopped = stopSignal(); // whoever hears it stops PostgreSQL too
     const working = Promise.withResolvers<void>();
-    const database = openDatabase({ config, log: createLog(config.logLevel), onWait: working.resolve });
+    const database = openDatabase({ config, log: processLog(config), onWait: working.resolve });
     await Promise.race([working.promise, database]).catch(() => {}); // whoever waits for it is told
     return { database, stopped };
   } catch (error) {

@@ -1,8 +1,12 @@
 /**
  * The structured log: one JSON object a line on standard error, e.g.
- * `{"time":"2026-01-31T10:00:00.000Z","level":"error","message":"job failed","job":"jsondb.reindex"}`.
- * Lines are written in batches; `flush` writes what is waiting. Headers, bodies and query strings never belong here.
+ * `{"time":"2026-01-31T10:00:00.000Z","level":"error","message":"job failed","job":"jsondb.reindex"}`; on a terminal the
+ * same as a line for people (log-text.ts). Lines are written in batches; `flush` writes what is waiting. Headers, bodies
+ * and query strings never belong here.
  */
+import { textLine } from "./log-text.ts";
+import { writeErrors } from "./output.ts";
+
 export type Level = "debug" | "info" | "warn" | "error";
 export type Fields = Record<string, unknown>;
 
@@ -20,8 +24,27 @@ const order: Record<Level, number> = { debug: 0, info: 1, warn: 2, error: 3 };
 const flushAfterMs = 50;
 const flushAboveChars = 64_000;
 
-/** Makes the log of a process. `write` gets whole lines; the default is standard error. */
-export function createLog(least: Level, write: (text: string) => void = toStandardError): Log {
+export type Format = "json" | "text";
+
+const processLogs = new Set<() => void>();
+
+/** The log of this process on standard error; `auto` is text on a terminal, else JSON. */
+export function processLog({ logLevel, logFormat }: { logLevel: Level; logFormat: Format | "auto" }): Log {
+  const format = logFormat === "auto" ? (process.stderr.isTTY ? "text" : "json") : logFormat;
+  const log = createLog(logLevel, writeErrors, format);
+  if (processLogs.size === 0) process.once("exit", flushLogs); // whatever ends the process
+  processLogs.add(log.flush);
+  return log;
+}
+
+/** Writes what is waiting in any log of this process. */
+export function flushLogs(): void {
+  for (const flush of processLogs) flush();
+}
+
+/** Makes a log. `write` gets whole lines; the default is standard error. */
+export function createLog(least: Level, write: (text: string) => void = writeErrors, format: Format = "json"): Log {
+  const lineOf = format === "json" ? jsonLine : textLine;
   let waiting = "";
   let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -35,7 +58,7 @@ export function createLog(least: Level, write: (text: string) => void = toStanda
 
   const line = (level: Level, message: string, fields: Fields) => {
     if (order[level] < order[least]) return;
-    waiting += `${JSON.stringify({ time: new Date().toISOString(), level, message, ...fields }, plainErrors)}\n`;
+    waiting += `${lineOf(new Date(), level, message, fields)}\n`;
     if (level === "error" || waiting.length > flushAboveChars) return flush();
     timer ??= setTimeout(flush, flushAfterMs);
     timer.unref?.();
@@ -52,8 +75,8 @@ export function createLog(least: Level, write: (text: string) => void = toStanda
   return bind({});
 }
 
-function toStandardError(text: string): void {
-  process.stderr.write(text);
+function jsonLine(time: Date, level: Level, message: string, fields: Fields): string {
+  return JSON.stringify({ time: time.toISOString(), level, message, ...fields }, plainErrors);
 }
 
 /** An Error has no own enumerable keys: print its message, code and stack, and its causes in turn. */

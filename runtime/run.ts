@@ -3,6 +3,7 @@ import { boot, type App } from "./boot.ts";
 import type { Config } from "./config.ts";
 import { openDatabase, type Begun, type Database } from "./database.ts";
 import type { DatabaseTarget } from "./db.ts";
+import { createGreeting, type Greeting } from "./greeting.ts";
 import type { Log } from "./log.ts";
 import { ownProgram } from "./own-program.ts";
 import type { Plugin } from "./plugin.ts";
@@ -24,14 +25,21 @@ export interface Setup {
 /** `corestead serve`: until SIGTERM or SIGINT. Answers with the exit code. */
 export async function serve(setup: Setup, begun?: Begun): Promise<number> {
   const stopped = begun?.stopped ?? stopSignal();
-  const database = await (begun?.database ?? openDatabase(setup));
+  const opening = begun?.database ?? openDatabase(setup);
+  // What waits for a database of others has started nothing that would have to be stopped.
+  if (setup.config.databaseUrl && (await Promise.race([stopped.then(() => true), opening.then(() => false)]))) return 0;
+  const database = await opening;
   if (setup.config.workers > 1) return supervise(setup, database, stopped);
   const solo = !setup.config.databaseUrl;
-  const app = await startApp(setup, database.target, solo, localLimits).catch(async (error: unknown) => {
-    await database.stop();
-    throw error;
-  });
-  say(`Corestead serves on ${app.origin}`);
+  const greeting = createGreeting();
+  const app = await startApp(setup, database.target, solo, { limits: localLimits, greeting }).catch(
+    async (error: unknown) => {
+      greeting.failed();
+      await database.stop();
+      throw error;
+    },
+  );
+  greeting.ready(`Corestead serves on ${app.origin}`);
   await stopped;
   await inTime(app.stop());
   await database.stop();
@@ -45,7 +53,9 @@ export async function serveWorker(setup: Setup): Promise<number> {
   // Without its supervisor, kill -9 included, a worker would keep the port and have no database.
   const orphaned = new Promise<void>((resolve) => process.once("disconnect", () => resolve()));
   const stopped = Promise.race([stopSignal(), orphaned]);
-  const app = await startApp(setup, target, false, supervisedLimits());
+  // The supervisor shows them where it says the address.
+  const announce = (lines: readonly string[]) => void process.send?.({ announced: lines });
+  const app = await startApp(setup, target, false, { limits: supervisedLimits(), greeting: { announce } });
   process.send?.("ready");
   await stopped;
   await inTime(app.stop());
@@ -61,9 +71,8 @@ function startApp(
   { config, env, plugins, log }: Setup,
   target: DatabaseTarget,
   solo: boolean,
-  limits: Limits,
+  { limits, greeting: { announce } }: { limits: Limits; greeting: Pick<Greeting, "announce"> },
 ): Promise<App> {
-  const announce = (lines: readonly string[]) => lines.forEach(say);
   return boot({ config, env, plugins, target, log, role: "serve", solo, limits, announce });
 }
 
@@ -76,6 +85,7 @@ async function supervise(setup: Setup, database: Database, stopped: Promise<void
   const env = { ...process.env, ...manyRequests, PORT: `${port}`, CORESTEAD_DATABASE: JSON.stringify(database.target) };
   const running = new Set<Bun.Subprocess>();
   const countLimits = createLimitServer();
+  const greeting = createGreeting();
   let stopping = false;
 
   const start = (): Promise<void> =>
@@ -86,6 +96,7 @@ async function supervise(setup: Setup, database: Database, stopped: Promise<void
         stderr: "inherit",
         ipc: (message, worker) => {
           if (message === "ready") resolve();
+          else if (isAnnouncement(message)) greeting.announce(message.announced);
           else countLimits(message, (answer) => worker.send(answer));
         },
         onExit: (_child, code, signal) => {
@@ -111,11 +122,12 @@ async function supervise(setup: Setup, database: Database, stopped: Promise<void
     await start(); // the first fills an empty database and prints what it made
     await Promise.all(Array.from({ length: config.workers - 1 }, start));
   } catch (error) {
+    greeting.failed();
     await stop();
     throw error;
   }
   const name = config.host === "0.0.0.0" ? "localhost" : config.host;
-  say(`Corestead serves on ${config.baseUrl || `http://${name}:${port}`} with ${config.workers} processes`);
+  greeting.ready(`Corestead serves on ${config.baseUrl || `http://${name}:${port}`} with ${config.workers} processes`);
   await stopped;
   await stop();
   return 0;
@@ -139,6 +151,6 @@ async function reservePort({ host, port }: Config): Promise<number> {
   }
 }
 
-function say(line: string): void {
-  process.stdout.write(`${line}\n`);
+function isAnnouncement(message: unknown): message is { announced: readonly string[] } {
+  return typeof message === "object" && message !== null && "announced" in message && Array.isArray(message.announced);
 }

@@ -62,7 +62,7 @@ test("a value that does not open is 409, whichever plugin sealed it", async () =
     name: "probe",
     setup: (ctx) => ({
       routes: [
-        route("GET", "/probe/secret", { access: { open: "a test asks" }, summary: "", responses: {} }, () =>
+        route("GET", "/probe/secret", { access: { open: "a test asks" }, summary: "", responses: { 200: {} } }, () =>
           ok(ctx.secrets.open("v1.of-another-key", "probe")),
         ),
       ],

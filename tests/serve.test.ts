@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { plugins } from "../plugins/index.ts";
+import { parseHeader, readFrames } from "../runtime/backup-file.ts";
 import { eventually, type Answer } from "./harness.ts";
 import { cleanUp, folderWith, fromSource, run, startServer, type ServerProcess } from "./server-process.ts";
 
@@ -16,7 +17,7 @@ const admin = { CORE_ADMIN_PASSWORD: "correct horse battery staple", CORE_ADMIN_
 /** Shows which process answers, and has requests and jobs that wait for the end. */
 const probe = `
   import { definePlugin, job, ok, on, route, tooMany } from "platform";
-  const open = { access: { open: "a test asks" }, summary: "", responses: {} };
+  const open = { access: { open: "a test asks" }, summary: "", responses: { 200: {} } };
   const endless = job<null>("probe.endless");
   let waiting = 0;
   let endlessRuns = 0;
@@ -105,6 +106,17 @@ describe("on an empty folder", () => {
     expect(me.json).toMatchObject({ login: "admin" });
   });
 
+  test("a command's log is whole through a pipe: a backup names every table", async () => {
+    const made = await run([...fromSource, "backup", "all.backup"], { cwd, env: { LOG_LEVEL: "info" } });
+    expect(made.code).toBe(0);
+    const frames = readFrames(join(cwd, "all.backup"));
+    const first = await frames.next();
+    const tables = first.done ? [] : parseHeader(first.value).tables;
+    await frames.return(undefined);
+    expect(tables.length).toBeGreaterThan(30);
+    expect(made.stderr.match(/"backed up"/g)).toHaveLength(tables.length);
+  });
+
   test("the next start prints no credentials, and the old ones work", async () => {
     expect(await server.stop()).toBe(0);
     expect(existsSync(join(cwd, "data/postgres/postmaster.pid"))).toBe(false);
@@ -119,6 +131,32 @@ describe("on an empty folder", () => {
 function isForPeople(line: string): boolean {
   return !line.startsWith("{");
 }
+
+describe.if(Bun.which("script") !== null)("on a terminal", () => {
+  test.each(["1", "2"])(
+    "people's lines are logged, and the credentials come last, with WORKERS=%s",
+    async (WORKERS) => {
+      const cwd = folderWith();
+      const command = fromSource.map((word) => `'${word}'`).join(" ");
+      const env = { PATH: process.env["PATH"], PORT: "0", WORKERS };
+      const child = Bun.spawn(["script", "-qec", command, "/dev/null"], { cwd, env, stdin: "ignore", stdout: "pipe" });
+      let said = "";
+      let asked = false;
+      for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
+        said += text.replaceAll("\r", "");
+        if (asked || !said.includes("shown only once")) continue;
+        asked = true;
+        process.kill(Number(readFileSync(join(cwd, "data/corestead.pid"), "utf8")), "SIGTERM");
+      }
+      expect(await child.exited).toBe(0);
+      expect(said).not.toContain("{");
+      expect(said).toMatch(/^\d\d:\d\d:\d\d migrating plugin=runtime migration=001_jobs$/m);
+      expect(said).toMatch(
+        /\nCorestead serves on http:\S+( with 2 processes)?\n\nAdministrator: admin, password: \S+\nAPI token: core_\S+\nThis is shown only once\.\n\s*$/,
+      );
+    },
+  );
+});
 
 test("CORE_ADMIN_* are the first credentials, and are not printed", async () => {
   const dotenv = `CORE_ADMIN_LOGIN=root\nCORE_ADMIN_PASSWORD=${admin.CORE_ADMIN_PASSWORD}\nCORE_ADMIN_TOKEN=${adminToken}\n`;

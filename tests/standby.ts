@@ -96,8 +96,8 @@ export interface Proxy {
   close(): Promise<void>;
 }
 
-/** A TCP port before a unix socket. */
-export async function startProxy(path: string): Promise<Proxy> {
+/** A TCP port (0 = a free one) before a unix socket. */
+export async function startProxy(path: string, port = 0): Promise<Proxy> {
   let silent = false;
   const open = new Set<Socket>();
   const server = createServer((client) => {
@@ -118,7 +118,7 @@ export async function startProxy(path: string): Promise<Proxy> {
       });
     }
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
   const address = server.address();
   if (typeof address !== "object" || !address) throw new Error("the proxy has no port");
   return {

@@ -1,0 +1,29 @@
+/**
+ * What the process says on its standard streams. A pipe takes only so much at once, the rest waits in memory: who ends
+ * the process has to wait for it, or it is lost.
+ */
+const pending = new Set<Promise<void>>();
+const lastWordsMs = 2_000;
+
+export function writeOutput(text: string): void {
+  write(process.stdout, text);
+}
+
+export function writeErrors(text: string): void {
+  write(process.stderr, text);
+}
+
+/** Resolves when everything has been taken, or when nobody reads. */
+export async function written(): Promise<void> {
+  const late = Promise.withResolvers<void>();
+  const timer = setTimeout(late.resolve, lastWordsMs);
+  await Promise.race([Promise.all(pending), late.promise]);
+  clearTimeout(timer);
+}
+
+function write(stream: NodeJS.WriteStream, text: string): void {
+  if (text === "") return;
+  const done = new Promise<void>((resolve) => void stream.write(text, () => resolve()));
+  pending.add(done);
+  void done.then(() => pending.delete(done));
+}
