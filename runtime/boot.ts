@@ -1,5 +1,6 @@
 /** Starts plugins on a database: order by needs -> migrate -> setup -> seed -> mount -> listen -> stop. */
 import { laneOf, openPool, reportCallbackErrorsTo, transaction, type PoolOptions, type Sql, type Tx } from "./db.ts";
+import { requestTransaction } from "./keyed.ts";
 import { createKernel, type KernelOptions } from "./kernel.ts";
 import { migrate, type MigrationSet } from "./migrate.ts";
 import { inOrder } from "./order.ts";
@@ -94,7 +95,7 @@ function secretKeyFor(sql: Sql, { config, log, role }: BootOptions): Promise<str
 /** A plugin whose table is locked takes the connections of its own lane, and not those of all. */
 function inLane(context: BaseContext, plugin: string): BaseContext {
   const sql = laneOf(context.sql, plugin);
-  return { ...context, sql, transaction: (run) => transaction(sql, run) };
+  return { ...context, sql, transaction: (run) => requestTransaction(sql, run) };
 }
 
 /** A server answers 503 in time where the database does not; a backup takes as long as it takes. */

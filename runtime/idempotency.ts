@@ -50,7 +50,7 @@ export function createIdempotency({ sql, log, processId, alone }: IdempotencyOpt
       if (earlier) throw new Error("this Idempotency-Key has an answer"); // which is given instead of this error
     };
     const keep = (on: Queryable, reply: Reply) => store.keep(on, at, fingerprint, reply);
-    const scope = createScope({ sql, begin, keep });
+    const scope = createScope({ begin, keep });
     try {
       const reply = await inScope(scope, run);
       if (await scope.finish(reply)) return reply;
@@ -76,7 +76,7 @@ export function createIdempotency({ sql, log, processId, alone }: IdempotencyOpt
     const keep = async (on: Queryable, reply: Reply) => {
       if (!(await store.answer(on, at, claim, await fingerprint(), reply))) throw conflict(stillRunning);
     };
-    const scope: Scope = createScope({ sql, begin: async () => {}, keep });
+    const scope: Scope = createScope({ begin: async () => {}, keep });
     try {
       const reply = await inScope(scope, run);
       if (!(await scope.finish(reply))) await keep(sql, reply);

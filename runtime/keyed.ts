@@ -2,7 +2,7 @@
  * What a request with an Idempotency-Key writes commits together with its answer. So the transaction of such a request
  * stays open from the end of `run` until the handler has made the answer, which is then kept in it.
  *
- *     const scope = createScope({ sql, begin, keep });
+ *     const scope = createScope({ begin, keep });
  *     const reply = await inScope(scope, handler); // its `transaction` goes through the scope
  *     await scope.finish(reply);
  */
@@ -13,7 +13,7 @@ import type { Reply } from "./reply.ts";
 
 export interface Scope {
   /** The request's first transaction commits with the answer; further ones are a part of it. */
-  transaction<T>(run: (tx: Tx) => Promise<T>): Promise<T>;
+  transaction<T>(sql: Sql, run: (tx: Tx) => Promise<T>): Promise<T>;
   /** True where something is written that has not been committed: `run` is then called after the commit. */
   defer(run: () => void | Promise<void>): boolean;
   /** Commits what was written, with this answer. False where nothing was written since the last time. */
@@ -25,7 +25,6 @@ export interface Scope {
 }
 
 export interface ScopeOptions {
-  readonly sql: Sql;
   /** First in the transaction. What it throws ends it, and goes to the handler. */
   readonly begin: (tx: Tx) => Promise<void>;
   /** Last in the transaction. */
@@ -54,7 +53,7 @@ export function currentScope(): Scope | undefined {
 /** A transaction; where the request under way has an Idempotency-Key, the one that its answer is kept in. */
 export function requestTransaction<T>(sql: Sql, run: (tx: Tx) => Promise<T>): Promise<T> {
   const scope = currentScope();
-  return scope ? scope.transaction(run) : transaction(sql, run);
+  return scope ? scope.transaction(sql, run) : transaction(sql, run);
 }
 
 /** Runs `run` once all that the request under way has written is committed: now, or before its answer is sent. */
@@ -62,13 +61,13 @@ export async function committed(run: () => void | Promise<void>): Promise<void> 
   if (!currentScope()?.defer(run)) await run();
 }
 
-export function createScope({ sql, begin, keep }: ScopeOptions): Scope {
+export function createScope({ begin, keep }: ScopeOptions): Scope {
   let held: Held | undefined;
   let kept = false;
   let deferred: (() => void | Promise<void>)[] = [];
   let last: Promise<unknown> = Promise.resolve();
 
-  const open = async <T>(run: (tx: Tx) => Promise<T>): Promise<T> => {
+  const open = async <T>(sql: Sql, run: (tx: Tx) => Promise<T>): Promise<T> => {
     const opened = Promise.withResolvers<T>();
     const ending = Promise.withResolvers<Reply>();
     ending.promise.catch(() => {}); // the transaction may have ended before the handler fails
@@ -94,9 +93,9 @@ export function createScope({ sql, begin, keep }: ScopeOptions): Scope {
 
   return {
     isKept: () => kept,
-    transaction<T>(run: (tx: Tx) => Promise<T>): Promise<T> {
+    transaction<T>(sql: Sql, run: (tx: Tx) => Promise<T>): Promise<T> {
       // One after another: savepoints side by side would undo each other.
-      const mine = last.then(() => (held ? savepoint(held.tx, run) : open(run)));
+      const mine = last.then(() => (held ? savepoint(held.tx, run) : open(sql, run)));
       last = mine.catch(() => {});
       return mine;
     },
