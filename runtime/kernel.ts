@@ -18,6 +18,7 @@ import { createMetrics } from "./metrics.ts";
 import { isModelChange, modelChanged } from "./models.ts";
 import { createOutbound } from "./outbound.ts";
 import { createConnect } from "./outbound-socket.ts";
+import { lookupTxt, type NameLookup } from "./name-lookup.ts";
 import type { BaseContext, PluginFacts, Running } from "./plugin.ts";
 import type { Route } from "./route.ts";
 import { createReadiness } from "./readiness.ts";
@@ -42,6 +43,8 @@ export interface KernelOptions {
   readonly pooled?: boolean;
   /** Who counts for rate limits; left out = this process. */
   readonly limits?: Limits;
+  /** Who answers for DNS; left out = this machine. */
+  readonly names?: NameLookup;
 }
 
 export interface Kernel {
@@ -64,6 +67,8 @@ export async function createKernel(options: KernelOptions, sql: Sql, plugins: re
   const hooks = createHooks();
   const stopping = new AbortController();
   let origin = config.baseUrl || localOrigin(config.host, config.port);
+  const lookup = options.names?.addresses;
+  const outside = { allow: config.outboundAllow, log, ...(lookup && { lookup }) };
   const context: BaseContext = {
     sql,
     log,
@@ -81,8 +86,9 @@ export async function createKernel(options: KernelOptions, sql: Sql, plugins: re
       await events.emit(modelChanged, change, tx);
     },
     enqueue: async (ref, payload, enqueueOptions) => void (await queue.enqueue(ref, payload, enqueueOptions)),
-    fetch: createOutbound({ allow: config.outboundAllow, log }).fetchOutside,
-    connect: createConnect({ allow: config.outboundAllow, log }),
+    fetch: createOutbound(outside).fetchOutside,
+    connect: createConnect(outside),
+    resolveTxt: options.names?.txt ?? lookupTxt,
     liquid: createLiquid(),
     secrets: createSecrets(options.secretKey),
     cache: (cacheOptions) => createCache({ ...cacheOptions, broadcast }),

@@ -54,6 +54,8 @@ export interface BaseContext {
   readonly fetch: Outbound["fetchOutside"];
   /** A socket to the outside, guarded in the same way, for what does not speak HTTP. */
   readonly connect: Connect;
+  /** The TXT records of a name in DNS; [] where there are none, or nobody answers. */
+  readonly resolveTxt: (name: string) => Promise<string[]>;
   readonly liquid: Liquid;
   readonly secrets: Secrets;
   readonly metrics: Metrics;

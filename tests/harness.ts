@@ -20,6 +20,7 @@ import { openPool, type DatabaseTarget, type Sql } from "../runtime/db.ts";
 import { startEmbeddedPostgres } from "../runtime/embedded-postgres.ts";
 import { createLog } from "../runtime/log.ts";
 import type { Role } from "../runtime/auth.ts";
+import type { NameLookup } from "../runtime/name-lookup.ts";
 import type { Plugin } from "../runtime/plugin.ts";
 import type { ServiceRef } from "../runtime/references.ts";
 
@@ -61,6 +62,8 @@ export interface TestApp {
   service<T>(ref: ServiceRef<T>): T;
   /** What a plugin's command of the command line prints: `app.command("token", "create", "--user", "admin")`. */
   command(...words: string[]): Promise<string>;
+  /** A site's domain that is pending, as the operator does it. */
+  approve(domain: string): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -72,6 +75,8 @@ export interface TestOptions {
   readonly plugin?: Plugin;
   /** A database that stands already, e.g. to start a second process on it. */
   readonly target?: DatabaseTarget;
+  /** What DNS answers. */
+  readonly names?: NameLookup;
 }
 
 interface Server {
@@ -125,6 +130,7 @@ export async function startTestApp(options: TestOptions = {}): Promise<TestApp> 
     log: createLog("warn", (text) => logged.push(text)),
     role: "serve",
     solo: false,
+    ...(options.names && { names: options.names }),
     announce: () => {},
   });
   // Not `app.origin`: that is BASE_URL where a test sets it.
@@ -148,12 +154,17 @@ export async function startTestApp(options: TestOptions = {}): Promise<TestApp> 
       if (!found) throw new Error(`there is no command "${words.join(" ")}"`);
       return (await found.run(given.options, given.words.slice(found.name.split(" ").length))).join("\n");
     },
+    approve: (domain) => approve(app, domain),
     stop: async () => {
       await app.stop();
       byOrigin.delete(origin);
       rmSync(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+async function approve({ commands }: App, domain: string): Promise<void> {
+  await commands.find(({ name }) => name === "domain approve")?.run({}, [domain]);
 }
 
 /** Requests to one address, as an outside client sends them. */
@@ -249,7 +260,7 @@ export async function person(app: TestApp, options: PersonOptions = {}): Promise
 }
 
 /** Another account; its requests carry its Host header and its administrator's token. */
-export interface OtherAccount extends Pick<TestApp, "request" | "get" | "post" | "patch" | "delete"> {
+export interface OtherAccount extends Pick<TestApp, "request" | "get" | "post" | "patch" | "delete" | "approve"> {
   readonly id: number;
   readonly host: string;
   readonly adminToken: string;
@@ -267,6 +278,7 @@ export async function otherAccount(app: TestApp, options: Record<string, string>
   const request: TestApp["request"] = (method, path, body, { headers, ...rest } = {}) =>
     app.request(method, path, body, { token, ...rest, headers: { host, ...headers } });
   return {
+    approve: app.approve,
     id: account.id,
     host,
     adminToken: token,

@@ -1,7 +1,7 @@
 /** Accounts by host and people with what they may do: cached, because every request asks for both. */
 import type { Account, BaseContext, Role, Tx } from "platform";
 import type { Access } from "./api.ts";
-import type { AccountStore } from "./account-store.ts";
+import { bareHost, type AccountStore } from "./account-store.ts";
 import type { UserRow, UserStore } from "./user-store.ts";
 
 interface Needed {
@@ -79,9 +79,9 @@ export function createAccess({ ctx, accountStore, userStore, firstHost }: Needed
       const found = hosts.peek(host) ?? (await hosts.get(host));
       return found?.accountId === undefined ? undefined : accountsById.get(`${found.accountId}`);
     },
-    isAccountHost: async (host: string, tx: Tx): Promise<boolean> => {
-      const names = hostNames(host);
-      return names.includes(firstHost) || (await accountStore.idByHost(names, tx)) !== undefined;
+    isReservedHost: async (host: string, tx: Tx): Promise<boolean> => {
+      const own = [firstHost, new URL(ctx.origin()).host].map(bareHost);
+      return own.includes(bareHost(host)) || accountStore.isReserved(tx, host);
     },
     defaultAccount: async (): Promise<Account> => {
       const id = await firstId();
@@ -111,7 +111,7 @@ const maxHostChars = 260;
 
 /** A Host header's name as it is, and without its port: `["a.example:3000", "a.example"]`. */
 export function hostNames(host: string): string[] {
-  const bare = host.replace(/:\d*$/, "");
+  const bare = bareHost(host);
   return bare === host ? [host] : [host, bare];
 }
 

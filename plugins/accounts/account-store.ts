@@ -37,6 +37,43 @@ export function createAccountStore(sql: Sql) {
       return row?.id;
     },
 
+    /** Nobody else takes this host, with whatever port, for a domain or an account before the transaction ends. */
+    async holdHost(tx: Tx, host: string): Promise<void> {
+      await tx`select pg_advisory_xact_lock(hashtextextended(${bareHost(host)}, ${hostLock}))`;
+    },
+
+    /** Whether an account has this host, or people have signed in there, with whatever port. */
+    async isReserved(tx: Tx, host: string): Promise<boolean> {
+      const name = bareHost(host);
+      const [row] = await tx<{ reserved: boolean }[]>`
+        select exists (select 1 from accounts where regexp_replace(host, ':[0-9]+$', '') = ${name})
+          or exists (select 1 from account_sign_in_hosts where host = ${name}) as reserved`;
+      return row?.reserved ?? false;
+    },
+
+    async isSignInHost(accountId: number, host: string): Promise<boolean> {
+      const rows = await sql`
+        select 1 from account_sign_in_hosts where host = ${bareHost(host)} and account_id = ${accountId}`;
+      return rows.length > 0;
+    },
+
+    async addSignInHost(tx: Tx, accountId: number, host: string): Promise<void> {
+      await tx`
+        insert into account_sign_in_hosts (account_id, host) values (${accountId}, ${bareHost(host)})
+        on conflict do nothing`;
+    },
+
+    /** Of whichever account: a command of the installation's operator. */
+    async releaseSignInHost(host: string): Promise<boolean> {
+      const rows = await sql`delete from account_sign_in_hosts where host = ${bareHost(host)} returning host`;
+      return rows.length > 0;
+    },
+
+    async hasSeveral(tx: Tx): Promise<boolean> {
+      const rows = await tx`select 1 from accounts limit 2`;
+      return rows.length > 1;
+    },
+
     async insert(db: Queryable, input: AccountInput): Promise<number> {
       const { name, baseUrl, host, timezone, locale } = input;
       const [row] = await db<{ id: number }[]>`
@@ -54,6 +91,14 @@ export function createAccountStore(sql: Sql) {
       await tx`select 1 from accounts where id = ${accountId} for no key update`;
     },
   };
+}
+
+/** One number for all locks of hosts. */
+const hostLock = 20_611;
+
+/** "example.com:8080" -> "example.com" */
+export function bareHost(host: string): string {
+  return host.replace(/:\d*$/, "");
 }
 
 export type AccountStore = ReturnType<typeof createAccountStore>;

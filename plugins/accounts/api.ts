@@ -37,8 +37,17 @@ export interface NewAccount {
 export interface Accounts {
   /** The account of a Host header (with or without a port), or undefined where the host is nobody's. */
   accountForHost(host: string): Promise<Account | undefined>;
-  /** Whether a host is an account's, read as part of a transaction: without another connection. */
-  isAccountHost(host: string, tx: Tx): Promise<boolean>;
+  /**
+   * Whether no site may have this host, with whatever port: it is an account's or the installation's own, or people have
+   * signed in there. Read as part of a transaction: without another connection.
+   */
+  isReservedHost(host: string, tx: Tx): Promise<boolean>;
+  /** Nobody else takes this host, for a domain, an account or a sign-in, before the transaction ends. */
+  holdHost(host: string, tx: Tx): Promise<void>;
+  /** Before a sign-in is answered: its host is from then on no site's. */
+  signedInAt(accountId: number, host: string): Promise<void>;
+  /** Whether the installation has more than one account. */
+  hasSeveral(tx: Tx): Promise<boolean>;
   /** The first account: that of a request whose host and credential name none. */
   defaultAccount(): Promise<Account>;
   accountById(accountId: number): Promise<Account | undefined>;

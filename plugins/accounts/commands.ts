@@ -26,6 +26,12 @@ export const userPassword: CommandFacts = {
   doc: "set a person's password",
 };
 
+export const hostRelease: CommandFacts = {
+  name: "host release",
+  usage: "host release HOST",
+  doc: "let a site have a host at which people have signed in",
+};
+
 export function accountCommands({ ctx, accountStore, userStore, hooks, people, access }: Needed): Command[] {
   const createAccount: Command = {
     ...accountCreate,
@@ -58,5 +64,15 @@ export function accountCommands({ ctx, accountStore, userStore, hooks, people, a
       return [options["password"] ? `${login} has the new password` : `The new password of ${login}: ${password}`];
     },
   };
-  return [createAccount, setPassword];
+
+  const releaseHost: Command = {
+    ...hostRelease,
+    async run(_options, [host = ""] = []) {
+      if (!host) throw new Error(`which host? corestead ${releaseHost.usage}`);
+      if (!(await accountStore.releaseSignInHost(host.toLowerCase())))
+        throw new Error(`nobody has signed in at ${host}`);
+      return [`A site may have ${host} from now on, until somebody signs in there again`];
+    },
+  };
+  return [createAccount, setPassword, releaseHost];
 }

@@ -3,11 +3,12 @@ import { createAccess } from "./access.ts";
 import { createAccountSettings } from "./account-settings.ts";
 import { createAccountStore } from "./account-store.ts";
 import { accounts, type PasswordHook } from "./api.ts";
-import { accountCommands, accountCreate, userPassword } from "./commands.ts";
+import { accountCommands, accountCreate, hostRelease, userPassword } from "./commands.ts";
 import { foundAccount, localeOf, timezoneOf, type AccountHook } from "./found.ts";
 import { meRoutes } from "./me-routes.ts";
 import migration from "./migrations/001_accounts.sql" with { type: "text" };
 import settingsMigration from "./migrations/002_settings.sql" with { type: "text" };
+import signInHosts from "./migrations/003_sign_in_hosts.sql" with { type: "text" };
 import { createPeople } from "./people.ts";
 import { personExample, userRoutes } from "./routes.ts";
 import { settingRoutes } from "./setting-routes.ts";
@@ -30,12 +31,13 @@ export default definePlugin({
   migrations: [
     { name: "001_accounts", sql: migration },
     { name: "002_settings", sql: settingsMigration },
+    { name: "003_sign_in_hosts", sql: signInHosts },
   ],
   privileges: [
     { name: "users", doc: "manage people, teams, departments and groups", roles: ["admin"] },
     { name: "settings", doc: "change what plugins let each account decide", roles: ["admin", "manager"] },
   ],
-  commands: [userPassword, accountCreate],
+  commands: [userPassword, accountCreate, hostRelease],
   models: [{ name: "Account::User", privilege: "users", sample: personExample }],
 
   setup(ctx) {
@@ -71,7 +73,16 @@ export default definePlugin({
         ),
       service: {
         accountForHost: access.accountForHost,
-        isAccountHost: access.isAccountHost,
+        isReservedHost: access.isReservedHost,
+        holdHost: (host, tx) => accountStore.holdHost(tx, host),
+        signedInAt: async (accountId, host) => {
+          if (!isName(host) || (await accountStore.isSignInHost(accountId, host))) return;
+          await ctx.transaction(async (tx) => {
+            await accountStore.holdHost(tx, host);
+            await accountStore.addSignInHost(tx, accountId, host);
+          });
+        },
+        hasSeveral: accountStore.hasSeveral,
         defaultAccount: access.defaultAccount,
         accountById: access.accountById,
         access: access.access,
@@ -98,3 +109,8 @@ export default definePlugin({
     };
   },
 });
+
+/** Only what a domain could be called: what else a client writes into its Host header is not worth a row. */
+function isName(host: string): boolean {
+  return host.length <= 260 && /^[a-z0-9-]+(\.[a-z0-9-]+)+(:\d+)?$/.test(host);
+}

@@ -27,6 +27,7 @@ afterAll(() => app.stop());
 async function build(code: string) {
   await made("sites", { site: { code, name: `Site ${code}`, locale: "en" } });
   await made("domains", { domain: { name: `${code}.test`, site_code: code } });
+  await app.approve(`${code}.test`);
   const content = `<p>layout of ${code}</p>{{ content }}`;
   await made("layouts", { layout: { code: "main", site_code: code, content } });
   const news = '{% articles category="news" %}{% list %}[{{ article.title }}]{% endarticles %}';

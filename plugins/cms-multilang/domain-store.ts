@@ -1,6 +1,7 @@
 /** All SQL about domains. */
 import type { Page, Queryable, Sql, Tx } from "platform";
 import type { Ref } from "./code.ts";
+import { verificationOf } from "./domain-proof.ts";
 import { inOnePart } from "./listed.ts";
 import type { DomainRow } from "./rows.ts";
 
@@ -8,7 +9,7 @@ export interface DomainView extends DomainRow {
   readonly siteCode: string;
 }
 
-export type DomainInput = Pick<DomainRow, "name" | "locale" | "isPrimary">;
+export type DomainInput = Pick<DomainRow, "name" | "locale" | "isPrimary" | "status" | "proof">;
 
 export interface DomainFilter {
   /** A LIKE pattern. */
@@ -23,7 +24,7 @@ export type DomainStore = ReturnType<typeof createDomainStore>;
 
 export function createDomainStore(sql: Sql) {
   const columns = sql`
-    d.id, d.account_id, d.site_id, d.name, d.locale, d.is_primary, d.version, d.created_by_id, d.updated_by_id,
+    d.id, d.account_id, d.site_id, d.name, d.locale, d.is_primary, d.status, d.proof, d.version, d.created_by_id, d.updated_by_id,
     d.created_at, d.updated_at, s.code as site_code`;
   const from = sql`from cms_domains d join cms_sites s on s.account_id = d.account_id and s.id = d.site_id`;
 
@@ -48,18 +49,31 @@ export function createDomainStore(sql: Sql) {
       return row;
     },
 
-    /** Nobody else takes this host, with whatever port, for a domain or an account before the transaction ends. */
-    async holdHost(tx: Tx, host: string): Promise<void> {
-      await tx`select pg_advisory_xact_lock(hashtextextended(${nameOf(host)}, ${hostLock}))`;
-    },
-
-    /** A domain, of whichever account, that answers where this host does. A name without a port stands for all ports. */
+    /**
+     * An approved domain, of whichever account, that answers where this host does. A name without a port stands for all
+     * ports.
+     */
     async meeting(tx: Tx, host: string): Promise<string | undefined> {
       const name = nameOf(host);
       const [row] = await tx<{ name: string }[]>`
         select name from cms_domains
-        where name = ${host} or name = ${name} or (${host === name} and name like ${`${name}:%`}) order by id limit 1`;
+        where status = 'approved'
+          and (name = ${host} or name = ${name} or (${host === name} and name like ${`${name}:%`}))
+        order by id limit 1`;
       return row?.name;
+    },
+
+    /** Whether another account's domain of this name is approved. */
+    async isTaken(tx: Tx, accountId: number, name: string): Promise<boolean> {
+      const rows = await tx`
+        select 1 from cms_domains where name = ${name} and status = 'approved' and account_id <> ${accountId}`;
+      return rows.length > 0;
+    },
+
+    /** The accounts that wait for the approval of a domain of this name: for a command of the installation's operator. */
+    async waiting(name: string): Promise<{ readonly accountId: number; readonly id: number }[]> {
+      return sql<{ accountId: number; id: number }[]>`
+        select account_id, id from cms_domains where name = ${name} and status = 'pending' order by id`;
     },
 
     async primaryOf(tx: Tx, accountId: number, siteId: number): Promise<number | undefined> {
@@ -73,11 +87,12 @@ export function createDomainStore(sql: Sql) {
       accountId: number,
       siteId: number,
       userId: number | null,
-      { name, locale, isPrimary }: DomainInput,
+      { name, locale, isPrimary, status, proof }: DomainInput,
     ): Promise<number> {
       const [row] = await tx<{ id: number }[]>`
-        insert into cms_domains (account_id, site_id, name, locale, is_primary, created_by_id)
-        values (${accountId}, ${siteId}, ${name}, ${locale}, ${isPrimary}, ${userId}) returning id`;
+        insert into cms_domains (account_id, site_id, name, locale, is_primary, status, proof, created_by_id)
+        values (${accountId}, ${siteId}, ${name}, ${locale}, ${isPrimary}, ${status}, ${proof}, ${userId})
+        returning id`;
       if (!row) throw new Error("an insert without a conflict clause gives its row");
       return row.id;
     },
@@ -87,11 +102,11 @@ export function createDomainStore(sql: Sql) {
       accountId: number,
       id: number,
       userId: number | null,
-      { name, locale, isPrimary }: DomainInput,
+      { name, locale, isPrimary, status, proof }: DomainInput,
     ): Promise<void> {
       await tx`
         update cms_domains set name = ${name}, locale = ${locale}, is_primary = ${isPrimary},
-          updated_by_id = ${userId}, version = version + 1, updated_at = now()
+          status = ${status}, proof = ${proof}, updated_by_id = ${userId}, version = version + 1, updated_at = now()
         where account_id = ${accountId} and id = ${id}`;
     },
 
@@ -115,9 +130,6 @@ export function createDomainStore(sql: Sql) {
   };
 }
 
-/** One number for all locks of hosts. */
-const hostLock = 20_611;
-
 /** "example.com:8080" -> "example.com" */
 function nameOf(host: string): string {
   return host.replace(/:\d+$/, "");
@@ -132,6 +144,8 @@ export function toApi(row: DomainView) {
     site_code: row.siteCode,
     locale: row.locale,
     primary: row.isPrimary,
+    status: row.status,
+    verification: row.status === "pending" ? verificationOf(row) : null,
     created_by_id: row.createdById,
     updated_by_id: row.updatedById,
     created_at: row.createdAt,

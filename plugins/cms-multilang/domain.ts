@@ -1,23 +1,24 @@
 /** Making, changing and deleting domains. A site with domains has exactly one primary. */
-import { mistakes, Type, type Static } from "platform";
+import { mistakes, randomToken, Type, type Static } from "platform";
 import type { Accounts } from "../accounts/api.ts";
-import { locked, type Change } from "./change.ts";
+import { locked, whichever, type Change } from "./change.ts";
 import type { Ref } from "./code.ts";
 import type { DomainStore, DomainView } from "./domain-store.ts";
 import { cleanHost } from "./host-name.ts";
 import { flag, localeField, nameField, siteRef } from "./input.ts";
+import type { DomainRow } from "./rows.ts";
 import type { SiteStore } from "./site-store.ts";
 import { mustStay, orNull, siteOf, there, type Mistakes, type Writer } from "./write.ts";
 
 export const DomainBody = Type.Object({ name: nameField(), locale: localeField(), primary: flag(), ...siteRef() });
 export type DomainBody = Static<typeof DomainBody>;
 
-/** Refuses a new account on a site's host, where nobody could reach it. */
-export function keepHosts(accounts: Pick<Accounts, "onAccountCreated">, store: DomainStore): void {
+/** Refuses a new account on a site's host, where nobody could reach it. What is only pending gives way. */
+export function keepHosts(accounts: Pick<Accounts, "onAccountCreated" | "holdHost">, store: DomainStore): void {
   accounts.onAccountCreated(async ({ host }, tx) => {
     if (host === null) return [];
     const name = host.replace(/\.(?=:|$)/, "");
-    await store.holdHost(tx, name);
+    await accounts.holdHost(name, tx);
     const domain = await store.meeting(tx, name);
     if (domain !== undefined) throw new Error(`${domain} is a domain of a site already`);
     return [];
@@ -27,23 +28,36 @@ export function keepHosts(accounts: Pick<Accounts, "onAccountCreated">, store: D
 interface Needed {
   readonly store: DomainStore;
   readonly sites: SiteStore;
-  readonly accounts: Pick<Accounts, "isAccountHost">;
-  /** The server's own address. */
-  readonly origin: () => string;
+  readonly accounts: Pick<Accounts, "isReservedHost" | "holdHost" | "hasSeveral">;
 }
 
-export function createDomains({ store, sites, accounts, origin }: Needed): Writer<DomainBody, DomainView> {
-  const hostOf = async ({ tx, host: asked }: Change, wrong: Mistakes, given: string): Promise<string> => {
+export interface DomainWriter extends Writer<DomainBody, DomainView> {
+  /** Serves a domain from now on, if it still is as it was seen. */
+  readonly approve: (change: Change, seen: DomainView) => Promise<DomainView>;
+}
+
+export function createDomains({ store, sites, accounts }: Needed): DomainWriter {
+  /** Adds a mistake where nobody may have the host, or somebody has it. */
+  const checkHost = async ({ tx, account, host: asked }: Change, wrong: Mistakes, host: string) => {
+    await accounts.holdHost(host, tx);
+    if (withoutPort(host) === withoutPort(asked ?? "") || (await accounts.isReservedHost(host, tx)))
+      wrong.add("name", "is the address of an account");
+    else if (await store.isTaken(tx, account.id, host)) wrong.add("name", "is already taken");
+  };
+
+  const hostOf = async (change: Change, wrong: Mistakes, given: string): Promise<string> => {
     const clean = cleanHost(given);
     if ("mistake" in clean) {
       wrong.add("name", clean.mistake);
       return "";
     }
-    const { host } = clean;
-    await store.holdHost(tx, host);
-    const own = host === asked || host === new URL(origin()).host;
-    if (own || (await accounts.isAccountHost(host, tx))) wrong.add("name", "is the address of an account");
-    return host;
+    await checkHost(change, wrong, clean.host);
+    return clean.host;
+  };
+
+  /** Where there are several accounts, one of them could take what belongs to another. */
+  const unproved = async ({ tx }: Change): Promise<Pick<DomainRow, "status" | "proof">> => {
+    return { status: (await accounts.hasSeveral(tx)) ? "pending" : "approved", proof: randomToken(16) };
   };
 
   const finder =
@@ -64,7 +78,9 @@ export function createDomains({ store, sites, accounts, origin }: Needed): Write
       const first = (await store.primaryOf(tx, account.id, siteId)) === undefined;
       if (body.primary && !first) await store.clearPrimary(tx, account.id, siteId);
       const isPrimary = first || body.primary === true;
-      const id = await store.insert(tx, account.id, siteId, userId, { name, locale: body.locale || null, isPrimary });
+      const locale = body.locale || null;
+      const input = { name, locale, isPrimary, ...(await unproved(change)) };
+      const id = await store.insert(tx, account.id, siteId, userId, input);
       change.hostsChange();
       return there(await store.find(tx, account.id, { id }));
     },
@@ -81,7 +97,8 @@ export function createDomains({ store, sites, accounts, origin }: Needed): Write
       const isPrimary = body.primary ?? before.isPrimary;
       if (isPrimary && !before.isPrimary) await store.clearPrimary(tx, account.id, before.siteId);
       const locale = orNull(body.locale, before.locale) || null;
-      await store.update(tx, account.id, before.id, userId, { name, locale, isPrimary });
+      const { status, proof } = name === before.name ? before : await unproved(change);
+      await store.update(tx, account.id, before.id, userId, { name, locale, isPrimary, status, proof });
       change.hostsChange();
       return there(await store.find(tx, account.id, { id: before.id }));
     },
@@ -94,5 +111,22 @@ export function createDomains({ store, sites, accounts, origin }: Needed): Write
       if (isPrimary) await store.promoteOldest(tx, account.id, siteId);
       change.hostsChange();
     },
+
+    async approve(change, seen) {
+      const { tx, account, userId } = change;
+      const before = await locked(change, finder(change), { id: seen.id }, whichever);
+      if (before.status === "approved") return before;
+      const wrong = mistakes();
+      if (before.name !== seen.name) wrong.add("name", "has been changed meanwhile");
+      await checkHost(change, wrong, before.name);
+      wrong.check();
+      await store.update(tx, account.id, before.id, userId, { ...before, status: "approved" });
+      change.hostsChange();
+      return there(await store.find(tx, account.id, { id: before.id }));
+    },
   };
+}
+
+function withoutPort(host: string): string {
+  return host.replace(/:\d+$/, "");
 }

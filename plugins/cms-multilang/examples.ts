@@ -24,6 +24,8 @@ export const domainExample = {
   site_code: "acme",
   locale: "en",
   primary: true,
+  status: "approved",
+  verification: null,
   ...kept,
 };
 

@@ -2,6 +2,7 @@
 
 export type CleanHost = { readonly host: string } | { readonly mistake: string };
 
+const reserved = "is no name of the internet's: addresses in numbers and names without a dot are not for sites";
 const mistake = "must be a host name such as www.example.com, without https:// and without a path";
 
 export function cleanHost(given: string): CleanHost {
@@ -15,6 +16,7 @@ export function cleanHost(given: string): CleanHost {
   const host = new URL(address).hostname.replace(/\.$/, "");
   // "1.2.3" would be the address 1.2.0.3.
   if (/^[\d.]+$/.test(host) && host !== name) return { mistake };
+  if (/^[\d.]+$/.test(host) || !host.includes(".")) return { mistake: reserved };
   if (host.length > 253 || !host.split(".").every(isLabel)) return { mistake };
   if (port === undefined) return { host };
   const number = Number(port);

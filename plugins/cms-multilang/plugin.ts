@@ -6,9 +6,12 @@ import { careRoutes } from "./care-routes.ts";
 import { createCare } from "./care/check.ts";
 import { createRunChange } from "./change.ts";
 import { createDomainStore } from "./domain-store.ts";
+import { domainApprove, domainCommands } from "./domain-commands.ts";
+import { domainRoutes } from "./domain-routes.ts";
 import { keepHosts } from "./domain.ts";
 import { articleExample, pageExample } from "./examples.ts";
 import migration from "./migrations/001_cms.sql" with { type: "text" };
+import domainStatus from "./migrations/002_domain_status.sql" with { type: "text" };
 import cmsApi from "./prompts/cms_api.md" with { type: "text" };
 import { siteCommandFacts, siteCommands } from "./files/commands.ts";
 import { createPush, pushFiles } from "./files/push.ts";
@@ -24,13 +27,16 @@ export default definePlugin({
   name: "cms-multilang",
   needs: { accounts },
   provides: cms,
-  migrations: [{ name: "001_cms", sql: migration }],
+  migrations: [
+    { name: "001_cms", sql: migration },
+    { name: "002_domain_status", sql: domainStatus },
+  ],
   privileges: [{ name: "cms", doc: "build sites: pages, layouts, articles and domains", roles: ["manager"] }],
   models: [
     { name: "Cms::Page", privilege: "cms", sample: pageExample },
     { name: "Cms::Article", privilege: "cms", sample: articleExample },
   ],
-  commands: siteCommandFacts,
+  commands: [...siteCommandFacts, domainApprove],
   prompts: { "cms_api.md": cmsApi },
 
   async setup(ctx) {
@@ -43,10 +49,18 @@ export default definePlugin({
     const care = createCare({ store: createCareStore(sql), render: createRenderStore(sql), scheme });
     const push = createPush({ run, resources });
     return {
-      routes: [...cmsRoutes({ sql, run, resources }), ...careRoutes({ sql, resources, care }), ...routes],
+      routes: [
+        ...cmsRoutes({ sql, run, resources }),
+        ...domainRoutes({ ctx, resources, run }),
+        ...careRoutes({ sql, resources, care }),
+        ...routes,
+      ],
       door,
       begin: warn,
-      commands: siteCommands({ ctx, accounts: ctx.services.accounts, resources, push }),
+      commands: [
+        ...siteCommands({ ctx, accounts: ctx.services.accounts, resources, push }),
+        ...domainCommands({ accounts: ctx.services.accounts, resources, run, store: createDomainStore(sql) }),
+      ],
       service: { ...createCms({ sql, run, resources }), pushFiles: pushFiles(push) },
     };
   },

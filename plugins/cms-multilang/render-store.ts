@@ -33,7 +33,8 @@ export function createRenderStore(sql: Sql) {
 
   return {
     async hosts(): Promise<HostData[]> {
-      return sql<HostData[]>`select id as domain_id, name, account_id, site_id from cms_domains order by id`;
+      return sql<HostData[]>`select id as domain_id, name, account_id, site_id from cms_domains
+        where status = 'approved' order by id`;
     },
 
     async site(id: number): Promise<SiteFound | undefined> {
@@ -41,7 +42,8 @@ export function createRenderStore(sql: Sql) {
         select s.id, s.account_id, s.code, s.name, s.locale, s.multilang, s.fields, s.active,
           (select coalesce(json_agg(json_build_object(
               'id', d.id, 'name', d.name, 'locale', d.locale, 'isPrimary', d.is_primary) order by d.id), '[]')
-           from cms_domains d where d.account_id = s.account_id and d.site_id = s.id) as domains,
+           from cms_domains d
+           where d.account_id = s.account_id and d.site_id = s.id and d.status = 'approved') as domains,
           (${nextPublicationOf(sql, sql`s.account_id`, sql`s.id`)}) as next_publication
         from cms_sites s where s.id = ${id}`;
       if (!row) return undefined;

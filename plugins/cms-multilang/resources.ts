@@ -23,14 +23,14 @@ import { createSites, SiteBody } from "./site.ts";
 import type { Page, Queryable, TObject } from "platform";
 
 interface Needed {
-  readonly ctx: Pick<BaseContext, "sql" | "changed" | "origin">;
-  readonly accounts: Pick<Accounts, "isAccountHost">;
+  readonly ctx: Pick<BaseContext, "sql" | "changed">;
+  readonly accounts: Pick<Accounts, "isReservedHost" | "holdHost" | "hasSeveral">;
 }
 
 export type Resources = ReturnType<typeof createResources>;
 
 export function createResources({ ctx, accounts }: Needed) {
-  const { sql, origin } = ctx;
+  const { sql } = ctx;
   const sites = createSiteStore(sql);
   const domains = createDomainStore(sql);
   const layouts = createLayoutStore(sql);
@@ -38,18 +38,13 @@ export function createResources({ ctx, accounts }: Needed) {
   const paragraphs = createParagraphStore(sql);
   const categories = createCategoryStore(sql);
   const articles = createArticleStore(sql);
+  const domainWriter = createDomains({ store: domains, sites, accounts });
   const siteWriter = createSites({ ctx, store: sites, pages, articles });
   return {
     site: { ...resource("site", "sites", SiteBody, siteWriter, sites, siteToApi), inSites: false },
     domain: {
-      ...resource(
-        "domain",
-        "domains",
-        DomainBody,
-        createDomains({ store: domains, sites, accounts, origin }),
-        domains,
-        domainToApi,
-      ),
+      ...resource("domain", "domains", DomainBody, domainWriter, domains, domainToApi),
+      approve: domainWriter.approve,
       inSites: false,
       refOf: domainRefOf,
     },

@@ -34,6 +34,9 @@ export function cmsRoutes({ sql, run, resources }: Needed): Route[] {
       filters: { q, name: exact, site_code: siteCode, locale },
       about:
         "`name` is a host, with a port only where its addresses carry one; it is one site's in the whole installation. " +
+        "Addresses in numbers, names without a dot, every account's host and hosts where people sign in are refused. " +
+        "Where the installation has several accounts, it is `pending`, and serves nothing, until it is proved " +
+        "(`POST /cms/domains/:id/verify`) or the operator approves it. " +
         "The first domain of a site is its primary one; making another one the primary takes that from it.",
       deleting: "Of a primary one the oldest other domain takes the place.",
       request: { name: "www.acme.example", site_code: "acme", locale: "en" },

@@ -32,6 +32,10 @@ export interface DomainRow extends Kept {
   readonly name: string;
   readonly locale: Locale | null;
   readonly isPrimary: boolean;
+  /** Only an approved one is served. */
+  readonly status: "pending" | "approved";
+  /** What a TXT record or a file must say to prove that the domain is the account's. */
+  readonly proof: string;
 }
 
 export interface LayoutRow extends Kept {

@@ -1,4 +1,5 @@
 import { answer, HttpError, redirect, route, text, Type, type RequestInput, type Route } from "platform";
+import type { Accounts } from "../accounts/api.ts";
 import type { Tokens } from "../tokens/api.ts";
 import { endedCookie, sessionCookieOf } from "./cookie.ts";
 import { loginPage } from "./page.ts";
@@ -15,6 +16,7 @@ const Form = Type.Object({
 const html = answer.text("text/html");
 
 interface Needed {
+  readonly accounts: Pick<Accounts, "signedInAt">;
   readonly tokens: Tokens;
   readonly signIn: SignIn;
   /** Of the page's style, as a Content-Security-Policy writes it. */
@@ -22,7 +24,7 @@ interface Needed {
 }
 
 /** The sign-in page, for people without scripts too. */
-export function pageRoutes({ tokens, signIn, styleHash }: Needed): Route[] {
+export function pageRoutes({ accounts, tokens, signIn, styleHash }: Needed): Route[] {
   const headers = {
     "content-security-policy": `default-src 'none'; style-src '${styleHash}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
     "cache-control": "no-store",
@@ -64,7 +66,7 @@ export function pageRoutes({ tokens, signIn, styleHash }: Needed): Route[] {
       },
       async (input) => {
         refuseOtherOrigins(input);
-        const { account, ip, secure, caller } = input;
+        const { account, host, ip, secure, caller } = input;
         const { login = "", password = "", return_to } = input.body;
         const returnTo = safePath(return_to);
         const shown = { returnTo, login: login.slice(0, maxChars) };
@@ -74,6 +76,7 @@ export function pageRoutes({ tokens, signIn, styleHash }: Needed): Route[] {
         try {
           const session = await signIn({ accountId: account.id, ip, login: login.trim(), password });
           if (caller?.viaCookie) await tokens.endSession(caller);
+          await accounts.signedInAt(account.id, host);
           return redirect(303, returnTo, { "set-cookie": sessionCookieOf(session.token, session.expiresAt, secure) });
         } catch (error) {
           if (!(error instanceof HttpError)) throw error;

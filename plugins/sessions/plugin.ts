@@ -20,7 +20,7 @@ export default definePlugin({
     return {
       routes: [
         ...sessionRoutes({ ...ctx.services, signIn }),
-        ...pageRoutes({ tokens: ctx.services.tokens, signIn, styleHash: await hashOf(loginStyle) }),
+        ...pageRoutes({ ...ctx.services, signIn, styleHash: await hashOf(loginStyle) }),
       ],
       schedules: [{ id: "sessions.prune", cron: "41 * * * *", run: store.prune }],
     };

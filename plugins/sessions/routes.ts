@@ -59,6 +59,7 @@ export function sessionRoutes({ accounts, tokens, signIn }: Needed): Route[] {
         const { account, body, ip, secure, caller } = input;
         const session = await signIn({ accountId: account.id, ip, ...body });
         if (caller?.viaCookie) await tokens.endSession(caller);
+        await accounts.signedInAt(account.id, input.host);
         const shown = await accounts.person(account.id, session.userId);
         if (!shown) throw unauthorized();
         return secret(created(shown, { "set-cookie": sessionCookieOf(session.token, session.expiresAt, secure) }));
@@ -91,6 +92,7 @@ export function sessionRoutes({ accounts, tokens, signIn }: Needed): Route[] {
       },
       async (input) => {
         const session = await sessionByToken(tokens, input);
+        await accounts.signedInAt(session.accountId, input.host);
         return redirect(303, safePath(input.query.get("return_to")), {
           "set-cookie": sessionCookieOf(session.token, session.expiresAt, input.secure),
           "cache-control": "no-store",
@@ -108,7 +110,7 @@ async function sessionByToken(tokens: Tokens, { query, host }: Pick<RequestInput
   const owner = caller && { accountId: caller.account.id, userId: caller.user.id, openedBy: caller.tokenId };
   const session = owner && (await tokens.startSession({ ...owner, seconds: sessionSeconds }));
   if (!session) throw unauthorized("this needs a working web_token");
-  return session;
+  return { ...session, accountId: owner.accountId };
 }
 
 /** Another site must not sign its visitors in here, as somebody of its choice. Programs send neither header. */
