@@ -44,3 +44,13 @@ export function clientAddress(peer: string, forwardedFor: string | null, trusted
 function plain(address: string): string {
   return address.startsWith("::ffff:") && ipaddr.isValid(address) ? ipaddr.process(address).toString() : address;
 }
+
+/** What counts as one client for limits: an IPv6 customer has a whole /64 of addresses. */
+export function limitKey(ip: string): string {
+  if (!ip.includes(":") || !ipaddr.isValid(ip)) return ip;
+  const address = ipaddr.process(ip);
+  if (address.kind() === "ipv4") return address.toString();
+  const groups = address.toByteArray().slice(0, 8);
+  const network = [0, 2, 4, 6].map((at) => (((groups[at] ?? 0) << 8) | (groups[at + 1] ?? 0)).toString(16));
+  return `${network.join(":")}::/64`;
+}

@@ -6,6 +6,7 @@ export type { JsonObject } from "./answers.ts";
 export { credentialOf, fromSameOrigin, roles, readCookie, sessionCookie } from "./auth.ts";
 export type { Account, AppGrant, Caller, Credential, Identify, Identity, Privilege, Role, User } from "./auth.ts";
 export type { Cache } from "./cache.ts";
+export { limitKey } from "./client-address.ts";
 export { ChildFault } from "./child-process.ts";
 export type { Child, ChildOptions } from "./child.ts";
 export { causationHeader, causationToHeader, currentCausation, withCausation } from "./causation.ts";

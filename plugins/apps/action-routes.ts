@@ -9,9 +9,10 @@ import {
   type BaseContext,
   type Reply,
   type Route,
+  limitKey,
 } from "platform";
 import type { ActionState } from "../flows/api.ts";
-import { limitKey, type JsonDatabases } from "../jsondb/api.ts";
+import type { JsonDatabases } from "../jsondb/api.ts";
 import { actionOf, type Acting } from "./act.ts";
 import type { Serving } from "./serving.ts";
 import { appFor, ownerOf } from "./visit.ts";

@@ -1,6 +1,18 @@
-import { invalid, jsonText, list, noContent, notFound, pageOf, route, tooMany, Type, unauthorized } from "platform";
+import {
+  limitKey,
+  invalid,
+  jsonText,
+  list,
+  noContent,
+  notFound,
+  pageOf,
+  route,
+  tooMany,
+  Type,
+  unauthorized,
+} from "platform";
 import type { BaseContext, RequestInput, Route } from "platform";
-import { limitKey, type JsonDatabases } from "../jsondb/api.ts";
+import type { JsonDatabases } from "../jsondb/api.ts";
 import type { Serving } from "./serving.ts";
 import type { StorageStore } from "./storage-store.ts";
 import { appFor, ownerOf } from "./visit.ts";

@@ -1,4 +1,15 @@
-import { badRequest, forbidden, HttpError, notFound, ok, route, tooMany, unauthorized, type Route } from "platform";
+import {
+  badRequest,
+  forbidden,
+  HttpError,
+  limitKey,
+  notFound,
+  ok,
+  route,
+  tooMany,
+  unauthorized,
+  type Route,
+} from "platform";
 import type { BaseContext } from "platform";
 import { ConnectorAnswer, ConnectorFailure } from "./answers.ts";
 import type { Connectors } from "./api.ts";
@@ -36,7 +47,7 @@ export function callRoutes(connectors: Omit<Connectors, "put">, publicLimit: Pub
         if (!method.public && !caller) throw unauthorized();
         if (!method.public && !caller?.privileges.has("flows")) throw forbidden("this needs the privilege `flows`");
         if (method.public && !caller?.privileges.has("flows")) {
-          const take = await publicLimit.take(`${account.id}/${code}/${ip}`);
+          const take = await publicLimit.take(`${account.id}/${code}/${limitKey(ip)}`);
           if (!take.allowed) throw tooMany(take.retryAfterSeconds);
         }
         const outcome = await connectors.call({ accountId: account.id, code, method: name, params: paramsOf(body) });

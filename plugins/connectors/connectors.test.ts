@@ -315,6 +315,22 @@ describe("a call", () => {
     expect((await call(code, "closed")).status).toBe(404);
   });
 
+  test("of a public method are limited for each client: an IPv6 address counts by its /64", async () => {
+    const code = await connector({ open: { path: "/open", public: true } });
+    const proxied = await startTestApp({
+      plugins,
+      target: app.target,
+      env: { CONNECTOR_PUBLIC_LIMIT: "5", TRUSTED_PROXIES: "127.0.0.1" },
+    });
+    const from = async (ip: string) => {
+      const options = { token: null, headers: { "x-forwarded-for": ip } };
+      return (await proxied.post(`/connect/connectors/${code}/open`, {}, options)).status;
+    };
+    for (let at = 0; at < 5; at++) expect(await from(`2001:db8:1:2::${at}`)).toBe(200);
+    expect([await from("2001:db8:1:2:9::9"), await from("2001:db8:1:3::1")]).toEqual([429, 200]);
+    await proxied.stop();
+  });
+
   test("uses what was changed at once", async () => {
     const code = await connector({ get: { path: "/old" } });
     await call(code, "get");

@@ -64,6 +64,5 @@ export interface JsonDatabases {
 
 /** The replace endpoint's edit, and what counts as one client for limits: apps have the like. */
 export { replaceInJson } from "./replace.ts";
-export { limitKey } from "./visitor.ts";
 
 export const jsonDatabases = service<JsonDatabases>("jsondb.databases");

@@ -9,6 +9,7 @@ import {
   type Identity,
   type RequestInput,
   type Route,
+  limitKey,
 } from "platform";
 import type { Tokens } from "../tokens/api.ts";
 import { tableForSearch, type Database } from "./database.ts";
@@ -17,7 +18,7 @@ import { printPrivate, printPublic } from "./events-print.ts";
 import type { PublicSettings } from "./public-routes.ts";
 import { databaseAt, isOpenTo, recordExample, unknownTable } from "./record-routes.ts";
 import type { Databases } from "./store.ts";
-import { cookieHeader, limitKey, visitorOf } from "./visitor.ts";
+import { cookieHeader, visitorOf } from "./visitor.ts";
 
 const privilege = "dbs";
 const { id, data, created_at, updated_at } = recordExample;

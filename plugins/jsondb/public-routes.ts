@@ -2,6 +2,7 @@ import {
   badRequest,
   forbidden,
   jsonText,
+  limitKey,
   methodNotAllowed,
   ok,
   route,
@@ -21,7 +22,7 @@ import { databaseAt, recordExample } from "./record-routes.ts";
 import { answerPage } from "./search-routes.ts";
 import type { SearchShape, SearchStore } from "./search-store.ts";
 import type { Databases } from "./store.ts";
-import { cookieHeader, limitKey, visitorOf } from "./visitor.ts";
+import { cookieHeader, visitorOf } from "./visitor.ts";
 
 const access = { open: "what each operation may do is configured in the database's public_methods" } as const;
 const { id, data, created_at, updated_at } = recordExample;

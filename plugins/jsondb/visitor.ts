@@ -61,13 +61,3 @@ function newSecret(secrets: BaseContext["secrets"], { account, caller, ip }: Req
   }
   return crypto.getRandomValues(new Uint8Array(32)).toBase64({ alphabet: "base64url", omitPadding: true });
 }
-
-/** What counts as one client for limits: an IPv6 customer has a whole /64 of addresses. */
-export function limitKey(ip: string): string {
-  if (!ip.includes(":")) return ip;
-  const [front = "", back] = ip.split("::");
-  const head = front.split(":").filter((group) => group !== "");
-  const tail = (back ?? "").split(":").filter((group) => group !== "");
-  const zeros = back === undefined ? [] : Array.from({ length: Math.max(0, 8 - head.length - tail.length) }, () => "0");
-  return `${[...head, ...zeros, ...tail].slice(0, 4).join(":")}::/64`;
-}

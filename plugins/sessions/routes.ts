@@ -41,7 +41,7 @@ export function sessionRoutes({ accounts, tokens, signIn }: Needed): Route[] {
       {
         summary: "Sign in",
         description:
-          "Sets the cookie `core_session`, for 14 days. Wrong: 401; after five failures of a login each further one doubles a wait (429 with Retry-After).",
+          "Sets the cookie `core_session`, for 14 days. Wrong: 401; after five failures of a login from one address each further one doubles a wait (429 with Retry-After).",
         access: { open: "it is how one signs in" },
         body: { schema: Credentials },
         maxBytes: 16_384,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { adminPassword, adminToken, otherAccount, person, startTestApp, type TestApp } from "../../tests/harness.ts";
 import { accounts } from "../accounts/api.ts";
+import { sha256 } from "../../runtime/hash.ts";
 import { createFailureStore } from "./store.ts";
 
 let app: TestApp;
@@ -270,6 +271,43 @@ describe("failures", () => {
     await app.sql`update sign_in_failures set last_at = now() - interval '2 hours'`;
     await store.prune();
     expect(await app.sql`select 1 from sign_in_failures`).toHaveLength(0);
+  });
+
+  test("from elsewhere lock nobody out: they are counted by login and address, an IPv6 address by its /64", async () => {
+    await forgive();
+    const proxied = await startTestApp({ target: app.target, env: { TRUSTED_PROXIES: "127.0.0.1" } });
+    const { login } = await person(app, { password });
+    const from = async (ip: string, word: string) =>
+      (await proxied.post(path, { login, password: word }, { token: null, headers: { "x-forwarded-for": ip } })).status;
+    const guesses: number[] = [];
+    for (let at = 0; at < 10; at++) guesses.push(await from(`2001:db8:1:2::${at}`, `guess ${at}`));
+    expect(guesses.slice(0, 6)).toEqual([401, 401, 401, 401, 401, 429]);
+    expect(await from("2001:db8:1:2:ffff::1", password)).toBe(429);
+    expect(await from("2001:db8:1:3::1", password)).toBe(201);
+    expect(await from("203.0.113.7", password)).toBe(201);
+    // From many addresses it is slow: a wait of a few seconds, for whoever asks.
+    const store = createFailureStore(app.sql);
+    const account = await app.service(accounts).defaultAccount();
+    for (let at = 0; at < 120; at++)
+      await store.add(account.id, `login:${sha256(login)}`, { free: 100, maxSeconds: 5 });
+    const slowed = await proxied.post(
+      path,
+      { login, password },
+      { token: null, headers: { "x-forwarded-for": "203.0.113.8" } },
+    );
+    expect([slowed.status, Number(slowed.headers.get("retry-after")) <= 5]).toEqual([429, true]);
+    await proxied.stop();
+  });
+
+  test("that a clock which was ahead has counted lock nobody out", async () => {
+    await forgive();
+    const { login } = await person(app, { password });
+    for (let at = 0; at < 5; at++) await signIn(login, "wrong");
+    expect((await signIn(login)).status).toBe(429);
+    await app.sql`
+      update sign_in_failures set last_at = last_at + interval '1 day', blocked_until = blocked_until + interval '1 day'`;
+    expect((await signIn(login, "wrong")).status).toBe(401);
+    expect((await signIn(login)).status).toBe(201);
   });
 
   test("from one address with many logins are slowed down", async () => {

@@ -1,5 +1,5 @@
 /** Signing in by password, slowed down where it fails again and again. CONTRACT 1. */
-import { sha256, tooMany, unauthorized } from "platform";
+import { limitKey, sha256, tooMany, unauthorized } from "platform";
 import type { Accounts } from "../accounts/api.ts";
 import type { IssuedToken, Tokens } from "../tokens/api.ts";
 import type { FailureStore } from "./store.ts";
@@ -26,9 +26,12 @@ interface Needed {
 
 const wrong = "wrong login or password";
 const patience = {
-  login: { free: 5, maxSeconds: 60 },
+  /** Of a login from one address: who guesses there locks out nobody who comes from elsewhere. */
+  pair: { free: 5, maxSeconds: 60 },
   // Many people may sit behind one address.
   address: { free: 50, maxSeconds: 60 },
+  /** Of a login from anywhere: guessing from many addresses is slow, and its owner waits a moment at most. */
+  login: { free: 100, maxSeconds: 5 },
 };
 
 /** The way in: throws 401 for a wrong login or password, 429 after too many. */
@@ -36,24 +39,27 @@ export function createSignIn({ accounts, tokens, store }: Needed) {
   const inTurn = createTurns();
 
   const attempt = async ({ accountId, login, password, ip }: Attempt): Promise<Session> => {
-    const [byLogin, byAddress] = [`login:${sha256(login.toLowerCase())}`, `address:${ip}`];
-    const seconds = await store.secondsToWait(accountId, [byLogin, byAddress]);
+    const [hash, address] = [sha256(login.toLowerCase()), limitKey(ip)];
+    const subjects = { pair: `pair:${hash} ${address}`, address: `address:${address}`, login: `login:${hash}` };
+    const seconds = await store.secondsToWait(accountId, Object.values(subjects));
     if (seconds > 0) throw tooMany(seconds);
     const userId = await accounts.verifyPassword(accountId, login, password);
     if (userId === undefined) {
-      await store.add(accountId, byLogin, patience.login);
-      await store.add(accountId, byAddress, patience.address);
+      await store.add(accountId, subjects.pair, patience.pair);
+      await store.add(accountId, subjects.address, patience.address);
+      await store.add(accountId, subjects.login, patience.login);
       throw unauthorized(wrong);
     }
-    await store.clear(accountId, byLogin);
+    await store.clear(accountId, subjects.pair);
     const session = await tokens.startSession({ accountId, userId, seconds: sessionSeconds });
     if (!session) throw unauthorized(wrong); // deleted meanwhile
     return { ...session, userId };
   };
 
-  // One after another for each login: else a thousand tries at once would all come before the first failure counts.
+  // One after another for each login and address: else a thousand tries at once would all come before the first failure
+  // counts. Not for each login alone: a crowd of guesses from elsewhere would keep its owner waiting.
   return (tried: Attempt): Promise<Session> =>
-    inTurn(`${tried.accountId}:${tried.login.toLowerCase()}`, () => attempt(tried));
+    inTurn(`${tried.accountId} ${limitKey(tried.ip)} ${tried.login.toLowerCase()}`, () => attempt(tried));
 }
 
 export type SignIn = ReturnType<typeof createSignIn>;

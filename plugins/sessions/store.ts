@@ -11,9 +11,10 @@ export function createFailureStore(sql: Sql) {
   return {
     /** Seconds until the last of these may try again; 0 = now. */
     async secondsToWait(accountId: number, subjects: readonly string[]): Promise<number> {
+      // A failure to come was counted by a clock that was ahead: nobody waits for that time.
       const [row] = await sql<{ seconds: number | null }[]>`
         select extract(epoch from max(blocked_until) - now())::float8 as seconds from sign_in_failures
-        where account_id = ${accountId} and subject = any(${subjects}::text[])`;
+        where account_id = ${accountId} and subject = any(${subjects}::text[]) and last_at <= now()`;
       return Math.max(0, row?.seconds ?? 0);
     },
 
@@ -23,10 +24,10 @@ export function createFailureStore(sql: Sql) {
         insert into sign_in_failures as f (account_id, subject, failures, last_at, blocked_until)
         values (${accountId}, ${subject}, 1, now(), now())
         on conflict (account_id, subject) do update set
-          failures = case when f.last_at < now() - interval '15 minutes' then 1 else f.failures + 1 end,
+          failures = case when f.last_at not between now() - interval '15 minutes' and now() then 1 else f.failures + 1 end,
           last_at = now(),
           blocked_until = case
-            when f.last_at < now() - interval '15 minutes' or f.failures + 1 < ${free}::integer then now()
+            when f.last_at not between now() - interval '15 minutes' and now() or f.failures + 1 < ${free}::integer then now()
             else now() + least(${maxSeconds}::integer, 2 ^ least(f.failures + 1 - ${free}::integer, 20)) * interval '1 second'
           end`;
     },
@@ -36,7 +37,7 @@ export function createFailureStore(sql: Sql) {
     },
 
     async prune(): Promise<void> {
-      await sql`delete from sign_in_failures where last_at < now() - interval '1 hour'`;
+      await sql`delete from sign_in_failures where last_at not between now() - interval '1 hour' and now()`;
     },
   };
 }
