@@ -19,7 +19,7 @@ export interface StartFlow {
   readonly accountId: number;
   readonly code: string;
   readonly input: Readonly<Record<string, unknown>>;
-  /** Further names that the program finds: they are no part of its input. */
+  /** Further names that the program, and every flow that it calls, finds: no input takes their place. */
   readonly scope?: Readonly<Record<string, unknown>> | undefined;
   /** Kept with the process for `originOf`; JSON, and shown to nobody. */
   readonly origin?: Origin | undefined;

@@ -21,7 +21,9 @@ const keys: Record<Type, readonly string[]> = {
 };
 const maxMistakes = 50;
 /** Names of the scope that a program cannot take. */
-const reserved = new Set(["input", "account_url", "__proto__"]);
+const reserved = new Set(["input", "account_url", "app", "__proto__"]);
+/** A step of such a type stores its result under its `id` where it has no `as`. */
+const storing: readonly Type[] = ["connector", "db", "flow"];
 
 export interface Checked {
   /** What a program is refused for. */
@@ -73,6 +75,15 @@ function createChecker(templates: Templates) {
     }
     const namesRecord = type === "db" && ["get", "update", "delete"].some((op) => op === given["op"]);
     if (!namesRecord) id(given["id"], `${place}.id`);
+    const unnamed = given["as"] === undefined || given["as"] === null;
+    if (
+      !namesRecord &&
+      unnamed &&
+      storing.includes(type) &&
+      typeof given["id"] === "string" &&
+      reserved.has(given["id"])
+    )
+      wrong(`${place}.id`, `must not be "${given["id"]}" without \`as\`: the result would be stored under that name`);
     attempts(given, place, depth);
     checks[type](given, place, depth);
   };

@@ -12,6 +12,8 @@ export interface DryRun {
   readonly code: string;
   readonly program: Program;
   readonly input: Readonly<Record<string, unknown>>;
+  /** Who asks; null = nobody. */
+  readonly app: Readonly<Record<string, unknown>> | null;
   /** By step id, `connector.method` or `db.op`. */
   readonly answers: Readonly<Record<string, unknown>>;
   readonly accountUrl: string;
@@ -27,6 +29,7 @@ export async function dryRun({
   code,
   program,
   input,
+  app,
   answers,
   flowOf,
   ...world
@@ -54,7 +57,7 @@ export async function dryRun({
       if (performance.now() > stopAt) throw new StepFault("the test took too long");
     },
   };
-  const state = newState(code, ownProgram, input);
+  const state = newState(code, ownProgram, input, { app });
   const run = createRun(state, host);
   const end = await run.run();
   steps.push(...run.take().records);

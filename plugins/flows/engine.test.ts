@@ -22,6 +22,7 @@ async function run(program: unknown[], { input = {}, answers = {}, flows = {} }:
     code: "test",
     program: program as Program,
     input,
+    app: null,
     answers,
     templates,
     accountUrl: "https://acme.test",

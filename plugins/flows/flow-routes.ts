@@ -182,7 +182,7 @@ export function flowRoutes({ store, managing, processes, waiting, templates }: F
         summary: "Try a flow without any effect",
         description:
           "Connectors and databases answer what `answers` says, by step id, `connector.method` or `db.op`: the data, or " +
-          "`{ status, data }`, or `{ error }`. `program` stands in for the stored one. Waits take no time.",
+          "`{ status, data }`, or `{ error }`. `program` stands in for the stored one, `app` for who asks. Waits take no time.",
         access,
         input: "any",
         request: { input: { city: "Kraków" }, answers: { "weather.current": { main: { temp: 24 } } } },
@@ -203,8 +203,9 @@ export function flowRoutes({ store, managing, processes, waiting, templates }: F
   async function test(account: Account, code: string, body: unknown) {
     const flow = await managing.find(account.id, code);
     if (!isRecord(body)) throw badRequest("the body must be a JSON object");
-    const { input = {}, answers = {}, program: given = programOf(flow.fields) } = body;
+    const { input = {}, app = null, answers = {}, program: given = programOf(flow.fields) } = body;
     if (!isRecord(input)) throw invalid({ input: ["must be an object"] });
+    if (app !== null && !isRecord(app)) throw invalid({ app: ["must be an object { id, action, user }"] });
     if (!isRecord(answers)) throw invalid({ answers: ["must be an object of step id or connector.method to answer"] });
     const { mistakes } = checkProgram(given, templates);
     if (mistakes.length > 0) throw invalid({ program: [...mistakes] });
@@ -212,6 +213,7 @@ export function flowRoutes({ store, managing, processes, waiting, templates }: F
       code: flow.code,
       program: given as Program, // it was checked
       input,
+      app,
       answers,
       templates: templates.at(account),
       accountUrl: account.baseUrl,

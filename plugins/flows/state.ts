@@ -68,7 +68,11 @@ export interface Scope {
   set: string[];
 }
 
+type Values = Readonly<Record<string, unknown>>;
+
 export interface Memory {
+  /** What every flow of the process finds, whatever its input says. Of an older process these are its root's variables. */
+  readonly given?: Values;
   readonly scopes: Record<string, Scope>;
   readonly lists: Record<string, readonly unknown[]>;
 }
@@ -94,13 +98,15 @@ export interface StepRecord {
   readonly warnings?: readonly string[];
 }
 
-type Values = Readonly<Record<string, unknown>>;
-
-/** `given`: names that the program finds in scope beside its input. */
+/** `given`: names that the program finds in scope beside its input. Nobody asks where it does not say who does. */
 export function newState(flow: string, programId: number, input: Values, given: Values = {}): State {
   return {
     cursor: { frames: [{ kind: "block", place: "", at: 0 }], names: 0, begun: 0, outputChars: 0 },
-    memory: { scopes: { [rootScope]: { flow, programId, input, vars: { ...given }, set: [] } }, lists: {} },
+    memory: {
+      given: { app: null, ...given },
+      scopes: { [rootScope]: { flow, programId, input, vars: {}, set: [] } },
+      lists: {},
+    },
   };
 }
 

@@ -61,14 +61,17 @@ export function placeIn(frame: BlockFrame, branch: string): string {
   return frame.place === "" ? `${frame.at}.${branch}` : `${frame.place}.${frame.at}.${branch}`;
 }
 
-/** `input` and its keys, what steps stored, elements of `each`, the `error` of `on_error` steps, `account_url`. */
+/**
+ * `input` and its keys, what steps stored, elements of `each`, the `error` of `on_error` steps, `account_url`, and over
+ * all of them who asks: a condition on `app.user.role` must not be met by a parameter.
+ */
 export function variablesOf(world: World, thread: Thread): Variables {
   const scope = scopeAt(world, thread);
   const variables: Variables = { ...scope.input, ...scope.vars };
   for (const local of localsOf(world, thread).toReversed()) Object.assign(variables, local);
   variables["input"] = scope.input;
   variables["account_url"] = world.accountUrl;
-  return variables;
+  return Object.assign(variables, world.memory.given ?? { app: world.memory.scopes[rootScope]?.vars["app"] ?? null });
 }
 
 /** The names of frames up to the flow's own beginning, the innermost first. */
