@@ -286,7 +286,7 @@ async function untilBusy(backend: number): Promise<void> {
 test.each([
   ["unique", () => sql`insert into notes (id) select 1 from generate_series(1, 2)`],
   ["bad-input", () => sql`select ${"x"}::int`],
-  ["bad-input", () => sql`select ${"99999999999"}::int`],
+  ["out-of-range", () => sql`select ${"99999999999"}::int`],
   ["bad-input", () => sql`select ${"2026-02-30"}::text::date`],
   ["bad-input", () => sql`select ${"soon"}::text::timestamptz`],
   ["bad-input", () => sql`select ${"a\0b"}::text`],

@@ -189,7 +189,16 @@ export function reportCallbackErrorsTo(report: (message: string, error: unknown)
   reportError = report;
 }
 
-export type DatabaseFault = "unavailable" | "unique" | "bad-input";
+export type DatabaseFault =
+  | "unavailable"
+  | "unique"
+  | "check"
+  | "exclusion"
+  | "missing"
+  | "reference"
+  | "too-long"
+  | "out-of-range"
+  | "bad-input";
 
 const faults: Record<string, DatabaseFault> = {
   "57P01": "unavailable", // admin_shutdown: the server is being stopped
@@ -213,10 +222,15 @@ const faults: Record<string, DatabaseFault> = {
   POOL_TIMEOUT: "unavailable",
   POOL_FULL: "unavailable",
   "23505": "unique", // unique_violation
+  "23514": "check", // check_violation
+  "23P01": "exclusion", // exclusion_violation: bookings that overlap, say
+  "23502": "missing", // not_null_violation
+  "23503": "reference", // foreign_key_violation
+  "22001": "too-long", // string_data_right_truncation: longer than varchar(n)
   "22P05": "bad-input", // untranslatable_character: \u0000 in jsonb
   "22021": "bad-input", // character_not_in_repertoire: a NUL byte or broken UTF-8 in text
   "22P02": "bad-input", // invalid_text_representation: "x" as an integer or a uuid
-  "22003": "bad-input", // numeric_value_out_of_range
+  "22003": "out-of-range", // numeric_value_out_of_range
   "22007": "bad-input", // invalid_datetime_format
   "22008": "bad-input", // datetime_field_overflow: February 30th
   "54000": "bad-input", // program_limit_exceeded: an index entry or a value too large

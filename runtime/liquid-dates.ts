@@ -2,6 +2,7 @@
  * The `date` filter's dates: strftime formats as Liquid knows them, names of months and days by Intl
  * (LiquidJS declines Slavic months wrongly), in a time zone, by a clock that is given.
  */
+import { isDay } from "./dates.ts";
 
 export interface DateSettings {
   /** IANA name or "+02:00". */
@@ -42,7 +43,8 @@ function parseMoment(value: unknown, { timezone, now }: DateSettings): Moment | 
   const text = value.trim();
   if (text === "now" || text === "today") return at(now().getTime(), timezone);
   if (/^\d+$/.test(text)) return at(Number(text) * 1000, timezone);
-  if (/^\d{4}-\d\d-\d\d[T ].*(?:Z|[+-]\d\d(?::?\d\d)?)$/i.test(text)) return at(Date.parse(isoText(text)), timezone);
+  if (/^\d{4}-\d\d-\d\d[T ].*(?:Z|[+-]\d\d(?::?\d\d)?)$/i.test(text))
+    return isDay(text.slice(0, 10)) ? at(Date.parse(isoText(text)), timezone) : undefined;
   const iso = isoWall.exec(text);
   if (iso) return atWall(wallOf(iso), timezone);
   if (namesZone.test(text)) return at(Date.parse(text), timezone);

@@ -306,6 +306,7 @@ describe("dates", () => {
       "2026-01-31T11:00:00+01:00|Sat, 31 Jan 2026 11:00:00 +0100",
     ],
     ["{{ d | date_to_string }}|{{ d | date_to_long_string: 'ordinal', 'US' }}", {}, "31 Jan 2026|January 31st, 2026"],
+    ["{{ '2026-02-31T10:00:00Z' | date: '%F' }}", {}, "2026-02-31T10:00:00Z"],
     ["{{ 'garbage' | date: '%F' }}{{ nil | date: '%F' }}{{ '2026-02-30' | date: '%F' }}", {}, "garbage2026-02-30"],
     ["{{ '2026-03-29 02:30' | date: '%F %T %z' }}", { timezone: "Europe/Warsaw" }, "2026-03-29 02:30:00 +0100"],
     ["{{ d | date }}", {}, "Saturday, January 31, 2026 at 10:00 am +0000"],

@@ -1,5 +1,5 @@
 import { LoopError } from "./causation.ts";
-import { databaseFault } from "./db.ts";
+import { databaseFault, type DatabaseFault } from "./db.ts";
 import { conflict, HttpError, unavailable, ValidationError } from "./errors.ts";
 import type { Log } from "./log.ts";
 import { jsonType, type Reply } from "./reply.ts";
@@ -32,16 +32,35 @@ function knownError(error: unknown, log: Log | undefined, requestId: string): Ht
     log?.warn("database unavailable", { request_id: requestId, error });
     return unavailable();
   }
-  if (fault === "unique") return new ValidationError({ [takenField(error)]: ["is already taken"] });
-  if (fault === "bad-input") {
-    log?.warn("database refused a value", { request_id: requestId, error });
-    return new ValidationError({ base: ["has a value that cannot be stored"] });
-  }
-  return undefined;
+  if (fault === undefined) return undefined;
+  if (fault !== "unique") log?.warn("database refused a value", { request_id: requestId, error });
+  return new ValidationError({ [refusedField(error, fault)]: [refusedValues[fault]] });
 }
 
-/** Unique constraints are named `<table>_unique_<field>`. */
-function takenField(error: unknown): string {
-  const name = error instanceof Error && "constraint_name" in error ? String(error.constraint_name) : "";
-  return name.split("_unique_")[1] ?? "base";
+type Refused = Exclude<DatabaseFault, "unavailable">;
+
+const refusedValues: Record<Refused, string> = {
+  unique: "is already taken",
+  check: "is not allowed",
+  exclusion: "is in conflict with another one",
+  missing: "is required",
+  reference: "names what is not there, or is still named by others",
+  "too-long": "has a text that is too long",
+  "out-of-range": "has a number that is out of range",
+  "bad-input": "has a value that cannot be stored",
+};
+
+/** Constraints are named `<table>_<kind>_<field>`, e.g. `notes_check_stars`, or as PostgreSQL names those of one column. */
+function refusedField(error: unknown, fault: Refused): string {
+  const told = (key: "table_name" | "column_name" | "constraint_name") =>
+    error instanceof Error ? String(Object.entries(error).find(([name]) => name === key)?.[1] ?? "") : "";
+  if (fault === "missing") return told("column_name") || "base";
+  const name = told("constraint_name");
+  const own = name.split(`_${fault}_`)[1];
+  if (own) return own;
+  const end = fault === "check" ? "_check" : fault === "reference" ? "_fkey" : undefined;
+  const start = `${told("table_name")}_`;
+  if (end === undefined || !name.startsWith(start) || !name.endsWith(end)) return "base";
+  // A key of two columns: the account's own says nothing.
+  return name.slice(start.length, -end.length).replace(/^account_id_/, "") || "base";
 }

@@ -13,6 +13,7 @@ export { causationHeader, causationToHeader, currentCausation, withCausation } f
 export type { Causation } from "./causation.ts";
 export { afterCommit, databaseFault } from "./db.ts";
 export type { Fragment, Queryable, Sql, Tx } from "./db.ts";
+export { isDateTime, isDay } from "./dates.ts";
 export type { DoorRequest, HostDoor } from "./door.ts";
 export { escapeHtml } from "./docs-page.ts";
 export * from "./errors.ts";

@@ -1,7 +1,17 @@
-import type { Static, TObject } from "@sinclair/typebox";
+import { FormatRegistry, type Static, type TObject } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { ValueErrorType, type ValueError } from "@sinclair/typebox/errors";
+import { isDateTime, isDay } from "./dates.ts";
 import { badRequest, invalid } from "./errors.ts";
+
+// Elysia brings formats of these names that take any date of which `Date` can make some other one.
+FormatRegistry.Set("date", isDay);
+FormatRegistry.Set("date-time", isDateTime);
+
+const formatRules = new Map([
+  ["date", "a date like 2026-01-31"],
+  ["date-time", "a date and time with offset like 2026-01-31T10:00:00Z"],
+]);
 
 interface Checker {
   Check(value: unknown): boolean;
@@ -85,13 +95,17 @@ function describe(error: ValueError): string {
     return schema.minLength === 1 ? "can't be blank" : `must have at least ${schema.minLength} characters`;
   if (type === ValueErrorType.StringMaxLength) return `may have at most ${schema.maxLength} characters`;
   if (type === ValueErrorType.ArrayMaxItems) return `may have at most ${schema.maxItems} elements`;
-  if (type === ValueErrorType.StringPattern || type === ValueErrorType.StringFormat)
-    return typeof schema.description === "string" ? `must be ${schema.description}` : "has the wrong form";
+  if (type === ValueErrorType.StringPattern || type === ValueErrorType.StringFormat) return wrongForm(schema);
   if (typeof schema.minimum === "number" && typeof error.value === "number" && error.value < schema.minimum)
     return `must be at least ${schema.minimum}`;
   if (typeof schema.maximum === "number" && typeof error.value === "number" && error.value > schema.maximum)
     return `must be at most ${schema.maximum}`;
   return `must be ${expected(schema)}`;
+}
+
+function wrongForm({ description, format }: ValueError["schema"]): string {
+  const rule = typeof description === "string" ? description : formatRules.get(String(format));
+  return rule === undefined ? "has the wrong form" : `must be ${rule}`;
 }
 
 /** Whether the value is of the type, and only breaks a rule of it: one of several constants is none. */

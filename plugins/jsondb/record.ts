@@ -1,4 +1,5 @@
 /** Checks a record's `data` against its table. SPEC 2.4, CONTRACT 7. Pure. */
+import { isDay } from "platform";
 import type { FieldType } from "./columns.ts";
 import type { Table } from "./schema.ts";
 
@@ -49,7 +50,7 @@ const forms: Record<FieldType, (value: unknown) => boolean> = {
   number: (value) => typeof value === "number" && Number.isFinite(value),
   boolean: (value) => typeof value === "boolean",
   datetime: (value) => typeof value === "string" && isDatetime(value),
-  date: (value) => typeof value === "string" && isDate(value),
+  date: (value) => typeof value === "string" && isDay(value),
   time: (value) => typeof value === "string" && timeForm.test(value),
 };
 
@@ -100,16 +101,7 @@ const datetimeForm =
 
 function isDatetime(value: string): boolean {
   const day = datetimeForm.exec(value)?.[1];
-  return day !== undefined && isDate(day);
-}
-
-function isDate(value: string): boolean {
-  const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(value);
-  if (!match) return false;
-  const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])];
-  if (year === 0 || month < 1 || month > 12 || day < 1) return false;
-  // Day 0 of the next month is the last of this one; Date.UTC takes years below 100 for 19xx.
-  return day <= new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate();
+  return day !== undefined && isDay(day);
 }
 
 function add(faults: Map<string, string[]>, field: string, message: string): void {

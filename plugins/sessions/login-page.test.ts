@@ -69,8 +69,8 @@ describe("the sign-in page", () => {
 
   test("does no harm with odd input", async () => {
     expect((await submit({ login: "a\0b", password: "x" })).status).toBe(401);
-    expect((await submit({ login: "x".repeat(100_000), password: "x" })).status).toBe(401);
-    expect((await submit({ login: "admin", password: "x".repeat(100_000) })).status).toBe(401);
+    expect((await submit({ login: "x".repeat(10_000), password: "x" })).status).toBe(401);
+    expect((await submit({ login: "admin", password: "x".repeat(10_000) })).status).toBe(401);
     expect((await submit({ login: "admin", password: "wrong", return_to: "//evil.com" })).text).toContain(
       'name="return_to" value="/"',
     );

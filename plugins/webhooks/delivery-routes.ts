@@ -4,6 +4,7 @@ import {
   field,
   integerId,
   invalid,
+  isDateTime,
   list,
   notFound,
   ok,
@@ -172,10 +173,12 @@ export function deliveryRoutes({ management, deliveries, redelivery, rights }: D
   ];
 }
 
-const timeForm = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:[Zz]|[+-]\d{2}:?\d{2})$/;
-
 function timeOf(name: string, text: string): Date {
-  const at = timeForm.test(text) ? new Date(text.replace(" ", "T")) : new Date(NaN);
-  if (Number.isNaN(at.getTime())) throw invalid({ [name]: ["must be a time with offset, e.g. 2026-01-31T10:00:00Z"] });
-  return at;
+  if (!isDateTime(text)) throw invalid({ [name]: ["must be a time with offset, e.g. 2026-01-31T10:00:00Z"] });
+  return new Date(
+    text
+      .toUpperCase()
+      .replace(" ", "T")
+      .replace(/([+-]\d{2})(\d{2})$/, "$1:$2"),
+  );
 }

@@ -330,10 +330,14 @@ describe("sending again", () => {
     const failed = await settled(at, 3);
     const times = failed.map((one: { created_at: string }) => one.created_at).toSorted();
     const past = await app.post(`${at}/redeliver.json`, {
-      from: "2020-01-01T00:00:00Z",
-      to: "2020-01-02T00:00:00+01:00",
+      from: "2020-01-01 00:00:00z",
+      to: "2020-01-02T00:00:00+0100",
     });
     expect(past.json).toEqual({ redelivered: 0, more: false });
+    for (const from of ["2026-02-31T10:00:00Z", "2025-02-29T00:00:00+01:00", "2026-01-31T10:00:00", "soon"]) {
+      const wrong = await app.post(`${at}/redeliver.json`, { from });
+      expect([from, wrong.status, Object.keys(wrong.json)]).toEqual([from, 422, ["from"]]);
+    }
     const none = await app.post(`${at}/redeliver.json`, { from: times[0], status: "delivered" });
     expect(none.json).toEqual({ redelivered: 0, more: false });
     const all = await app.post(`${at}/redeliver.json`, { from: times[0] });

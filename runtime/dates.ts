@@ -1,0 +1,19 @@
+/** Dates and times as clients write them. JavaScript's own `Date` takes February 31st for March 3rd. */
+
+const dayForm = /^(\d{4})-(\d{2})-(\d{2})$/;
+const timeForm = /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?([Zz]|[+-](0\d|1[0-5]):?[0-5]\d)$/;
+
+/** `2026-01-31`, a day of the calendar. */
+export function isDay(text: string): boolean {
+  const [, year = "", month = "", day = ""] = dayForm.exec(text) ?? [];
+  // Years of two digits are others to `Date.UTC`, and the calendar repeats itself after 400 of them.
+  const at = new Date(Date.UTC(2000 + (Number(year) % 400), Number(month) - 1, Number(day)));
+  return Number(year) > 0 && at.getUTCMonth() === Number(month) - 1 && at.getUTCDate() === Number(day);
+}
+
+/** `2026-01-31T10:00:00Z`: a day and a time with its offset, as RFC 3339 has it; seconds may be left out. */
+export function isDateTime(text: string): boolean {
+  return (
+    text.length <= 40 && /^[Tt ]$/.test(text.charAt(10)) && isDay(text.slice(0, 10)) && timeForm.test(text.slice(11))
+  );
+}
