@@ -10,9 +10,10 @@ import type { ServiceRef } from "./references.ts";
 import type { Route } from "./route.ts";
 import { runtimeMigrations } from "./runtime-migrations.ts";
 import { databaseSecretKey } from "./secret-key.ts";
+import { runningOrigin } from "./served-at.ts";
 import type { Environment } from "./settings.ts";
 
-export interface BootOptions extends Omit<KernelOptions, "secretKey"> {
+export interface BootOptions extends Omit<KernelOptions, "secretKey" | "servedAt"> {
   readonly env: Environment;
   readonly plugins: readonly Plugin[];
   /** `serve` listens and works on jobs; `command` does neither. */
@@ -49,7 +50,7 @@ export async function boot(options: BootOptions): Promise<App> {
   try {
     await migrate(sql, migrationSets(plugins), log);
     const kernel = await createKernel(
-      { ...options, pooled, secretKey: await secretKeyFor(sql, options) },
+      { ...options, pooled, secretKey: await secretKeyFor(sql, options), servedAt: await servedAt(sql, options) },
       sql,
       plugins,
     );
@@ -90,6 +91,11 @@ export async function boot(options: BootOptions): Promise<App> {
 
 function secretKeyFor(sql: Sql, { config, log, role }: BootOptions): Promise<string> {
   return databaseSecretKey(sql, config, role === "serve" ? (text) => log.warn(text) : () => {});
+}
+
+/** A command beside a server prints the server's address. */
+async function servedAt(sql: Sql, { role }: BootOptions): Promise<string | undefined> {
+  return role === "command" ? runningOrigin(sql) : undefined;
 }
 
 /** A plugin whose table is locked takes the connections of its own lane, and not those of all. */

@@ -38,15 +38,30 @@ const usageWidth = 24;
 
 /** The text of `corestead help`. */
 export function usage(plugins: readonly PluginFacts[]): string {
+  return `${commandList(plugins)}
+
+Settings are environment variables, or lines of a file .env:
+
+${settingList(plugins)}`;
+}
+
+function commandList(plugins: readonly PluginFacts[]): string {
   const line = ({ usage: how, doc }: CommandFacts) =>
     how.length <= usageWidth ? `  ${how.padEnd(usageWidth)}  ${doc}` : `  ${how}\n  ${" ".repeat(usageWidth)}  ${doc}`;
   const lines = allCommands(plugins).map(line);
-  const settings = Object.values(runtimeSettings).map(({ env }) => env);
   return `corestead [command]
 
-${lines.join("\n")}
+${lines.join("\n")}`;
+}
 
-Settings are environment variables (or a file .env): ${settings.join(", ")}.`;
+/** What the runtime and the plugins read, each once: a plugin may read a variable of the runtime too. */
+function settingList(plugins: readonly PluginFacts[]): string {
+  const all = [runtimeSettings, ...plugins.map(({ config }) => config)].flatMap((settings) => Object.values(settings));
+  const settings = [...new Map(all.toReversed().map((setting) => [setting.env, setting])).values()].toReversed();
+  const width = Math.max(...settings.map(({ env }) => env.length));
+  return settings
+    .map(({ env, doc, standard }) => `  ${env.padEnd(width)}  ${doc}${standard && ` (default: ${standard})`}`)
+    .join("\n");
 }
 
 export const versionText = `corestead ${manifest.version} (platform ${platformVersion}, Bun ${Bun.version}, ${process.platform}-${process.arch})`;
@@ -54,7 +69,7 @@ export const versionText = `corestead ${manifest.version} (platform ${platformVe
 /** Throws where there is no such command: before anything is started or written. */
 export function checkCommand(words: readonly string[], plugins: readonly PluginFacts[]): void {
   if (allCommands(plugins).some(({ name }) => isNamed(words, name))) return;
-  throw new Error(`there is no command "${words.join(" ")}"\n\n${usage(plugins)}`);
+  throw new Error(`there is no command "${words.join(" ")}"\n\n${commandList(plugins)}`);
 }
 
 function allCommands(plugins: readonly PluginFacts[]): readonly CommandFacts[] {

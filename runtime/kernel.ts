@@ -25,6 +25,7 @@ import { createReadiness } from "./readiness.ts";
 import { createSchedules } from "./schedule.ts";
 import { createSecrets } from "./secrets.ts";
 import { listen, type Listener } from "./serve.ts";
+import { rememberOrigin } from "./served-at.ts";
 import { ConfigError } from "./settings.ts";
 import { localLimits, type Limits } from "./shared-limits.ts";
 import { systemRoutes } from "./system-routes.ts";
@@ -37,6 +38,8 @@ export interface KernelOptions {
   readonly target: DatabaseTarget;
   readonly log: Log;
   readonly secretKey: string;
+  /** Where another process serves, if one does. */
+  readonly servedAt: string | undefined;
   /** No other process uses this database: nobody needs to be told of changes. */
   readonly solo: boolean;
   /** The target leads through a pooler. */
@@ -66,7 +69,7 @@ export async function createKernel(options: KernelOptions, sql: Sql, plugins: re
   const { broadcast, queue, events, schedules, idempotency, metrics, readiness } = parts;
   const hooks = createHooks();
   const stopping = new AbortController();
-  let origin = config.baseUrl || localOrigin(config.host, config.port);
+  let origin = config.baseUrl || (options.servedAt ?? localOrigin(config.host, config.port));
   const lookup = options.names?.addresses;
   const outside = { allow: config.outboundAllow, log, ...(lookup && { lookup }) };
   const context: BaseContext = {
@@ -119,6 +122,7 @@ export async function createKernel(options: KernelOptions, sql: Sql, plugins: re
     };
     const listener = listen(config, (peer) => createHttp({ ...http, peer }, system));
     origin = config.baseUrl || localOrigin(config.host, listener.port);
+    await rememberOrigin(sql, origin);
     await queue.start();
     schedules.start();
     for (const running of started) running.begin?.();

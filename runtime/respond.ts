@@ -1,4 +1,5 @@
 /** The last step of every answer: the common headers, the request's id and 304. CONTRACT 3. */
+import { shownTo } from "./error-page.ts";
 import { isKnownTag } from "./etag.ts";
 import type { Reply } from "./reply.ts";
 import { withWarnings } from "./warning.ts";
@@ -34,14 +35,15 @@ export function finish(
     if (cors) for (const [name, value] of Object.entries(corsHeaders)) reply.headers.set(name, value);
     return reply;
   }
-  const headers = { ...commonHeaders, ...(cors ? corsHeaders : {}), ...reply.headers, "x-request-id": requestId };
+  const shown = reply.status < 400 ? reply : shownTo(request, reply);
+  const headers = { ...commonHeaders, ...(cors ? corsHeaders : {}), ...shown.headers, "x-request-id": requestId };
   const { etag } = reply.headers;
   const warning = withWarnings(reply.headers["warning"], hints);
   if (warning !== undefined) Object.assign(headers, { warning });
   const reads = request.method === "GET" || request.method === "HEAD";
   if (etag && reads && reply.status === 200 && isKnownTag(request.headers.get("if-none-match"), etag))
     return new Response(null, { status: 304, headers });
-  return new Response(reply.body, { status: reply.status, headers });
+  return new Response(shown.body, { status: shown.status, headers });
 }
 
 const processPrefix = crypto.randomUUID().slice(0, 8);

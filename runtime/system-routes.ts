@@ -33,11 +33,18 @@ export function systemRoutes({ readiness, metrics, routes, origin, stopping }: S
     return redirect(303, "/docs");
   };
   const docsHeaders = {
-    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; frame-ancestors 'none'",
   };
   let description: string | undefined;
   const own: SystemRoute[] = [
     { path: "/", summary: "Where to begin: the documentation", responses: { 303: null }, run: begin },
+    {
+      path: "/favicon.ico",
+      summary: "The icon of this server's own pages",
+      answers: { 200: answer.text("image/svg+xml") },
+      responses: { 200: "<svg …" },
+      run: () => text(200, icon, "image/svg+xml", { "cache-control": "public, max-age=86400" }),
+    },
     {
       path: "/health",
       summary: "Whether the process answers",
@@ -90,6 +97,8 @@ const notReadyShape = answer.object("NotReady", {
 });
 
 const stateOf = (name: string, status: string) => answer.object(name, { status: Type.Literal(status) });
+
+const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#1f5fd0"/><path d="M22 11.5a8 8 0 1 0 0 9" fill="none" stroke="#fff" stroke-width="4" stroke-linecap="round"/></svg>`;
 
 /** A loopback peer that forwards for somebody else (a reverse proxy) does not count. */
 function fromThisMachine({ request, peer }: SystemRequest): boolean {

@@ -88,6 +88,26 @@ test("corestead demo works on the embedded database, with and without a server t
   expect(await server.stop()).toBe(0);
 });
 
+test("corestead demo names the port of the server that runs beside it, also when it named another one before", async () => {
+  const token = "the-administrators-token-of-demo.test.ts";
+  const cwd = folderWith();
+  const env = { CORE_ADMIN_TOKEN: token, DATA_DIR: "data" };
+  const demo = async () => (await run([...fromSource, "demo"], { cwd, env: { ...env, PORT: "3000" } })).stdout;
+  expect(await demo()).toContain("http://127.0.0.1:3000/a/demo-board");
+  const server = await startServer(fromSource, { cwd, env });
+  const { port } = new URL(server.origin);
+  const said = await demo();
+  expect(said).toContain(`http://127.0.0.1:${port}/a/demo-board`);
+  expect(said).not.toContain(":3000");
+  const domains = await server.request("GET", "/cms/domains.json?site_code=kobalt", undefined, { token });
+  const names = [`en.kobalt.localhost:${port}`, `kobalt.localhost:${port}`];
+  expect(domains.json.map(({ name }: { name: string }) => name).toSorted()).toEqual(names);
+  const page = await (await fetch(server.origin, { headers: { host: `kobalt.localhost:${port}` } })).text();
+  expect(page).toContain(`//en.kobalt.localhost:${port}/`);
+  expect(page).not.toContain(":3000");
+  expect(await server.stop()).toBe(0);
+});
+
 test("corestead demo works on the database that DATABASE_URL names", async () => {
   const target = await createDatabase();
   if ("url" in target) throw new Error("tests run on the embedded PostgreSQL");

@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { plugins } from "../plugins/index.ts";
 import { parseHeader, readFrames } from "../runtime/backup-file.ts";
+import { runtimeSettings } from "../runtime/config.ts";
 import { eventually, type Answer } from "./harness.ts";
 import { cleanUp, folderWith, fromSource, run, startServer, type ServerProcess } from "./server-process.ts";
 
@@ -156,6 +157,16 @@ describe.if(Bun.which("script") !== null)("on a terminal", () => {
       );
     },
   );
+});
+
+test("help names every setting, those of plugins too; a wrong command gets the commands alone", async () => {
+  const help = await run([...fromSource, "help"], { cwd: folderWith() });
+  expect(help.code).toBe(0);
+  const settings = [runtimeSettings, ...plugins.map(({ config }) => config)].flatMap((all) => Object.values(all));
+  for (const { env } of settings) expect(help.stdout.split(`\n  ${env} `)).toHaveLength(2);
+  const wrong = await run([...fromSource, "sing"], { cwd: folderWith() });
+  expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('there is no command "sing"')]);
+  expect(wrong.stderr).not.toContain("DATABASE_POOL");
 });
 
 test("CORE_ADMIN_* are the first credentials, and are not printed", async () => {

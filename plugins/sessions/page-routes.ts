@@ -2,7 +2,7 @@ import { answer, HttpError, redirect, route, text, Type, type RequestInput, type
 import type { Accounts } from "../accounts/api.ts";
 import type { Tokens } from "../tokens/api.ts";
 import { endedCookie, sessionCookieOf } from "./cookie.ts";
-import { loginPage } from "./page.ts";
+import { loginPage, logoutPage } from "./page.ts";
 import { safePath } from "./return-to.ts";
 import { refuseOtherOrigins } from "./routes.ts";
 import type { SignIn } from "./sign-in.ts";
@@ -26,7 +26,7 @@ interface Needed {
 /** The sign-in page, for people without scripts too. */
 export function pageRoutes({ accounts, tokens, signIn, styleHash }: Needed): Route[] {
   const headers = {
-    "content-security-policy": `default-src 'none'; style-src '${styleHash}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
+    "content-security-policy": `default-src 'none'; style-src '${styleHash}'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
     "cache-control": "no-store",
   };
   const page = (status: number, { account }: Pick<RequestInput, "account">, state: Shown, more: Headers = {}) =>
@@ -85,6 +85,21 @@ export function pageRoutes({ accounts, tokens, signIn, styleHash }: Needed): Rou
           const wait = error.headers["retry-after"] ?? "1";
           return page(429, input, { ...shown, error: waitText(wait) }, { "retry-after": wait });
         }
+      },
+    ),
+    route(
+      "GET",
+      "/logout",
+      {
+        summary: "A page with a button to sign out",
+        access: { open: "without a session it leads to the sign-in page" },
+        answers: { 200: html },
+        responses: { 200: "<!doctype html> …", 303: null },
+      },
+      ({ account, caller }) => {
+        if (!caller?.viaCookie) return redirect(303, "/login", { "cache-control": "no-store" });
+        const person = caller.user.name || caller.user.login;
+        return text(200, logoutPage(account.name, person), "text/html; charset=utf-8", headers);
       },
     ),
     route(

@@ -1,4 +1,4 @@
-/** The sign-in page: plain HTML that works without scripts. */
+/** The pages to sign in and out by: plain HTML that works without scripts. */
 import { escapeHtml } from "platform";
 
 export interface PageState {
@@ -9,33 +9,46 @@ export interface PageState {
 }
 
 export function loginPage({ accountName, returnTo, login = "", error }: PageState): string {
-  const name = escapeHtml(accountName);
   const alert = error ? `<p id="error" role="alert">${escapeHtml(error)}</p>` : "";
   const described = error ? ' aria-invalid="true" aria-describedby="error"' : "";
   // The cursor stands where there is something to type.
   const [first, second] = login === "" ? [" autofocus", ""] : ["", " autofocus"];
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<title>Sign in – ${name}</title>
-<style>${loginStyle}</style>
-</head>
-<body>
-<main>
-<h1>Sign in</h1>
-<p class="account">${name}</p>
-${alert}
-<form method="post" action="/login">
+  const form = `<form method="post" action="/login">
 <input type="hidden" name="return_to" value="${escapeHtml(returnTo)}">
 <label for="login">Login or e-mail</label>
 <input id="login" name="login" value="${escapeHtml(login)}" autocomplete="username" autocapitalize="none" spellcheck="false" maxlength="255" required${described}${first}>
 <label for="password">Password</label>
 <input id="password" name="password" type="password" autocomplete="current-password" maxlength="1000" required${described}${second}>
 <button type="submit">Sign in</button>
-</form>
+</form>`;
+  return page("Sign in", accountName, `${alert}\n${form}`);
+}
+
+/** It changes nothing by itself: a link, or a browser that fetches pages ahead, must not sign anybody out. */
+export function logoutPage(accountName: string, person: string): string {
+  const form = `<form method="post" action="/logout">
+<p>You are signed in as ${escapeHtml(person)}.</p>
+<button type="submit" autofocus>Sign out</button>
+</form>`;
+  return page("Sign out", accountName, form);
+}
+
+function page(title: string, accountName: string, content: string): string {
+  const name = escapeHtml(accountName);
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${title} – ${name}</title>
+<style>${loginStyle}</style>
+</head>
+<body>
+<main>
+<h1>${title}</h1>
+<p class="account">${name}</p>
+${content}
 </main>
 </body>
 </html>

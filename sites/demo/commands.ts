@@ -1,16 +1,18 @@
 import type { Account, Command, CommandFacts } from "platform";
 import type { Accounts } from "../../plugins/accounts/api.ts";
-import type { Cms } from "../../plugins/cms-multilang/api.ts";
+import type { Cms, CmsAuthor } from "../../plugins/cms-multilang/api.ts";
 import { putApps, type AppsNeeded } from "./apps.ts";
 import { siteFiles } from "./files.js";
 
 interface Needed extends AppsNeeded {
   readonly accounts: Pick<Accounts, "accountForHost" | "defaultAccount">;
-  readonly cms: Pick<Cms, "pushFiles">;
+  readonly cms: Pick<Cms, "change" | "list" | "pushFiles">;
 }
 
 /** One part of the demonstration: it makes what is missing and says what there is to see. */
 type Part = (needed: Needed, account: Account) => Promise<readonly string[]>;
+
+const siteCode = "kobalt";
 
 const parts: readonly Part[] = [site, putApps];
 
@@ -39,9 +41,24 @@ async function site({ cms }: Needed, account: Account): Promise<readonly string[
   const { protocol, port, hostname } = new URL(account.baseUrl);
   // A browser knows all that is below localhost as its own machine.
   const files = under(isAddress(hostname) ? "localhost" : hostname, port);
-  const difference = await cms.pushFiles({ account, userId: null }, "kobalt", files);
+  const author = { account, userId: null };
+  const difference = await cms.pushFiles(author, siteCode, files);
   const hosts = [...files.keys()].flatMap((file) => /^domains\/(.*)\.yaml$/.exec(file)?.[1]?.replace("%3A", ":") ?? []);
+  await removeOtherPorts(cms, author, hosts);
   return [`the site kobalt: ${difference.at(-1)}`, ...hosts.map((name) => `  ${protocol}//${name}/`)];
+}
+
+/** Domains of an earlier run whose server was reached by another port: the pages would still link there. */
+async function removeOtherPorts(cms: Needed["cms"], author: CmsAuthor, hosts: readonly string[]): Promise<void> {
+  const withoutPort = (host: string) => host.replace(/:\d+$/, "");
+  const ours = new Set(hosts.map(withoutPort));
+  const { records } = await cms.list(author.account.id, "domain", new URLSearchParams({ site_code: siteCode }));
+  const names = records.map(({ name }) => String(name));
+  const stale = names.filter((name) => ours.has(withoutPort(name)) && !hosts.includes(name));
+  if (stale.length === 0) return;
+  await cms.change(author, async ({ remove }) => {
+    for (const name of stale) await remove("domain", name);
+  });
 }
 
 /** The files with the site's domains below this host. A name carries a port where the server is reached by one. */
