@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { plugins } from "../plugins/index.ts";
 import type { Route } from "../runtime/route.ts";
 import { otherAccount, person, startTestApp, type Answer, type RequestOptions, type TestApp } from "./harness.ts";
 
@@ -187,6 +188,23 @@ describe("every route with a privilege", () => {
       }
     }
     expect(wrong).toEqual([]);
+  });
+});
+
+describe("every model", () => {
+  test("names a privilege that a plugin declares, and webhooks on it are refused without it", async () => {
+    const declared = new Set(plugins.flatMap(({ privileges }) => privileges.map(({ name: each }) => each)));
+    const wrong: string[] = [];
+    for (const { name: model, privilege = "none" } of plugins.flatMap(({ models }) => models)) {
+      if (!declared.has(privilege)) wrong.push(`${model}: ${privilege}`);
+      const others = [...declared].filter((each) => each !== privilege);
+      const { token } = await person(app, { role: "admin", narrowedTo: others });
+      const webhook = { source_type: model, kind: "create", url: "http://127.0.0.1:1/model" };
+      const answer = await app.post("/account/webhooks.json", { webhook }, { token });
+      if (answer.status !== 403 || !answer.json.error.includes(privilege)) wrong.push(`${model}: ${answer.text}`);
+    }
+    expect(wrong).toEqual([]);
+    expect(await app.sql`select 1 from webhooks where url like '%/model'`).toHaveLength(0);
   });
 });
 

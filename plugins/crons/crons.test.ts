@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { otherAccount, person, startTestApp, type TestApp } from "../../tests/harness.ts";
+import { follower, traces } from "../../tests/traces.ts";
 import { afterCommit, transaction } from "../../runtime/db.ts";
 import { createLog } from "../../runtime/log.ts";
 import { flows, type StartFlow } from "../flows/api.ts";
@@ -10,7 +11,7 @@ import { createCronStore } from "./store.ts";
 
 let app: TestApp;
 beforeAll(async () => {
-  app = await startTestApp({ plugins });
+  app = await startTestApp({ plugins: [...plugins, follower] });
   const program = [{ type: "return", value: "{{ input }}" }];
   for (const code of ["report", "gone"])
     expect((await app.post("/connect/flows.json", { flow: { name: code, code, fields: { program } } })).status).toBe(
@@ -287,3 +288,25 @@ test.each(["by the process that saw it", "by one that was started afterwards"])(
     expect(second.started.length).toBe(before + 2);
   },
 );
+
+test("naming a flow takes `flows`; what a cron named stays", async () => {
+  const { token } = await person(app, { role: "admin", narrowedTo: ["crons"] });
+  const flow = { name: "Named", code: "named", fields: { program: [{ type: "return" }] } };
+  await app.post("/connect/flows.json", { flow });
+  const { id } = await cron();
+  const given = { target_code: "named", schedule: "0 7 * * *" };
+  for (const [method, path, body] of [
+    ["POST", "/account/crons.json", given],
+    ["PATCH", `/account/crons/${id}.json`, { target_code: "named" }],
+    ["PATCH", `/account/crons/${id}.json`, { ...given, active: false }],
+  ] as const) {
+    const before = await traces(app, "crons");
+    const refused = await app.request(method, path, { cron: body }, { token });
+    expect([refused.status, refused.json.error]).toEqual([403, expect.stringContaining("`flows`")]);
+    expect(await traces(app, "crons")).toEqual(before);
+  }
+  const kept = { target_code: "report", schedule: "0 8 * * *" };
+  expect((await app.patch(`/account/crons/${id}.json`, { cron: kept }, { token })).status).toBe(200);
+  const both = await person(app, { role: "admin", narrowedTo: ["crons", "flows"] });
+  expect((await app.post("/account/crons.json", { cron: given }, { token: both.token })).status).toBe(201);
+});

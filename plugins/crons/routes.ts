@@ -2,6 +2,7 @@ import {
   answer,
   created,
   field,
+  forbidden,
   integerId,
   invalid,
   list,
@@ -14,7 +15,7 @@ import {
   route,
   Type,
 } from "platform";
-import type { Account, BaseContext, Route, Static } from "platform";
+import type { BaseContext, Caller, Route, Static } from "platform";
 import type { Flows } from "../flows/api.ts";
 import { Cron, CronRun, ListedCron } from "./answers.ts";
 import type { Firing } from "./fire.ts";
@@ -109,7 +110,7 @@ export function cronRoutes({ ctx, store, flows, firing }: Needed): Route[] {
         description:
           'Starts the flow `target_code` with the input { kind: "cron", cron_id }. `schedule` has five fields, in ' +
           "`timezone` (default: the account's). `missed`: what was due while no server ran is left out (`skip`), or the " +
-          "latest of it is made up for (`latest`).",
+          "latest of it is made up for (`latest`). Naming a flow takes the privilege `flows`.",
         access,
         body: { key: "cron", schema: Input },
         request: requestExample,
@@ -117,7 +118,7 @@ export function cronRoutes({ ctx, store, flows, firing }: Needed): Route[] {
         responses: { 201: shownExample, 422: { schedule: ["is no cron expression: …"] } },
       },
       async ({ caller, body }) => {
-        const input = await checked(caller.account, body);
+        const input = await checked(caller, body);
         return created(
           shown(await ctx.transaction((tx) => store.insert(tx, caller.account.id, caller.user.id, input))),
         );
@@ -139,7 +140,7 @@ export function cronRoutes({ ctx, store, flows, firing }: Needed): Route[] {
         const row = await ctx.transaction(async (tx) => {
           const before = await store.lock(tx, account.id, integerId(params.id));
           if (!before) throw notFound();
-          return store.update(tx, account.id, before.id, user.id, await checked(account, body, before));
+          return store.update(tx, account.id, before.id, user.id, await checked(caller, body, before));
         });
         return ok(shown(row));
       },
@@ -176,7 +177,8 @@ export function cronRoutes({ ctx, store, flows, firing }: Needed): Route[] {
   ];
 
   /** What is to be stored, with everything that is wrong told at once. */
-  async function checked(account: Account, change: CronChange, before?: CronRow): Promise<CronInput> {
+  async function checked(caller: Caller, change: CronChange, before?: CronRow): Promise<CronInput> {
+    const { account } = caller;
     const found = mistakes();
     const targetCode = change.target_code ?? before?.targetCode ?? "";
     const schedule = (change.schedule ?? before?.schedule ?? "").trim();
@@ -188,6 +190,8 @@ export function cronRoutes({ ctx, store, flows, firing }: Needed): Route[] {
     if (change.target_code !== undefined && !(await flows.flowExists(account.id, targetCode)))
       found.add("target_code", "names no flow of this account");
     found.check();
+    if (targetCode !== before?.targetCode && !caller.privileges.has("flows"))
+      throw forbidden("`target_code`: naming a flow needs the privilege `flows`");
     const active = change.active ?? before?.active ?? true;
     const same = before?.active === true && before.schedule === schedule && before.timezone === timezone;
     const nextRunAt = !active ? null : same ? before.nextRunAt : nextRun({ schedule, timezone }, new Date());

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { eventually, startTestApp, type TestApp } from "../../tests/harness.ts";
+import { eventually, person, startTestApp, type TestApp } from "../../tests/harness.ts";
+import { follower, traces } from "../../tests/traces.ts";
+import { plugins } from "../index.ts";
 
 let app: TestApp;
 beforeAll(async () => {
-  app = await startTestApp();
+  app = await startTestApp({ plugins: [...plugins, follower] });
 });
 afterAll(() => app.stop());
 
@@ -237,4 +239,24 @@ describe("bad input", () => {
     const answer = await app.get("/core/dbs", { token: narrowed.json.token });
     expect([answer.status, answer.json.error]).toEqual([403, "this needs the privilege `dbs`"]);
   });
+});
+
+test("linking an app takes `apps`; the app that a database is linked to stays", async () => {
+  const { token } = await person(app, { role: "admin", narrowedTo: ["dbs"] });
+  const app_id = unknownId;
+  const linked = await create({ app_id });
+  const bare = await create();
+  for (const [method, path, db] of [
+    ["POST", "/core/dbs.json", { name: "Linked", app_id }],
+    ["PATCH", `/core/dbs/${bare.id}.json`, { app_id }],
+    ["PATCH", `/core/dbs/${linked.id}.json`, { app_id: unknownId.replace(/1$/, "2") }],
+  ] as const) {
+    const before = await traces(app, "dbs");
+    const refused = await app.request(method, path, { db }, { token });
+    expect([refused.status, refused.json.error]).toEqual([403, expect.stringContaining("`apps`")]);
+    expect(await traces(app, "dbs")).toEqual(before);
+  }
+  const path = `/core/dbs/${linked.id}.json`;
+  expect((await app.patch(path, { db: { name: "New", app_id } }, { token })).json.app_id).toBe(app_id);
+  expect((await app.patch(path, { db: { app_id: null } }, { token })).json.app_id).toBeNull();
 });

@@ -3,6 +3,7 @@ import {
   etag,
   expectedVersion,
   field,
+  forbidden,
   invalid,
   list,
   noContent,
@@ -14,6 +15,7 @@ import {
   warned,
   wildcardPattern,
   type Route,
+  type Caller,
 } from "platform";
 import type { Dbs, DbFields, SeenVersion } from "./dbs.ts";
 import { replaceInJson } from "./replace.ts";
@@ -110,11 +112,13 @@ export function dbRoutes({ store, dbs }: Needed): Route[] {
         request: { name: dbExample.name, schema: dbExample.schema },
         responses: { 201: dbExample, 422: { schema: ["fields.age: must be one of string, text, …"] } },
       },
-      async ({ account, caller, body }) =>
-        warned(
+      async ({ account, caller, body }) => {
+        mustNameApp(caller, body.app_id, null);
+        return warned(
           created(toApi(await dbs.create(account.id, caller.user.id, { ...inputOf(body), name: body.name }))),
           schemaHints(body.schema),
-        ),
+        );
+      },
     ),
     route(
       "GET",
@@ -140,7 +144,11 @@ export function dbRoutes({ store, dbs }: Needed): Route[] {
       },
       async ({ account, caller, params, body, request }) => {
         const seen: SeenVersion = (id) => expectedVersion(request, id);
-        const row = await dbs.update(account.id, params.id, caller.user.id, () => inputOf(body), seen);
+        const work = (current: DbRow): DbFields => {
+          mustNameApp(caller, body.app_id, current.appId);
+          return inputOf(body);
+        };
+        const row = await dbs.update(account.id, params.id, caller.user.id, work, seen);
         return warned(ok(toApi(row), { etag: etag(row.id, row.version) }), schemaHints(body.schema));
       },
     ),
@@ -188,6 +196,12 @@ export function dbRoutes({ store, dbs }: Needed): Route[] {
       },
     ),
   ];
+}
+
+/** Throws the 403 where the caller newly links an app without being let near apps. */
+function mustNameApp(caller: Caller, appId: string | null | undefined, before: string | null): void {
+  if (appId && appId.toLowerCase() !== before && !caller.privileges.has("apps"))
+    throw forbidden("`app_id`: linking an app needs the privilege `apps`");
 }
 
 interface Body {
