@@ -4,7 +4,7 @@ import type { Tokens } from "../tokens/api.ts";
 import { endedCookie, sessionCookieOf } from "./cookie.ts";
 import { loginPage, logoutPage } from "./page.ts";
 import { safePath } from "./return-to.ts";
-import { refuseOtherOrigins } from "./routes.ts";
+import { originMistake } from "./origin.ts";
 import type { SignIn } from "./sign-in.ts";
 
 const Form = Type.Object({
@@ -61,14 +61,22 @@ export function pageRoutes({ accounts, tokens, signIn, styleHash }: Needed): Rou
         body: { schema: Form },
         maxBytes: 16_384,
         request: { login: "admin", password: "a long pass phrase", return_to: "/" },
-        answers: { 401: html, 422: [html, answer.fieldErrors], 429: html },
-        responses: { 303: null, 401: "<!doctype html> …", 422: "<!doctype html> …", 429: "<!doctype html> …" },
+        answers: { 401: html, 403: html, 422: [html, answer.fieldErrors], 429: html },
+        responses: {
+          303: null,
+          401: "<!doctype html> …",
+          403: "<!doctype html> …",
+          422: "<!doctype html> …",
+          429: "<!doctype html> …",
+        },
       },
       async (input) => {
-        refuseOtherOrigins(input);
         const { account, host, ip, secure, caller } = input;
         const { login = "", password = "", return_to } = input.body;
         const returnTo = safePath(return_to);
+        const mistake = originMistake(input);
+        // Nothing of what another site sent is shown.
+        if (mistake !== undefined) return page(403, input, { returnTo: "/", error: `Refused: ${mistake}` });
         const shown = { returnTo, login: login.slice(0, maxChars) };
         if (login.trim() === "" || password === "")
           return page(422, input, { ...shown, error: "Fill in both fields." });

@@ -1,8 +1,9 @@
-import { created, fromSameOrigin, forbidden, noContent, redirect, route, secret, Type, unauthorized } from "platform";
+import { created, noContent, redirect, route, secret, Type, unauthorized } from "platform";
 import type { RequestInput, Route } from "platform";
 import { personAnswer, type Accounts } from "../accounts/api.ts";
 import type { Tokens } from "../tokens/api.ts";
 import { endedCookie, sessionCookieOf } from "./cookie.ts";
+import { refuseOtherOrigins } from "./origin.ts";
 import { safePath } from "./return-to.ts";
 import { sessionSeconds, type SignIn } from "./sign-in.ts";
 
@@ -111,15 +112,4 @@ async function sessionByToken(tokens: Tokens, { query, host }: Pick<RequestInput
   const session = owner && (await tokens.startSession({ ...owner, seconds: sessionSeconds }));
   if (!session) throw unauthorized("this needs a working web_token");
   return { ...session, accountId: owner.accountId };
-}
-
-/** Another site must not sign its visitors in here, as somebody of its choice. Programs send neither header. */
-export function refuseOtherOrigins({
-  request,
-  host,
-  account,
-}: Pick<RequestInput, "request" | "host" | "account">): void {
-  const { headers } = request;
-  const told = headers.has("origin") || headers.has("sec-fetch-site");
-  if (told && !fromSameOrigin(headers, host, account)) throw forbidden("sign in on this server's own pages");
 }

@@ -70,7 +70,7 @@ describe("signing in", () => {
     ["password", { login: "admin" }],
     ["password", { login: "admin", password: null }],
     ["password", { login: "admin", password: true }],
-    ["password", { login: "admin", password: "x".repeat(1_000_000) }],
+    ["password", { login: "admin", password: "x".repeat(10_000) }],
   ])("is refused with a wrong %s", async (field, body) => {
     const answer = await app.post(path, body, anonymous);
     expect(answer.status).toBe(422);
