@@ -15,8 +15,14 @@ export function docsPage(routes: readonly Route[]): string {
   const menu = [...areas.keys()].map((area) => `<a href="#${escapeHtml(area)}">/${escapeHtml(area)}</a>`);
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Corestead API</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><style>${style}</style></head>
-<body><main><h1>Corestead API</h1><p>Machine-readable: <a href="/openapi.json">/openapi.json</a></p>
+<body><main><h1>Corestead API</h1><p>Machine-readable: <a href="/openapi.json">/openapi.json</a></p>${instructions(routes)}
 <nav>${menu.join(" ")}</nav>${sections.join("")}</main></body></html>`;
+}
+
+function instructions(routes: readonly Route[]): string {
+  const path = "/core/prompts/system";
+  if (!routes.some((route) => route.path === path)) return "";
+  return `<p>Instructions for agents, signed in: <a href="${path}.json">${path}.json</a></p>`;
 }
 
 const style = `body{font:16px/1.5 system-ui,sans-serif;margin:0;color:#1d2330;background:#fff}main{max-width:56rem;margin:auto;padding:2rem 1rem}

@@ -35,7 +35,8 @@ export const layoutExample = {
   name: "Main layout",
   site_id: 3,
   site_code: "acme",
-  content: '<!doctype html><html lang="{{ html_lang }}"><head>{{ seo_head }}</head><body>{{ content }}</body></html>',
+  content:
+    '<!doctype html><html lang="{{ content_lang }}"><head>{{ seo_head }}</head><body>{{ content }}</body></html>',
   fields: { pl: { slogan: "Dobra robota" }, en: { slogan: "Good work" } },
   ...kept,
 };

@@ -29,4 +29,13 @@ export const PromptVersion = answer.object("PromptVersion", {
   ...saved,
 });
 
+export const BuiltInPrompt = answer.object("BuiltInPrompt", {
+  code: Type.String(),
+  name: field.nullable(Type.String()),
+  kind: field.oneOf(["chat", "agent"]),
+  ai_placeholder: field.nullable(Type.String()),
+  plugin: Type.String(),
+  url: Type.String(),
+});
+
 export const Markdown = answer.text("text/markdown");

@@ -2,6 +2,7 @@ import { parseFrontMatter } from "./front-matter.ts";
 
 /** A prompt that came as a file of a plugin. */
 export interface BuiltIn {
+  readonly plugin: string;
   readonly kind: "chat" | "agent";
   readonly name: string | null;
   readonly placeholder: string | null;
@@ -33,7 +34,7 @@ export function builtInPrompts(plugins: readonly PromptFiles[]): ReadonlyMap<str
       if (!match) throw new Error(`plugin "${plugin.name}": the prompt ${fileName} must be named <code>.md`);
       const [, code = "", agent] = match;
       if (agent || !found.has(code))
-        found.set(code, { kind: agent ? "agent" : "chat", file, ...parseFrontMatter(file) });
+        found.set(code, { plugin: plugin.name, kind: agent ? "agent" : "chat", file, ...parseFrontMatter(file) });
     }
   }
   return found;

@@ -1,6 +1,6 @@
-import { credentialOf, notFound, route, text, type Caller, type Route } from "platform";
+import { answer, credentialOf, list, notFound, pageOf, route, text, type Caller, type Route } from "platform";
 import type { Tokens } from "../tokens/api.ts";
-import { Markdown } from "./answers.ts";
+import { BuiltInPrompt, Markdown } from "./answers.ts";
 import type { BuiltIn } from "./built-in.ts";
 import type { createRendering } from "./render.ts";
 
@@ -47,6 +47,39 @@ export function renderedRoutes({ builtIn, render, tokens }: RenderedRoutes): Rou
           "cache-control": "private, no-store",
           ...(name !== null && { "x-prompt-name": encodeURIComponent(name) }),
         });
+      },
+    ),
+    route(
+      "GET",
+      "/core/prompts/system",
+      {
+        summary: "List the built-in prompts",
+        description: "By code, also those that a stored prompt overrides. `url` is the rendered prompt's address.",
+        access: { signedIn: "everyone who may start an agent may know its instructions" },
+        query: { limit: "1 to 1000, default 100", offset: "where the page begins" },
+        answers: { 200: answer.list(BuiltInPrompt) },
+        responses: {
+          200: [
+            {
+              code: "dbs_api",
+              name: "JSON databases",
+              kind: "chat",
+              ai_placeholder: null,
+              plugin: "jsondb",
+              url: "https://core.example.com/core/prompt/dbs_api.md",
+            },
+          ],
+        },
+      },
+      ({ account, query }) => {
+        const { limit, offset } = pageOf(query);
+        const all = [...builtIn]
+          .map(([code, { name, kind, placeholder, plugin }]) => {
+            const url = `${account.baseUrl}/core/prompt/${code}.md`;
+            return { code, name, kind, ai_placeholder: placeholder, plugin, url };
+          })
+          .toSorted((a, b) => (a.code < b.code ? -1 : 1));
+        return list(all.slice(offset, offset + limit), all.length);
       },
     ),
     route(

@@ -170,6 +170,31 @@ describe("built-in files", () => {
     expect((await app.get("/core/prompts/system/work")).status).toBe(404);
   });
 
+  test("are listed under system.json for everyone who is signed in", async () => {
+    const guest = await person(app, { role: "guest" });
+    const answer = await app.get("/core/prompts/system.json", { token: guest.token });
+    const codes: string[] = answer.json.map(({ code }: { code: string }) => code);
+    expect([answer.status, answer.headers.get("x-total-count")]).toEqual([200, `${codes.length}`]);
+    expect(codes).toEqual(codes.toSorted());
+    expect(codes).toEqual(expect.arrayContaining(["common_api", "prompts_api", "work"]));
+    expect(answer.json.find(({ code }: { code: string }) => code === "work")).toMatchObject({
+      name: "Żółw",
+      kind: "agent",
+      ai_placeholder: "What?",
+      url: `${app.origin}/core/prompt/work.md`,
+    });
+    for (const { code } of answer.json) expect((await app.get(`/core/prompts/system/${code}.md`)).status).toBe(200);
+    const part = await app.get("/core/prompts/system.json?limit=1&offset=1");
+    expect(part.json.map(({ code }: { code: string }) => code)).toEqual([codes[1]]);
+    expect((await app.get("/core/prompts/system.json", { token: null })).status).toBe(401);
+    expect((await app.get("/docs", { token: null })).text).toContain('href="/core/prompts/system.json"');
+  });
+
+  test("of ours are in English throughout", async () => {
+    for (const { code } of (await app.get("/core/prompts/system.json")).json)
+      if (code.endsWith("_api")) expect((await read(code)).text).not.toMatch(/Instrukcje API:|Zasady API:/);
+  });
+
   test("that are no templates are a 422 with the line, not a 500", async () => {
     const answer = await read("broken");
     expect([answer.status, answer.json]).toEqual([422, { content: [expect.stringContaining("line 2")] }]);
