@@ -4,8 +4,8 @@ import { demoIndex, demoIndexText } from "../scripts/demo-files.ts";
 import { createDatabase, otherAccount, startTestApp, type TestApp } from "./harness.ts";
 import { cleanUp, folderWith, fromSource, run, startServer } from "./server-process.ts";
 
-// A machine that runs other tests beside these may take its time.
-setDefaultTimeout(60_000);
+// A machine that runs other tests beside these may take its time, and each demo compiles six apps.
+setDefaultTimeout(180_000);
 
 afterAll(cleanUp);
 
@@ -92,7 +92,11 @@ test("corestead demo names the port of the server that runs beside it, also when
   const token = "the-administrators-token-of-demo.test.ts";
   const cwd = folderWith();
   const env = { CORE_ADMIN_TOKEN: token, DATA_DIR: "data" };
-  const demo = async () => (await run([...fromSource, "demo"], { cwd, env: { ...env, PORT: "3000" } })).stdout;
+  const demo = async () => {
+    const { code, stdout, stderr } = await run([...fromSource, "demo"], { cwd, env: { ...env, PORT: "3000" } });
+    expect([code, stderr]).toEqual([0, ""]);
+    return stdout;
+  };
   expect(await demo()).toContain("http://127.0.0.1:3000/a/demo-board");
   const server = await startServer(fromSource, { cwd, env });
   const { port } = new URL(server.origin);
