@@ -53,7 +53,9 @@ const maxMessageBytes = 7700;
 const standardMaxFlushMs = 5000;
 // Long enough that a living process has heard that its connection was cut.
 const missedAfterMs = 250;
-const heartbeatMs = 10_000;
+const heartbeatMs = 1_000;
+// Less than a change waits for a process that does not answer: what that one keeps is then trusted no more.
+const trustMs = 4_000;
 
 type Pair = readonly [topic: string, payload: string];
 interface Message {
@@ -76,13 +78,17 @@ export function createBroadcast(options: BroadcastOptions): Broadcast {
     for (const run of listeners.get(topic) ?? []) guarded(log, topic, () => run(payload, fromOtherProcess));
   };
   let subscription: Subscription | undefined;
+  const proof = createProof();
   const outbox = createOutbox(sql, processId, log, () => subscription !== undefined);
   let heartbeat: ReturnType<typeof setInterval> | undefined;
 
   const receive = (text: string) => {
     const message = parseMessage(text);
     if (!message) return log.warn("a message of another program on our channel", { channel });
-    if (message.from === processId) return outbox.hear(message.number);
+    if (message.from === processId) {
+      proof.hear(message.number);
+      return outbox.hear(message.number);
+    }
     for (const [topic, payload] of message.pairs) {
       if (topic === "") hearPeer(message, payload);
       else deliver(topic, payload, true);
@@ -108,11 +114,17 @@ export function createBroadcast(options: BroadcastOptions): Broadcast {
     outbox.ask();
     const looking = setInterval(dropMissing, missedAfterMs);
     const settled = await outbox.settled(maxFlushMs).finally(() => clearInterval(looking));
-    if (settled) return;
-    if (subscription?.healthy()) {
-      log.warn("the listening connection does not answer: opening another");
-      subscription.reopen();
-    }
+    if (!settled) reopen();
+  };
+  const reopen = () => {
+    if (!subscription?.healthy()) return;
+    log.warn("the listening connection does not answer: opening another");
+    subscription.reopen();
+  };
+  /** A connection that a firewall forgot closes nothing: only a message that does not come back shows it. */
+  const beat = () => {
+    proof.ask(outbox.add("", "alive"));
+    if (proof.ageMs() > standardMaxFlushMs) reopen();
   };
 
   return {
@@ -135,9 +147,10 @@ export function createBroadcast(options: BroadcastOptions): Broadcast {
       outbox.add("", "alive");
       return outbox.settled(maxFlushMs, false);
     },
-    healthy: () => subscription?.healthy() ?? false,
+    healthy: () => subscription !== undefined && subscription.healthy() && (solo || proof.ageMs() < trustMs),
     async start() {
       const onReset = () => {
+        proof.renew();
         outbox.hearSent();
         for (const run of resets) guarded(log, "reset", run);
         // Whoever waits for us asks us again, and answers to us were lost.
@@ -146,12 +159,9 @@ export function createBroadcast(options: BroadcastOptions): Broadcast {
       };
       subscription = await openSubscription({ open: listen, channel, onMessage: receive, onReset, log });
       if (solo) return;
-      outbox.add("", "alive");
-      // A connection that a firewall forgot closes nothing: only a message that does not come back shows it.
-      heartbeat = setInterval(() => {
-        outbox.add("", "alive");
-        void flush();
-      }, heartbeatMs);
+      proof.renew();
+      beat();
+      heartbeat = setInterval(beat, heartbeatMs);
     },
     async stop() {
       clearInterval(heartbeat);
@@ -161,6 +171,27 @@ export function createBroadcast(options: BroadcastOptions): Broadcast {
       subscription = undefined;
       await closing?.close();
     },
+  };
+}
+
+/** How long ago it was still so that what is told comes back to us: a message of ours that does was sent then. */
+function createProof() {
+  let provenAt = performance.now();
+  let asked: { number: number; at: number }[] = [];
+  return {
+    ask: (number: number) => void asked.push({ number, at: performance.now() }),
+    hear(number: number) {
+      const last = asked.findLast((one) => one.number <= number);
+      if (!last) return;
+      provenAt = last.at;
+      asked = asked.filter((one) => one.number > number);
+    },
+    /** A new connection listens. */
+    renew() {
+      provenAt = performance.now();
+      asked = [];
+    },
+    ageMs: () => performance.now() - provenAt,
   };
 }
 
@@ -204,6 +235,7 @@ function createOutbox(sql: Sql, processId: string, log: Log, listening: () => bo
     entries.delete(key);
     entries.set(key, { topic, payload, number: ++added });
     schedule();
+    return added;
   };
   const send = async () => {
     timer = undefined;

@@ -208,7 +208,10 @@ const faults: Record<string, DatabaseFault> = {
   "57014": "unavailable", // query_canceled: the statement timeout
   "53300": "unavailable", // too_many_connections
   "53200": "unavailable", // out_of_memory, for this statement
+  "53000": "unavailable", // insufficient_resources
   "53100": "unavailable", // disk_full
+  "53400": "unavailable", // configuration_limit_exceeded: temp_file_limit
+  "58030": "unavailable", // io_error
   "40001": "unavailable", // serialization_failure: right when tried again
   "40P01": "unavailable", // deadlock_detected: right when tried again
   "55P03": "unavailable", // lock_not_available: lock_timeout
@@ -245,10 +248,15 @@ const socketFaults = new Set(
   ),
 );
 
+// Where PostgreSQL writes files. What the system says then has a code of its own only if the disk is full: a quota that is
+// used up, or a file that may grow no more, is an internal error.
+const fileSources = new Set(["md.c", "fd.c", "buffile.c", "copydir.c", "slru.c", "xlog.c"]);
+
 /** What an error of the database means to the caller: try later, a duplicate, a value it cannot hold, or our mistake. */
 export function databaseFault(error: unknown): DatabaseFault | undefined {
   if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return undefined;
   if (error.code.startsWith("08")) return "unavailable"; // connection_exception
+  if (error.code === "XX000" && "file" in error && fileSources.has(String(error.file))) return "unavailable";
   if (socketFaults.has(error.code)) return "query" in error ? "unavailable" : undefined;
   return Object.hasOwn(faults, error.code) ? faults[error.code] : undefined;
 }

@@ -14,6 +14,8 @@ import type { Environment } from "./settings.ts";
 import { stopSignal } from "./stop-signal.ts";
 
 const stopsWithinMs = 9_000;
+/** A process that is busy with one thing for so many seconds serves nobody. */
+const hungAfterPings = 10;
 
 export interface Setup {
   readonly config: Config;
@@ -56,6 +58,7 @@ export async function serveWorker(setup: Setup): Promise<number> {
   // The supervisor shows them where it says the address.
   const announce = (lines: readonly string[]) => void process.send?.({ announced: lines });
   const app = await startApp(setup, target, false, { limits: supervisedLimits(), greeting: { announce } });
+  process.on("message", (message) => void (message === "ping" && process.send?.("pong")));
   process.send?.("ready");
   await stopped;
   await inTime(app.stop());
@@ -88,6 +91,11 @@ async function supervise(setup: Setup, database: Database, stopped: Promise<void
   const greeting = createGreeting();
   let stopping = false;
 
+  const pulse = watchPulse((child) => {
+    log.error("a server process does not answer and is ended", { pid: child.pid });
+    child.kill("SIGKILL");
+  });
+
   const start = (): Promise<void> =>
     new Promise((resolve, reject) => {
       const child = Bun.spawn([...ownProgram(), "worker"], {
@@ -95,12 +103,16 @@ async function supervise(setup: Setup, database: Database, stopped: Promise<void
         stdout: "inherit",
         stderr: "inherit",
         ipc: (message, worker) => {
-          if (message === "ready") resolve();
+          if (message === "ready") {
+            pulse.add(child);
+            resolve();
+          } else if (message === "pong") pulse.heard(child);
           else if (isAnnouncement(message)) greeting.announce(message.announced);
           else countLimits(message, (answer) => worker.send(answer));
         },
         onExit: (_child, code, signal) => {
           running.delete(child);
+          pulse.remove(child);
           reject(new Error(`a server process ended at start (${signal ?? code})`));
           if (stopping) return;
           log.error("a server process ended and is started again", { code, signal });
@@ -112,6 +124,7 @@ async function supervise(setup: Setup, database: Database, stopped: Promise<void
 
   const stop = async () => {
     stopping = true;
+    pulse.end();
     for (const child of running) child.kill("SIGTERM");
     await Promise.race([Promise.all([...running].map((child) => child.exited)), Bun.sleep(stopsWithinMs + 300)]);
     for (const child of running) child.kill("SIGKILL");
@@ -131,6 +144,35 @@ async function supervise(setup: Setup, database: Database, stopped: Promise<void
   await stopped;
   await stop();
   return 0;
+}
+
+/**
+ * Asks each process every second whether its event loop turns. It counts questions, not time: after a sleep of the whole
+ * machine nobody is late.
+ */
+function watchPulse(onHung: (child: Bun.Subprocess) => void) {
+  const unanswered = new Map<Bun.Subprocess, number>();
+  const timer = setInterval(() => {
+    for (const [child, count] of unanswered) {
+      unanswered.set(child, count + 1);
+      if (count === hungAfterPings) onHung(child);
+      else if (count < hungAfterPings) ping(child);
+    }
+  }, 1000);
+  return {
+    add: (child: Bun.Subprocess) => void unanswered.set(child, 0),
+    heard: (child: Bun.Subprocess) => void (unanswered.has(child) && unanswered.set(child, 0)),
+    remove: (child: Bun.Subprocess) => void unanswered.delete(child),
+    end: () => clearInterval(timer),
+  };
+}
+
+function ping(child: Bun.Subprocess): void {
+  try {
+    child.send("ping");
+  } catch {
+    // It has ended, and onExit hears of that.
+  }
 }
 
 /**

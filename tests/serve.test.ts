@@ -373,6 +373,14 @@ describe("WORKERS=2", () => {
     expect(server.stderr()).toContain("a server process ended and is started again");
   });
 
+  test("a worker that hangs is replaced", async () => {
+    const [hung = 0] = await processes(2);
+    process.kill(hung, "SIGSTOP");
+    while (isAlive(hung)) await Bun.sleep(20);
+    expect(await processes(2)).not.toContain(hung);
+    expect(server.stderr()).toContain("a server process does not answer and is ended");
+  });
+
   test("kill -9 of the supervisor ends its workers and PostgreSQL, and another start works", async () => {
     const pids = [...(await processes(2)), postgresPid(cwd)];
     server.kill("SIGKILL");

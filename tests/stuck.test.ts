@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { statSync } from "node:fs";
 import { openPool, type Sql } from "../runtime/db.ts";
 import { createDatabase, eventually, startTestApp, type Answer, type TestApp, type TestOptions } from "./harness.ts";
 import { startProxy, type Proxy } from "./standby.ts";
@@ -122,3 +123,52 @@ test("a database that takes no writes is not ready", async () => {
     await app.stop();
   }
 });
+
+describe("a disk that takes no more", () => {
+  test("is told as 503, and writes go on when there is room again", async () => {
+    const target = await createDatabase();
+    const app = await appWithDb({ target });
+    const direct = openPool(target, { max: 1 });
+    const fill = () =>
+      app.post("/core/dbs/stuck/records.json", { record: { data: { text: randomText(600_000), n: 1 } } });
+    /** A file that may not grow is refused like a quota that is used up: not by the code of a full disk. */
+    const limitFiles = async (limit: string) => {
+      const backends = await direct`select pid from pg_stat_activity where backend_type = 'client backend'`;
+      const pids = backends.map(({ pid }) => String(pid));
+      const parent = await output(["ps", "-o", "ppid=", "-p", pids[0] ?? ""]);
+      for (const pid of [parent.trim(), ...pids]) {
+        const { uid, gid } = statSync(`/proc/${pid}`);
+        await output(["prlimit", "--pid", pid, `--fsize=${limit}:`], uid === process.getuid?.() ? {} : { uid, gid });
+      }
+    };
+    try {
+      await limitFiles(`${16 * 1024 * 1024}`); // as large as a file of the WAL
+      const refused = await eventually(async () => {
+        const answer = await fill();
+        return answer.status === 201 ? undefined : answer;
+      }, "a refusal");
+      expect([refused.status, refused.headers.get("retry-after"), refused.json.error]).toEqual([
+        503,
+        "1",
+        "the database does not answer, try again",
+      ]);
+      expect((await app.get("/core/dbs/stuck/records.json?limit=1")).status).toBe(200);
+      await limitFiles("unlimited");
+      expect((await fill()).status).toBe(201);
+    } finally {
+      await direct.end();
+      await app.stop();
+    }
+  });
+});
+
+function randomText(length: number): string {
+  return Buffer.from(new Uint8Array(length).map(() => Math.random() * 256)).toString("base64");
+}
+
+async function output(command: string[], user: { uid?: number; gid?: number } = {}): Promise<string> {
+  const child = Bun.spawn(command, { cwd: "/", stdout: "pipe", stderr: "pipe", ...user });
+  const [text, said] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+  if ((await child.exited) !== 0) throw new Error(`${command.join(" ")}: ${said}`);
+  return text;
+}

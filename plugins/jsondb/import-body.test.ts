@@ -1,7 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { textOf, type BodyLimits } from "./import-body.ts";
 
-const standard: BodyLimits = { maxBytes: 100, idleMs: 60_000, totalMs: 60_000, stopping: new AbortController().signal };
+const standard: BodyLimits = {
+  maxBytes: 100,
+  idleMs: 60_000,
+  totalMs: 60_000,
+  minBytesPerSecond: 1,
+  graceMs: 60_000,
+  stopping: new AbortController().signal,
+};
 
 /** A body that comes in these pieces; without `isWhole` nothing follows and it does not end. */
 function bodyOf(pieces: readonly Uint8Array[], isWhole = true): ReadableStream<Uint8Array> {
@@ -42,6 +49,23 @@ describe("the body of an import", () => {
   test("is given up where the client is silent, or takes too long in all", async () => {
     expect(read(bodyOf([bytes("a")], false), { idleMs: 5 })).rejects.toMatchObject({ status: 408 });
     expect(read(bodyOf([bytes("a")], false), { totalMs: 5 })).rejects.toMatchObject({ status: 408 });
+  });
+
+  test("is given up where it trickles, however long the server takes for what has come", async () => {
+    const trickle = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        await Bun.sleep(1);
+        controller.enqueue(bytes("a"));
+      },
+    });
+    const slowly = { maxBytes: 1e9, minBytesPerSecond: 1e6, graceMs: 20 };
+    expect(await read(trickle, slowly).catch((error: unknown) => error)).toMatchObject({ status: 408 });
+    let text = "";
+    for await (const piece of textOf(bodyOf([bytes("a"), bytes("b"), bytes("c")]), { ...standard, ...slowly })) {
+      await Bun.sleep(30);
+      text += piece;
+    }
+    expect(text).toBe("abc");
   });
 
   test("is given up when the server stops", async () => {

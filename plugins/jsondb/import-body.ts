@@ -6,6 +6,9 @@ export interface BodyLimits {
   /** The client may be silent for this long, and send for this long in all. */
   readonly idleMs: number;
   readonly totalMs: number;
+  /** What the client sends must come at this rate, but for so long as it may be waited for in all beside. */
+  readonly minBytesPerSecond: number;
+  readonly graceMs: number;
   readonly stopping: AbortSignal;
 }
 
@@ -17,9 +20,14 @@ export async function* textOf(body: ReadableStream<Uint8Array> | null, limits: B
   const reader = body.getReader();
   const end = performance.now() + limits.totalMs;
   let bytes = 0;
+  // Only what is waited for the client counts, not what its rows take.
+  let waitedMs = 0;
   try {
     for (;;) {
-      const { value, done } = await timely(reader, Math.min(limits.idleMs, end - performance.now()), limits.stopping);
+      const asked = performance.now();
+      const restMs = limits.graceMs + (bytes / limits.minBytesPerSecond) * 1000 - waitedMs;
+      const { value, done } = await timely(reader, Math.min(limits.idleMs, restMs, end - asked), limits.stopping);
+      waitedMs += performance.now() - asked;
       bytes += value?.byteLength ?? 0;
       if (bytes > limits.maxBytes) throw tooLarge(limits.maxBytes);
       // The pieces of a fast client are large: their rows are handled before the next is asked for.
@@ -40,7 +48,9 @@ async function timely(reader: Reader, ms: number, stopping: AbortSignal): Promis
   let timer: ReturnType<typeof setTimeout> | undefined;
   let stop: (() => void) | undefined;
   const given = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new HttpError(408, { error: "the rows arrive too slowly" })), Math.max(0, ms));
+    // What is in time by now would win every race against a timer.
+    if (ms <= 0) reject(tooSlow());
+    else timer = setTimeout(() => reject(tooSlow()), ms);
     stop = () => reject(unavailable("the server is stopping, send the import again"));
     stopping.addEventListener("abort", stop);
     if (stopping.aborted) stop();
@@ -51,12 +61,14 @@ async function timely(reader: Reader, ms: number, stopping: AbortSignal): Promis
   // Whoever loses the race may fail later, when nobody listens any more.
   read.catch(() => {});
   try {
-    return await Promise.race([read, given]);
+    return await Promise.race([given, read]);
   } finally {
     clearTimeout(timer);
     if (stop) stopping.removeEventListener("abort", stop);
   }
 }
+
+const tooSlow = () => new HttpError(408, { error: "the rows arrive too slowly" });
 
 function decoded(decoder: TextDecoder, value: Uint8Array | undefined, more: boolean): string {
   try {
