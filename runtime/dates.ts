@@ -17,3 +17,16 @@ export function isDateTime(text: string): boolean {
     text.length <= 40 && /^[Tt ]$/.test(text.charAt(10)) && isDay(text.slice(0, 10)) && timeForm.test(text.slice(11))
   );
 }
+
+const lateDay = /(?<![\d:.+])(?:29|30|31)(?![\d:])/;
+
+/** As `Date.parse`, but "Feb 31, 2026" is no date. `zone` is what is put behind the text for it. */
+export function parseWords(text: string, zone = ""): number {
+  const instant = Date.parse(text + zone);
+  const day = Number(lateDay.exec(text)?.[0] ?? 0);
+  // The middle of the month is in it in every time zone.
+  const middle = new Date(day === 0 ? Number.NaN : Date.parse(text.replace(lateDay, "15") + zone));
+  if (Number.isNaN(middle.getTime())) return instant;
+  const last = new Date(Date.UTC(middle.getUTCFullYear(), middle.getUTCMonth() + 1, 0));
+  return day <= last.getUTCDate() ? instant : Number.NaN;
+}

@@ -2,7 +2,7 @@
  * The `date` filter's dates: strftime formats as Liquid knows them, names of months and days by Intl
  * (LiquidJS declines Slavic months wrongly), in a time zone, by a clock that is given.
  */
-import { isDay } from "./dates.ts";
+import { isDay, parseWords } from "./dates.ts";
 
 export interface DateSettings {
   /** IANA name or "+02:00". */
@@ -47,9 +47,9 @@ function parseMoment(value: unknown, { timezone, now }: DateSettings): Moment | 
     return isDay(text.slice(0, 10)) ? at(Date.parse(isoText(text)), timezone) : undefined;
   const iso = isoWall.exec(text);
   if (iso) return atWall(wallOf(iso), timezone);
-  if (namesZone.test(text)) return at(Date.parse(text), timezone);
+  if (namesZone.test(text)) return at(parseWords(text), timezone);
   // "January 5, 2026": Date would read it in the server's own zone.
-  return atWall(Date.parse(`${text} UTC`), timezone);
+  return atWall(parseWords(text, " UTC"), timezone);
 }
 
 /** PostgreSQL writes `2026-01-31 10:00:00.5+00`, which Date does not read everywhere. */
