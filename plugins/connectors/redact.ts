@@ -7,7 +7,10 @@ export const hidden = "[secret]";
 /** Nests deeper than may be stored. */
 export class TooDeep extends Error {}
 
-/** The same value with every appearance of the secret, also URL-encoded or in base64, replaced. Throws TooDeep. */
+/**
+ * The same value as JSON has it (a kind of connector may answer with dates), with every appearance of the secret, also
+ * URL-encoded or in base64, replaced. Throws TooDeep.
+ */
 export function redact(value: unknown, secret: string | null): unknown {
   return walk(value, formsOf(secret), 0);
 }
@@ -18,7 +21,9 @@ export function redactText(text: string, secret: string | null): string {
 
 function walk(value: unknown, forms: readonly string[], depth: number): unknown {
   if (typeof value === "string") return clear(value, forms);
+  if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : `${value}`;
   if (typeof value !== "object" || value === null) return value;
+  if ("toJSON" in value && typeof value.toJSON === "function") return walk(value.toJSON(), forms, depth + 1);
   if (depth > maxDepth) throw new TooDeep(`the answer nests deeper than ${maxDepth} levels`);
   if (Array.isArray(value)) return value.map((one) => walk(one, forms, depth + 1));
   const entries = Object.entries(value).map(([key, one]) => [clear(key, forms), walk(one, forms, depth + 1)]);

@@ -14,7 +14,7 @@ export interface DryRun {
   readonly input: Readonly<Record<string, unknown>>;
   /** Who asks; null = nobody. */
   readonly app: Readonly<Record<string, unknown>> | null;
-  /** By step id, `connector.method` or `db.op`. */
+  /** By step id, `<connector code>.<method>` or `<database code>.<op>`. */
   readonly answers: Readonly<Record<string, unknown>>;
   readonly accountUrl: string;
   readonly templates: Templates;

@@ -24,6 +24,7 @@ import { processExample } from "./process-routes.ts";
 import type { Processes } from "./processes.ts";
 import type { Program } from "./program.ts";
 import { shownSteps, toRun } from "./show.ts";
+import { answerMistakes } from "./test-answers.ts";
 import type { Templates } from "./template.ts";
 import type { Waiting } from "./waiting.ts";
 
@@ -181,8 +182,9 @@ export function flowRoutes({ store, managing, processes, waiting, templates }: F
       {
         summary: "Try a flow without any effect",
         description:
-          "Connectors and databases answer what `answers` says, by step id, `connector.method` or `db.op`: the data, or " +
-          "`{ status, data }`, or `{ error }`. `program` stands in for the stored one, `app` for who asks. Waits take no time.",
+          "Connectors and databases answer what `answers` says, by step id, `<connector code>.<method>` or " +
+          "`<database code>.<op>`: the data, or `{ status, data }`, or `{ error }`. An answer that no step asks for is " +
+          "422. `program` stands in for the stored one, `app` for who asks. Waits take no time.",
         access,
         input: "any",
         request: { input: { city: "Kraków" }, answers: { "weather.current": { main: { temp: 24 } } } },
@@ -206,7 +208,10 @@ export function flowRoutes({ store, managing, processes, waiting, templates }: F
     const { input = {}, app = null, answers = {}, program: given = programOf(flow.fields) } = body;
     if (!isRecord(input)) throw invalid({ input: ["must be an object"] });
     if (app !== null && !isRecord(app)) throw invalid({ app: ["must be an object { id, action, user }"] });
-    if (!isRecord(answers)) throw invalid({ answers: ["must be an object of step id or connector.method to answer"] });
+    if (!isRecord(answers))
+      throw invalid({
+        answers: ["must be an object of step id, <connector code>.<method> or <database code>.<op> to answer"],
+      });
     const { mistakes } = checkProgram(given, templates);
     if (mistakes.length > 0) throw invalid({ program: [...mistakes] });
     const dry: DryRun = {
@@ -219,6 +224,8 @@ export function flowRoutes({ store, managing, processes, waiting, templates }: F
       accountUrl: account.baseUrl,
       flowOf: (called) => managing.current(account.id, called),
     };
+    const unknown = await answerMistakes(dry);
+    if (unknown.length > 0) throw invalid({ answers: unknown });
     const { end, steps, cursor } = await dryRun(dry);
     const error = end.kind === "error" ? end.message : null;
     return {

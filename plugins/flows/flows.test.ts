@@ -5,6 +5,7 @@ import { startReceiver, type Receiver } from "../../tests/receiver.ts";
 import { modelChanged } from "../../runtime/models.ts";
 import { definePlugin, onEvent } from "../../runtime/plugin.ts";
 import { plugins } from "../index.ts";
+import { connectors } from "../connectors/api.ts";
 import { flows } from "./api.ts";
 
 let app: TestApp;
@@ -27,8 +28,32 @@ const follower = definePlugin({
   }),
 });
 
+/** A kind of connector that answers with what JSON does not have. */
+const clockKind = definePlugin({
+  name: "clock-kind",
+  needs: { connectors },
+  setup: (ctx) => {
+    const at = new Date("2026-01-31T10:00:00Z");
+    ctx.services.connectors.register({
+      name: "test/clock",
+      needsUrl: false,
+      methods: () => [{ name: "now", public: false }],
+      check: () => ({}),
+      call: async () => ({
+        ok: true,
+        status: null,
+        data: { at, rows: [{ at, never: new Date(Number.NaN), count: 5n, id: 9007199254740993n }] },
+        error: null,
+        retryAfterSeconds: null,
+        durationMs: 0,
+      }),
+    });
+    return {};
+  },
+});
+
 beforeAll(async () => {
-  app = await startTestApp({ plugins: [...plugins, follower] });
+  app = await startTestApp({ plugins: [...plugins, follower, clockKind] });
   remote = startReceiver();
   const methods = {
     get: { path: "/get/{what}" },
@@ -396,6 +421,19 @@ test("the fields of a flow are checked", async () => {
   expect((await app.post("/connect/flows.json", { name: "x" })).status).toBe(400);
 });
 
+test("dates in a connector's answer stay what JSON makes of them, in flows and in calls", async () => {
+  const connector = { name: "Clock", code: "clock", kind: "test/clock" };
+  expect((await app.post("/connect/connectors.json", { connector })).status).toBe(201);
+  const at = "2026-01-31T10:00:00.000Z";
+  const data = { at, rows: [{ at, never: null, count: 5, id: "9007199254740993" }] };
+  expect((await app.post("/connect/connectors/clock/now", {})).json).toEqual({ status: null, data });
+  const code = await flow([
+    { type: "connector", connector: "clock", method: "now", as: "clock" },
+    { type: "return", value: { all: "{{ clock }}", day: "{{ clock.rows[0].at | date: '%d.%m.%Y' }}" } },
+  ]);
+  expect((await start(code, {}, "?wait=25")).data).toEqual({ all: data, day: "31.01.2026" });
+});
+
 test("a dry run has no effect and uses the given answers", async () => {
   const code = await flow([
     call({ id: "one", as: "x" }),
@@ -414,6 +452,19 @@ test("a dry run has no effect and uses the given answers", async () => {
   ).toMatchObject({ status: "error", error: "the remote answered 500" });
   expect((await app.post(`/connect/flows/${code}/test.json`, {})).json.error).toContain("remote.send");
   expect((await app.post(`/connect/flows/${code}/test.json`, { answers: [] })).status).toBe(422);
+  const unknown = { "db.create": {}, two: 1, "remote.send": 5, one: 5, "orders.create": {}, "1": {} };
+  expect((await app.post(`/connect/flows/${code}/test.json`, { answers: unknown })).json).toEqual({
+    answers: ["db.create", "two"].map(
+      (name) => `answers["${name}"] is asked for by no step; known are "one", "remote.send", "1", "orders.create"`,
+    ),
+  });
+  const caller = await flow([
+    { type: "each", in: [1, 2], do: [{ type: "if", condition: "false", then: [{ type: "flow", flow: code }] }] },
+    { type: "each", in: [1, 2], do: [call({})] },
+  ]);
+  // Of a flow that is called, in a branch that is not taken, and of one element.
+  const used = { [`${code}/one`]: 1, "1.do.0#1": 2, "1.do.0": 3 };
+  expect((await app.post(`/connect/flows/${caller}/test.json`, { answers: used })).status).toBe(200);
   expect((await app.post(`/connect/flows/${code}/test.json`, { program: [{}] })).json.program[0]).toContain(
     "program[0].type",
   );

@@ -1,0 +1,33 @@
+/** Which answers a test of a flow can use: a step that reaches outside has its id or place, and what it asks. */
+import { isRecord } from "./check.ts";
+import type { DryRun } from "./dry-run.ts";
+import type { Program } from "./program.ts";
+
+const told = 30;
+
+/** What is wrong with the answers: each that no step asks for, not even in another branch or in a flow that is called. */
+export async function answerMistakes({ program, answers, flowOf }: DryRun): Promise<string[]> {
+  const known = new Set<string>();
+  const called = new Set<string>();
+  const look = async (steps: Program | undefined, flow: string, place: string): Promise<void> => {
+    for (const [at, step] of (steps ?? []).entries()) {
+      const here = place === "" ? `${at}` : `${place}.${at}`;
+      if (step.type === "connector") known.add(`${flow}${step.id ?? here}`).add(`${step.connector}.${step.method}`);
+      if (step.type === "db") known.add(`${flow}${here}`).add(`${step.db}.${step.op}`);
+      if (step.type === "flow" && !called.has(step.flow)) {
+        called.add(step.flow);
+        await look((await flowOf(step.flow))?.program, `${step.flow}/`, "");
+      }
+      for (const branch of ["then", "else", "do", "on_error"] as const)
+        if (isRecord(step) && Array.isArray(step[branch])) await look(step[branch], flow, `${here}.${branch}`);
+    }
+  };
+  await look(program, "", "");
+  const names = [...known].slice(0, told).map((name) => `"${name}"`);
+  const hint = names.length === 0 ? "none: no step reaches outside" : names.join(", ");
+  // An element of an `each` has a number behind the step.
+  return Object.keys(answers)
+    .filter((name) => !known.has(name) && !known.has(name.split("#")[0] ?? ""))
+    .slice(0, told)
+    .map((name) => `answers["${name.slice(0, 200)}"] is asked for by no step; known are ${hint}`);
+}
