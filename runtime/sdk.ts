@@ -59,6 +59,7 @@ export { hashPassword, verifyPassword } from "./password.ts";
 export { event, job, service } from "./references.ts";
 export type { EventRef, JobRef, ServiceRef } from "./references.ts";
 export * from "./reply.ts";
+export { parseRetryAfter } from "./retry-after.ts";
 export { route } from "./route.ts";
 export type { Access, Method, RequestInput, Route } from "./route.ts";
 export { latestDueTime, nextDueTimes } from "./schedule.ts";

@@ -1,5 +1,13 @@
 /** `core/custom_connector`: HTTP methods declared in `fields.methods`. SPEC 4.3, CONTRACT 9. */
-import { causationHeader, causationToHeader, currentCausation, invalid, trimmedEnd, type BaseContext } from "platform";
+import {
+  causationHeader,
+  causationToHeader,
+  currentCausation,
+  invalid,
+  OutboundFault,
+  parseRetryAfter,
+} from "platform";
+import { trimmedEnd, type BaseContext } from "platform";
 import type { CallOutcome, ConnectorKind, KindCall, OpenConnector } from "./api.ts";
 import { authOf, checkDefinition, methodsOf, type Method } from "./definition.ts";
 import { createFiller, isHeaderValue } from "./fill.ts";
@@ -151,12 +159,12 @@ async function sendOnce(
       status: answer.status,
       data: dataOf(answer.text(), answer.headers.get("content-type") ?? ""),
       error: ok ? null : `the remote answered ${answer.status}`,
-      retryAfterSeconds: ok ? null : retryAfter(answer.headers.get("retry-after")),
+      retryAfterSeconds: ok ? null : parseRetryAfter(answer.headers.get("retry-after")),
       durationMs: 0,
     };
   } catch (error) {
     if (signal?.aborted) throw signal.reason;
-    if (!isFault(error)) throw error;
+    if (!(error instanceof OutboundFault)) throw error;
     return {
       ok: false,
       status: error.status ?? null,
@@ -168,11 +176,6 @@ async function sendOnce(
   }
 }
 
-/** The faults of `fetch` say themselves what went wrong. */
-function isFault(error: unknown): error is Error & { status?: number } {
-  return error instanceof Error && error.name === "OutboundFault";
-}
-
 /** JSON where it is JSON, or says it is none but is an object or array; else text; null where it is empty. */
 function dataOf(text: string, type: string): unknown {
   if (text === "") return null;
@@ -182,14 +185,6 @@ function dataOf(text: string, type: string): unknown {
   } catch {
     return text;
   }
-}
-
-/** Seconds, or the time of an HTTP date. */
-function retryAfter(header: string | null): number | null {
-  if (header === null) return null;
-  if (/^\s*\d{1,9}\s*$/.test(header)) return Number(header);
-  const at = Date.parse(header);
-  return Number.isNaN(at) ? null : Math.max(0, (at - Date.now()) / 1000);
 }
 
 async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {

@@ -27,7 +27,6 @@ export default definePlugin({
     ),
   },
   migrations: [{ name: "001_connectors", sql: migration }],
-  privileges: [{ name: "flows", doc: "connectors, flows and their processes", roles: ["manager"] }],
 
   setup(ctx) {
     const store = createConnectorStore(ctx.sql);

@@ -1,5 +1,4 @@
 /** What other plugins ask of flows: starting them, for webhooks, crons and the actions of apps. */
-import type { Connectors } from "../connectors/api.ts";
 import type { Flows } from "./api.ts";
 import type { FlowStore } from "./flow-store.ts";
 import type { Managing } from "./manage.ts";
@@ -15,19 +14,16 @@ interface Needed {
   readonly processes: Processes;
   readonly processStore: ProcessStore;
   readonly waiting: Waiting;
-  readonly connectors: Connectors;
 }
 
 const actionWaitMs = 1000;
 const mostWaitSeconds = 25;
 
-export function createActions({ store, managing, processes, processStore, waiting, connectors }: Needed): Flows {
+export function createActions({ store, managing, processes, processStore, waiting }: Needed): Flows {
   return {
     putFlow: createPut(store, managing),
     flowExists: managing.exists,
     startFlow: async (flow) => (await processes.start(flow))?.process.id,
-    connectorExists: connectors.exists,
-    callConnectorForEvent: connectors.callForEvent,
 
     async runAction({ accountId, flowCode, input, scope, origin, waitMs = actionWaitMs, onPending }) {
       const started = await processes.start({ accountId, code: flowCode, input, scope, origin });

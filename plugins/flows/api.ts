@@ -1,6 +1,5 @@
 /** What other plugins may know of flows: starting one, and waiting for what it comes to. */
 import { service, type Tx } from "platform";
-import type { CallOutcome, ConnectorEvent } from "../connectors/api.ts";
 
 export type { CallOutcome, ConnectorEvent } from "../connectors/api.ts";
 
@@ -46,16 +45,6 @@ export interface Flows {
   flowExists(accountId: number, code: string): Promise<boolean>;
   /** The id of the flow process; undefined where there is no active flow of this code. */
   startFlow(flow: StartFlow): Promise<string | undefined>;
-  /** Whether there is a connector of this code, active or not. */
-  connectorExists(accountId: number, code: string): Promise<boolean>;
-  /** See `Connectors.callForEvent`: undefined where there is no such active connector, or it has no method. */
-  callConnectorForEvent(call: {
-    readonly accountId: number;
-    readonly code: string;
-    readonly event: ConnectorEvent;
-    readonly idempotencyKey?: string | undefined;
-    readonly signal?: AbortSignal | undefined;
-  }): Promise<CallOutcome | undefined>;
   /** Starts a flow and waits at most `waitMs` (1,000 when left out) for its end. Undefined where there is no active flow. */
   runAction(action: {
     readonly accountId: number;

@@ -45,6 +45,7 @@ export default definePlugin({
     { name: "002_origin", sql: origins },
   ],
   prompts: { "flows_api.md": instructions },
+  privileges: [{ name: "flows", doc: "connectors, flows and their processes", roles: ["manager"] }],
   models: [{ name: processModel, privilege: "flows", kinds: ["finished", "error"], sample }],
 
   setup(ctx) {
@@ -91,7 +92,6 @@ export default definePlugin({
         processes,
         processStore: store,
         waiting,
-        connectors: calling,
       }),
     };
   },

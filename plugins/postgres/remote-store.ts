@@ -211,7 +211,7 @@ function asPart(rows: unknown): Part {
 function asFault(error: unknown, breaks: () => void): unknown {
   if (error instanceof QueryFault || error instanceof OutboundFault || !(error instanceof Error)) return error;
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
-  if (error.name === "PostgresError") {
+  if (error instanceof postgres.PostgresError) {
     if (/^(?:08|57P|28|3D|53)/.test(code)) breaks();
     return new QueryFault(`the database refused: ${error.message} (${code})`, code);
   }

@@ -1,8 +1,8 @@
 /** One attempt to deliver: to an address, a connector or a flow. No SQL; what came of it is told, not thrown. */
-import { causationHeader, causationToHeader, OutboundFault, withCausation } from "platform";
+import { causationHeader, causationToHeader, OutboundFault, parseRetryAfter, withCausation } from "platform";
 import type { BaseContext, Causation, OutboundResponse } from "platform";
+import type { Connectors } from "../connectors/api.ts";
 import type { Flows } from "../flows/api.ts";
-import { parseRetryAfter } from "./retry.ts";
 import type { Rights } from "./rights.ts";
 import { signatureOf } from "./sign.ts";
 import type { Hook } from "./subscriptions.ts";
@@ -32,7 +32,7 @@ export interface Outcome {
   readonly timedOut: boolean;
 }
 
-export type Targets = Pick<Flows, "callConnectorForEvent" | "startFlow">;
+export type Targets = Pick<Connectors, "callForEvent"> & Pick<Flows, "startFlow">;
 export type Attempt = (hook: Hook, parcel: Parcel, signal: AbortSignal) => Promise<Outcome>;
 
 /** CONTRACT 8: the first 4 KB of an answer are kept. */
@@ -118,7 +118,7 @@ function refusalText({ status, headers }: OutboundResponse): string {
 
 /** CONTRACT 8: the connector's method named like the event's kind, else `default`, else its first. */
 async function toConnector({ targets, timeoutMs, signal }: Tools, { row }: Hook, parcel: Parcel): Promise<Result> {
-  const outcome = await targets.callConnectorForEvent({
+  const outcome = await targets.callForEvent({
     accountId: row.accountId,
     code: row.targetCode ?? "",
     event: eventOf(parcel),

@@ -1,5 +1,6 @@
 import { definePlugin, modelChanged, on, onEvent, setting } from "platform";
 import { accounts } from "../accounts/api.ts";
+import { connectors } from "../connectors/api.ts";
 import { flows } from "../flows/api.ts";
 import { createAttempt } from "./attempt.ts";
 import { deliveryRoutes } from "./delivery-routes.ts";
@@ -23,7 +24,7 @@ import { clearAll, forgetAll, pruneAll } from "./tidy.ts";
 /** Events of records delivered to addresses, connectors and flows. SPEC 2.5, 4.5 and 6, CONTRACT 8. */
 export default definePlugin({
   name: "webhooks",
-  needs: { accounts, flows },
+  needs: { accounts, connectors, flows },
   config: {
     timeoutSeconds: setting.integer("WEBHOOK_TIMEOUT_SECONDS", 15, "How long a receiver may take", { min: 1, max: 60 }),
     waits: setting.checked(
@@ -60,7 +61,12 @@ export default definePlugin({
     const timeoutMs = config.timeoutSeconds * 1000;
     const rights = createRights({ models, accounts: ctx.services.accounts, plugins: ctx.plugins });
     const { refusal } = rights;
-    const attempt = createAttempt({ fetch: ctx.fetch, targets: ctx.services.flows, timeoutMs, refusal });
+    const attempt = createAttempt({
+      fetch: ctx.fetch,
+      targets: { callForEvent: ctx.services.connectors.callForEvent, startFlow: ctx.services.flows.startFlow },
+      timeoutMs,
+      refusal,
+    });
     const health = createHealth({ ctx, store, subscriptions, waits: config.waits });
     const lanes = createLanes({
       store: queue,

@@ -40,7 +40,7 @@ test("a name that changes its answer between check and connect leads to the chec
     log: createLog("error", () => {}),
     lookup: async () => [answers[asked++] ?? "10.0.0.1"],
   });
-  const targets = { callConnectorForEvent: async () => undefined, startFlow: async () => undefined };
+  const targets = { callForEvent: async () => undefined, startFlow: async () => undefined };
   const attempt = createAttempt({ fetch: fetchOutside, targets, timeoutMs: 5000, refusal: async () => undefined });
   const row = { accountId: 1, id: 1, targetKind: "url", url: `http://rebind.example:${port}/` };
   // An attempt reads nothing else of it.
