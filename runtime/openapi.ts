@@ -21,19 +21,19 @@ export function openapi(routes: readonly Route[], systemRoutes: readonly SystemR
     const responses = responsesOf({ examples: statuses, answers }, schemas);
     paths[path] = { get: { summary, operationId, tags: ["system"], security: [], responses } };
   }
-  const tags = [...new Set([...routes.map(tagOf), "system"])].map((name) => ({ name }));
+  const shown = JSON.stringify(paths);
+  const used = Object.entries(sharedResponses).filter(([name]) => shown.includes(`"#/components/responses/${name}"`));
   return {
     openapi: "3.1.0",
     info: { title: "Corestead", version: "0.1.0", license: { name: "MIT", identifier: "MIT" } },
     servers: [{ url: server }],
     security: [{ token: [] }, { session: [] }],
-    tags,
     paths,
     components: {
       securitySchemes,
       parameters: sharedParameters,
       headers: sharedHeaders,
-      responses: sharedResponses,
+      responses: Object.fromEntries(used),
       schemas: schemas.components(),
     },
   };
@@ -92,7 +92,7 @@ function operation(route: Route, schemas: Schemas): Json {
   const inPath = [...documentedPath(route.path).matchAll(/\{(\w+)\}/g)].map(([, name]) => {
     return { name, in: "path", required: true, schema: { type: "string" } };
   });
-  const inQuery = Object.entries(spec.query ?? {}).map(([name, given]) => queryParameter(name, given, schemas));
+  const inQuery = queryParameters(spec.query ?? {}, schemas);
   return {
     summary: spec.summary,
     ...(spec.description && { description: spec.description }),
@@ -117,15 +117,24 @@ function operation(route: Route, schemas: Schemas): Json {
   };
 }
 
-/** `filter[<field>]` is every parameter of this form, `*` every other one. */
-function queryParameter(name: string, given: string | TSchema, schemas: Schemas): Json {
-  const schema = typeof given === "string" ? { type: "string" } : schemas.of(given);
-  const { description = typeof given === "string" ? given : "", ...bare } = schema;
-  const any = { type: "object", additionalProperties: bare };
-  const [, family] = /^(\w+)\[/.exec(name) ?? [];
-  if (family) return { name: family, in: "query", description, style: "deepObject", explode: true, schema: any };
-  if (name === "*") return { name: "others", in: "query", description, style: "form", explode: true, schema: any };
-  return { name, in: "query", description, schema: bare };
+/** `filter[<field>]` and `filter[<field>][<operator>]` are one parameter with brackets; `*` is every other one. */
+function queryParameters(query: NonNullable<Route["spec"]["query"]>, schemas: Schemas): Json[] {
+  const families = new Map<string, { description: string; schema: Json }>();
+  for (const [name, given] of Object.entries(query)) {
+    const { description: _, ...bare } = typeof given === "string" ? { type: "string" } : schemas.of(given);
+    const description = typeof given === "string" ? given : (given.description ?? "");
+    const family = name.split("[", 1)[0] ?? name;
+    const before = families.get(family);
+    const isMany = family !== name || name === "*";
+    const text = [before?.description, family === name ? description : `\`${name}\`: ${description}`];
+    const schema = isMany ? { type: "object", additionalProperties: true } : bare;
+    families.set(family, { description: text.filter(Boolean).join(" "), schema });
+  }
+  return [...families].map(([name, { description, schema }]) => {
+    const style = name === "*" ? "form" : schema["type"] === "object" ? "deepObject" : undefined;
+    const many = style && { style, explode: true };
+    return { name: name === "*" ? "others" : name, in: "query", description, ...many, schema };
+  });
 }
 
 function headerParameters({ method, spec }: Route): Json[] {

@@ -4,6 +4,7 @@ import {
   ok,
   route,
   tooMany,
+  Type,
   unauthorized,
   uuidOf,
   type BaseContext,
@@ -13,6 +14,7 @@ import {
 } from "platform";
 import type { ActionState } from "../flows/api.ts";
 import type { JsonDatabases } from "../jsondb/api.ts";
+import { ActionRun, ActionStatus } from "./answers.ts";
 import { actionOf, type Acting } from "./act.ts";
 import type { Serving } from "./serving.ts";
 import { appFor, ownerOf } from "./visit.ts";
@@ -21,6 +23,8 @@ const access = { open: "an action may be public; any other one needs sign-in" } 
 const shared = { access, apps: "the app's own actions", cors: true, onSites: true } as const;
 const flow_process_id = "019a9c1e-0000-7000-8000-000000000004";
 const data = { advice: "Take an umbrella" };
+
+const busy = { error: "too many requests, try again in 4 s" };
 
 type Limit = ReturnType<BaseContext["limiter"]>;
 
@@ -51,10 +55,12 @@ export function actionRoutes({ serving, acting, databases, limits }: Needed): Ro
         input: "any",
         strangerBytes: 1_000_000,
         request: { city: "Kraków" },
+        answers: { 200: ActionRun },
         responses: {
           200: { flow_process_id, status: "finished", data },
           404: { error: "the app has no such action" },
           422: { flow_code: ["there is no active flow weather-advice"] },
+          429: busy,
         },
       },
       async (input) => {
@@ -77,11 +83,13 @@ export function actionRoutes({ serving, acting, databases, limits }: Needed): Ro
         ...shared,
         query: {
           flow_process_id: "from the answer that started it",
-          wait: "seconds to wait for its end, at most 25; default 0",
+          wait: Type.Number({ description: "seconds to wait for its end, at most 25; default 0" }),
         },
+        answers: { 200: ActionStatus },
         responses: {
           200: { status: "finished", data, error: null },
           404: { error: "this action has started no such flow process" },
+          429: busy,
         },
       },
       async (input) => {

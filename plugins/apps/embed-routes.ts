@@ -1,9 +1,10 @@
+import { answer, pageQuery, type Static } from "platform";
 import { invalid, list, notFound, pageOf, route, type Account, type Page, type Route } from "platform";
+import { EmbeddedApp } from "./answers.ts";
 import type { EmbeddedRow, EmbedStore } from "./embed-store.ts";
 import { isModule, isView, modules } from "./places.ts";
 
 const access = { signedIn: "every signed-in person may see every app of the account" } as const;
-const page = { limit: "1 to 1000, default 100", offset: "where the page begins" };
 const example = {
   id: "019a9c1e-0000-7000-8000-000000000003",
   name: "Counter",
@@ -29,7 +30,8 @@ export function embedRoutes(store: EmbedStore): Route[] {
         summary: "The apps in a module's menu",
         description: `Modules: ${modules.join(", ")}. The address takes \`record_id\` beside \`embed\` and \`module\`.`,
         access,
-        query: page,
+        query: pageQuery,
+        answers: { 200: answer.list(EmbeddedApp) },
         responses: { 200: [example], 404: { error: "there is no such module" } },
       },
       async ({ account, params, query }) => {
@@ -43,7 +45,8 @@ export function embedRoutes(store: EmbedStore): Route[] {
       {
         summary: "The apps that are shown within a view",
         access,
-        query: { path: "the view, e.g. tasks/show", ...page },
+        query: { path: "the view, e.g. tasks/show", ...pageQuery },
+        answers: { 200: answer.list(EmbeddedApp) },
         responses: { 200: [{ ...example, url: "/a/counter?embed=1&view=tasks%2Fshow", show_in_module: "tasks/show" }] },
       },
       async ({ account, query }) => {
@@ -55,7 +58,7 @@ export function embedRoutes(store: EmbedStore): Route[] {
   ];
 }
 
-function toApi(row: EmbeddedRow) {
+function toApi(row: EmbeddedRow): Static<typeof EmbeddedApp> {
   const where = new URLSearchParams({ embed: "1", [isModule(row.showInModule) ? "module" : "view"]: row.showInModule });
   return {
     id: row.id,

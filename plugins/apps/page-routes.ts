@@ -1,4 +1,5 @@
 import {
+  answer,
   contentHash,
   etag,
   isKnownTag,
@@ -36,6 +37,7 @@ const noApp = "There is no app at this address, or it is switched off.";
 type Input = Omit<RequestInput, "params">;
 
 const html = "text/html; charset=utf-8";
+const page = answer.text("text/html");
 const query = {
   embed: "1 = inside a frame of this origin: the page tells its height by `postMessage`",
   module: "where it is embedded, for `CoreAppContext`: the module",
@@ -57,7 +59,14 @@ export function pageRoutes(needed: Needed): Route[] {
         access: { open: "a public app is for everyone; a private one asks for sign-in itself" },
         onSites: true,
         query,
-        responses: { 200: "<!doctype html> …", 303: null, 401: { error: "sign in" }, 404: "<!doctype html> …" },
+        answers: { 200: page, 404: [page, answer.error] },
+        responses: {
+          200: "<!doctype html> …",
+          303: null,
+          304: null,
+          401: { error: "sign in" },
+          404: "<!doctype html> …",
+        },
       },
       async (input) => {
         const app = await needed.serving.findForPage(input.account.id, input.params.url_code);
@@ -73,7 +82,14 @@ export function pageRoutes(needed: Needed): Route[] {
         summary: "The page of a preview, for ten minutes",
         access: { open: "what is not saved yet is for those who make it; others are asked to sign in" },
         query,
-        responses: { 200: "<!doctype html> …", 303: null, 401: { error: "sign in" }, 404: "<!doctype html> …" },
+        answers: { 200: page, 404: [page, answer.error] },
+        responses: {
+          200: "<!doctype html> …",
+          303: null,
+          304: null,
+          401: { error: "sign in" },
+          404: "<!doctype html> …",
+        },
       },
       async (input) => {
         if (!input.caller) return signInFirst(input);
@@ -93,7 +109,8 @@ export function pageRoutes(needed: Needed): Route[] {
         description: "The name holds the hash of the content: who was shown the page knows it, and it never changes.",
         access: { open: "the page in its sandbox has no credential; the name cannot be guessed" },
         onSites: true,
-        responses: { 200: "export default …", 404: { error: "not found" } },
+        answers: { 200: [answer.text("text/javascript"), answer.text("text/css")] },
+        responses: { 200: "export default …", 304: null, 404: { error: "not found" } },
       },
       async (input) => {
         const { file } = input.params;

@@ -1,4 +1,5 @@
 import { field, ok, route, Type, type Route } from "platform";
+import { AppPreview } from "./answers.ts";
 import type { Previews } from "./preview.ts";
 import { access, AppChanges, requestExample } from "./routes.ts";
 
@@ -19,6 +20,7 @@ export function previewRoutes(previews: Previews): Route[] {
         access,
         body: { key: "app", schema: PreviewInput },
         request: requestExample,
+        answers: { 200: AppPreview },
         responses: {
           200: { url: "/a/preview/3q2-7w…", expires_at: "2026-01-31T10:10:00.000Z" },
           422: { source_code: ["3:14 Unexpected token"] },

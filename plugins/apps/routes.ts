@@ -1,6 +1,21 @@
 import { appEngines, cssEngines } from "./engines.ts";
-import { created, etag, expectedVersion, field, flagOf, list, noContent, ok, pageOf, route, Type } from "platform";
+import {
+  answer,
+  created,
+  etag,
+  expectedVersion,
+  field,
+  flagOf,
+  list,
+  noContent,
+  ok,
+  pageOf,
+  pageQuery,
+  route,
+  Type,
+} from "platform";
 import { wildcardPattern, type Route } from "platform";
+import { App } from "./answers.ts";
 import { limits } from "./change.ts";
 
 import { editable, edited } from "./edit.ts";
@@ -120,12 +135,12 @@ export function appRoutes({ store, writing }: Needed): Route[] {
           q: "searches name, url_code and description; `*` and `%` are wildcards",
           app_engine: appEngines.join(", "),
           show_in_module: "exactly this module or view",
-          dashboard_widget: "`true`: those that can be tiles of a dashboard",
-          active: "true or false",
-          public: "true or false",
-          limit: "1 to 1000, default 100",
-          offset: "where the page begins",
+          dashboard_widget: Type.Boolean({ description: "`true`: those that can be tiles of a dashboard" }),
+          active: Type.Boolean({ description: "true or false" }),
+          public: Type.Boolean({ description: "true or false" }),
+          ...pageQuery,
         },
+        answers: { 200: answer.list(App) },
         responses: { 200: [appExample] },
       },
       async ({ account, query }) => {
@@ -145,6 +160,7 @@ export function appRoutes({ store, writing }: Needed): Route[] {
         access,
         body: { key: "app", schema: AppInput },
         request: { ...requestExample, db_code, actions },
+        answers: { 201: App },
         responses: { 201: appExample, 422: buildFails },
       },
       async ({ caller, body }) => created(...shown(await writing.create(authorOf(caller), body))),
@@ -152,7 +168,7 @@ export function appRoutes({ store, writing }: Needed): Route[] {
     route(
       "GET",
       "/core/apps/:id",
-      { summary: "One app", access, responses: { 200: appExample } },
+      { summary: "One app", access, answers: { 200: App }, responses: { 200: appExample, 304: null } },
       async ({ caller, params }) => ok(...shown(await writing.find(caller.account.id, params.id))),
     ),
     route(
@@ -167,6 +183,7 @@ export function appRoutes({ store, writing }: Needed): Route[] {
         ifMatch: true,
         body: { key: "app", schema: AppChanges },
         request: { name: "Clicks" },
+        answers: { 200: App },
         responses: { 200: updatedExample, 422: buildFails },
       },
       async ({ caller, params, body, request }) => {
@@ -202,6 +219,7 @@ export function appRoutes({ store, writing }: Needed): Route[] {
         ifMatch: true,
         body: { schema: Replacement },
         request: { field: "source_code", old_string: "count++", new_string: "count += 2" },
+        answers: { 200: App },
         responses: { 200: updatedExample, 422: { old_string: ["is not found"] } },
       },
       async ({ caller, params, body, request }) => {

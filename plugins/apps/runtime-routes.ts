@@ -1,5 +1,5 @@
 /** Serves the browser runtimes: immutable, compressed once at build time. */
-import { etag, isKnownTag, notFound, route, type Route } from "platform";
+import { answer, etag, isKnownTag, notFound, route, type Route } from "platform";
 import type { AppRuntimes, Encoding } from "./runtimes.ts";
 
 export function runtimeRoutes(runtimes: AppRuntimes): Route[] {
@@ -11,7 +11,8 @@ export function runtimeRoutes(runtimes: AppRuntimes): Route[] {
         summary: "A file that apps import in the browser",
         access: { open: "the same public libraries for every app" },
         onSites: true,
-        responses: { 200: "export …", 404: { error: "not found" } },
+        answers: { 200: answer.text("text/javascript") },
+        responses: { 200: "export …", 304: null, 404: { error: "not found" } },
       },
       async ({ request, params: { hash, name } }) => {
         if (hash !== runtimes.hash) throw notFound();

@@ -1,11 +1,13 @@
 import {
   limitKey,
+  answer,
   invalid,
   jsonText,
   list,
   noContent,
   notFound,
   pageOf,
+  pageQuery,
   route,
   tooMany,
   Type,
@@ -13,6 +15,7 @@ import {
 } from "platform";
 import type { BaseContext, RequestInput, Route } from "platform";
 import type { JsonDatabases } from "../jsondb/api.ts";
+import { StoredValue } from "./answers.ts";
 import type { Serving } from "./serving.ts";
 import type { StorageStore } from "./storage-store.ts";
 import { appFor, ownerOf } from "./visit.ts";
@@ -22,6 +25,8 @@ const access = {
 } as const;
 const shared = { access, apps: "what the app stores for this visitor", onSites: true } as const;
 const example = { key: "theme", value: "dark" };
+
+const busy = { error: "too many requests, try again in 4 s" };
 
 interface Needed {
   readonly ctx: Pick<BaseContext, "transaction">;
@@ -56,7 +61,8 @@ export function storageRoutes({ ctx, serving, store, databases, limit }: Needed)
       {
         summary: "The keys that an app stores for its visitor",
         ...shared,
-        query: { limit: "1 to 1000, default 100", offset: "where the page begins" },
+        query: pageQuery,
+        answers: { 200: answer.list(Type.String()) },
         responses: { 200: [example.key] },
       },
       async (input) => {
@@ -73,7 +79,8 @@ export function storageRoutes({ ctx, serving, store, databases, limit }: Needed)
         summary: "One stored value",
         ...shared,
         description: "Null where there is none: what an app asks for at its first visit is no fault.",
-        responses: { 200: example },
+        answers: { 200: StoredValue },
+        responses: { 200: example, 422: { key: ["may have at most 200 characters"] } },
       },
       async (input) => {
         const { whose, headers } = await whoseIs(input);
@@ -93,9 +100,11 @@ export function storageRoutes({ ctx, serving, store, databases, limit }: Needed)
         strangerBytes: 1_500_000,
         body: { schema: Type.Object({ value: Type.Unknown() }) },
         request: { value: example.value },
+        answers: { 200: StoredValue },
         responses: {
           200: example,
           422: { value: ["is too much: an app stores at most 1000000 bytes for each visitor"] },
+          429: busy,
         },
       },
       async (input) => {
@@ -110,7 +119,11 @@ export function storageRoutes({ ctx, serving, store, databases, limit }: Needed)
     route(
       "DELETE",
       "/core/apps/:id/storage/:key",
-      { summary: "Forget a value", ...shared, responses: { 204: null } },
+      {
+        summary: "Forget a value",
+        ...shared,
+        responses: { 204: null, 422: { key: ["may have at most 200 characters"] }, 429: busy },
+      },
       async (input) => {
         const { whose, headers } = await whoWrites(input);
         const key = keyOf(input.params.key);

@@ -1,6 +1,7 @@
 /** All SQL about apps themselves and their versions. */
 import { type AppEngine, type CssEngine } from "./engines.ts";
-import { isUuid, type Fragment, type Page, type Sql, type Tx } from "platform";
+import { isUuid, type Fragment, type Page, type Sql, type Static, type Tx } from "platform";
+import type { App, AppVersion } from "./answers.ts";
 import type { Compiled } from "./compile.ts";
 
 /** An element of `actions`, as it was given. SPEC 2.3. */
@@ -233,7 +234,7 @@ export interface Owned {
 }
 
 /** An app as the API shows it, and as `Core::App` is delivered. SPEC 2.3, CONTRACT 10. */
-export function toApi(row: AppRow) {
+export function toApi(row: AppRow): Static<typeof App> {
   return {
     id: row.id,
     ...savedToApi(row),
@@ -248,7 +249,7 @@ export function toApi(row: AppRow) {
 }
 
 /** CONTRACT 10. */
-export function versionToApi(row: VersionRow) {
+export function versionToApi(row: VersionRow): Static<typeof AppVersion> {
   return { version: row.version, created_at: row.createdAt, created_by_id: row.createdById, ...savedToApi(row) };
 }
 

@@ -1,4 +1,5 @@
 import { credentialOf, ok, route, secret, unauthorized, type Route } from "platform";
+import { AppToken } from "./answers.ts";
 import type { Serving } from "./serving.ts";
 import { appFor } from "./visit.ts";
 
@@ -15,6 +16,7 @@ export function tokenRoutes(serving: Serving): Route[] {
         access: { open: "the token itself is the credential" },
         apps: "its own renewal",
         onSites: true,
+        answers: { 200: AppToken },
         responses: {
           200: { token: "capp_…", expires_in: 3600, expires_at: "2026-01-31T11:00:00.000Z" },
           401: { error: "the page was loaded a day ago: load it again" },

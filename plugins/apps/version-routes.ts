@@ -1,4 +1,5 @@
-import { expectedVersion, integerId, list, notFound, ok, pageOf, route, type Route } from "platform";
+import { answer, expectedVersion, integerId, list, notFound, ok, pageOf, pageQuery, route, type Route } from "platform";
+import { App, AppVersion } from "./answers.ts";
 import { access, appExample, shown, versionExample } from "./routes.ts";
 import { versionToApi, type AppStore } from "./store.ts";
 import { authorOf, type Writing } from "./write.ts";
@@ -17,7 +18,8 @@ export function versionRoutes({ store, writing }: Needed): Route[] {
       {
         summary: "List an app's versions, the latest first",
         access,
-        query: { limit: "1 to 1000, default 100", offset: "where the page begins" },
+        query: pageQuery,
+        answers: { 200: answer.list(AppVersion) },
         responses: { 200: [versionExample] },
       },
       async ({ caller, params, query }) => {
@@ -35,6 +37,7 @@ export function versionRoutes({ store, writing }: Needed): Route[] {
           'With `If-Match: "<etag>"` of a version that is no longer the latest: 412. `trusted` stays as it is.',
         access,
         ifMatch: true,
+        answers: { 200: App },
         responses: { 200: { ...appExample, updated_by_id: 1 } },
       },
       async ({ caller, params, request }) => {

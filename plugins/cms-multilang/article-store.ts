@@ -1,5 +1,6 @@
 /** All SQL about articles, as they are written. */
-import type { Page, Queryable, Sql, Tx } from "platform";
+import type { Page, Queryable, Sql, Static, Tx } from "platform";
+import type { Article as ArticleAnswer } from "./answers.ts";
 import type { Ref } from "./code.ts";
 import { inParts, type Sized } from "./listed.ts";
 import { isAddressed, only } from "./ref-store.ts";
@@ -150,7 +151,7 @@ export function createArticleStore(sql: Sql) {
 }
 
 /** An article as the API shows it, and as `Cms::Article` is delivered. CONTRACT 11. */
-export function toApi(row: ArticleView) {
+export function toApi(row: ArticleView): Static<typeof ArticleAnswer> {
   return {
     id: row.id,
     code: row.code,

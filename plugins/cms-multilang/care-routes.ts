@@ -1,5 +1,6 @@
 /** `GET /cms/sites/:id/check` and `/translations`: what a site lacks. */
-import { list, notFound, pageOf, route, type Route, type Sql } from "platform";
+import { answer, list, notFound, pageOf, pageQuery, route, type Route, type Sql } from "platform";
+import { PageTranslations, SiteFinding } from "./answers.ts";
 import type { Care } from "./care/check.ts";
 import { findingCodes } from "./care/finding.ts";
 import { refOf } from "./code.ts";
@@ -7,7 +8,6 @@ import type { Resources } from "./resources.ts";
 import type { SiteRow } from "./rows.ts";
 
 const access = { privilege: "cms" } as const;
-const query = { limit: "1 to 1000, default 100", offset: "where the page begins" };
 
 interface Needed {
   readonly sql: Sql;
@@ -33,7 +33,8 @@ export function careRoutes({ sql, resources, care }: Needed): Route[] {
           "(`error`, `warning`), page (its code, null = of the whole site), locale, field, message }. Codes: " +
           `${Object.keys(findingCodes).join(", ")}. At most 10,000 are found.`,
         access,
-        query,
+        query: pageQuery,
+        answers: { 200: answer.list(SiteFinding) },
         responses: {
           200: [
             {
@@ -65,7 +66,8 @@ export function careRoutes({ sql, resources, care }: Needed): Route[] {
           "languages; `missing`: nobody says it; `stale`: what it translates was changed since. `missing` names keys " +
           "of `fields` without a value, `stale` the fields that are behind.",
         access,
-        query,
+        query: pageQuery,
+        answers: { 200: answer.list(PageTranslations) },
         responses: {
           200: [
             {

@@ -1,5 +1,6 @@
 /** All SQL about categories of articles. */
-import type { Page, Queryable, Sql, Tx } from "platform";
+import type { Page, Queryable, Sql, Static, Tx } from "platform";
+import type { Category as CategoryAnswer } from "./answers.ts";
 import type { Ref } from "./code.ts";
 import { inOnePart } from "./listed.ts";
 import { isAddressed, only } from "./ref-store.ts";
@@ -107,7 +108,7 @@ export function createCategoryStore(sql: Sql) {
 }
 
 /** A category as the API shows it. */
-export function toApi(row: CategoryView) {
+export function toApi(row: CategoryView): Static<typeof CategoryAnswer> {
   return {
     id: row.id,
     code: row.code,

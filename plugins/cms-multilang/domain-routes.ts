@@ -1,5 +1,6 @@
 /** `POST /cms/domains/:id/verify`: with several accounts a domain is served once it is proved to be the account's. */
 import { invalid, notFound, ok, etag, route, type BaseContext, type Route } from "platform";
+import { Domain } from "./answers.ts";
 import type { RunChange } from "./change.ts";
 import { isProved } from "./domain-proof.ts";
 import { domainExample } from "./examples.ts";
@@ -27,6 +28,7 @@ export function domainRoutes({ ctx, resources, run }: Needed): Route[] {
           "the file in place that its `verification` names, then call this: the domain is `approved`. What is proved " +
           "or approved already is answered as it is. The operator approves without a proof: `corestead domain approve`.",
         access: { privilege: "cms" },
+        answers: { 200: Domain },
         responses: { 200: domainExample, 422: { name: [unproved] } },
       },
       async ({ caller, host, params }) => {

@@ -1,5 +1,6 @@
 /** All SQL about domains. */
-import type { Page, Queryable, Sql, Tx } from "platform";
+import type { Page, Queryable, Sql, Static, Tx } from "platform";
+import type { Domain as DomainAnswer } from "./answers.ts";
 import type { Ref } from "./code.ts";
 import { verificationOf } from "./domain-proof.ts";
 import { inOnePart } from "./listed.ts";
@@ -136,7 +137,7 @@ function nameOf(host: string): string {
 }
 
 /** A domain as the API shows it. */
-export function toApi(row: DomainView) {
+export function toApi(row: DomainView): Static<typeof DomainAnswer> {
   return {
     id: row.id,
     name: row.name,

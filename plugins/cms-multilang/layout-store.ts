@@ -1,5 +1,6 @@
 /** All SQL about layouts. */
-import type { Page, Queryable, Sql, Tx } from "platform";
+import type { Page, Queryable, Sql, Static, Tx } from "platform";
+import type { Layout as LayoutAnswer } from "./answers.ts";
 import type { Ref } from "./code.ts";
 import { inParts, type Sized } from "./listed.ts";
 import { isAddressed, only } from "./ref-store.ts";
@@ -106,7 +107,7 @@ export function createLayoutStore(sql: Sql) {
 }
 
 /** A layout as the API shows it. */
-export function toApi(row: LayoutView) {
+export function toApi(row: LayoutView): Static<typeof LayoutAnswer> {
   return {
     id: row.id,
     code: row.code,

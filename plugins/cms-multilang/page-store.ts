@@ -1,5 +1,6 @@
 /** All SQL about pages, as they are written. */
-import type { Page, Queryable, Sql, Tx } from "platform";
+import type { Page, Queryable, Sql, Static, Tx } from "platform";
+import type { Page as PageAnswer } from "./answers.ts";
 import type { Ref } from "./code.ts";
 import type { Relative } from "./master.ts";
 import { inParts, type Sized } from "./listed.ts";
@@ -177,7 +178,7 @@ export function createPageStore(sql: Sql) {
 }
 
 /** A page as the API shows it, and as `Cms::Page` is delivered. SPEC 2.7. */
-export function toApi(row: PageView) {
+export function toApi(row: PageView): Static<typeof PageAnswer> {
   return {
     id: row.id,
     code: row.code,

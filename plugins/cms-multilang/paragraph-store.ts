@@ -1,5 +1,6 @@
 /** All SQL about paragraphs, as they are written. */
-import type { Page, Queryable, Sql, Tx } from "platform";
+import type { Page, Queryable, Sql, Static, Tx } from "platform";
+import type { Paragraph as ParagraphAnswer } from "./answers.ts";
 import type { Ref } from "./code.ts";
 import { inParts, type Sized } from "./listed.ts";
 import { isAddressed, only } from "./ref-store.ts";
@@ -98,7 +99,7 @@ export function createParagraphStore(sql: Sql) {
 }
 
 /** A paragraph as the API shows it. */
-export function toApi(row: ParagraphView) {
+export function toApi(row: ParagraphView): Static<typeof ParagraphAnswer> {
   return {
     id: row.id,
     code: row.code,

@@ -1,5 +1,6 @@
 /** `/w/<site code>/…`: a site as it is before its domains lead to it. SPEC 4.6, CONTRACT 11. */
-import { notFound, redirect, route, text, unauthorized, type Reply, type Route } from "platform";
+import { answer, notFound, redirect, route, text, Type, unauthorized, type Reply, type Route } from "platform";
+import { sitePage } from "./answers.ts";
 import type { RenderStore } from "./render-store.ts";
 import { askedPath } from "./render/addresses.ts";
 import type { SiteCache } from "./render/cache.ts";
@@ -38,10 +39,11 @@ const spec = {
   access: { open: "it asks for sign-in itself, and leads a browser there; only drafts need `cms`" },
   query: {
     lang: "the locale of the domain that is meant",
-    page: "which part of a paginated list",
+    page: Type.Integer({ minimum: 1, description: "which part of a paginated list" }),
     "*": "any other one is in `params`",
   },
-  responses: { 200: "<!doctype html>…", 303: null, 401: { error: "sign in" } },
+  answers: { 200: sitePage, 404: answer.error, 500: [answer.text("text/html"), answer.error] },
+  responses: { 200: "<!doctype html>…", 301: null, 303: null, 401: { error: "sign in" }, 500: "<!doctype html>…" },
 };
 
 export function previewRoutes(options: PreviewRoutes): Route[] {

@@ -1,5 +1,6 @@
 /** The usual five calls of a resource. CONTRACT 3 and 11. */
 import {
+  answer,
   created,
   etag,
   expectedVersion,
@@ -7,6 +8,7 @@ import {
   notFound,
   ok,
   pageOf,
+  pageQuery,
   route,
   type Caller,
   type Route,
@@ -59,7 +61,8 @@ export function resourceRoutes<Body extends TObject, Row extends Kept>(
       {
         summary: `List ${plural}`,
         access,
-        query: { ...told.filters, limit: "1 to 1000, default 100", offset: "where the page begins" },
+        query: { ...told.filters, ...pageQuery },
+        answers: { 200: answer.list(told.shows) },
         responses: { 200: [told.example] },
       },
       async ({ request, caller, query, log }) =>
@@ -72,7 +75,13 @@ export function resourceRoutes<Body extends TObject, Row extends Kept>(
     route(
       "GET",
       one,
-      { summary: `One ${name}, by id or code`, access, ...addressing, responses: { 200: told.example, ...ambiguous } },
+      {
+        summary: `One ${name}, by id or code`,
+        access,
+        ...addressing,
+        answers: { 200: told.shows },
+        responses: { 200: told.example, 304: null, ...ambiguous },
+      },
       async ({ caller, params, query }) => {
         const row = await resource.find(sql, caller.account.id, refIn(params.id, query));
         if (!row) throw notFound();
@@ -88,6 +97,7 @@ export function resourceRoutes<Body extends TObject, Row extends Kept>(
         access,
         body: { key: name, schema },
         request: told.request,
+        answers: { 201: told.shows },
         responses: { 201: told.example, 422: told.refusal },
       },
       async ({ caller, host, body }) =>
@@ -104,6 +114,7 @@ export function resourceRoutes<Body extends TObject, Row extends Kept>(
         body: { key: name, schema },
         request: told.change,
         ...addressing,
+        answers: { 200: told.shows },
         responses: { 200: told.example, ...ambiguous },
       },
       async ({ request, caller, host, params, query, body }) => {

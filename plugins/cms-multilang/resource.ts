@@ -1,5 +1,5 @@
 /** What a kind of record is to the routes, to imports and to commands: they treat all seven alike. */
-import type { Page, Queryable, Static, TObject } from "platform";
+import type { Page, Queryable, Static, TObject, TSchema } from "platform";
 import type { Ref, SiteRef } from "./code.ts";
 import type { Listed } from "./listed.ts";
 import type { Writer } from "./write.ts";
@@ -32,6 +32,8 @@ export interface Documented {
   /** What making one does beyond the fields, and what changing and deleting one does. */
   readonly about: string;
   readonly deleting?: string;
+  /** What one is shown as. */
+  readonly shows: TSchema;
   readonly request: unknown;
   readonly change: unknown;
   readonly example: Readonly<Record<string, unknown>>;

@@ -1,5 +1,6 @@
 /** `/cms/…`: seven kinds of records, the usual five calls each. SPEC 4.6, CONTRACT 11. */
 import type { Route, Sql } from "platform";
+import * as answers from "./answers.ts";
 import type { RunChange } from "./change.ts";
 import * as examples from "./examples.ts";
 import { locales } from "./locales.ts";
@@ -27,6 +28,7 @@ export function cmsRoutes({ sql, run, resources }: Needed): Route[] {
       deleting: "With its domains, layouts, pages, paragraphs, categories and articles.",
       request: { code: "acme", name: "Acme", locale: "pl", multilang: true, fields: { company: "Acme" } },
       change: { multilang: true, locale: "pl" },
+      shows: answers.Site,
       example: examples.siteExample,
       refusal: { code: taken },
     }),
@@ -41,6 +43,7 @@ export function cmsRoutes({ sql, run, resources }: Needed): Route[] {
       deleting: "Of a primary one the oldest other domain takes the place.",
       request: { name: "www.acme.example", site_code: "acme", locale: "en" },
       change: { locale: "en", primary: true },
+      shows: answers.Domain,
       example: examples.domainExample,
       refusal: { name: taken },
     }),
@@ -50,6 +53,7 @@ export function cmsRoutes({ sql, run, resources }: Needed): Route[] {
       deleting: "Its pages go on without one.",
       request: pick(examples.layoutExample, ["code", "name", "site_code", "content", "fields"]),
       change: { name: "Main layout" },
+      shows: answers.Layout,
       example: examples.layoutExample,
       refusal: { content: ["line 3, column 7: …"] },
     }),
@@ -74,6 +78,7 @@ export function cmsRoutes({ sql, run, resources }: Needed): Route[] {
         ...pick(examples.pageExample, ["fields", "html_title"]),
       },
       change: { path: "offer", locale: "en" },
+      shows: answers.Page,
       example: examples.pageExample,
       refusal: { path: taken, based_on_page_code: ["names a page that is based on another itself"] },
     }),
@@ -84,6 +89,7 @@ export function cmsRoutes({ sql, run, resources }: Needed): Route[] {
         "given site; without `site_code` one that only one site has. A site shows its own before one of every site.",
       request: pick(examples.paragraphExample, ["code", "name", "page_code", "content", "fields", "position"]),
       change: { position: 1 },
+      shows: answers.Paragraph,
       example: examples.paragraphExample,
       refusal: { page_code: ["names no page of this site"] },
     }),
@@ -93,6 +99,7 @@ export function cmsRoutes({ sql, run, resources }: Needed): Route[] {
       deleting: "Its articles go on without it.",
       request: pick(examples.categoryExample, ["code", "name", "site_code"]),
       change: { path: "company" },
+      shows: answers.Category,
       example: examples.categoryExample,
       refusal: { code: taken },
     }),
@@ -113,6 +120,7 @@ export function cmsRoutes({ sql, run, resources }: Needed): Route[] {
         ...pick(examples.articleExample, ["code", "site_code", "category_code", "locale", "title", "lead", "content"]),
       },
       change: { category_code: "news", locale: "en" },
+      shows: answers.Article,
       example: examples.articleExample,
       refusal: { category_code: ["names no category of this site"] },
     }),

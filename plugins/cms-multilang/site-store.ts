@@ -1,5 +1,6 @@
 /** All SQL about sites. */
-import type { Page, Queryable, Sql, Tx } from "platform";
+import type { Page, Queryable, Sql, Static, Tx } from "platform";
+import type { Site as SiteAnswer } from "./answers.ts";
 import type { Ref } from "./code.ts";
 import { inParts, type Sized } from "./listed.ts";
 import type { SiteRow } from "./rows.ts";
@@ -111,7 +112,7 @@ export function createSiteStore(sql: Sql) {
 }
 
 /** A site as the API shows it. */
-export function toApi(row: SiteRow) {
+export function toApi(row: SiteRow): Static<typeof SiteAnswer> {
   return {
     id: row.id,
     code: row.code,

@@ -1,4 +1,5 @@
-import { jsonText, route, warned, type Route } from "platform";
+import { answer, jsonText, route, Type, warned, type Route } from "platform";
+import { Group, UnknownTable } from "./answers.ts";
 import type { Aggregates } from "./aggregate-run.ts";
 import { databaseAt, unknownTable } from "./record-routes.ts";
 import { filterParameters } from "./search-routes.ts";
@@ -29,14 +30,20 @@ export function aggregateRoutes({ databases, aggregates }: Needed): Route[] {
           avg: "fields, comma-separated",
           min: "fields, comma-separated",
           max: "fields, comma-separated",
-          count: "`true`; the count is always there",
+          count: Type.Boolean({ description: "`true`; the count is always there" }),
           table_name: "required where the schema has tables",
           q: "phrase, as in the search",
           search_in: "fields for `q`",
           ...filterParameters,
           sort: "-count (default), count, group or -group",
-          limit: "1 to 1000 groups, default 100",
+          limit: Type.Integer({
+            minimum: 1,
+            maximum: 1000,
+            default: 100,
+            description: "1 to 1000 groups, default 100",
+          }),
         },
+        answers: { 200: answer.list(Group), 400: UnknownTable },
         responses: {
           200: [
             { group: { city: "Łódź", "created_at:month": "2026-01" }, count: 2, sum: { age: 85 }, avg: { age: 42.5 } },

@@ -16,6 +16,7 @@ import {
   type Reply,
   type Route,
 } from "platform";
+import { BatchResults, Imported, ImportRefused, ShownRecord, UnknownTable } from "./answers.ts";
 import { operationHints, readOperations, type Batches } from "./batch.ts";
 import type { BulkStore } from "./bulk-store.ts";
 import { separators } from "./csv.ts";
@@ -65,17 +66,20 @@ export function bulkRoutes({ ctx, databases, store, imports, batches }: Needed):
         idempotency: "own",
         query: {
           table_name: "the table of every row; else each row may say its own",
-          partial: "`true` stores the good rows and reports the others",
+          partial: Type.Boolean({ description: "`true` stores the good rows and reports the others" }),
           separator: "CSV: `,`, `;` or `tab`; found by the header where left out",
         },
         takes: [answer.text("text/csv"), Type.Array(Type.Object({})), answer.text("application/x-ndjson")],
         request: "email,age\r\nann@example.com,34\r\nbob@example.com,51\r\n",
+        answers: { 200: Imported, 201: Imported, 422: Type.Union([ImportRefused, answer.fieldErrors]) },
         responses: {
           200: { imported: 1, failed: 1, total: 2, errors: [rowFault] },
           201: { imported: 2 },
+          400: { error: "`separator` must be `,`, `;` or `tab`" },
           408: { error: "the rows arrive too slowly" },
           415: { error: "send text/csv, application/json or application/x-ndjson" },
           422: { errors: [rowFault], failed: 1, total: 2 },
+          429: { error: "too many requests, try again in 10 s" },
         },
       },
       async ({ account, caller, params, query, request, once }) => {
@@ -117,6 +121,10 @@ export function bulkRoutes({ ctx, databases, store, imports, batches }: Needed):
           table_name: "only this table",
           safe: "CSV: `true` puts an apostrophe before texts that a spreadsheet takes for a formula",
         },
+        answers: {
+          200: [answer.list(ShownRecord), answer.text("text/csv"), answer.text("application/x-ndjson")],
+          400: UnknownTable,
+        },
         responses: { 200: [recordExample], ...unknownTable },
       },
       async ({ account, params, query }) => {
@@ -153,6 +161,7 @@ export function bulkRoutes({ ctx, databases, store, imports, batches }: Needed):
             { op: "delete", id: "019a9c1e-0000-7000-8000-000000000003" },
           ],
         },
+        answers: { 200: BatchResults },
         responses: {
           200: {
             results: [recordExample, recordExample, { id: "019a9c1e-0000-7000-8000-000000000003", deleted: true }],

@@ -1,4 +1,5 @@
 import {
+  answer,
   credentialOf,
   forbidden,
   HttpError,
@@ -12,6 +13,7 @@ import {
   limitKey,
 } from "platform";
 import type { Tokens } from "../tokens/api.ts";
+import { UnknownTable } from "./answers.ts";
 import { tableForSearch, type Database } from "./database.ts";
 import type { Events } from "./events.ts";
 import { printPrivate, printPublic } from "./events-print.ts";
@@ -23,6 +25,7 @@ import { cookieHeader, visitorOf } from "./visitor.ts";
 const privilege = "dbs";
 const { id, data, created_at, updated_at } = recordExample;
 const publicExample = { id, data, created_at, updated_at };
+const Stream = answer.text("text/event-stream");
 const resume = "for clients that cannot send the header Last-Event-ID";
 
 interface Needed {
@@ -50,6 +53,7 @@ export function eventRoutes({ ctx, databases, events, tokens }: Needed): Route[]
           table_name: "only this table; a record that moves to another one is a `destroy`",
           last_event_id: resume,
         },
+        answers: { 200: Stream, 400: UnknownTable },
         responses: {
           200: `id: 5f2a.812:815:\nevent: create\ndata: ${JSON.stringify(recordExample)}\n\n`,
           ...unknownTable,
@@ -84,6 +88,7 @@ export function eventRoutes({ ctx, databases, events, tokens }: Needed): Route[]
         apps: "what the public method `list` of its own database shows",
         onSites: true,
         query: { last_event_id: resume },
+        answers: { 200: Stream },
         responses: {
           200: `id: 5f2a.812:815:\nevent: create\ndata: ${JSON.stringify(publicExample)}\n\n`,
           403: { error: "`list` is not open to the public" },

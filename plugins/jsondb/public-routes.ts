@@ -1,4 +1,5 @@
 import {
+  answer,
   badRequest,
   forbidden,
   jsonText,
@@ -7,6 +8,7 @@ import {
   ok,
   route,
   tooMany,
+  Type,
   unknownNames,
   warned,
   type BaseContext,
@@ -14,12 +16,13 @@ import {
   type RequestInput,
   type Route,
 } from "platform";
+import { DeletedRecord, PublicRead, PublicRecord, PublicRefusal } from "./answers.ts";
 import { nullTableHints, type Database } from "./database.ts";
 import { operationParams, publicList, publicSearch, sortHints, type Call, type PublicCalls } from "./public-calls.ts";
 import { isOperation, type Operation } from "./public-methods.ts";
 import type { Query } from "./query.ts";
 import { databaseAt, recordExample } from "./record-routes.ts";
-import { answerPage } from "./search-routes.ts";
+import { answerPage, recordPage } from "./search-routes.ts";
 import type { SearchShape, SearchStore } from "./search-store.ts";
 import type { Databases } from "./store.ts";
 import { cookieHeader, visitorOf } from "./visitor.ts";
@@ -28,14 +31,14 @@ const access = { open: "what each operation may do is configured in the database
 const { id, data, created_at, updated_at } = recordExample;
 const example = { id, data, created_at, updated_at };
 const parameters = {
-  limit: "list and search: 1 to 100, default 20",
-  offset: "list and search: where the page begins",
+  ...recordPage,
   after: "list: the header X-Next-Cursor of the page before",
   id: "get: the record",
   q: "search: a phrase",
   sort: "search: a field, `-` in front = descending",
   table_name: "search: required where the schema has tables",
 };
+const refused = Type.Union([PublicRefusal, answer.fieldErrors]);
 const refusals = {
   403: { error: "`create` is not open to the public" },
   422: { error: "email is required", errors: { email: ["is required"] } },
@@ -73,6 +76,7 @@ export function publicRoutes(needed: Needed): Route[] {
         apps: "the public methods of its own database",
         onSites: true,
         query: parameters,
+        answers: { 200: PublicRead, 422: refused },
         responses: {
           200: [example],
           400: { error: "`after` is not a cursor of X-Next-Cursor" },
@@ -99,6 +103,7 @@ export function publicRoutes(needed: Needed): Route[] {
         reads: ({ method_name: name = "" }) => isOperation(name) && !writes.has(name),
         idempotency: "own",
         request: { data: recordExample.data },
+        answers: { 200: Type.Union([PublicRead, DeletedRecord]), 201: PublicRecord, 422: refused },
         responses: { 200: example, 201: example, ...refusals },
       },
       async (input) => {

@@ -1,4 +1,5 @@
 import {
+  answer,
   flagOf,
   jsonText,
   noContent,
@@ -10,6 +11,7 @@ import {
   type AppGrant,
   type Route,
 } from "platform";
+import { ShownRecord } from "./answers.ts";
 import { nullTableHints, tableForWrite, type Database } from "./database.ts";
 import type { Data } from "./record.ts";
 import type { RecordStore } from "./record-store.ts";
@@ -68,6 +70,7 @@ export function recordRoutes({ databases, records, store }: Needed): Route[] {
         description: inNoTable,
         body: { key: "record", schema: RecordInput },
         request: { data: recordExample.data },
+        answers: { 201: ShownRecord },
         responses: { 201: recordExample, 422: { email: ["is required"] } },
       },
       async ({ account, app, params, body }) => {
@@ -80,7 +83,7 @@ export function recordRoutes({ databases, records, store }: Needed): Route[] {
     route(
       "GET",
       "/core/dbs/:db_id/records/:id",
-      { summary: "Show a record", access, apps, responses: { 200: recordExample } },
+      { summary: "Show a record", access, apps, answers: { 200: ShownRecord }, responses: { 200: recordExample } },
       async ({ account, app, params }) => {
         const db = await databaseAt(databases, account.id, params.db_id, app);
         const found = await store.get(db, uuidOf(params.id), { form: "nested" });
@@ -101,6 +104,7 @@ export function recordRoutes({ databases, records, store }: Needed): Route[] {
         query: { keep_table: "`true`: without `table_name` the record stays in its table" },
         body: { key: "record", schema: RecordChanges },
         request: { data: { age: 35 } },
+        answers: { 200: ShownRecord },
         responses: { 200: recordExample, 422: { age: ["must be a whole number"] } },
       },
       async ({ account, app, params, query, body }) => {

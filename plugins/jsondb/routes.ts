@@ -1,4 +1,5 @@
 import {
+  answer,
   created,
   etag,
   expectedVersion,
@@ -10,6 +11,7 @@ import {
   notFound,
   ok,
   pageOf,
+  pageQuery,
   route,
   Type,
   warned,
@@ -17,6 +19,7 @@ import {
   type Route,
   type Caller,
 } from "platform";
+import { Db } from "./answers.ts";
 import type { Dbs, DbFields, SeenVersion } from "./dbs.ts";
 import { replaceInJson } from "./replace.ts";
 import { schemaHints } from "./schema.ts";
@@ -90,9 +93,9 @@ export function dbRoutes({ store, dbs }: Needed): Route[] {
         query: {
           q: "searches name and code",
           code: "exactly this code",
-          limit: "1 to 1000, default 100",
-          offset: "where the page begins",
+          ...pageQuery,
         },
+        answers: { 200: answer.list(Db) },
         responses: { 200: [dbExample] },
       },
       async ({ account, query }) => {
@@ -110,6 +113,7 @@ export function dbRoutes({ store, dbs }: Needed): Route[] {
         access,
         body: { key: "db", schema: DbInput },
         request: { name: dbExample.name, schema: dbExample.schema },
+        answers: { 201: Db },
         responses: { 201: dbExample, 422: { schema: ["fields.age: must be one of string, text, …"] } },
       },
       async ({ account, caller, body }) => {
@@ -123,7 +127,7 @@ export function dbRoutes({ store, dbs }: Needed): Route[] {
     route(
       "GET",
       "/core/dbs/:id",
-      { summary: "Show a database", access, responses: { 200: dbExample } },
+      { summary: "Show a database", access, answers: { 200: Db }, responses: { 200: dbExample, 304: null } },
       async ({ account, params }) => {
         const row = await find(account.id, params.id);
         return ok(toApi(row), { etag: etag(row.id, row.version) });
@@ -140,6 +144,7 @@ export function dbRoutes({ store, dbs }: Needed): Route[] {
         ifMatch: true,
         body: { key: "db", schema: DbChanges },
         request: { name: "Clients" },
+        answers: { 200: Db },
         responses: { 200: dbExample },
       },
       async ({ account, caller, params, body, request }) => {
@@ -179,6 +184,7 @@ export function dbRoutes({ store, dbs }: Needed): Route[] {
         ifMatch: true,
         body: { schema: Replacement },
         request: { field: "schema", old_string: '"age":"integer"', new_string: '"age":"number"', replace_all: false },
+        answers: { 200: Db },
         responses: { 200: dbExample, 422: { old_string: ["is not found"] } },
       },
       async ({ account, caller, params, body, request }) => {

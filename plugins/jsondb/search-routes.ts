@@ -1,4 +1,6 @@
-import { jsonText, route, warned, type BaseContext, type RequestInput, type Route } from "platform";
+import { answer, jsonText, pageQuery, route, Type, warned } from "platform";
+import type { BaseContext, RequestInput, Route } from "platform";
+import { FlatRecord, ShownRecord, UnknownTable } from "./answers.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
 import type { Database } from "./database.ts";
 import { fieldHints, namedFields, readList, readSearch, type Query } from "./query.ts";
@@ -18,16 +20,21 @@ export const filterParameters = {
     "as filter, with its operators too; of the numbered groups one must hold whole: `any[0][age][gt]=60&any[1][city]=Łódź`. At most 20 filters, and 100 values of `in`.",
 };
 
+/** Records come in shorter pages than all else. */
+export const recordPage = {
+  limit: Type.Integer({ minimum: 1, maximum: 100, default: 20, description: "1 to 100, default 20" }),
+  offset: pageQuery.offset,
+};
+
 const parameters = {
   q: "phrase, case ignored; `*` and `%` are wildcards, without them a fragment is searched",
   search_in: "comma-separated fields for `q`; default: the indexed strings, or all data where there are none",
   ...filterParameters,
   sort: "field, `-` in front = descending: id, created_at, updated_at or a field of the data",
   fields: "comma-separated fields to show (id, created_at and updated_at always are)",
-  limit: "1 to 100, default 20",
-  offset: "where the page begins",
+  ...recordPage,
   after: "the header X-Next-Cursor of the page before; instead of offset",
-  count: "`true` adds the header X-Total-Count",
+  count: Type.Boolean({ description: "`true` adds the header X-Total-Count" }),
 };
 
 interface Needed {
@@ -58,6 +65,7 @@ export function searchRoutes({ ctx, databases, searches }: Needed): Route[] {
         access,
         apps,
         query: { table_name: "only this table", ...parameters },
+        answers: { 200: answer.list(ShownRecord), 400: UnknownTable },
         responses: { 200: [recordExample], ...unknownTable },
       },
       (input) => respond(input, input.params.db_id, (db) => readList(db, input.query), { form: "nested" }),
@@ -70,6 +78,7 @@ export function searchRoutes({ ctx, databases, searches }: Needed): Route[] {
         access,
         apps,
         query: { table_name: "required where the schema has tables", ...parameters },
+        answers: { 200: answer.list(FlatRecord), 400: UnknownTable },
         responses: {
           200: [
             {

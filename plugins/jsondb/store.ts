@@ -1,5 +1,6 @@
 /** All SQL about databases themselves. */
-import type { BaseContext, Cache, Page, Queryable, Sql, Tx } from "platform";
+import type { BaseContext, Cache, Page, Queryable, Sql, Static, Tx } from "platform";
+import type { Db } from "./answers.ts";
 import { databaseOf, type Database, type DatabaseRow } from "./database.ts";
 
 export interface DbRow extends DatabaseRow {
@@ -34,7 +35,7 @@ export interface DbChange {
 }
 
 /** The object of CONTRACT 7. */
-export function toApi(row: DbRow) {
+export function toApi(row: DbRow): Static<typeof Db> {
   return {
     id: row.id,
     name: row.name,

@@ -1,0 +1,85 @@
+/** What the routes of databases and records answer with. */
+import { answer, field, Type } from "platform";
+
+const text = Type.String();
+const time = Type.String({ format: "date-time" });
+
+export const Db = answer.object("Db", {
+  id: answer.uuid(),
+  name: text,
+  code: text,
+  app_id: field.nullable(answer.uuid()),
+  schema: Type.Unsafe<unknown>(field.nullable(answer.json())),
+  public_methods: Type.Unsafe<unknown>(field.nullable(answer.json())),
+  fields: Type.Unsafe<unknown>(answer.json()),
+  created_by_id: field.nullable(Type.Integer()),
+  updated_by_id: field.nullable(Type.Integer()),
+  created_at: answer.time(),
+  updated_at: answer.time(),
+});
+
+// PostgreSQL prints records: their times are texts from the start.
+const times = { created_at: time, updated_at: time };
+
+/** As the records API shows one: `data` apart. */
+export const ShownRecord = answer.object("Record", {
+  id: answer.uuid(),
+  data: answer.json(),
+  table_name: field.nullable(text),
+  ...times,
+});
+
+/** As a search shows one: the fields of `data` beside its own. */
+export const FlatRecord = Type.Object(
+  { id: answer.uuid(), ...times },
+  { $id: "FlatRecord", additionalProperties: true },
+);
+
+/** As a public method shows one: with the fields that it lets be seen. */
+export const PublicRecord = answer.object("PublicRecord", { id: answer.uuid(), data: answer.json(), ...times });
+
+export const DeletedRecord = answer.object("DeletedRecord", { id: answer.uuid(), deleted: Type.Literal(true) });
+
+/** What a list, a `get` or a search of the public answers. */
+export const PublicRead = Type.Union([answer.list(PublicRecord), answer.list(FlatRecord), PublicRecord]);
+
+export const PublicRefusal = answer.object("PublicRefusal", { error: text, errors: answer.fieldErrors });
+
+export const BatchResults = answer.object("BatchResults", {
+  results: answer.list(Type.Union([ShownRecord, DeletedRecord])),
+});
+
+const RowFault = answer.object("RowFault", {
+  row: Type.Integer(),
+  line: Type.Optional(Type.Integer()),
+  field: field.nullable(text),
+  message: text,
+});
+const faults = { failed: Type.Integer(), total: Type.Integer(), errors: answer.list(RowFault) };
+
+/** All were stored, or with `partial` those that could be. */
+export const Imported = answer.object("Imported", {
+  imported: Type.Integer(),
+  failed: Type.Optional(faults.failed),
+  total: Type.Optional(faults.total),
+  errors: Type.Optional(faults.errors),
+});
+
+/** None was stored. */
+export const ImportRefused = answer.object("ImportRefused", faults);
+
+const measured = Type.Optional(answer.json());
+export const Group = answer.object("Group", {
+  group: answer.json(),
+  count: Type.Integer(),
+  sum: measured,
+  avg: measured,
+  min: measured,
+  max: measured,
+});
+
+/** 400 of what names no table, or none where there are several. */
+export const UnknownTable = answer.object("UnknownTable", {
+  error: text,
+  available_tables: Type.Optional(answer.list(text)),
+});
