@@ -5,46 +5,55 @@ type Json = Record<string, unknown>;
 
 export type Schemas = ReturnType<typeof createSchemas>;
 
+interface Component {
+  readonly schema: TSchema;
+  written: Json;
+}
+
 /** `always` are components whether or not a route shows them. */
 export function createSchemas(always: readonly TSchema[]) {
-  const named = new Map<string, { readonly schema: TSchema; written: Json }>();
+  const components = new Map<string, Component>();
 
   const of = (schema: TSchema): Json => {
-    const { $id } = schema;
-    if ($id === undefined) return written(schema);
-    const known = named.get($id);
-    if (known && known.schema !== schema) throw new Error(`two schemas have the name ${$id}`);
-    if (!known) {
-      const entry = { schema, written: {} };
-      named.set($id, entry); // before its parts: they may lead back to it
+    if (schema.$id === undefined) return written(schema);
+    const name = nameOf(components, schema, schema.$id);
+    if (!components.has(name)) {
+      const component: Component = { schema, written: {} };
+      components.set(name, component); // before its parts: they may lead back to it
       const { $id: _, ...bare } = written(schema);
-      entry.written = bare;
+      component.written = bare;
     }
-    return { $ref: `#/components/schemas/${$id}` };
+    return { $ref: `#/components/schemas/${name}` };
   };
 
-  const written = (schema: TSchema): Json => {
-    const all: Json = {};
-    for (const [key, value] of Object.entries(schema)) all[key] = part(key, value);
-    return choice(asMap(all));
-  };
+  const written = (schema: TSchema): Json => choice(asMap(mapped(schema, part)));
 
-  const part = (key: string, value: unknown): unknown => {
-    if (key === "properties" || key === "patternProperties") return mapped(value, (inner) => of(inner as TSchema));
-    if (key === "anyOf" || key === "allOf") return (value as TSchema[]).map(of);
-    if ((key === "items" || key === "additionalProperties") && isObject(value)) return of(value as TSchema);
-    return value;
+  const part = (value: unknown, key: string): unknown => {
+    const isMap = key === "properties" || key === "patternProperties";
+    if (isMap && isObject(value)) return mapped(value, inner);
+    if (key === "anyOf" && Array.isArray(value)) return value.map(inner);
+    return key === "items" || key === "additionalProperties" ? inner(value) : value;
   };
+  const inner = (value: unknown): unknown => (isSchema(value) ? of(value) : value);
 
   for (const schema of always) of(schema);
   return {
     of,
     /** All that were shown so far, by name. */
-    components: (): Json =>
-      Object.fromEntries(
-        [...named].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, entry]) => [name, entry.written]),
-      ),
+    components: (): Json => {
+      const sorted = [...components].toSorted(([a], [b]) => (a < b ? -1 : 1));
+      return Object.fromEntries(sorted.map(([name, component]) => [name, component.written]));
+    },
   };
+}
+
+/** Two plugins may have chosen one name: the second one's has a number. */
+function nameOf(components: ReadonlyMap<string, Component>, schema: TSchema, wanted: string): string {
+  for (let n = 1; ; n++) {
+    const name = n === 1 ? wanted : `${wanted}${n}`;
+    const known = components.get(name)?.schema;
+    if (!known || known === schema || JSON.stringify(known) === JSON.stringify(schema)) return name;
+  }
 }
 
 /** A map of whatever keys. */
@@ -58,24 +67,27 @@ function asMap(schema: Json): Json {
 function choice(schema: Json): Json {
   const { anyOf, ...rest } = schema;
   if (!Array.isArray(anyOf)) return schema;
-  const isNull = (one: Json) => one["type"] === "null";
   const flat = anyOf.flatMap((one: Json): Json[] => (Array.isArray(one["anyOf"]) ? one["anyOf"] : [one]));
-  const nullable = flat.some(isNull);
-  const others = flat.filter((one) => !isNull(one));
+  const others = flat.filter((one) => one["type"] !== "null");
+  const nullable = others.length < flat.length;
   const values = others.flatMap((one): unknown[] => (Array.isArray(one["enum"]) ? one["enum"] : [one["const"]]));
-  const constants = values.every((value) => typeof value === "string");
-  if (constants && nullable) return { ...rest, type: ["string", "null"], enum: [...values, null] };
-  if (constants) return { ...rest, type: "string", enum: values };
+  if (values.length > 0 && values.every((value) => typeof value === "string"))
+    return { ...rest, type: nullable ? ["string", "null"] : "string", enum: nullable ? [...values, null] : values };
   const [one, ...more] = others;
   if (nullable && one && more.length === 0 && typeof one["type"] === "string")
     return { ...rest, ...one, type: [one["type"], "null"] };
   return { ...rest, anyOf: [...others, ...(nullable ? [{ type: "null" }] : [])] };
 }
 
-function mapped(value: unknown, change: (inner: unknown) => unknown): Json {
-  return Object.fromEntries(Object.entries(Object(value)).map(([key, inner]) => [key, change(inner)]));
+function mapped(of: object, change: (value: unknown, key: string) => unknown): Json {
+  return Object.fromEntries(Object.entries(of).map(([key, value]) => [key, change(value, key)]));
 }
 
 function isObject(value: unknown): value is Json {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Where a schema stands, any object is one. */
+function isSchema(value: unknown): value is TSchema {
+  return isObject(value);
 }

@@ -1,6 +1,6 @@
 /** The OpenAPI 3.1 description of every route, made from the routes themselves. */
-import type { TSchema } from "@sinclair/typebox";
-import type { Answers } from "./answers.ts";
+import { Type, type TSchema } from "@sinclair/typebox";
+import { answer, type Answers } from "./answers.ts";
 import type { SystemRoute } from "./http.ts";
 import { sharedResponses, usualResponse, usualSchemas } from "./openapi-refusals.ts";
 import { createSchemas, type Schemas } from "./openapi-schemas.ts";
@@ -199,8 +199,8 @@ function responsesOf({ examples, answers = {}, query = {}, wrapped }: Told, sche
 }
 
 /** What a plugin that declares nothing answers with. */
-const open = {} as TSchema;
-const plainText = { type: "string", contentMediaType: "text/plain" } as unknown as TSchema;
+const open = Type.Unknown();
+const plainText = answer.text("text/plain");
 
 function headersOf(own: Answers[number] | undefined, examples: Told["examples"], query: Json): Json | undefined {
   const ref = (name: keyof typeof sharedHeaders) => ({ $ref: `#/components/headers/${name}` });

@@ -37,7 +37,12 @@ export function systemRoutes({ readiness, metrics, routes, origin, stopping }: S
   };
   let description: string | undefined;
   const own: SystemRoute[] = [
-    { path: "/", summary: "Where to begin: the documentation", responses: { 303: null }, run: begin },
+    {
+      path: "/",
+      summary: "Where to begin: the documentation",
+      responses: { 303: null, 404: { error: "not found" } },
+      run: begin,
+    },
     {
       path: "/favicon.ico",
       summary: "The icon of this server's own pages",

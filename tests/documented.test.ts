@@ -22,7 +22,7 @@ const { check } = documented({
     },
     "/notes/latest.json": { get: { responses: { 200: json({ type: "null" }) } } },
     "/notes/{id}.md": { get: { responses: { 200: { content: { "text/markdown": { schema: { type: "string" } } } } } } },
-    "/open": { get: { responses: { 200: json({}) } } },
+    "/open": { get: { responses: { 200: json({}) } }, post: { responses: { 422: json({ type: "null" }) } } },
     "/site/{path}": { get: { responses: { 200: json({ type: "string" }) } } },
   },
   components: {
@@ -53,6 +53,7 @@ describe("an answer as documented", () => {
     ["DELETE /notes/7", answer(500, { error: "internal error" })],
     ["GET /site/a/b/c", answer(200, "x")],
     ["GET /open", answer(418, { any: "thing" })],
+    ["POST /open", answer(200, { any: "thing" })],
     ["GET /elsewhere", answer(418, { any: "thing" })],
     ["PATCH /notes", answer(405, { error: "use GET" })],
   ];

@@ -78,11 +78,9 @@ export function documented(document: Document): Documented {
 
 /** A plugin need not declare what its routes answer with. */
 function isOpen({ responses }: Operation): boolean {
-  const media = ["200", "201"].flatMap((status) => {
-    const response = responses[status];
-    return response && !("$ref" in response) ? Object.values(response.content ?? {}) : [];
-  });
-  return media.some(({ schema }) => Object.keys(schema).length === 0);
+  const successes = Object.entries(responses).filter(([status]) => status < "400");
+  const media = successes.flatMap(([, one]) => ("$ref" in one ? [] : Object.values(one.content ?? {})));
+  return successes.length === 0 || media.some(({ schema }) => Object.keys(schema).length === 0);
 }
 
 function escaped(part: string): string {

@@ -1,19 +1,16 @@
 /** What the routes of apps answer with. */
 import { answer, field, Type } from "platform";
 import { appEngines, cssEngines } from "./engines.ts";
-import type { Action } from "./store.ts";
 
 const text = Type.String();
 const orNull = field.nullable;
 
-const AppAction = Type.Unsafe<Action>(
-  answer.object("AppAction", {
-    action: text,
-    flow_code: text,
-    description: Type.Optional(orNull(text)),
-    public: Type.Optional(Type.Boolean()),
-  }),
-);
+const AppAction = answer.object("AppAction", {
+  action: text,
+  flow_code: text,
+  description: Type.Optional(orNull(text)),
+  public: Type.Optional(Type.Boolean()),
+});
 
 const saved = {
   name: text,

@@ -37,7 +37,7 @@ const noApp = "There is no app at this address, or it is switched off.";
 type Input = Omit<RequestInput, "params">;
 
 const html = "text/html; charset=utf-8";
-const page = answer.text("text/html");
+const Html = answer.text("text/html");
 const query = {
   embed: "1 = inside a frame of this origin: the page tells its height by `postMessage`",
   module: "where it is embedded, for `CoreAppContext`: the module",
@@ -59,7 +59,7 @@ export function pageRoutes(needed: Needed): Route[] {
         access: { open: "a public app is for everyone; a private one asks for sign-in itself" },
         onSites: true,
         query,
-        answers: { 200: page, 404: [page, answer.error] },
+        answers: { 200: Html, 404: [Html, answer.error] },
         responses: {
           200: "<!doctype html> …",
           303: null,
@@ -82,7 +82,7 @@ export function pageRoutes(needed: Needed): Route[] {
         summary: "The page of a preview, for ten minutes",
         access: { open: "what is not saved yet is for those who make it; others are asked to sign in" },
         query,
-        answers: { 200: page, 404: [page, answer.error] },
+        answers: { 200: Html, 404: [Html, answer.error] },
         responses: {
           200: "<!doctype html> …",
           303: null,

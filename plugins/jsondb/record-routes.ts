@@ -1,5 +1,4 @@
 import {
-  answer,
   flagOf,
   jsonText,
   noContent,
