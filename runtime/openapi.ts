@@ -25,7 +25,7 @@ export function openapi(routes: readonly Route[], systemRoutes: readonly SystemR
   const used = Object.entries(sharedResponses).filter(([name]) => shown.includes(`"#/components/responses/${name}"`));
   return {
     openapi: "3.1.0",
-    info: { title: "Corestead", version: "0.1.0", license: { name: "MIT", identifier: "MIT" } },
+    info: { title: "Corestead", version: "0.1.0", description: about, license: { name: "MIT", identifier: "MIT" } },
     servers: [{ url: server }],
     security: [{ token: [] }, { session: [] }],
     paths,
@@ -39,6 +39,9 @@ export function openapi(routes: readonly Route[], systemRoutes: readonly SystemR
   };
 }
 
+const about =
+  "`.json` at the end of a path is optional. Every answer has `X-Request-Id`; a header `Warning` names what a request says " +
+  "and the server does not know.";
 const securitySchemes = {
   token: { type: "http", scheme: "bearer", description: "An API token: `Authorization: Bearer core_…`" },
   session: { type: "apiKey", in: "cookie", name: "core_session" },
@@ -184,7 +187,8 @@ function responsesOf({ examples, answers = {}, query = {}, wrapped }: Told, sche
     const { description, headers: usualHeaders, schema } = usualResponse(status, wrapped);
     const isUsual = own === undefined && (example === null || (example === undefined && !(wrapped && status === 422)));
     if (isUsual) {
-      responses[status] = { $ref: `#/components/responses/${status}` };
+      const isShared = Object.hasOwn(sharedResponses, status);
+      responses[status] = isShared ? { $ref: `#/components/responses/${status}` } : { description };
       continue;
     }
     const media = own ?? schema ?? (typeof example === "string" ? plainText : open);

@@ -131,11 +131,38 @@ describe("every route in /openapi.json", () => {
       ["GET /core/dbs/{id}/export", ["400"]],
       ["GET /core/dbs/{id}/events", ["400"]],
       ["GET /core/db/{db_code}/{method_name}", ["400", "405"]],
+      ["GET /core/prompts/{id}.md", ["304"]],
+      ["GET /core/apps/{id}.json", ["304"]],
+      ["GET /cms/pages/{id}.json", ["304", "409"]],
+      ["GET /a/{url_code}", ["303", "304"]],
+      ["GET /cms/sites/{id}/check.json", ["503"]],
+      ["POST /connect/connectors/{code}/{method_name}.json", ["401", "403", "429", "502"]],
+      ["GET /account/users.json", ["422"]],
     ];
     for (const [name, statuses] of refusals) {
       const answers = operations.find((one) => one.name === name)?.answers ?? {};
       expect([name, Object.keys(answers)]).toEqual([name, expect.arrayContaining(statuses)]);
     }
+  });
+
+  test("takes numbers as numbers and flags as flags in its query", async () => {
+    const { paths } = (await app.get("/openapi.json", { token: null })).json as {
+      paths: Record<
+        string,
+        Record<string, { parameters?: { in?: string; name?: string; schema?: { type: string } }[] }>
+      >;
+    };
+    const asked = Object.values(paths).flatMap((methods) =>
+      Object.values(methods).flatMap(({ parameters = [] }) => parameters.filter((one) => one.in === "query")),
+    );
+    const typesOf = (...names: string[]) =>
+      new Set(asked.flatMap(({ name = "", schema }) => (names.includes(name) ? [schema?.type] : [])));
+    expect(typesOf("limit", "offset", "team_id")).toEqual(new Set(["integer"]));
+    expect(typesOf("wait")).toEqual(new Set(["number"]));
+    expect(typesOf("active", "public", "dashboard_widget", "partial", "count")).toEqual(new Set(["boolean"]));
+    expect(typesOf("filter", "any")).toEqual(new Set(["object"]));
+    const unclear = asked.filter(({ schema }) => schema?.type === undefined);
+    expect(unclear).toEqual([]);
   });
 
   test("that makes or changes something has an example of its request", () => {

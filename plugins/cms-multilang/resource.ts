@@ -28,7 +28,7 @@ export interface Resource<Body extends TObject, Row extends Kept> {
 /** A resource with its documentation. */
 export interface Documented {
   /** The query parameters of its list, and what each means. */
-  readonly filters: Readonly<Record<string, string>>;
+  readonly filters: Readonly<Record<string, string | TSchema>>;
   /** What making one does beyond the fields, and what changing and deleting one does. */
   readonly about: string;
   readonly deleting?: string;

@@ -1,5 +1,5 @@
 /** `/cms/…`: seven kinds of records, the usual five calls each. SPEC 4.6, CONTRACT 11. */
-import type { Route, Sql } from "platform";
+import { Type, type Route, type Sql } from "platform";
 import * as answers from "./answers.ts";
 import type { RunChange } from "./change.ts";
 import * as examples from "./examples.ts";
@@ -8,6 +8,7 @@ import { resourceRoutes } from "./resource-routes.ts";
 import type { Resources } from "./resources.ts";
 
 const q = "searches names and codes; `*` and `%` are wildcards";
+const flag = Type.Boolean({ description: "true or false" });
 const exact = "exact value";
 const siteCode = "code of a site";
 const locale = `${locales.join(", ")}; none = without one`;
@@ -67,7 +68,7 @@ export function cmsRoutes({ sql, run, resources }: Needed): Route[] {
         path: "exact value; empty = the home page",
         layout_code: exact,
         based_on_page_code: exact,
-        active: "true, false",
+        active: flag,
       },
       about:
         "A path is any string, kept without slashes at its ends and served at its encoded address; empty is the home " +
@@ -111,7 +112,7 @@ export function cmsRoutes({ sql, run, resources }: Needed): Route[] {
         category_code: exact,
         locale,
         path: exact,
-        active: "true, false",
+        active: flag,
       },
       about:
         "`category_code` is the main category, the same for all languages; `categories` are codes of additional ones. " +

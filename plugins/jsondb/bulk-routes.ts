@@ -119,11 +119,14 @@ export function bulkRoutes({ ctx, databases, store, imports, batches }: Needed):
         query: {
           format: "csv, json or ndjson; default json",
           table_name: "only this table",
-          safe: "CSV: `true` puts an apostrophe before texts that a spreadsheet takes for a formula",
+          safe: Type.Boolean({
+            description: "CSV: `true` puts an apostrophe before texts that a spreadsheet takes for a formula",
+          }),
         },
         answers: {
           200: [answer.list(ShownRecord), answer.text("text/csv"), answer.text("application/x-ndjson")],
           400: UnknownTable,
+          422: Type.Union([answer.error, answer.fieldErrors]),
         },
         responses: { 200: [recordExample], ...unknownTable },
       },

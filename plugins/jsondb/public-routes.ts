@@ -16,7 +16,7 @@ import {
   type RequestInput,
   type Route,
 } from "platform";
-import { DeletedRecord, PublicRead, PublicRecord, PublicRefusal } from "./answers.ts";
+import { DeletedRecord, PublicRead, PublicRecord, PublicRefusal, UnknownTable } from "./answers.ts";
 import { nullTableHints, type Database } from "./database.ts";
 import { operationParams, publicList, publicSearch, sortHints, type Call, type PublicCalls } from "./public-calls.ts";
 import { isOperation, type Operation } from "./public-methods.ts";
@@ -76,7 +76,7 @@ export function publicRoutes(needed: Needed): Route[] {
         apps: "the public methods of its own database",
         onSites: true,
         query: parameters,
-        answers: { 200: PublicRead, 422: refused },
+        answers: { 200: PublicRead, 400: UnknownTable, 422: refused },
         responses: {
           200: [example],
           400: { error: "`after` is not a cursor of X-Next-Cursor" },
@@ -103,7 +103,7 @@ export function publicRoutes(needed: Needed): Route[] {
         reads: ({ method_name: name = "" }) => isOperation(name) && !writes.has(name),
         idempotency: "own",
         request: { data: recordExample.data },
-        answers: { 200: Type.Union([PublicRead, DeletedRecord]), 201: PublicRecord, 422: refused },
+        answers: { 200: Type.Union([PublicRead, DeletedRecord]), 201: PublicRecord, 400: UnknownTable, 422: refused },
         responses: { 200: example, 201: example, ...refusals },
       },
       async (input) => {
@@ -166,8 +166,8 @@ function createCaller({ ctx, databases, calls, searches }: Needed) {
     const visitor = visitorOf(ctx.secrets, input, key);
     const call: Call = { db, operation, method, params, variables: visitor.variables };
     const principal = caller ? `token:${caller.tokenId}` : `visitor:${visitor.variables.cookie_key}`;
-    const answer = keyed ? await once(principal, () => runs[operation](call)) : await runs[operation](call);
-    const reply = warned(answer, callHints(call, input.query));
+    const answered = keyed ? await once(principal, () => runs[operation](call)) : await runs[operation](call);
+    const reply = warned(answered, callHints(call, input.query));
     if (!keyed && !method.usesCookie) return reply;
     // Added outside of `once`, which would store the visitor's secret.
     return { ...reply, headers: { ...reply.headers, ...cookieHeader(visitor, secure) } };
