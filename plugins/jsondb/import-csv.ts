@@ -25,8 +25,7 @@ export function csvRows(separator: string | undefined, multiTable: boolean): Row
     }
   };
   /** Begins to read where the first line is there. */
-  const begin = function* (isWhole: boolean): Generator<Row> {
-    if (!isWhole && !/[\r\n]/.test(start) && start.length < maxRowLength) return;
+  const begin = function* (): Generator<Row> {
     reader = createCsvReader(detectSeparator(start), maxRowLength);
     yield* read(reader.push(start));
   };
@@ -35,11 +34,12 @@ export function csvRows(separator: string | undefined, multiTable: boolean): Row
       if (reader) yield* read(reader.push(text));
       else {
         start += text;
-        yield* begin(false);
+        // Only the new piece is looked at: a header may come in a great many of them.
+        if (/[\r\n]/.test(text) || start.length >= maxRowLength) yield* begin();
       }
     },
     *end() {
-      if (!reader) yield* begin(true);
+      if (!reader) yield* begin();
       if (reader) yield* read(reader.end());
       if (!header) yield lastRow({ row: 0, line: 1 }, "there is no header row with the names of the fields");
     },

@@ -12,9 +12,13 @@ export function dataFromText(table: Table, cells: Data): Data {
   return Object.fromEntries(values.filter(([, value]) => value !== undefined));
 }
 
+/** No value but a text is longer; a record's check then refuses it. */
+const maxTypedCell = 1_000;
+
 /** Undefined where a blank cell is no value of the type. */
 function valueFromText(type: FieldType, cell: string): unknown {
   if (type === "string" || type === "text") return cell;
+  if (cell.length > maxTypedCell) return cell;
   const text = cell.trim();
   if (text === "") return undefined;
   return (converters[type] ?? ((same) => same))(text);

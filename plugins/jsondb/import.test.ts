@@ -3,6 +3,9 @@ import { createServer } from "node:http";
 import { connect } from "node:net";
 import { adminToken, eventually, person, startTestApp, type Answer, type TestApp } from "../../tests/harness.ts";
 import { createBulkStore } from "./bulk-store.ts";
+import { inSlices } from "./import-slices.ts";
+import { dataFromText } from "./import-values.ts";
+import { parseSchema } from "./schema.ts";
 
 let app: TestApp;
 beforeAll(async () => {
@@ -611,5 +614,57 @@ describe("an import with an Idempotency-Key", () => {
     const { status, text } = await first;
     expect([status, (await keyed(db, rows, "import-4")).text]).toEqual([201, text]);
     expect(await data(db)).toHaveLength(2);
+  });
+});
+
+describe("an import of hostile cells", () => {
+  test("refuses what is too long for its type, in no more time than any other text", async () => {
+    const db = await newDb({ fields: { n: "number", i: "integer", b: "boolean", d: "datetime" } });
+    const digits = "1".repeat(100_000);
+    const rows = [`${digits}x,,,`, `,${digits}x,,`, `,,${digits},`, `,,,2026-01-31 ${digits}`, `${digits},,,`];
+    const answer = await send(db, csv, `n,i,b,d\n${rows.join("\n")}\n`);
+    expect([answer.status, answer.json.failed]).toEqual([422, rows.length]);
+    expect(answer.json.errors.map(({ row, field }: { row: number; field: string }) => `${row} ${field}`)).toEqual([
+      "1 n",
+      "2 i",
+      "3 b",
+      "4 d",
+      "5 n",
+    ]);
+    expect(answer.text.length).toBeLessThan(2_000);
+  });
+
+  test.each([
+    ["12", 12],
+    ["12.", 12],
+    ["12.5", 12.5],
+    [".5", 0.5],
+    ["-1e-3", -0.001],
+    [" +7 ", 7],
+    [`0.${"1".repeat(997)}`, Number(`0.${"1".repeat(997)}`)],
+    ["1.2.3", "1.2.3"],
+    ["e5", "e5"],
+    [".", "."],
+    [`0.${"1".repeat(999)}`, `0.${"1".repeat(999)}`],
+  ])("reads what is a number and leaves what is none: case %#", (cell, value) => {
+    const parsed = parseSchema({ fields: { n: "number" } });
+    const table = "schema" in parsed ? parsed.schema.tables.get("") : undefined;
+    expect(table && dataFromText(table, { n: cell })).toEqual({ n: value });
+  });
+
+  test("that come in one piece leave others their turn", async () => {
+    const order: string[] = [];
+    const texts = (async function* () {
+      yield "x".repeat(1_000_000);
+    })();
+    setTimeout(() => order.push("another request"), 0);
+    let length = 0;
+    for await (const slice of inSlices(texts)) {
+      for (const end = performance.now() + 15; performance.now() < end;);
+      length += slice.length;
+      order.push("rows");
+    }
+    expect(length).toBe(1_000_000);
+    expect(order.indexOf("another request")).toBe(1);
   });
 });

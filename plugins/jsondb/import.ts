@@ -21,6 +21,7 @@ import { checkRecord, type Data } from "./record.ts";
 import type { ManyRecord, RecordStore } from "./record-store.ts";
 import { changeOf, newRecord, refuse, timeOfId } from "./records.ts";
 import type { Databases } from "./store.ts";
+import { inSlices } from "./import-slices.ts";
 import { createTurns } from "./import-turns.ts";
 
 export interface ImportOptions {
@@ -159,7 +160,7 @@ interface CheckedRow {
 }
 
 async function* rowsOf(texts: AsyncIterable<string>, reader: RowReader): AsyncGenerator<Row> {
-  for await (const text of texts) {
+  for await (const text of inSlices(texts)) {
     for (const row of reader.push(text)) {
       yield row;
       if ("last" in row) return;
