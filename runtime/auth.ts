@@ -72,7 +72,12 @@ export interface Privilege {
   readonly roles: readonly Role[];
 }
 
-export const sessionCookie = "core_session";
+const sessionCookie = "core_session";
+
+/** A browser takes a cookie of this prefix from this very host and by https alone, so no neighbouring host can plant one. */
+export function sessionCookieName(secure: boolean): string {
+  return secure ? `__Host-${sessionCookie}` : sessionCookie;
+}
 
 /** The credential of a request: the bearer token, else the session cookie. */
 export function credentialOf(headers: Headers): Credential | null {
@@ -82,18 +87,29 @@ export function credentialOf(headers: Headers): Credential | null {
     // Another scheme is still a credential, and one that does not work: the cookie must not stand in for it.
     return { token: match?.[1] ?? "", viaCookie: false };
   }
-  const token = readCookie(headers.get("cookie"), sessionCookie);
+  const cookies = headers.get("cookie");
+  // The plain name is that of http, and of sessions that began before the prefix.
+  const token = readCookie(cookies, sessionCookieName(true)) ?? onlyCookie(cookies, sessionCookie);
   return token ? { token, viaCookie: true } : null;
 }
 
-/** One cookie's value out of a Cookie header, or undefined. */
+/** One cookie's value out of a Cookie header, the first of several; or undefined. */
 export function readCookie(header: string | null, name: string): string | undefined {
-  if (!header) return undefined;
-  for (const part of header.split(";")) {
+  return cookieValues(header, name)[0];
+}
+
+/** Undefined where several say different things: one of them was planted by another host or path. */
+function onlyCookie(header: string | null, name: string): string | undefined {
+  const values = new Set(cookieValues(header, name));
+  return values.size === 1 ? [...values][0] : undefined;
+}
+
+function cookieValues(header: string | null, name: string): string[] {
+  if (!header) return [];
+  return header.split(";").flatMap((part) => {
     const equals = part.indexOf("=");
-    if (equals > 0 && part.slice(0, equals).trim() === name) return part.slice(equals + 1).trim();
-  }
-  return undefined;
+    return equals > 0 && part.slice(0, equals).trim() === name ? [part.slice(equals + 1).trim()] : [];
+  });
 }
 
 /**

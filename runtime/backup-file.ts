@@ -5,7 +5,7 @@
  *     Z  the end: SHA-256 of all bytes before it      D  rows of it, in COPY's text format
  *                                                     E  it ends, JSON: how many rows it had
  *
- * Neither side ever holds more than one frame.
+ * Neither side ever holds more than one frame, and the reader no frame of rows.
  */
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
@@ -38,6 +38,8 @@ export interface Frame {
 
 const prefixBytes = 5;
 const maxFrameBytes = 0x7fff_ffff;
+/** All but rows are held whole: a few kilobytes in any backup of ours, while a small file may unpack to gigabytes. */
+const maxOtherBytes = 4_000_000;
 
 export function jsonFrame(letter: Letter, value: unknown): Frame {
   return { letter, bytes: Buffer.from(JSON.stringify(value)) };
@@ -78,36 +80,30 @@ function prefixOf(letter: Letter, length: number): Uint8Array {
   return prefix;
 }
 
-/** Reads the frames of a backup. Throws at the place where it is damaged, at the latest when it should end. */
+/**
+ * Reads the frames of a backup; rows come in pieces as they are unpacked, whatever length their frame claims. Throws at
+ * the place where it is damaged, at the latest when it should end.
+ */
 export async function* readFrames(file: string): AsyncGenerator<Frame> {
   const source = createReadStream(file);
   const unpacked = source.pipe(createZstdDecompress());
   source.on("error", (error) => unpacked.destroy(error));
   const hash = new Bun.CryptoHasher("sha256");
-  let pending: Uint8Array[] = [];
-  let size = 0;
-  let wanted = prefixBytes;
+  let rest: Buffer = Buffer.alloc(0);
+  let rowBytes = 0;
   let complete = false;
   try {
     for await (const chunk of unpacked) {
       if (complete) throw new Error("it goes on after its end");
-      pending.push(chunk);
-      size += chunk.length;
-      if (size < wanted) continue;
-      let rest = Buffer.concat(pending);
-      for (;;) {
-        const frame = decode(rest);
-        wanted = frame.end;
-        if (rest.length < frame.end) break;
-        const bytes = rest.subarray(prefixBytes, frame.end);
-        if (frame.letter === "Z") complete = checkEnd(bytes, hash.digest(), rest.length - frame.end);
+      rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+      for (let taken = takeFrame(rest, rowBytes); taken; taken = takeFrame(rest, rowBytes)) {
+        if (taken.frame?.letter === "Z") complete = checkEnd(taken.frame.bytes, hash.digest(), rest.length - taken.end);
         if (complete) break;
-        hash.update(rest.subarray(0, frame.end));
-        yield { letter: frame.letter, bytes };
-        rest = rest.subarray(frame.end);
+        hash.update(rest.subarray(0, taken.end));
+        if (taken.frame) yield taken.frame;
+        rest = rest.subarray(taken.end);
+        rowBytes = taken.rowBytes;
       }
-      pending = [rest];
-      size = rest.length;
     }
     if (!complete) throw new Error("it ends too early");
   } catch (cause) {
@@ -118,12 +114,32 @@ export async function* readFrames(file: string): AsyncGenerator<Frame> {
   }
 }
 
-function decode(bytes: Buffer): { letter: Letter; end: number } {
-  if (bytes.length < prefixBytes) return { letter: "D", end: prefixBytes };
+interface Taken {
+  /** Undefined at the beginning of rows. */
+  readonly frame?: Frame;
+  /** How many bytes were taken. */
+  readonly end: number;
+  /** How many bytes of the rows' frame are still to come. */
+  readonly rowBytes: number;
+}
+
+/** Undefined where more bytes are needed. */
+function takeFrame(bytes: Buffer, rowBytes: number): Taken | undefined {
+  if (bytes.length === 0) return undefined;
+  if (rowBytes > 0) {
+    const end = Math.min(rowBytes, bytes.length);
+    return { frame: { letter: "D", bytes: bytes.subarray(0, end) }, end, rowBytes: rowBytes - end };
+  }
+  if (bytes.length < prefixBytes) return undefined;
   const letter = letters.find((known) => known.charCodeAt(0) === bytes[0]);
   const length = bytes.readUInt32BE(1);
-  if (!letter || length > maxFrameBytes) throw new Error("what stands there is no frame");
-  return { letter, end: prefixBytes + length };
+  if (!letter || length > (letter === "D" ? maxFrameBytes : maxOtherBytes))
+    throw new Error("what stands there is no frame");
+  if (letter === "D") return { end: prefixBytes, rowBytes: length };
+  const end = prefixBytes + length;
+  return bytes.length < end
+    ? undefined
+    : { frame: { letter, bytes: bytes.subarray(prefixBytes, end) }, end, rowBytes: 0 };
 }
 
 function checkEnd(expected: Uint8Array, actual: Uint8Array, bytesAfter: number): true {

@@ -2,6 +2,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, 
 import { mkdtemp, readdir, rm, stat, truncate } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { createWriteStream } from "node:fs";
+import { createZstdCompress } from "node:zlib";
+import { readFrames } from "./backup-file.ts";
 import { backup, backupMigrations, restore } from "./backup.ts";
 import { openPool, type Sql } from "./db.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "./embedded-postgres.ts";
@@ -237,4 +241,39 @@ test("a big table passes through without being held", async () => {
   await restore(into, file, log);
   const [row] = await into`select count(*) as count, sum(id) as sum from d_empty`;
   expect({ ...row }).toEqual({ count: 2_000_000, sum: 2_000_001_000_000 });
+});
+
+/** A small file that unpacks to one frame of this length. */
+async function bomb(letter: string, length: number): Promise<void> {
+  async function* bytes() {
+    const prefix = Buffer.alloc(5);
+    prefix.write(letter, "latin1");
+    prefix.writeUInt32BE(length, 1);
+    yield prefix;
+    for (let at = 0; at < length; at += 1_000_000) yield Buffer.alloc(Math.min(1_000_000, length - at));
+  }
+  await pipeline(bytes(), createZstdCompress(), createWriteStream(file));
+  expect((await stat(file)).size).toBeLessThan(20_000);
+}
+
+test("a small file that unpacks to much is read piece by piece", async () => {
+  await bomb("D", 200_000_000);
+  let largest = 0;
+  let bytes = 0;
+  const read = async () => {
+    for await (const frame of readFrames(file)) {
+      largest = Math.max(largest, frame.bytes.length);
+      bytes += frame.bytes.length;
+    }
+  };
+  expect(await read().catch(({ cause }) => String(cause))).toBe("Error: it ends too early");
+  expect([bytes, largest < 2_000_000]).toEqual([200_000_000, true]);
+});
+
+test.each(["H", "T", "E", "Z"])("a frame %s that is longer than any is refused where it begins", async (letter) => {
+  await bomb(letter, 200_000_000);
+  const read = async () => {
+    for await (const frame of readFrames(file)) expect(frame).toBeUndefined();
+  };
+  expect(await read().catch(({ cause }) => String(cause))).toBe("Error: what stands there is no frame");
 });

@@ -38,6 +38,8 @@ export interface SystemRequest {
   readonly request: Request;
   readonly peer: string;
   readonly caller: () => Promise<Caller | null>;
+  /** Whether the Host is a name of this machine, or an address. */
+  readonly localHost: boolean;
   /** Whether the Host is an account's own, or just this machine. */
   readonly ownHost: () => Promise<boolean>;
 }
@@ -59,11 +61,13 @@ export function createHttp(options: HttpOptions, systemRoutes: readonly SystemRo
   const { door, routes, log } = options;
   const missing = (request: Request) => finish(request, refusalOf(notFound(), log, ""), newRequestId(request));
   const app = mounted(options, routes, systemRoutes, missing);
-  if (!door) return async (request) => app.fetch(withLongHost(request));
-
-  const answerAtSite = createSiteAnswer(options, door);
-  return async (request) =>
-    door.find(clientOf(options, request).host) ? answerAtSite(request) : app.fetch(withLongHost(request));
+  const answerAtSite = door && createSiteAnswer(options, door);
+  return async (request) => {
+    if (request.headers.get("host")?.includes(","))
+      return finish(request, refusalOf(badRequest("send one Host header"), log, ""), newRequestId(request));
+    const isSite = door?.find(clientOf(options, request).host) !== undefined;
+    return isSite && answerAtSite ? answerAtSite(request) : app.fetch(withLongHost(request));
+  };
 }
 
 /** A site's pages come first, then what is served on a site's host too; what neither has, the site answers as it likes. */
@@ -130,10 +134,20 @@ function mounted(
   return app;
 }
 
-/** Elysia looks for the path behind the first eleven characters of the address: `http://x/` is shorter. */
+/**
+ * Elysia looks for the path behind the first eleven characters of the address: `http://x/` is shorter, and HTTP/1.0
+ * may have a path alone.
+ */
 function withLongHost(request: Request): Request {
-  return request.url.indexOf("/", 8) >= 11 ? request : new Request(`http://short.host${pathOf(request.url)}`, request);
+  const { url } = request;
+  if (url.indexOf("/", 8) >= 11 && !url.startsWith("/")) return request;
+  const whole = new Request(`http://short.host${url.startsWith("/") ? url : pathOf(url)}`, request);
+  originals.set(whole, request);
+  return whole;
 }
+
+/** The server knows a connection by the request that it gave. */
+const originals = new WeakMap<Request, Request>();
 
 function createAnswer(options: HttpOptions) {
   return async (endpoint: Endpoint, request: Request, rawParams: Record<string, string>): Promise<Response> => {
@@ -162,7 +176,8 @@ function logRequest(
   route: string,
   { requestId, status, ms }: { requestId: string; status: number; ms: number },
 ): void {
-  const level = status < 500 ? "info" : status === 503 ? "warn" : "error";
+  // 502: another server's failure, told to whoever asked for it.
+  const level = status < 500 || status === 502 ? "info" : status === 503 ? "warn" : "error";
   log[level]("request", { request_id: requestId, method, route, status, ms: Math.round(ms * 100) / 100 });
 }
 
@@ -215,7 +230,7 @@ async function handle(
 /** Where the request comes from; what a proxy says of it counts only from a trusted one. */
 function clientOf({ peer: peerOf, trustedProxies }: HttpOptions, request: Request) {
   const { headers } = request;
-  const peer = peerOf(request);
+  const peer = peerOf(originals.get(request) ?? request);
   const proxied = inNetworks(peer, trustedProxies);
   const host = (proxied && headers.get("x-forwarded-host")) || headers.get("host") || "";
   return {
@@ -284,7 +299,9 @@ async function answerSystem(options: HttpOptions, system: SystemRoute, request: 
   const ownHost = async () =>
     isLocalHost(host) || host === new URL((await options.identify(host, null)).account.baseUrl).host;
   try {
-    return finish(request, await system.run({ request, peer: options.peer(request), caller, ownHost }), requestId);
+    const peer = options.peer(originals.get(request) ?? request);
+    const asked = { request, peer, caller, ownHost, localHost: isLocalHost(host) };
+    return finish(request, await system.run(asked), requestId);
   } catch (error) {
     return finish(request, refusalOf(error, options.log, requestId), requestId);
   }

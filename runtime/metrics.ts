@@ -30,7 +30,8 @@ export function createMetrics() {
   return {
     type: registry.contentType,
     request(method: string, route: string, status: number, seconds: number): void {
-      requests.observe({ method, route, status }, seconds);
+      // What another server failed at must not raise an alarm about this one.
+      requests.observe({ method, route, status: status === 502 ? "502 remote" : status }, seconds);
     },
     /** A number that is read when `/metrics` is asked. */
     gauge(name: string, help: string, read: () => number | Promise<number>): void {

@@ -3,7 +3,7 @@ export { Type } from "@sinclair/typebox";
 export type { Static, TObject, TSchema } from "@sinclair/typebox";
 export { answer, pageQuery } from "./answers.ts";
 export type { JsonObject } from "./answers.ts";
-export { credentialOf, fromSameOrigin, roles, readCookie, sessionCookie } from "./auth.ts";
+export { credentialOf, fromSameOrigin, roles, readCookie, sessionCookieName } from "./auth.ts";
 export type { Account, AppGrant, Caller, Credential, Identify, Identity, Privilege, Role, User } from "./auth.ts";
 export type { Cache } from "./cache.ts";
 export { limitKey } from "./client-address.ts";

@@ -105,8 +105,11 @@ const stateOf = (name: string, status: string) => answer.object(name, { status: 
 
 const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#1f5fd0"/><path d="M22 11.5a8 8 0 1 0 0 9" fill="none" stroke="#fff" stroke-width="4" stroke-linecap="round"/></svg>`;
 
-/** A loopback peer that forwards for somebody else (a reverse proxy) does not count. */
-function fromThisMachine({ request, peer }: SystemRequest): boolean {
+/**
+ * A loopback peer that forwards for somebody else (a reverse proxy) does not count, and neither does a page whose host
+ * name leads here: a browser on this machine would read it for that page.
+ */
+function fromThisMachine({ request, peer, localHost }: SystemRequest): boolean {
   const forwarded = ["x-forwarded-for", "forwarded", "x-real-ip"].some((name) => request.headers.has(name));
-  return !forwarded && /^(127\.|::1$|::ffff:127\.)/.test(peer);
+  return localHost && !forwarded && /^(127\.|::1$|::ffff:127\.)/.test(peer);
 }

@@ -2,6 +2,7 @@
 import { type AppEngine, type CssEngine } from "./engines.ts";
 import { invalid, isUuid, mistakes } from "platform";
 
+import { holdsToken } from "../tokens/api.ts";
 import { isModule, isView, modules } from "./places.ts";
 import type { Action, Json, Saved } from "./store.ts";
 import { cleanUrlCode } from "./url-code.ts";
@@ -56,7 +57,7 @@ export const blank: Saved = {
 };
 
 /** Throws the 422 for what the schema of the route cannot say. */
-export function checkChange(given: AppChange): void {
+export function checkChange(given: AppChange, carriedToken?: string): void {
   const wrong = mistakes();
   const tooLong = (field: "source_code" | "prompt", most: number) => {
     const text = given[field];
@@ -65,6 +66,12 @@ export function checkChange(given: AppChange): void {
   };
   tooLong("source_code", limits.sourceCode);
   tooLong("prompt", limits.prompt);
+  for (const field of ["source_code", "prompt"] as const)
+    if (holdsToken(given[field] ?? "", carriedToken))
+      wrong.add(
+        field,
+        "holds a real token, which everybody who sees the app could read: use actions or public methods",
+      );
   for (const field of ["actions", "fields", "config"] as const)
     if (given[field] && JSON.stringify(given[field]).length > limits.json)
       wrong.add(field, `may have at most ${limits.json} characters as JSON`);

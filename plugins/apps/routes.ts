@@ -163,7 +163,7 @@ export function appRoutes({ store, writing }: Needed): Route[] {
         answers: { 201: App },
         responses: { 201: appExample, 422: buildFails },
       },
-      async ({ caller, body }) => created(...shown(await writing.create(authorOf(caller), body))),
+      async ({ caller, body, request }) => created(...shown(await writing.create(authorOf(caller, request), body))),
     ),
     route(
       "GET",
@@ -188,7 +188,7 @@ export function appRoutes({ store, writing }: Needed): Route[] {
       },
       async ({ caller, params, body, request }) => {
         const seen: SeenVersion = (id) => expectedVersion(request, id);
-        return ok(...shown(await writing.update(authorOf(caller), params.id, () => body, seen)));
+        return ok(...shown(await writing.update(authorOf(caller, request), params.id, () => body, seen)));
       },
     ),
     route(
@@ -202,7 +202,7 @@ export function appRoutes({ store, writing }: Needed): Route[] {
         responses: { 204: null },
       },
       async ({ caller, params, request }) => {
-        await writing.remove(authorOf(caller), params.id, (id) => expectedVersion(request, id));
+        await writing.remove(authorOf(caller, request), params.id, (id) => expectedVersion(request, id));
         return noContent();
       },
     ),
@@ -225,7 +225,7 @@ export function appRoutes({ store, writing }: Needed): Route[] {
       async ({ caller, params, body, request }) => {
         const work = (row: AppRow) => edited(row, body);
         const seen: SeenVersion = (id) => expectedVersion(request, id);
-        return ok(...shown(await writing.update(authorOf(caller), params.id, work, seen)));
+        return ok(...shown(await writing.update(authorOf(caller, request), params.id, work, seen)));
       },
     ),
   ];

@@ -111,6 +111,7 @@ export function storageRoutes({ ctx, serving, store, databases, limit }: Needed)
         const { whose, headers } = await whoWrites(input);
         const key = keyOf(input.params.key);
         const value = JSON.stringify(input.body.value);
+        if (!input.caller) await databases.visitorStores(input.ip, value.length);
         const stored = await ctx.transaction((tx) => store.set(tx, whose, { key, value }));
         if (!stored) throw notFound("there is no such app");
         return jsonText(200, `{"key":${JSON.stringify(key)},"value":${value}}`, headers);

@@ -44,7 +44,9 @@ export function versionRoutes({ store, writing }: Needed): Route[] {
         const version = integerId(params.n);
         if (version > maxVersion) throw notFound();
         return ok(
-          ...shown(await writing.restore(authorOf(caller), params.id, version, (id) => expectedVersion(request, id))),
+          ...shown(
+            await writing.restore(authorOf(caller, request), params.id, version, (id) => expectedVersion(request, id)),
+          ),
         );
       },
     ),

@@ -1,5 +1,15 @@
 /** Making, changing and deleting apps: who may, what is built, and what follows from it. */
-import { forbidden, freeCode, invalid, notFound, preconditionFailed, slugOf, uuidv7, ValidationError } from "platform";
+import {
+  credentialOf,
+  forbidden,
+  freeCode,
+  invalid,
+  notFound,
+  preconditionFailed,
+  slugOf,
+  uuidv7,
+  ValidationError,
+} from "platform";
 import type { BaseContext, Caller, ModelChange, Tx } from "platform";
 import { applied, blank, changeTo, checkChange, sameAction, sameCode, type AppChange, type NewApp } from "./change.ts";
 import type { Compiler } from "./compile.ts";
@@ -24,9 +34,11 @@ export interface Author {
   readonly mayTrust: boolean;
   readonly mayOpenDatabases: boolean;
   readonly mayNameFlows: boolean;
+  /** The token of the request. */
+  readonly token?: string;
 }
 
-export function authorOf({ account, user, narrowedTo, privileges }: Caller): Author {
+export function authorOf({ account, user, narrowedTo, privileges }: Caller, request: Request): Author {
   return {
     accountId: account.id,
     userId: user.id,
@@ -34,6 +46,7 @@ export function authorOf({ account, user, narrowedTo, privileges }: Caller): Aut
     mayTrust: user.role === "admin" && narrowedTo.length === 0,
     mayOpenDatabases: privileges.has("dbs"),
     mayNameFlows: privileges.has("flows"),
+    token: credentialOf(request.headers)?.token ?? "",
   };
 }
 
@@ -82,7 +95,7 @@ export function createWriting({ ctx, store, compiler, forget }: Needed) {
 
   const create = async (author: Author, given: NewApp): Promise<AppRow> => {
     const { accountId, userId } = author;
-    checkChange(given);
+    checkChange(given, author.token);
     const app = applied(blank, given);
     const trusted = given.trusted ?? false;
     mayWrite(author, { before: undefined, after: app, trusted });
@@ -177,7 +190,7 @@ function createTurns() {
 
 function plan(author: Author, before: AppRow, work: (before: AppRow) => AppChange): { app: Saved; trusted: boolean } {
   const given = work(before);
-  checkChange(given);
+  checkChange(given, author.token);
   const app = applied(before, given);
   const trusted = given.trusted ?? before.trusted;
   mayWrite(author, { before, after: app, trusted });

@@ -2,8 +2,10 @@
 import {
   answer,
   created,
+  credentialOf,
   etag,
   expectedVersion,
+  mistakes,
   noContent,
   notFound,
   ok,
@@ -15,6 +17,7 @@ import {
   type Sql,
   type TObject,
 } from "platform";
+import { holdsToken } from "../tokens/api.ts";
 import type { Author, RunChange } from "./change.ts";
 import { siteRefOf, type Ref } from "./code.ts";
 import { listReply } from "./list-reply.ts";
@@ -100,8 +103,10 @@ export function resourceRoutes<Body extends TObject, Row extends Kept>(
         answers: { 201: told.shows },
         responses: { 201: told.example, 422: told.refusal },
       },
-      async ({ caller, host, body }) =>
-        created(...shown(await run(authorOf(caller, host), (change) => writer.create(change, body)))),
+      async ({ request, caller, host, body }) => {
+        refuseTokens(body, request);
+        return created(...shown(await run(authorOf(caller, host), (change) => writer.create(change, body))));
+      },
     ),
     route(
       "PATCH",
@@ -118,6 +123,7 @@ export function resourceRoutes<Body extends TObject, Row extends Kept>(
         responses: { 200: told.example, ...ambiguous },
       },
       async ({ request, caller, host, params, query, body }) => {
+        refuseTokens(body, request);
         const ref = refIn(params.id, query);
         const expected = (id: number) => expectedVersion(request, id);
         const row = await run(authorOf(caller, host), (change) => writer.update(change, ref, body, expected));
@@ -147,6 +153,17 @@ export function resourceRoutes<Body extends TObject, Row extends Kept>(
 
 function authorOf({ account, user }: Caller, host: string): Author {
   return { account, userId: user.id, host };
+}
+
+/** Whatever a record holds may come to stand on a public page. */
+function refuseTokens(body: object, { headers }: Request): void {
+  const wrong = mistakes();
+  const carried = credentialOf(headers)?.token;
+  for (const [name, value] of Object.entries(body)) {
+    const text = typeof value === "string" ? value : JSON.stringify(value);
+    if (holdsToken(text, carried)) wrong.add(name, "holds a real token, which visitors could read");
+  }
+  wrong.check();
 }
 
 /** A name of a domain may come percent-encoded, with its port. */

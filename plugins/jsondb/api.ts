@@ -37,6 +37,8 @@ export interface BrowserVisitor {
 export interface JsonDatabases {
   /** Who a page is shown to; an app's token brings what its page was given. */
   visitor(input: Pick<RequestInput, "request" | "account" | "caller" | "app" | "ip" | "secure">): BrowserVisitor;
+  /** Counts what a visitor without sign-in stores elsewhere as what they store in databases: 429 once it is too much a day. */
+  visitorStores(ip: string, bytes: number): Promise<void>;
   /** Whether the account has such a database, its other names, and its tables where it has some. */
   find(
     accountId: number,

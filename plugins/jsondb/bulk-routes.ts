@@ -2,6 +2,7 @@ import {
   answer,
   badRequest,
   createSha256,
+  flagOf,
   HttpError,
   jsonText,
   ok,
@@ -119,8 +120,9 @@ export function bulkRoutes({ ctx, databases, store, imports, batches }: Needed):
         query: {
           format: "csv, json or ndjson; default json",
           table_name: "only this table",
-          safe: Type.Boolean({
-            description: "CSV: `true` puts an apostrophe before texts that a spreadsheet takes for a formula",
+          spreadsheet: Type.Boolean({
+            description:
+              "CSV: `true` puts an apostrophe before texts that a spreadsheet takes for a formula (those that begin with `=`, `+`, `-`, `@`, a tab or a carriage return); else texts stand as they are, so that an import gives back the same",
           }),
         },
         answers: {
@@ -138,7 +140,9 @@ export function bulkRoutes({ ctx, databases, store, imports, batches }: Needed):
           tableName === null && db.schema.multiTable
             ? { table: noTable, allTables: true }
             : { table: tableForSearch(db, tableName), allTables: !db.schema.multiTable };
-        const texts = await exportTexts(store, db, { format, scope, safe: query.get("safe") === "true" });
+        // `safe` is its former name: who still sends it must not be given formulas.
+        const spreadsheet = flagOf(query, "spreadsheet") ?? flagOf(query, "safe") ?? false;
+        const texts = await exportTexts(store, db, { format, scope, safe: spreadsheet });
         return new Response(await streamOf(texts, ctx.log), {
           headers: {
             "content-type": types[format],

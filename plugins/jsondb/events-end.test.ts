@@ -221,6 +221,28 @@ describe("a visitor", () => {
   });
 });
 
+describe("a token that ends", () => {
+  const ways: readonly [string, (id: number) => Promise<unknown>][] = [
+    ["is deleted", (id) => app.delete(`/account/api_tokens/${id}.json`)],
+    ["is switched off", (id) => app.patch(`/account/api_tokens/${id}.json`, { api_token: { active: false } })],
+    [
+      "expires",
+      (id) => {
+        const expires_at = new Date(Date.now() + 500).toISOString();
+        return app.patch(`/account/api_tokens/${id}.json`, { api_token: { expires_at } });
+      },
+    ],
+  ];
+  test.each(ways)("because it %s takes its streams with it, before the next heartbeat", async (_, end) => {
+    const db = await newDb();
+    const { id, token } = (await app.post("/account/api_tokens.json", { api_token: {} })).json;
+    const follower = await followStream(`${app.origin}/core/dbs/${db}/events`, { token });
+    await end(id);
+    await eventually(() => follower.ended(), "the stream has ended");
+    expect(follower.text()).not.toContain("heartbeat");
+  });
+});
+
 describe("at every heartbeat", () => {
   /** The events with other limits than HTTP has. */
   async function withLimits(limits: Partial<FollowLimits>) {
@@ -264,7 +286,7 @@ describe("at every heartbeat", () => {
     return { events, open, state, stopping };
   }
 
-  test("a comment is sent, and the stream ends where the token no longer works", async () => {
+  test("a comment is sent, until the token no longer works", async () => {
     const { events, open, state } = await withLimits({});
     const reader = (await open()).getReader();
     const decoder = new TextDecoder();

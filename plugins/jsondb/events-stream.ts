@@ -19,7 +19,7 @@ export interface Follow {
   readonly version?: number;
   /** The id of the last event that the client has. */
   readonly lastEventId: string | undefined;
-  /** Whether the client may still see the database; asked at every heartbeat. */
+  /** Whether the client may still see the database; asked every second. */
   readonly isAllowed: () => Promise<boolean>;
   /** Aborted when the client is gone. */
   readonly signal: AbortSignal;
@@ -36,6 +36,7 @@ interface Needed {
 }
 
 const maxWaiting = 250_000;
+const lookMs = 1_000;
 // A client that has taken nothing for so many heartbeats is gone or asleep.
 const maxMissedBeats = 8;
 
@@ -46,14 +47,19 @@ export async function streamTo(asked: Follow, needed: Needed): Promise<ReadableS
   const follower = createFollower(asked, needed, outbox);
   let missedBeats = 0;
   let breakOff = () => {};
-  const beat = async () => {
-    if (!(await asked.isAllowed())) outbox.end();
-    else follower.beat();
+  const beat = () => {
+    follower.beat();
     if (++missedBeats > maxMissedBeats) breakOff();
   };
-  const heartbeat = setInterval(() => void beat().catch(() => {}), needed.heartbeatMs);
+  const look = async () => {
+    if (!(await asked.isAllowed())) outbox.end();
+  };
+  const heartbeat = setInterval(beat, needed.heartbeatMs);
+  // Answered from caches: a token that ends takes its streams with it.
+  const looking = setInterval(() => void look().catch(() => {}), lookMs);
   const end = () => {
     clearInterval(heartbeat);
+    clearInterval(looking);
     for (const signal of [stopping, asked.signal]) signal.removeEventListener("abort", outbox.end);
     outbox.end();
     feed.leave(follower.listener);

@@ -122,7 +122,8 @@ describe("an export", () => {
         .slice(1, 4)
         .map((line) => line.split(",").slice(1, 3).join());
     expect(await cells("")).toEqual(["=cmd(),-1", "-1,", "'x,"]);
-    expect(await cells("&safe=true")).toEqual(["'=cmd(),-1", "'-1,", "'x,"]);
+    expect(await cells("&spreadsheet=true")).toEqual(["'=cmd(),-1", "'-1,", "'x,"]);
+    expect(await cells("&safe=true")).toEqual(await cells("&spreadsheet=true"));
   });
 
   test("keeps fields that are named like a record's own columns apart", async () => {

@@ -25,6 +25,8 @@ import { publicRoutes } from "./public-routes.ts";
 import { recordExample, recordRoutes } from "./record-routes.ts";
 import { createRecordStore } from "./record-store.ts";
 import { createRecords } from "./records.ts";
+import { createRoom } from "./room.ts";
+import { createRoomStore } from "./room-store.ts";
 import { dbExample, dbRoutes } from "./routes.ts";
 import { searchRoutes } from "./search-routes.ts";
 import { createSearchStore, hasFragmentIndex } from "./search-store.ts";
@@ -55,6 +57,18 @@ export default definePlugin({
       min: 1,
       max: 86_400,
     }),
+    visitorBytesPerDatabase: setting.integer(
+      "VISITOR_BYTES_PER_DATABASE",
+      1_000_000_000,
+      "Size of a database from which visitors store nothing more in it",
+      { min: 0, max: 1e15 },
+    ),
+    visitorBytesPerAddress: setting.integer(
+      "VISITOR_BYTES_PER_ADDRESS",
+      100_000_000,
+      "Bytes that visitors of one address may store a day",
+      { min: 0, max: 1e15 },
+    ),
   },
   migrations: [
     { name: "001_jsondb", sql: migration },
@@ -82,6 +96,7 @@ export default definePlugin({
     const dbs = createDbs({ ctx, store, databases });
     const records = createRecords({ ctx, databases, store: recordStore, changes });
     const calls = createPublicCalls({ records, store: recordStore });
+    const room = createRoom({ ctx, store: createRoomStore(sql) });
     const background = createBackgroundStore(sql);
     const bulk = createBulkStore(sql);
     const changeStore = createChangeStore(sql);
@@ -90,7 +105,7 @@ export default definePlugin({
     const imports = createImports({ ctx, databases, store: bulk, records: recordStore, stored });
     const batches = createBatches({ ctx, store: bulk, records });
     return {
-      service: createService({ ctx, databases, dbs, dbStore: store, records, store: recordStore, searches }),
+      service: createService({ ctx, databases, dbs, dbStore: store, records, store: recordStore, searches, room }),
       handlers: backgroundJobs({ ctx, store: background, databases }),
       schedules: [
         {
@@ -109,7 +124,7 @@ export default definePlugin({
         ...dbRoutes({ store, dbs }),
         ...recordRoutes({ databases, records, store: recordStore }),
         ...searchRoutes({ ctx, databases, searches }),
-        ...publicRoutes({ ctx, databases, calls, searches }),
+        ...publicRoutes({ ctx, databases, calls, searches, room }),
         ...bulkRoutes({ ctx, databases, store: bulk, imports, batches }),
         ...aggregateRoutes({ databases, aggregates: createAggregates({ ctx, databases }) }),
         ...eventRoutes({ ctx, databases, events, tokens: ctx.services.tokens }),

@@ -25,6 +25,7 @@ import { databaseAt, recordExample } from "./record-routes.ts";
 import { answerPage, recordPage } from "./search-routes.ts";
 import type { SearchShape, SearchStore } from "./search-store.ts";
 import type { Databases } from "./store.ts";
+import type { Room } from "./room.ts";
 import { cookieHeader, visitorOf } from "./visitor.ts";
 
 const access = { open: "what each operation may do is configured in the database's public_methods" } as const;
@@ -42,6 +43,7 @@ const refused = Type.Union([PublicRefusal, answer.fieldErrors]);
 const refusals = {
   403: { error: "`create` is not open to the public" },
   422: { error: "email is required", errors: { email: ["is required"] } },
+  413: { error: "this database takes at most 1000000000 bytes from visitors, and is full" },
   429: { error: "too many requests, try again in 4 s" },
 };
 
@@ -56,6 +58,7 @@ interface Needed {
   readonly databases: Databases;
   readonly calls: PublicCalls;
   readonly searches: SearchStore;
+  readonly room: Room;
 }
 
 type Input = Pick<RequestInput, "request" | "account" | "caller" | "app" | "ip" | "secure" | "query" | "once"> & {
@@ -116,7 +119,7 @@ export function publicRoutes(needed: Needed): Route[] {
   ];
 }
 
-function createCaller({ ctx, databases, calls, searches }: Needed) {
+function createCaller({ ctx, databases, calls, searches, room }: Needed) {
   const { rateLimitRequests, rateLimitCreates, rateLimitWindowSeconds: windowSeconds } = ctx.config;
   const requests = ctx.limiter("jsondb.requests", { limit: rateLimitRequests, windowSeconds });
   const creates = ctx.limiter("jsondb.creates", { limit: rateLimitCreates, windowSeconds });
@@ -161,6 +164,7 @@ function createCaller({ ctx, databases, calls, searches }: Needed) {
     const method = db.publicMethods.methods.get(operation);
     if (!method) throw closed();
     if (request.method !== "POST" && writes.has(operation)) throw methodNotAllowed(["POST"]);
+    if (!caller && storing.has(operation)) await room.take(db, ip, JSON.stringify(params["data"] ?? null).length);
     const key = request.method === "POST" ? request.headers.get("idempotency-key") : null;
     const keyed = key !== null;
     const visitor = visitorOf(ctx.secrets, input, key);
@@ -183,6 +187,7 @@ function callHints(call: Call, query: URLSearchParams): string[] {
   return operation === "search" ? [...hints, ...sortHints(call)] : hints;
 }
 
+const storing: ReadonlySet<Operation> = new Set<Operation>(["create", "update"]);
 const writes: ReadonlySet<Operation> = new Set<Operation>(["create", "update", "delete"]);
 
 /** The public search takes no cursor (SPEC 2.4). */

@@ -5,6 +5,7 @@ import type { DbFields, Dbs } from "./dbs.ts";
 import { readSearch } from "./query.ts";
 import type { RecordStore } from "./record-store.ts";
 import type { CreatedRecord, Records } from "./records.ts";
+import type { Room } from "./room.ts";
 import type { SearchStore } from "./search-store.ts";
 import type { Databases, DbRow, DbStore } from "./store.ts";
 import { cookieHeader, visitorOf } from "./visitor.ts";
@@ -17,10 +18,11 @@ interface Needed {
   readonly records: Records;
   readonly store: RecordStore;
   readonly searches: SearchStore;
+  readonly room: Room;
 }
 
 /** The private API for other plugins. */
-export function createService({ ctx, databases, dbs, dbStore, records, store, searches }: Needed): JsonDatabases {
+export function createService({ ctx, databases, dbs, dbStore, records, store, searches, room }: Needed): JsonDatabases {
   const at = async (accountId: number, key: string): Promise<Database> => {
     const db = await databases.find(accountId, key);
     if (!db) throw notFound(`there is no database ${key.slice(0, 100)}`);
@@ -36,6 +38,7 @@ export function createService({ ctx, databases, dbs, dbStore, records, store, se
       const visitor = visitorOf(ctx.secrets, input);
       return { cookieKey: visitor.variables.cookie_key, headers: cookieHeader(visitor, input.secure) };
     },
+    visitorStores: room.takeAddress,
     async find(accountId, key) {
       const db = await databases.find(accountId, key);
       return db && { id: db.id, code: db.code, tables: db.schema.multiTable ? tableNames(db) : null };

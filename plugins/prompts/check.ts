@@ -1,5 +1,5 @@
 import { mistakes, type Liquid } from "platform";
-import { isWellFormedToken } from "../tokens/api.ts";
+import { holdsToken } from "../tokens/api.ts";
 import { tokenMisuse } from "./token-flow.ts";
 
 export interface Texts {
@@ -25,12 +25,3 @@ export function checkTexts(texts: Texts, liquid: Liquid, carriedToken: string): 
   }
   wrong.check();
 }
-
-/** A token that we can have made, or the very one of this request, which may have been given from outside. */
-function holdsToken(text: string, carried: string): boolean {
-  if (carried.length >= shortestSecret && text.includes(carried)) return true;
-  return [...text.matchAll(/core_[0-9A-Za-z]{42}/g)].some(([token]) => isWellFormedToken(token));
-}
-
-/** A shorter one (`CORE_ADMIN_TOKEN=test`) may well be a word. */
-const shortestSecret = 16;

@@ -1,9 +1,9 @@
-import { sessionCookie } from "platform";
+import { sessionCookieName } from "platform";
 
 /** The Set-Cookie of a session. `Secure` only where the client came by https: a browser would drop it otherwise. */
 export function sessionCookieOf(token: string, expiresAt: Date | null, secure: boolean, now = Date.now()): string {
   const seconds = expiresAt ? Math.max(0, Math.floor((expiresAt.getTime() - now) / 1000)) : 0;
-  return `${sessionCookie}=${token}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${seconds}${secure ? "; Secure" : ""}`;
+  return `${sessionCookieName(secure)}=${token}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${seconds}${secure ? "; Secure" : ""}`;
 }
 
 export function endedCookie(secure: boolean): string {

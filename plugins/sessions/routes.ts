@@ -1,5 +1,5 @@
-import { created, noContent, redirect, route, secret, Type, unauthorized } from "platform";
-import type { RequestInput, Route } from "platform";
+import { created, forbidden, noContent, redirect, route, secret, Type, unauthorized } from "platform";
+import type { Caller, RequestInput, Route } from "platform";
 import { personAnswer, type Accounts } from "../accounts/api.ts";
 import type { Tokens } from "../tokens/api.ts";
 import { endedCookie, sessionCookieOf } from "./cookie.ts";
@@ -42,7 +42,7 @@ export function sessionRoutes({ accounts, tokens, signIn }: Needed): Route[] {
       {
         summary: "Sign in",
         description:
-          "Sets the cookie `core_session`, for 14 days. Wrong: 401; after five failures of a login from one address each further one doubles a wait (429 with Retry-After).",
+          "Sets the cookie `core_session` (`__Host-core_session` under https), for 14 days. Wrong: 401; after five failures of a login from one address each further one doubles a wait (429 with Retry-After).",
         access: { open: "it is how one signs in" },
         body: { schema: Credentials },
         maxBytes: 16_384,
@@ -86,15 +86,27 @@ export function sessionRoutes({ accounts, tokens, signIn }: Needed): Route[] {
       {
         summary: "Sign in by a web token and go to a page",
         description:
-          "The session is narrowed as the token is, ends with it, and lasts 14 days at most. An ordinary, wrong, inactive or expired token: 401.",
+          "The session is narrowed as the token is, ends with it, and lasts 14 days at most. A token opens one session only. An ordinary, wrong, inactive, expired or used token: 401. Another site's page opens none in the place of somebody's who is signed in: 403.",
         access: { open: "the token in the query is the credential" },
         query: { token: "a token of kind `web_token`", return_to: "a path of this origin; anything else is `/`" },
-        responses: { 303: null, 401: { error: "this needs a working web_token" } },
+        responses: {
+          303: null,
+          401: { error: "this needs a working web_token that was not used before" },
+          403: { error: "somebody else is signed in: sign out first" },
+        },
       },
       async (input) => {
-        const session = await sessionByToken(tokens, input);
-        await accounts.signedInAt(session.accountId, input.host);
-        return redirect(303, safePath(input.query.get("return_to")), {
+        const path = safePath(input.query.get("return_to"));
+        const owner = await ownerByToken(tokens, input);
+        // A mail program that looks where a link leads must not use it up.
+        if (input.request.method === "HEAD") return redirect(303, path);
+        if (input.caller?.viaCookie && !fromHere(input.request)) {
+          if (input.caller.user.id === owner.user.id) return redirect(303, path);
+          throw forbidden("somebody else is signed in: sign out first");
+        }
+        const session = await sessionOf(tokens, owner);
+        await accounts.signedInAt(owner.account.id, input.host);
+        return redirect(303, path, {
           "set-cookie": sessionCookieOf(session.token, session.expiresAt, input.secure),
           "cache-control": "no-store",
           // The page that follows must not learn the token from the address it came from.
@@ -105,11 +117,23 @@ export function sessionRoutes({ accounts, tokens, signIn }: Needed): Route[] {
   ];
 }
 
-async function sessionByToken(tokens: Tokens, { query, host }: Pick<RequestInput, "query" | "host">) {
+async function ownerByToken(tokens: Tokens, { query, host }: Pick<RequestInput, "query" | "host">): Promise<Caller> {
   // As in a cookie: there only a `web_token` is a credential.
   const { caller } = await tokens.identify(host, { token: query.get("token") ?? "", viaCookie: true });
-  const owner = caller && { accountId: caller.account.id, userId: caller.user.id, openedBy: caller.tokenId };
-  const session = owner && (await tokens.startSession({ ...owner, seconds: sessionSeconds }));
-  if (!session) throw unauthorized("this needs a working web_token");
-  return { ...session, accountId: owner.accountId };
+  if (!caller) throw unusable();
+  return caller;
+}
+
+async function sessionOf(tokens: Tokens, { account, user, tokenId }: Caller) {
+  const owner = { accountId: account.id, userId: user.id, openedBy: tokenId };
+  const session = await tokens.startSession({ ...owner, seconds: sessionSeconds });
+  if (!session) throw unusable();
+  return session;
+}
+
+const unusable = () => unauthorized("this needs a working web_token that was not used before");
+
+/** Typed, opened from elsewhere than a page, or a link of our own: programs and old browsers do not say. */
+function fromHere({ headers }: Request): boolean {
+  return ["same-origin", "none", null].includes(headers.get("sec-fetch-site"));
 }

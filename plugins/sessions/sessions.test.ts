@@ -339,7 +339,8 @@ describe("auto_login", () => {
     expect((await app.get(me, withCookie(cookie))).json.id).toBe(id);
     await app.delete(path, withCookie(cookie, { origin: app.origin }));
     expect((await app.get(me, withCookie(cookie))).status).toBe(401);
-    expect((await open(made.token)).status).toBe(303); // the web_token itself goes on
+    expect((await open(made.token)).status).toBe(401);
+    expect((await app.get(me, { token: made.token })).json.id).toBe(id); // the web_token itself goes on
   });
 
   test("gives a session no more than the token has, nor longer", async () => {
@@ -366,13 +367,40 @@ describe("auto_login", () => {
     expect((await app.get("/account/auto_login", anonymous)).status).toBe(401);
   });
 
+  test("opens one session, however many ask for it at once, and none for who only looks", async () => {
+    const { token } = await webToken();
+    const looked = await app.request("HEAD", `/account/auto_login?token=${token}`, undefined, anonymous);
+    expect([looked.status, looked.headers.get("set-cookie")]).toEqual([303, null]);
+    const answers = await Promise.all(Array.from({ length: 8 }, () => open(token)));
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.toSorted((a, b) => a - b)).toEqual([303, ...Array.from({ length: 7 }, () => 401)]);
+  });
+
+  test("from another site's page takes nobody's place", async () => {
+    const mine = await person(app);
+    const theirs = await person(app);
+    const cookie = cookieOf(await open((await webToken({}, mine.token)).token));
+    for (const site of ["cross-site", "same-site"]) {
+      const headers = { cookie, "sec-fetch-site": site };
+      const refused = await open((await webToken({}, theirs.token)).token, "", headers);
+      expect([refused.status, refused.headers.get("set-cookie")]).toEqual([403, null]);
+      const again = (await webToken({}, mine.token)).token;
+      const kept = await open(again, "&return_to=/docs", headers);
+      expect([kept.status, kept.headers.get("location"), kept.headers.get("set-cookie")]).toEqual([303, "/docs", null]);
+      expect((await open(again, "", { "sec-fetch-site": site })).headers.get("set-cookie")).toContain("core_session=");
+    }
+    const typed = await open((await webToken({}, theirs.token)).token, "", { cookie, "sec-fetch-site": "none" });
+    expect((await app.get(me, withCookie(cookieOf(typed)))).json.id).toBe(theirs.id);
+  });
+
   test("refuses a token of another account on its host", async () => {
     const other = await otherAccount(app);
     const { token } = await webToken();
     expect((await open(token, "", { host: other.host })).status).toBe(401);
     const theirs = (await other.post("/account/api_tokens.json", { api_token: { kind: "web_token" } })).json.token;
     expect((await open(theirs, "", { host: other.host })).status).toBe(303);
-    expect((await open(theirs)).status).toBe(303); // this host is nobody's: the credential says whose
+    const another = (await other.post("/account/api_tokens.json", { api_token: { kind: "web_token" } })).json.token;
+    expect((await open(another)).status).toBe(303); // this host is nobody's: the credential says whose
   });
 
   test.each([

@@ -43,7 +43,7 @@ export interface Tokens {
   issue(token: NewToken): Promise<IssuedToken | undefined>;
   /**
    * Starts a session of this person. One that a `web_token` opens is narrowed as that is, ends with it and lasts no
-   * longer. Undefined where the person or the `web_token` is gone.
+   * longer; it opens one only. Undefined where the person or the `web_token` is gone, or it has opened one before.
    */
   startSession(of: {
     accountId: number;
@@ -60,7 +60,6 @@ export interface Tokens {
   temporaryToken(caller: Caller): Promise<string>;
 }
 
-/** Whether a text can be a token that we made: its checksum is right. */
-export { isWellFormed as isWellFormedToken } from "./raw-token.ts";
+export { holdsToken } from "./held-token.ts";
 
 export const tokens = service<Tokens>("tokens");

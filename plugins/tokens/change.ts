@@ -3,7 +3,16 @@ import { forbidden, invalid, notFound, sha256, unauthorized, type BaseContext, t
 import type { Access, Accounts } from "../accounts/api.ts";
 import type { Identifier } from "./identify.ts";
 import { newRawToken, tokenInfo } from "./raw-token.ts";
-import { blankToken, endsChildren, maySee, merged, mustBeOwners, mustManage, mustStayWithin } from "./rules.ts";
+import {
+  blankToken,
+  endsChildren,
+  maySee,
+  merged,
+  mustBeOwners,
+  mustEndWithin,
+  mustManage,
+  mustStayWithin,
+} from "./rules.ts";
 import type { TokenChange } from "./rules.ts";
 import { toApi, type TokenInput, type TokenRow, type TokenStore } from "./store.ts";
 
@@ -39,6 +48,7 @@ export function createChanges({ ctx, store, accounts, forget }: Needed) {
       mustBeOwners(input.privileges, await ownerOf(caller.user.id), accounts.isPrivilege);
       mustStayWithin(caller, input.privileges);
       if (isPast(input)) throw invalid({ expires_at: ["is in the past"] });
+      mustEndWithin(await store.endOf(ctx.sql, caller.account.id, caller.tokenId), input);
       const raw = newRawToken();
       const made = { parentId: null, purpose: null, tokenHash: sha256(raw), tokenInfo: tokenInfo(raw), given: false };
       const row = await ctx.transaction(async (tx) => {
@@ -62,6 +72,8 @@ export function createChanges({ ctx, store, accounts, forget }: Needed) {
           mustBeOwners(after.privileges, await ownerOf(before.userId), accounts.isPrivilege);
         mustStayWithin(caller, before.privileges);
         mustStayWithin(caller, after.privileges);
+        if (change.expires_at !== undefined || (after.active && !before.active))
+          mustEndWithin(await store.endOf(tx, caller.account.id, caller.tokenId), after);
         const updated = await store.update(tx, caller.account.id, id, after);
         if (!updated) throw notFound();
         const children = endsChildren(change) ? await store.deleteChildren(tx, id) : [];

@@ -36,14 +36,16 @@ export function createIssuing({ ctx, store, identifier }: Needed) {
   };
 
   const startSession: Tokens["startSession"] = async ({ accountId, userId, openedBy, seconds }) => {
-    const opener = openedBy === undefined ? undefined : await store.byId(ctx.sql, accountId, openedBy);
-    if (openedBy !== undefined && !opener) return undefined;
-    const expiresAt = earlier(new Date(Date.now() + seconds * 1000), opener?.expiresAt);
-    const session = { accountId, userId, name: "session", kind: "web_token", expiresAt } as const;
-    const narrowed = { privileges: opener?.privileges ?? [] };
-    return insert(ctx.sql, { ...session, ...narrowed }, newRawToken(), {
-      purpose: "session",
-      parentId: openedBy ?? null,
+    const session = { accountId, userId, name: "session", kind: "web_token" } as const;
+    const end = new Date(Date.now() + seconds * 1000);
+    if (openedBy === undefined)
+      return insert(ctx.sql, { ...session, expiresAt: end }, newRawToken(), { purpose: "session" });
+    return ctx.transaction(async (tx) => {
+      const opener = await store.byId(tx, accountId, openedBy);
+      if (!opener || !(await store.open(tx, accountId, openedBy))) return undefined;
+      const { privileges, expiresAt } = opener;
+      const narrowed = { ...session, privileges, expiresAt: earlier(end, expiresAt) };
+      return insert(tx, narrowed, newRawToken(), { purpose: "session", parentId: openedBy });
     });
   };
 

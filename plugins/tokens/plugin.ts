@@ -6,6 +6,7 @@ import { tokenCommands, tokenCreate } from "./commands.ts";
 import { createIdentifier } from "./identify.ts";
 import { createIssuing } from "./issue.ts";
 import migration from "./migrations/001_tokens.sql" with { type: "text" };
+import openedMigration from "./migrations/002_opened.sql" with { type: "text" };
 import instructions from "./prompts/api_tokens_api.md" with { type: "text" };
 import { tokenExample, tokenRoutes } from "./routes.ts";
 import { createTokenStore } from "./store.ts";
@@ -24,7 +25,10 @@ export default definePlugin({
       visible,
     ),
   },
-  migrations: [{ name: "001_tokens", sql: migration }],
+  migrations: [
+    { name: "001_tokens", sql: migration },
+    { name: "002_opened", sql: openedMigration },
+  ],
   commands: [tokenCreate],
   privileges: [
     { name: "api_tokens", doc: "make and manage one's own API tokens", roles: ["admin", "manager", "user"] },

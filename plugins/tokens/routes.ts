@@ -95,7 +95,7 @@ export function tokenRoutes(store: TokenStore, changes: Changes, usage: Usage): 
       {
         summary: "Make a token",
         description:
-          "The answer shows `token`, once. `privileges` narrow it; empty = all that you may. A date in `expires_at` means the end of that day.",
+          "The answer shows `token`, once. `privileges` narrow it; empty = all that you may. A date in `expires_at` means the end of that day. A token that ends makes none that lasts longer.",
         access,
         errors,
         body: { key: "api_token", schema: TokenInput },

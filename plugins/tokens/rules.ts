@@ -69,6 +69,12 @@ export function mustStayWithin(caller: Caller, list: readonly string[]): void {
   if (wider.length > 0) throw invalid({ privileges: wider.map((name) => `${name} is beyond your own token`) });
 }
 
+/** Throws the 422 where a token would make or change one that works for longer than it does itself: it would outlive its end. */
+export function mustEndWithin(ends: Date | null, { expiresAt }: Pick<TokenInput, "expiresAt">): void {
+  if (ends === null || (expiresAt !== null && expiresAt <= ends)) return;
+  throw invalid({ expires_at: [`must not be later than ${ends.toISOString()}, when your own token ends`] });
+}
+
 /** Throws the 403 where this is not the caller's to change. */
 export function mustManage(caller: Caller, token: Pick<TokenInput, "forAccount">): void {
   if (token.forAccount && !isAdmin(caller)) throw forbidden("tokens of the whole account are for administrators");

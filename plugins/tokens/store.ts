@@ -100,6 +100,25 @@ export function createTokenStore(sql: Sql) {
       return row;
     },
 
+    /**
+     * When what this token makes must end; null = never. A session ends of itself, but it stands for a person who has
+     * signed in: only the web_token that opened it sets its bounds.
+     */
+    async endOf(db: Queryable, accountId: number, id: number): Promise<Date | null> {
+      const [row] = await db<{ endsAt: Date | null }[]>`
+        select case when t.purpose = 'session' then p.expires_at else t.expires_at end as ends_at
+        from api_tokens t left join api_tokens p on p.id = t.parent_id
+        where t.account_id = ${accountId} and t.id = ${id}`;
+      return row?.endsAt ?? null;
+    },
+
+    /** Whether it has not opened a session before; from now on it has. */
+    async open(tx: Tx, accountId: number, id: number): Promise<boolean> {
+      const { count } = await tx`
+        update api_tokens set opened_at = now() where account_id = ${accountId} and id = ${id} and opened_at is null`;
+      return count > 0;
+    },
+
     /** Undefined where the owner (or the parent) is gone, or the very same token stands already. */
     async insert(db: Queryable, token: NewTokenRow): Promise<TokenRow | undefined> {
       const [row] = await db<TokenRow[]>`
