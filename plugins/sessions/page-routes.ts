@@ -14,6 +14,8 @@ const Form = Type.Object({
 });
 
 const html = answer.text("text/html");
+/** The runtime refuses some requests before a page is made. */
+const either = [html, answer.error];
 
 interface Needed {
   readonly accounts: Pick<Accounts, "signedInAt">;
@@ -61,7 +63,7 @@ export function pageRoutes({ accounts, tokens, signIn, styleHash }: Needed): Rou
         body: { schema: Form },
         maxBytes: 16_384,
         request: { login: "admin", password: "a long pass phrase", return_to: "/" },
-        answers: { 401: html, 403: html, 422: [html, answer.fieldErrors], 429: html },
+        answers: { 401: either, 403: either, 422: [html, answer.fieldErrors], 429: either },
         responses: {
           303: null,
           401: "<!doctype html> …",
