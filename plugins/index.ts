@@ -9,6 +9,7 @@ import flows from "./flows/plugin.ts";
 import jsondb from "./jsondb/plugin.ts";
 import postgres from "./postgres/plugin.ts";
 import prompts from "./prompts/plugin.ts";
+import security from "./security/plugin.ts";
 import sessions from "./sessions/plugin.ts";
 import smtp from "./smtp/plugin.ts";
 import tokens from "./tokens/plugin.ts";
@@ -19,6 +20,7 @@ export const plugins: readonly Plugin[] = [
   accounts,
   tokens,
   sessions,
+  security,
   prompts,
   jsondb,
   connectors,

@@ -35,7 +35,7 @@ export async function readBody(
   if (route.input === "form" && type === "application/x-www-form-urlencoded")
     return Object.fromEntries(new URLSearchParams(source));
   // An empty body is no content of any type.
-  if (source !== "" && type !== "application/json" && !type?.endsWith("+json")) throw unsupportedType();
+  if (source !== "" && !isJson(type)) throw unsupportedType();
   if (route.input === "any") {
     if (source === "") return {};
     return route.unstorable === "own" ? readJson(source) : parseJson(source);
@@ -45,6 +45,11 @@ export async function readBody(
   if (route.body) hints.push(...bodyHints(route.body, Object(whole), fields));
   if (route.body && mayBeUnstorable(source)) refuseUnstorable(knownFields(route.body.schema, fields));
   return fields;
+}
+
+/** `application/csp-report` is what browsers call their reports, which are JSON. */
+function isJson(type: string | undefined): boolean {
+  return type === "application/json" || type === "application/csp-report" || type?.endsWith("+json") === true;
 }
 
 function unwrap(value: unknown, key: string | undefined): Record<string, unknown> {

@@ -97,6 +97,12 @@ export const runtimeSettings = {
     "json",
     "text",
   ]),
+  hstsSeconds: integer(
+    "HSTS_SECONDS",
+    0,
+    "For how long browsers that came by https come by nothing else (Strict-Transport-Security); 0 = not said",
+    { min: 0, max: 1e9 },
+  ),
   maxBodyBytes: integer("MAX_BODY_BYTES", 10_000_000, "Largest request body in bytes", { min: 1_000, max: 1e9 }),
   maxImportBytes: integer("MAX_IMPORT_BYTES", 1_000_000_000, "Largest import in bytes", { min: 1_000, max: 1e12 }),
 } as const;

@@ -27,6 +27,10 @@ export interface HttpOptions {
   readonly idempotency: Idempotency;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** For `Strict-Transport-Security`; none or 0 = without it. */
+  readonly hstsSeconds?: number;
+  /** Whether the public address is one of https. */
+  readonly isHttps?: boolean;
   readonly maxBodyBytes: number;
   readonly trustedProxies: Networks;
   /** The address of the peer of a request's connection. */
@@ -65,8 +69,12 @@ export function createHttp(options: HttpOptions, systemRoutes: readonly SystemRo
   return async (request) => {
     if (request.headers.get("host")?.includes(","))
       return finish(request, refusalOf(badRequest("send one Host header"), log, ""), newRequestId(request));
-    const isSite = door?.find(clientOf(options, request).host) !== undefined;
-    return isSite && answerAtSite ? answerAtSite(request) : app.fetch(withLongHost(request));
+    const client = clientOf(options, request);
+    const isSite = door?.find(client.host) !== undefined;
+    const response = await (isSite && answerAtSite ? answerAtSite(request) : app.fetch(withLongHost(request)));
+    if (options.hstsSeconds && (client.secure || options.isHttps))
+      response.headers.set("strict-transport-security", `max-age=${options.hstsSeconds}`);
+    return response;
   };
 }
 

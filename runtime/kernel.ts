@@ -108,7 +108,7 @@ export async function createKernel(options: KernelOptions, sql: Sql, plugins: re
     for (const running of started) register(running, parts);
     schedules.register({ id: "runtime.prune-idempotency", cron: "17 * * * *", run: idempotency.prune });
     const system = systemRoutes({ readiness, metrics, routes, origin: () => origin, stopping: stopping.signal });
-    const { maxBodyBytes, trustedProxies } = config;
+    const { hstsSeconds, maxBodyBytes, trustedProxies } = config;
     const door = doorOf(started);
     const http = {
       routes,
@@ -117,6 +117,8 @@ export async function createKernel(options: KernelOptions, sql: Sql, plugins: re
       idempotency,
       log,
       metrics,
+      hstsSeconds,
+      isHttps: config.baseUrl.startsWith("https:"),
       maxBodyBytes,
       trustedProxies,
     };

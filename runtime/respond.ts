@@ -10,6 +10,10 @@ const commonHeaders = {
   "referrer-policy": "same-origin",
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
   "cache-control": "private, no-cache",
+  // What no page of this server needs. A site's pages are their author's, and say otherwise.
+  "permissions-policy":
+    "camera=(), display-capture=(), geolocation=(), microphone=(), midi=(), payment=(), serial=(), usb=()",
+  "cross-origin-opener-policy": "same-origin",
 };
 
 export const corsHeaders = {

@@ -33,7 +33,8 @@ export function systemRoutes({ readiness, metrics, routes, origin, stopping }: S
     return redirect(303, "/docs");
   };
   const docsHeaders = {
-    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; frame-ancestors 'none'",
+    "content-security-policy":
+      "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; frame-ancestors 'none'; report-uri /csp-report",
   };
   let description: string | undefined;
   const own: SystemRoute[] = [

@@ -16,13 +16,41 @@ const withoutFile: Readonly<Record<string, string>> = {
   postgres: "The Unlicense: its author, Rasmus Porsager, gives it to the public domain (https://unlicense.org).",
 };
 
+/** Packages that come as one file hold others, which no bundler sees. */
+const inside: Readonly<Record<string, readonly string[]>> = {
+  "node_modules/@vue/compiler-sfc": [
+    "@babel/parser",
+    "@jridgewell/sourcemap-codec",
+    "entities",
+    "estree-walker",
+    "magic-string",
+    "nanoid",
+    "picocolors",
+    "postcss",
+    "source-map-js",
+  ],
+  "node_modules/phaser": ["eventemitter3"],
+};
+
+/** And of those some that are not installed here. */
+const insideOnly = `Inside compiler-sfc.esm-browser.js
+----------------------------------
+
+The file of @vue/compiler-sfc also holds, beside the packages that stand here by name: the compiler's parts @vue/compiler-core,
+@vue/compiler-dom and @vue/compiler-ssr (MIT, as @vue/compiler-sfc); source-map (BSD-3-Clause, Copyright (c) 2009-2011, Mozilla
+Foundation and contributors; the text is that of source-map-js); and under the MIT licence, whose text is that of postcss:
+base64-js and buffer (Copyright (c) Feross Aboukhadijeh and other contributors), cssesc and punycode (Copyright Mathias Bynens
+<https://mathiasbynens.be/>), hash-sum (Copyright (c) Nicolas Bevacqua), merge-source-map (Copyright (c) keik),
+postcss-selector-parser (Copyright (c) Ben Briggs), and path, url and util of Node.js (Copyright Joyent, Inc. and other Node
+contributors). ieee754 stands here by name.`;
+
 if (import.meta.main) await Bun.write(join(root, "NOTICE"), await notice());
 
 /** The text as the packages of now give it. */
 export async function notice(): Promise<string> {
   const native = await Bun.file(join(import.meta.dir, "notice-native.txt")).text();
   const packages = await Promise.all((await bundledPackages()).map(section));
-  return [native.trimEnd(), ...packages].join("\n\n\n") + "\n";
+  return [native.trimEnd(), ...packages, insideOnly].join("\n\n\n") + "\n";
 }
 
 /** The folders of the npm packages of which anything is in the bundle, by name. */
@@ -33,7 +61,9 @@ async function bundledPackages(): Promise<string[]> {
   );
   await makeRuntimes();
   const { packages }: { packages: string[] } = await Bun.file(join(root, "dist/runtimes/manifest.json")).json();
-  return [...new Set([...folders, ...packages])].toSorted();
+  const found = [...folders, ...packages];
+  const held = found.flatMap((folder) => inside[folder] ?? []).map((name) => `node_modules/${name}`);
+  return [...new Set([...found, ...held])].toSorted();
 }
 
 async function section(folder: string): Promise<string> {

@@ -18,6 +18,7 @@ const common = [
   "base-uri 'none'",
   "form-action 'self'",
   "frame-ancestors 'self'",
+  "report-uri /csp-report",
 ];
 
 interface Policed {

@@ -159,6 +159,8 @@ function createShow({ serving, accounts, databases }: Needed) {
     return text(200, page.html, html, {
       etag: etagOf(template, [shown, caller?.tokenId, visitor.cookieKey]),
       "content-security-policy": page.policy,
+      // Browsers refuse a page in a sandbox that has such a policy.
+      "cross-origin-opener-policy": "unsafe-none",
       // No lookups of names for what an app might want to tell.
       "x-dns-prefetch-control": "off",
       ...visitor.headers,

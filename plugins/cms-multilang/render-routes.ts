@@ -26,6 +26,8 @@ export interface PreviewRoutes {
  */
 const previewHeaders = {
   "content-security-policy": "sandbox allow-scripts allow-forms allow-popups; frame-ancestors 'self'",
+  // Browsers refuse a page in a sandbox that has such a policy.
+  "cross-origin-opener-policy": "unsafe-none",
   "x-robots-tag": "noindex",
   "cache-control": "no-store",
   "referrer-policy": "no-referrer",

@@ -28,7 +28,7 @@ interface Needed {
 /** The sign-in page, for people without scripts too. */
 export function pageRoutes({ accounts, tokens, signIn, styleHash }: Needed): Route[] {
   const headers = {
-    "content-security-policy": `default-src 'none'; style-src '${styleHash}'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
+    "content-security-policy": `default-src 'none'; style-src '${styleHash}'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; report-uri /csp-report`,
     "cache-control": "no-store",
   };
   const page = (status: number, { account }: Pick<RequestInput, "account">, state: Shown, more: Headers = {}) =>

@@ -8,6 +8,9 @@ export const siteHeaders = {
   "content-security-policy": "frame-ancestors 'self'",
   "x-frame-options": "SAMEORIGIN",
   "referrer-policy": "strict-origin-when-cross-origin",
+  // A map may ask where one is, and a payment may open a window.
+  "permissions-policy": "browsing-topics=(), midi=(), serial=(), usb=()",
+  "cross-origin-opener-policy": "same-origin-allow-popups",
 };
 
 export const noStore = "no-store";

@@ -1,0 +1,27 @@
+import { definePlugin, setting } from "platform";
+import { createReports } from "./reports.ts";
+import { securityRoutes } from "./routes.ts";
+
+/** What browsers report of pages that break their policy, and whom to tell of a security problem. */
+export default definePlugin({
+  name: "security",
+  config: {
+    contact: setting.checked(
+      "SECURITY_CONTACT",
+      "",
+      "Whom to tell of a security problem, e.g. `mailto:security@example.com`: shown at `/.well-known/security.txt`",
+      parseContact,
+    ),
+  },
+
+  setup(ctx) {
+    const perMinute = ctx.limiter("security.reports", { limit: 30, windowSeconds: 60 });
+    return { routes: securityRoutes(createReports({ log: ctx.log, perMinute }), ctx.config.contact) };
+  },
+});
+
+function parseContact(text: string): string {
+  if (text !== "" && (!/^(?:mailto:|https:\/\/|tel:)[\x21-\x7e]+$/.test(text) || text.length > 500))
+    throw new Error("must be an address that begins with mailto:, https:// or tel:");
+  return text;
+}
