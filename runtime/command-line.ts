@@ -70,10 +70,17 @@ async function run(given: Given): Promise<number> {
     await begun?.database.then(({ stop }) => stop()).catch(() => {});
     throw error;
   });
-  if (command === "serve") return serve(setup, begun);
+  if (command === "serve") return serve({ ...setup, watch: watched(setup, options) }, begun);
   if (command === "worker") return serveWorker(setup);
   checkCommand(words, setup.plugins);
   return runCommand(setup, words, options);
+}
+
+/** `--watch` */
+function watched({ config }: Setup, options: Readonly<Record<string, string>>): boolean {
+  if (!("watch" in options)) return false;
+  if (config.pluginsDir === "") throw new ConfigError(["--watch follows the plugins of PLUGINS_DIR, which is not set"]);
+  return true;
 }
 
 async function readSetup(): Promise<Setup> {

@@ -16,7 +16,11 @@ import type { CommandFacts, PluginFacts } from "./plugin.ts";
 import { acceptSecretKey, backupNotes, restoreNotes } from "./secret-key.ts";
 
 const ownCommands: readonly CommandFacts[] = [
-  { name: "serve", usage: "serve", doc: "start the server (also without a command)" },
+  {
+    name: "serve",
+    usage: "serve [--watch]",
+    doc: "start the server (also without a command; --watch: again when a plugin of PLUGINS_DIR changes)",
+  },
   { name: "migrate", usage: "migrate", doc: "bring the database up to date and end" },
   { name: "backup", usage: "backup FILE", doc: "write the whole database to FILE" },
   {

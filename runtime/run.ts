@@ -5,23 +5,24 @@ import { openDatabase, type Begun, type Database } from "./database.ts";
 import type { DatabaseTarget } from "./db.ts";
 import { createGreeting, type Greeting } from "./greeting.ts";
 import type { Log } from "./log.ts";
-import { ownProgram } from "./own-program.ts";
 import type { Plugin } from "./plugin.ts";
 import { manyRequests } from "./request-limit.ts";
 import { listenOn } from "./serve.ts";
-import { createLimitServer, localLimits, supervisedLimits, type Limits } from "./shared-limits.ts";
+import { localLimits, supervisedLimits, type Limits } from "./shared-limits.ts";
 import type { Environment } from "./settings.ts";
 import { stopSignal } from "./stop-signal.ts";
+import { watchPlugins } from "./watch.ts";
+import { createWorkers } from "./workers.ts";
 
 const stopsWithinMs = 9_000;
-/** A process that is busy with one thing for so many seconds serves nobody. */
-const hungAfterPings = 10;
 
 export interface Setup {
   readonly config: Config;
   readonly env: Environment;
   readonly plugins: readonly Plugin[];
   readonly log: Log;
+  /** New processes whenever a plugin of PLUGINS_DIR changes. */
+  readonly watch?: boolean;
 }
 
 /** `corestead serve`: until SIGTERM or SIGINT. Answers with the exit code. */
@@ -31,7 +32,7 @@ export async function serve(setup: Setup, begun?: Begun): Promise<number> {
   // What waits for a database of others has started nothing that would have to be stopped.
   if (setup.config.databaseUrl && (await Promise.race([stopped.then(() => true), opening.then(() => false)]))) return 0;
   const database = await opening;
-  if (setup.config.workers > 1) return supervise(setup, database, stopped);
+  if (setup.config.workers > 1 || setup.watch) return supervise(setup, database, stopped);
   const solo = !setup.config.databaseUrl;
   const greeting = createGreeting();
   const app = await startApp(setup, database.target, solo, { limits: localLimits, greeting }).catch(
@@ -57,7 +58,9 @@ export async function serveWorker(setup: Setup): Promise<number> {
   const stopped = Promise.race([stopSignal(), orphaned]);
   // The supervisor shows them where it says the address.
   const announce = (lines: readonly string[]) => void process.send?.({ announced: lines });
-  const app = await startApp(setup, target, false, { limits: supervisedLimits(), greeting: { announce } });
+  // Even a single one shares the port, with the one that takes its place (`--watch`).
+  const shared = { ...setup, config: { ...setup.config, workers: Math.max(2, setup.config.workers) } };
+  const app = await startApp(shared, target, false, { limits: supervisedLimits(), greeting: { announce } });
   process.on("message", (message) => void (message === "ping" && process.send?.("pong")));
   process.send?.("ready");
   await stopped;
@@ -86,93 +89,29 @@ async function supervise(setup: Setup, database: Database, stopped: Promise<void
     throw error;
   });
   const env = { ...process.env, ...manyRequests, PORT: `${port}`, CORESTEAD_DATABASE: JSON.stringify(database.target) };
-  const running = new Set<Bun.Subprocess>();
-  const countLimits = createLimitServer();
   const greeting = createGreeting();
-  let stopping = false;
-
-  const pulse = watchPulse((child) => {
-    log.error("a server process does not answer and is ended", { pid: child.pid });
-    child.kill("SIGKILL");
-  });
-
-  const start = (): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const child = Bun.spawn([...ownProgram(), "worker"], {
-        env,
-        stdout: "inherit",
-        stderr: "inherit",
-        ipc: (message, worker) => {
-          if (message === "ready") {
-            pulse.add(child);
-            resolve();
-          } else if (message === "pong") pulse.heard(child);
-          else if (isAnnouncement(message)) greeting.announce(message.announced);
-          else countLimits(message, (answer) => worker.send(answer));
-        },
-        onExit: (_child, code, signal) => {
-          running.delete(child);
-          pulse.remove(child);
-          reject(new Error(`a server process ended at start (${signal ?? code})`));
-          if (stopping) return;
-          log.error("a server process ended and is started again", { code, signal });
-          setTimeout(() => void (stopping || start().catch(() => {})), 500);
-        },
-      });
-      running.add(child);
-    });
-
+  const workers = createWorkers({ env, log, announce: greeting.announce });
   const stop = async () => {
-    stopping = true;
-    pulse.end();
-    for (const child of running) child.kill("SIGTERM");
-    await Promise.race([Promise.all([...running].map((child) => child.exited)), Bun.sleep(stopsWithinMs + 300)]);
-    for (const child of running) child.kill("SIGKILL");
+    await workers.stop(stopsWithinMs + 300);
     await database.stop();
   };
 
   try {
-    await start(); // the first fills an empty database and prints what it made
-    await Promise.all(Array.from({ length: config.workers - 1 }, start));
+    await workers.start(); // the first fills an empty database and prints what it made
+    await Promise.all(Array.from({ length: config.workers - 1 }, workers.start));
   } catch (error) {
     greeting.failed();
     await stop();
     throw error;
   }
+  const unwatch = setup.watch ? watchPlugins(config.pluginsDir, workers, log) : () => {};
   const name = config.host === "0.0.0.0" ? "localhost" : config.host;
-  greeting.ready(`Corestead serves on ${config.baseUrl || `http://${name}:${port}`} with ${config.workers} processes`);
+  const processes = config.workers === 1 ? "" : ` with ${config.workers} processes`;
+  greeting.ready(`Corestead serves on ${config.baseUrl || `http://${name}:${port}`}${processes}`);
   await stopped;
+  unwatch();
   await stop();
   return 0;
-}
-
-/**
- * Asks each process every second whether its event loop turns. It counts questions, not time: after a sleep of the whole
- * machine nobody is late.
- */
-function watchPulse(onHung: (child: Bun.Subprocess) => void) {
-  const unanswered = new Map<Bun.Subprocess, number>();
-  const timer = setInterval(() => {
-    for (const [child, count] of unanswered) {
-      unanswered.set(child, count + 1);
-      if (count === hungAfterPings) onHung(child);
-      else if (count < hungAfterPings) ping(child);
-    }
-  }, 1000);
-  return {
-    add: (child: Bun.Subprocess) => void unanswered.set(child, 0),
-    heard: (child: Bun.Subprocess) => void (unanswered.has(child) && unanswered.set(child, 0)),
-    remove: (child: Bun.Subprocess) => void unanswered.delete(child),
-    end: () => clearInterval(timer),
-  };
-}
-
-function ping(child: Bun.Subprocess): void {
-  try {
-    child.send("ping");
-  } catch {
-    // It has ended, and onExit hears of that.
-  }
 }
 
 /**
@@ -191,8 +130,4 @@ async function reservePort({ host, port }: Config): Promise<number> {
       await Bun.sleep(100);
     }
   }
-}
-
-function isAnnouncement(message: unknown): message is { announced: readonly string[] } {
-  return typeof message === "object" && message !== null && "announced" in message && Array.isArray(message.announced);
 }

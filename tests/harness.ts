@@ -292,9 +292,13 @@ export async function otherAccount(app: TestApp, options: Record<string, string>
   };
 }
 
-/** Waits until `check` gives something truthy; fails after ten seconds. */
-export async function eventually<T>(check: () => Promise<T> | T, what = "the condition"): Promise<NonNullable<T>> {
-  const end = Date.now() + 10_000;
+/** Waits until `check` gives something truthy; fails after `withinMs`. */
+export async function eventually<T>(
+  check: () => Promise<T> | T,
+  what = "the condition",
+  withinMs = 10_000,
+): Promise<NonNullable<T>> {
+  const end = Date.now() + withinMs;
   for (;;) {
     const value = await check();
     if (value) return value;

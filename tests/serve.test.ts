@@ -1,6 +1,6 @@
 /** `corestead serve` as a process: what it prints, refuses and leaves behind. CONTRACT 2. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, writeFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { plugins } from "../plugins/index.ts";
 import { parseHeader, readFrames } from "../runtime/backup-file.ts";
@@ -406,4 +406,31 @@ describe("WORKERS=2", () => {
     expect((await Promise.all(answers)).map(({ json }) => json)).toEqual(answers.map(() => "finished"));
     expect(pids.filter(isAlive)).toEqual([]);
   });
+});
+
+test("serve --watch serves a plugin as it is now, and goes on with the old one while the new one does not start", async () => {
+  const said = (text: string) => `
+    import { definePlugin, ok, route } from "platform";
+    export default definePlugin({ name: "greeter", setup: () => ({ routes: [
+      route("GET", "/greeting", { summary: "x", access: { open: "a test" }, responses: { 200: {} } }, () => ok({ said: ${text} })),
+    ] }) });`;
+  const cwd = folderWith({ "plugins/greeter.ts": said(`"one"`) });
+  const env = { ...admin, PLUGINS_DIR: "plugins" };
+  const server = await startServer([...fromSource, "serve", "--watch"], { cwd, env });
+  const greeting = async () => (await server.request("GET", "/greeting")).json?.said;
+  expect(await greeting()).toBe("one");
+
+  writeFileSync(join(cwd, "plugins/greeter.ts"), said("oops("));
+  await eventually(() => server.stderr().includes("they are served as they were"), "the refusal", 30_000);
+  expect(await greeting()).toBe("one");
+
+  writeFileSync(join(cwd, "plugins/greeter.ts"), said(`"two"`));
+  await eventually(async () => (await greeting()) === "two", "the new plugin", 30_000);
+  expect(await server.stop()).toBe(0);
+});
+
+test("serve --watch without PLUGINS_DIR is refused", async () => {
+  const refused = await run([...fromSource, "serve", "--watch"], { cwd: folderWith() });
+  expect(refused).toMatchObject({ code: 1 });
+  expect(refused.stderr).toContain("--watch follows the plugins of PLUGINS_DIR, which is not set");
 });
