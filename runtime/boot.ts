@@ -1,16 +1,16 @@
 /** Starts plugins on a database: order by needs -> migrate -> setup -> seed -> mount -> listen -> stop. */
 import { laneOf, openPool, reportCallbackErrorsTo, transaction, type PoolOptions, type Sql, type Tx } from "./db.ts";
-import { requestTransaction } from "./keyed.ts";
+import { requestTransaction } from "./http/keyed.ts";
 import { createKernel, type KernelOptions } from "./kernel.ts";
-import { migrate, type MigrationSet } from "./migrate.ts";
+import { migrate, type MigrationSet } from "./postgres/migrate.ts";
 import { inOrder } from "./order.ts";
-import { isPooled } from "./pooler.ts";
+import { isPooled } from "./postgres/pooler.ts";
 import type { BaseContext, Command, Plugin, PluginFacts, Running } from "./plugin.ts";
 import type { ServiceRef } from "./references.ts";
-import type { Route } from "./route.ts";
-import { runtimeMigrations } from "./runtime-migrations.ts";
-import { databaseSecretKey } from "./secret-key.ts";
-import { runningOrigin } from "./served-at.ts";
+import type { Route } from "./http/route.ts";
+import { runtimeMigrations } from "./postgres/runtime-migrations.ts";
+import { databaseSecretKey } from "./postgres/secret-key.ts";
+import { runningOrigin } from "./http/served-at.ts";
 import type { Environment } from "./settings.ts";
 
 export interface BootOptions extends Omit<KernelOptions, "secretKey" | "servedAt"> {

@@ -11,8 +11,8 @@ import {
   type Environment,
   type Settings,
 } from "./settings.ts";
-import { parseAllow } from "./addresses.ts";
-import { parseNetworks } from "./client-address.ts";
+import { parseAllow } from "./outbound/addresses.ts";
+import { parseNetworks } from "./http/client-address.ts";
 
 /** The runtime's own settings (CONTRACT 2). The README's table is checked against them. */
 export const runtimeSettings = {

@@ -14,7 +14,7 @@ import {
   type Sql,
   transaction,
 } from "./db.ts";
-import { type EmbeddedPostgres, startEmbeddedPostgres } from "./embedded-postgres.ts";
+import { type EmbeddedPostgres, startEmbeddedPostgres } from "./postgres/embedded-postgres.ts";
 import { createLog } from "./log.ts";
 
 // Servers are started and killed here: a busy machine may take its time.

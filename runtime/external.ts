@@ -1,7 +1,7 @@
 import { readdir, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { Plugin } from "./plugin.ts";
-import { platformMismatch, platformVersion } from "./platform-version.ts";
+import { platformMismatch, platformVersion } from "./authors/platform-version.ts";
 
 /** What plugins import by name: "platform" and what built-in plugins show. */
 type Modules = Readonly<Record<string, Readonly<Record<string, unknown>>>>;

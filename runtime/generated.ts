@@ -7,7 +7,7 @@
  */
 import { chmod } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { once } from "./postgres-binaries.ts";
+import { once } from "./postgres/postgres-binaries.ts";
 
 let compiledIn: Readonly<Record<string, string>> | undefined;
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { createGreeting } from "./greeting.ts";
+import { createGreeting } from "./command/greeting.ts";
 import { createLog, type Fields, type Level } from "./log.ts";
 
 const noon = new Date(2026, 0, 31, 12, 5, 9);

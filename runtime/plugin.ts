@@ -2,27 +2,27 @@
  * What a plugin is: facts as plain data (listed, migrated and documented without starting anything), and `setup`, where
  * its behaviour hangs off one context. See the README's "Write a plugin".
  */
-import { type HandleOptions, type JobInfo } from "./job.ts";
-import type { HostDoor } from "./door.ts";
-import type { Identify, Privilege } from "./auth.ts";
-import type { Broadcast } from "./broadcast.ts";
-import type { Cache } from "./cache.ts";
-import type { Child, ChildOptions } from "./child.ts";
+import { type HandleOptions, type JobInfo } from "./jobs/job.ts";
+import type { HostDoor } from "./http/door.ts";
+import type { Identify, Privilege } from "./http/auth.ts";
+import type { Broadcast } from "./events/broadcast.ts";
+import type { Cache } from "./events/cache.ts";
+import type { Child, ChildOptions } from "./child/child.ts";
 import type { Sql, Tx } from "./db.ts";
-import type { EmitOptions } from "./events.ts";
-import type { EnqueueOptions } from "./jobs.ts";
-import type { Liquid } from "./liquid.ts";
+import type { EmitOptions } from "./events/events.ts";
+import type { EnqueueOptions } from "./jobs/jobs.ts";
+import type { Liquid } from "./liquid/liquid.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
-import type { Migration } from "./migrate.ts";
-import type { Model, ModelChange } from "./models.ts";
-import type { Outbound } from "./outbound.ts";
-import type { Connect } from "./outbound-socket.ts";
-import type { Hook } from "./hooks.ts";
+import type { Migration } from "./postgres/migrate.ts";
+import type { Model, ModelChange } from "./events/models.ts";
+import type { Outbound } from "./outbound/outbound.ts";
+import type { Connect } from "./outbound/outbound-socket.ts";
+import type { Hook } from "./events/hooks.ts";
 import type { EventRef, JobRef, ServiceRef } from "./references.ts";
-import type { Route } from "./route.ts";
+import type { Route } from "./http/route.ts";
 import type { Secrets } from "./secrets.ts";
-import type { Limits } from "./shared-limits.ts";
+import type { Limits } from "./http/shared-limits.ts";
 import { ConfigError, readSettings, type ConfigOf, type Environment, type Settings } from "./settings.ts";
 
 export type Needs = Readonly<Record<string, ServiceRef<unknown>>>;

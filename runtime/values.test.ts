@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { clientAddress, parseNetworks } from "./client-address.ts";
+import { clientAddress, parseNetworks } from "./http/client-address.ts";
 import { HttpError, ValidationError } from "./errors.ts";
-import { etag, expectedVersion } from "./etag.ts";
+import { etag, expectedVersion } from "./http/etag.ts";
 import { flagOf, integerId, pageOf, slugOf, uuidOf, uuidv7, wildcardPattern } from "./values.ts";
 
 describe("a page of a list", () => {

@@ -10,11 +10,11 @@
 import { cp, mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { parseArguments } from "../runtime/arguments.ts";
+import { parseArguments } from "../runtime/command/arguments.ts";
 import { pluginTemplate } from "../runtime/authors/new-plugin.ts";
-import { startEmbeddedPostgres } from "../runtime/embedded-postgres.ts";
+import { startEmbeddedPostgres } from "../runtime/postgres/embedded-postgres.ts";
 import { createLog } from "../runtime/log.ts";
-import { exists, linkLibraries } from "../runtime/postgres-binaries.ts";
+import { exists, linkLibraries } from "../runtime/postgres/postgres-binaries.ts";
 import { makeRuntimes } from "./runtimes.ts";
 
 interface BuildOptions {
@@ -47,7 +47,7 @@ async function build({ outfile, target, level }: BuildOptions): Promise<number> 
     await Bun.write(join(work, "bundled.ts"), bundledSource(parts) + generatedSource(generated));
     // First what the executable carries, then the program, which looks for it when it starts PostgreSQL.
     const entry = join(work, "corestead.ts");
-    await Bun.write(entry, `import "./bundled.ts";\nimport ${text(join(root, "runtime/main.ts"))};\n`);
+    await Bun.write(entry, `import "./bundled.ts";\nimport ${text(join(root, "plugins/main.ts"))};\n`);
     await mkdir(dirname(outfile), { recursive: true });
     await compile(entry, outfile, target);
     return Bun.file(outfile).size;
@@ -91,7 +91,7 @@ interface Parts {
 function bundledSource({ programs, cluster, version }: Parts): string {
   const names = cluster ? "programs, cluster" : "programs";
   const lines = [
-    `import { setBundledPostgres } from ${text(join(root, "runtime/postgres-binaries.ts"))};`,
+    `import { setBundledPostgres } from ${text(join(root, "runtime/postgres/postgres-binaries.ts"))};`,
     `import programs from ${text(programs)} with { type: "file" };`,
     ...(cluster ? [`import cluster from ${text(cluster)} with { type: "file" };`] : []),
     `setBundledPostgres({ ${names}, version: ${text(version)} });`,
@@ -177,7 +177,7 @@ async function postgresParts(target: string, level: number): Promise<Parts> {
 /** Another way of making a cluster makes another one. */
 async function clusterRecipe(): Promise<string> {
   const sources = ["postgres-folder.ts", "embedded-postgres.ts"].map((name) =>
-    Bun.file(join(root, "runtime", name)).text(),
+    Bun.file(join(root, "runtime/postgres", name)).text(),
   );
   return Bun.hash((await Promise.all(sources)).join("")).toString(36);
 }

@@ -5,7 +5,7 @@
  *     bun scripts/new-plugin.ts shopping-list --dir ../mine      ../mine/shopping-list, for PLUGINS_DIR
  */
 import { plugins } from "../plugins/index.ts";
-import { parseArguments } from "../runtime/arguments.ts";
+import { parseArguments } from "../runtime/command/arguments.ts";
 import { authorCommand } from "../runtime/authors/commands.ts";
 
 try {

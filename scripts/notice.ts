@@ -55,7 +55,7 @@ export async function notice(): Promise<string> {
 
 /** The folders of the npm packages of which anything is in the bundle, by name. */
 async function bundledPackages(): Promise<string[]> {
-  const { metafile } = await Bun.build({ entrypoints: [join(root, "runtime/main.ts")], target: "bun", metafile: true });
+  const { metafile } = await Bun.build({ entrypoints: [join(root, "plugins/main.ts")], target: "bun", metafile: true });
   const folders = Object.keys(metafile?.inputs ?? {}).flatMap(
     (file) => /node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? [],
   );

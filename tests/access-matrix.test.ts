@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { plugins } from "../plugins/index.ts";
-import type { Route } from "../runtime/route.ts";
+import type { Route } from "../runtime/http/route.ts";
 import { otherAccount, person, startTestApp, type Answer, type RequestOptions, type TestApp } from "./harness.ts";
 
 /**

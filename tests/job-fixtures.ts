@@ -2,14 +2,14 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createBroadcast } from "../runtime/broadcast.ts";
+import { createBroadcast } from "../runtime/events/broadcast.ts";
 import { openPool, type DatabaseTarget, type Sql } from "../runtime/db.ts";
-import { startEmbeddedPostgres } from "../runtime/embedded-postgres.ts";
-import { createEvents } from "../runtime/events.ts";
-import { createQueue, type QueueOptions } from "../runtime/jobs.ts";
+import { startEmbeddedPostgres } from "../runtime/postgres/embedded-postgres.ts";
+import { createEvents } from "../runtime/events/events.ts";
+import { createQueue, type QueueOptions } from "../runtime/jobs/jobs.ts";
 import { createLog } from "../runtime/log.ts";
 import migration from "../runtime/migrations/001_jobs.sql" with { type: "text" };
-import { createSchedules } from "../runtime/schedule.ts";
+import { createSchedules } from "../runtime/jobs/schedule.ts";
 
 export const silent = createLog("error", () => {});
 

@@ -1,7 +1,7 @@
 /** A process of jobs.test.ts that is killed while its job runs: it says so and never ends it. */
 import { openPool } from "../runtime/db.ts";
-import { createBroadcast } from "../runtime/broadcast.ts";
-import { createQueue } from "../runtime/jobs.ts";
+import { createBroadcast } from "../runtime/events/broadcast.ts";
+import { createQueue } from "../runtime/jobs/jobs.ts";
 import { createLog } from "../runtime/log.ts";
 import { job } from "../runtime/references.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { databaseFault, openPool, transaction, type SocketTarget } from "../runtime/db.ts";
-import { isPooled } from "../runtime/pooler.ts";
+import { isPooled } from "../runtime/postgres/pooler.ts";
 import { createDatabase, person, startTestApp, type TestApp } from "./harness.ts";
 import { startPooler, type Pooler } from "./pooler.ts";
 import { startProxy, type Proxy } from "./standby.ts";

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { existsSync, readdirSync, writeFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { plugins } from "../plugins/index.ts";
-import { parseHeader, readFrames } from "../runtime/backup-file.ts";
+import { parseHeader, readFrames } from "../runtime/postgres/backup-file.ts";
 import { runtimeSettings } from "../runtime/config.ts";
 import { eventually, type Answer } from "./harness.ts";
 import { cleanUp, folderWith, fromSource, run, startServer, type ServerProcess } from "./server-process.ts";

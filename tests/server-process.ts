@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { requester, type TestApp } from "./harness.ts";
 
-export const fromSource = [process.execPath, resolve(import.meta.dir, "../runtime/main.ts")];
+export const fromSource = [process.execPath, resolve(import.meta.dir, "../plugins/main.ts")];
 
 export interface ProcessOptions {
   readonly cwd: string;

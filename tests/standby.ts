@@ -11,7 +11,7 @@ import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openPool, type SocketTarget } from "../runtime/db.ts";
-import { startEmbeddedPostgres, type EmbeddedPostgres } from "../runtime/embedded-postgres.ts";
+import { startEmbeddedPostgres, type EmbeddedPostgres } from "../runtime/postgres/embedded-postgres.ts";
 import { createLog } from "../runtime/log.ts";
 import { eventually } from "./harness.ts";
 

@@ -6,7 +6,7 @@
  *     expect((await app.post("/core/apps.json", { app: {} })).status).toBe(422);
  *     expect(await traces(app, "apps", "app_versions")).toEqual(before);
  */
-import { modelChanged } from "../runtime/models.ts";
+import { modelChanged } from "../runtime/events/models.ts";
 import { definePlugin, onEvent } from "../runtime/plugin.ts";
 import type { TestApp } from "./harness.ts";
 

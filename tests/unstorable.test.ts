@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Route } from "../runtime/route.ts";
+import type { Route } from "../runtime/http/route.ts";
 import { startTestApp, type TestApp } from "./harness.ts";
 
 /** What PostgreSQL cannot hold, in every field of every route that takes a body; made from the routes themselves. */

@@ -1,7 +1,7 @@
 /** Sources that would take a compiler for ever, or all memory; and large ones that must not. */
 import { type AppEngine, type CssEngine } from "./engines.ts";
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { createChild } from "../../runtime/child.ts";
+import { createChild } from "../../runtime/child/child.ts";
 import { createLog } from "../../runtime/log.ts";
 import { makeRuntimes } from "../../scripts/runtimes.ts";
 import { createCompiler, type Compiler } from "./compile.ts";

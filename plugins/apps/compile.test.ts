@@ -1,7 +1,7 @@
 /** What compiles, what is refused and where, in the real guarded process. */
 import { type AppEngine, type CssEngine } from "./engines.ts";
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { createChild } from "../../runtime/child.ts";
+import { createChild } from "../../runtime/child/child.ts";
 import { createLog } from "../../runtime/log.ts";
 import { makeRuntimes } from "../../scripts/runtimes.ts";
 import { createCompiler, type Compiled, type Compiler } from "./compile.ts";
@@ -381,16 +381,7 @@ describe("a mistake has its line and column", () => {
 });
 
 describe("what an app may not import", () => {
-  const names = [
-    "fs",
-    "node:fs",
-    "child_process",
-    "bun",
-    "bun:sqlite",
-    "bun:ffi",
-    "./x",
-    "../../runtime/main.ts",
-  ].concat(
+  const names = ["fs", "node:fs", "child_process", "bun", "bun:sqlite", "bun:ffi", "./x", "../main.ts"].concat(
     [
       "/etc/passwd",
       "file:///etc/passwd",

@@ -1,7 +1,7 @@
 /** What people and their agents write: all of it compiles, whatever its engine is told to do with styles. */
 import { type AppEngine } from "./engines.ts";
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { createChild } from "../../runtime/child.ts";
+import { createChild } from "../../runtime/child/child.ts";
 import { createLog } from "../../runtime/log.ts";
 import { makeRuntimes } from "../../scripts/runtimes.ts";
 import { createCompiler, type Compiler } from "./compile.ts";

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../../tests/harness.ts";
-import { ArticleBody } from "./article.ts";
-import { CategoryBody } from "./category.ts";
-import { DomainBody } from "./domain.ts";
-import { LayoutBody } from "./layout.ts";
-import { PageBody } from "./page.ts";
-import { ParagraphBody } from "./paragraph.ts";
-import { SiteBody } from "./site.ts";
+import { ArticleBody } from "./articles/article.ts";
+import { CategoryBody } from "./articles/category.ts";
+import { DomainBody } from "./sites/domain.ts";
+import { LayoutBody } from "./pages/layout.ts";
+import { PageBody } from "./pages/page.ts";
+import { ParagraphBody } from "./pages/paragraph.ts";
+import { SiteBody } from "./sites/site.ts";
 
 let app: TestApp;
 beforeAll(async () => {

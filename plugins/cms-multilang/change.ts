@@ -2,7 +2,7 @@
 import { notFound, preconditionFailed, type Account, type BaseContext, type Tx } from "platform";
 import type { Sites } from "./changes.ts";
 import type { Ref } from "./code.ts";
-import type { SiteStore } from "./site-store.ts";
+import type { SiteStore } from "./sites/site-store.ts";
 
 /** Who changes something; null = no person (a command, an import). */
 export interface Author {

@@ -1,6 +1,6 @@
 /** The query parameters of lists. */
 import { flagOf, wildcardPattern } from "platform";
-import { cleanPath } from "./path.ts";
+import { cleanPath } from "./pages/path.ts";
 
 /** The filters that all lists know; what is no such value matches nothing, as an exact filter does. */
 export function filtersOf(query: URLSearchParams) {

@@ -1,26 +1,26 @@
 import { definePlugin } from "platform";
 import { accounts } from "../accounts/api.ts";
 import { cms } from "./api.ts";
-import { createCareStore } from "./care-store.ts";
-import { careRoutes } from "./care-routes.ts";
+import { createCareStore } from "./care/care-store.ts";
+import { careRoutes } from "./care/care-routes.ts";
 import { createCare } from "./care/check.ts";
 import { createRunChange } from "./change.ts";
-import { createDomainStore } from "./domain-store.ts";
-import { domainApprove, domainCommands } from "./domain-commands.ts";
-import { domainRoutes } from "./domain-routes.ts";
-import { keepHosts } from "./domain.ts";
+import { createDomainStore } from "./sites/domain-store.ts";
+import { domainApprove, domainCommands } from "./sites/domain-commands.ts";
+import { domainRoutes } from "./sites/domain-routes.ts";
+import { keepHosts } from "./sites/domain.ts";
 import { articleExample, pageExample } from "./examples.ts";
 import migration from "./migrations/001_cms.sql" with { type: "text" };
 import domainStatus from "./migrations/002_domain_status.sql" with { type: "text" };
 import cmsApi from "./prompts/cms_api.md" with { type: "text" };
 import { siteCommandFacts, siteCommands } from "./files/commands.ts";
 import { createPush, pushFiles } from "./files/push.ts";
-import { createRenderStore } from "./render-store.ts";
+import { createRenderStore } from "./render/render-store.ts";
 import { createSiteRendering } from "./render/rendering.ts";
 import { createResources } from "./resources.ts";
 import { cmsRoutes } from "./routes.ts";
 import { createCms } from "./service.ts";
-import { createSiteStore } from "./site-store.ts";
+import { createSiteStore } from "./sites/site-store.ts";
 
 /** Sites in several languages over several domains. SPEC 2.7, 4.6 and A, CONTRACT 11. */
 export default definePlugin({

@@ -1,25 +1,25 @@
 /** The seven kinds of records, with their stores and writers. */
 import type { BaseContext } from "platform";
 import type { Accounts } from "../accounts/api.ts";
-import { createArticleStore, toApi as articleToApi } from "./article-store.ts";
-import { ArticleBody, createArticles } from "./article.ts";
-import { createCategoryStore, toApi as categoryToApi } from "./category-store.ts";
-import { CategoryBody, createCategories } from "./category.ts";
+import { createArticleStore, toApi as articleToApi } from "./articles/article-store.ts";
+import { ArticleBody, createArticles } from "./articles/article.ts";
+import { createCategoryStore, toApi as categoryToApi } from "./articles/category-store.ts";
+import { CategoryBody, createCategories } from "./articles/category.ts";
 import { refOf, type Ref } from "./code.ts";
-import { createDomainStore, toApi as domainToApi } from "./domain-store.ts";
-import { createDomains, DomainBody } from "./domain.ts";
+import { createDomainStore, toApi as domainToApi } from "./sites/domain-store.ts";
+import { createDomains, DomainBody } from "./sites/domain.ts";
 import { filtersOf } from "./filters.ts";
-import { cleanHost } from "./host-name.ts";
-import { createLayoutStore, toApi as layoutToApi } from "./layout-store.ts";
-import { createLayouts, LayoutBody } from "./layout.ts";
+import { cleanHost } from "./sites/host-name.ts";
+import { createLayoutStore, toApi as layoutToApi } from "./pages/layout-store.ts";
+import { createLayouts, LayoutBody } from "./pages/layout.ts";
 import type { Listed } from "./listed.ts";
-import { createPageStore, toApi as pageToApi } from "./page-store.ts";
-import { createPages, PageBody } from "./page.ts";
-import { createParagraphStore, toApi as paragraphToApi } from "./paragraph-store.ts";
-import { createParagraphs, ParagraphBody } from "./paragraph.ts";
+import { createPageStore, toApi as pageToApi } from "./pages/page-store.ts";
+import { createPages, PageBody } from "./pages/page.ts";
+import { createParagraphStore, toApi as paragraphToApi } from "./pages/paragraph-store.ts";
+import { createParagraphs, ParagraphBody } from "./pages/paragraph.ts";
 import type { Kept, Resource } from "./resource.ts";
-import { createSiteStore, toApi as siteToApi } from "./site-store.ts";
-import { createSites, SiteBody } from "./site.ts";
+import { createSiteStore, toApi as siteToApi } from "./sites/site-store.ts";
+import { createSites, SiteBody } from "./sites/site.ts";
 import type { Page, Queryable, TObject } from "platform";
 
 interface Needed {

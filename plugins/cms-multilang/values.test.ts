@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { codeFrom, freeOf, refOf } from "./code.ts";
-import { fieldTimes } from "./field-times.ts";
-import { cleanHost } from "./host-name.ts";
-import { masterMistake } from "./master.ts";
-import { cleanPath, maxPathBytes } from "./path.ts";
-import { parsePublished } from "./published.ts";
+import { fieldTimes } from "./pages/field-times.ts";
+import { cleanHost } from "./sites/host-name.ts";
+import { masterMistake } from "./pages/master.ts";
+import { cleanPath, maxPathBytes } from "./pages/path.ts";
+import { parsePublished } from "./articles/published.ts";
 import type { PageRow } from "./rows.ts";
 
 describe("a path", () => {

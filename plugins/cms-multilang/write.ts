@@ -3,7 +3,7 @@ import { mistakes, notFound, type Tx } from "platform";
 import type { Change, Expected } from "./change.ts";
 import { codeFrom, freeOf, refOf, type Ref } from "./code.ts";
 import type { SiteRow } from "./rows.ts";
-import type { SiteStore } from "./site-store.ts";
+import type { SiteStore } from "./sites/site-store.ts";
 
 export type Mistakes = ReturnType<typeof mistakes>;
 

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../../tests/harness.ts";
 import { startReceiver, type Receiver } from "../../tests/receiver.ts";
 import { createLog } from "../../runtime/log.ts";
-import { parseAllow } from "../../runtime/addresses.ts";
-import { createOutbound } from "../../runtime/outbound.ts";
-import { privateHosts } from "../../runtime/outbound-fixture.ts";
+import { parseAllow } from "../../runtime/outbound/addresses.ts";
+import { createOutbound } from "../../runtime/outbound/outbound.ts";
+import { privateHosts } from "../../runtime/outbound/outbound-fixture.ts";
 import { plugins } from "../index.ts";
 import { customConnector } from "./custom.ts";
 

@@ -1,7 +1,7 @@
 /* oxlint-disable unicorn/no-thenable -- a step of a flow has a branch of that name */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { createLiquid } from "../../runtime/liquid.ts";
+import { createLiquid } from "../../runtime/liquid/liquid.ts";
 import { checkProgram } from "./check.ts";
 import { dryRun } from "./dry-run.ts";
 import type { Program } from "./program.ts";

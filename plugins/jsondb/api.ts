@@ -65,6 +65,6 @@ export interface JsonDatabases {
 }
 
 /** The replace endpoint's edit, and what counts as one client for limits: apps have the like. */
-export { replaceInJson } from "./replace.ts";
+export { replaceInJson } from "./databases/replace.ts";
 
 export const jsonDatabases = service<JsonDatabases>("jsondb.databases");

@@ -1,14 +1,14 @@
 import { notFound, uuidOf, type BaseContext, type Tx } from "platform";
 import type { ApiRecord, JsonDatabases, NewDatabase, RecordWrite } from "./api.ts";
-import { tableForWrite, tableNames, type Database } from "./database.ts";
-import type { DbFields, Dbs } from "./dbs.ts";
-import { readSearch } from "./query.ts";
-import type { RecordStore } from "./record-store.ts";
-import type { CreatedRecord, Records } from "./records.ts";
-import type { Room } from "./room.ts";
-import type { SearchStore } from "./search-store.ts";
-import type { Databases, DbRow, DbStore } from "./store.ts";
-import { cookieHeader, visitorOf } from "./visitor.ts";
+import { tableForWrite, tableNames, type Database } from "./databases/database.ts";
+import type { DbFields, Dbs } from "./databases/dbs.ts";
+import { readSearch } from "./search/query.ts";
+import type { RecordStore } from "./records/record-store.ts";
+import type { CreatedRecord, Records } from "./records/records.ts";
+import type { Room } from "./public/room.ts";
+import type { SearchStore } from "./search/search-store.ts";
+import type { Databases, DbRow, DbStore } from "./databases/database-store.ts";
+import { cookieHeader, visitorOf } from "./public/visitor.ts";
 
 interface Needed {
   readonly ctx: Pick<BaseContext, "secrets">;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { plugins } from "../index.ts";
-import { createLiquid } from "../../runtime/liquid.ts";
+import { createLiquid } from "../../runtime/liquid/liquid.ts";
 import { builtInPrompts } from "./built-in.ts";
 import { outsidePrompts } from "./filters.ts";
 import { parseFrontMatter } from "./front-matter.ts";

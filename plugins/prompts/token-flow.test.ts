@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createLiquid } from "../../runtime/liquid.ts";
+import { createLiquid } from "../../runtime/liquid/liquid.ts";
 import { outsidePrompts } from "./filters.ts";
 import { tokenMisuse } from "./token-flow.ts";
 

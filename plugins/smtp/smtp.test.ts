@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { createServer } from "node:net";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 import { eventually, startTestApp, type TestApp } from "../../tests/harness.ts";
-import { certificate, otherPrivateHosts } from "../../runtime/outbound-fixture.ts";
+import { certificate, otherPrivateHosts } from "../../runtime/outbound/outbound-fixture.ts";
 import { connectors } from "../connectors/api.ts";
 import { plugins } from "../index.ts";
 import { parseAddress } from "./address.ts";

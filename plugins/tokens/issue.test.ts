@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Caller } from "../../runtime/auth.ts";
-import { modelChanged } from "../../runtime/models.ts";
+import type { Caller } from "../../runtime/http/auth.ts";
+import { modelChanged } from "../../runtime/events/models.ts";
 import { definePlugin, onEvent } from "../../runtime/plugin.ts";
 import { eventually, person, startTestApp, type TestApp } from "../../tests/harness.ts";
 import { plugins } from "../index.ts";

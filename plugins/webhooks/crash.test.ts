@@ -4,7 +4,7 @@ import { adminToken, eventually } from "../../tests/harness.ts";
 import { startReceiver, type Receiver } from "../../tests/receiver.ts";
 import { cleanUp, folderWith, fromSource, startServer, type ServerProcess } from "../../tests/server-process.ts";
 import { openPool } from "../../runtime/db.ts";
-import { runningPostgres } from "../../runtime/running-postgres.ts";
+import { runningPostgres } from "../../runtime/postgres/running-postgres.ts";
 
 /** A server is killed (-9) at each boundary of a delivery, and started again on the same data: nothing is lost. */
 let receiver: Receiver;

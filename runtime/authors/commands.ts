@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { isCompiled } from "../generated.ts";
 import type { CommandFacts } from "../plugin.ts";
-import { platformTypes } from "../types-file.ts";
+import { platformTypes } from "./types-file.ts";
 import { newPlugin } from "./new-plugin.ts";
 import { packPlugin } from "./pack.ts";
 import { runTests } from "./run-tests.ts";

@@ -7,7 +7,7 @@ import { mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { generatedFile, isCompiled } from "../generated.ts";
-import { ownProgram } from "../own-program.ts";
+import { ownProgram } from "../command/own-program.ts";
 
 /** Answers with the exit code of the runner. `more`: its further words, e.g. `--test-name-pattern X`. */
 export async function runTests(path: string, more: readonly string[]): Promise<number> {

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { chmod } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { runningPostgres } from "../../runtime/running-postgres.ts";
+import { runningPostgres } from "../../runtime/postgres/running-postgres.ts";
 import type { DatabaseTarget } from "../../runtime/db.ts";
 import type { Load, LoadAnswer, Measured } from "./load.ts";
 
@@ -27,7 +27,7 @@ export async function temporaryFolder(): Promise<string> {
   return folder;
 }
 
-export const fromSource = [process.execPath, "runtime/main.ts", "serve"];
+export const fromSource = [process.execPath, "plugins/main.ts", "serve"];
 
 /** `corestead serve` as an administrator starts it, with its own PostgreSQL in `dataDir`. */
 export async function startCorestead(

@@ -1,8 +1,8 @@
 /** Fills tables with contacts, the same in Corestead and in the ceiling. */
 import type { Sql } from "../../runtime/db.ts";
-import { databaseOf, tableForWrite } from "../../plugins/jsondb/database.ts";
-import { createRecordStore } from "../../plugins/jsondb/record-store.ts";
-import type { DbRow } from "../../plugins/jsondb/store.ts";
+import { databaseOf, tableForWrite } from "../../plugins/jsondb/databases/database.ts";
+import { createRecordStore } from "../../plugins/jsondb/records/record-store.ts";
+import type { DbRow } from "../../plugins/jsondb/databases/database-store.ts";
 import { contactOf, idOf, schema, type Contact } from "./contacts.ts";
 import { adminToken, type Server } from "./processes.ts";
 

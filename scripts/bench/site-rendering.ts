@@ -2,7 +2,7 @@
  * A page rendered anew beside a bare rendering of its templates, in one process and by turns: what else the machine does
  * meets both alike. All but the sockets is in it, and they are in the figures of a page from the cache.
  */
-import { createRenderStore } from "../../plugins/cms-multilang/render-store.ts";
+import { createRenderStore } from "../../plugins/cms-multilang/render/render-store.ts";
 import { createBlocks } from "../../plugins/cms-multilang/render/blocks.ts";
 import { createSites } from "../../plugins/cms-multilang/render/cache.ts";
 import { createComposer } from "../../plugins/cms-multilang/render/compose.ts";
@@ -10,8 +10,8 @@ import { createDoor } from "../../plugins/cms-multilang/render/door.ts";
 import { createSiteEngine } from "../../plugins/cms-multilang/render/engine.ts";
 import { createFinder } from "../../plugins/cms-multilang/render/find.ts";
 import { createTemplates } from "../../plugins/cms-multilang/render/templates.ts";
-import type { Account } from "../../runtime/auth.ts";
-import type { Cache } from "../../runtime/cache.ts";
+import type { Account } from "../../runtime/http/auth.ts";
+import type { Cache } from "../../runtime/events/cache.ts";
 import type { Sql } from "../../runtime/db.ts";
 import { createLog } from "../../runtime/log.ts";
 import { median } from "./compare.ts";

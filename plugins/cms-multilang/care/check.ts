@@ -1,9 +1,9 @@
 /** Looks a whole site over, its pages in batches. */
 import { type SiteData } from "../render/data.ts";
 import { unavailable } from "platform";
-import type { CarePage, CareStore } from "../care-store.ts";
+import type { CarePage, CareStore } from "./care-store.ts";
 import { locales, type Locale } from "../locales.ts";
-import type { RenderStore } from "../render-store.ts";
+import type { RenderStore } from "../render/render-store.ts";
 import type { Domain } from "../render/addresses.ts";
 import { siteEngine } from "../render/engine.ts";
 import { inherit } from "../render/inherit.ts";

@@ -1,5 +1,5 @@
 /** A page in each language of its site: who says it, what is missing, what is behind. Pure. */
-import type { CarePage } from "../care-store.ts";
+import type { CarePage } from "./care-store.ts";
 import { isLocale, type Locale } from "../locales.ts";
 import { isAbsent, isPlainObject, localesOf } from "../render/fields.ts";
 import type { Fields } from "../rows.ts";

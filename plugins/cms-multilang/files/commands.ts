@@ -10,7 +10,7 @@ import {
   type TextFiles,
 } from "platform";
 import type { Accounts } from "../../accounts/api.ts";
-import { readConsistently, siteRecords } from "../files-store.ts";
+import { readConsistently, siteRecords } from "./files-store.ts";
 import { refOf } from "../code.ts";
 import type { Resources } from "../resources.ts";
 import { printDifference } from "./diff.ts";

@@ -1,7 +1,7 @@
 /** What a site is after the migration of SPEC A.8. Pure: records in, records out. */
 import { htmlTag } from "../liquid-tags.ts";
 import { isLocale } from "../locales.ts";
-import { cleanPath } from "../path.ts";
+import { cleanPath } from "../pages/path.ts";
 import type { SiteRecord } from "./kinds.ts";
 import type { Plan } from "./plan.ts";
 import { plainTemplate, suffixedIn, suffixedKey } from "./suffixes.ts";

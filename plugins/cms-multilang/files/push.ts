@@ -1,11 +1,11 @@
 /** A site becomes what its files say: in one transaction, by the same writers as the API. */
 import { checkerOf, mistakes, parseJson, type TObject } from "platform";
 import type { Cms } from "../api.ts";
-import { dropRedirects, siteRecords } from "../files-store.ts";
+import { dropRedirects, siteRecords } from "./files-store.ts";
 import { whichever, type Author, type Change, type RunChange } from "../change.ts";
 import { refOf, type Ref } from "../code.ts";
-import { cleanPath } from "../path.ts";
-import { parsePublished } from "../published.ts";
+import { cleanPath } from "../pages/path.ts";
+import { parsePublished } from "../articles/published.ts";
 import type { Resource } from "../resource.ts";
 import type { Resources } from "../resources.ts";
 import { checkTexts } from "../texts.ts";

@@ -1,6 +1,6 @@
 /** A plan made of what old sitemaps say about languages (SPEC A.8.1). Pure. */
 import { isLocale, type Locale } from "../locales.ts";
-import { cleanPath } from "../path.ts";
+import { cleanPath } from "../pages/path.ts";
 import type { SiteRecord } from "./kinds.ts";
 import type { Plan } from "./plan.ts";
 import { textOf } from "./yaml.ts";

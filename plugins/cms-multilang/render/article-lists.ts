@@ -1,7 +1,7 @@
 /** What the `{% articles %}` blocks of a page print, fetched before it is rendered. SPEC A.7, CONTRACT 11. */
 import { type Pagination } from "./pagination.ts";
 import type { Locale } from "../locales.ts";
-import type { RenderStore } from "../render-store.ts";
+import type { RenderStore } from "./render-store.ts";
 import { joined } from "./alternates.ts";
 import type { ArticlesQuery } from "./articles-block.ts";
 import { articleLocale, categoryIds, isIn, type FoundPage } from "./find.ts";

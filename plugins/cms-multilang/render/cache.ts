@@ -6,7 +6,7 @@
 import { type CategoryData, type LayoutData, type SiteData, type SiteFound } from "./data.ts";
 import type { Account, BaseContext } from "platform";
 import type { Sites } from "../changes.ts";
-import type { RenderStore } from "../render-store.ts";
+import type { RenderStore } from "./render-store.ts";
 import type { Domain } from "./addresses.ts";
 import { createHosts, type Host } from "./hosts.ts";
 

@@ -2,7 +2,7 @@
 import { type PageData } from "./data.ts";
 import { type Pagination } from "./pagination.ts";
 import type { Locale } from "../locales.ts";
-import type { RenderStore } from "../render-store.ts";
+import type { RenderStore } from "./render-store.ts";
 import { articleLists } from "./article-lists.ts";
 import type { ArticlesQuery } from "./articles-block.ts";
 import type { Rendering, SiteEngine } from "./engine.ts";

@@ -1,8 +1,8 @@
 /** What is answered on the hosts of sites: pages, redirects, the sitemap, and what is missing. CONTRACT 11. */
 import type { DoorRequest, HostDoor, Log, Reply } from "platform";
 import type { Locale } from "../locales.ts";
-import type { ErrorKind } from "../error-pages.ts";
-import type { RenderStore } from "../render-store.ts";
+import type { ErrorKind } from "../pages/error-pages.ts";
+import type { RenderStore } from "./render-store.ts";
 import { askedPath, pathAddress, type Domain } from "./addresses.ts";
 import type { ReadBlocks } from "./blocks.ts";
 import type { SiteCache, SiteState } from "./cache.ts";

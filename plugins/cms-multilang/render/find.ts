@@ -1,7 +1,7 @@
 /** Which page a path means: its own, or a page that shows an article or a category below itself. CONTRACT 11. */
 import { type ArticleData, type CategoryData, type PageData } from "./data.ts";
 import type { Locale } from "../locales.ts";
-import type { RenderStore } from "../render-store.ts";
+import type { RenderStore } from "./render-store.ts";
 import { joined } from "./alternates.ts";
 import type { ArticlesQuery } from "./articles-block.ts";
 import type { ReadBlocks } from "./blocks.ts";

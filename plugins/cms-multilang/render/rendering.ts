@@ -2,8 +2,8 @@
 import type { BaseContext, HostDoor, Route } from "platform";
 import type { Accounts } from "../../accounts/api.ts";
 import type { Sites } from "../changes.ts";
-import { previewRoutes } from "../render-routes.ts";
-import { createRenderStore } from "../render-store.ts";
+import { previewRoutes } from "./render-routes.ts";
+import { createRenderStore } from "./render-store.ts";
 import { createBlocks } from "./blocks.ts";
 import { createSites } from "./cache.ts";
 import { createComposer } from "./compose.ts";

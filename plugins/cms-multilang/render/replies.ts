@@ -1,7 +1,7 @@
 /** What a site's answers carry. They are for people's browsers, not for clients of the API. */
 import { contentHash, escapeHtml, isKnownTag, type Reply } from "platform";
 import type { Locale } from "../locales.ts";
-import type { ErrorKind } from "../error-pages.ts";
+import type { ErrorKind } from "../pages/error-pages.ts";
 
 /** Scripts, styles and pictures of a site are its author's choice; only its frame is not anybody's. */
 export const siteHeaders = {

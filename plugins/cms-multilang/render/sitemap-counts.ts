@@ -1,6 +1,6 @@
 /** How many addresses a domain's sitemap has, and how many of them fit into one file. */
 import { type Counted, type ListedPage } from "./data.ts";
-import type { RenderStore } from "../render-store.ts";
+import type { RenderStore } from "./render-store.ts";
 import { pathAddress, type Domain } from "./addresses.ts";
 import { contentBlocks, showingOutside, type ReadBlocks } from "./blocks.ts";
 import type { SiteState } from "./cache.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../../../tests/harness.ts";
 import { siteMaker, type SiteMaker } from "../../../tests/sites.ts";
-import { createRenderStore } from "../render-store.ts";
+import { createRenderStore } from "./render-store.ts";
 import { createBlocks } from "./blocks.ts";
 import type { SiteState } from "./cache.ts";
 import { siteEngine } from "./engine.ts";

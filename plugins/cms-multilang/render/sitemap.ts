@@ -1,7 +1,7 @@
 /** `/sitemap.xml` and `/robots.txt`. SPEC A.6, CONTRACT 11. */
 import { type Batch, type ListedPage } from "./data.ts";
 import { escapeHtml, HttpError, type Reply } from "platform";
-import type { RenderStore } from "../render-store.ts";
+import type { RenderStore } from "./render-store.ts";
 import { addressOf, domainFor } from "./addresses.ts";
 import { joined, oncePerLanguage, seoOf } from "./alternates.ts";
 import type { ReadBlocks } from "./blocks.ts";

@@ -2,7 +2,7 @@
 import { type CategoryData } from "./data.ts";
 import { type Pagination } from "./pagination.ts";
 import type { Locale } from "../locales.ts";
-import { errorKinds } from "../error-pages.ts";
+import { errorKinds } from "../pages/error-pages.ts";
 
 import { addressOf, domainFor, type Domain } from "./addresses.ts";
 import { joined, langSwitch, seoHead, seoOf, type PageSeo } from "./alternates.ts";

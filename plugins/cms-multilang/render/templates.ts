@@ -1,7 +1,7 @@
 /** What a page is made of: its own template, its layout's, and the paragraphs that both print. */
 import { type LayoutData, type PageData, type ParagraphData, type SiteData } from "./data.ts";
 import { LiquidFault } from "platform";
-import type { RenderStore } from "../render-store.ts";
+import type { RenderStore } from "./render-store.ts";
 import type { ArticlesQuery } from "./articles-block.ts";
 import type { SiteState } from "./cache.ts";
 import { maxTags, tagsIn, type SiteEngine, type SiteTemplate } from "./engine.ts";

@@ -1,0 +1,166 @@
+/** Making, changing and deleting articles. CONTRACT 11. */
+import { field, mistakes, Type, type BaseContext, type Static } from "platform";
+import { toApi, type ArticleInput, type ArticleStore, type ArticleView } from "./article-store.ts";
+import type { CategoryStore } from "./category-store.ts";
+import { locked, type Change } from "../change.ts";
+import { codeField, codeFrom, freeOf, type Ref } from "../code.ts";
+import {
+  codeRef,
+  contentField,
+  fieldsField,
+  flag,
+  idRef,
+  localeField,
+  pathField,
+  siteRef,
+  textField,
+} from "../input.ts";
+import { cleanPath } from "../pages/path.ts";
+import { parsePublished } from "./published.ts";
+import type { SiteStore } from "../sites/site-store.ts";
+import { checkTexts } from "../texts.ts";
+import { codeOf, mustStay, named, orNull, siteOf, there, type Mistakes, type Writer } from "../write.ts";
+
+export const ArticleBody = Type.Object({
+  code: Type.Optional(codeField()),
+  category_code: codeRef(),
+  category_id: idRef(),
+  categories: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 100 })),
+  locale: localeField(),
+  path: pathField(),
+  title: Type.Optional(field.name(1000)),
+  lead: textField(50_000),
+  content: contentField(),
+  fields: fieldsField(),
+  html_title: textField(1000),
+  html_description: textField(5000),
+  published_at: textField(64),
+  active: flag(),
+  ...siteRef(),
+});
+export type ArticleBody = Static<typeof ArticleBody>;
+
+interface Needed {
+  readonly ctx: Pick<BaseContext, "changed">;
+  readonly store: ArticleStore;
+  readonly sites: SiteStore;
+  readonly categories: Pick<CategoryStore, "find" | "byCodes">;
+}
+
+export function createArticles({ ctx, store, sites, categories }: Needed): Writer<ArticleBody, ArticleView> {
+  const finder =
+    ({ tx, account }: Change) =>
+    (ref: Ref) =>
+      store.find(tx, account.id, ref);
+
+  const told = async ({ tx, account }: Change, kind: "create" | "update", id: number): Promise<ArticleView> => {
+    const row = there(await store.find(tx, account.id, { id }));
+    await ctx.changed(articleChange(account.id, kind, row), tx);
+    return row;
+  };
+
+  /** The main category that the body names; undefined where it says nothing, null where none. */
+  const mainOf = async ({ tx, account }: Change, wrong: Mistakes, body: ArticleBody, siteId: number) => {
+    const given = { as: "category", what: "category", code: body.category_code, id: body.category_id, siteId };
+    const row = await named(wrong, given, (ref) => categories.find(tx, account.id, ref));
+    return row && row.id;
+  };
+
+  /** Ids of the additional categories in their order, each once. */
+  const furtherOf = async ({ tx, account }: Change, wrong: Mistakes, codes: readonly string[], siteId: number) => {
+    const rows = codes.length === 0 ? [] : await categories.byCodes(tx, account.id, siteId, codes);
+    const byCode = new Map(rows.map(({ code, id }) => [code, id]));
+    const unknown = codes.find((code) => !byCode.has(code));
+    if (unknown !== undefined) wrong.add("categories", `${unknown} names no category of this site`);
+    return [...new Set(codes)].map((code) => byCode.get(code)).filter((id) => id !== undefined);
+  };
+
+  return {
+    async create(change, body) {
+      const { tx, account, userId } = change;
+      const wrong = mistakes();
+      const site = await siteOf(change, sites, wrong, body);
+      if (site) await change.touch(site.id);
+      const { title } = body;
+      if (title === undefined) wrong.add("title", "is required");
+      const categoryId = (site && (await mainOf(change, wrong, body, site.id))) ?? null;
+      const further = site ? await furtherOf(change, wrong, body.categories ?? [], site.id) : [];
+      const input = inputOf(wrong, undefined, body, account.timezone);
+      wrong.check();
+      const { id: siteId } = there(site);
+      const code = await codeOf(change, store, { code: body.code, name: title ?? "", kind: "article", siteId });
+      const path = input.path || (await freePath(change, siteId, codeFrom(title ?? "", code)));
+      const id = await store.insert(tx, account.id, siteId, userId, { ...input, code, path, categoryId });
+      await store.setCategories(tx, account.id, siteId, id, further);
+      return told(change, "create", id);
+    },
+
+    async update(change, ref, body, expected) {
+      const { tx, account, userId } = change;
+      const before = await locked(change, finder(change), ref, expected);
+      const { id, siteId } = before;
+      const wrong = mistakes();
+      mustStay(wrong, body, before);
+      const main = await mainOf(change, wrong, body, siteId);
+      const further = body.categories && (await furtherOf(change, wrong, body.categories, siteId));
+      const input = inputOf(wrong, before, body, account.timezone);
+      if (input.path === "") wrong.add("path", "can't be blank");
+      wrong.check();
+      const categoryId = main === undefined ? before.categoryId : main;
+      await store.update(tx, account.id, id, userId, { ...input, code: body.code ?? before.code, categoryId });
+      if (further) await store.setCategories(tx, account.id, siteId, id, further);
+      return told(change, "update", id);
+    },
+
+    async remove(change, ref, expected) {
+      const { tx, account } = change;
+      const row = await locked(change, finder(change), ref, expected);
+      await store.delete(tx, account.id, row.id);
+      await ctx.changed(articleChange(account.id, "destroy", row), tx);
+    },
+  };
+
+  async function freePath({ tx, account }: Change, siteId: number, base: string): Promise<string> {
+    return freeOf(base, await store.takenPaths(tx, account.id, siteId, base));
+  }
+}
+
+export function articleChange(accountId: number, kind: "create" | "update" | "destroy", row: ArticleView) {
+  return { accountId, sourceType: "Cms::Article", kind, id: row.id, data: toApi(row) };
+}
+
+type Plain = Omit<ArticleInput, "code" | "categoryId">;
+
+/** All but the references; a path of "" is still to be made. */
+function inputOf(wrong: Mistakes, before: ArticleView | undefined, body: ArticleBody, timezone: string): Plain {
+  // Its content is printed as it stands, so it is no template: an article may well be about Liquid.
+  checkTexts(wrong, { fields: body.fields });
+  const path = body.path === undefined ? { path: before?.path ?? "" } : cleanPath(body.path);
+  if ("mistake" in path) wrong.add("path", path.mistake);
+  return {
+    locale: orNull(body.locale, before?.locale) || null,
+    path: "path" in path ? path.path : "-",
+    title: body.title ?? before?.title ?? "",
+    lead: orNull(body.lead, before?.lead),
+    content: body.content === undefined ? (before?.content ?? "") : (body.content ?? ""),
+    fields: body.fields ?? before?.fields ?? {},
+    htmlTitle: orNull(body.html_title, before?.htmlTitle),
+    htmlDescription: orNull(body.html_description, before?.htmlDescription),
+    publishedAt: publishedOf(wrong, before, body.published_at, timezone),
+    active: body.active ?? before?.active ?? true,
+  };
+}
+
+/** An article is published as it is made, unless it says otherwise. */
+function publishedOf(
+  wrong: Mistakes,
+  before: ArticleView | undefined,
+  given: string | null | undefined,
+  timezone: string,
+): Date | null {
+  if (given === undefined) return before ? before.publishedAt : new Date();
+  if (!given) return null;
+  const parsed = parsePublished(given, timezone);
+  if (!parsed) wrong.add("published_at", "must be a date, or a date with time such as 2026-01-31T10:00:00Z");
+  return parsed ?? null;
+}

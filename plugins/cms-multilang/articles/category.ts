@@ -1,0 +1,74 @@
+/** Making, changing and deleting categories of articles. */
+import { field, mistakes, Type, type Static } from "platform";
+import type { CategoryStore, CategoryView } from "./category-store.ts";
+import { locked, type Change } from "../change.ts";
+import { codeField, type Ref } from "../code.ts";
+import { nameField, siteRef } from "../input.ts";
+import { cleanPath } from "../pages/path.ts";
+import type { SiteStore } from "../sites/site-store.ts";
+import { codeOf, mustStay, nameOf, siteOf, there, type Mistakes, type Writer } from "../write.ts";
+
+export const CategoryBody = Type.Object({
+  code: Type.Optional(codeField()),
+  name: nameField(),
+  path: Type.Optional(field.nullable(Type.String({ maxLength: 4000 }))),
+  ...siteRef(),
+});
+export type CategoryBody = Static<typeof CategoryBody>;
+
+interface Needed {
+  readonly store: CategoryStore;
+  readonly sites: SiteStore;
+}
+
+export function createCategories({ store, sites }: Needed): Writer<CategoryBody, CategoryView> {
+  const finder =
+    ({ tx, account }: Change) =>
+    (ref: Ref) =>
+      store.find(tx, account.id, ref);
+
+  return {
+    async create(change, body) {
+      const { tx, account, userId } = change;
+      const wrong = mistakes();
+      const site = await siteOf(change, sites, wrong, body);
+      const name = nameOf(wrong, body.name, body.code);
+      const path = pathOf(wrong, body.path ?? "");
+      wrong.check();
+      const { id: siteId } = there(site);
+      await change.touch(siteId);
+      const code = await codeOf(change, store, { code: body.code, name, kind: "category", siteId });
+      const id = await store.insert(tx, account.id, siteId, userId, { code, name, path });
+      return there(await store.find(tx, account.id, { id }));
+    },
+
+    async update(change, ref, body, expected) {
+      const { tx, account, userId } = change;
+      const before = await locked(change, finder(change), ref, expected);
+      const wrong = mistakes();
+      mustStay(wrong, body, before);
+      const path = body.path === undefined ? before.path : pathOf(wrong, body.path ?? "");
+      wrong.check();
+      const { code = before.code, name = before.name } = body;
+      await store.update(tx, account.id, before.id, userId, { code, name, path });
+      if (code !== before.code) await store.codeChanged(tx, account.id, before.id);
+      return there(await store.find(tx, account.id, { id: before.id }));
+    },
+
+    /** Its articles go on without it. */
+    async remove(change, ref, expected) {
+      const { tx, account } = change;
+      const { id } = await locked(change, finder(change), ref, expected);
+      await store.codeChanged(tx, account.id, id);
+      await store.delete(tx, account.id, id);
+    },
+  };
+}
+
+/** Empty is none. */
+function pathOf(wrong: Mistakes, given: string): string | null {
+  const clean = cleanPath(given);
+  if ("path" in clean) return clean.path || null;
+  wrong.add("path", clean.mistake);
+  return null;
+}

@@ -1,0 +1,92 @@
+/** `GET /cms/sites/:id/check` and `/translations`: what a site lacks. */
+import { answer, list, notFound, pageOf, pageQuery, route, type Route, type Sql } from "platform";
+import { PageTranslations, SiteFinding } from "../answers.ts";
+import type { Care } from "./check.ts";
+import { findingCodes } from "./finding.ts";
+import { refOf } from "../code.ts";
+import type { Resources } from "../resources.ts";
+import type { SiteRow } from "../rows.ts";
+
+const access = { privilege: "cms" } as const;
+
+interface Needed {
+  readonly sql: Sql;
+  readonly resources: Pick<Resources, "site">;
+  readonly care: Care;
+}
+
+export function careRoutes({ sql, resources, care }: Needed): Route[] {
+  const find = async (accountId: number, text: string): Promise<SiteRow> => {
+    const ref = refOf(text);
+    const site = ref && (await resources.site.find(sql, accountId, ref));
+    if (!site) throw notFound();
+    return site;
+  };
+  return [
+    route(
+      "GET",
+      "/cms/sites/:id/check",
+      {
+        summary: "What is wrong with a site",
+        description:
+          "By the rules of search engines and by those of the specification: an array of { code, severity " +
+          "(`error`, `warning`), page (its code, null = of the whole site), locale, field, message }. Codes: " +
+          `${Object.keys(findingCodes).join(", ")}. At most 10,000 are found.`,
+        access,
+        query: pageQuery,
+        answers: { 200: answer.list(SiteFinding) },
+        responses: {
+          200: [
+            {
+              code: "stale_translation",
+              severity: "warning",
+              page: "about-en",
+              locale: "en",
+              field: "content",
+              message: "content was changed in its source after it was translated to en",
+            },
+          ],
+        },
+      },
+      async ({ caller, params, query: given }) => {
+        const { limit, offset } = pageOf(given);
+        const found = await care.check(await find(caller.account.id, params.id));
+        return list(found.slice(offset, offset + limit), found.length);
+      },
+    ),
+    route(
+      "GET",
+      "/cms/sites/:id/translations",
+      {
+        summary: "Which page is there in which language",
+        description:
+          "One row for each page that stands for its languages (not for slaves), one entry for each language of the " +
+          "site's domains and pages: { state, page, missing, stale }. `own`: a page of that language says it; " +
+          "`fields`: values keyed by the locale do; `inherited`: it is shown as it is in its master, or for all " +
+          "languages; `missing`: nobody says it; `stale`: what it translates was changed since. `missing` names keys " +
+          "of `fields` without a value, `stale` the fields that are behind.",
+        access,
+        query: pageQuery,
+        answers: { 200: answer.list(PageTranslations) },
+        responses: {
+          200: [
+            {
+              page: "about",
+              name: "About us",
+              path: "o-nas",
+              locales: {
+                pl: { state: "own", page: "about", missing: [], stale: [] },
+                en: { state: "stale", page: "about-en", missing: [], stale: ["content"] },
+                de: { state: "missing", page: null, missing: [], stale: [] },
+              },
+            },
+          ],
+        },
+      },
+      async ({ caller, params, query: given }) => {
+        const { rows, total } = await care.translations(await find(caller.account.id, params.id), pageOf(given));
+        return list(rows, total);
+      },
+    ),
+  ];
+}

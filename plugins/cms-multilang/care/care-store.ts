@@ -1,0 +1,123 @@
+/** All SQL of what looks after a site: its pages in batches, and what stands around them. */
+import type { Page, Sql } from "platform";
+import { locales, type Locale } from "../locales.ts";
+import type { ArticleRow, DomainRow, LayoutRow, PageRow, ParagraphRow, SiteRow } from "../rows.ts";
+
+/** A page as it is cared for; `isRoot` = it stands for its other languages in the matrix. */
+export type CarePage = Pick<
+  PageRow,
+  | "id"
+  | "code"
+  | "name"
+  | "path"
+  | "locale"
+  | "kind"
+  | "layoutId"
+  | "content"
+  | "fields"
+  | "htmlTitle"
+  | "htmlDescription"
+  | "htmlKeywords"
+  | "basedOnPageId"
+  | "active"
+  | "fieldTimes"
+> & { readonly isRoot: boolean };
+
+export type CareLayout = Pick<LayoutRow, "id" | "code" | "content" | "fields">;
+export type CareParagraph = Pick<ParagraphRow, "id" | "code" | "content" | "fields">;
+export type CareArticle = Pick<ArticleRow, "id" | "code" | "locale" | "categoryId"> & { readonly hasCategory: boolean };
+
+export type CareStore = ReturnType<typeof createCareStore>;
+
+export function createCareStore(sql: Sql) {
+  // As the router looks a path up: without a locale first, then in the order of the locales.
+  const rank = (alias: ReturnType<typeof sql>) =>
+    sql`(coalesce(array_position(${[...locales]}::text[], ${alias}.locale), 0), ${alias}.id)`;
+  const isRoot = sql`
+    p.based_on_page_id is null and not exists (
+      select 1 from cms_pages o
+      where o.site_id = p.site_id and o.path = p.path and o.id <> p.id and o.based_on_page_id is null
+        and ${rank(sql`o`)} < ${rank(sql`p`)})`;
+  const columns = sql`
+    p.id, p.code, p.name, p.path, p.locale, p.kind, p.layout_id, p.content, p.fields, p.html_title, p.html_description,
+    p.html_keywords, p.based_on_page_id, p.active, p.field_times, (${isRoot}) as is_root`;
+  type Site = Pick<SiteRow, "id" | "accountId">;
+
+  return {
+    async domains({ accountId, id }: Site) {
+      return sql<Pick<DomainRow, "id" | "name" | "locale" | "isPrimary">[]>`
+        select id, name, locale, is_primary from cms_domains
+        where account_id = ${accountId} and site_id = ${id} order by id`;
+    },
+
+    /** Locales that some page of the site has. */
+    async pageLocales({ accountId, id }: Site): Promise<Locale[]> {
+      const rows = await sql<{ locale: Locale }[]>`
+        select distinct locale from cms_pages
+        where account_id = ${accountId} and site_id = ${id} and locale is not null`;
+      return rows.map(({ locale }) => locale);
+    },
+
+    async pagesAfter({ accountId, id }: Site, after: number, most: number): Promise<CarePage[]> {
+      return sql<CarePage[]>`
+        select ${columns} from cms_pages p
+        where p.account_id = ${accountId} and p.site_id = ${id} and p.id > ${after} order by p.id limit ${most}`;
+    },
+
+    async pagesById({ accountId, id }: Site, ids: readonly number[]): Promise<CarePage[]> {
+      return sql<CarePage[]>`
+        select ${columns} from cms_pages p
+        where p.account_id = ${accountId} and p.site_id = ${id} and p.id = any(${ids}::bigint[])`;
+    },
+
+    async roots({ accountId, id }: Site, { limit, offset }: Page): Promise<{ rows: CarePage[]; total: number }> {
+      const rows = await sql<CarePage[]>`
+        select ${columns} from cms_pages p
+        where p.account_id = ${accountId} and p.site_id = ${id} and ${isRoot}
+        order by p.position, p.id limit ${limit} offset ${offset}`;
+      const [count] = await sql<{ total: number }[]>`
+        select count(*) as total from cms_pages p
+        where p.account_id = ${accountId} and p.site_id = ${id} and ${isRoot}`;
+      return { rows, total: count?.total ?? 0 };
+    },
+
+    async layouts({ accountId, id }: Site): Promise<CareLayout[]> {
+      return sql<CareLayout[]>`
+        select id, code, content, fields from cms_layouts
+        where account_id = ${accountId} and site_id = ${id} order by id limit 1000`;
+    },
+
+    /** Of the site, and those of every site. */
+    async paragraphsAfter({ accountId, id }: Site, after: number, most: number): Promise<CareParagraph[]> {
+      return sql<CareParagraph[]>`
+        select id, code, content, fields from cms_paragraphs
+        where account_id = ${accountId} and (site_id = ${id} or site_id is null) and id > ${after}
+        order by id limit ${most}`;
+    },
+
+    /** Which of these codes no paragraph that the site may print has. */
+    async unknownParagraphs({ accountId, id }: Site, codes: readonly string[]): Promise<string[]> {
+      const rows = await sql<{ code: string }[]>`
+        select code from unnest(${codes}::text[]) as given (code)
+        where not exists (
+          select 1 from cms_paragraphs g
+          where g.account_id = ${accountId} and (g.site_id = ${id} or g.site_id is null) and g.code = given.code)`;
+      return rows.map(({ code }) => code);
+    },
+
+    async categoryCodes({ accountId, id }: Site): Promise<Set<string>> {
+      const rows = await sql<{ code: string }[]>`
+        select code from cms_categories where account_id = ${accountId} and site_id = ${id}`;
+      return new Set(rows.map(({ code }) => code));
+    },
+
+    async articlesAfter({ accountId, id }: Site, after: number, most: number): Promise<CareArticle[]> {
+      return sql<CareArticle[]>`
+        select a.id, a.code, a.locale, a.category_id,
+          (a.category_id is not null or exists (
+            select 1 from cms_article_categories c where c.article_id = a.id)) as has_category
+        from cms_articles a
+        where a.account_id = ${accountId} and a.site_id = ${id} and a.id > ${after} order by a.id limit ${most}`;
+    },
+  };
+}

@@ -1,0 +1,49 @@
+/** When what others inherit of a page was last changed, key by key: so that a translation can be seen to be behind. */
+import { isLocale } from "../locales.ts";
+import type { Fields, PageRow } from "../rows.ts";
+
+type Inherited = Pick<PageRow, "content" | "layoutId" | "htmlTitle" | "htmlDescription" | "htmlKeywords" | "fields">;
+
+/** Beyond so many keys of `fields` only "fields" as a whole is kept. */
+const mostKeys = 500;
+
+export function fieldTimes(
+  before: (Inherited & Pick<PageRow, "fieldTimes">) | undefined,
+  after: Inherited,
+  now: Date,
+): Readonly<Record<string, string>> {
+  const old = before ? flat(before) : new Map<string, string>();
+  const times = new Map<string, string>();
+  for (const [name, value] of flat(after)) {
+    const known = before && Object.hasOwn(before.fieldTimes, name) ? before.fieldTimes[name] : undefined;
+    const same = old.get(name) === value;
+    if (same && known !== undefined) times.set(name, known);
+    else if (!same) times.set(name, now.toISOString());
+  }
+  return Object.fromEntries(times);
+}
+
+/** What is not empty, as JSON by its place. */
+function flat(page: Inherited): Map<string, string> {
+  const { content, layoutId, htmlTitle, htmlDescription, htmlKeywords, fields } = page;
+  const columns = {
+    content,
+    layout_id: layoutId,
+    html_title: htmlTitle,
+    html_description: htmlDescription,
+    html_keywords: htmlKeywords,
+  };
+  const places = [...Object.entries(columns), ...flatFields(fields)];
+  return new Map(
+    places.filter(([, value]) => value !== null && value !== "").map(([name, value]) => [name, JSON.stringify(value)]),
+  );
+}
+
+function flatFields(fields: Fields): [string, unknown][] {
+  const places = Object.entries(fields).flatMap(([key, value]): [string, unknown][] =>
+    isLocale(key) && typeof value === "object" && value !== null && !Array.isArray(value)
+      ? Object.entries(value).map(([inner, translated]) => [`fields.${key}.${inner}`, translated])
+      : [[`fields.${key}`, value]],
+  );
+  return places.length > mostKeys ? [["fields", fields]] : places;
+}

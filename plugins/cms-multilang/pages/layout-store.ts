@@ -1,0 +1,124 @@
+/** All SQL about layouts. */
+import type { Page, Queryable, Sql, Static, Tx } from "platform";
+import type { Layout as LayoutAnswer } from "../answers.ts";
+import type { Ref } from "../code.ts";
+import { inParts, type Sized } from "../listed.ts";
+import { isAddressed, only } from "../ref-store.ts";
+import type { LayoutRow } from "../rows.ts";
+
+export interface LayoutView extends LayoutRow {
+  readonly siteCode: string;
+}
+
+export type LayoutInput = Pick<LayoutRow, "code" | "name" | "content" | "fields">;
+
+export interface LayoutFilter {
+  /** A LIKE pattern. */
+  readonly q?: string | undefined;
+  readonly code?: string | undefined;
+  readonly siteCode?: string | undefined;
+}
+
+export type LayoutStore = ReturnType<typeof createLayoutStore>;
+
+export function createLayoutStore(sql: Sql) {
+  const columns = sql`
+    l.id, l.account_id, l.site_id, l.code, l.name, l.content, l.fields, l.version, l.created_by_id, l.updated_by_id,
+    l.created_at, l.updated_at, s.code as site_code`;
+  const from = sql`from cms_layouts l join cms_sites s on s.account_id = l.account_id and s.id = l.site_id`;
+
+  return {
+    async list(accountId: number, { q, code, siteCode }: LayoutFilter, { limit, offset }: Page) {
+      const where = sql`l.account_id = ${accountId}
+        ${q === undefined ? sql`` : sql`and (l.name ilike ${q} or l.code ilike ${q})`}
+        ${code === undefined ? sql`` : sql`and l.code = ${code}`}
+        ${siteCode === undefined ? sql`` : sql`and s.code = ${siteCode}`}`;
+      const sized = await sql<Sized[]>`
+        select id, octet_length(content) + octet_length(fields::text) as bytes
+        from (
+          select l.id, l.content, l.fields ${from} where ${where}
+          order by l.id limit ${limit} offset ${offset}) listed
+        order by id`;
+      const [count] = await sql<{ total: number }[]>`select count(*) as total ${from} where ${where}`;
+      return inParts(
+        sized,
+        count?.total ?? 0,
+        (ids) => sql<LayoutView[]>`
+          select ${columns} ${from} where l.account_id = ${accountId} and l.id = any(${ids}::bigint[])`,
+      );
+    },
+
+    async find(db: Queryable, accountId: number, ref: Ref): Promise<LayoutView | undefined> {
+      const rows = await db<LayoutView[]>`
+        select ${columns} ${from}
+        where ${isAddressed(sql, sql`l`, accountId, ref)} order by l.site_id limit 2`;
+      return only(rows, "layout");
+    },
+
+    async taken(tx: Tx, accountId: number, siteId: number, base: string): Promise<Set<string>> {
+      const rows = await tx<{ code: string }[]>`
+        select code from cms_layouts
+        where account_id = ${accountId} and site_id = ${siteId} and (code = ${base} or code like ${`${base}-%`})`;
+      return new Set(rows.map(({ code }) => code));
+    },
+
+    async insert(
+      tx: Tx,
+      accountId: number,
+      siteId: number,
+      userId: number | null,
+      { code, name, content, fields }: LayoutInput,
+    ): Promise<number> {
+      const [row] = await tx<{ id: number }[]>`
+        insert into cms_layouts (account_id, site_id, code, name, content, fields, created_by_id)
+        values (${accountId}, ${siteId}, ${code}, ${name}, ${content}, ${JSON.stringify(fields)}::text::jsonb, ${userId})
+        returning id`;
+      if (!row) throw new Error("an insert without a conflict clause gives its row");
+      return row.id;
+    },
+
+    async update(
+      tx: Tx,
+      accountId: number,
+      id: number,
+      userId: number | null,
+      { code, name, content, fields }: LayoutInput,
+    ): Promise<void> {
+      await tx`
+        update cms_layouts set code = ${code}, name = ${name}, content = ${content},
+          fields = ${JSON.stringify(fields)}::text::jsonb, updated_by_id = ${userId}, version = version + 1,
+          updated_at = now()
+        where account_id = ${accountId} and id = ${id}`;
+    },
+
+    /** Its pages go on without one. */
+    async delete(tx: Tx, accountId: number, id: number): Promise<void> {
+      await tx`
+        update cms_pages set layout_id = null, version = version + 1, updated_at = now()
+        where account_id = ${accountId} and layout_id = ${id}`;
+      await tx`delete from cms_layouts where account_id = ${accountId} and id = ${id}`;
+    },
+
+    /** What shows the layout's code in its answer is of a new version where that changes. */
+    async codeChanged(tx: Tx, accountId: number, id: number): Promise<void> {
+      await tx`update cms_pages set version = version + 1 where account_id = ${accountId} and layout_id = ${id}`;
+    },
+  };
+}
+
+/** A layout as the API shows it. */
+export function toApi(row: LayoutView): Static<typeof LayoutAnswer> {
+  return {
+    id: row.id,
+    code: row.code,
+    name: row.name,
+    site_id: row.siteId,
+    site_code: row.siteCode,
+    content: row.content,
+    fields: row.fields,
+    created_by_id: row.createdById,
+    updated_by_id: row.updatedById,
+    created_at: row.createdAt,
+    updated_at: row.updatedAt,
+  };
+}

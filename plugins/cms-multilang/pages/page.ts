@@ -1,0 +1,183 @@
+/** Making, changing and deleting pages. SPEC 2.7, 8 and A.4. */
+import { field, mistakes, Type, type BaseContext, type Static } from "platform";
+import { locked, type Change } from "../change.ts";
+import { codeField, type Ref } from "../code.ts";
+import { fieldTimes } from "./field-times.ts";
+import {
+  codeRef,
+  templateField,
+  fieldsField,
+  flag,
+  idRef,
+  localeField,
+  nameField,
+  pathField,
+  positionField,
+  siteRef,
+  textField,
+} from "../input.ts";
+import type { LayoutStore } from "./layout-store.ts";
+import { masterMistake, type Relative } from "./master.ts";
+import { toApi, type PageInput, type PageStore, type PageView } from "./page-store.ts";
+import { cleanPath } from "./path.ts";
+import type { SiteStore } from "../sites/site-store.ts";
+import { checkTexts } from "../texts.ts";
+import { codeOf, mustStay, named, nameOf, orNull, siteOf, there, type Mistakes, type Writer } from "../write.ts";
+
+export const PageBody = Type.Object({
+  code: Type.Optional(codeField()),
+  name: nameField(),
+  path: pathField(),
+  locale: localeField(),
+  kind: Type.Optional(field.code()),
+  layout_id: idRef(),
+  layout_code: codeRef(),
+  content: templateField(),
+  fields: fieldsField(),
+  html_title: textField(1000),
+  html_description: textField(5000),
+  html_keywords: textField(5000),
+  based_on_page_id: idRef(),
+  based_on_page_code: codeRef(),
+  active: flag(),
+  position: positionField(),
+  cache_seconds: Type.Optional(field.nullable(Type.Integer({ minimum: 0, maximum: 31_536_000 }))),
+  ...siteRef(),
+});
+export type PageBody = Static<typeof PageBody>;
+
+interface Needed {
+  readonly ctx: Pick<BaseContext, "changed">;
+  readonly store: PageStore;
+  readonly sites: SiteStore;
+  readonly layouts: Pick<LayoutStore, "find">;
+}
+
+export function createPages({ ctx, store, sites, layouts }: Needed): Writer<PageBody, PageView> {
+  const finder =
+    ({ tx, account }: Change) =>
+    (ref: Ref) =>
+      store.find(tx, account.id, ref);
+
+  /** The page again, and the news of it. */
+  const told = async ({ tx, account }: Change, kind: "create" | "update", id: number): Promise<PageView> => {
+    const row = there(await store.find(tx, account.id, { id }));
+    await ctx.changed(pageChange(account.id, kind, row), tx);
+    return row;
+  };
+
+  /** The layout of the body: undefined = it says nothing, null = none. */
+  const layoutOf = async ({ tx, account }: Change, wrong: Mistakes, body: PageBody, siteId: number) => {
+    const given = { as: "layout", what: "layout", code: body.layout_code, id: body.layout_id, siteId };
+    const layout = await named(wrong, given, (ref) => layouts.find(tx, account.id, ref));
+    return layout && layout.id;
+  };
+
+  /** The master of the page as it will be; adds a mistake where the rules of A.4 forbid it. */
+  const masterOf = async (
+    { tx, account }: Change,
+    wrong: Mistakes,
+    body: PageBody,
+    page: { id: number | undefined; siteId: number; path: string; basedOnPageId: number | null },
+  ): Promise<Relative | undefined> => {
+    const find = async (ref: Ref) => (await store.relatives(tx, account.id, ref))[0];
+    const { based_on_page_code: code, based_on_page_id: id } = body;
+    const given = { as: "based_on_page", what: "page", code, id, siteId: page.siteId };
+    const asked = await named(wrong, given, find);
+    const kept = page.basedOnPageId === null ? undefined : { id: page.basedOnPageId };
+    const master = asked === undefined ? kept && (await find(kept)) : (asked ?? undefined);
+    const slaves = page.id === undefined ? [] : await store.slavesOf(tx, account.id, page.id);
+    const mistake = masterMistake(page, master, slaves);
+    const at = body.based_on_page_code ? "based_on_page_code" : "based_on_page_id";
+    if (mistake) wrong.add(mistake.field === "master" ? at : "path", mistake.message);
+    return master;
+  };
+
+  return {
+    async create(change, body) {
+      const { tx, account, userId } = change;
+      const wrong = mistakes();
+      const site = await siteOf(change, sites, wrong, body);
+      if (site) await change.touch(site.id);
+      const name = nameOf(wrong, body.name, body.code);
+      const code = site ? await codeOf(change, store, { code: body.code, name, kind: "page", siteId: site.id }) : "";
+      const path = pathOf(wrong, body.path ?? code);
+      const layoutId = (site && (await layoutOf(change, wrong, body, site.id))) ?? null;
+      const place = { id: undefined, path, basedOnPageId: null };
+      const master = site && (await masterOf(change, wrong, body, { ...place, siteId: site.id }));
+      checkTexts(wrong, body);
+      wrong.check();
+      const { id: siteId } = there(site);
+      const input = inputOf(undefined, body, { code, name, path, layoutId, master });
+      const id = await store.insert(tx, account.id, siteId, userId, input);
+      await store.dropRedirect(tx, account.id, siteId, path, input.locale);
+      return told(change, "create", id);
+    },
+
+    async update(change, ref, body, expected) {
+      const { tx, account, userId } = change;
+      const before = await locked(change, finder(change), ref, expected);
+      const { id, siteId } = before;
+      const wrong = mistakes();
+      mustStay(wrong, body, before);
+      const path = body.path === undefined ? before.path : pathOf(wrong, body.path);
+      const layout = await layoutOf(change, wrong, body, siteId);
+      const master = await masterOf(change, wrong, body, { ...before, path });
+      checkTexts(wrong, body);
+      wrong.check();
+      const { code = before.code, name = before.name } = body;
+      const layoutId = layout === undefined ? before.layoutId : layout;
+      const input = inputOf(before, body, { code, name, path, layoutId, master });
+      await store.update(tx, account.id, id, userId, input);
+      if (code !== before.code) await store.codeChanged(tx, account.id, id);
+      await store.dropRedirect(tx, account.id, siteId, path, input.locale);
+      if (path !== before.path) await store.keepRedirect(tx, before);
+      return told(change, "update", id);
+    },
+
+    /** Its slaves stand alone from then on. SPEC A.4.5. */
+    async remove(change, ref, expected) {
+      const { tx, account } = change;
+      const row = await locked(change, finder(change), ref, expected);
+      const released = await store.release(tx, account.id, row.id);
+      await store.delete(tx, account.id, row.id);
+      await ctx.changed(pageChange(account.id, "destroy", row), tx);
+      for (const id of released) await told(change, "update", id);
+    },
+  };
+}
+
+export function pageChange(accountId: number, kind: "create" | "update" | "destroy", row: PageView) {
+  return { accountId, sourceType: "Cms::Page", kind, id: row.id, data: toApi(row) };
+}
+
+function pathOf(wrong: Mistakes, given: string): string {
+  const clean = cleanPath(given);
+  if ("path" in clean) return clean.path;
+  wrong.add("path", clean.mistake);
+  return given;
+}
+
+interface Resolved extends Pick<PageInput, "code" | "name" | "path" | "layoutId"> {
+  readonly master: Relative | undefined;
+}
+
+function inputOf(before: PageView | undefined, body: PageBody, resolved: Resolved): PageInput {
+  const { master, ...rest } = resolved;
+  const after = {
+    ...rest,
+    locale: orNull(body.locale, before?.locale) || null,
+    kind: body.kind ?? before?.kind ?? "text",
+    content: body.content === undefined ? (before?.content ?? "") : (body.content ?? ""),
+    fields: body.fields ?? before?.fields ?? {},
+    htmlTitle: orNull(body.html_title, before?.htmlTitle),
+    htmlDescription: orNull(body.html_description, before?.htmlDescription),
+    htmlKeywords: orNull(body.html_keywords, before?.htmlKeywords),
+    basedOnPageId: master?.id ?? null,
+    basedOnPath: master?.path ?? null,
+    active: body.active ?? before?.active ?? true,
+    position: body.position ?? before?.position ?? 0,
+    cacheSeconds: body.cache_seconds === undefined ? (before?.cacheSeconds ?? null) : body.cache_seconds,
+  };
+  return { ...after, fieldTimes: fieldTimes(before, after, new Date()) };
+}

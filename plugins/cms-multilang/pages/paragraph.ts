@@ -1,0 +1,100 @@
+/** Making, changing and deleting paragraphs: of a page, of a whole site, or of every site. CONTRACT 11. */
+import { mistakes, Type, type Static } from "platform";
+import { locked, type Change } from "../change.ts";
+import { codeField, type Ref } from "../code.ts";
+import { codeRef, templateField, fieldsField, idRef, nameField, positionField, siteRef } from "../input.ts";
+import type { PageStore } from "./page-store.ts";
+import type { ParagraphStore, ParagraphView } from "./paragraph-store.ts";
+import type { SiteStore } from "../sites/site-store.ts";
+import { checkTexts } from "../texts.ts";
+import { codeOf, named, nameOf, siteOf, there, type Mistakes, type Writer } from "../write.ts";
+
+export const ParagraphBody = Type.Object({
+  code: Type.Optional(codeField()),
+  name: nameField(),
+  content: templateField(),
+  fields: fieldsField(),
+  position: positionField(),
+  page_code: codeRef(),
+  page_id: idRef(),
+  ...siteRef(),
+});
+export type ParagraphBody = Static<typeof ParagraphBody>;
+
+interface Needed {
+  readonly store: ParagraphStore;
+  readonly sites: SiteStore;
+  readonly pages: Pick<PageStore, "relatives">;
+}
+
+/** Where a paragraph belongs. */
+interface Place {
+  readonly siteId: number | null;
+  readonly pageId: number | null;
+}
+
+export function createParagraphs({ store, sites, pages }: Needed): Writer<ParagraphBody, ParagraphView> {
+  const finder =
+    ({ tx, account }: Change) =>
+    (ref: Ref) =>
+      store.find(tx, account.id, ref);
+
+  /** The page decides the site; without one the site is the given one, else what it was. */
+  const placeOf = async (change: Change, wrong: Mistakes, body: ParagraphBody, before: Place): Promise<Place> => {
+    const site = body.site_code || body.site_id ? await siteOf(change, sites, wrong, body) : undefined;
+    const siteId = site?.id ?? before.siteId;
+    const given = { as: "page", what: "page", code: body.page_code, id: body.page_id, siteId: siteId ?? undefined };
+    const page = await named(wrong, given, async (ref) => {
+      const [found, other] = await pages.relatives(change.tx, change.account.id, ref);
+      if (other) wrong.add("page_code", "names pages of several sites: name one in site_code too");
+      return found;
+    });
+    if (!page) return { siteId, pageId: page === undefined ? before.pageId : null };
+    return { siteId: page.siteId, pageId: page.id };
+  };
+
+  const hold = ({ touch, touchAll }: Change, siteId: number | null) => (siteId === null ? touchAll() : touch(siteId));
+
+  return {
+    async create(change, body) {
+      const { tx, account, userId } = change;
+      const wrong = mistakes();
+      const nowhere = { siteId: null, pageId: null };
+      await hold(change, (await placeOf(change, mistakes(), body, nowhere)).siteId);
+      // The page may have gone before its site was held.
+      const place = await placeOf(change, wrong, body, nowhere);
+      const name = nameOf(wrong, body.name, body.code);
+      checkTexts(wrong, body);
+      wrong.check();
+      const id = await store.insert(tx, account.id, userId, {
+        ...place,
+        code: await codeOf(change, store, { code: body.code, name, kind: "paragraph", siteId: place.siteId }),
+        name,
+        content: body.content ?? "",
+        fields: body.fields ?? {},
+        position: body.position ?? 0,
+      });
+      return there(await store.find(tx, account.id, { id }));
+    },
+
+    async update(change, ref, body, expected) {
+      const { tx, account, userId } = change;
+      const before = await locked(change, finder(change), ref, expected);
+      const wrong = mistakes();
+      const place = await placeOf(change, wrong, body, before);
+      if (before.siteId !== null && place.siteId !== before.siteId)
+        wrong.add(body.page_code || body.page_id ? "page_code" : "site_code", "cannot lead to another site");
+      checkTexts(wrong, body);
+      wrong.check();
+      const { code = before.code, name = before.name, fields = before.fields, position = before.position } = body;
+      const content = body.content === undefined ? before.content : (body.content ?? "");
+      await store.update(tx, account.id, before.id, userId, { ...place, code, name, content, fields, position });
+      return there(await store.find(tx, account.id, { id: before.id }));
+    },
+
+    async remove(change, ref, expected) {
+      const { id } = await locked(change, finder(change), ref, expected);
+      await store.delete(change.tx, change.account.id, id);
+    },
+  };
+}

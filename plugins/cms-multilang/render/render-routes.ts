@@ -1,0 +1,111 @@
+/** `/w/<site code>/…`: a site as it is before its domains lead to it. SPEC 4.6, CONTRACT 11. */
+import { answer, notFound, redirect, route, text, Type, unauthorized, type Reply, type Route } from "platform";
+import { sitePage } from "../answers.ts";
+import type { RenderStore } from "./render-store.ts";
+import { askedPath } from "./addresses.ts";
+import type { SiteCache } from "./cache.ts";
+import type { Composer } from "./compose.ts";
+import { faultPage, TemplateFault } from "./fault.ts";
+import type { Finder } from "./find.ts";
+import { langOf } from "./locale.ts";
+import { pageNumberOf } from "./pagination.ts";
+import { htmlType, typeOf } from "./replies.ts";
+import { addressesOf } from "./variables.ts";
+
+export interface PreviewRoutes {
+  readonly sites: SiteCache;
+  readonly store: RenderStore;
+  readonly finder: Finder;
+  readonly composer: Composer;
+  readonly scheme: () => string;
+}
+
+/**
+ * A page runs its author's scripts on the account's own host: in a sandbox, so from no origin, they can read nothing of
+ * the viewer's session and change nothing with it.
+ */
+const previewHeaders = {
+  "content-security-policy": "sandbox allow-scripts allow-forms allow-popups; frame-ancestors 'self'",
+  // Browsers refuse a page in a sandbox that has such a policy.
+  "cross-origin-opener-policy": "unsafe-none",
+  "x-robots-tag": "noindex",
+  "cache-control": "no-store",
+  "referrer-policy": "no-referrer",
+};
+
+const description =
+  "On the account's own host. `?lang=` shows it as a domain of that locale would. It has no `canonical_url`, " +
+  "`seo_alternates` and `seo_head`. With the privilege `cms` also what is inactive or not yet published is shown. A " +
+  "template that fails is answered 500 with the reason.";
+const spec = {
+  access: { open: "it asks for sign-in itself, and leads a browser there; only drafts need `cms`" },
+  query: {
+    lang: "the locale of the domain that is meant",
+    page: Type.Integer({ minimum: 1, description: "which part of a paginated list" }),
+    "*": "any other one is in `params`",
+  },
+  answers: { 200: sitePage, 404: answer.error, 500: [answer.text("text/html"), answer.error] },
+  responses: { 200: "<!doctype html>…", 301: null, 303: null, 401: { error: "sign in" }, 500: "<!doctype html>…" },
+};
+
+export function previewRoutes(options: PreviewRoutes): Route[] {
+  const preview = createPreview(options);
+  return [
+    route("GET", "/w/:site_code", { summary: "Preview a site's home page", description, ...spec }, (input) =>
+      preview({ ...input, code: input.params.site_code }),
+    ),
+    route("GET", "/w/:site_code/*", { summary: "Preview a page of a site", description, ...spec }, (input) =>
+      preview({ ...input, code: input.params.site_code }),
+    ),
+  ];
+}
+
+interface PreviewInput {
+  readonly request: Request;
+  readonly code: string;
+  readonly query: URLSearchParams;
+  readonly caller: { readonly account: { readonly id: number }; readonly privileges: ReadonlySet<string> } | null;
+}
+
+function createPreview({ sites, store, finder, composer, scheme }: PreviewRoutes) {
+  return async ({ request, code, query, caller }: PreviewInput): Promise<Reply> => {
+    if (!caller) return signInFirst(request);
+    const drafts = caller.privileges.has("cms");
+    if (!/^[\w.-]{1,200}$/.test(code)) throw notFound();
+    const siteId = await store.siteId(caller.account.id, code);
+    const state = siteId === undefined ? undefined : await sites.get(siteId);
+    if (!state || !(state.site.active || drafts)) throw notFound();
+    const asked = askedPath(pathBelow(request.url));
+    const lang = langOf(query);
+    const view = { state, lang, domainLocale: lang ?? null, preview: true, drafts };
+    const found = asked && (await finder.find(view, asked.path));
+    if (!asked || !found) throw notFound();
+    const address = addressesOf(state.site, true);
+    if ("redirect" in found || asked.hasSlash) {
+      const location = address("redirect" in found ? found.redirect : asked.path) + new URL(request.url).search;
+      return { status: 301, body: null, headers: { ...previewHeaders, location } };
+    }
+    try {
+      const page = pageNumberOf(query);
+      const made = await composer.compose({ ...view, domain: null, scheme: scheme(), query, page }, found);
+      return text(200, made.text, typeOf(asked.path), { ...previewHeaders, "content-language": made.locale });
+    } catch (error) {
+      if (!(error instanceof TemplateFault)) throw error;
+      return text(500, faultPage(error), htmlType, previewHeaders);
+    }
+  };
+}
+
+/** 401, or for a browser the sign-in page, which leads back. */
+function signInFirst(request: Request): Reply {
+  if (!(request.headers.get("accept") ?? "").includes("text/html")) throw unauthorized();
+  const { pathname, search } = new URL(request.url);
+  return redirect(303, `/login?return_to=${encodeURIComponent(pathname + search)}`, previewHeaders);
+}
+
+/** `/w/acme/o-nas` -> `/o-nas`, not decoded. */
+function pathBelow(url: string): string {
+  const { pathname } = new URL(url);
+  const slash = pathname.indexOf("/", "/w/".length);
+  return slash < 0 ? "/" : pathname.slice(slash);
+}

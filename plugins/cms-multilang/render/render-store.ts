@@ -1,0 +1,142 @@
+/** All SQL of the reading side: what a request for a page needs, in as few queries as can be. */
+import {
+  type CategoryData,
+  type HostData,
+  type LayoutData,
+  type PageData,
+  type ParagraphData,
+  type SiteData,
+  type SiteFound,
+} from "./data.ts";
+import type { Sql } from "platform";
+import { articleQueries, nextPublicationOf } from "./article-list-store.ts";
+import { errorKinds, type ErrorKind } from "../pages/error-pages.ts";
+import type { Locale } from "../locales.ts";
+import type { Fragment } from "../ref-store.ts";
+import type { Variant } from "./variant.ts";
+import { sitemapQueries } from "./sitemap-store.ts";
+
+const maxVariants = 64;
+const maxPagesAtOnce = 200;
+
+export type RenderStore = ReturnType<typeof createRenderStore>;
+
+export function createRenderStore(sql: Sql) {
+  const pageColumns: Fragment = sql`
+    p.id, p.site_id, p.code, p.name, p.path, p.locale, p.kind, p.layout_id, p.content, p.fields, p.html_title,
+    p.html_description, p.html_keywords, p.based_on_page_id, p.position, p.cache_seconds, p.created_at, p.updated_at,
+    case when m.id is null then null else json_build_object(
+      'content', m.content, 'layoutId', m.layout_id, 'fields', m.fields, 'htmlTitle', m.html_title,
+      'htmlDescription', m.html_description, 'htmlKeywords', m.html_keywords) end as master`;
+  const fromPages: Fragment = sql`
+    from cms_pages p left join cms_pages m on m.account_id = p.account_id and m.id = p.based_on_page_id`;
+
+  return {
+    async hosts(): Promise<HostData[]> {
+      return sql<HostData[]>`select id as domain_id, name, account_id, site_id from cms_domains
+        where status = 'approved' order by id`;
+    },
+
+    async site(id: number): Promise<SiteFound | undefined> {
+      const [row] = await sql<(SiteData & Omit<SiteFound, "site">)[]>`
+        select s.id, s.account_id, s.code, s.name, s.locale, s.multilang, s.fields, s.active,
+          (select coalesce(json_agg(json_build_object(
+              'id', d.id, 'name', d.name, 'locale', d.locale, 'isPrimary', d.is_primary) order by d.id), '[]')
+           from cms_domains d
+           where d.account_id = s.account_id and d.site_id = s.id and d.status = 'approved') as domains,
+          (${nextPublicationOf(sql, sql`s.account_id`, sql`s.id`)}) as next_publication
+        from cms_sites s where s.id = ${id}`;
+      if (!row) return undefined;
+      const { domains, nextPublication: next, ...site } = row;
+      return { site, domains, nextPublication: next };
+    },
+
+    async siteId(accountId: number, code: string): Promise<number | undefined> {
+      const [row] = await sql<{ id: number }[]>`
+        select id from cms_sites where account_id = ${accountId} and code = ${code}`;
+      return row?.id;
+    },
+
+    /** All pages at these paths, in every locale. */
+    async pagesAt({ accountId, id }: SiteData, paths: readonly string[], drafts: boolean): Promise<PageData[]> {
+      return sql<PageData[]>`
+        select ${pageColumns} ${fromPages}
+        where p.account_id = ${accountId} and p.site_id = ${id} and p.path = any(${paths}::text[])
+          and (p.active or ${drafts}) and p.kind <> all(${errorKinds}::text[])
+        order by p.id limit ${maxPagesAtOnce}`;
+    },
+
+    /** The site's own pages for what is missing or has failed. */
+    async errorPages({ accountId, id }: SiteData, kind: ErrorKind): Promise<PageData[]> {
+      return sql<PageData[]>`
+        select ${pageColumns} ${fromPages}
+        where p.account_id = ${accountId} and p.site_id = ${id} and p.active and p.kind = ${kind}
+        order by p.id limit ${maxPagesAtOnce}`;
+    },
+
+    /** Where the pages that stood at these paths stand now. */
+    async redirectsAt({ accountId, id }: SiteData, paths: readonly string[]) {
+      return sql<{ id: number; from: string; locale: Locale | null; path: string }[]>`
+        select r.id, r.path as "from", r.locale, p.path
+        from cms_redirects r join cms_pages p on p.id = r.page_id and p.site_id = r.site_id
+        where r.account_id = ${accountId} and r.site_id = ${id} and r.path = any(${paths}::text[])
+          and p.active and p.path <> r.path and p.kind <> all(${errorKinds}::text[])
+        order by r.id limit ${maxPagesAtOnce}`;
+    },
+
+    /** The groups of these pages by their ids: masters with their slaves, and what stands at one path. */
+    async groups(site: SiteData, pageIds: readonly number[], drafts: boolean): Promise<Map<number, Variant[]>> {
+      const rows = await sql<(Variant & { start: number })[]>`
+        with recursive members as (
+          select p.id as start, p.id, p.path, p.locale, p.based_on_page_id from cms_pages p
+          where p.account_id = ${site.accountId} and p.site_id = ${site.id} and p.id = any(${pageIds}::bigint[])
+          union
+          select m.start, o.id, o.path, o.locale, o.based_on_page_id
+          from members m cross join lateral (
+            select id, path, locale, based_on_page_id, active, kind from cms_pages
+            where site_id = ${site.id} and path = m.path
+            union all
+            select id, path, locale, based_on_page_id, active, kind from cms_pages
+            where id = m.based_on_page_id
+            union all
+            select id, path, locale, based_on_page_id, active, kind from cms_pages
+            where based_on_page_id = coalesce(m.based_on_page_id, m.id)) o
+          where (o.active or ${drafts}) and o.kind <> all(${errorKinds}::text[]))
+        select start, id, path, locale, based_on_page_id from members order by start, id`;
+      const groups = new Map<number, Variant[]>();
+      for (const { start, ...variant } of rows) {
+        const group = groups.get(start) ?? [];
+        if (group.length < maxVariants) group.push(variant);
+        groups.set(start, group);
+      }
+      return groups;
+    },
+
+    async layout({ accountId, id }: SiteData, layoutId: number): Promise<LayoutData | undefined> {
+      const [row] = await sql<LayoutData[]>`
+        select id, code, name, content, fields from cms_layouts
+        where account_id = ${accountId} and site_id = ${id} and id = ${layoutId}`;
+      return row;
+    },
+
+    /** Those of these pages, and those with these codes (the site's own first), in the order in which they are printed. */
+    async paragraphs(site: SiteData, pageIds: readonly number[], codes: readonly string[]): Promise<ParagraphData[]> {
+      return sql<ParagraphData[]>`
+        select id, page_id, code, name, content, fields, position from cms_paragraphs
+        where account_id = ${site.accountId} and (page_id = any(${pageIds}::bigint[]) or code = any(${codes}::text[]))
+          and (site_id = ${site.id} or site_id is null and not exists (
+            select 1 from cms_paragraphs o
+            where o.account_id = ${site.accountId} and o.site_id = ${site.id} and o.code = cms_paragraphs.code))
+        order by position, id limit 500`;
+    },
+
+    async categories({ accountId, id }: SiteData): Promise<CategoryData[]> {
+      return sql<CategoryData[]>`
+        select id, code, name, path from cms_categories
+        where account_id = ${accountId} and site_id = ${id} order by id limit 10000`;
+    },
+
+    ...articleQueries(sql),
+    ...sitemapQueries(sql, { pageColumns, fromPages }),
+  };
+}

@@ -1,0 +1,46 @@
+/** `POST /cms/domains/:id/verify`: with several accounts a domain is served once it is proved to be the account's. */
+import { invalid, notFound, ok, etag, route, type BaseContext, type Route } from "platform";
+import { Domain } from "../answers.ts";
+import type { RunChange } from "../change.ts";
+import { isProved } from "./domain-proof.ts";
+import { domainExample } from "../examples.ts";
+import type { Resources } from "../resources.ts";
+
+interface Needed {
+  readonly ctx: Pick<BaseContext, "sql" | "fetch" | "resolveTxt">;
+  readonly resources: Pick<Resources, "domain">;
+  readonly run: RunChange;
+}
+
+const unproved =
+  "is not proved: neither its TXT record nor its file says so (see `verification`; a new record may take a while)";
+
+export function domainRoutes({ ctx, resources, run }: Needed): Route[] {
+  const { find, refOf, toApi, approve } = resources.domain;
+  return [
+    route(
+      "POST",
+      "/cms/domains/:id/verify",
+      {
+        summary: "Prove that a domain is yours",
+        description:
+          "Where the installation has several accounts, a new domain is `pending` and serves nothing. Put the TXT record or " +
+          "the file in place that its `verification` names, then call this: the domain is `approved`. What is proved " +
+          "or approved already is answered as it is. The operator approves without a proof: `corestead domain approve`.",
+        access: { privilege: "cms" },
+        answers: { 200: Domain },
+        responses: { 200: domainExample, 422: { name: [unproved] } },
+      },
+      async ({ caller, host, params }) => {
+        const { account, user } = caller;
+        const ref = refOf(params.id);
+        const seen = ref && (await find(ctx.sql, account.id, ref));
+        if (!seen) throw notFound();
+        // Outside of any transaction: other people's servers may take their time.
+        if (seen.status === "pending" && !(await isProved(seen, ctx))) throw invalid({ name: [unproved] });
+        const row = await run({ account, userId: user.id, host }, (change) => approve(change, seen));
+        return ok(toApi(row), { etag: etag(row.id, row.version) });
+      },
+    ),
+  ];
+}

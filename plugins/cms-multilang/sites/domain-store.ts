@@ -1,0 +1,155 @@
+/** All SQL about domains. */
+import type { Page, Queryable, Sql, Static, Tx } from "platform";
+import type { Domain as DomainAnswer } from "../answers.ts";
+import type { Ref } from "../code.ts";
+import { verificationOf } from "./domain-proof.ts";
+import { inOnePart } from "../listed.ts";
+import type { DomainRow } from "../rows.ts";
+
+export interface DomainView extends DomainRow {
+  readonly siteCode: string;
+}
+
+export type DomainInput = Pick<DomainRow, "name" | "locale" | "isPrimary" | "status" | "proof">;
+
+export interface DomainFilter {
+  /** A LIKE pattern. */
+  readonly q?: string | undefined;
+  readonly name?: string | undefined;
+  readonly siteCode?: string | undefined;
+  /** "none" = without one. */
+  readonly locale?: string | undefined;
+}
+
+export type DomainStore = ReturnType<typeof createDomainStore>;
+
+export function createDomainStore(sql: Sql) {
+  const columns = sql`
+    d.id, d.account_id, d.site_id, d.name, d.locale, d.is_primary, d.status, d.proof, d.version, d.created_by_id, d.updated_by_id,
+    d.created_at, d.updated_at, s.code as site_code`;
+  const from = sql`from cms_domains d join cms_sites s on s.account_id = d.account_id and s.id = d.site_id`;
+
+  return {
+    async list(accountId: number, { q, name, siteCode, locale }: DomainFilter, { limit, offset }: Page) {
+      const where = sql`d.account_id = ${accountId}
+        ${q === undefined ? sql`` : sql`and d.name ilike ${q}`}
+        ${name === undefined ? sql`` : sql`and d.name = ${name}`}
+        ${siteCode === undefined ? sql`` : sql`and s.code = ${siteCode}`}
+        ${locale === undefined ? sql`` : sql`and coalesce(d.locale, 'none') = ${locale}`}`;
+      const rows = await sql<DomainView[]>`
+        select ${columns} ${from} where ${where} order by d.id limit ${limit} offset ${offset}`;
+      const [count] = await sql<{ total: number }[]>`select count(*) as total ${from} where ${where}`;
+      return inOnePart(rows, count?.total ?? 0);
+    },
+
+    /** A domain's code is its name. */
+    async find(db: Queryable, accountId: number, ref: Ref): Promise<DomainView | undefined> {
+      const [row] = await db<DomainView[]>`
+        select ${columns} ${from}
+        where d.account_id = ${accountId} and ${"id" in ref ? sql`d.id = ${ref.id}` : sql`d.name = ${ref.code}`}`;
+      return row;
+    },
+
+    /**
+     * An approved domain, of whichever account, that answers where this host does. A name without a port stands for all
+     * ports.
+     */
+    async meeting(tx: Tx, host: string): Promise<string | undefined> {
+      const name = nameOf(host);
+      const [row] = await tx<{ name: string }[]>`
+        select name from cms_domains
+        where status = 'approved'
+          and (name = ${host} or name = ${name} or (${host === name} and name like ${`${name}:%`}))
+        order by id limit 1`;
+      return row?.name;
+    },
+
+    /** Whether another account's domain of this name is approved. */
+    async isTaken(tx: Tx, accountId: number, name: string): Promise<boolean> {
+      const rows = await tx`
+        select 1 from cms_domains where name = ${name} and status = 'approved' and account_id <> ${accountId}`;
+      return rows.length > 0;
+    },
+
+    /** The accounts that wait for the approval of a domain of this name: for a command of the installation's operator. */
+    async waiting(name: string): Promise<{ readonly accountId: number; readonly id: number }[]> {
+      return sql<{ accountId: number; id: number }[]>`
+        select account_id, id from cms_domains where name = ${name} and status = 'pending' order by id`;
+    },
+
+    async primaryOf(tx: Tx, accountId: number, siteId: number): Promise<number | undefined> {
+      const [row] = await tx<{ id: number }[]>`
+        select id from cms_domains where account_id = ${accountId} and site_id = ${siteId} and is_primary`;
+      return row?.id;
+    },
+
+    async insert(
+      tx: Tx,
+      accountId: number,
+      siteId: number,
+      userId: number | null,
+      { name, locale, isPrimary, status, proof }: DomainInput,
+    ): Promise<number> {
+      const [row] = await tx<{ id: number }[]>`
+        insert into cms_domains (account_id, site_id, name, locale, is_primary, status, proof, created_by_id)
+        values (${accountId}, ${siteId}, ${name}, ${locale}, ${isPrimary}, ${status}, ${proof}, ${userId})
+        returning id`;
+      if (!row) throw new Error("an insert without a conflict clause gives its row");
+      return row.id;
+    },
+
+    async update(
+      tx: Tx,
+      accountId: number,
+      id: number,
+      userId: number | null,
+      { name, locale, isPrimary, status, proof }: DomainInput,
+    ): Promise<void> {
+      await tx`
+        update cms_domains set name = ${name}, locale = ${locale}, is_primary = ${isPrimary},
+          status = ${status}, proof = ${proof}, updated_by_id = ${userId}, version = version + 1, updated_at = now()
+        where account_id = ${accountId} and id = ${id}`;
+    },
+
+    /** Before another becomes the primary one: the index allows one at any time. */
+    async clearPrimary(tx: Tx, accountId: number, siteId: number): Promise<void> {
+      await tx`
+        update cms_domains set is_primary = false, version = version + 1, updated_at = now()
+        where account_id = ${accountId} and site_id = ${siteId} and is_primary`;
+    },
+
+    async promoteOldest(tx: Tx, accountId: number, siteId: number): Promise<void> {
+      await tx`
+        update cms_domains set is_primary = true, version = version + 1, updated_at = now()
+        where account_id = ${accountId} and id = (
+          select id from cms_domains where account_id = ${accountId} and site_id = ${siteId} order by id limit 1)`;
+    },
+
+    async delete(tx: Tx, accountId: number, id: number): Promise<void> {
+      await tx`delete from cms_domains where account_id = ${accountId} and id = ${id}`;
+    },
+  };
+}
+
+/** "example.com:8080" -> "example.com" */
+function nameOf(host: string): string {
+  return host.replace(/:\d+$/, "");
+}
+
+/** A domain as the API shows it. */
+export function toApi(row: DomainView): Static<typeof DomainAnswer> {
+  return {
+    id: row.id,
+    name: row.name,
+    site_id: row.siteId,
+    site_code: row.siteCode,
+    locale: row.locale,
+    primary: row.isPrimary,
+    status: row.status,
+    verification: row.status === "pending" ? verificationOf(row) : null,
+    created_by_id: row.createdById,
+    updated_by_id: row.updatedById,
+    created_at: row.createdAt,
+    updated_at: row.updatedAt,
+  };
+}

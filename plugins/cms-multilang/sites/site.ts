@@ -1,0 +1,115 @@
+/** Making, changing and deleting sites. */
+import { mistakes, Type, type BaseContext, type Static } from "platform";
+import type { ArticleStore } from "../articles/article-store.ts";
+import { articleChange } from "../articles/article.ts";
+import { locked, type Change } from "../change.ts";
+import { codeField } from "../code.ts";
+import { fieldsField, flag, nameField, siteLocale } from "../input.ts";
+import { isLocale, type Locale } from "../locales.ts";
+import type { PageStore } from "../pages/page-store.ts";
+import { pageChange } from "../pages/page.ts";
+import type { SiteRow } from "../rows.ts";
+import type { SiteInput, SiteStore } from "./site-store.ts";
+import { checkTexts } from "../texts.ts";
+import { codeOf, nameOf, there, type Writer } from "../write.ts";
+
+export const SiteBody = Type.Object({
+  code: Type.Optional(codeField()),
+  name: nameField(),
+  locale: siteLocale(),
+  multilang: flag(),
+  fields: fieldsField(),
+  active: flag(),
+});
+export type SiteBody = Static<typeof SiteBody>;
+
+interface Needed {
+  readonly ctx: Pick<BaseContext, "changed">;
+  readonly store: SiteStore;
+  readonly pages: Pick<PageStore, "ofSite">;
+  readonly articles: Pick<ArticleStore, "ofSite">;
+}
+
+export function createSites({ ctx, store, pages, articles }: Needed): Writer<SiteBody, SiteRow> {
+  const find = async ({ tx, account }: Change, ref: Parameters<SiteStore["find"]>[2]) => {
+    const row = await store.find(tx, account.id, ref);
+    return row && { ...row, siteId: row.id };
+  };
+
+  return {
+    async create(change, body) {
+      const { tx, account, userId } = change;
+      const wrong = mistakes();
+      const name = nameOf(wrong, body.name, body.code);
+      checkTexts(wrong, body);
+      wrong.check();
+      const id = await store.insert(tx, account.id, userId, {
+        code: await codeOf(change, store, { code: body.code, name, kind: "site", siteId: null }),
+        name,
+        locale: body.locale ?? localeOf(account.locale),
+        multilang: body.multilang ?? false,
+        fields: body.fields ?? {},
+        active: body.active ?? true,
+      });
+      return there(await store.find(tx, account.id, { id }));
+    },
+
+    async update(change, ref, body, expected) {
+      const { tx, account, userId } = change;
+      const before = await locked(change, (which) => find(change, which), ref, expected);
+      const wrong = mistakes();
+      checkTexts(wrong, body);
+      wrong.check();
+      const { code, name, locale, multilang, fields, active } = { ...before, ...given(body, account.locale) };
+      await store.update(tx, account.id, before.id, userId, { code, name, locale, multilang, fields, active });
+      if (code !== before.code) await store.codeChanged(tx, account.id, before.id);
+      if (code !== before.code || active !== before.active) change.hostsChange();
+      return there(await store.find(tx, account.id, { id: before.id }));
+    },
+
+    /** With everything in it. */
+    async remove(change, ref, expected) {
+      const { tx, account } = change;
+      const { id } = await locked(change, (which) => find(change, which), ref, expected);
+      await eachOf(
+        (after, most) => pages.ofSite(tx, account.id, id, after, most),
+        async (row) => {
+          await ctx.changed(pageChange(account.id, "destroy", row), tx);
+        },
+      );
+      await eachOf(
+        (after, most) => articles.ofSite(tx, account.id, id, after, most),
+        async (row) => {
+          await ctx.changed(articleChange(account.id, "destroy", row), tx);
+        },
+      );
+      await store.delete(tx, account.id, id);
+      change.hostsChange();
+    },
+  };
+}
+
+function given({ locale, ...rest }: SiteBody, accountLocale: string): Partial<SiteInput> {
+  return { ...rest, ...(locale !== undefined && { locale: locale ?? localeOf(accountLocale) }) };
+}
+
+/** An account's locale is any word: `en-GB` is `en`, and what is not supported is English. */
+function localeOf(accountLocale: string): Locale {
+  const [language = ""] = accountLocale.toLowerCase().split(/[-_]/);
+  return isLocale(language) ? language : "en";
+}
+
+const batch = 200;
+
+async function eachOf<Row extends { readonly id: number }>(
+  next: (afterId: number, most: number) => Promise<readonly Row[]>,
+  run: (row: Row) => Promise<void>,
+): Promise<void> {
+  for (let after = 0; ;) {
+    const rows = await next(after, batch);
+    for (const row of rows) await run(row);
+    const last = rows.at(-1);
+    if (!last || rows.length < batch) return;
+    after = last.id;
+  }
+}

@@ -1,0 +1,99 @@
+/** The command line: `corestead serve|migrate|token|user|account|backup|restore|plugins|types|version|help`. */
+import { plugins as builtIn } from "./index.ts";
+import { modules } from "./modules.ts";
+import type { Arguments } from "../runtime/command/arguments.ts";
+import { authorCommand } from "../runtime/authors/commands.ts";
+import { runChild } from "../runtime/child/child-main.ts";
+import { checkCommand, runCommand, usage, versionText } from "../runtime/command/commands.ts";
+import { checkSettingNames, checkSettings, readConfig } from "../runtime/config.ts";
+import type { Begun } from "../runtime/postgres/database.ts";
+import { loadExternalPlugins } from "../runtime/external.ts";
+import { flushLogs, processLog } from "../runtime/log.ts";
+import { writeErrors, writeOutput, written } from "../runtime/output.ts";
+import { serve, serveWorker, type Setup } from "../runtime/command/run.ts";
+import { ConfigError } from "../runtime/settings.ts";
+
+interface Given extends Arguments {
+  /** Where it is to serve: what is starting already. */
+  readonly begun: Begun | undefined;
+}
+
+/** Does what it says and sets the exit code; what goes wrong is one line on standard error. */
+export async function runCommandLine(given: Given): Promise<void> {
+  const code = await run(given).catch((error: unknown) => {
+    flushLogs(); // what led to it comes first
+    const lines = error instanceof ConfigError ? error.mistakes : [explain(error)];
+    for (const line of lines) writeErrors(`corestead: ${line}\n`);
+    return failed;
+  });
+  flushLogs();
+  await written();
+  // A timer that a plugin forgot must not keep the process when all is stopped.
+  if (code === failed || ["serve", "worker"].includes(commandOf(given))) process.exit(code);
+  process.exitCode = code;
+}
+
+const failed = 1;
+
+function commandOf({ words }: Given): string {
+  return words[0] ?? "serve";
+}
+
+async function run(given: Given): Promise<number> {
+  const { words, options, begun } = given;
+  const command = commandOf(given);
+  if (command === "help" || "help" in options) {
+    writeOutput(`${usage(builtIn)}\n`);
+    return 0;
+  }
+  if (command === "version" || "version" in options) {
+    writeOutput(`${versionText}\n`);
+    return 0;
+  }
+  // Before anything is read: a child knows no settings and no secrets.
+  if (command === "child")
+    return runChild(
+      [...builtIn, ...(await loadExternalPlugins(process.env["PLUGINS_DIR"] ?? "", modules))],
+      words[1],
+      words[2],
+    );
+  const forAuthors = authorCommand(words);
+  if (forAuthors) {
+    const rest = words.slice(forAuthors.name.split(" ").length);
+    return forAuthors.run(
+      rest,
+      options,
+      builtIn.map(({ name }) => name),
+    );
+  }
+  const setup = await readSetup().catch(async (error: unknown) => {
+    await begun?.database.then(({ stop }) => stop()).catch(() => {});
+    throw error;
+  });
+  if (command === "serve") return serve({ ...setup, watch: watched(setup, options) }, begun);
+  if (command === "worker") return serveWorker(setup);
+  checkCommand(words, setup.plugins);
+  return runCommand(setup, words, options);
+}
+
+/** `--watch` */
+function watched({ config }: Setup, options: Readonly<Record<string, string>>): boolean {
+  if (!("watch" in options)) return false;
+  if (config.pluginsDir === "") throw new ConfigError(["--watch follows the plugins of PLUGINS_DIR, which is not set"]);
+  return true;
+}
+
+async function readSetup(): Promise<Setup> {
+  const config = readConfig(process.env, builtIn);
+  const log = processLog(config);
+  const external = await loadExternalPlugins(config.pluginsDir, modules);
+  checkSettingNames(builtIn, external);
+  checkSettings(external, process.env);
+  return { config, env: process.env, plugins: [...builtIn, ...external], log };
+}
+
+/** An error and its causes in one line. */
+function explain(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause ? `${error.message}: ${explain(error.cause)}` : error.message;
+}

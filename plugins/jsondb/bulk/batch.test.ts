@@ -1,0 +1,232 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { person, startTestApp, type Answer, type TestApp } from "../../../tests/harness.ts";
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app.stop());
+
+const schema = {
+  fields: { email: { type: "string", required: true }, age: "integer" },
+  indexed_fields: ["email", "age"],
+};
+const tables = {
+  tables: {
+    orders: { fields: { number: { type: "integer", required: true } } },
+    lines: { fields: { name: "string" } },
+  },
+};
+const unknown = "019a9c1e-0000-7000-8000-0000000000ff";
+
+let made = 0;
+async function newDb(dbSchema: object | null = schema): Promise<string> {
+  return (await app.post("/core/dbs.json", { db: { name: `Batch ${++made}`, schema: dbSchema } })).json.code;
+}
+const batch = (db: string, operations: unknown, token?: string): Promise<Answer> =>
+  app.post(`/core/dbs/${db}/batch.json`, { operations }, token === undefined ? {} : { token });
+const create = async (db: string, data: object, table_name?: string): Promise<string> =>
+  (await app.post(`/core/dbs/${db}/records.json`, { record: { data, table_name } })).json.id;
+const list = async (db: string) => (await app.get(`/core/dbs/${db}/records.json?limit=100&sort=id`)).json;
+
+describe("a batch", () => {
+  test("creates, changes and deletes in order, and answers with each result", async () => {
+    const db = await newDb();
+    const [first, second] = [await create(db, { email: "a", age: 1 }), await create(db, { email: "b" })];
+    const { status, json } = await batch(db, [
+      { op: "create", data: { email: "c" } },
+      { op: "update", id: first.toUpperCase(), data: { age: 2 } },
+      { op: "update", id: first, data: { more: [1] } },
+      { op: "delete", id: second },
+      { op: "create", data: { email: "d" }, table_name: null },
+      { op: "update", id: first },
+    ]);
+    expect(status).toBe(200);
+    expect(json.results).toMatchObject([
+      { data: { email: "c" }, table_name: null },
+      { id: first, data: { email: "a", age: 2 } },
+      { id: first, data: { email: "a", age: 2, more: [1] } },
+      { id: second, deleted: true },
+      { data: { email: "d" } },
+      { id: first, data: { email: "a", age: 2, more: [1] } },
+    ]);
+    expect(Object.keys(json.results[0])).toEqual(["id", "data", "table_name", "created_at", "updated_at"]);
+    const records = await list(db);
+    expect(records.map(({ data: { email } }: { data: { email: string } }) => email)).toEqual(["a", "c", "d"]);
+    expect(records[0]).toEqual(json.results[5]);
+    expect(records[1]).toEqual(json.results[0]);
+    expect((await app.get(`/core/dbs/${db}/search.json?filter[age]=2`)).json).toHaveLength(1);
+  });
+
+  test("takes a thousand operations and no more", async () => {
+    const db = await newDb();
+    const operations = Array.from({ length: 1000 }, (_, age) => ({ op: "create", data: { email: "x", age } }));
+    const { status, json } = await batch(db, operations);
+    expect([status, json.results.length, json.results[999].data.age]).toEqual([200, 1000, 999]);
+    expect((await batch(db, [...operations, operations[0]])).json).toEqual({
+      operations: ["may have at most 1000 operations"],
+    });
+    expect((await batch(db, [])).json).toEqual({ operations: ["must have at least one operation"] });
+  });
+
+  test("moves records between tables as PATCH does", async () => {
+    const db = await newDb(tables);
+    const [order, line] = [await create(db, { number: 1 }, "orders"), await create(db, { name: "a" }, "lines")];
+    const { json } = await batch(db, [
+      { op: "update", id: order, data: { number: 2 }, table_name: "orders" },
+      { op: "update", id: line, data: { number: 3 }, table_name: "orders" },
+      { op: "update", id: order, data: {} },
+    ]);
+    expect(json.results.map((one: { table_name: string }) => one.table_name)).toEqual(["orders", "orders", null]);
+    const bad = await batch(db, [
+      { op: "update", id: await create(db, { name: "b" }, "lines"), data: {}, table_name: "orders" },
+    ]);
+    expect([bad.status, bad.json]).toEqual([422, { "operations[0].data.number": ["is required"] }]);
+  });
+
+  test("answers an Idempotency-Key with the first answer again", async () => {
+    const db = await newDb();
+    const send = () =>
+      app.post(
+        `/core/dbs/${db}/batch.json`,
+        { operations: [{ op: "create", data: { email: "a" } }] },
+        { headers: { "idempotency-key": "once" } },
+      );
+    expect((await send()).json).toEqual((await send()).json);
+    expect(await list(db)).toHaveLength(1);
+  });
+});
+
+describe("a batch with a mistake", () => {
+  const good = { op: "create", data: { email: "ok" } };
+  const cases: [string, unknown, string, RegExp][] = [
+    ["a missing field", { op: "create", data: { age: 1 } }, "operations[1].data.email", /required/],
+    ["a wrong type", { op: "create", data: { email: "x", age: "1" } }, "operations[1].data.age", /whole number/],
+    ["no data", { op: "create" }, "operations[1].data", /object/],
+    ["data that is none", { op: "create", data: [1] }, "operations[1].data", /object/],
+    ["no operation", { data: {} }, "operations[1].op", /one of/],
+    ["an unknown operation", { op: "upsert", data: {} }, "operations[1].op", /one of/],
+    ["__proto__ as operation", { op: "__proto__" }, "operations[1].op", /one of/],
+    ["no object", "create", "operations[1]", /object/],
+    ["null", null, "operations[1]", /object/],
+    ["an update without an id", { op: "update", data: {} }, "operations[1].id", /id of a record/],
+    ["a malformed id", { op: "delete", id: "5" }, "operations[1].id", /id of a record/],
+    ["an id of another type", { op: "delete", id: { x: 1 } }, "operations[1].id", /id of a record/],
+    ["an unknown id to update", { op: "update", id: unknown, data: { age: 1 } }, "operations[1].id", /not the id/],
+    ["an unknown id to delete", { op: "delete", id: unknown }, "operations[1].id", /not the id/],
+    [
+      "a table that is none",
+      { op: "create", data: { email: "x" }, table_name: 5 },
+      "operations[1].table_name",
+      /string/,
+    ],
+    [
+      "an unknown table",
+      { op: "create", data: { email: "x" }, table_name: "x" },
+      "operations[1].table_name",
+      /left out/,
+    ],
+    [
+      "a required field made null",
+      { op: "update", id: unknown, data: { email: null } },
+      "operations[1].data.email",
+      /required/,
+    ],
+    ["too much data", { op: "create", data: { email: "x".repeat(2_000_001) } }, "operations[1].data", /at most/],
+  ];
+  for (const [what, operation, place, message] of cases) {
+    test(`names its place and writes nothing: ${what}`, async () => {
+      const db = await newDb();
+      const { status, json } = await batch(db, [good, operation, good]);
+      expect(status).toBe(422);
+      expect(Object.keys(json)).toEqual([place]);
+      expect(json[place][0]).toMatch(message);
+      expect(await list(db)).toEqual([]);
+    });
+  }
+
+  test("is told of all that can be seen at once", async () => {
+    const { json } = await batch(await newDb(), [
+      { op: "create", data: {} },
+      good,
+      { op: "create", data: { email: 1, age: "x" } },
+    ]);
+    expect(Object.keys(json)).toEqual([
+      "operations[0].data.email",
+      "operations[2].data.email",
+      "operations[2].data.age",
+    ]);
+  });
+
+  test("undoes what came before it, a deletion too", async () => {
+    const db = await newDb();
+    const id = await create(db, { email: "a" });
+    const before = await list(db);
+    const { status, json } = await batch(db, [
+      { op: "update", id, data: { age: 5 } },
+      { op: "delete", id },
+      { op: "delete", id },
+    ]);
+    expect([status, Object.keys(json)]).toEqual([422, ["operations[2].id"]]);
+    expect(await list(db)).toEqual(before);
+  });
+
+  test("does not reach records of another database", async () => {
+    const [db, other] = [await newDb(), await newDb()];
+    const id = await create(other, { email: "a" });
+    expect((await batch(db, [{ op: "delete", id }])).status).toBe(422);
+    expect(await list(other)).toHaveLength(1);
+  });
+
+  test("is refused as a body", async () => {
+    const db = await newDb();
+    for (const [body, status] of [
+      [{}, 422],
+      [{ operations: {} }, 422],
+      [[], 400],
+      ["x", 400],
+    ] as const)
+      expect([body, (await app.post(`/core/dbs/${db}/batch.json`, body)).status]).toEqual([body, status]);
+    expect(
+      (
+        await app.post(`/core/dbs/${db}/batch.json`, undefined, {
+          raw: "a=1",
+          headers: { "content-type": "text/plain" },
+        })
+      ).status,
+    ).toBe(415);
+    const guest = await person(app, { role: "guest" });
+    expect((await batch(db, [good], guest.token)).status).toBe(403);
+    expect((await batch("nowhere", [good])).status).toBe(404);
+  });
+});
+
+describe("batches at the same time", () => {
+  test("on the same records in other orders wait for each other and lose nothing", async () => {
+    const db = await newDb();
+    const ids = await Promise.all(Array.from({ length: 10 }, () => create(db, { email: "x" })));
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, at) => {
+        const order = at % 2 === 0 ? ids : ids.toReversed();
+        return batch(
+          db,
+          order.map((id) => ({ op: "update", id, data: { [`k${at}`]: at } })),
+        );
+      }),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    for (const { data } of await list(db)) expect(Object.keys(data)).toHaveLength(21);
+  });
+
+  test("fit the schema that is in force when they are written", async () => {
+    const db = await newDb();
+    const operations = Array.from({ length: 50 }, (_, age) => ({ op: "create", data: { email: "x", age } }));
+    const [, ...answers] = await Promise.all([
+      app.patch(`/core/dbs/${db}.json`, { db: { schema: { fields: { email: "integer" } } } }),
+      ...Array.from({ length: 10 }, () => batch(db, operations)),
+    ]);
+    for (const { status } of answers) expect([200, 422]).toContain(status);
+    expect((await batch(db, operations)).status).toBe(422);
+    expect(await list(db)).toHaveLength(Math.min(100, answers.filter(({ status }) => status === 200).length * 50));
+  });
+});

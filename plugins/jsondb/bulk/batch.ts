@@ -1,0 +1,151 @@
+/** Up to 1,000 creates, updates and deletes in one transaction: all or none. */
+import { HttpError, invalid, mistakes, unknownNames, ValidationError, type BaseContext, type Tx } from "platform";
+import type { BulkStore } from "./bulk-store.ts";
+import { tableForWrite, type Database } from "../databases/database.ts";
+import { checkChanges, checkRecord, type Data, type Faults } from "../records/record.ts";
+import { nestedText, type Records } from "../records/records.ts";
+import { isId } from "../databases/database-store.ts";
+
+export type Operation =
+  | { readonly op: "create"; readonly data: Data; readonly tableName: string | null | undefined }
+  | { readonly op: "update"; readonly id: string; readonly data: Data; readonly tableName: string | null | undefined }
+  | { readonly op: "delete"; readonly id: string };
+
+const maxOperations = 1000;
+const maxMistakes = 100;
+
+/** The operations of a body. 422 with the place of every mistake, e.g. `operations[3].id`. */
+export function readOperations(values: readonly unknown[]): Operation[] {
+  const found = mistakes();
+  if (values.length === 0) found.add("operations", "must have at least one operation");
+  if (values.length > maxOperations) found.add("operations", `may have at most ${maxOperations} operations`);
+  const operations = values.slice(0, maxOperations).flatMap((value, at) => {
+    const wrong = (field: string, message: string): undefined => {
+      found.add(`operations[${at}]${field}`, message);
+    };
+    const operation = readOperation(value, wrong);
+    return operation ? [operation] : [];
+  });
+  found.check();
+  return operations;
+}
+
+/** What is to be told of fields that no operation has. */
+export function operationHints(values: readonly unknown[]): string[] {
+  const known = ["op", "id", "data", "table_name"];
+  const names = values.flatMap((value) => (isObject(value) ? Object.keys(value) : []));
+  return unknownNames(names, known, (name) => `an operation has no field "${name}"`);
+}
+
+function readOperation(value: unknown, wrong: (field: string, message: string) => undefined): Operation | undefined {
+  if (!isObject(value)) return wrong("", "must be an object");
+  const { op, id, data, table_name: tableName } = value;
+  if (op !== "create" && op !== "update" && op !== "delete")
+    return wrong(".op", "must be one of create, update, delete");
+  const hasId = typeof id === "string" && isId(id);
+  if (op !== "create" && !hasId) return wrong(".id", "must be the id of a record");
+  if (op === "delete") return { op, id: String(id).toLowerCase() };
+  if (tableName !== undefined && tableName !== null && typeof tableName !== "string")
+    return wrong(".table_name", "must be a string");
+  if (op === "update" && data === undefined) return { op, id: String(id).toLowerCase(), data: {}, tableName };
+  if (!isObject(data)) return wrong(".data", "must be an object");
+  return op === "create" ? { op, data, tableName } : { op, id: String(id).toLowerCase(), data, tableName };
+}
+
+function isObject(value: unknown): value is Data {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+interface Needed {
+  readonly ctx: Pick<BaseContext, "transaction">;
+  readonly store: BulkStore;
+  readonly records: Records;
+}
+
+export type Batches = ReturnType<typeof createBatches>;
+
+export function createBatches({ ctx, store, records }: Needed) {
+  /** The answer's text. Undefined where the database has another schema by now. */
+  const perform = async (tx: Tx, db: Database, operation: Operation): Promise<string | undefined> => {
+    const within = records.within(tx);
+    if (operation.op === "delete") {
+      await within.delete(db, operation.id);
+      return JSON.stringify({ id: operation.id, deleted: true });
+    }
+    const write = { table: tableForWrite(db, operation.tableName), data: operation.data };
+    if (operation.op === "create") {
+      const made = await within.create(db, write);
+      return made && nestedText(made);
+    }
+    return (await within.update(db, operation.id, write, { form: "nested" }))?.answer;
+  };
+
+  const performAll = async (tx: Tx, db: Database, operations: readonly Operation[]): Promise<string[]> => {
+    const ids = operations.flatMap((operation) => (operation.op === "create" ? [] : [operation.id]));
+    if (ids.length > 0) await store.lockAll(tx, db, ids);
+    const answers: string[] = [];
+    for (const [at, operation] of operations.entries()) {
+      const answer = await perform(tx, db, operation).catch((error: unknown) => {
+        throw placed(error, at);
+      });
+      if (answer === undefined) throw moved;
+      answers.push(answer);
+    }
+    return answers;
+  };
+
+  const attempt = async (db: Database, operations: readonly Operation[]): Promise<string[] | undefined> => {
+    checkOperations(db, operations);
+    try {
+      return await ctx.transaction((tx) => performAll(tx, db, operations));
+    } catch (error) {
+      if (error === moved) return undefined;
+      throw error;
+    }
+  };
+
+  /** The answers in order, as text. 422 with the place of what is wrong; nothing is written then. */
+  return (db: Database, operations: readonly Operation[]): Promise<string[]> =>
+    records.upToDate(db, (current) => attempt(current, operations));
+}
+
+/** Rolls the transaction back. */
+const moved = new Error("the schema has changed");
+
+/** 422 with every mistake that can be seen without the records. */
+function checkOperations(db: Database, operations: readonly Operation[]): void {
+  const found = mistakes();
+  let count = 0;
+  for (const [at, operation] of operations.entries()) {
+    if (operation.op === "delete" || count >= maxMistakes) continue;
+    for (const [place, messages] of Object.entries(faultsOf(db, operation) ?? {})) {
+      for (const message of messages) found.add(placeOf(at, place), message);
+      count += 1;
+    }
+  }
+  found.check();
+}
+
+function faultsOf(db: Database, { op, tableName, data }: Exclude<Operation, { op: "delete" }>): Faults {
+  try {
+    const table = tableForWrite(db, tableName);
+    return op === "create" ? checkRecord(table, data) : checkChanges(table, data);
+  } catch (error) {
+    if (error instanceof ValidationError) return error.fields;
+    throw error;
+  }
+}
+
+function placeOf(at: number, field: string): string {
+  return `operations[${at}]${field === "table_name" || field === "data" ? "" : ".data"}.${field}`;
+}
+
+function placed(error: unknown, at: number): unknown {
+  if (error instanceof ValidationError) {
+    const fields = Object.entries(error.fields).map(([field, messages]) => [placeOf(at, field), messages]);
+    return invalid(Object.fromEntries(fields));
+  }
+  if (error instanceof HttpError && error.status === 404)
+    return invalid({ [`operations[${at}].id`]: ["is not the id of a record of this database"] });
+  return error;
+}

@@ -1,0 +1,102 @@
+/** SQL of imports, exports and batches. */
+import type { Queryable, Sql, Tx } from "platform";
+import { rawRecord } from "../records/answer-store.ts";
+import type { Database } from "../databases/database.ts";
+import { createArgs, inScope, type Args } from "../search/filter-store.ts";
+import type { Query } from "../search/query.ts";
+
+/** Some rows of an import, as they are kept until it is read to its end. */
+export interface Part {
+  readonly tableName: string;
+  /** Each line the id of a new record and its data as JSON. */
+  readonly body: string;
+  /** Whether somebody follows the events of some of them. */
+  readonly wanted: boolean;
+}
+
+/** Which records are exported: those of one table, or of all. */
+export type Scope = Pick<Query, "table" | "allTables">;
+
+export interface ExportRow {
+  readonly id: string;
+  /** The record, for `printRaw`. */
+  readonly raw: string;
+}
+
+export interface KeysPage {
+  readonly keys: readonly string[];
+  /** The last record that was looked at; null at the end. */
+  readonly last: string | null;
+}
+
+/** Before every id. */
+export const noId = "00000000-0000-0000-0000-000000000000";
+
+// A page of large records ends early.
+const maxPageBytes = 4_000_000;
+const keysPerPage = 2000;
+
+export type BulkStore = ReturnType<typeof createBulkStore>;
+
+export function createBulkStore(sql: Sql) {
+  const page = (args: Args, db: Database, scope: Scope, after: string, limit: number, columns: string) => `
+    select ${columns} from records r
+    where ${inScope(args, db, scope)} and r.id > ${args.bind(after, "uuid")}
+    order by r.id limit ${args.bind(limit, "int")}`;
+  const run = <T extends object[]>(text: string, { values }: Args) => sql.unsafe<T>(text, values);
+
+  return {
+    async keep(importId: string, accountId: number, part: number, { tableName, body, wanted }: Part): Promise<void> {
+      await sql`
+        insert into record_imports (import_id, part, account_id, table_name, body, wanted)
+        values (${importId}, ${part}, ${accountId}, ${tableName}, ${body}, ${wanted})`;
+    },
+
+    /** Undefined where PostgreSQL has lost it: it began anew since. */
+    async kept(tx: Tx, importId: string, accountId: number, part: number): Promise<Part | undefined> {
+      const [row] = await tx<Part[]>`
+        select table_name, body, wanted from record_imports
+        where import_id = ${importId} and part = ${part} and account_id = ${accountId}`;
+      return row;
+    },
+
+    async forget(importId: string, accountId: number, on: Queryable = sql): Promise<void> {
+      await on`delete from record_imports where import_id = ${importId} and account_id = ${accountId}`;
+    },
+
+    /** Forgets what imports have left that ended with their process. */
+    async prune(olderThanHours: number): Promise<void> {
+      await sql`delete from record_imports where at < now() - make_interval(hours => ${olderThanHours})`;
+    },
+
+    /** The next records by id, at most `limit` and few where they are large. */
+    async exportPage(db: Database, scope: Scope, after: string, limit: number): Promise<readonly ExportRow[]> {
+      const args = createArgs();
+      const text = `
+        select r.id, ${rawRecord()} as raw from (
+          select r.*, sum(pg_column_size(r.data)) over (order by r.id) - pg_column_size(r.data) as bytes_before
+          from (${page(args, db, scope, after, limit, "r.*")}) r
+        ) r where r.bytes_before < ${maxPageBytes} order by r.id`;
+      return run<ExportRow[]>(text, args);
+    },
+
+    /** The keys of the data of the next records. */
+    async keysPage(db: Database, scope: Scope, after: string): Promise<KeysPage> {
+      const args = createArgs();
+      const text = `
+        with page as materialized (${page(args, db, scope, after, keysPerPage, "r.id, r.data")})
+        select array(select distinct k from page, jsonb_object_keys(page.data) k) as keys,
+          (select page.id from page order by page.id desc limit 1) as last`;
+      const [row] = await run<KeysPage[]>(text, args);
+      return row ?? { keys: [], last: null };
+    },
+
+    /** Holds these records until the transaction ends, all in one order, so that two batches never wait for each other. */
+    async lockAll(tx: Tx, db: Database, ids: readonly string[]): Promise<void> {
+      await tx`
+        select from records r
+        where r.db_id = ${db.id} and r.account_id = ${db.accountId} and r.id = any(${[...ids]}::uuid[])
+        order by r.id for no key update`;
+    },
+  };
+}

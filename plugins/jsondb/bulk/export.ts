@@ -1,0 +1,121 @@
+/** All records of a database as text, page by page: never more of them in memory than one page. Not a snapshot. */
+import { HttpError } from "platform";
+import { noId, type BulkStore, type Scope } from "./bulk-store.ts";
+import { csvLine, withoutFormula } from "./csv.ts";
+import { tableNames, type Database } from "../databases/database.ts";
+import { headerOfField } from "./export-columns.ts";
+import { printRaw } from "../records/print.ts";
+import type { Data } from "../records/record.ts";
+
+export const exportFormats = ["csv", "json", "ndjson"] as const;
+export type ExportFormat = (typeof exportFormats)[number];
+
+export interface ExportOptions {
+  readonly format: ExportFormat;
+  readonly scope: Scope;
+  /** CSV: no cell is taken for a formula. */
+  readonly safe: boolean;
+}
+
+const maxColumns = 1000;
+const firstLimit = 10;
+const maxLimit = 1000;
+const pageCharacters = 1_000_000;
+
+/** 422 where the data has too many different keys for columns, before anything is given. */
+export async function exportTexts(
+  store: BulkStore,
+  db: Database,
+  options: ExportOptions,
+): Promise<AsyncGenerator<string>> {
+  const pages = exportPages(store, db, options.scope);
+  if (options.format === "ndjson") return ndjson(pages);
+  if (options.format === "json") return json(pages);
+  return csv(pages, db.schema.multiTable, await fieldsOf(store, db, options.scope), options.safe);
+}
+
+/** The records' answers in the order of ids. Pages grow as far as the size of the records allows. */
+async function* exportPages(store: BulkStore, db: Database, scope: Scope): AsyncGenerator<readonly string[]> {
+  let after = noId;
+  let limit = firstLimit;
+  for (;;) {
+    const rows = await store.exportPage(db, scope, after, limit);
+    const last = rows.at(-1);
+    if (!last) return;
+    const answers = rows.map(({ raw }) => printRaw(raw, "nested"));
+    yield answers;
+    after = last.id;
+    const size = answers.reduce((sum, { length }) => sum + length, 1);
+    const fitting = Math.floor((pageCharacters / size) * rows.length);
+    limit = Math.max(1, Math.min(fitting, limit * 4, maxLimit));
+  }
+}
+
+async function* ndjson(pages: AsyncIterable<readonly string[]>): AsyncGenerator<string> {
+  for await (const answers of pages) yield answers.map((answer) => `${answer}\n`).join("");
+}
+
+async function* json(pages: AsyncIterable<readonly string[]>): AsyncGenerator<string> {
+  let before = "[";
+  for await (const answers of pages) {
+    yield before + answers.join(",\n");
+    before = ",\n";
+  }
+  yield before === "[" ? "[]" : "]";
+}
+
+interface Exported {
+  readonly id: string;
+  readonly data: Data;
+  readonly table_name: string | null;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+async function* csv(
+  pages: AsyncIterable<readonly string[]>,
+  multiTable: boolean,
+  fields: readonly string[],
+  safe: boolean,
+): AsyncGenerator<string> {
+  const shown = (text: string) => (safe ? withoutFormula(text) : text);
+  const headers = fields.map((field) => shown(headerOfField(field)));
+  yield csvLine(["id", ...(multiTable ? ["table_name"] : []), ...headers, "created_at", "updated_at"]);
+  for await (const answers of pages) {
+    const lines = answers.map((answer) => {
+      const record: Exported = JSON.parse(answer);
+      const table = multiTable ? [record.table_name] : [];
+      const cells = fields.map((field) => cellOf(record.data, field, shown));
+      return csvLine([record.id, ...table, ...cells, record.created_at, record.updated_at]);
+    });
+    yield lines.join("");
+  }
+}
+
+/** Null and absent are an empty cell, objects and arrays JSON. */
+function cellOf(data: Data, field: string, shown: (text: string) => string): string | null {
+  const value = Object.hasOwn(data, field) ? data[field] : null;
+  if (value === null) return null;
+  if (typeof value === "string") return shown(value);
+  return JSON.stringify(value);
+}
+
+/** The columns of the data: the fields of the schema in their order, then all other keys that the records have. */
+async function fieldsOf(store: BulkStore, db: Database, scope: Scope): Promise<readonly string[]> {
+  const tables = scope.allTables ? ["", ...tableNames(db)].map((name) => db.schema.tables.get(name)) : [scope.table];
+  const fields = new Set(tables.flatMap((table) => [...(table?.fields.keys() ?? [])]));
+  const others = new Set<string>();
+  for (let after: string | null = noId; after !== null;) {
+    const { keys, last } = await store.keysPage(db, scope, after);
+    for (const key of keys) if (!fields.has(key)) others.add(key);
+    if (fields.size + others.size > maxColumns) throw tooManyColumns();
+    after = last;
+  }
+  return [...fields, ...[...others].toSorted()];
+}
+
+function tooManyColumns(): HttpError {
+  return new HttpError(422, {
+    error: `the records have more than ${maxColumns} different fields: export json or ndjson`,
+  });
+}

@@ -1,0 +1,37 @@
+/** What an import is made of: rows, however they are written. */
+import { recordLimits, type Data } from "../records/record.ts";
+
+export interface Place {
+  /** The number of the record, from 1; 0 is a header. */
+  readonly row: number;
+  /** The line of the body on which it begins, from 1. */
+  readonly line?: number;
+}
+
+export interface RowFault extends Place {
+  readonly field: string | null;
+  readonly message: string;
+}
+
+export type Row =
+  | { readonly place: Place; readonly data: Data; readonly tableName: string | null | undefined }
+  /** `last`: what follows cannot be read. */
+  | { readonly fault: RowFault; readonly last?: true };
+
+/** Reads rows out of text that comes in pieces. */
+export interface RowReader {
+  push(text: string): Generator<Row>;
+  end(): Generator<Row>;
+}
+
+/** Twice what a record may have: its JSON may be written with escapes and spaces. */
+export const maxRowLength = 2 * recordLimits.dataBytes;
+
+export function badRow(place: Place, message: string, field: string | null = null): Row {
+  return { fault: { ...place, field, message } };
+}
+
+/** What follows cannot be read. */
+export function lastRow(place: Place, message: string): Row {
+  return { fault: { ...place, field: null, message }, last: true };
+}

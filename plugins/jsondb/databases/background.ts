@@ -1,0 +1,81 @@
+/** Jobs over all records of one database: indexing by a new plan, and deleting what a deleted database has left. */
+import { job, on, type BaseContext, type Handler } from "platform";
+import type { BackgroundStore, PlanRow } from "./background-store.ts";
+import { parseSchema } from "./schema.ts";
+import type { Databases } from "./database-store.ts";
+
+/** Fills the index columns of records that an older plan has written. */
+export const reindexRecords = job<{ accountId: number; dbId: string }>("jsondb.reindex");
+
+/** Deletes the records of a database that is gone. */
+export const dropRecords = job<{ accountId: number; dbId: string; again?: boolean }>("jsondb.drop");
+
+interface Needed {
+  readonly ctx: Pick<BaseContext, "enqueue" | "log">;
+  readonly store: BackgroundStore;
+  readonly databases: Databases;
+}
+
+const batchSize = 500;
+// Old statements end within their time limit; whoever is still there then is looked for again by the next run.
+const waitsMs = [2, 5, 10, 20, 50, 100, 200, 500, 1000, 1000, 2000, 2000, 2000];
+// Longer than any transaction of ours lives.
+const secondDropMs = 5 * 60_000;
+
+export function backgroundJobs({ ctx, store, databases }: Needed): Handler[] {
+  /** Goes over all records once; false where it was told to stop or the plan has changed. */
+  const pass = async (dbId: string, plan: PlanRow, signal: AbortSignal): Promise<boolean> => {
+    const parsed = parseSchema(plan.schema);
+    if (!("schema" in parsed)) return false;
+    let after: string | undefined = "00000000-0000-0000-0000-000000000000";
+    while (after && !signal.aborted)
+      after = await store.reindex(dbId, plan.planVersion, parsed.schema, after, batchSize);
+    return !signal.aborted;
+  };
+
+  const until = async <T>(check: () => Promise<T | undefined | false>, signal: AbortSignal): Promise<T | undefined> => {
+    for (const wait of waitsMs) {
+      const found = await check();
+      if (found !== undefined && found !== false) return found;
+      if (signal.aborted) return undefined;
+      await new Promise((resolve) => setTimeout(resolve, wait));
+    }
+    return undefined;
+  };
+
+  /** True when there is nothing left to do. */
+  const reindex = async (accountId: number, dbId: string, signal: AbortSignal): Promise<boolean> => {
+    const plan = await store.plan(dbId);
+    if (!plan || plan.indexedVersion === plan.planVersion) return true;
+    if (!(await pass(dbId, plan, signal))) return false;
+    const end = await until(() => store.oldWritersEnd(dbId), signal);
+    if (end === undefined || !(await until(() => store.isPast(end), signal))) return false;
+    // Nobody writes by the old plan any more: what this pass does not find does not come.
+    if (!(await pass(dbId, plan, signal)) || !(await store.markIndexed(dbId, plan.planVersion))) return false;
+    await databases.changed(accountId, { id: dbId, code: plan.code });
+    return true;
+  };
+
+  return [
+    on(
+      reindexRecords,
+      async ({ accountId, dbId }, { signal }) => {
+        if (await reindex(accountId, dbId, signal)) return;
+        const runAt = new Date(Date.now() + 1000);
+        await ctx.enqueue(reindexRecords, { accountId, dbId }, { key: dbId, runAt, accountId });
+      },
+      { concurrency: 2 },
+    ),
+    on(
+      dropRecords,
+      async ({ accountId, dbId, again = false }, { signal }) => {
+        while (!signal.aborted && (await store.drop(dbId, batchSize)) > 0);
+        if (signal.aborted) throw new Error("stopped before all records were deleted");
+        // A write that began before the database was deleted may have committed since.
+        const runAt = new Date(Date.now() + secondDropMs);
+        if (!again) await ctx.enqueue(dropRecords, { accountId, dbId, again: true }, { key: dbId, runAt, accountId });
+      },
+      { concurrency: 2 },
+    ),
+  ];
+}

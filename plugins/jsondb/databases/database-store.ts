@@ -1,0 +1,176 @@
+/** All SQL about databases themselves. */
+import type { BaseContext, Cache, Page, Queryable, Sql, Static, Tx } from "platform";
+import type { Db } from "../records/answers.ts";
+import { databaseOf, type Database, type DatabaseRow } from "./database.ts";
+
+export interface DbRow extends DatabaseRow {
+  readonly name: string;
+  readonly appId: string | null;
+  readonly fields: unknown;
+  readonly createdById: number | null;
+  readonly updatedById: number | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** What is stored of a database; undefined leaves it as it is. */
+export interface DbInput {
+  readonly name?: string | undefined;
+  readonly code?: string | undefined;
+  readonly appId?: string | null | undefined;
+  readonly schema?: unknown;
+  readonly publicMethods?: unknown;
+  readonly fields?: unknown;
+}
+
+/** What a change of the schema means for the records. */
+export type SchemaChange = "none" | "same indexes" | "other indexes";
+
+export interface DbChange {
+  readonly input: DbInput;
+  readonly schemaChange: SchemaChange;
+  readonly userId: number | null;
+  /** The version the change was worked out from. */
+  readonly version: number;
+}
+
+/** The object of CONTRACT 7. */
+export function toApi(row: DbRow): Static<typeof Db> {
+  return {
+    id: row.id,
+    name: row.name,
+    code: row.code,
+    app_id: row.appId,
+    schema: row.schema,
+    public_methods: row.publicMethods,
+    fields: row.fields,
+    created_by_id: row.createdById,
+    updated_by_id: row.updatedById,
+    created_at: row.createdAt,
+    updated_at: row.updatedAt,
+  };
+}
+
+export type DbStore = ReturnType<typeof createDbStore>;
+
+export function createDbStore(sql: Sql) {
+  const columns = sql`
+    id, account_id, code, name, app_id, schema, public_methods, fields, version, schema_version, rules_version, plan_version,
+    indexed_version, live, created_by_id, updated_by_id, created_at, updated_at`;
+
+  const json = (value: unknown) => (value === null || value === undefined ? null : JSON.stringify(value));
+
+  return {
+    async list(
+      accountId: number,
+      filter: { q?: string | undefined; code?: string | undefined },
+      { limit, offset }: Page,
+    ) {
+      const where = sql`account_id = ${accountId}
+        ${filter.q === undefined ? sql`` : sql`and (name ilike ${filter.q} or code ilike ${filter.q})`}
+        ${filter.code === undefined ? sql`` : sql`and code = ${filter.code}`}`;
+      const rows = await sql<DbRow[]>`
+        select ${columns} from dbs where ${where} order by id limit ${limit} offset ${offset}`;
+      const [count] = await sql<{ total: number }[]>`select count(*) as total from dbs where ${where}`;
+      return { rows, total: count?.total ?? 0 };
+    },
+
+    /** By id or code. */
+    async find(accountId: number, key: string, on: Queryable = sql): Promise<DbRow | undefined> {
+      const [row] = await on<DbRow[]>`select ${columns} from dbs where ${byKey(on, accountId, key)}`;
+      return row;
+    },
+
+    /** The same, held until the transaction ends, so that changes take turns. */
+    async lock(tx: Tx, accountId: number, key: string): Promise<DbRow | undefined> {
+      const [row] = await tx<DbRow[]>`select ${columns} from dbs where ${byKey(tx, accountId, key)} for no key update`;
+      return row;
+    },
+
+    async create(
+      tx: Tx,
+      row: { id: string; accountId: number; userId: number | null } & DbInput & { code: string; name: string },
+    ) {
+      const [made] = await tx<DbRow[]>`
+        insert into dbs (id, account_id, code, name, app_id, schema, public_methods, fields, created_by_id)
+        values (${row.id}, ${row.accountId}, ${row.code}, ${row.name}, ${row.appId ?? null}, ${json(row.schema)}::text::json,
+          ${json(row.publicMethods)}::text::json, ${json(row.fields ?? {})}::text::json, ${row.userId})
+        returning ${columns}`;
+      return made as DbRow; // an insert of one row returns one
+    },
+
+    async update(tx: Tx, id: string, { input, schemaChange, userId, version }: DbChange): Promise<DbRow> {
+      const set = (name: string, value: string | null | undefined) =>
+        value === undefined ? sql`` : sql`${sql(name)} = ${value},`;
+      const setJson = (name: string, value: unknown) =>
+        value === undefined ? sql`` : sql`${sql(name)} = ${json(value)}::text::json,`;
+      const schema = {
+        none: sql``,
+        "same indexes": sql`schema_version = schema_version + 1, rules_version = rules_version + 1,`,
+        "other indexes": sql`schema_version = schema_version + 1, rules_version = rules_version + 1, plan_version = plan_version + 1, plan_xid = pg_current_xact_id(),`,
+      }[schemaChange];
+      const [row] = await tx<DbRow[]>`
+        update dbs set ${set("name", input.name)} ${set("code", input.code)} ${set("app_id", input.appId)}
+          ${setJson("schema", input.schema)} ${setJson("public_methods", input.publicMethods)}
+          ${setJson("fields", input.fields)} ${schema}
+          version = version + 1, updated_by_id = ${userId}, updated_at = now()
+        where id = ${id} and version = ${version}
+        returning ${columns}`;
+      return row as DbRow; // `lock` held the row at this version
+    },
+
+    async delete(tx: Tx, id: string): Promise<void> {
+      await tx`delete from dbs where id = ${id}`;
+    },
+  };
+}
+
+function byKey(on: Queryable, accountId: number, key: string) {
+  return isId(key)
+    ? on`account_id = ${accountId} and id = ${key.toLowerCase()}`
+    : on`account_id = ${accountId} and code = ${key}`;
+}
+
+/** Codes never have the form of an id, so one path segment can be either. */
+export function isId(key: string): boolean {
+  return /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i.test(key);
+}
+
+export interface Databases {
+  /** By id or code; undefined where the account has no such database. */
+  find(accountId: number, key: string): Promise<Database | undefined>;
+  /** After a statement found the database changed: reads it anew. */
+  refresh(db: Database): Promise<Database | undefined>;
+  /** After a change has committed and before it is answered. */
+  changed(accountId: number, row: { id: string; code: string }, oldCode?: string): Promise<void>;
+}
+
+/** Databases parsed and kept, right in every process before a change of one is answered. */
+export function createDatabases(ctx: Pick<BaseContext, "cache">, store: DbStore): Databases {
+  const cache: Cache<Database> = ctx.cache({
+    name: "jsondb.databases",
+    max: 1000,
+    load: async (key) => {
+      const slash = key.indexOf("/");
+      const row = await store.find(Number(key.slice(0, slash)), key.slice(slash + 1));
+      return row && databaseOf(row);
+    },
+  });
+  const keyOf = (accountId: number, key: string) => `${accountId}/${isId(key) ? key.toLowerCase() : key}`;
+  return {
+    async find(accountId, key) {
+      // PostgreSQL cannot even compare such a text, and no code is as long.
+      if (key.length > 100 || key.includes("\0")) return undefined;
+      const at = keyOf(accountId, key);
+      return cache.peek(at) ?? (await cache.get(at));
+    },
+    async refresh(db) {
+      await Promise.all([cache.invalidate(keyOf(db.accountId, db.id)), cache.invalidate(keyOf(db.accountId, db.code))]);
+      return cache.get(keyOf(db.accountId, db.id));
+    },
+    async changed(accountId, { id, code }, oldCode = code) {
+      const keys = [...new Set([id, code, oldCode])].map((key) => keyOf(accountId, key));
+      await Promise.all(keys.map((key) => cache.invalidate(key)));
+    },
+  };
+}

@@ -1,0 +1,109 @@
+/** A database as requests use it: parsed once, kept in a cache. Pure. */
+import { HttpError, invalid } from "platform";
+import { noMethods, parsePublicMethods, type PublicMethods } from "../public/public-methods.ts";
+import { noTable, parseSchema, type Schema, type Table } from "./schema.ts";
+
+export interface Database {
+  readonly id: string;
+  readonly accountId: number;
+  readonly code: string;
+  readonly schema: Schema;
+  readonly publicMethods: PublicMethods;
+  /** Of all that the API shows of the database. */
+  readonly version: number;
+  readonly schemaVersion: number;
+  /** What a record was checked against when it was written. */
+  readonly rulesVersion: number;
+  readonly planVersion: number;
+  /** Every record is indexed by this plan. Until then index columns are written, but not read. */
+  readonly indexed: boolean;
+  /** Its records' changes are written to `record_changes` too. */
+  readonly live: boolean;
+}
+
+/** The columns of a row of `dbs` that a Database is made from. */
+export interface DatabaseRow {
+  readonly id: string;
+  readonly accountId: number;
+  readonly code: string;
+  readonly schema: unknown;
+  readonly publicMethods: unknown;
+  readonly version: number;
+  readonly schemaVersion: number;
+  readonly rulesVersion: number;
+  readonly planVersion: number;
+  readonly indexedVersion: number;
+  readonly live: boolean;
+}
+
+export function databaseOf(row: DatabaseRow): Database {
+  const parsed = parseSchema(row.schema);
+  const methods = parsePublicMethods(row.publicMethods);
+  return {
+    id: row.id,
+    accountId: row.accountId,
+    code: row.code,
+    // What is stored was checked by an equal or older version of this program.
+    schema: "schema" in parsed ? parsed.schema : { multiTable: false, tables: new Map([["", noTable]]) },
+    publicMethods: "publicMethods" in methods ? methods.publicMethods : noMethods,
+    version: row.version,
+    schemaVersion: row.schemaVersion,
+    rulesVersion: row.rulesVersion,
+    planVersion: row.planVersion,
+    indexed: row.indexedVersion === row.planVersion,
+    live: row.live,
+  };
+}
+
+export function tableNames({ schema }: Database): string[] {
+  return [...schema.tables.keys()].filter((name) => name !== "");
+}
+
+/** The table a record is written to: none given is the null table, an unknown one 422. CONTRACT 7. */
+export function tableForWrite(db: Database, name: string | null | undefined): Table {
+  const wanted = name ?? "";
+  const table = db.schema.tables.get(wanted);
+  if (table) return table;
+  const names = tableNames(db);
+  const known = db.schema.multiTable ? `one of ${names.join(", ")}` : "left out: this database has no tables";
+  throw invalid({ table_name: [`must be ${known}`] });
+}
+
+/**
+ * What to tell of a write that leaves `count` records in the null table of a database with tables: no search finds them
+ * there, and nothing checks them. `place`: where the request would name a table; it cannot where that is left out.
+ */
+export function nullTableHints(db: Database, count: number, place?: string): string[] {
+  if (count === 0 || !db.schema.multiTable) return [];
+  const what = count === 1 ? "the record is" : `${count} records are`;
+  const remedy = place === undefined ? "" : `: send table_name ${place}, one of ${tableNames(db).join(", ")}`;
+  return [`${what} in no table, where no search looks${remedy}`];
+}
+
+/** The table that a search is narrowed to; SPEC 7: none or an unknown one in a multi-table database is 400. */
+export function tableForSearch(db: Database, name: string | null | undefined): Table {
+  const table = db.schema.tables.get(db.schema.multiTable ? (name ?? "") : "");
+  if (table && (table.name !== "" || !db.schema.multiTable)) return table;
+  const names = tableNames(db);
+  const what = name ? "unknown table_name" : "table_name is required";
+  throw new HttpError(400, { error: `${what}: available tables are ${names.join(", ")}`, available_tables: names });
+}
+
+/** Whether what fits the one fits the other, and fills the same index columns. */
+export function sameSchema(a: Schema, b: Schema): boolean {
+  const rules = ({ tables }: Schema) =>
+    [...tables.values()].map(({ name, fields }) => JSON.stringify([name, [...fields]])).toSorted();
+  return rules(a).join() === rules(b).join() && sameIndexes(a, b);
+}
+
+/** Whether two schemas fill the same index columns from the same fields, so that records need no new index. */
+export function sameIndexes(a: Schema, b: Schema): boolean {
+  return printed(a) === printed(b);
+}
+
+function printed({ tables }: Schema): string {
+  const plans = [...tables.values()].filter(({ indexes }) => indexes.size > 0);
+  return JSON.stringify(
+    plans.map(({ name, indexFields }) => JSON.stringify([name, indexFields])).toSorted((a, b) => (a < b ? -1 : 1)),
+  );
+}

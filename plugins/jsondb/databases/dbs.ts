@@ -1,0 +1,133 @@
+/** What is done with databases: checks, codes, the change and what follows from it. No HTTP, no SQL. */
+import {
+  freeCode,
+  mistakes,
+  notFound,
+  preconditionFailed,
+  slugOf,
+  uuidv7,
+  type BaseContext,
+  type ModelChange,
+  type Tx,
+} from "platform";
+import { dropRecords, reindexRecords } from "./background.ts";
+import { databaseOf, sameIndexes } from "./database.ts";
+import { parsePublicMethods, publicLimits } from "../public/public-methods.ts";
+import { parseSchema, schemaLimits } from "./schema.ts";
+import {
+  isId,
+  toApi,
+  type Databases,
+  type DbInput,
+  type DbRow,
+  type DbStore,
+  type SchemaChange,
+} from "./database-store.ts";
+
+export type DbFields = DbInput;
+
+/** The version of the database of this id that the caller has seen; undefined = whichever. */
+export type SeenVersion = (id: string) => number | undefined;
+
+interface Needed {
+  readonly ctx: Pick<BaseContext, "transaction" | "changed" | "enqueue">;
+  readonly store: DbStore;
+  readonly databases: Databases;
+}
+
+export type Dbs = ReturnType<typeof createDbs>;
+
+export function createDbs({ ctx, store, databases }: Needed) {
+  return {
+    /** `userId` null = no person (a command). */
+    async create(accountId: number, userId: number | null, input: DbFields & { name: string }): Promise<DbRow> {
+      check(input);
+      const id = uuidv7();
+      const row = await ctx.transaction(async (tx) => {
+        const code = input.code ?? (await freeCode(tx, { table: "dbs", accountId }, slugOf(input.name) || "db"));
+        const made = await store.create(tx, { ...input, id, accountId, userId, code });
+        await ctx.changed(changeOf("create", made), tx);
+        return made;
+      });
+      await databases.changed(accountId, row);
+      return row;
+    },
+
+    /** `change` sees the row as it is, held until it is written. 404 unknown, 412 another version. */
+    async update(
+      accountId: number,
+      key: string,
+      userId: number | null,
+      change: (row: DbRow) => DbFields,
+      seenVersion: SeenVersion,
+    ): Promise<DbRow> {
+      const { before, after } = await ctx.transaction(async (tx) => {
+        const found = await lock(tx, accountId, key, seenVersion);
+        const input = change(found);
+        check(input);
+        const schemaChange = schemaChangeOf(found, input);
+        const row = await store.update(tx, found.id, { input, schemaChange, userId, version: found.version });
+        if (schemaChange === "other indexes")
+          await ctx.enqueue(reindexRecords, { accountId, dbId: row.id }, { key: row.id, tx, accountId });
+        await ctx.changed(changeOf("update", row), tx);
+        return { before: found, after: row };
+      });
+      await databases.changed(accountId, after, before.code);
+      return after;
+    },
+
+    async delete(accountId: number, key: string, seenVersion: SeenVersion): Promise<void> {
+      const gone = await ctx.transaction(async (tx) => {
+        const row = await lock(tx, accountId, key, seenVersion);
+        await store.delete(tx, row.id);
+        await ctx.enqueue(dropRecords, { accountId, dbId: row.id }, { key: row.id, tx, accountId });
+        await ctx.changed(changeOf("destroy", row), tx);
+        return row;
+      });
+      await databases.changed(accountId, gone);
+    },
+  };
+
+  async function lock(tx: Tx, accountId: number, key: string, seenVersion: SeenVersion): Promise<DbRow> {
+    const row = key.length > 100 || key.includes("\0") ? undefined : await store.lock(tx, accountId, key);
+    if (!row) throw notFound("there is no such database");
+    const version = seenVersion(row.id);
+    if (version !== undefined && version !== row.version) throw preconditionFailed();
+    return row;
+  }
+}
+
+function schemaChangeOf(before: DbRow, input: DbFields): SchemaChange {
+  if (input.schema === undefined || JSON.stringify(input.schema) === JSON.stringify(before.schema)) return "none";
+  const after = databaseOf({ ...before, schema: input.schema });
+  return sameIndexes(databaseOf(before).schema, after.schema) ? "same indexes" : "other indexes";
+}
+
+/** 422 with the place of every mistake in `schema` and `public_methods`. */
+function check(input: DbFields): void {
+  const found = mistakes();
+  if (input.code !== undefined && isId(input.code)) found.add("code", "must not have the form of an id");
+  const tooLarge = (field: string, value: unknown, most: number) => {
+    if (value === undefined || JSON.stringify(value).length <= most) return false;
+    found.add(field, `may have at most ${most} characters as JSON`);
+    return true;
+  };
+  if (!tooLarge("schema", input.schema, schemaLimits.bytes)) {
+    const parsed = parseSchema(input.schema);
+    if ("mistakes" in parsed) for (const mistake of parsed.mistakes) found.add("schema", mistake);
+  }
+  if (!tooLarge("public_methods", input.publicMethods, publicLimits.bytes)) {
+    const parsed = parsePublicMethods(input.publicMethods);
+    if ("mistakes" in parsed) for (const mistake of parsed.mistakes) found.add("public_methods", mistake);
+  }
+  tooLarge("fields", input.fields, maxFieldsLength);
+  found.check();
+}
+
+const maxFieldsLength = 1_000_000;
+
+function changeOf(kind: ModelChange["kind"], row: DbRow): ModelChange {
+  const { created_at, updated_at, ...data } = toApi(row);
+  const times = { created_at: created_at.toJSON(), updated_at: updated_at.toJSON() };
+  return { accountId: row.accountId, sourceType: "Core::Db", kind, id: row.id, data: { ...data, ...times } };
+}

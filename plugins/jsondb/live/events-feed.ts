@@ -1,0 +1,129 @@
+/** Reads the changes of one database, once for all that follow it in this process. */
+import { notFound } from "platform";
+import type { Change, ChangePage, ChangeStore } from "./change-store.ts";
+import type { Database } from "../databases/database.ts";
+import { eventId, type Position } from "./events-position.ts";
+
+/** A change as it is given to a follower. */
+export interface Told extends Change {
+  /** What the client sends back to go on after this one. */
+  readonly eventId: string;
+  /** The version of the database when the change was read. */
+  readonly version: number;
+}
+
+export interface Listener {
+  changes(told: readonly Told[]): void;
+  /** Changes may have been missed: everything is to be read anew. */
+  reset(): void;
+  /** The database is gone. */
+  end(): void;
+}
+
+export interface Feed {
+  /** Names one time of following; positions of another are of no use. */
+  readonly epoch: () => string;
+  /** The id of the last event that was given, or of what came before the first. */
+  readonly lastId: () => string;
+  /** From here on the listener hears of changes; gives back up to where others have heard of them. 404 database gone. */
+  join(listener: Listener): Promise<{ readonly from: string }>;
+  leave(listener: Listener): void;
+  /** Looks for changes; what goes wrong is tried again by the next call. */
+  look(): Promise<void>;
+}
+
+/** Begins to follow, or finds that it is done already; undefined where the database is gone. */
+export type Begin = (db: Database) => Promise<{ epoch: string; snapshot: string } | undefined>;
+
+export const pageSize = 500;
+// Under many writes changes are read together.
+const pauseMs = 20;
+
+export async function openFeed(db: Database, store: ChangeStore, beginFollowing: Begin): Promise<Feed> {
+  const listeners = new Set<Listener>();
+  let joining: { listener: Listener; resolve: (at: { from: string }) => void; reject: (error: unknown) => void }[] = [];
+  let epoch = "";
+  let position: Position = { from: "" };
+
+  const begin = async () => {
+    const begun = await beginFollowing(db);
+    if (!begun) throw notFound("there is no such database");
+    epoch = begun.epoch;
+    position = { from: begun.snapshot };
+  };
+  const readPage = async (): Promise<boolean> => {
+    const page = await store.read(db, position, pageSize);
+    if (!page.present) throw notFound("there is no such database");
+    if (page.epoch !== epoch || !page.known) {
+      await begin();
+      for (const listener of listeners) listener.reset();
+      return true;
+    }
+    position = page.next;
+    const told = toldOf(page, epoch);
+    if (told.length > 0) for (const listener of listeners) listener.changes(told);
+    return page.complete;
+  };
+  const read = async () => {
+    // Only who was there before this began may rely on it: what is read now is newer than all they know.
+    const joiners = joining;
+    joining = [];
+    try {
+      while (!(await readPage()));
+      for (const { listener, resolve } of joiners) {
+        listeners.add(listener);
+        resolve({ from: position.from });
+      }
+    } catch (error) {
+      for (const { reject } of joiners) reject(error);
+      if (isNotFound(error)) for (const listener of listeners) listener.end();
+      else throw error;
+    }
+  };
+  const look = oneAtATime(read, pauseMs);
+
+  await begin();
+  return {
+    look,
+    epoch: () => epoch,
+    lastId: () => eventId(epoch, position),
+    join(listener) {
+      return new Promise((resolve, reject) => {
+        joining.push({ listener, resolve, reject });
+        look().catch(() => {}); // the joiner was told already
+      });
+    },
+    leave(listener) {
+      listeners.delete(listener);
+      joining = joining.filter((one) => one.listener !== listener);
+    },
+  };
+}
+
+export function toldOf({ changes, positions, version }: ChangePage, epoch: string): Told[] {
+  return changes.map((change, at) => ({ ...change, version, eventId: eventId(epoch, positions[at] ?? { from: "" }) }));
+}
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof Error && "status" in error && error.status === 404;
+}
+
+/** Never runs twice at a time; the promise resolves when a run is over that began after the call. */
+function oneAtATime(run: () => Promise<void>, pause: number): () => Promise<void> {
+  let running: Promise<void> | undefined;
+  let next: Promise<void> | undefined;
+  const start = () => (running = run().finally(() => (running = undefined)));
+  const startNext = () => {
+    next = undefined;
+    return start();
+  };
+  return () => {
+    if (next) return next;
+    if (!running) return start();
+    next = running
+      .catch(() => {})
+      .then(() => new Promise((resolve) => setTimeout(resolve, pause)))
+      .then(startNext);
+    return next;
+  };
+}

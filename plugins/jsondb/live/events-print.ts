@@ -1,0 +1,44 @@
+/** How a change is shown to those who follow it. Pure. */
+import type { Change, ChangeKind } from "./change-store.ts";
+import { printRaw } from "../records/print.ts";
+import { scopeValue, type Method, type VariableValues } from "../public/public-methods.ts";
+import type { Data } from "../records/record.ts";
+
+export interface Shown {
+  readonly kind: ChangeKind;
+  /** The record as JSON. */
+  readonly data: string;
+}
+
+/** Undefined where the follower does not see the change. */
+export type Print = (change: Change) => Shown | undefined;
+
+/** The records API; of one table, or of all. A record that leaves the table is gone for those who follow that. */
+export function printPrivate(tableName: string | undefined): Print {
+  return ({ kind, raw, tableName: now, leftTable }) => {
+    const isOf = tableName === undefined || now === tableName;
+    if (!isOf && leftTable !== tableName) return undefined;
+    return { kind: isOf ? kind : "destroy", data: printRaw(raw, "nested") };
+  };
+}
+
+/** What the public method `list` shows of it: records within its `scope_by`, and their visible fields. */
+export function printPublic({ scope, allowedFields }: Method, variables: VariableValues): Print {
+  const own = scope && scopeValue(scope, variables);
+  if (scope && own === undefined) return () => undefined;
+  return ({ kind, raw }) => {
+    const text = printRaw(raw, "public");
+    if (!scope && !allowedFields) return { kind, data: text };
+    const record: { data: Data } = JSON.parse(text);
+    if (scope && textOf(record.data, scope.field) !== own) return undefined;
+    const visible = Object.entries(record.data).filter(([name]) => allowedFields?.has(name) ?? true);
+    return { kind, data: JSON.stringify({ ...record, data: Object.fromEntries(visible) }) };
+  };
+}
+
+/** As PostgreSQL's `->>` gives it. */
+function textOf(data: Data, field: string): string | undefined {
+  const value = Object.hasOwn(data, field) ? data[field] : undefined;
+  if (value === undefined || value === null) return undefined;
+  return typeof value === "string" ? value : JSON.stringify(value);
+}

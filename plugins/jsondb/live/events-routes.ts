@@ -1,0 +1,161 @@
+import {
+  answer,
+  credentialOf,
+  forbidden,
+  HttpError,
+  route,
+  tooMany,
+  type BaseContext,
+  type Caller,
+  type Identity,
+  type RequestInput,
+  type Route,
+  limitKey,
+} from "platform";
+import type { Tokens } from "../../tokens/api.ts";
+import { UnknownTable } from "../records/answers.ts";
+import { tableForSearch, type Database } from "../databases/database.ts";
+import type { Events } from "./events.ts";
+import { printPrivate, printPublic } from "./events-print.ts";
+import type { PublicSettings } from "../public/public-routes.ts";
+import { databaseAt, isOpenTo, recordExample, unknownTable } from "../records/record-routes.ts";
+import type { Databases } from "../databases/database-store.ts";
+import { cookieHeader, visitorOf } from "../public/visitor.ts";
+
+const privilege = "dbs";
+const { id, data, created_at, updated_at } = recordExample;
+const publicExample = { id, data, created_at, updated_at };
+const Stream = answer.text("text/event-stream");
+const resume = "for clients that cannot send the header Last-Event-ID";
+
+interface Needed {
+  readonly ctx: Pick<BaseContext, "secrets" | "limiter"> & { readonly config: PublicSettings };
+  readonly databases: Databases;
+  readonly events: Events;
+  readonly tokens: Tokens;
+}
+
+/** Live changes as Server-Sent Events. `:id` of a database is an id or a code. */
+export function eventRoutes({ ctx, databases, events, tokens }: Needed): Route[] {
+  const { rateLimitRequests: limit, rateLimitWindowSeconds: windowSeconds } = ctx.config;
+  const limiter = ctx.limiter("jsondb.follows", { limit, windowSeconds });
+  return [
+    route(
+      "GET",
+      "/core/dbs/:id/events",
+      {
+        summary: "Follow the changes of records",
+        description:
+          "Server-Sent Events `create`, `update` and `destroy`; their data is the record after the change (the deleted one at `destroy`). With `Last-Event-ID` the stream goes on where it broke off, for 24 hours; after that it begins with an event `reset`: read all records anew. A comment comes every 15 seconds. The stream ends when the token no longer works or the database is deleted.",
+        access: { privilege },
+        apps: "the records of its own database, for a viewer with `dbs`",
+        query: {
+          table_name: "only this table; a record that moves to another one is a `destroy`",
+          last_event_id: resume,
+        },
+        answers: { 200: Stream, 400: UnknownTable },
+        responses: {
+          200: `id: 5f2a.812:815:\nevent: create\ndata: ${JSON.stringify(recordExample)}\n\n`,
+          ...unknownTable,
+          429: { error: "too many requests, try again in 60 s" },
+        },
+      },
+      async ({ account, caller, app, params, query, request, host }) => {
+        const db = await databaseAt(databases, account.id, params.id, app);
+        const tableName = query.get("table_name");
+        const table = tableName !== null && db.schema.multiTable ? tableForSearch(db, tableName) : undefined;
+        if (request.method === "HEAD") return new Response(null, { headers });
+        const body = await events.follow(db, {
+          owner: `token:${caller.tokenId}`,
+          isPublic: false,
+          print: printPrivate(table?.name),
+          lastEventId: lastEventId({ request, query }),
+          signal: request.signal,
+          isAllowed: () => isStillAllowed(tokens, caller, { request, host, app, db }),
+        });
+        return new Response(body, { headers });
+      },
+    ),
+    route(
+      "GET",
+      "/core/db/:db_code/events",
+      {
+        summary: "Follow what the public method list shows",
+        description:
+          "Server-Sent Events as of `GET /core/dbs/:id/events`, where `list` is open: records within its `scope_by`, their visible fields. The stream ends when the database is changed.",
+        access: { open: "shows what the public method `list` shows, and only where that is configured" },
+        cors: true,
+        apps: "what the public method `list` of its own database shows",
+        onSites: true,
+        query: { last_event_id: resume },
+        answers: { 200: Stream },
+        responses: {
+          200: `id: 5f2a.812:815:\nevent: create\ndata: ${JSON.stringify(publicExample)}\n\n`,
+          403: { error: "`list` is not open to the public" },
+          429: { error: "too many requests, try again in 60 s" },
+        },
+      },
+      async (input) => {
+        const { account, app, params, ip, request, secure } = input;
+        const { allowed, retryAfterSeconds } = await limiter.take(limitKey(ip));
+        if (!allowed) throw tooMany(retryAfterSeconds);
+        const db = await databaseAt(databases, account.id, params.db_code, app);
+        const list = db.publicMethods.methods.get("list");
+        if (!list) throw forbidden("`list` is not open to the public");
+        const visitor = visitorOf(ctx.secrets, input);
+        const cookie = list.usesCookie ? cookieHeader(visitor, secure) : {};
+        if (request.method === "HEAD") return new Response(null, { headers });
+        const body = await events.follow(db, {
+          owner: limitKey(ip),
+          isPublic: true,
+          print: printPublic(list, visitor.variables),
+          version: db.version,
+          lastEventId: lastEventId(input),
+          signal: request.signal,
+          isAllowed: async () =>
+            (await databases.find(account.id, db.id))?.version === db.version &&
+            (await isSamePerson(tokens, { ...input, db })),
+        });
+        return new Response(body, { headers: { ...headers, ...cookie } });
+      },
+    ),
+  ];
+}
+
+function lastEventId({ request, query }: Pick<RequestInput, "request" | "query">): string | undefined {
+  return request.headers.get("last-event-id") || query.get("last_event_id") || undefined;
+}
+
+const headers = {
+  "content-type": "text/event-stream; charset=utf-8",
+  "cache-control": "no-store",
+  // A proxy that collects answers would keep events back.
+  "x-accel-buffering": "no",
+};
+
+interface Follower extends Pick<RequestInput, "request" | "host" | "app"> {
+  readonly db: Database;
+}
+
+async function isStillAllowed(tokens: Tokens, { account, tokenId }: Caller, follower: Follower): Promise<boolean> {
+  const now = await identityNow(tokens, follower);
+  const caller = now?.caller;
+  return caller?.account.id === account.id && caller.tokenId === tokenId && caller.privileges.has(privilege);
+}
+
+/** A visitor's scope may be the person who was signed in. */
+async function isSamePerson(tokens: Tokens, follower: Follower & Pick<RequestInput, "caller">): Promise<boolean> {
+  const now = await identityNow(tokens, follower);
+  return now !== undefined && now.caller?.user.id === follower.caller?.user.id;
+}
+
+/** Undefined where an app's token has ended, or no longer opens the database. */
+async function identityNow(tokens: Tokens, { request, host, app, db }: Follower): Promise<Identity | undefined> {
+  try {
+    const now = await tokens.identify(host, credentialOf(request.headers));
+    return now.app?.appId === app?.appId && isOpenTo(now.app, db) ? now : undefined;
+  } catch (error) {
+    if (error instanceof HttpError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,169 @@
+/**
+ * The events of one follower as text. Who asks for older changes reads them page by page until there are few, then joins
+ * the others; who cannot keep up with them reads by itself again. So a slow client costs no memory, and misses nothing.
+ */
+import type { ChangePage, ChangeStore } from "./change-store.ts";
+import type { Database } from "../databases/database.ts";
+
+import { pageSize, toldOf, type Feed, type Listener, type Told } from "./events-feed.ts";
+import { createOutbox, type Outbox } from "./events-outbox.ts";
+import { eventId, positionOf } from "./events-position.ts";
+import type { Print } from "./events-print.ts";
+
+export interface Follow {
+  /** Whose follower it is: a token, or the address of a visitor. */
+  readonly owner: string;
+  readonly isPublic: boolean;
+  readonly print: Print;
+  /** The version of the database that `print` was made for; the stream ends with it. Undefined: it fits every one. */
+  readonly version?: number;
+  /** The id of the last event that the client has. */
+  readonly lastEventId: string | undefined;
+  /** Whether the client may still see the database; asked every second. */
+  readonly isAllowed: () => Promise<boolean>;
+  /** Aborted when the client is gone. */
+  readonly signal: AbortSignal;
+}
+
+interface Needed {
+  readonly db: Database;
+  readonly feed: Feed;
+  readonly store: ChangeStore;
+  readonly heartbeatMs: number;
+  readonly stopping: AbortSignal;
+  /** Called once, when the stream is over. */
+  readonly ended: () => void;
+}
+
+const maxWaiting = 250_000;
+const lookMs = 1_000;
+// A client that has taken nothing for so many heartbeats is gone or asleep.
+const maxMissedBeats = 8;
+
+/** Resolves when the client follows: nothing that is committed from then on is missed. */
+export async function streamTo(asked: Follow, needed: Needed): Promise<ReadableStream<Uint8Array>> {
+  const { feed, stopping } = needed;
+  const outbox = createOutbox(maxWaiting);
+  const follower = createFollower(asked, needed, outbox);
+  let missedBeats = 0;
+  let breakOff = () => {};
+  const beat = () => {
+    follower.beat();
+    if (++missedBeats > maxMissedBeats) breakOff();
+  };
+  const look = async () => {
+    if (!(await asked.isAllowed())) outbox.end();
+  };
+  const heartbeat = setInterval(beat, needed.heartbeatMs);
+  // Answered from caches: a token that ends takes its streams with it.
+  const looking = setInterval(() => void look().catch(() => {}), lookMs);
+  const end = () => {
+    clearInterval(heartbeat);
+    clearInterval(looking);
+    for (const signal of [stopping, asked.signal]) signal.removeEventListener("abort", outbox.end);
+    outbox.end();
+    feed.leave(follower.listener);
+    needed.ended();
+  };
+  for (const signal of [stopping, asked.signal]) signal.addEventListener("abort", outbox.end);
+  if (stopping.aborted || asked.signal.aborted) outbox.end();
+  const texts = follower.texts();
+  let first: IteratorResult<string> | undefined = await texts.next().catch((error: unknown) => {
+    end();
+    throw error;
+  });
+  if (first.done || asked.signal.aborted) end();
+  const encoder = new TextEncoder();
+  return new ReadableStream<Uint8Array>({
+    start(controller) {
+      breakOff = () => {
+        end();
+        controller.error();
+      };
+    },
+    async pull(controller) {
+      missedBeats = 0;
+      const next = first ?? (await texts.next().catch(atEnd));
+      first = undefined;
+      if (!next.done) return controller.enqueue(encoder.encode(next.value));
+      end();
+      controller.close();
+    },
+    cancel: end,
+  });
+}
+
+/** A client whose stream ends comes again, and goes on from its last event. */
+const atEnd = (): IteratorResult<string> => ({ done: true, value: undefined });
+
+function createFollower({ lastEventId, print, version }: Follow, { db, feed, store }: Needed, outbox: Outbox) {
+  const textOf = (told: readonly Told[]) => {
+    // What the follower may see was worked out for another version: it is to ask again.
+    const isOld = told.some((one) => version !== undefined && one.version !== version);
+    if (isOld) outbox.end();
+    return isOld ? "" : told.map((one) => eventText(one, print)).join("");
+  };
+  const push = (text: string) => outbox.push({ text, lastId: feed.lastId() });
+  const listener: Listener = {
+    changes(told) {
+      const text = textOf(told);
+      if (text !== "") push(text);
+    },
+    reset: () => push(resetText(feed.lastId())),
+    end: outbox.end,
+  };
+
+  /** The changes after `lastId`, until there are few more; gives back the last one's id, undefined where it is unknown. */
+  async function* older(lastId: string, to?: string): AsyncGenerator<string, string | undefined> {
+    const epoch = feed.epoch();
+    let position = positionOf(epoch, lastId);
+    while (position && !outbox.ended()) {
+      const page: ChangePage = await store.read(db, position, pageSize, to);
+      if (!page.known || page.epoch !== epoch) return undefined;
+      const text = textOf(toldOf(page, epoch));
+      if (text !== "") yield text;
+      position = page.next;
+      if (page.complete && (to !== undefined || page.changes.length < pageSize / 2)) break;
+    }
+    return position && eventId(epoch, position);
+  }
+
+  async function* texts(): AsyncGenerator<string> {
+    let lastId = lastEventId;
+    if (lastId !== undefined) yield ": following\n\n";
+    for (let isFirst = lastId === undefined; !outbox.ended(); isFirst = false) {
+      let known = lastId === undefined ? undefined : yield* older(lastId);
+      if (outbox.ended()) return;
+      outbox.open();
+      const { from } = await feed.join(listener);
+      const joinedAt = eventId(feed.epoch(), { from });
+      if (known !== undefined) known = yield* older(known, from);
+      if (isFirst) yield `retry: 2000\n: following\nid: ${joinedAt}\n\n`;
+      else if (known === undefined) yield resetText(joinedAt);
+      lastId = joinedAt;
+      for (;;) {
+        const taken = await outbox.take();
+        if (taken === undefined) return;
+        if (taken === "behind") break;
+        lastId = taken.lastId;
+        yield taken.text;
+      }
+      feed.leave(listener);
+    }
+  }
+
+  /** With an id, so that a client to which nothing was sent for long need not begin anew. */
+  const beat = () => push(`: heartbeat\nid: ${feed.lastId()}\n\n`);
+  return { listener, texts, beat };
+}
+
+/** Empty where the follower does not see the change. */
+function eventText(told: Told, print: Print): string {
+  const shown = print(told);
+  return shown ? `id: ${told.eventId}\nevent: ${shown.kind}\ndata: ${shown.data}\n\n` : "";
+}
+
+/** Tells the client to read everything anew: it is not known what it has missed. */
+function resetText(id: string): string {
+  return `id: ${id}\nevent: reset\ndata: {"reason":"changes since the last event are no longer known"}\n\n`;
+}

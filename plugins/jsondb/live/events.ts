@@ -1,0 +1,127 @@
+/** Live changes: who follows which database in this process, and what each of them is sent. */
+import { type Follow } from "./events-stream.ts";
+import { tooMany, unavailable, uuidv7, type BaseContext } from "platform";
+import type { ChangeStore } from "./change-store.ts";
+import type { Changes } from "./changes.ts";
+import type { Database } from "../databases/database.ts";
+import { openFeed, type Feed } from "./events-feed.ts";
+import { streamTo } from "./events-stream.ts";
+import type { Databases } from "../databases/database-store.ts";
+
+export interface FollowLimits {
+  readonly followers: number;
+  /** Of them, visitors without sign-in. */
+  readonly publicFollowers: number;
+  readonly perOwner: number;
+  readonly heartbeatMs: number;
+}
+
+interface Needed {
+  readonly ctx: Pick<BaseContext, "transaction" | "broadcast" | "log" | "stopping">;
+  readonly store: ChangeStore;
+  readonly databases: Databases;
+  readonly changes: Changes;
+  readonly limits?: FollowLimits;
+}
+
+const topic = "jsondb.changed";
+const standardLimits: FollowLimits = { followers: 1000, publicFollowers: 500, perOwner: 20, heartbeatMs: 15_000 };
+// A message to this process may be lost.
+const lookMs = 2000;
+const watchedMs = 600_000;
+const writersMs = 20_000;
+
+export type Events = ReturnType<typeof createEvents>;
+
+export function createEvents({ ctx, store, databases, changes, limits = standardLimits }: Needed) {
+  const feeds = new Map<string, { feed: Promise<Feed>; users: number }>();
+  const followers = new Set<Follow>();
+  const looked = (error: unknown) => ctx.log.warn("changes could not be read, trying again", { error });
+  const lookAt = (dbId: string) =>
+    void feeds
+      .get(dbId)
+      ?.feed.then((feed) => feed.look())
+      .catch(looked);
+
+  const wake = (dbId: string) => ctx.broadcast.publish(topic, dbId);
+  changes.on(({ live, dbId }) => live && wake(dbId));
+  ctx.broadcast.on(topic, lookAt);
+  ctx.broadcast.onReset(() => [...feeds.keys()].forEach(lookAt));
+  const looking = setInterval(() => [...feeds.keys()].forEach(lookAt), lookMs);
+  const watching = setInterval(() => {
+    if (feeds.size > 0) void store.markWatched([...feeds.keys()]).catch(looked);
+  }, watchedMs);
+
+  /** From what this resolves with on, every change that is committed is told of. */
+  const beginFollowing = async (db: Database) => {
+    await store.markWatched([db.id]);
+    const state = await store.state(db);
+    if (!state.present) return undefined;
+    if (state.epoch === null) {
+      await ctx.transaction((tx) => store.follow(tx, db, uuidv7().slice(-12)));
+      await databases.changed(db.accountId, db);
+    }
+    if (!state.ready) {
+      if (!(await writersEnd(store, ctx.stopping))) throw unavailable("a long write is under way, try again");
+      await store.markReady(db);
+    }
+    const { present, epoch, snapshot } = await store.state(db);
+    return present && epoch !== null ? { epoch, snapshot } : undefined;
+  };
+
+  const enterFeed = (db: Database): Promise<Feed> => {
+    const open = feeds.get(db.id) ?? { feed: openFeed(db, store, beginFollowing), users: 0 };
+    feeds.set(db.id, open);
+    open.users += 1;
+    return open.feed;
+  };
+  const leaveFeed = (dbId: string) => {
+    const open = feeds.get(dbId);
+    if (open && --open.users === 0) feeds.delete(dbId);
+  };
+
+  const isFull = ({ owner, isPublic }: Follow): boolean => {
+    const count = (is: (other: Follow) => boolean) => [...followers].filter(is).length;
+    if (followers.size >= limits.followers || count((other) => other.owner === owner) >= limits.perOwner) return true;
+    return isPublic && count((other) => other.isPublic) >= limits.publicFollowers;
+  };
+
+  return {
+    wake,
+
+    /** The stream of events. 404 database gone, 429 too many followers, 503 it cannot be followed now. */
+    async follow(db: Database, asked: Follow): Promise<ReadableStream<Uint8Array>> {
+      if (isFull(asked)) throw tooMany(60);
+      followers.add(asked);
+      const leave = () => {
+        if (followers.delete(asked)) leaveFeed(db.id);
+      };
+      try {
+        const feed = await enterFeed(db);
+        const { heartbeatMs } = limits;
+        return await streamTo(asked, { db, feed, store, heartbeatMs, stopping: ctx.stopping, ended: leave });
+      } catch (error) {
+        leave();
+        throw error;
+      }
+    },
+
+    stop(): void {
+      clearInterval(looking);
+      clearInterval(watching);
+    },
+  };
+}
+
+/** Waits until every transaction that writes records now is over; false where one takes too long. */
+async function writersEnd(store: ChangeStore, stopping: AbortSignal): Promise<boolean> {
+  const end = performance.now() + writersMs;
+  let left = await store.writers();
+  for (let wait = 2; left.size > 0; wait = Math.min(wait * 2, 200)) {
+    if (performance.now() > end || stopping.aborted) return false;
+    await new Promise((resolve) => setTimeout(resolve, wait));
+    const now = await store.writers();
+    left = new Set([...left].filter((transaction) => now.has(transaction)));
+  }
+  return true;
+}

@@ -1,0 +1,251 @@
+/** What a public method does for a visitor. CONTRACT 7. No HTTP, no SQL. */
+import {
+  badRequest,
+  HttpError,
+  notFound,
+  refuseUnstorable,
+  unknownNames,
+  uuidOf,
+  ValidationError,
+  type FieldErrors,
+} from "platform";
+import { tableForSearch, type Database } from "../databases/database.ts";
+import {
+  applyWrite,
+  scopeValue,
+  visibleFields,
+  type Method,
+  type Operation,
+  type VariableValues,
+} from "./public-methods.ts";
+import { checked, ownFields } from "../search/filters.ts";
+import {
+  fieldHints,
+  newestFirst,
+  pageOfRecords,
+  phraseOf,
+  queryLimits,
+  sortOf,
+  type Query,
+  type Sort,
+} from "../search/query.ts";
+import { printRecord } from "../records/print.ts";
+import type { Data } from "../records/record.ts";
+import type { Guard, RecordStore } from "../records/record-store.ts";
+import type { CreatedRecord, Records } from "../records/records.ts";
+import { noTable } from "../databases/schema.ts";
+
+/** One call: the database, its configured method, and what the visitor sent. */
+export interface Call {
+  readonly db: Database;
+  readonly operation: Operation;
+  readonly method: Method;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly variables: VariableValues;
+}
+
+export interface Needed {
+  readonly records: Records;
+  readonly store: RecordStore;
+}
+
+export type PublicCalls = ReturnType<typeof createPublicCalls>;
+
+export function createPublicCalls({ records, store }: Needed) {
+  return {
+    /** The record's JSON text. */
+    async get({ db, operation, method, params, variables }: Call): Promise<string> {
+      const fields = shownFields(db, operation);
+      const found = await store.get(db, idOf(params), { form: "public", fields }, guardOf(method, variables));
+      if (!found) throw notFound();
+      return found.answer;
+    },
+
+    async create({ db, params, variables }: Call): Promise<string> {
+      const given = dataOf(params, true);
+      const make = (current: Database) => {
+        const table = current.schema.tables.get("") ?? noTable;
+        return { table, data: applied("create", current, table, given, variables) };
+      };
+      return publicText(await inPublicForm(() => records.create(db, make)), shownFields(db, "create"));
+    },
+
+    async update({ db, method, params, variables }: Call): Promise<string> {
+      const id = idOf(params);
+      const given = dataOf(params, false);
+      const guard = guardOf(method, variables);
+      const make = async (current: Database) => {
+        const write = await records.inItsTable(current, id, given, guard);
+        return { ...write, data: applied("update", current, write.table, given, variables) };
+      };
+      const shape = { form: "public", fields: shownFields(db, "update") } as const;
+      return inPublicForm(() => records.update(db, id, make, shape, guard));
+    },
+
+    async delete({ db, method, params, variables }: Call): Promise<{ id: string; deleted: true }> {
+      const id = idOf(params);
+      await records.delete(db, id, guardOf(method, variables));
+      return { id, deleted: true };
+    },
+  };
+}
+
+/** The newest first, of all tables mixed; undefined where the visitor sees nothing. */
+export function publicList(db: Database, { method, params, variables }: Call): Query | undefined {
+  const own = scopeFilters(method, variables);
+  if (!own) return undefined;
+  const allowed = allowedParams(method, params, operationParams.list);
+  const allTables = db.schema.multiTable || own.length === 0;
+  return {
+    ...everything,
+    table: allTables ? noTable : (db.schema.tables.get("") ?? noTable),
+    allTables,
+    filters: own,
+    ...pageOfRecords(allowed),
+    after: allowed.get("after") || undefined,
+    fields: shownFields(db, "list"),
+  };
+}
+
+/** SPEC 2.4: only q, sort, table_name, limit and offset; what is not shown can be neither sorted nor searched by. */
+export function publicSearch(db: Database, { method, params, variables }: Call): Query | undefined {
+  const allowed = allowedParams(method, params, operationParams.search);
+  const table = tableForSearch(db, allowed.get("table_name"));
+  const own = scopeFilters(method, variables);
+  if (!own) return undefined;
+  const q = allowed.get("q");
+  const phrase = phraseOf(table, q && checked("q", q, queryLimits.text), undefined);
+  const shown = visibleFields(db.publicMethods, "search");
+  const searched = phrase?.fields?.filter((name) => shown?.has(name) ?? true) ?? [];
+  const visible = shown && [...shown];
+  return {
+    ...everything,
+    table,
+    allTables: false,
+    phrase: phrase && { pattern: phrase.pattern, fields: searched.length > 0 ? searched : undefined },
+    filters: own,
+    sort: visibleSort(sortOf(allowed.get("sort")), shown),
+    ...pageOfRecords(allowed),
+    fields: visible,
+    searchable: visible,
+  };
+}
+
+/** The parameters that an operation reads. */
+export const operationParams: Record<Operation, readonly string[]> = {
+  list: ["limit", "offset", "after"],
+  get: ["id"],
+  create: ["data"],
+  update: ["id", "data"],
+  delete: ["id"],
+  search: ["q", "sort", "table_name", "limit", "offset"],
+};
+
+/** What is to be told of a search's order by a field that is not shown, or not known. */
+export function sortHints(call: Call): string[] {
+  const { db, params } = call;
+  const asked = sortOf(allowedParams(call.method, params, ["sort"]).get("sort")).field;
+  const query = publicSearch(db, call);
+  const shown = visibleFields(db.publicMethods, "search");
+  if (shown) return unknownNames([asked], [...shown, ...ownFields], (name) => `nothing is sorted by "${name}" here`);
+  return query ? fieldHints(db, query, [asked]) : [];
+}
+
+const everything = {
+  phrase: undefined,
+  any: [],
+  sort: newestFirst,
+  after: undefined,
+  count: false,
+  searchable: undefined,
+} satisfies Partial<Query>;
+
+/** By a field that is not shown nothing is ordered: its order would tell its values. */
+function visibleSort(sort: Sort, shown: ReadonlySet<string> | undefined): Sort {
+  const own = sort.field === "id" || sort.field === "updated_at";
+  return own || !shown || shown.has(sort.field) ? sort : newestFirst;
+}
+
+function scopeFilters({ scope }: Method, variables: VariableValues): Query["filters"] | undefined {
+  if (!scope) return [];
+  const value = scopeValue(scope, variables);
+  return value === undefined ? undefined : [{ op: "eq", field: scope.field, value, isPattern: false }];
+}
+
+/** A record outside `scope_by` is 404. */
+function guardOf({ scope }: Method, variables: VariableValues): Guard | undefined {
+  if (!scope) return undefined;
+  const value = scopeValue(scope, variables);
+  if (value === undefined) throw notFound();
+  return { field: scope.field, value };
+}
+
+function shownFields({ publicMethods }: Database, operation: Operation): string[] | undefined {
+  const shown = visibleFields(publicMethods, operation);
+  return shown && [...shown];
+}
+
+function applied(
+  operation: "create" | "update",
+  db: Database,
+  table: Parameters<typeof applyWrite>[2],
+  given: Data,
+  variables: VariableValues,
+): Data {
+  const done = applyWrite(operation, db.publicMethods, table, given, variables);
+  if ("missing" in done) throw publicInvalid(Object.fromEntries(done.missing.map((name) => [name, ["is required"]])));
+  refuseUnstorable(done.data); // not before: what is not taken does not matter
+  return done.data;
+}
+
+/** Parameters come from an address or from JSON; all of these are texts or numbers. A page that is neither is ignored. */
+function allowedParams(
+  { allowedParams: allowed }: Method,
+  params: Call["params"],
+  names: readonly string[],
+): URLSearchParams {
+  const found = new URLSearchParams();
+  for (const name of names) {
+    const value = Object.hasOwn(params, name) ? params[name] : undefined;
+    if (value === undefined || value === null || (allowed && !allowed.has(name))) continue;
+    if (typeof value === "string" || typeof value === "number" || typeof value === "boolean")
+      found.set(name, `${value}`);
+    else if (name !== "limit" && name !== "offset") throw badRequest(`\`${name}\` must be a string or a number`);
+  }
+  return found;
+}
+
+function idOf(params: Call["params"]): string {
+  const id = Object.hasOwn(params, "id") ? params["id"] : undefined;
+  if (id === undefined || id === null || id === "") throw publicInvalid({ id: ["is required"] });
+  return uuidOf(typeof id === "string" ? id : "");
+}
+
+function dataOf(params: Call["params"], required: boolean): Data {
+  const data = Object.hasOwn(params, "data") ? params["data"] : undefined;
+  if (data === undefined && !required) return {};
+  if (typeof data !== "object" || data === null || Array.isArray(data))
+    throw publicInvalid({ data: [data === undefined ? "is required" : "must be an object"] });
+  return data as Data; // a JSON object's keys are strings
+}
+
+/** 422 in the form of the public methods: a sentence, and the fields. */
+function publicInvalid(fields: FieldErrors): HttpError {
+  const error = Object.entries(fields).map(([name, messages]) => `${name} ${messages.join(", ")}`);
+  return new HttpError(422, { error: error.join("; "), errors: fields });
+}
+
+async function inPublicForm<T>(run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    throw error instanceof ValidationError ? publicInvalid(error.fields) : error;
+  }
+}
+
+function publicText({ id, table, data, json, createdAt }: CreatedRecord, shown: readonly string[] | undefined): string {
+  const time = createdAt.toJSON();
+  const visible = Object.entries(data).filter(([name]) => shown?.includes(name));
+  const text = shown ? JSON.stringify(Object.fromEntries(visible)) : json;
+  return printRecord({ id, createdAt: time, updatedAt: time, tableName: table.name, data: text }, "public");
+}

@@ -1,0 +1,245 @@
+/** Reads a database's `public_methods` and applies them to a visitor's write. SPEC 2.4, CONTRACT 7. Pure. */
+import { isBlank, type Data } from "../records/record.ts";
+import type { Table } from "../databases/schema.ts";
+
+export const operations = ["list", "get", "create", "update", "delete", "search"] as const;
+export type Operation = (typeof operations)[number];
+
+export const variables = ["ip", "cookie_key", "user_id", "user_name"] as const;
+export type Variable = (typeof variables)[number];
+
+/** What the variables stand for in one request; "" is empty. */
+export type VariableValues = Readonly<Record<Variable, string>>;
+
+/** Which records an operation is narrowed to. */
+export interface Scope {
+  readonly field: string;
+  /** The `auto_fields` entry: text with one variable or more. */
+  readonly value: string;
+}
+
+export interface Method {
+  readonly allowedFields: ReadonlySet<string> | undefined;
+  readonly requiredFields: readonly string[];
+  readonly defaultValues: Data;
+  readonly autoFields: Data;
+  readonly allowedParams: ReadonlySet<string> | undefined;
+  readonly scope: Scope | undefined;
+  /** It needs to know the browser, so its answers carry the cookie. */
+  readonly usesCookie: boolean;
+}
+
+export interface PublicMethods {
+  readonly methods: ReadonlyMap<Operation, Method>;
+  /**
+   * Fields that say whose a record is, with their `auto_fields` entry: a visitor can never write them. Otherwise an
+   * `update` could move a record into another visitor's list, or out of one's own.
+   */
+  readonly owners: ReadonlyMap<string, unknown>;
+}
+
+export const noMethods: PublicMethods = { methods: new Map(), owners: new Map() };
+
+export const publicLimits = { names: 200, bytes: 100_000 } as const;
+
+export function isOperation(value: string): value is Operation {
+  return operations.some((operation) => operation === value);
+}
+
+/** The methods, or what is wrong with them, each message beginning with its place. */
+export function parsePublicMethods(value: unknown): { publicMethods: PublicMethods } | { mistakes: string[] } {
+  if (value === null || value === undefined) return { publicMethods: noMethods };
+  if (!isObject(value)) return { mistakes: ["must be an object of operations"] };
+  const mistakes: string[] = [];
+  const say = (place: string, message: string) => {
+    if (mistakes.length < 50) mistakes.push(`${place}: ${message}`);
+  };
+  const given = new Map<Operation, Options>();
+  for (const [name, options] of Object.entries(value).slice(0, 50)) {
+    if (!isOperation(name)) say(name.slice(0, 60), `is no operation: use ${operations.join(", ")}`);
+    else if (options === true) given.set(name, noOptions);
+    else if (isObject(options)) given.set(name, parseOptions(options, name, say));
+    else if (options !== false && options !== null) say(name, "must be true or an object of options");
+  }
+  const createFields = given.get("create")?.autoFields ?? {};
+  const methods = new Map<Operation, Method>();
+  const owners = new Map<string, unknown>();
+  for (const [operation, { scopeBy, ...options }] of given) {
+    const scope = scopeBy === undefined ? undefined : scopeOf(scopeBy, options.autoFields, createFields);
+    if (scopeBy !== undefined && !scope)
+      say(`${operation}.scope_by`, `\`${scopeBy}\` needs a variable in auto_fields of ${operation} or of create`);
+    if (scope)
+      owners.set(scope.field, Object.hasOwn(createFields, scope.field) ? createFields[scope.field] : scope.value);
+    methods.set(operation, { ...options, scope, usesCookie: false });
+  }
+  if (mistakes.length > 0) return { mistakes };
+  return { publicMethods: withCookies(methods, owners) };
+}
+
+/** The variables of a request put into an `auto_fields` entry; one that is exactly `{user_id}` fits an integer field. */
+export function fillIn(value: unknown, values: VariableValues, type?: string): unknown {
+  if (typeof value !== "string") return value;
+  const filled = value.replaceAll(variableForm, (whole, name: string) => (isVariable(name) ? values[name] : whole));
+  if (filled === value || (type !== "integer" && type !== "number")) return filled;
+  return /^\d{1,15}$/.test(filled) ? Number(filled) : filled === "" ? null : filled;
+}
+
+/** What a scope narrows to, as text; undefined where a variable of it is empty: then nothing is shown. */
+export function scopeValue({ value }: Scope, values: VariableValues): string | undefined {
+  const empty = variablesIn(value).some((name) => isVariable(name) && values[name] === "");
+  return empty ? undefined : String(fillIn(value, values));
+}
+
+/** CONTRACT 7: allowed_fields, default_values (create only), auto_fields, then required_fields. */
+export function applyWrite(
+  operation: "create" | "update",
+  { methods, owners }: PublicMethods,
+  table: Table,
+  given: Data,
+  values: VariableValues,
+): { data: Data } | { missing: string[] } {
+  const method = methods.get(operation);
+  if (!method) return { data: {} };
+  const { allowedFields, defaultValues, autoFields, requiredFields } = method;
+  const taken = Object.entries(given).filter(([name]) => !owners.has(name) && (allowedFields?.has(name) ?? true));
+  const fill = (fields: Iterable<[string, unknown]>) =>
+    [...fields].map(([name, value]) => [name, fillIn(value, values, table.fields.get(name)?.type)] as const);
+  const defaults = operation === "create" ? Object.entries(defaultValues) : [];
+  const data: Data = Object.fromEntries([
+    ...defaults.filter(([name]) => !owners.has(name)),
+    ...taken,
+    ...(operation === "create" ? fill(owners) : []),
+    ...fill(Object.entries(autoFields)),
+  ]);
+  // A field given as null is there, so its default does not come in; `required_fields` is what minds null and blanks.
+  const missing = requiredFields.filter((name) => isBlank(Object.hasOwn(data, name) ? data[name] : undefined));
+  return missing.length > 0 ? { missing } : { data };
+}
+
+/**
+ * Which fields an operation's answers show: those of its `allowed_fields`, all where it has none. A field that is not
+ * shown can be neither sorted nor searched by. The answers of `create` and `update` show what `get` shows, or the
+ * first of `list` and `search` that is open.
+ */
+export function visibleFields({ methods }: PublicMethods, operation: Operation): ReadonlySet<string> | undefined {
+  if (operation === "list" || operation === "get" || operation === "search")
+    return methods.get(operation)?.allowedFields;
+  const reader = methods.get("get") ?? methods.get("list") ?? methods.get("search");
+  return reader?.allowedFields;
+}
+
+interface Options extends Omit<Method, "scope" | "usesCookie"> {
+  readonly scopeBy: string | undefined;
+}
+
+const noOptions: Options = {
+  allowedFields: undefined,
+  requiredFields: [],
+  defaultValues: {},
+  autoFields: {},
+  allowedParams: undefined,
+  scopeBy: undefined,
+};
+
+const optionNames = [
+  "allowed_fields",
+  "required_fields",
+  "default_values",
+  "auto_fields",
+  "allowed_params",
+  "scope_by",
+] as const;
+
+type Say = (place: string, message: string) => void;
+
+function parseOptions(options: Record<string, unknown>, at: string, say: Say): Options {
+  for (const name of Object.keys(options).slice(0, 50)) {
+    if (!optionNames.some((known) => known === name))
+      say(`${at}.${name.slice(0, 60)}`, `is no option: use ${optionNames.join(", ")}`);
+  }
+  const names = (option: string) => parseNames(own(options, option), `${at}.${option}`, say);
+  const values = (option: string) => parseValues(own(options, option), `${at}.${option}`, say);
+  const allowedFields = names("allowed_fields");
+  const allowedParams = names("allowed_params");
+  const autoFields = values("auto_fields");
+  checkVariables(autoFields, `${at}.auto_fields`, say);
+  const scopeBy = own(options, "scope_by") ?? undefined;
+  if (scopeBy !== undefined && (typeof scopeBy !== "string" || scopeBy === ""))
+    say(`${at}.scope_by`, "must be a field name");
+  return {
+    allowedFields: allowedFields && new Set(allowedFields),
+    requiredFields: names("required_fields") ?? [],
+    defaultValues: values("default_values"),
+    autoFields,
+    allowedParams: allowedParams && new Set(allowedParams),
+    scopeBy: typeof scopeBy === "string" && scopeBy !== "" ? scopeBy : undefined,
+  };
+}
+
+function parseNames(value: unknown, at: string, say: Say): string[] | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (!Array.isArray(value) || !value.every((name) => typeof name === "string")) {
+    say(at, "must be an array of names");
+    return undefined;
+  }
+  if (value.length > publicLimits.names) say(at, `may have at most ${publicLimits.names} names`);
+  return value;
+}
+
+function parseValues(value: unknown, at: string, say: Say): Data {
+  if (value === undefined || value === null) return {};
+  if (!isObject(value)) {
+    say(at, "must be an object of field names and values");
+    return {};
+  }
+  if (Object.keys(value).length > publicLimits.names) say(at, `may have at most ${publicLimits.names} fields`);
+  return value;
+}
+
+function checkVariables(fields: Data, at: string, say: Say): void {
+  for (const [name, value] of Object.entries(fields)) {
+    if (typeof value !== "string") continue;
+    for (const variable of variablesIn(value)) {
+      if (!isVariable(variable))
+        say(
+          `${at}.${name.slice(0, 60)}`,
+          `{${variable}} is no variable: use ${variables.map((v) => `{${v}}`).join(", ")}`,
+        );
+    }
+  }
+}
+
+/** The variable says whose a record is: what is the same for every visitor narrows nothing (CONTRACT 7). */
+function scopeOf(field: string, ofItself: Data, ofCreate: Data): Scope | undefined {
+  for (const value of [own(ofItself, field), own(ofCreate, field)])
+    if (typeof value === "string" && variablesIn(value).length > 0) return { field, value };
+  return undefined;
+}
+
+function withCookies(methods: ReadonlyMap<Operation, Method>, owners: ReadonlyMap<string, unknown>): PublicMethods {
+  const uses = (value: unknown) => typeof value === "string" && value.includes("{cookie_key}");
+  const marked = [...methods].map(([operation, method]) => {
+    const written = operation === "create" ? [...owners.values()] : [];
+    const values = [...Object.values(method.autoFields), method.scope?.value, ...written];
+    return [operation, { ...method, usesCookie: values.some(uses) }] as const;
+  });
+  return { methods: new Map(marked), owners };
+}
+
+const variableForm = /\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
+
+function variablesIn(text: string): string[] {
+  return [...text.matchAll(variableForm)].map((match) => match[1] ?? "");
+}
+
+function isVariable(name: string): name is Variable {
+  return variables.some((variable) => variable === name);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function own(value: Record<string, unknown>, key: string): unknown {
+  return Object.hasOwn(value, key) ? value[key] : undefined;
+}

@@ -1,0 +1,197 @@
+import {
+  answer,
+  badRequest,
+  forbidden,
+  jsonText,
+  limitKey,
+  methodNotAllowed,
+  ok,
+  route,
+  tooMany,
+  Type,
+  unknownNames,
+  warned,
+  type BaseContext,
+  type Reply,
+  type RequestInput,
+  type Route,
+} from "platform";
+import { DeletedRecord, PublicRead, PublicRecord, PublicRefusal, UnknownTable } from "../records/answers.ts";
+import { nullTableHints, type Database } from "../databases/database.ts";
+import { operationParams, publicList, publicSearch, sortHints, type Call, type PublicCalls } from "./public-calls.ts";
+import { isOperation, type Operation } from "./public-methods.ts";
+import type { Query } from "../search/query.ts";
+import { databaseAt, recordExample } from "../records/record-routes.ts";
+import { answerPage, recordPage } from "../search/search-routes.ts";
+import type { SearchShape, SearchStore } from "../search/search-store.ts";
+import type { Databases } from "../databases/database-store.ts";
+import type { Room } from "./room.ts";
+import { cookieHeader, visitorOf } from "./visitor.ts";
+
+const access = { open: "what each operation may do is configured in the database's public_methods" } as const;
+const { id, data, created_at, updated_at } = recordExample;
+const example = { id, data, created_at, updated_at };
+const parameters = {
+  ...recordPage,
+  after: "list: the header X-Next-Cursor of the page before",
+  id: "get: the record",
+  q: "search: a phrase",
+  sort: "search: a field, `-` in front = descending",
+  table_name: "search: required where the schema has tables",
+};
+const refused = Type.Union([PublicRefusal, answer.fieldErrors]);
+const refusals = {
+  403: { error: "`create` is not open to the public" },
+  422: { error: "email is required", errors: { email: ["is required"] } },
+  413: { error: "this database takes at most 1000000000 bytes from visitors, and is full" },
+  429: { error: "too many requests, try again in 4 s" },
+};
+
+export interface PublicSettings {
+  readonly rateLimitRequests: number;
+  readonly rateLimitCreates: number;
+  readonly rateLimitWindowSeconds: number;
+}
+
+interface Needed {
+  readonly ctx: Pick<BaseContext, "secrets" | "limiter"> & { readonly config: PublicSettings };
+  readonly databases: Databases;
+  readonly calls: PublicCalls;
+  readonly searches: SearchStore;
+  readonly room: Room;
+}
+
+type Input = Pick<RequestInput, "request" | "account" | "caller" | "app" | "ip" | "secure" | "query" | "once"> & {
+  readonly params: { readonly db_code: string; readonly method_name: string };
+};
+
+/** Public methods: list, get, create, update, delete and search without sign-in. SPEC 4.4, CONTRACT 7. */
+export function publicRoutes(needed: Needed): Route[] {
+  const call = createCaller(needed);
+  return [
+    route(
+      "GET",
+      "/core/db/:db_code/:method_name",
+      {
+        summary: "Call a reading public method: list, get or search",
+        access,
+        cors: true,
+        apps: "the public methods of its own database",
+        onSites: true,
+        query: parameters,
+        answers: { 200: PublicRead, 400: UnknownTable, 422: refused },
+        responses: {
+          200: [example],
+          400: { error: "`after` is not a cursor of X-Next-Cursor" },
+          405: { error: "use POST" },
+          ...refusals,
+        },
+      },
+      async (input) => call(input, Object.fromEntries(input.query)),
+    ),
+    route(
+      "POST",
+      "/core/db/:db_code/:method_name",
+      {
+        summary: "Call a public method",
+        description: "The parameters stand in the body: { data } to create, { id, data } to update, { id } to delete.",
+        access,
+        cors: true,
+        apps: "the public methods of its own database",
+        onSites: true,
+        input: "any",
+        // A record has at most 2 MB.
+        strangerBytes: 2_500_000,
+        unstorable: "own",
+        reads: ({ method_name: name = "" }) => isOperation(name) && !writes.has(name),
+        idempotency: "own",
+        request: { data: recordExample.data },
+        answers: { 200: Type.Union([PublicRead, DeletedRecord]), 201: PublicRecord, 400: UnknownTable, 422: refused },
+        responses: { 200: example, 201: example, ...refusals },
+      },
+      async (input) => {
+        const body: unknown = input.body;
+        if (typeof body !== "object" || body === null || Array.isArray(body))
+          throw badRequest("the body must be a JSON object");
+        return call(input, { ...Object.fromEntries(input.query), ...body });
+      },
+    ),
+  ];
+}
+
+function createCaller({ ctx, databases, calls, searches, room }: Needed) {
+  const { rateLimitRequests, rateLimitCreates, rateLimitWindowSeconds: windowSeconds } = ctx.config;
+  const requests = ctx.limiter("jsondb.requests", { limit: rateLimitRequests, windowSeconds });
+  const creates = ctx.limiter("jsondb.creates", { limit: rateLimitCreates, windowSeconds });
+
+  const limit = async (ip: string, operation: Operation) => {
+    const key = limitKey(ip);
+    for (const limiter of operation === "create" ? [requests, creates] : [requests]) {
+      const taken = await limiter.take(key);
+      if (!taken.allowed) throw tooMany(taken.retryAfterSeconds);
+    }
+  };
+
+  const page = async (call: Call, queryOf: (db: Database, call: Call) => Query | undefined, shape: SearchShape) => {
+    if (!queryOf(call.db, call)) return jsonText(200, "[]");
+    const read = (db: Database) => {
+      const query = queryOf(db, call);
+      if (!query) throw new Error("a scope does not depend on the schema");
+      return query;
+    };
+    return answerPage(ctx, searches, call.db, read, shape);
+  };
+
+  const runs: Record<Operation, (call: Call) => Promise<Reply>> = {
+    list: (call) => page(call, publicList, { form: "public" }),
+    search: async (call) => withoutCursor(await page(call, publicSearch, { form: "flat" })),
+    get: async (call) => jsonText(200, await calls.get(call)),
+    create: async (call) => warned(jsonText(201, await calls.create(call)), nullTableHints(call.db, 1)),
+    update: async (call) => jsonText(200, await calls.update(call)),
+    delete: async (call) => ok(await calls.delete(call)),
+  };
+
+  return async (input: Input, params: Call["params"]): Promise<Reply> => {
+    const { request, account, caller, app, ip, secure, once } = input;
+    const { db_code: code, method_name: operation } = input.params;
+    const closed = () => forbidden(`\`${operation}\` is not open to the public`);
+    if (!isOperation(operation)) {
+      await databaseAt(databases, account.id, code, app); // an unknown code is 404 whatever the method
+      throw closed();
+    }
+    await limit(ip, operation);
+    const db = await databaseAt(databases, account.id, code, app);
+    const method = db.publicMethods.methods.get(operation);
+    if (!method) throw closed();
+    if (request.method !== "POST" && writes.has(operation)) throw methodNotAllowed(["POST"]);
+    if (!caller && storing.has(operation)) await room.take(db, ip, JSON.stringify(params["data"] ?? null).length);
+    const key = request.method === "POST" ? request.headers.get("idempotency-key") : null;
+    const keyed = key !== null;
+    const visitor = visitorOf(ctx.secrets, input, key);
+    const call: Call = { db, operation, method, params, variables: visitor.variables };
+    const principal = caller ? `token:${caller.tokenId}` : `visitor:${visitor.variables.cookie_key}`;
+    const answered = keyed ? await once(principal, () => runs[operation](call)) : await runs[operation](call);
+    const reply = warned(answered, callHints(call, input.query));
+    if (!keyed && !method.usesCookie) return reply;
+    // Added outside of `once`, which would store the visitor's secret.
+    return { ...reply, headers: { ...reply.headers, ...cookieHeader(visitor, secure) } };
+  };
+}
+
+/** What is to be told of a call's parameters. The runtime tells of those in the address that no operation has. */
+function callHints(call: Call, query: URLSearchParams): string[] {
+  const { operation, params } = call;
+  const known = operationParams[operation];
+  const names = Object.keys(params).filter((name) => !query.has(name) || Object.hasOwn(parameters, name));
+  const hints = unknownNames(names, known, (name) => `\`${operation}\` takes no "${name}"`);
+  return operation === "search" ? [...hints, ...sortHints(call)] : hints;
+}
+
+const storing: ReadonlySet<Operation> = new Set<Operation>(["create", "update"]);
+const writes: ReadonlySet<Operation> = new Set<Operation>(["create", "update", "delete"]);
+
+/** The public search takes no cursor (SPEC 2.4). */
+function withoutCursor(reply: Reply): Reply {
+  const { "x-next-cursor": _, ...headers } = reply.headers;
+  return { ...reply, headers };
+}

@@ -1,0 +1,86 @@
+/** What visitors may store: so much a day from one address, and nothing more in a database that is full. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { startTestApp, type TestApp } from "../../../tests/harness.ts";
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp({
+    env: {
+      VISITOR_BYTES_PER_DATABASE: "60000",
+      VISITOR_BYTES_PER_ADDRESS: "40000",
+      RATE_LIMIT_REQUESTS: "10000",
+      RATE_LIMIT_CREATES: "10000",
+      TRUSTED_PROXIES: "127.0.0.1",
+    },
+  });
+});
+afterAll(() => app.stop());
+
+let made = 0;
+async function newDb(): Promise<string> {
+  const public_methods = { create: true, update: true, list: true };
+  const answer = await app.post("/core/dbs.json", { db: { name: `Room ${++made}`, public_methods } });
+  expect(answer.status).toBe(201);
+  return answer.json.code;
+}
+
+/** Nothing that PostgreSQL can make smaller. */
+const noise = (length: number) => crypto.getRandomValues(new Uint8Array(length)).toBase64().slice(0, length);
+const from = (ip: string, token: string | null = null) => ({ token, headers: { "x-forwarded-for": ip } });
+const leave = (db: string, ip: string, length: number) =>
+  app.post(`/core/db/${db}/create`, { data: { text: noise(length) } }, from(ip));
+const kept = async (db: string) => (await app.get(`/core/dbs/${db}/records.json?limit=100`)).json.length;
+
+describe("one address", () => {
+  test("stores its share of a day, by creates and updates, and is told when it may go on", async () => {
+    const db = await newDb();
+    const { json } = await leave(db, "192.0.2.1", 10_000);
+    const more = { id: json.id, data: { text: noise(10_000) } };
+    expect((await app.post(`/core/db/${db}/update`, more, from("192.0.2.1"))).status).toBe(200);
+    expect((await leave(db, "192.0.2.1", 10_000)).status).toBe(201);
+    const refused = await leave(db, "192.0.2.1", 10_000);
+    expect([refused.status, Number(refused.headers.get("retry-after")) > 60]).toEqual([429, true]);
+    expect(await kept(db)).toBe(2);
+    expect((await leave(db, "192.0.2.2", 10_000)).status).toBe(201);
+  });
+
+  test("is a whole network of IPv6, and stores elsewhere what is left", async () => {
+    expect((await leave(await newDb(), "2001:db8::1", 30_000)).status).toBe(201);
+    expect((await leave(await newDb(), "2001:db8::2", 20_000)).status).toBe(429);
+    expect((await leave(await newDb(), "2001:db8:0:1::2", 20_000)).status).toBe(201);
+  });
+
+  test("is refused at once what it could never store", async () => {
+    expect((await leave(await newDb(), "192.0.2.3", 40_001)).status).toBe(413);
+  });
+
+  test("stores no more in an app, where it counts as well", async () => {
+    const given = { name: "Open", app_engine: "html", css_engine: "none", source_code: "x", public: true };
+    const { id } = (await app.post("/core/apps.json", { app: given })).json;
+    const put = (ip: string) => app.request("PUT", `/core/apps/${id}/storage/a`, { value: noise(30_000) }, from(ip));
+    expect((await put("192.0.2.4")).status).toBe(200);
+    expect((await put("192.0.2.4")).status).toBe(429);
+    expect((await put("192.0.2.5")).status).toBe(200);
+  });
+});
+
+describe("a full database", () => {
+  test("takes nothing more from visitors, whoever they are, and all from those who are signed in", async () => {
+    const db = await newDb();
+    expect((await leave(db, "192.0.2.11", 30_000)).status).toBe(201);
+    expect((await leave(db, "192.0.2.12", 25_000)).status).toBe(201);
+    const refused = await leave(db, "192.0.2.13", 25_000);
+    expect([refused.status, refused.json.error]).toEqual([413, expect.stringContaining("60000 bytes")]);
+    expect((await leave(db, "192.0.2.13", 1_000)).status).toBe(201);
+    const data = { text: noise(50_000) };
+    expect((await app.post(`/core/db/${db}/create`, { data })).status).toBe(201);
+    expect((await app.post(`/core/dbs/${db}/records.json`, { record: { data } })).status).toBe(201);
+  });
+
+  test("is known for what it already holds", async () => {
+    const db = await newDb();
+    for (let part = 0; part < 2; part++)
+      await app.post(`/core/dbs/${db}/records.json`, { record: { data: { text: noise(35_000) } } });
+    expect((await leave(db, "192.0.2.14", 100)).status).toBe(413);
+  });
+});

@@ -1,0 +1,154 @@
+import {
+  flagOf,
+  jsonText,
+  noContent,
+  notFound,
+  route,
+  Type,
+  uuidOf,
+  warned,
+  type AppGrant,
+  type Route,
+} from "platform";
+import { ShownRecord } from "./answers.ts";
+import { nullTableHints, tableForWrite, type Database } from "../databases/database.ts";
+import type { Data } from "./record.ts";
+import type { RecordStore } from "./record-store.ts";
+import { nestedText, type Records, type Write } from "./records.ts";
+import type { Databases } from "../databases/database-store.ts";
+
+/** Not `Type.Record`: that one runs a pattern over every key. */
+const DataInput = Type.Unsafe<Data>(Type.Object({}, { additionalProperties: true }));
+const TableName = Type.Optional(Type.Union([Type.String({ maxLength: 100 }), Type.Null()]));
+const RecordInput = Type.Object({ table_name: TableName, data: DataInput });
+const RecordChanges = Type.Object({ table_name: TableName, data: Type.Optional(DataInput) });
+
+/** What a write came to, as far as a hint tells of it. */
+interface Hints {
+  texts: readonly string[];
+}
+
+const access = { privilege: "dbs" } as const;
+const apps = "the records of its own database, for a viewer with `dbs`";
+
+export const recordExample = {
+  id: "019a9c1e-0000-7000-8000-000000000002",
+  data: { email: "ann@example.com", age: 34 },
+  table_name: null,
+  created_at: "2026-01-31T10:00:00.000Z",
+  updated_at: "2026-01-31T10:00:00.000Z",
+};
+
+/** SPEC 7. */
+export const unknownTable = {
+  400: {
+    error: "unknown table_name: available tables are orders, lines",
+    available_tables: ["orders", "lines"],
+  },
+};
+
+const inNoTable =
+  "In a database with tables the header `Warning` says that the record is in none of them: there no search finds it.";
+
+interface Needed {
+  readonly databases: Databases;
+  readonly records: Records;
+  readonly store: RecordStore;
+}
+
+/** Records on the private API; `:db_id` is an id or a code. SPEC 4.4. The list is in search-routes.ts. */
+export function recordRoutes({ databases, records, store }: Needed): Route[] {
+  return [
+    route(
+      "POST",
+      "/core/dbs/:db_id/records",
+      {
+        summary: "Create a record",
+        access,
+        apps,
+        description: inNoTable,
+        body: { key: "record", schema: RecordInput },
+        request: { data: recordExample.data },
+        answers: { 201: ShownRecord },
+        responses: { 201: recordExample, 422: { email: ["is required"] } },
+      },
+      async ({ account, app, params, body }) => {
+        const db = await databaseAt(databases, account.id, params.db_id, app);
+        const hints: Hints = { texts: [] };
+        const make = (current: Database) => hinted(hints, current, body.table_name, body.data);
+        return warned(jsonText(201, nestedText(await records.create(db, make))), hints.texts);
+      },
+    ),
+    route(
+      "GET",
+      "/core/dbs/:db_id/records/:id",
+      { summary: "Show a record", access, apps, answers: { 200: ShownRecord }, responses: { 200: recordExample } },
+      async ({ account, app, params }) => {
+        const db = await databaseAt(databases, account.id, params.db_id, app);
+        const found = await store.get(db, uuidOf(params.id), { form: "nested" });
+        if (!found) throw notFound();
+        return jsonText(200, found.answer);
+      },
+    ),
+    route(
+      "PATCH",
+      "/core/dbs/:db_id/records/:id",
+      {
+        summary: "Change fields of a record",
+        description:
+          "`data` is merged key by key. In a multi-table database send `table_name` again, inside `record`: without it the record goes to the null table. " +
+          inNoTable,
+        access,
+        apps,
+        query: { keep_table: "`true`: without `table_name` the record stays in its table" },
+        body: { key: "record", schema: RecordChanges },
+        request: { data: { age: 35 } },
+        answers: { 200: ShownRecord },
+        responses: { 200: recordExample, 422: { age: ["must be a whole number"] } },
+      },
+      async ({ account, app, params, query, body }) => {
+        const db = await databaseAt(databases, account.id, params.db_id, app);
+        const id = uuidOf(params.id);
+        const { table_name: tableName, data = {} } = body;
+        const keepsTable = tableName === undefined && flagOf(query, "keep_table") === true;
+        const hints: Hints = { texts: [] };
+        const make = (current: Database) =>
+          keepsTable ? records.inItsTable(current, id, data) : hinted(hints, current, tableName, data);
+        return warned(jsonText(200, await records.update(db, id, make, { form: "nested" })), hints.texts);
+      },
+    ),
+    route(
+      "DELETE",
+      "/core/dbs/:db_id/records/:id",
+      { summary: "Delete a record", access, apps, responses: { 204: null } },
+      async ({ account, app, params }) => {
+        await records.delete(await databaseAt(databases, account.id, params.db_id, app), uuidOf(params.id));
+        return noContent();
+      },
+    ),
+  ];
+}
+
+/** The write, and what is to be told of its table. */
+function hinted(hints: Hints, db: Database, tableName: string | null | undefined, data: Data): Write {
+  const table = tableForWrite(db, tableName);
+  hints.texts = nullTableHints(db, table.name === "" ? 1 : 0, 'inside "record"');
+  return { table, data };
+}
+
+/** The account's database of this id or code; 404 where there is none, or it is not that of the app who asks. */
+export async function databaseAt(
+  databases: Databases,
+  accountId: number,
+  key: string,
+  app: AppGrant | null = null,
+): Promise<Database> {
+  const db = await databases.find(accountId, key);
+  if (!db || !isOpenTo(app, db)) throw notFound("there is no such database");
+  return db;
+}
+
+/** An app's token opens the database that its `db_code` names now, and no other one. CONTRACT 10. */
+export function isOpenTo(app: AppGrant | null | undefined, { id, code }: Database): boolean {
+  return !app || app.dbCode === code || app.dbCode === id;
+}

@@ -1,0 +1,115 @@
+/** Checks a record's `data` against its table. SPEC 2.4, CONTRACT 7. Pure. */
+import { isDay } from "platform";
+import type { FieldType } from "../databases/columns.ts";
+import type { Table } from "../databases/schema.ts";
+
+export type Data = Record<string, unknown>;
+
+/** Field to messages, and undefined where nothing is wrong. */
+export type Faults = Record<string, string[]> | undefined;
+
+export const recordLimits = { dataBytes: 2_000_000, keys: 1_000, keyLength: 255 } as const;
+
+/** A whole record: types, required fields and bounds. */
+export function checkRecord(table: Table, data: Data): Faults {
+  const faults = new Map<string, string[]>();
+  for (const name of missingFields(table, data)) faults.set(name, ["is required"]);
+  checkTypes(table, data, faults);
+  return found(faults);
+}
+
+/** The required fields that data does not have, or has empty. */
+export function missingFields({ required }: Table, data: Data): string[] {
+  return required.filter((name) => isBlank(Object.hasOwn(data, name) ? data[name] : null));
+}
+
+/** Whether nothing is said by a value: a text of blanks is as good as none. */
+export function isBlank(value: unknown): boolean {
+  return value === undefined || value === null || (typeof value === "string" && value.trim() === "");
+}
+
+/** The changed fields of a record: their types and bounds, and that no required one becomes empty. */
+export function checkChanges(table: Table, changes: Data): Faults {
+  const faults = new Map<string, string[]>();
+  for (const name of missingFields(table, changes)) if (Object.hasOwn(changes, name)) faults.set(name, ["is required"]);
+  checkTypes(table, changes, faults);
+  return found(faults);
+}
+
+/** Whether a value may stand in a field of this type; null is another matter. */
+export function fits(type: FieldType, value: unknown): boolean {
+  return forms[type](value);
+}
+
+const isString = (value: unknown) => typeof value === "string";
+
+const forms: Record<FieldType, (value: unknown) => boolean> = {
+  string: isString,
+  text: isString,
+  integer: (value) => (typeof value === "number" ? Number.isSafeInteger(value) : isBigInteger(value)),
+  number: (value) => typeof value === "number" && Number.isFinite(value),
+  boolean: (value) => typeof value === "boolean",
+  datetime: (value) => typeof value === "string" && isDatetime(value),
+  date: (value) => typeof value === "string" && isDay(value),
+  time: (value) => typeof value === "string" && timeForm.test(value),
+};
+
+const rules: Record<FieldType, string> = {
+  string: "must be a string",
+  text: "must be a string",
+  integer: "must be a whole number within ±2^63, written as a string beyond 2^53",
+  number: "must be a number",
+  boolean: "must be true or false",
+  datetime: "must be a datetime like 2026-01-31T10:00:00Z",
+  date: "must be a date like 2026-01-31",
+  time: "must be a time like 10:00 or 10:00:00",
+};
+
+function checkTypes(table: Table, data: Data, faults: Map<string, string[]>): void {
+  const names = Object.keys(data);
+  if (names.length > recordLimits.keys) faults.set("data", [`may have at most ${recordLimits.keys} fields`]);
+  for (const name of names) {
+    const value = data[name];
+    const field = table.fields.get(name);
+    if (name.length > recordLimits.keyLength)
+      add(faults, name.slice(0, 60), `a field name may have at most ${recordLimits.keyLength} characters`);
+    else if (field) {
+      // A required field that is empty is told as that already.
+      if (value !== null && !faults.has(name) && !fits(field.type, value)) add(faults, name, rules[field.type]);
+    } else if (!isStorable(value)) add(faults, name, "has a number that is too large");
+    if (faults.size > 50) return;
+  }
+}
+
+/** JSON.parse makes 1e999 Infinity, which would be stored as null. The parser has bounded the depth. */
+function isStorable(value: unknown): boolean {
+  if (typeof value === "number") return Number.isFinite(value);
+  if (typeof value !== "object" || value === null) return true;
+  return Object.values(value).every(isStorable);
+}
+
+/** Beyond 2^53 a JSON number is another number in most clients: there an integer is a string. */
+function isBigInteger(value: unknown): boolean {
+  if (typeof value !== "string" || !/^-?[1-9]\d{15,18}$/.test(value)) return false;
+  const exact = BigInt(value);
+  return exact === BigInt.asIntN(64, exact) && !Number.isSafeInteger(Number(value));
+}
+
+const timeForm = /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d)?$/;
+const datetimeForm =
+  /^(\d{4}-\d{2}-\d{2})T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-](0\d|1[0-5])(:?[0-5]\d)?)?$/;
+
+function isDatetime(value: string): boolean {
+  const day = datetimeForm.exec(value)?.[1];
+  return day !== undefined && isDay(day);
+}
+
+function add(faults: Map<string, string[]>, field: string, message: string): void {
+  const messages = faults.get(field);
+  if (messages) messages.push(message);
+  else faults.set(field, [message]);
+}
+
+function found(faults: Map<string, string[]>): Faults {
+  return faults.size > 0 ? Object.fromEntries(faults) : undefined;
+}

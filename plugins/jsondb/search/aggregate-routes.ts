@@ -1,0 +1,64 @@
+import { answer, jsonText, route, Type, warned, type Route } from "platform";
+import { Group, UnknownTable } from "../records/answers.ts";
+import type { Aggregates } from "./aggregate-run.ts";
+import { databaseAt, unknownTable } from "../records/record-routes.ts";
+import { filterParameters } from "./search-routes.ts";
+import { readAggregate } from "./aggregate.ts";
+import { fieldHints, namedFields } from "./query.ts";
+import type { Databases } from "../databases/database-store.ts";
+
+interface Needed {
+  readonly databases: Databases;
+  readonly aggregates: Aggregates;
+}
+
+/** Counts, sums, averages, least and largest values by group. `:id` of a database is an id or a code. */
+export function aggregateRoutes({ databases, aggregates }: Needed): Route[] {
+  return [
+    route(
+      "GET",
+      "/core/dbs/:id/aggregate",
+      {
+        summary: "Count and sum records by group",
+        description:
+          "Records are chosen as by the search. Null and absent values are one group. What is no number is left out of sum and avg; sums are exact, and whole ones beyond 2^53 are strings. It may take 10 s.",
+        access: { privilege: "dbs" },
+        query: {
+          group_by:
+            "up to 3 fields; a time with a unit, e.g. `created_at:month` (day, month, year; days of the account's time zone)",
+          sum: "fields, comma-separated",
+          avg: "fields, comma-separated",
+          min: "fields, comma-separated",
+          max: "fields, comma-separated",
+          count: Type.Boolean({ description: "`true`; the count is always there" }),
+          table_name: "required where the schema has tables",
+          q: "phrase, as in the search",
+          search_in: "fields for `q`",
+          ...filterParameters,
+          sort: "-count (default), count, group or -group",
+          limit: Type.Integer({
+            minimum: 1,
+            maximum: 1000,
+            default: 100,
+            description: "1 to 1000 groups, default 100",
+          }),
+        },
+        answers: { 200: answer.list(Group), 400: UnknownTable },
+        responses: {
+          200: [
+            { group: { city: "Łódź", "created_at:month": "2026-01" }, count: 2, sum: { age: 85 }, avg: { age: 42.5 } },
+          ],
+          ...unknownTable,
+          422: { sum: ["`email` is a string: this needs numbers"] },
+        },
+      },
+      async ({ account, params, query, request }) => {
+        const db = await databaseAt(databases, account.id, params.id);
+        const call = { params: query, timezone: account.timezone, signal: request.signal };
+        const { query: asked, groups, measures } = readAggregate(db, query);
+        const named = [...namedFields(asked), ...[...groups, ...measures].map(({ field }) => field)];
+        return warned(jsonText(200, await aggregates(db, call)), fieldHints(db, asked, named));
+      },
+    ),
+  ];
+}

@@ -1,0 +1,55 @@
+/** Runs aggregates: few at a time, each within bounds of time. No HTTP, no SQL. */
+import { invalid, notFound, type BaseContext } from "platform";
+import { readAggregate } from "./aggregate.ts";
+import { aggregateRecords } from "./aggregate-store.ts";
+import type { Database } from "../databases/database.ts";
+import { createTurns } from "../bulk/import-turns.ts";
+import type { Databases } from "../databases/database-store.ts";
+
+interface Needed {
+  readonly ctx: Pick<BaseContext, "transaction">;
+  readonly databases: Databases;
+  readonly maxMs?: number;
+}
+
+export interface AggregateCall {
+  readonly params: URLSearchParams;
+  readonly timezone: string;
+  /** Aborted when the client is gone. */
+  readonly signal: AbortSignal;
+}
+
+export type Aggregates = ReturnType<typeof createAggregates>;
+
+export function createAggregates({ ctx, databases, maxMs = 10_000 }: Needed) {
+  // Each holds a connection for as long as it lasts.
+  const turns = createTurns(3);
+
+  const run = async (first: Database, { params, timezone }: AggregateCall): Promise<string> => {
+    let db: Database | undefined = first;
+    for (let tries = 0; tries < 5 && db; tries++) {
+      const current: Database = db;
+      const asked = readAggregate(current, params);
+      const row = await ctx.transaction((tx) => aggregateRecords(tx, current, asked, timezone, maxMs));
+      if (row.planVersion === current.planVersion) return row.body;
+      db = row.planVersion === null ? undefined : await databases.refresh(current);
+    }
+    if (!db) throw notFound("there is no such database");
+    throw new Error("the schema changed faster than the records could be read");
+  };
+
+  /** The JSON array. 422 where it takes too long: the same request would take as long again. */
+  return async (db: Database, call: AggregateCall): Promise<string> => {
+    readAggregate(db, call.params);
+    try {
+      return await turns(() => run(db, call), call.signal);
+    } catch (error) {
+      if (error instanceof Error && "code" in error && error.code === queryCanceled)
+        throw invalid({ base: [`it takes longer than ${maxMs / 1000} s: narrow it by a filter or a table`] });
+      throw error;
+    }
+  };
+}
+
+/** PostgreSQL ended the statement. */
+const queryCanceled = "57014";

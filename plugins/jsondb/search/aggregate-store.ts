@@ -1,0 +1,121 @@
+/** Counts and sums over the records that a search finds: one statement, which answers with the text of the whole list. */
+import type { Tx } from "platform";
+import type { Aggregate, Group, Measure } from "./aggregate.ts";
+import type { Database } from "../databases/database.ts";
+import { createArgs, filterConditions, inScope, phraseCondition, sourceOf, type Args } from "./filter-store.ts";
+
+export interface AggregateRow {
+  /** The plan that the database had when it was read; null where it is gone. */
+  readonly planVersion: number | null;
+  /** The JSON array. */
+  readonly body: string;
+}
+
+/** Ends with PostgreSQL's error 57014 after so many milliseconds. */
+export async function aggregateRecords(
+  tx: Tx,
+  db: Database,
+  asked: Aggregate,
+  timezone: string,
+  maxMs: number,
+): Promise<AggregateRow> {
+  await tx`select set_config('statement_timeout', ${`${maxMs}`}, true)`;
+  const { text, values } = aggregateStatement(db, asked, timezone);
+  const [row] = await tx.unsafe<AggregateRow[]>(text, values);
+  return row as AggregateRow; // the statement is one aggregate, so one row
+}
+
+function aggregateStatement(
+  db: Database,
+  asked: Aggregate,
+  timezone: string,
+): { text: string; values: Args["values"] } {
+  const args = createArgs();
+  const { query, groups, measures } = asked;
+  const source = sourceOf(db, query);
+  const filters = filterConditions(args, source, query);
+  const phrase = query.phrase ? [phraseCondition(args, source, query.phrase)] : [];
+  const where = [inScope(args, db, query), ...filters, ...phrase].join(" and ");
+  const keys = groups.map((group, at) => `${keyOf(args, group, timezone)} as g${at}`);
+  const values = measures.map((measure, at) => `${valueOf(args, measure)} as m${at}`);
+  const groupBy = groups.length > 0 ? `group by ${groups.map((_, at) => `g${at}`).join(", ")}` : "";
+  const list = `select ${[...keys, "count(*) as n", ...values].join(", ")} from records r where ${where} ${groupBy}
+    order by ${orderBy(asked)} limit ${args.bind(asked.limit, "int")}`;
+  const text = `select (select d.plan_version from dbs d where d.id = ${args.bind(db.id, "uuid")}) as plan_version,
+    coalesce('[' || string_agg(${answer(args, asked)}, ',') || ']', '[]') as body from (${list}) a`;
+  return { text, values: args.values };
+}
+
+const isoTime = (instant: string) => `to_char(${instant} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+const unitForms = { day: "YYYY-MM-DD", month: "YYYY-MM", year: "YYYY" } as const;
+
+/** Null and absent are one group. */
+function keyOf(args: Args, { field, unit, type, isOwn }: Group, timezone: string): string {
+  if (field === "id" && type === undefined) return "to_jsonb(r.id::text)";
+  if (!unit) return `nullif(r.data -> ${args.bind(field, "text")}, 'null')`;
+  // A day has no time zone.
+  const zone = type === "date" ? "'UTC'" : args.bind(timezone, "text");
+  const instant = isOwn ? `r.${field}` : `record_instant(r.data ->> ${args.bind(field, "text")})`;
+  return `to_jsonb(to_char(${instant} at time zone ${zone}, '${unitForms[unit]}'))`;
+}
+
+/** The measure of a group as JSON text. What is no value of the field's type does not count. */
+function valueOf(args: Args, { kind, field, type, isOwn }: Measure): string {
+  // The arguments are bound where they are used: PostgreSQL refuses one that no expression mentions.
+  const value = () => `r.data -> ${args.bind(field, "text")}`;
+  const text = () => `r.data ->> ${args.bind(field, "text")}`;
+  switch (type) {
+    case "string":
+    case "text":
+      return `to_json(${kind}((case when jsonb_typeof(${value()}) = 'string' then ${text()} end) collate "C"))::text`;
+    case "date":
+      return `to_json(to_char(${kind}(record_instant(${text()})) at time zone 'UTC', 'YYYY-MM-DD'))::text`;
+    case "time":
+      return `to_json(to_char(${kind}(record_instant(${text()})) at time zone 'UTC', 'HH24:MI:SS'))::text`;
+    case "datetime":
+      return `to_json(${isoTime(`${kind}(${isOwn ? `r.${field}` : `record_instant(${text()})`})`)})::text`;
+    case "integer":
+      return kind === "avg"
+        ? number(`avg(record_number(${value()}))`)
+        : wholeNumber(`${kind}(record_number(${value()}))`);
+    case "number":
+      return number(`${kind}(record_number(${value()}))`);
+    default:
+      return number(`${kind}(case when jsonb_typeof(${value()}) = 'number' then (${text()})::numeric end)`);
+  }
+}
+
+function number(expression: string): string {
+  return `trim_scale(${expression})::text`;
+}
+
+/** Beyond 2^53 a whole number is text (CONTRACT 7). */
+function wholeNumber(expression: string): string {
+  return `case when abs(${expression}) > 9007199254740991 then '"' || trunc(${expression}) || '"' else ${number(expression)} end`;
+}
+
+function orderBy({ order, groups }: Aggregate): string {
+  const direction = order.startsWith("-") ? " desc" : "";
+  const keys = groups.map((_, at) => `g${at}`);
+  if (order.endsWith("count")) return [`n${direction}`, ...keys].join(", ");
+  return [...keys.map((key) => `${key}${direction} nulls last`), "n"].join(", ");
+}
+
+/** { group: {…}, count, sum: {…}, … } of a row `a`. */
+function answer(args: Args, { groups, measures }: Aggregate): string {
+  const member = (name: string, value: string) =>
+    `${args.bind(`${JSON.stringify(name)}:`, "text")} || coalesce(${value}, 'null')`;
+  const object = (members: readonly string[]) =>
+    `'{' || ${members.length > 0 ? members.join(` || ',' || `) : "''"} || '}'`;
+  const parts = [
+    `'{"group":' || ${object(groups.map(({ name }, at) => member(name, `a.g${at}::text`)))}`,
+    `',"count":' || a.n`,
+  ];
+  for (const kind of new Set(measures.map((measure) => measure.kind))) {
+    const members = measures.flatMap((measure, at) =>
+      measure.kind === kind ? [member(measure.field, `a.m${at}`)] : [],
+    );
+    parts.push(`',"${kind}":' || ${object(members)}`);
+  }
+  return [...parts, "'}'"].join(" || ");
+}

@@ -1,0 +1,110 @@
+/** What an aggregate asks for, read from its parameters. Pure. */
+import { invalid, pageOf } from "platform";
+import { columnKindOf, type FieldType } from "../databases/columns.ts";
+import type { Database } from "../databases/database.ts";
+import { checked } from "./filters.ts";
+import { queryLimits, readSearch, type Query } from "./query.ts";
+import type { Table } from "../databases/schema.ts";
+
+export const units = ["day", "month", "year"] as const;
+export type Unit = (typeof units)[number];
+
+export interface Group {
+  /** As it was asked for: the key of the answer. */
+  readonly name: string;
+  readonly field: string;
+  /** Of a time: what it is cut to. */
+  readonly unit: Unit | undefined;
+  readonly type: FieldType | undefined;
+  /** A column of the record itself. */
+  readonly isOwn: boolean;
+}
+
+export const measureKinds = ["sum", "avg", "min", "max"] as const;
+export type MeasureKind = (typeof measureKinds)[number];
+
+export interface Measure {
+  readonly kind: MeasureKind;
+  readonly field: string;
+  readonly type: FieldType | undefined;
+  readonly isOwn: boolean;
+}
+
+export interface Aggregate {
+  /** Which records: its table, filters and phrase. */
+  readonly query: Query;
+  readonly groups: readonly Group[];
+  readonly measures: readonly Measure[];
+  readonly order: "count" | "-count" | "group" | "-group";
+  readonly limit: number;
+}
+
+const maxGroups = 3;
+const maxMeasures = 20;
+
+/** 422 where something cannot be grouped or measured so; 400 as the search. */
+export function readAggregate(db: Database, params: URLSearchParams): Aggregate {
+  const found = new URLSearchParams(params);
+  // The search has these too, with another meaning.
+  for (const name of ["sort", "limit", "offset", "after", "fields", "count"]) found.delete(name);
+  const query = readSearch(db, found);
+  const groups = namesOf(params, "group_by").map((name) => groupOf(query.table, name));
+  if (groups.length > maxGroups) throw invalid({ group_by: [`may name at most ${maxGroups} fields`] });
+  const measures = measureKinds.flatMap((kind) =>
+    namesOf(params, kind).map((name) => measureOf(query.table, kind, name)),
+  );
+  if (measures.length > maxMeasures) throw invalid({ base: [`at most ${maxMeasures} values can be asked for`] });
+  const { limit } = pageOf(params, 100, 1000);
+  return { query, groups, measures, order: orderOf(params.get("sort")), limit };
+}
+
+function namesOf(params: URLSearchParams, key: string): string[] {
+  const text = checked(key, params.get(key) ?? "", 10_000);
+  const names = text.split(",").map((name) => checked(key, name.trim(), queryLimits.name + 10));
+  return [...new Set(names.filter((name) => name !== ""))];
+}
+
+/** `field`, or `field:month` of a time. */
+function groupOf(table: Table, name: string): Group {
+  const whole = fieldOf(table, name);
+  const colon = name.lastIndexOf(":");
+  if (colon < 0 || whole.type !== undefined) {
+    if (whole.isOwn && name !== "id")
+      throw invalid({ group_by: [`\`${name}\` needs a unit: ${name}:day, :month or :year`] });
+    return { name, ...whole, unit: undefined };
+  }
+  const field = fieldOf(table, name.slice(0, colon));
+  const unit = units.find((one) => one === name.slice(colon + 1));
+  const isTime = field.type === "date" || field.type === "datetime";
+  if (!isTime && (field.type === undefined || !unit)) return { name, ...whole, unit: undefined };
+  if (!isTime) throw invalid({ group_by: [`\`${field.field}\` is a ${field.type}, which has no ${unit}`] });
+  if (!unit) throw invalid({ group_by: [`\`${name}\`: use :day, :month or :year`] });
+  return { name, ...field, unit };
+}
+
+function measureOf(table: Table, kind: MeasureKind, name: string): Measure {
+  const field = fieldOf(table, name);
+  const columnKind = columnKindOf(field.type);
+  const isNumber = field.type === undefined || columnKind === "int";
+  const isPossible = kind === "min" || kind === "max" ? field.type === undefined || columnKind !== undefined : isNumber;
+  if (!isPossible)
+    throw invalid({
+      [kind]: [
+        `\`${name}\` is a ${field.type}: this needs ${kind === "min" || kind === "max" ? "numbers, texts or times" : "numbers"}`,
+      ],
+    });
+  return { kind, ...field };
+}
+
+/** A field outside of the schema has no type. */
+function fieldOf(table: Table, field: string): { field: string; type: FieldType | undefined; isOwn: boolean } {
+  const type = table.fields.get(field)?.type;
+  const isOwn = type === undefined && (field === "created_at" || field === "updated_at");
+  return { field, type: isOwn ? "datetime" : type, isOwn };
+}
+
+function orderOf(given: string | null): Aggregate["order"] {
+  if (!given) return "-count";
+  if (given === "count" || given === "-count" || given === "group" || given === "-group") return given;
+  throw invalid({ sort: ["must be count, -count, group or -group"] });
+}

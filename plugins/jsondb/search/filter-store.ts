@@ -1,0 +1,240 @@
+/** Conditions on a record `r` as SQL. An index column is only a help: each condition is right by the data alone. */
+import { isUuid } from "platform";
+import { selectedData } from "../records/answer-store.ts";
+import { columnKindOf, type IndexColumn } from "../databases/columns.ts";
+import type { Database } from "../databases/database.ts";
+import {
+  booleans,
+  numberForm,
+  ownFields,
+  type Comparison,
+  type ComparisonOp,
+  type Exact,
+  type Filter,
+  type Filters,
+} from "./filters.ts";
+import type { Phrase, Query } from "./query.ts";
+import type { Table } from "../databases/schema.ts";
+
+/** Collects a statement's arguments: `bind` gives the text that stands for a value. */
+export interface Args {
+  readonly values: Arg[];
+  bind(value: Arg, type: string): string;
+}
+
+export type Arg = string | number | (string | null)[];
+
+export function createArgs(): Args {
+  const values: Arg[] = [];
+  const bound = new Map<string, string>();
+  return {
+    values,
+    bind(value, type) {
+      const key = `${type} ${typeof value === "object" ? JSON.stringify(value) : value}`;
+      const known = bound.get(key);
+      if (known !== undefined) return known;
+      const text = `$${values.push(value)}::${type}`;
+      bound.set(key, text);
+      return text;
+    },
+  };
+}
+
+/** Whose values a condition may take from index columns. */
+export interface Source {
+  readonly table: Table;
+  /** All records are indexed by this table's plan. */
+  readonly indexed: boolean;
+}
+
+export function sourceOf(db: Database, { table, allTables }: Pick<Query, "table" | "allTables">): Source {
+  return { table, indexed: db.indexed && !allTables };
+}
+
+/** The column that holds a field, where it can be trusted. */
+export function columnOf({ table, indexed }: Source, field: string): IndexColumn | undefined {
+  return indexed ? table.indexes.get(field) : undefined;
+}
+
+type Scope = Pick<Query, "table" | "allTables">;
+
+/** The account's records of one table, or of all. */
+export function inScope(args: Args, db: Database, scope: Scope): string {
+  return `r.account_id = ${args.bind(db.accountId, "bigint")} and ${inTable(args, db, scope)}`;
+}
+
+/** Literals, so that the planner can choose the index by table. */
+export function inTable(args: Args, db: Database, { table, allTables }: Scope): string {
+  const own = `r.db_id = ${args.bind(db.id, "uuid")}`;
+  if (allTables) return own;
+  if (table.name === "") return `${own} and r.table_name = ''`;
+  return `${own} and r.table_name = ${args.bind(table.name, "text")} and r.table_name <> ''`;
+}
+
+/** The conditions of all filters, and one for the groups of which one must hold. */
+export function filterConditions(args: Args, source: Source, { filters, any }: Filters): string[] {
+  const all = (group: readonly Filter[]) => group.map((filter) => filterCondition(args, source, filter));
+  const groups = any.map((group) => `(${all(group).join(" and ")})`);
+  return [...all(filters), ...(groups.length > 0 ? [`(${groups.join(" or ")})`] : [])];
+}
+
+function filterCondition(args: Args, source: Source, filter: Filter): string {
+  switch (filter.op) {
+    case "eq":
+      return exactCondition(args, source, filter);
+    case "ne":
+      return `(${exactCondition(args, source, filter)}) is not true`;
+    case "in": {
+      const { field } = filter;
+      const one = (value: string) => exactCondition(args, source, { op: "eq", field, value, isPattern: false });
+      return `(${filter.values.map(one).join(" or ")})`;
+    }
+    case "null": {
+      const { field, isNull } = filter;
+      if (isOwn(source, field)) return isNull ? "false" : "true";
+      const column = columnOf(source, field);
+      // A column of numbers or times is null too where the value is another thing.
+      const value = column?.startsWith("idx_str") ? `r.${column}` : `r.data ->> ${args.bind(field, "text")}`;
+      return `${value} is ${isNull ? "" : "not "}null`;
+    }
+    default:
+      return comparison(args, source, filter);
+  }
+}
+
+const signs: Record<ComparisonOp, string> = { gt: ">", gte: ">=", lt: "<", lte: "<=" };
+
+/** Only values that the field's type can hold are before or after another. */
+function comparison(args: Args, source: Source, filter: Comparison): string {
+  const { op, field, value } = filter;
+  if (isOwn(source, field)) return ownComparison(args, filter);
+  const sign = signs[op];
+  // What an index column holds of a value is never beyond it, so this bound may only be too wide.
+  const bound = op === "gt" || op === "gte" ? ">=" : "<=";
+  const column = columnOf(source, field);
+  const name = () => args.bind(field, "text");
+  const given = () => args.bind(value, "text");
+  const number = () => `${given()}::numeric`;
+  const type = source.table.fields.get(field)?.type;
+  switch (columnKindOf(type)) {
+    case "int": {
+      const exact = `record_number(r.data -> ${name()}) ${sign} ${number()}`;
+      if (!column) return exact;
+      const isHeld = `r.inexact_numbers = 0 and r.${column} ${sign} ${number()}`;
+      return `r.${column} ${bound} record_int(${number()}) and (${isHeld} or r.inexact_numbers <> 0 and ${exact})`;
+    }
+    case "time": {
+      const instant = `record_instant(${given()})`;
+      return `${column ? `r.${column}` : `record_instant(r.data ->> ${name()})`} ${sign} ${instant}`;
+    }
+    case "str": {
+      if (column && value.length < 255) return `r.${column} ${sign} ${given()}`;
+      const whole = `(r.data ->> ${name()}) collate "C" ${sign} ${given()}`;
+      return column ? `r.${column} ${bound} left(${given()}, 255) and ${whole}` : whole;
+    }
+    default: {
+      const isNumber = numberForm.test(value);
+      const held = isNumber ? `(r.data ->> ${name()})::numeric` : `(r.data ->> ${name()}) collate "C"`;
+      const kind = isNumber ? "number" : "string";
+      return `case when jsonb_typeof(r.data -> ${name()}) = '${kind}' then ${held} ${sign} ${isNumber ? number() : given()} else false end`;
+    }
+  }
+}
+
+function ownComparison(args: Args, { op, field, value }: Comparison): string {
+  const sign = signs[op];
+  if (field === "id") return `r.id ${sign} ${args.bind(value.toLowerCase(), "uuid")}`;
+  const instant = `record_instant(${args.bind(value, "text")})`;
+  const exact = `date_trunc('milliseconds', r.${field}) ${sign} ${instant}`;
+  if (field !== "created_at") return exact;
+  // An id begins with the milliseconds at which it was made, so the primary key bounds them.
+  const milliseconds = `greatest(floor(extract(epoch from ${instant}) * 1000), 0)::bigint`;
+  const idAt = (time: string) => `rpad(lpad(to_hex(${time}), 12, '0'), 32, '0')::uuid`;
+  const isAfter = op === "gt" || op === "gte";
+  return `${isAfter ? `r.id >= ${idAt(milliseconds)}` : `r.id < ${idAt(`${milliseconds} + 1`)}`} and ${exact}`;
+}
+
+/** A field of the record itself, where the schema has none of that name. */
+function isOwn({ table }: Source, field: string): boolean {
+  return ownFields.has(field) && !table.fields.has(field);
+}
+
+/** Exactly this value by the field's type; an empty one finds what is missing, null or "". */
+function exactCondition(args: Args, source: Source, { field, value, isPattern }: Exact): string {
+  if (isOwn(source, field)) return recordField(args, field, value);
+  if (isPattern) return likeCondition(args, source, field, value);
+  const name = () => args.bind(field, "text");
+  if (value === "") return `coalesce(r.data ->> ${name()}, '') = ''`;
+  const type = source.table.fields.get(field)?.type;
+  const column = columnOf(source, field);
+  if (type === "boolean") {
+    const truth = booleans.get(value.toLowerCase());
+    return truth === undefined ? "false" : `r.data -> ${name()} = ${args.bind(truth, "text")}::jsonb`;
+  }
+  switch (columnKindOf(type)) {
+    case "int": {
+      if (!numberForm.test(value)) return "false";
+      const number = `${args.bind(value, "text")}::numeric`;
+      const exact = `record_number(r.data -> ${name()}) = ${number}`;
+      if (!column) return exact;
+      // Compared with the column first: the planner knows how many records are exact there, and how many have the value.
+      const whole = wholeNumber(value);
+      if (whole === undefined) return `r.${column} = record_int(${number}) and ${numberGuard(value, exact)}`;
+      return `r.${column} = ${args.bind(whole, "bigint")} and (r.inexact_numbers = 0 or ${exact})`;
+    }
+    case "time": {
+      const instant = `record_instant(${args.bind(value, "text")})`;
+      return column ? `r.${column} = ${instant}` : `record_instant(r.data ->> ${name()}) = ${instant}`;
+    }
+    default: {
+      const text = args.bind(value, "text");
+      if (!column) return `r.data ->> ${name()} = ${text}`;
+      // A shorter value than the column holds is there whole.
+      if (value.length < 255) return equalStrings(column, text);
+      return `${equalStrings(column, `left(${text}, 255)`)} and r.data ->> ${name()} = ${text}`;
+    }
+  }
+}
+
+/** Whether one of the phrase's fields matches, case ignored. */
+export function phraseCondition(
+  args: Args,
+  source: Source,
+  { pattern, fields }: Phrase,
+  searchable?: readonly string[],
+): string {
+  if (fields) return `(${fields.map((field) => likeCondition(args, source, field, pattern)).join(" or ")})`;
+  const data = searchable ? selectedData(args.bind([...searchable], "text[]")) : "r.data";
+  return `record_mentions(${data}, record_lower(${args.bind(pattern, "text")}))`;
+}
+
+function likeCondition(args: Args, source: Source, field: string, pattern: string): string {
+  const like = `like record_lower(${args.bind(pattern, "text")})`;
+  const whole = `record_lower(r.data ->> ${args.bind(field, "text")}) ${like}`;
+  const column = columnOf(source, field);
+  if (!column?.startsWith("idx_str")) return whole;
+  return `(r.long_strings = 0 and record_lower(r.${column}) ${like} or r.long_strings <> 0 and ${whole})`;
+}
+
+function recordField(args: Args, field: string, value: string): string {
+  if (field === "id") return isUuid(value) ? `r.id = ${args.bind(value.toLowerCase(), "uuid")}` : "false";
+  return `date_trunc('milliseconds', r.${field}) = record_instant(${args.bind(value, "text")})`;
+}
+
+/** The hash is what the indexes of other columns hold of a string: they find it while they give their order. */
+function equalStrings(column: IndexColumn, text: string): string {
+  return `r.${column} = ${text} and hashtext(r.${column}) = hashtext(${text} collate "C")`;
+}
+
+/** As bigint has it; undefined where it is none, or too large. */
+function wholeNumber(value: string): string | undefined {
+  const digits = /^([+-]?\d+)(\.0*)?$/.exec(value)?.[1];
+  if (digits === undefined) return undefined;
+  const number = BigInt(digits);
+  return BigInt.asIntN(64, number) === number ? `${number}` : undefined;
+}
+
+/** The column of an exact record holds no such number, unless it is written with an exponent. */
+function numberGuard(value: string, exact: string): string {
+  return /e/i.test(value) ? exact : `r.inexact_numbers <> 0 and ${exact}`;
+}

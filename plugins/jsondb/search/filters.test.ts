@@ -1,0 +1,301 @@
+/** Filters find what a plain reading of them finds, with an index and without. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { startTestApp, type TestApp } from "../../../tests/harness.ts";
+import { filterLimits, numberForm, readFilters } from "./filters.ts";
+import { parseSchema, noTable } from "../databases/schema.ts";
+
+const types = {
+  name: "string",
+  long: "text",
+  count: "integer",
+  price: "number",
+  at: "datetime",
+  day: "date",
+  clock: "time",
+  ok: "boolean",
+} as const;
+type Name = keyof typeof types | "free";
+
+const start = "a".repeat(254);
+const samples: Record<Name, readonly unknown[]> = {
+  name: ["Ann", "ann", "Żółw", "żółw", "", "Zoë", "🦊", "10", "9", "a_b"],
+  long: [`${start}a`, `${start}b`, `${start}ab`, `${start}ac`, `${start}a${"z".repeat(300)}`, "short", ""],
+  count: [0, 1, 5, -1, "9007199254740993", "9007199254740992", "9223372036854775807", "-9223372036854775808"],
+  price: [0, 0.1, 0.2, 1, 1.5, -0.5, -1, 1e30, 2e30, -1e30, 9.99, 10],
+  at: [
+    "2026-01-31T10:00:00Z",
+    "2026-01-31T12:00:00+02:00",
+    "2026-01-31T10:00:00.5Z",
+    "2026-01-31T10:00",
+    "2025-01-01T00:00Z",
+  ],
+  day: ["2026-01-31", "2024-02-29", "0099-12-31", "9999-12-31"],
+  clock: ["10:00", "10:00:00", "09:59:59", "23:59"],
+  ok: [true, false],
+  free: [1, 2.5, -3, "1", "b", "", true, ["x"], { a: 1 }],
+};
+const others: Partial<Record<Name, readonly string[]>> = {
+  name: ["b", "Z", "ż"],
+  long: ["a", start, `${start}a${"y".repeat(300)}`],
+  count: ["0.5", "-0.5", "1e3", "9223372036854775808", "1e30", "-1e30", "+5", "9007199254740992.5"],
+  price: ["0.15", "-0.75", "1.50", "1e30", "1e31", "9223372036854775807"],
+  at: ["2026-01-31", "2026-01-31T10:00:00.250Z", "2030-01-01T00:00:00-01:00"],
+  day: ["2026-01-31T00:00:01Z", "2026-02-01"],
+  clock: ["10:30"],
+  free: ["0", "2", "a", "c", "true"],
+};
+const names = Object.keys(samples) as Name[];
+const typeOf = (name: Name) => (name === "free" ? undefined : types[name]);
+const isOf =
+  (...all: string[]) =>
+  (name: Name) =>
+    all.includes(typeOf(name) ?? "");
+const isNumber = isOf("integer", "number");
+const isTime = isOf("datetime", "date", "time");
+
+type Data = Partial<Record<Name, unknown>>;
+interface Condition {
+  readonly name: Name;
+  readonly op: "eq" | "ne" | "gt" | "gte" | "lt" | "lte" | "in" | "null";
+  readonly value: string;
+}
+
+const instantOf = (text: string) => {
+  if (/^\d\d:\d\d/.test(text)) return Date.parse(`1970-01-01T${text}Z`);
+  return Date.parse(/^[\d-]{10}$/.test(text) ? `${text}T00:00Z` : /[Z+-]/.test(text.slice(16)) ? text : `${text}Z`);
+};
+/** A number of up to forty decimals, exactly. */
+function scaled(value: unknown): bigint {
+  const [, whole = "", fraction = "", exponent = "0"] = /^([+-]?\d+)(?:\.(\d+))?(?:e(.+))?$/i.exec(String(value)) ?? [];
+  return BigInt(whole + fraction) * 10n ** BigInt(40 + Number(exponent) - fraction.length);
+}
+const difference = (a: unknown, b: unknown) => Number(scaled(a) - scaled(b));
+
+/** Below 0, 0 or above 0 where the two can be compared at all. */
+function compare(name: Name, held: unknown, value: string): number | undefined {
+  if (held === undefined || held === null) return undefined;
+  if (isNumber(name)) return difference(held, value);
+  if (isTime(name)) return typeof held === "string" ? instantOf(held) - instantOf(value) : undefined;
+  if (name === "free" && numberForm.test(value)) return typeof held === "number" ? difference(held, value) : undefined;
+  return typeof held === "string" ? Buffer.compare(Buffer.from(held), Buffer.from(value)) : undefined;
+}
+
+function equals(name: Name, held: unknown, value: string): boolean {
+  if (value === "") return held === undefined || held === null || held === "";
+  if (isNumber(name) || isTime(name)) return compare(name, held, value) === 0;
+  return typeof held === "string" ? held === value : JSON.stringify(held) === value;
+}
+
+const comparisons = {
+  gt: (order: number) => order > 0,
+  gte: (order: number) => order >= 0,
+  lt: (order: number) => order < 0,
+  lte: (order: number) => order <= 0,
+};
+
+function holds({ name, op, value }: Condition, data: Data): boolean {
+  const held = data[name];
+  if (op === "eq") return equals(name, held, value);
+  if (op === "ne") return !equals(name, held, value);
+  if (op === "in") return value.split(",").some((one) => equals(name, held, one));
+  if (op === "null") return (held === undefined || held === null) === (value === "true");
+  const order = compare(name, held, value);
+  return order !== undefined && comparisons[op](order);
+}
+
+const valueFor = (name: Name) => {
+  const texts = samples[name].filter((one) => typeof one !== "object").map(String);
+  return fc.constantFrom(...texts.filter((text) => text !== ""), ...(others[name] ?? []));
+};
+const condition: fc.Arbitrary<Condition> = fc.constantFrom(...names).chain((name) =>
+  fc.oneof(
+    fc.record({
+      name: fc.constant(name),
+      op: fc.constantFrom("eq" as const, "ne" as const),
+      value: fc.oneof(valueFor(name), fc.constant("")),
+    }),
+    fc.record({ name: fc.constant(name), op: fc.constant("null" as const), value: fc.constantFrom("true", "false") }),
+    fc.record({
+      name: fc.constant(name),
+      op: fc.constant("in" as const),
+      value: fc.array(valueFor(name), { minLength: 1, maxLength: 3 }).map((all) => all.join(",")),
+    }),
+    ...(name === "ok"
+      ? []
+      : [
+          fc.record({
+            name: fc.constant(name),
+            op: fc.constantFrom("gt" as const, "gte" as const, "lt" as const, "lte" as const),
+            value: valueFor(name),
+          }),
+        ]),
+  ),
+);
+const parameter = (prefix: string, { name, op, value }: Condition): [string, string] => [
+  `${prefix}[${name}]${op === "eq" ? "" : `[${op}]`}`,
+  value,
+];
+
+const databases = {
+  none: [],
+  first: ["name", "long", "count", "price", "at", "day"],
+  second: ["long", "name", "price", "count", "clock"],
+};
+const stored: Data[] = fc.sample(
+  fc.record(Object.fromEntries(names.map((name) => [name, fc.constantFrom(...samples[name], null)])), {
+    requiredKeys: [],
+  }),
+  { numRuns: 90, seed: 11 },
+);
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp();
+  for (const [code, indexed_fields] of Object.entries(databases)) {
+    await app.post("/core/dbs", { db: { name: code, code, schema: { fields: types, indexed_fields } } });
+    const rows = stored.map((data, n) => ({ ...data, n }));
+    const answer = await app.post(`/core/dbs/${code}/import`, rows);
+    expect([answer.status, answer.json]).toEqual([201, { imported: rows.length }]);
+  }
+});
+afterAll(() => app.stop());
+
+const search = (code: string, query: URLSearchParams | string) => app.get(`/core/dbs/${code}/search?${query}`);
+
+test("any combination of filters and groups finds what a plain reading of it finds", async () => {
+  const query = fc.record({
+    filters: fc.array(condition, { maxLength: 2 }),
+    any: fc.array(fc.array(condition, { minLength: 1, maxLength: 2 }), { maxLength: 3 }),
+    sort: fc.constantFrom("n", "-n", "name", "-count", "at", "id"),
+  });
+  await fc.assert(
+    fc.asyncProperty(query, async ({ filters, any, sort }) => {
+      // One parameter a field and operator: a later one of the same name is another condition, as repeated ones are.
+      const asked = [
+        ...filters.map((one) => parameter("filter", one)),
+        ...any.flatMap((group, at) => group.map((one) => parameter(`any[${at}]`, one))),
+      ];
+      const expected = stored.flatMap((data, n) => {
+        const all = (group: readonly Condition[]) => group.every((one) => holds(one, data));
+        return all(filters) && (any.length === 0 || any.some(all)) ? [n] : [];
+      });
+      for (const code of Object.keys(databases)) {
+        const answer = await search(
+          code,
+          new URLSearchParams([...asked, ["sort", sort], ["limit", "100"], ["count", "true"]]),
+        );
+        const found = answer.status === 200 ? answer.json.map(({ n }: { n: number }) => n) : answer.json;
+        expect([code, asked, [...found].toSorted((a, b) => a - b)]).toEqual([code, asked, expected]);
+        expect(answer.headers.get("x-total-count")).toBe(`${expected.length}`);
+        const counted = await app.get(`/core/dbs/${code}/aggregate?${new URLSearchParams(asked)}`);
+        expect([code, asked, counted.json[0]?.count ?? 0]).toEqual([code, asked, expected.length]);
+      }
+    }),
+    { numRuns: 150 },
+  );
+}, 120_000);
+
+test("pages by cursor and phrases go with ranges and groups", async () => {
+  const asked = "any[0][count][gte]=1&any[1][price][lt]=0&sort=-count&limit=100&fields=n";
+  const whole = (await search("first", asked)).json;
+  expect(whole.length).toBeGreaterThan(10);
+  const pages: unknown[] = [];
+  for (let after: string | null = ""; after !== null;) {
+    const page = await search("first", `${asked.replace("100", "7")}&after=${encodeURIComponent(after)}`);
+    pages.push(...page.json);
+    after = page.headers.get("x-next-cursor");
+  }
+  expect(pages).toEqual(whole);
+  const phrase = await search("first", "q=an&search_in=name&filter[count][ne]=1&limit=100");
+  expect(phrase.json.every(({ name, count }: Data) => /an/i.test(String(name)) && count !== 1)).toBe(true);
+  const listed = await app.get("/core/dbs/first/records?filter[price][gt]=9&limit=100");
+  expect(listed.json.length).toBe(stored.filter(({ price }) => typeof price === "number" && price > 9).length);
+});
+
+describe("a record's own fields", () => {
+  test("are compared as they are shown, created_at by the primary key", async () => {
+    const all: { id: string; created_at: string; n: number }[] = (await search("none", "sort=id&limit=100")).json;
+    const count = async (query: string) =>
+      Number((await search("none", `${query}&count=true&limit=1`)).headers.get("x-total-count"));
+    for (const { id, created_at } of [all[0], all[40], all.at(-1)].filter((one) => one !== undefined)) {
+      for (const [op, is] of [
+        ["gt", (a: string, b: string) => a > b],
+        ["gte", (a: string, b: string) => a >= b],
+        ["lt", (a: string, b: string) => a < b],
+        ["lte", (a: string, b: string) => a <= b],
+        ["ne", (a: string, b: string) => a !== b],
+      ] as const) {
+        expect([op, await count(`filter[id][${op}]=${id}`)]).toEqual([op, all.filter((one) => is(one.id, id)).length]);
+        const times = all.filter((one) => is(one.created_at, created_at)).length;
+        expect([op, await count(`filter[created_at][${op}]=${created_at}`)]).toEqual([op, times]);
+      }
+    }
+    expect(await count(`filter[id][in]=${all[3]?.id},${all[5]?.id.toUpperCase()},${crypto.randomUUID()}`)).toBe(2);
+    expect(await count("filter[created_at][gt]=1960-01-01&filter[updated_at][lt]=9999-01-01")).toBe(all.length);
+    expect(await count("filter[created_at][lte]=1960-01-01")).toBe(0);
+    expect([await count("filter[id][null]=true"), await count("filter[id][null]=false")]).toEqual([0, all.length]);
+  });
+});
+
+describe("what is no filter is 400 and says why", () => {
+  test.each<[string, RegExp]>([
+    ["filter[count][above]=1", /the operators are gt, gte, lt, lte, ne, in, null/],
+    ["filter[count][]=1", /the operators are/],
+    ["filter[count][gt]=many", /`count` gt: must be a number/],
+    ["filter[count][gt]=", /must be a number/],
+    ["filter[count][gt]=1e9999", /must be a number/],
+    ["filter[count][in]=1,x", /`count` in: must be a number/],
+    ["filter[count][ne]=x", /`count` ne: must be a number/],
+    ["filter[count][in]=", /names no value/],
+    ["filter[count][in]=,,", /names no value/],
+    ["filter[at][gte]=2026-02-31", /must be a date like/],
+    ["filter[at][lt]=yesterday", /must be a date like/],
+    ["filter[day][lt]=10:00", /must be a date like/],
+    ["filter[clock][lt]=2026-01-31", /must be a time like/],
+    ["filter[ok][gt]=true", /have no order/],
+    ["filter[ok][ne]=maybe", /must be true or false/],
+    ["filter[name][null]=maybe", /must be true or false/],
+    ["filter[id][gt]=5", /must be the id of a record/],
+    ["filter[created_at][gt]=5", /must be a date like/],
+    ["filter[name][gt]=%00", /cannot be searched for/],
+    [`filter[name][gt]=${"x".repeat(10_001)}`, /at most 10000 characters/],
+    ["any[x][name]=a", /written `any\[0\]\[field\]/],
+    ["any[0]=a", /written `any\[0\]\[field\]/],
+    ["any[0][name=a", /written `any\[0\]\[field\]/],
+    ["any[1000][name]=a", /written `any\[0\]\[field\]/],
+    ["any[0][count][gt]=x", /must be a number/],
+    [Array.from({ length: 21 }, (_, at) => `any[${at}][name]=a`).join("&"), /at most 20 filters/],
+    [`filter[count][in]=${Array.from({ length: 101 }, (_, at) => at).join(",")}`, /at most 100 values/],
+  ])("%p", async (query, message) => {
+    for (const path of ["search", "records", "aggregate"]) {
+      const answer = await app.get(`/core/dbs/first/${path}?${query}`);
+      expect([path, answer.status, answer.json]).toEqual([path, 400, { error: expect.stringMatching(message) }]);
+    }
+  });
+});
+
+describe("a name in brackets", () => {
+  const parsed = parseSchema({ fields: { "a][gt": "string", b: "integer" } });
+  const table = ("schema" in parsed ? parsed.schema.tables.get("") : undefined) ?? noTable;
+  const read = (query: string) => readFilters(table, new URLSearchParams(query));
+
+  test("is a field of the schema before it is an operator", () => {
+    expect(read("filter[a][gt]=1").filters).toEqual([{ op: "eq", field: "a][gt", value: "1", isPattern: false }]);
+    expect(read("filter[b][gt]=1").filters).toEqual([{ op: "gt", field: "b", value: "1" }]);
+    expect(read("filter[c][d][lt]=1").filters).toEqual([{ op: "lt", field: "c][d", value: "1" }]);
+  });
+
+  test("belongs to its group, whatever the order of the parameters", () => {
+    const { filters, any } = read("any[1][x]=1&filter[b]=2&any[0][y][in]=a,,b&any[01][z][null]=1&filter[b=3&sort=b");
+    expect(filters).toEqual([{ op: "eq", field: "b", value: "2", isPattern: false }]);
+    expect(any).toEqual([
+      [
+        { op: "eq", field: "x", value: "1", isPattern: false },
+        { op: "null", field: "z", isNull: true },
+      ],
+      [{ op: "in", field: "y", values: ["a", "b"] }],
+    ]);
+    expect(filterLimits.conditions).toBe(20);
+  });
+});

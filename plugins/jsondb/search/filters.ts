@@ -1,0 +1,169 @@
+/** The filters of a search, read from its parameters. Pure. */
+import { badRequest, isUuid, wildcardPattern } from "platform";
+import { columnKindOf } from "../databases/columns.ts";
+import { fits } from "../records/record.ts";
+import type { Table } from "../databases/schema.ts";
+
+/** Exactly this value by the field's type, or anything else; `isPattern`: `value` is a LIKE pattern, case ignored. */
+export interface Exact {
+  readonly op: "eq" | "ne";
+  readonly field: string;
+  readonly value: string;
+  readonly isPattern: boolean;
+}
+
+export type ComparisonOp = "gt" | "gte" | "lt" | "lte";
+
+export interface Comparison {
+  readonly op: ComparisonOp;
+  readonly field: string;
+  readonly value: string;
+}
+
+/** One of these exact values. */
+export interface Choice {
+  readonly op: "in";
+  readonly field: string;
+  readonly values: readonly string[];
+}
+
+/** Missing or null, or neither. */
+export interface Presence {
+  readonly op: "null";
+  readonly field: string;
+  readonly isNull: boolean;
+}
+
+export type Filter = Exact | Comparison | Choice | Presence;
+
+export interface Filters {
+  /** All of them hold. */
+  readonly filters: readonly Filter[];
+  /** Groups: where there are some, all filters of one group hold. */
+  readonly any: readonly (readonly Filter[])[];
+}
+
+export const filterLimits = { conditions: 20, values: 100, field: 255, text: 10_000 } as const;
+
+/** What a record has beside its data. */
+export const ownFields: ReadonlySet<string> = new Set(["id", "created_at", "updated_at"]);
+
+/** Bounded, because a few characters such as 1e999999 are a number that PostgreSQL refuses. */
+export const numberForm = /^[+-]?\d{1,100}(\.\d{1,100})?(e[+-]?\d{1,3})?$/i;
+
+export const booleans: ReadonlyMap<string, "true" | "false"> = new Map([
+  ["true", "true"],
+  ["1", "true"],
+  ["false", "false"],
+  ["0", "false"],
+]);
+
+const operators = ["gt", "gte", "lt", "lte", "ne", "in", "null"] as const;
+type Operator = (typeof operators)[number];
+
+/** `filter[age][gt]=30`, `any[0][city]=Łódź`: whether a parameter is one of these. */
+export function isFilter(parameter: string): boolean {
+  return parameter.startsWith("any[") || (parameter.startsWith("filter[") && parameter.endsWith("]"));
+}
+
+/** 400 where an operator, a value or their number is not what a filter takes. */
+export function readFilters(table: Table, params: URLSearchParams): Filters {
+  const filters: Filter[] = [];
+  const groups = new Map<string, Filter[]>();
+  let conditions = 0;
+  let values = 0;
+  for (const [parameter, value] of params) {
+    if (!isFilter(parameter)) continue;
+    const { group, inside } = placeOf(parameter);
+    const filter = readFilter(table, parameter, inside, checked(parameter.slice(0, 300), value, filterLimits.text));
+    if (++conditions > filterLimits.conditions)
+      throw badRequest(`at most ${filterLimits.conditions} filters may be given`);
+    values += filter.op === "in" ? filter.values.length : 0;
+    if (values > filterLimits.values) throw badRequest(`\`in\` may name at most ${filterLimits.values} values`);
+    if (group === undefined) filters.push(filter);
+    else groups.set(group, [...(groups.get(group) ?? []), filter]);
+  }
+  return { filters, any: [...groups.values()] };
+}
+
+/** The fields that filters name. */
+export function fieldsOf({ filters, any }: Filters): string[] {
+  return [...filters, ...any.flat()].map(({ field }) => field);
+}
+
+/** 400 where a text is too long, or holds what PostgreSQL cannot even compare. */
+export function checked(name: string, text: string, maxLength: number): string {
+  if (text.length > maxLength) throw badRequest(`\`${name}\` may have at most ${maxLength} characters`);
+  if (text.includes("\0") || !text.isWellFormed())
+    throw badRequest(`\`${name}\` has a character that cannot be searched for`);
+  return text;
+}
+
+/** What stands in the brackets, and the group's number. */
+function placeOf(parameter: string): { group: string | undefined; inside: string } {
+  if (parameter.startsWith("filter[")) return { group: undefined, inside: parameter.slice("filter[".length, -1) };
+  const end = parameter.indexOf("][");
+  const group = parameter.slice("any[".length, Math.max(end, 0));
+  if (!/^\d{1,3}$/.test(group) || !parameter.endsWith("]"))
+    throw badRequest("a group of filters is written `any[0][field]=…` or `any[0][field][gt]=…`");
+  return { group: `${Number(group)}`, inside: parameter.slice(end + 2, -1) };
+}
+
+function readFilter(table: Table, parameter: string, inside: string, value: string): Filter {
+  const at = table.fields.has(inside) ? -1 : inside.lastIndexOf("][");
+  const field = checked("filter", at < 0 ? inside : inside.slice(0, at), filterLimits.field);
+  if (at < 0) return exact("eq", field, value);
+  const given = inside.slice(at + 2);
+  const op = operators.find((one) => one === given);
+  if (!op) throw badRequest(`\`${parameter.slice(0, 300)}\`: the operators are ${operators.join(", ")}`);
+  return withOperator(table, op, field, value);
+}
+
+function withOperator(table: Table, op: Operator, field: string, value: string): Filter {
+  const wrong = (rule: string) => badRequest(`\`${field}\` ${op}: ${rule}`);
+  if (op === "null") {
+    const truth = booleans.get(value.toLowerCase());
+    if (truth === undefined) throw wrong("must be true or false");
+    return { op, field, isNull: truth === "true" };
+  }
+  if (op === "in") {
+    const values = value.split(",").filter((one) => one !== "");
+    if (values.length === 0) throw wrong("names no value");
+    for (const one of values) refuse(wrong, table, field, one);
+    return { op, field, values };
+  }
+  if (op === "ne") {
+    const filter = exact(op, field, value);
+    if (!filter.isPattern && value !== "") refuse(wrong, table, field, value);
+    return filter;
+  }
+  if (table.fields.get(field)?.type === "boolean") throw wrong("true and false have no order, use `ne` or `in`");
+  refuse(wrong, table, field, value);
+  return { op, field, value };
+}
+
+function exact(op: Exact["op"], field: string, value: string): Exact {
+  const isPattern = /[*%]/.test(value);
+  return { op, field, value: isPattern ? wildcardPattern(value) : value, isPattern };
+}
+
+/** A value that the field's type cannot hold. */
+function refuse(wrong: (rule: string) => Error, { fields }: Table, field: string, value: string): void {
+  const type = fields.get(field)?.type;
+  if (!type) {
+    if (field === "id" && !isUuid(value)) throw wrong("must be the id of a record");
+    if (ownFields.has(field) && field !== "id" && !isInstant(value)) throw wrong(timeRule);
+    return;
+  }
+  const kind = columnKindOf(type);
+  if (kind === "int" && !numberForm.test(value)) throw wrong("must be a number");
+  if (kind === "time" && type === "time" && !fits("time", value)) throw wrong("must be a time like 10:00 or 10:00:00");
+  if (kind === "time" && type !== "time" && !isInstant(value)) throw wrong(timeRule);
+  if (type === "boolean" && !booleans.has(value.toLowerCase())) throw wrong("must be true or false");
+}
+
+const timeRule = "must be a date like 2026-01-31 or a datetime like 2026-01-31T10:00:00Z";
+
+function isInstant(value: string): boolean {
+  return fits("datetime", value) || fits("date", value);
+}

@@ -1,0 +1,221 @@
+/** The statement of a page: one row with the text of its records, where it ended, and what tells that it was right. */
+import { betweenRecords, rawRecord, selectedData, withoutOwn } from "../records/answer-store.ts";
+import type { Cursor } from "./cursor.ts";
+import type { Database } from "../databases/database.ts";
+import {
+  columnOf,
+  createArgs,
+  filterConditions,
+  inScope,
+  inTable,
+  phraseCondition,
+  sourceOf,
+  type Arg,
+  type Args,
+  type Source,
+} from "./filter-store.ts";
+import type { Form } from "../records/print.ts";
+import type { Phrase, Query } from "./query.ts";
+import { afterCursor, decidingKey, orderBy, sortKey, type SortKey } from "./sort-store.ts";
+
+/** How a page is looked for: record by record, or among the candidates of the index of fragments. Both are right. */
+export type Way = "plain" | "candidates";
+
+export interface PageRequest {
+  readonly db: Database;
+  readonly query: Query;
+  readonly form: Form;
+  readonly after: Required<Cursor> | undefined;
+  readonly way: Way;
+  /** Some string is longer than its column: strings are ordered by their whole values. */
+  readonly longStrings: boolean;
+}
+
+/** A statement: its text with $1, $2 … and their values. */
+export interface Statement {
+  readonly text: string;
+  readonly values: readonly Arg[];
+  /** Kept by the connection for the next time; else planned for these very values. */
+  readonly named: boolean;
+}
+
+export interface PageRow {
+  /** Null where the database is gone. */
+  readonly planVersion: number | null;
+  /** The page is ordered by a column that does not hold all of its strings. */
+  readonly longStrings: boolean | null;
+  readonly candidates: number | null;
+  /** The records as `printPage` takes them. */
+  readonly raw: string | null;
+  /** Of the last record, where the page is full. */
+  readonly lastId: string | null;
+  readonly lastValue: string | null;
+  readonly total: number | null;
+}
+
+/** More candidates than these are read faster in the order of the page, stopping when it is full. */
+export const maxCandidates = 2000;
+
+export function pageStatement({ db, query, form, after, way, longStrings }: PageRequest): Statement {
+  const args = createArgs();
+  const source = sourceOf(db, query);
+  const key = sortKey(args, source, query.sort, longStrings);
+  const limit = args.bind(query.limit, "int");
+  const raw = rawRecord(shownData(args, query, form));
+  const find = way === "candidates" ? amongCandidates : isInIndexes(db, query, key) ? byIndexes : plainly;
+  const found = find(args, db, query, raw, key);
+  const rows = orderedRows(args, query, key, after, found);
+  const text = `${found.before}
+    select (select d.plan_version from dbs d where d.id = ${args.bind(db.id, "uuid")}) as plan_version,
+      ${longStrings ? "null" : anyLongString(args, db, query, key)} as long_strings,
+      ${way === "plain" ? "null" : "(select count(*)::int from candidates)"} as candidates,
+      string_agg(${found.record}, ${betweenRecords}) as raw, (array_agg(p.id))[${limit}] as last_id,
+      ${key ? `((array_agg(${found.key}))[${limit}])::text` : "null"} as last_value,
+      ${query.count ? `(select count(*) from ${found.from} where ${found.where})` : "null"} as total
+    from (select * from (${rows}) r ${pageLimit(args, query)}) p`;
+  return { text, values: args.values, named: hasOnePlan(query, way) && query.filters.length <= 2 };
+}
+
+/** Whether one plan is good for all values: of a pattern or a range only the values tell how many records there are. */
+function hasOnePlan({ filters, any, phrase }: Query, way: Way): boolean {
+  if (any.length > 0 || (phrase !== undefined && way === "plain")) return false;
+  return filters.every((filter) => filter.op === "eq" && !filter.isPattern);
+}
+
+/** Whether the index of fragments can be asked: it knows three letters in a row, and only fields that have a column. */
+export function canUseFragments(source: Source, { pattern, fields }: Phrase): boolean {
+  if (!fields || fields.length > 3 || !/[\p{L}\p{N}]{3}/u.test(pattern)) return false;
+  return fields.every((field) => columnOf(source, field)?.startsWith("idx_str") === true);
+}
+
+/** Which records are found, and what is taken of each. */
+interface Found {
+  readonly before: string;
+  readonly from: string;
+  readonly where: string;
+  readonly columns: string;
+  /** Of a row `p` of the page: the record's text, and its deciding sort key. */
+  readonly record: string;
+  readonly key: string;
+}
+
+/** Rows are ordered by their place and key alone, and only those of the page are fetched whole. */
+function plainly(args: Args, db: Database, query: Query, raw: string, key: SortKey | undefined): Found {
+  const source = sourceOf(db, query);
+  const phrase = query.phrase ? [phraseCondition(args, source, query.phrase, query.searchable)] : [];
+  return {
+    before: "",
+    from: "records r",
+    where: [...conditions(args, db, query), ...phrase].join(" and "),
+    columns: `r.id, r.ctid as place${key ? `, ${decidingKey(key)} as sort_key` : ""}`,
+    record: `(select ${raw} from records r where r.ctid = p.place)`,
+    key: "p.sort_key",
+  };
+}
+
+/**
+ * The same from an index alone, which holds the values of the other columns too: two hundred records that are strewn over
+ * a large table take longer to read than all the rest. A database is of one account, so the account need not be asked
+ * for until the records of the page are.
+ */
+function byIndexes(args: Args, db: Database, query: Query, raw: string, key: SortKey | undefined): Found {
+  const [ownDb, ownAccount] = [args.bind(db.id, "uuid"), args.bind(db.accountId, "bigint")];
+  return {
+    before: "",
+    from: "records r",
+    where: [inTable(args, db, query), ...filterConditions(args, sourceOf(db, query), query)].join(" and "),
+    columns: `r.id, ${decidingKey(key)} as sort_key`,
+    record: `(select ${raw} from records r where r.db_id = ${ownDb} and r.id = p.id and r.account_id = ${ownAccount})`,
+    key: "p.sort_key",
+  };
+}
+
+/** Whether index columns decide what is found and in which order. A number is exact by its record only. */
+function isInIndexes(db: Database, query: Query, key: SortKey | undefined): boolean {
+  const source = sourceOf(db, query);
+  if (key?.column === undefined || key.keys.length > 1 || query.phrase || query.filters.length === 0) return false;
+  if (query.any.length > 0) return false;
+  return query.filters.every((filter) => {
+    if (filter.op === "in" || filter.op === "null" || filter.op === "ne") return false;
+    const column = columnOf(source, filter.field) ?? "";
+    if (filter.op === "eq") return /^idx_(str|time)/.test(column) && !filter.isPattern && isWhole(filter.value);
+    // Other columns' strings are there as hashes, which have no order.
+    return (
+      column.startsWith("idx_time") ||
+      (key.column === `r.${column}` && /^idx_str/.test(column) && isWhole(filter.value))
+    );
+  });
+}
+
+/** A string that its column would hold whole. */
+function isWhole(value: string): boolean {
+  return value !== "" && value.length < 255;
+}
+
+/** The index gives candidates of all databases and tables: those that are really found are few, and carried whole. */
+function amongCandidates(args: Args, db: Database, query: Query, raw: string, key: SortKey | undefined): Found {
+  const source = sourceOf(db, query);
+  const byColumn = new Map((query.phrase?.fields ?? []).map((field) => [columnOf(source, field), field]));
+  const fields = (["idx_str_1", "idx_str_2", "idx_str_3"] as const).map((column) => byColumn.get(column) ?? null);
+  const patterns = fields.map((field) => (field === null ? null : (query.phrase?.pattern ?? null)));
+  const asked = [
+    args.bind(db.id, "uuid"),
+    args.bind(query.table.name, "text"),
+    args.bind(fields, "text[]"),
+    args.bind(patterns, "text[]"),
+    maxCandidates + 1,
+  ];
+  return {
+    before: `with candidates as materialized (select * from record_candidates(${asked.join(", ")})),
+      found as (select * from candidates r where ${conditions(args, db, query).join(" and ")})`,
+    from: "found r",
+    where: "true",
+    columns: "r.*",
+    record: `(select ${raw} from (select p.*) r)`,
+    key: `(select ${decidingKey(key)} from (select p.*) r)`,
+  };
+}
+
+function conditions(args: Args, db: Database, query: Query): string[] {
+  return [inScope(args, db, query), ...filterConditions(args, sourceOf(db, query), query)];
+}
+
+function orderedRows(
+  args: Args,
+  query: Query,
+  key: SortKey | undefined,
+  after: Required<Cursor> | undefined,
+  { from, where, columns }: Found,
+): string {
+  const rows = (part: "all" | "values" | "nulls") => {
+    const cursor = after ? ` and ${afterCursor(args, key, query.sort, after, part)}` : "";
+    const present = part === "all" ? "" : ` and ${key?.column} is ${part === "nulls" ? "" : "not "}null`;
+    const order = orderBy(part === "nulls" ? undefined : key, query.sort, part === "all");
+    return `select ${columns} from ${from} where ${where}${cursor}${present} order by ${order}${guess(query)}`;
+  };
+  // The index of a column holds the records that have a value, in order; those without one come after them.
+  return key?.column && from === "records r" ? `(${rows("values")}) union all (${rows("nulls")})` : rows("all");
+}
+
+/** A number in the text: of an argument the planner assumes a tenth of the rows, and walks the index of the order. */
+function pageLimit(args: Args, { limit, offset }: Query): string {
+  return `limit ${limit}${offset === 0 ? "" : ` offset ${args.bind(offset, "bigint")}`}`;
+}
+
+/** Tells the planner roughly how many rows are wanted: it knows no arguments when it plans for all times. */
+function guess({ limit, offset }: Query): string {
+  const enough = [20, 100, 1000, 10_000].find((rows) => rows >= limit + offset);
+  return enough === undefined ? "" : ` limit ${enough}`;
+}
+
+function anyLongString(args: Args, db: Database, { table }: Query, key: SortKey | undefined): string {
+  const bit = { "r.idx_str_1": 1, "r.idx_str_2": 2, "r.idx_str_3": 4 }[key?.column ?? ""];
+  if (!bit) return "null";
+  return `exists (select from records r where r.db_id = ${args.bind(db.id, "uuid")}
+    and r.table_name = ${args.bind(table.name, "text")} and r.long_strings <> 0 and r.long_strings & ${bit} <> 0)`;
+}
+
+function shownData(args: Args, { fields }: Query, form: Form): string {
+  const data = fields ? selectedData(args.bind([...fields], "text[]")) : "r.data";
+  return form === "flat" ? withoutOwn(data) : data;
+}

@@ -1,0 +1,117 @@
+/** What a list or a search asks for, read from its parameters. SPEC 4.4. Pure. */
+import { badRequest, pageOf, unknownNames, wildcardPattern } from "platform";
+import { tableForSearch, type Database } from "../databases/database.ts";
+import { columnKindOf } from "../databases/columns.ts";
+import { checked, fieldsOf, isFilter, ownFields, readFilters, type Filters } from "./filters.ts";
+import { noTable, type Table } from "../databases/schema.ts";
+
+export interface Sort {
+  readonly field: string;
+  readonly descending: boolean;
+}
+
+export interface Phrase {
+  /** A LIKE pattern, case ignored. */
+  readonly pattern: string;
+  /** The fields to look into; undefined = all of the data. */
+  readonly fields: readonly string[] | undefined;
+}
+
+export interface Query {
+  /** Whose fields have types and indexes; without a type and index where records of all tables are asked for. */
+  readonly table: Table;
+  readonly allTables: boolean;
+  readonly phrase: Phrase | undefined;
+  readonly filters: Filters["filters"];
+  readonly any: Filters["any"];
+  readonly sort: Sort;
+  readonly limit: number;
+  readonly offset: number;
+  readonly after: string | undefined;
+  readonly count: boolean;
+  /** The only fields that answers show. */
+  readonly fields: readonly string[] | undefined;
+  /** The only fields that a phrase without fields of its own is searched in. */
+  readonly searchable: readonly string[] | undefined;
+}
+
+export const queryLimits = { text: 1000, name: 255, names: 200, limit: 100, standardLimit: 20 } as const;
+
+export const newestFirst: Sort = { field: "id", descending: true };
+
+/** The private search. 400 where a multi-table database is asked without a table, or a parameter is out of bounds. */
+export function readSearch(db: Database, params: URLSearchParams): Query {
+  const table = tableForSearch(db, params.get("table_name"));
+  return { ...readCommon(table, params), table, allTables: false };
+}
+
+/** The list of records: the same parameters, but without `table_name` records of all tables mixed. */
+export function readList(db: Database, params: URLSearchParams): Query {
+  const name = params.get("table_name");
+  if (name !== null && db.schema.multiTable) return readSearch(db, params);
+  const asksFields = ["q", "sort", "search_in"].some((key) => params.has(key)) || [...params.keys()].some(isFilter);
+  const allTables = db.schema.multiTable || !asksFields;
+  const table = allTables ? noTable : tableForSearch(db, null);
+  return { ...readCommon(table, params), table, allTables };
+}
+
+/** What is to be told of fields that the schema does not know: they may stand in the data all the same. */
+export function fieldHints(
+  db: Database,
+  { table, allTables }: Pick<Query, "table" | "allTables">,
+  names: Iterable<string>,
+): string[] {
+  const tables = allTables ? [...db.schema.tables.values()] : [table];
+  const known = tables.flatMap(({ fields }) => [...fields.keys()]);
+  return known.length === 0
+    ? []
+    : unknownNames(names, [...new Set([...known, ...ownFields])], (name) => `the schema has no field "${name}"`);
+}
+
+/** The fields that a search names. */
+export function namedFields(query: Query): string[] {
+  return [...fieldsOf(query), query.sort.field, ...(query.phrase?.fields ?? []), ...(query.fields ?? [])];
+}
+
+/** Which fields a phrase is searched in: those named, else the indexed strings, else all data (SPEC 4.4). */
+export function phraseOf(table: Table, q: string | null, names: readonly string[] | undefined): Phrase | undefined {
+  if (q === null || q === "") return undefined;
+  if (names) return { pattern: wildcardPattern(q), fields: names };
+  const strings = [...table.indexes.keys()].filter((name) => columnKindOf(table.fields.get(name)?.type) === "str");
+  return { pattern: wildcardPattern(q), fields: strings.length > 0 ? strings : undefined };
+}
+
+export function sortOf(text: string | null): Sort {
+  if (!text) return newestFirst;
+  const descending = text.startsWith("-");
+  const field = checked("sort", descending ? text.slice(1) : text, queryLimits.name);
+  if (field === "") throw badRequest("`sort` names no field");
+  // Ids are made in the order of creation, from its very time.
+  return { field: field === "created_at" ? "id" : field, descending };
+}
+
+export function pageOfRecords(params: URLSearchParams): { limit: number; offset: number } {
+  return pageOf(params, queryLimits.standardLimit, queryLimits.limit);
+}
+
+function readCommon(table: Table, params: URLSearchParams): Omit<Query, "table" | "allTables"> {
+  const q = params.get("q");
+  return {
+    phrase: phraseOf(table, q && checked("q", q, queryLimits.text), namesOf(params, "search_in")),
+    ...readFilters(table, params),
+    sort: sortOf(params.get("sort")),
+    ...pageOfRecords(params),
+    after: params.get("after") || undefined,
+    count: params.get("count") === "true",
+    fields: namesOf(params, "fields"),
+    searchable: undefined,
+  };
+}
+
+/** `a,b,c`; undefined where none is named. */
+function namesOf(params: URLSearchParams, key: string): string[] | undefined {
+  const names = checked(key, params.get(key) ?? "", 50_000).split(",");
+  const given = names.map((name) => name.trim()).filter((name) => name !== "");
+  if (given.length > queryLimits.names) throw badRequest(`\`${key}\` may name at most ${queryLimits.names} fields`);
+  return given.length > 0 ? given.map((name) => checked(key, name, queryLimits.name)) : undefined;
+}

@@ -1,0 +1,119 @@
+import { answer, jsonText, pageQuery, route, Type, warned } from "platform";
+import type { BaseContext, RequestInput, Route } from "platform";
+import { FlatRecord, ShownRecord, UnknownTable } from "../records/answers.ts";
+import { decodeCursor, encodeCursor } from "./cursor.ts";
+import type { Database } from "../databases/database.ts";
+import { fieldHints, namedFields, readList, readSearch, type Query } from "./query.ts";
+import { databaseAt, recordExample, unknownTable } from "../records/record-routes.ts";
+import type { SearchShape, SearchStore } from "./search-store.ts";
+import type { Databases } from "../databases/database-store.ts";
+
+const access = { privilege: "dbs" } as const;
+const apps = "the records of its own database, for a viewer with `dbs`";
+
+/** What filters are, for the documentation of whatever takes them. */
+export const filterParameters = {
+  "filter[<field>]": 'exactly this value by the field\'s type; with `*` or `%` a pattern; empty = missing, null or ""',
+  "filter[<field>][<operator>]":
+    "gt, gte, lt, lte: in the order of the field's type; ne: all that the exact filter does not find; in: one of several values, comma-separated; null: `true` or `false`. A field outside of the schema is compared as a number where the value is one, else as a text.",
+  "any[<number>][<field>]":
+    "as filter, with its operators too; of the numbered groups one must hold whole: `any[0][age][gt]=60&any[1][city]=Łódź`. At most 20 filters, and 100 values of `in`.",
+};
+
+/** Records come in shorter pages than all else. */
+export const recordPage = {
+  limit: Type.Integer({ minimum: 1, maximum: 100, default: 20, description: "1 to 100, default 20" }),
+  offset: pageQuery.offset,
+};
+
+const parameters = {
+  q: "phrase, case ignored; `*` and `%` are wildcards, without them a fragment is searched",
+  search_in: "comma-separated fields for `q`; default: the indexed strings, or all data where there are none",
+  ...filterParameters,
+  sort: "field, `-` in front = descending: id, created_at, updated_at or a field of the data",
+  fields: "comma-separated fields to show (id, created_at and updated_at always are)",
+  ...recordPage,
+  after: "the header X-Next-Cursor of the page before; instead of offset",
+  count: Type.Boolean({ description: "`true` adds the header X-Total-Count" }),
+};
+
+interface Needed {
+  readonly ctx: Pick<BaseContext, "secrets">;
+  readonly databases: Databases;
+  readonly searches: SearchStore;
+}
+
+/** Lists and private search. SPEC 4.4. */
+export function searchRoutes({ ctx, databases, searches }: Needed): Route[] {
+  type Asked = Pick<RequestInput, "account" | "app">;
+  const respond = async ({ account, app }: Asked, key: string, read: (db: Database) => Query, shape: SearchShape) => {
+    const db = await databaseAt(databases, account.id, key, app);
+    let hints: readonly string[] = [];
+    const make = (current: Database) => {
+      const query = read(current);
+      hints = fieldHints(current, query, namedFields(query));
+      return query;
+    };
+    return warned(await answerPage(ctx, searches, db, make, shape), hints);
+  };
+  return [
+    route(
+      "GET",
+      "/core/dbs/:db_id/records",
+      {
+        summary: "List records, the newest first",
+        access,
+        apps,
+        query: { table_name: "only this table", ...parameters },
+        answers: { 200: answer.list(ShownRecord), 400: UnknownTable },
+        responses: { 200: [recordExample], ...unknownTable },
+      },
+      (input) => respond(input, input.params.db_id, (db) => readList(db, input.query), { form: "nested" }),
+    ),
+    route(
+      "GET",
+      "/core/dbs/:db_id/search",
+      {
+        summary: "Search records",
+        access,
+        apps,
+        query: { table_name: "required where the schema has tables", ...parameters },
+        answers: { 200: answer.list(FlatRecord), 400: UnknownTable },
+        responses: {
+          200: [
+            {
+              id: recordExample.id,
+              created_at: recordExample.created_at,
+              updated_at: recordExample.updated_at,
+              ...recordExample.data,
+            },
+          ],
+          ...unknownTable,
+        },
+      },
+      (input) => respond(input, input.params.db_id, (db) => readSearch(db, input.query), { form: "flat" }),
+    ),
+  ];
+}
+
+/** A page with X-Next-Cursor where there may be more, and X-Total-Count where that was asked for. */
+export async function answerPage(
+  ctx: Pick<BaseContext, "secrets">,
+  searches: SearchStore,
+  first: Database,
+  read: (db: Database) => Query,
+  shape: SearchShape,
+) {
+  let asked: Query | undefined;
+  const make = (db: Database) => {
+    const query = read(db);
+    asked = query;
+    const cursor = query.after === undefined ? undefined : decodeCursor(ctx.secrets, db.id, query.sort, query.after);
+    return { query, cursor };
+  };
+  const { body, next, total, db } = await searches.search(first, make, shape);
+  const headers: Record<string, string> = {};
+  if (next && asked) headers["x-next-cursor"] = encodeCursor(ctx.secrets, db.id, asked.sort, next);
+  if (total !== undefined) headers["x-total-count"] = `${total}`;
+  return jsonText(200, body, headers);
+}

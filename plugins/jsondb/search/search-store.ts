@@ -1,0 +1,138 @@
+/** Lists and searches: one statement each, which answers with the text of the whole page. */
+import { badRequest, notFound, unavailable, type Sql } from "platform";
+import type { Cursor } from "./cursor.ts";
+import type { Database } from "../databases/database.ts";
+import { createArgs, inScope, phraseCondition, sourceOf } from "./filter-store.ts";
+import {
+  canUseFragments,
+  maxCandidates,
+  pageStatement,
+  type PageRequest,
+  type PageRow,
+  type Way,
+} from "./page-store.ts";
+import { printPage, type Form } from "../records/print.ts";
+import type { Query } from "./query.ts";
+import { decidingKey, sortKey } from "./sort-store.ts";
+import type { Databases } from "../databases/database-store.ts";
+
+export interface SearchShape {
+  readonly form: Form;
+}
+
+export interface SearchPage {
+  /** The JSON array. */
+  readonly body: string;
+  /** Where the page ended; undefined where it was not full, so the last one. */
+  readonly next: Required<Cursor> | undefined;
+  /** All that would be found without a page, where `count` was asked for. */
+  readonly total: number | undefined;
+  /** The database that was searched: a newer one where it changed meanwhile. */
+  readonly db: Database;
+}
+
+// A database of fewer records is scanned in less time than the index of all databases' fragments may take.
+const fewRecords = 1000;
+// In one of so many it is worth while to find out first that a fragment is frequent: its list in the index is long.
+const manyRecords = 200_000;
+const probedRecords = 100;
+const maxSizes = 10_000;
+// Each connection keeps the plans of named statements: without a bound, odd searches would fill its memory.
+const maxNamedTexts = 300;
+const maxTries = 10;
+
+export type SearchStore = ReturnType<typeof createSearchStore>;
+
+export function createSearchStore(sql: Sql, databases: Databases, hasFragments: boolean) {
+  const namedTexts = new Set<string>();
+  const sizes = new Map<string, { records: number; until: number }>();
+
+  /** About how many records a database has: exact while it is small, old by a minute at most. */
+  const sizeOf = async (db: Database): Promise<number> => {
+    const known = sizes.get(db.id);
+    if (known && known.until > performance.now()) return known.records;
+    const [row] = await sql<{ records: number }[]>`
+      select count(*)::int as records from (select from records where db_id = ${db.id} limit ${manyRecords}) r`;
+    const records = row?.records ?? 0;
+    if (sizes.size >= maxSizes) sizes.clear();
+    sizes.set(db.id, { records, until: performance.now() + (records < manyRecords ? 60_000 : 3_600_000) });
+    return records;
+  };
+
+  /** Whether so many of the newest records match that the page is full soon when they are read in order. */
+  const isFrequent = async (db: Database, query: Query): Promise<boolean> => {
+    if (!query.phrase) return false;
+    const args = createArgs();
+    const newest = `select r.* from records r where ${inScope(args, db, query)} order by r.id desc limit ${probedRecords}`;
+    const matches = phraseCondition(args, sourceOf(db, query), query.phrase);
+    const text = `select count(*)::int as found from (${newest}) r where ${matches}`;
+    const [row] = await sql.unsafe<{ found: number }[]>(text, args.values, { prepare: true });
+    return (row?.found ?? 0) * 10 >= probedRecords;
+  };
+
+  /** Which way a page is found fastest. */
+  const wayOf = async (db: Database, query: Query): Promise<Way> => {
+    if (!hasFragments || !query.phrase || !canUseFragments(sourceOf(db, query), query.phrase)) return "plain";
+    const records = await sizeOf(db);
+    if (records < fewRecords) return "plain";
+    return records >= manyRecords && (await isFrequent(db, query)) ? "plain" : "candidates";
+  };
+
+  const run = async (request: PageRequest): Promise<PageRow> => {
+    const { text, values, named: mayBeNamed } = pageStatement(request);
+    const named = mayBeNamed && (namedTexts.has(text) || namedTexts.size < maxNamedTexts);
+    if (named) namedTexts.add(text);
+    const [row] = await sql.unsafe<PageRow[]>(text, [...values], { prepare: named });
+    return row as PageRow; // the statement is one aggregate, so one row
+  };
+
+  /** The value that a long one's cursor did not carry. */
+  const complete = async (db: Database, query: Query, cursor: Cursor): Promise<Required<Cursor>> => {
+    if (cursor.value !== undefined) return { id: cursor.id, value: cursor.value };
+    const args = createArgs();
+    const key = sortKey(args, sourceOf(db, query), query.sort, true);
+    const where = `r.db_id = ${args.bind(db.id, "uuid")} and r.id = ${args.bind(cursor.id, "uuid")}`;
+    const text = `select (${decidingKey(key)})::text as value from records r where ${where}`;
+    const [row] = await sql.unsafe<{ value: string | null }[]>(text, args.values);
+    if (!row) throw badRequest("`after` names a record that is gone");
+    return { id: cursor.id, value: row.value };
+  };
+
+  const searchOnce = async (db: Database, query: Query, { form }: SearchShape, cursor: Cursor | undefined) => {
+    const after = cursor && (await complete(db, query, cursor));
+    const page = (way: Way, longStrings: boolean) => run({ db, query, form, after, way, longStrings });
+    const row = await page(await wayOf(db, query), false);
+    // Strings longer than their column are rare: only where there are some, they are ordered by their whole values.
+    if (row.longStrings) return page("plain", true);
+    return (row.candidates ?? 0) > maxCandidates ? page("plain", false) : row;
+  };
+
+  return {
+    /** `make` is asked again where the database has changed meanwhile. 404 where it is gone. */
+    async search(
+      first: Database,
+      make: (db: Database) => { query: Query; cursor: Cursor | undefined },
+      shape: SearchShape,
+    ): Promise<SearchPage> {
+      let db: Database | undefined = first;
+      for (let tries = 0; tries < maxTries && db; tries++) {
+        const { query, cursor } = make(db);
+        const row = await searchOnce(db, query, shape, cursor);
+        if (row.planVersion === db.planVersion) {
+          const next = row.lastId === null ? undefined : { id: row.lastId, value: row.lastValue };
+          return { body: printPage(row.raw, shape.form), next, total: row.total ?? undefined, db };
+        }
+        db = row.planVersion === null ? undefined : await databases.refresh(db);
+      }
+      if (!db) throw notFound("there is no such database");
+      throw unavailable("the schema of the database is being changed, try again");
+    },
+  };
+}
+
+/** Whether the migration could make the index of fragments: not every server has pg_trgm. */
+export async function hasFragmentIndex(sql: Sql): Promise<boolean> {
+  const [row] = await sql<{ found: boolean }[]>`select to_regprocedure(
+    'record_candidates(uuid, text, text[], text[], integer)') is not null as found`;
+  return row?.found ?? false;
+}

@@ -1,0 +1,267 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { startTestApp, type TestApp } from "../../../tests/harness.ts";
+
+const people = {
+  fields: {
+    name: "string",
+    city: "string",
+    age: "integer",
+    score: "number",
+    born: "date",
+    member: "boolean",
+    note: "text",
+  },
+  indexed_fields: ["name", "city", "age", "born"],
+};
+const rows = [
+  { name: "Ann Żółta", city: "Łódź", age: 34, score: 1.5, born: "1992-03-01", member: true, note: "likes 100% cotton" },
+  { name: "Bob", city: "Kraków", age: 5, score: 2, born: "2021-01-01", member: false, note: "a_b" },
+  { name: "Cid", city: "Łódź", age: 70, born: "1956-12-31", note: "back\\slash" },
+  { name: "ann lower", city: "", age: null, score: -3 },
+  { name: "Zed", extra: { deep: ["Needle", 42] }, id: "mine", created_at: "never", updated_at: 1 },
+];
+
+let app: TestApp;
+const ids: string[] = [];
+beforeAll(async () => {
+  app = await startTestApp();
+  await app.post("/core/dbs", { db: { name: "people", schema: people } });
+  for (const data of rows) ids.push((await app.post("/core/dbs/people/records", { record: { data } })).json.id);
+  const table = { fields: { no: "string" }, indexed_fields: ["no"] };
+  await app.post("/core/dbs", { db: { name: "shop", schema: { tables: { orders: table, lines: table } } } });
+  for (const table_name of ["orders", "lines", null])
+    await app.post("/core/dbs/shop/records", { record: { table_name, data: { no: `of ${table_name}` } } });
+  await app.post("/core/dbs", { db: { name: "free" } });
+  for (const data of rows) await app.post("/core/dbs/free/records", { record: { data } });
+});
+afterAll(() => app.stop());
+
+const search = (query: string, db = "people") => app.get(`/core/dbs/${db}/search.json?${query}`);
+const names = async (query: string, db = "people") => {
+  const answer = await search(query, db);
+  expect([query, answer.status]).toEqual([query, 200]);
+  return answer.json.map(({ name }: { name: string }) => name[0]).join("");
+};
+const encoded = encodeURIComponent;
+
+describe("a search", () => {
+  test("answers with flat records, the newest first", async () => {
+    const answer = await search("");
+    expect(answer.json[0]).toEqual({
+      ...rows[4],
+      id: ids[4],
+      created_at: expect.stringMatching(/^\d{4}-.*Z$/),
+      updated_at: expect.stringMatching(/^\d{4}-.*Z$/),
+    });
+    expect(answer.json.map(({ id }: { id: string }) => id)).toEqual(ids.toReversed());
+    expect(answer.headers.get("x-total-count")).toBeNull();
+  });
+
+  test.each<[string, string]>([
+    ["q=ann", "aA"], // a fragment, case ignored
+    ["q=ANN", "aA"],
+    [`q=${encoded("żÓŁ")}`, "A"],
+    ["q=ann*", "aA"], // at the beginning
+    ["q=*ann", ""],
+    ["q=*lower", "a"],
+    ["q=a*a", "A"],
+    ["q=a%25r", "a"],
+    ["q=*", "ZaCBA"], // whatever has a value
+    ["q=cotton", ""], // not in an indexed field
+    ["q=cotton&search_in=note", "A"],
+    ["q=ann&search_in=note,city", ""],
+    [`q=${encoded("a_b")}&search_in=note`, "B"],
+    ["q=_&search_in=note", "B"],
+    [`q=${encoded("k\\s")}&search_in=note`, "C"],
+    [`q=${encoded("100%")}&search_in=note`, ""], // % is a wildcard: it asks for what begins with 100
+    [`q=${encoded("*100%")}&search_in=note`, "A"],
+    ["q=70&search_in=age", "C"],
+    ["q=needle&search_in=extra", "Z"],
+    ["q=ann&search_in=name&sort=name", "Aa"],
+    ["q=", "ZaCBA"],
+    ["filter[name]=Bob", "B"],
+    ["filter[name]=bob", ""],
+    ["filter[name]=bob*", "B"],
+    ["filter[name]=*OB*", "B"],
+    ["filter[age]=34", "A"],
+    ["filter[age]=34.0", "A"],
+    ["filter[age]=x", ""],
+    ["filter[age]=*4", "A"],
+    ["filter[score]=1.50", "A"],
+    ["filter[member]=true", "A"],
+    ["filter[member]=0", "B"],
+    ["filter[member]=maybe", ""],
+    ["filter[born]=1992-03-01", "A"],
+    ["filter[born]=1992-03-01T00:00:00Z", "A"],
+    ["filter[city]=", "Za"], // missing or empty
+    ["filter[score]=", "ZC"],
+    ["filter[unknown]=", "ZaCBA"],
+    ["filter[unknown]=x", ""],
+    [`filter[city]=${encoded("Łódź")}&filter[age]=70`, "C"],
+    [`filter[city]=${encoded("Łódź")}&q=ann`, "A"],
+    ["sort=name", "ABCZa"],
+    ["sort=-name", "aZCBA"],
+    ["sort=age", "BACaZ"], // nothing last
+    ["sort=-age", "CABZa"],
+    ["sort=score", "aABCZ"],
+    ["sort=-score", "BAaZC"],
+    ["sort=born", "CABaZ"],
+    ["sort=created_at", "ABCaZ"],
+    ["sort=id", "ABCaZ"],
+    ["sort=-id", "ZaCBA"],
+    ["sort=updated_at", "ABCaZ"],
+    ["sort=-member", "ABZaC"],
+    ["sort=nowhere", "ABCaZ"],
+    ["limit=2", "Za"],
+    ["limit=2&offset=2", "CB"],
+    ["offset=10", ""],
+  ])("%s finds %p", async (query, expected) => {
+    expect(await names(query)).toBe(expected);
+  });
+
+  test("without a schema looks at all data, and compares as text", async () => {
+    expect(await names("q=needle", "free")).toBe("Z");
+    expect(await names("q=cotton", "free")).toBe("A");
+    expect(await names("q=42", "free")).toBe("Z");
+    expect(await names("q=deep", "free")).toBe(""); // a key is no value
+    expect(await names("filter[age]=34", "free")).toBe("A");
+    expect(await names("filter[age]=34.0", "free")).toBe("");
+    expect(await names("sort=age", "free")).toBe("BACaZ");
+  });
+
+  test("shows only the fields asked for, and always the record's own", async () => {
+    const [found] = (await search("fields=age,city,nowhere&filter[name]=Bob")).json;
+    expect(Object.keys(found).toSorted()).toEqual(["age", "city", "created_at", "id", "updated_at"]);
+    const [own] = (await search("fields=id,created_at&filter[name]=Zed")).json;
+    expect([own.id, Object.keys(own).length]).toEqual([ids[4], 3]);
+  });
+
+  test("finds by the record's own id and time where no field has those names", async () => {
+    expect(await names(`filter[id]=${ids[1]?.toUpperCase()}`)).toBe("B");
+    const [bob] = (await search("filter[name]=Bob")).json;
+    expect(await names(`filter[created_at]=${bob.created_at}&filter[name]=Bob`)).toBe("B");
+  });
+
+  test("counts all that it finds where asked to", async () => {
+    expect((await search("count=true&limit=1")).headers.get("x-total-count")).toBe("5");
+    expect((await search("count=true&limit=1&q=ann")).headers.get("x-total-count")).toBe("2");
+    expect((await search("count=true&limit=1&filter[age]=34&sort=name")).headers.get("x-total-count")).toBe("1");
+    expect((await search("count=true&offset=100&q=nobody")).headers.get("x-total-count")).toBe("0");
+  });
+});
+
+describe("a multi-table search", () => {
+  test.each(["", "table_name=", "table_name=nope", "table_name=__proto__"])(
+    "with %p is 400 and names the tables",
+    async (query) => {
+      const answer = await search(query, "shop");
+      expect([answer.status, answer.json]).toEqual([
+        400,
+        { error: expect.stringMatching(/orders, lines/), available_tables: ["orders", "lines"] },
+      ]);
+    },
+  );
+
+  test("finds the records of its table alone", async () => {
+    for (const query of ["", "&q=of", "&filter[no]=of*", "&sort=no"])
+      expect((await search(`table_name=orders${query}`, "shop")).json.map(({ no }: { no: string }) => no)).toEqual([
+        "of orders",
+      ]);
+  });
+});
+
+describe("a cursor", () => {
+  const first = async (query: string) => (await search(query)).headers.get("x-next-cursor") ?? "";
+
+  test("goes on where the page ended, though records are added and deleted meanwhile", async () => {
+    await app.post("/core/dbs", {
+      db: { name: "moving", schema: { fields: { n: "integer" }, indexed_fields: ["n"] } },
+    });
+    const add = async (n: number) => (await app.post("/core/dbs/moving/records", { record: { data: { n } } })).json.id;
+    for (const n of [10, 20, 30, 40]) await add(n);
+    const page = await search("sort=n&limit=2", "moving");
+    await add(5);
+    await add(25);
+    await app.delete(`/core/dbs/moving/records/${page.json[1].id}`);
+    const rest = await search(`sort=n&limit=10&after=${page.headers.get("x-next-cursor")}`, "moving");
+    expect(rest.json.map(({ n }: { n: number }) => n)).toEqual([25, 30, 40]);
+  });
+
+  test("of a value too long for a header goes on as well", async () => {
+    await app.post("/core/dbs", { db: { name: "longs", schema: { fields: { s: "string" }, indexed_fields: ["s"] } } });
+    const start = "x".repeat(5000);
+    for (const end of ["a", "b", "c"])
+      await app.post("/core/dbs/longs/records", { record: { data: { s: start + end } } });
+    const page = await search("sort=-s&limit=1", "longs");
+    const cursor = page.headers.get("x-next-cursor") ?? "";
+    expect(cursor.length).toBeLessThan(500);
+    const rest = await search(`sort=-s&limit=5&after=${cursor}`, "longs");
+    expect(rest.json.map(({ s }: { s: string }) => s.at(-1))).toEqual(["b", "a"]);
+    await app.delete(`/core/dbs/longs/records/${page.json[0].id}`);
+    expect((await search(`sort=-s&after=${cursor}`, "longs")).status).toBe(400);
+  });
+
+  test("is refused where it was changed, or made for another order or database", async () => {
+    const cursor = await first("limit=1&sort=name");
+    for (const wrong of [`${cursor}x`, cursor.slice(1), "x", "e30.e30", "x".repeat(10_000)])
+      expect([wrong.length, (await search(`limit=1&sort=name&after=${encoded(wrong)}`)).status]).toEqual([
+        wrong.length,
+        400,
+      ]);
+    expect((await search(`sort=-name&after=${cursor}`)).status).toBe(400);
+    expect((await search(`after=${cursor}`)).status).toBe(400);
+    expect((await search(`sort=name&after=${cursor}`, "free")).status).toBe(400);
+    expect((await search(`sort=name&after=${cursor}`)).status).toBe(200);
+  });
+});
+
+describe("bad input", () => {
+  const many = (count: number) => Array.from({ length: count }, (_, i) => `f${i}`);
+  test.each([
+    ["a NUL in q", "q=%00"],
+    ["a NUL in sort", "sort=%00"],
+    ["a sort by nothing", "sort=-"],
+    ["a NUL in a filter's field", "filter[a%00]=1"],
+    ["a NUL in a filter", "filter[a]=%00"],
+    ["a NUL in fields", "fields=%00"],
+    ["a NUL in search_in", "search_in=a%00,b&q=x"],
+    ["a long q", `q=${"x".repeat(1001)}`],
+    ["a long sort", `sort=${"x".repeat(300)}`],
+    ["a long field of a filter", `filter[${"x".repeat(300)}]=1`],
+    ["a long filter", `filter[a]=${"x".repeat(10_001)}`],
+    ["too many fields", `fields=${many(201).join(",")}`],
+    [
+      "too many filters",
+      many(21)
+        .map((name) => `filter[${name}]=1`)
+        .join("&"),
+    ],
+  ])("%s is 400", async (_, query) => {
+    const answer = await search(query);
+    expect([answer.status, Object.keys(answer.json)]).toEqual([400, ["error"]]);
+  });
+
+  test.each([
+    `sort=${encoded("name; drop table records")}`,
+    `sort=${encoded("name' or '1'='1")}`,
+    `filter[${encoded("a' or true --")}]=x`,
+    `filter[name]=${encoded("' or true --")}`,
+    `fields=${encoded("a'),(select 1")}`,
+    `q=${encoded("'; select pg_sleep(9) --")}`,
+    `search_in=${encoded("a') is null or (1=1")}&q=x`,
+    "filter[age]=1e999999",
+    `filter[age]=${"9".repeat(90)}`,
+    "filter[score]=-1e-300",
+    "filter[born]=9999999-01-01",
+    "filter[born]=0000-00-00",
+    "filter[__proto__]=x&sort=__proto__",
+    "filter[]=x",
+    "limit=1e9&offset=99999999999999999999",
+    "q=%25%25%25&search_in=name",
+    `q=${encoded("\\")}`,
+    `q=${encoded("\\*")}`,
+  ])("%p does no harm", async (query) => {
+    expect((await search(query)).status).toBe(200);
+    expect(await names("sort=name")).toBe("ABCZa");
+  });
+});

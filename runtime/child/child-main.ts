@@ -1,0 +1,29 @@
+/** The inside of a child process: `corestead child <plugin> <name>`, started by child-process.ts alone. */
+import type { PluginFacts } from "../plugin.ts";
+
+/**
+ * Answers each line of the standard input, `{"input": …}`, with a line `{"ok": true, "output": …}`. What the function
+ * throws ends the process: nobody knows what state it leaves behind.
+ */
+export async function runChild(plugins: readonly PluginFacts[], pluginName = "", name = ""): Promise<never> {
+  const load = plugins.find((plugin) => plugin.name === pluginName)?.children?.[name];
+  if (!load) throw new Error(`plugin "${pluginName}" has no child "${name}"`);
+  // The standard output is for answers.
+  for (const method of ["log", "info", "debug"] as const) console[method] = console.error;
+  const { default: run } = await load();
+  await print({ ready: true });
+  for await (const line of console) {
+    const { input }: { input: unknown } = JSON.parse(line);
+    try {
+      const output = await run(input);
+      await print({ ok: true, output, rss: process.memoryUsage.rss() });
+    } catch (error) {
+      await print({ ok: false, error: error instanceof Error ? `${error.name}: ${error.message}` : String(error) });
+    }
+  }
+  process.exit(0);
+}
+
+async function print(line: unknown): Promise<void> {
+  await Bun.write(Bun.stdout, `${JSON.stringify(line)}\n`);
+}

@@ -1,0 +1,188 @@
+import manifest from "../../package.json" with { type: "json" };
+import { authorCommands } from "../authors/commands.ts";
+import { backup, backupMigrations, restore } from "../postgres/backup.ts";
+import { boot, migrationSets, type App } from "../boot.ts";
+import { runningPostgres } from "../postgres/running-postgres.ts";
+import { runtimeSettings } from "../config.ts";
+import { openPool, type Sql } from "../db.ts";
+import { isMigrated, migrate } from "../postgres/migrate.ts";
+import { inOrder } from "../order.ts";
+import { isPooled } from "../postgres/pooler.ts";
+import { openDatabase, type Database } from "../postgres/database.ts";
+import { writeOutput } from "../output.ts";
+import type { Setup } from "./run.ts";
+import { platformVersion } from "../authors/platform-version.ts";
+import type { CommandFacts, PluginFacts } from "../plugin.ts";
+import { acceptSecretKey, backupNotes, restoreNotes } from "../postgres/secret-key.ts";
+
+const ownCommands: readonly CommandFacts[] = [
+  {
+    name: "serve",
+    usage: "serve [--watch]",
+    doc: "start the server (also without a command; --watch: again when a plugin of PLUGINS_DIR changes)",
+  },
+  { name: "migrate", usage: "migrate", doc: "bring the database up to date and end" },
+  { name: "backup", usage: "backup FILE", doc: "write the whole database to FILE" },
+  {
+    name: "restore",
+    usage: "restore FILE [--force]",
+    doc: "read it back into an empty database (--force: over what is there)",
+  },
+  {
+    name: "secret-key accept",
+    usage: "secret-key accept",
+    doc: "use the secret key that is here from now on: the right one is lost",
+  },
+  { name: "plugins", usage: "plugins", doc: "list the plugins" },
+  { name: "version", usage: "version", doc: "which version this is" },
+  { name: "help", usage: "help", doc: "this text" },
+];
+
+const usageWidth = 24;
+
+/** The text of `corestead help`. */
+export function usage(plugins: readonly PluginFacts[]): string {
+  return `${commandList(plugins)}
+
+Settings are environment variables, or lines of a file .env:
+
+${settingList(plugins)}`;
+}
+
+function commandList(plugins: readonly PluginFacts[]): string {
+  const line = ({ usage: how, doc }: CommandFacts) =>
+    how.length <= usageWidth ? `  ${how.padEnd(usageWidth)}  ${doc}` : `  ${how}\n  ${" ".repeat(usageWidth)}  ${doc}`;
+  const lines = allCommands(plugins).map(line);
+  return `corestead [command]
+
+${lines.join("\n")}`;
+}
+
+/** What the runtime and the plugins read, each once: a plugin may read a variable of the runtime too. */
+function settingList(plugins: readonly PluginFacts[]): string {
+  const all = [runtimeSettings, ...plugins.map(({ config }) => config)].flatMap((settings) => Object.values(settings));
+  const settings = [...new Map(all.toReversed().map((setting) => [setting.env, setting])).values()].toReversed();
+  const width = Math.max(...settings.map(({ env }) => env.length));
+  return settings
+    .map(({ env, doc, standard }) => `  ${env.padEnd(width)}  ${doc}${standard && ` (default: ${standard})`}`)
+    .join("\n");
+}
+
+export const versionText = `corestead ${manifest.version} (platform ${platformVersion}, Bun ${Bun.version}, ${process.platform}-${process.arch})`;
+
+/** Throws where there is no such command: before anything is started or written. */
+export function checkCommand(words: readonly string[], plugins: readonly PluginFacts[]): void {
+  if (allCommands(plugins).some(({ name }) => isNamed(words, name))) return;
+  throw new Error(`there is no command "${words.join(" ")}"\n\n${commandList(plugins)}`);
+}
+
+function allCommands(plugins: readonly PluginFacts[]): readonly CommandFacts[] {
+  return [...ownCommands, ...authorCommands, ...plugins.flatMap(({ commands }) => commands ?? [])];
+}
+
+/** Whether the words begin with the words of this name. */
+function isNamed(words: readonly string[], name: string): boolean {
+  return words.slice(0, name.split(" ").length).join(" ") === name;
+}
+
+/** Runs a command that ends; answers with the exit code. */
+export async function runCommand(
+  setup: Setup,
+  words: readonly string[],
+  options: Readonly<Record<string, string>>,
+): Promise<number> {
+  const [command, argument] = words;
+  if (command === "plugins") return say(setup.plugins.map(({ name }) => name));
+  if (command === "backup") return backupTo(setup, required(argument, command));
+  if (command === "restore") return restoreFrom(setup, required(argument, command), options["force"] === "true");
+  if (isNamed(words, "secret-key accept"))
+    return say(await withDatabase(setup, await attach(setup), async (sql) => acceptSecretKey(sql, setup.config)));
+  if (command === "migrate") return withApp(setup, async () => ["the database is up to date"]);
+  return withApp(setup, async (app) => {
+    const found = app.commands.find(({ name }) => isNamed(words, name));
+    if (!found) throw new Error(`no plugin does what it declares: "${words.join(" ")}"`);
+    return found.run(options, words.slice(found.name.split(" ").length));
+  });
+}
+
+function required(file: string | undefined, command: string): string {
+  if (!file) throw new Error(`which file? corestead ${command} FILE`);
+  return file;
+}
+
+/** The plugins are not started: they need the right secret key, and a backup is due even where that is lost. */
+async function backupTo(setup: Setup, file: string): Promise<number> {
+  const notes = await withDatabase(setup, await attach(setup), async (sql) => {
+    await backup(sql, file, setup.log);
+    return backupNotes(sql, setup.config);
+  });
+  return say([`the backup is in ${file}`, ...notes]);
+}
+
+/**
+ * Not while a server runs on the database. The backup of an older version goes into a database as that version had
+ * it, which is then brought up to date.
+ */
+async function restoreFrom(setup: Setup, file: string, force: boolean): Promise<number> {
+  const held = new Set((await backupMigrations(file)).map(({ plugin, name }) => `${plugin}/${name}`));
+  const sets = migrationSets(inOrder(setup.plugins));
+  const then = sets.map(({ plugin, migrations }) => ({
+    plugin,
+    migrations: migrations.filter(({ name }) => held.has(`${plugin}/${name}`)),
+  }));
+  const notes = await withPool(setup, await openDatabase(setup), async (sql) => {
+    await migrate(sql, (await isMigrated(sql)) ? sets : then, setup.log);
+    await restore(sql, file, setup.log, { force });
+    await migrate(sql, sets, setup.log);
+    return restoreNotes(sql, setup.config);
+  });
+  return say([`${file} is restored`, ...notes]);
+}
+
+/** Brings the database up to date, gives it to `run` without starting the plugins, and closes it again. */
+function withDatabase<T>(setup: Setup, database: Database, run: (sql: Sql) => Promise<T>): Promise<T> {
+  return withPool(setup, database, async (sql) => {
+    await migrate(sql, migrationSets(inOrder(setup.plugins)), setup.log);
+    return run(sql);
+  });
+}
+
+async function withPool<T>({ config }: Setup, database: Database, run: (sql: Sql) => Promise<T>): Promise<T> {
+  const connectTimeoutMs = config.databaseConnectSeconds * 1000;
+  const pooled = await isPooled(database.target, connectTimeoutMs);
+  const sql = openPool(database.target, { max: 2, prepare: config.databasePrepare, pooled, connectTimeoutMs });
+  try {
+    return await run(sql);
+  } finally {
+    await sql.end({ timeout: 2 });
+    await database.stop();
+  }
+}
+
+/** Gives `run` the plugins on the database, also while a server runs on it, and closes both again. */
+async function withApp(setup: Setup, run: (app: App) => Promise<readonly string[]>): Promise<number> {
+  const database = await attach(setup);
+  try {
+    const { config, env, plugins, log } = setup;
+    const { target } = database;
+    const app = await boot({ config, env, plugins, target, log, role: "command", solo: false, announce: say });
+    try {
+      return say(await run(app));
+    } finally {
+      await app.stop();
+    }
+  } finally {
+    await database.stop();
+  }
+}
+
+/** The embedded server of a running Corestead is used as it is; else it is started for this command. */
+async function attach(setup: Setup): Promise<Database> {
+  const target = setup.config.databaseUrl ? undefined : await runningPostgres(setup.config.dataDir);
+  return target ? { target, stop: async () => {} } : openDatabase(setup);
+}
+
+function say(lines: readonly string[]): number {
+  for (const line of lines) writeOutput(`${line}\n`);
+  return 0;
+}

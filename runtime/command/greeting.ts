@@ -1,0 +1,30 @@
+/** What a start says on standard output: the address, and on an empty database the first credentials. */
+import { writeOutput } from "../output.ts";
+
+export interface Greeting {
+  /** Takes the lines that are shown only once. */
+  readonly announce: (lines: readonly string[]) => void;
+  /** The server takes requests: where, and on what else. */
+  readonly ready: (line: string) => void;
+  /** The start has failed: what was announced is not lost with it. */
+  readonly failed: () => void;
+}
+
+/** On a terminal the credentials come last, where they are seen; a program that reads along has them before the address. */
+export function createGreeting(isTerminal: boolean = process.stdout.isTTY, write = writeOutput): Greeting {
+  const kept: string[] = [];
+  const tell = () => {
+    if (kept.length > 0) write(`\n${kept.splice(0).join("\n")}\nThis is shown only once.\n\n`);
+  };
+  return {
+    announce: (lines) => {
+      if (isTerminal) kept.push(...lines);
+      else write(lines.map((line) => `${line}\n`).join(""));
+    },
+    ready: (line) => {
+      write(`${line}\n`);
+      tell();
+    },
+    failed: tell,
+  };
+}

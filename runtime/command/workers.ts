@@ -1,0 +1,122 @@
+/** The server processes of one supervisor: started, watched and replaced. */
+import type { Log } from "../log.ts";
+import { ownProgram } from "./own-program.ts";
+import { createLimitServer } from "../http/shared-limits.ts";
+
+/** A process that is busy with one thing for so many seconds serves nobody. */
+const hungAfterPings = 10;
+
+interface Needed {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly log: Log;
+  /** Shows what a process says once, such as the first password. */
+  readonly announce: (lines: readonly string[]) => void;
+}
+
+export type Workers = ReturnType<typeof createWorkers>;
+
+export function createWorkers({ env, log, announce }: Needed) {
+  const running = new Set<Bun.Subprocess>();
+  const retired = new WeakSet<Bun.Subprocess>();
+  const countLimits = createLimitServer();
+  let stopping = false;
+  const pulse = watchPulse((child) => {
+    log.error("a server process does not answer and is ended", { pid: child.pid });
+    child.kill("SIGKILL");
+  });
+
+  const hear = (child: Bun.Subprocess, message: unknown, ready: () => void) => {
+    if (message === "ready") {
+      pulse.add(child);
+      ready();
+    } else if (message === "pong") pulse.heard(child);
+    else if (isAnnouncement(message)) announce(message.announced);
+    else countLimits(message, (answer) => child.send(answer));
+  };
+
+  /** Resolves when it serves; rejects where it ends before. One that ends later is started again, after `again` too. */
+  const start = (again = false): Promise<void> =>
+    new Promise((resolve, reject) => {
+      let serves = again;
+      const child: Bun.Subprocess = Bun.spawn([...ownProgram(), "worker"], {
+        env,
+        stdout: "inherit",
+        stderr: "inherit",
+        ipc: (message, worker) => {
+          hear(worker, message, () => {
+            serves = true;
+            resolve();
+          });
+        },
+        onExit: (_child, code, signal) => {
+          running.delete(child);
+          pulse.remove(child);
+          reject(new Error(`a server process ended at start (${signal ?? code})`));
+          if (stopping || !serves || retired.has(child)) return;
+          log.error("a server process ended and is started again", { code, signal });
+          setTimeout(() => void (stopping || start(true).catch(() => {})), 500);
+        },
+      });
+      running.add(child);
+    });
+
+  return {
+    start: () => start(),
+
+    /** As many new processes; when they serve, the old ones finish what they have. Rejects where one does not start. */
+    async replace(): Promise<void> {
+      const old = [...running];
+      await Promise.all(old.map(() => start()));
+      for (const child of old) {
+        retired.add(child);
+        child.kill("SIGTERM");
+      }
+    },
+
+    /** Ends all of them, those that take longer than `withinMs` by force. */
+    async stop(withinMs: number): Promise<void> {
+      stopping = true;
+      pulse.end();
+      for (const child of running) child.kill("SIGTERM");
+      await Promise.race([Promise.all([...running].map((child) => child.exited)), Bun.sleep(withinMs)]);
+      for (const child of running) child.kill("SIGKILL");
+    },
+  };
+}
+
+interface Announcement {
+  readonly announced: readonly string[];
+}
+
+function isAnnouncement(message: unknown): message is Announcement {
+  return typeof message === "object" && message !== null && "announced" in message && Array.isArray(message.announced);
+}
+
+/**
+ * Asks each process every second whether its event loop turns. It counts questions, not time: after a sleep of the whole
+ * machine nobody is late.
+ */
+function watchPulse(onHung: (child: Bun.Subprocess) => void) {
+  const unanswered = new Map<Bun.Subprocess, number>();
+  const timer = setInterval(() => {
+    for (const [child, count] of unanswered) {
+      unanswered.set(child, count + 1);
+      if (count === hungAfterPings) onHung(child);
+      else if (count < hungAfterPings) ping(child);
+    }
+  }, 1000);
+  return {
+    add: (child: Bun.Subprocess) => void unanswered.set(child, 0),
+    heard: (child: Bun.Subprocess) => void (unanswered.has(child) && unanswered.set(child, 0)),
+    remove: (child: Bun.Subprocess) => void unanswered.delete(child),
+    end: () => clearInterval(timer),
+  };
+}
+
+function ping(child: Bun.Subprocess): void {
+  try {
+    child.send("ping");
+  } catch {
+    // It has ended, and onExit hears of that.
+  }
+}

@@ -1,0 +1,30 @@
+import { event, type EventRef } from "../references.ts";
+
+/** A kind of record whose changes others may follow, named `Module::Model` (SPEC 6, CONTRACT 8). */
+export interface Model {
+  readonly name: `${string}::${string}`;
+  /** Kinds beyond `create`, `update` and `destroy`. */
+  readonly kinds?: readonly string[];
+  /** What whoever makes a webhook on it must have; without one, only administrators follow it. */
+  readonly privilege?: string;
+  /** Of a record that the API shows to few: then only webhooks that an administrator made get it. */
+  readonly confidential?: (data: Readonly<Record<string, unknown>>) => boolean;
+  /** One record as it is delivered. */
+  readonly sample: Readonly<Record<string, unknown>>;
+}
+
+export interface ModelChange {
+  readonly accountId: number;
+  readonly sourceType: string;
+  readonly kind: string;
+  readonly id: string | number;
+  /** The record's JSON as it is delivered. */
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** Every create, update and destroy of every registered model, after the hooks of `before` have let it pass, written in the transaction of the change. */
+export const modelChanged = event<ModelChange>("core.model.changed");
+
+export function isModelChange<T>(ref: EventRef<T>, payload: T): payload is T & ModelChange {
+  return payload !== undefined && ref.id === modelChanged.id;
+}

@@ -1,0 +1,92 @@
+import type { TObject } from "@sinclair/typebox";
+import { badRequest, HttpError, tooLarge, unsupportedType } from "../errors.ts";
+import { bodyHints } from "./unknown.ts";
+import { knownFields, mayBeUnstorable, parseJson, readJson, refuseUnstorable } from "./validate.ts";
+
+export interface RouteBody {
+  readonly body?: { readonly key?: string; readonly schema: TObject };
+  readonly input?: "stream" | "any" | "form";
+  readonly unstorable?: "own";
+  readonly maxBytes?: number;
+  readonly strangerBytes?: number;
+}
+
+/** What a stranger's body may have where a route says nothing. */
+const strangerBytes = 16_384;
+
+/** `maxBytes`: what a body may have anywhere. */
+export function bodyLimit(route: RouteBody, isStranger: boolean, maxBytes: number): number {
+  return Math.min(maxBytes, route.maxBytes ?? maxBytes, isStranger ? (route.strangerBytes ?? strangerBytes) : maxBytes);
+}
+
+/**
+ * Reads and parses a request's body as its route asks: the object inside the body's key, or any JSON value.
+ * `hints` gets what is to be told of fields that the route does not know. 400 no JSON or no key, 413 too large, 415 another type, 422 what PostgreSQL cannot store in a field of the route.
+ */
+export async function readBody(
+  request: Request,
+  route: RouteBody,
+  maxBytes: number,
+  hints: string[] = [],
+): Promise<unknown> {
+  if (route.input === "stream" || (!route.body && route.input !== "any")) return undefined;
+  const type = (request.headers.get("content-type") ?? "").split(";", 1)[0]?.trim().toLowerCase();
+  const source = await readText(request, maxBytes);
+  if (route.input === "form" && type === "application/x-www-form-urlencoded")
+    return Object.fromEntries(new URLSearchParams(source));
+  // An empty body is no content of any type.
+  if (source !== "" && !isJson(type)) throw unsupportedType();
+  if (route.input === "any") {
+    if (source === "") return {};
+    return route.unstorable === "own" ? readJson(source) : parseJson(source);
+  }
+  const whole = readJson(source);
+  const fields = unwrap(whole, route.body?.key);
+  if (route.body) hints.push(...bodyHints(route.body, Object(whole), fields));
+  if (route.body && mayBeUnstorable(source)) refuseUnstorable(knownFields(route.body.schema, fields));
+  return fields;
+}
+
+/** `application/csp-report` is what browsers call their reports, which are JSON. */
+function isJson(type: string | undefined): boolean {
+  return type === "application/json" || type === "application/csp-report" || type?.endsWith("+json") === true;
+}
+
+function unwrap(value: unknown, key: string | undefined): Record<string, unknown> {
+  if (!isObject(value)) throw badRequest("the body must be a JSON object");
+  if (key === undefined) return value;
+  const inner = Object.hasOwn(value, key) ? value[key] : undefined;
+  if (!isObject(inner)) throw badRequest(`the body must be { "${key}": { … } }`);
+  return inner;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The body as text, read up to `maxBytes`; invalid UTF-8 is refused, not replaced. */
+async function readText(request: Request, maxBytes: number): Promise<string> {
+  const declared = request.headers.get("content-length");
+  if (declared !== null && Number(declared) > maxBytes) throw tooLarge(maxBytes);
+  const bytes = declared === null ? await readAtMost(request, maxBytes) : await request.bytes();
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (cause) {
+    const refusal: HttpError = badRequest("the body is not valid UTF-8");
+    refusal.cause = cause;
+    throw refusal;
+  }
+}
+
+/** A chunked body says no length beforehand. */
+async function readAtMost(request: Request, maxBytes: number): Promise<Uint8Array> {
+  if (!request.body) return new Uint8Array();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of request.body) {
+    size += chunk.byteLength;
+    if (size > maxBytes) throw tooLarge(maxBytes);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}

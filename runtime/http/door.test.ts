@@ -1,0 +1,64 @@
+/** Hosts that a plugin answers whole: pages first, then the routes that are served there too, then its own 404. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { startTestApp, type TestApp } from "../../tests/harness.ts";
+import { plugins } from "../../plugins/index.ts";
+import { accounts } from "../../plugins/accounts/api.ts";
+import type { Account } from "./auth.ts";
+import { definePlugin } from "../plugin.ts";
+import { ok, text } from "./reply.ts";
+import { route } from "./route.ts";
+
+const open = { open: "a test" };
+let account: Account | undefined;
+
+const door = definePlugin({
+  name: "door-test",
+  setup: () => ({
+    routes: [
+      route("GET", "/shared/:id", { summary: "here and there", access: open, onSites: true, responses: {} }, (input) =>
+        ok({ account: input.account.name }),
+      ),
+      route("GET", "/only-here", { summary: "here", access: open, responses: {} }, () => ok({})),
+    ],
+    door: {
+      find: (host) => (host === "site.test" && account ? { account } : undefined),
+      page: async ({ request }) =>
+        new URL(request.url).pathname === "/hello" ? text(200, "a page", "text/html") : null,
+      missing: async () => text(404, "the site's own", "text/html"),
+    },
+  }),
+});
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp({
+    plugins: [...plugins.filter(({ name }) => name !== "cms-multilang" && name !== "demo"), door],
+  });
+  account = await app.service(accounts).defaultAccount();
+});
+afterAll(() => app.stop());
+
+const at = (host: string) => ({ token: null, headers: { host } });
+
+test.each([
+  ["site.test", "GET", "/hello", 200, "a page"],
+  ["site.test", "HEAD", "/hello", 200, ""],
+  ["SITE.test.", "GET", "/hello", 200, "a page"],
+  ["site.test", "GET", "/shared/1", 200, '{"account":"Main"}'],
+  ["site.test", "GET", "/only-here", 404, "the site's own"],
+  ["site.test", "GET", "/docs", 404, "the site's own"],
+  ["site.test", "GET", "/health", 404, "the site's own"],
+  ["site.test", "POST", "/hello", 404, "the site's own"],
+  ["site.test", "GET", "/core/prompts.json", 404, "the site's own"],
+  ["nobody.test", "GET", "/hello", 404, '{"error":"not found"}'],
+  ["nobody.test", "GET", "/", 404, '{"error":"not found"}'],
+  ["nobody.test", "GET", "/only-here", 200, "{}"],
+])("%s: %s %s is %i", async (host, method, path, status, body) => {
+  const answer = await app.request(method, path, undefined, at(host));
+  expect([answer.status, answer.text]).toEqual([status, body]);
+});
+
+test("this machine's own address leads to the documentation", async () => {
+  const answer = await fetch(`${app.origin}/`, { redirect: "manual" });
+  expect([answer.status, answer.headers.get("location")]).toEqual([303, "/docs"]);
+});

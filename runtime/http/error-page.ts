@@ -1,0 +1,87 @@
+/** A refusal as a page, for people: a browser that opens an address gets words and a way on instead of JSON. */
+import { escapeHtml } from "../openapi/docs-page.ts";
+import type { Reply } from "./reply.ts";
+
+/** The reply as a page if a browser is to show it, else the reply itself. Programs keep their JSON. */
+export function shownTo(request: Request, reply: Reply): Reply {
+  if (reply.status < 400 || !wantsPage(request) || !reply.headers["content-type"]?.startsWith("application/json"))
+    return reply;
+  const { pathname, search } = new URL(request.url);
+  const body = page(reply.status, messageOf(reply.body), `${pathname}${search}`);
+  const headers = {
+    ...reply.headers,
+    "content-type": "text/html; charset=utf-8",
+    "content-security-policy": policy,
+    vary: "accept",
+  };
+  return { ...reply, body, headers };
+}
+
+/** Browsers name HTML when they open an address; scripts and other programs ask for JSON or for anything. */
+function wantsPage({ headers }: Request): boolean {
+  const accept = headers.get("accept") ?? "";
+  return accept.includes("text/html") && !accept.includes("application/json");
+}
+
+/** The words of an error; of a form's mistakes, a line each. */
+function messageOf(body: string | null): string {
+  const value: unknown = JSON.parse(body ?? "null");
+  if (typeof value !== "object" || value === null) return "";
+  if ("error" in value && typeof value.error === "string") return value.error;
+  const fields = "errors" in value && typeof value.errors === "object" && value.errors ? value.errors : value;
+  return Object.entries(fields)
+    .map(([field, messages]) => `${field === "base" ? "" : `${field} `}${[messages].flat().join(", ")}`)
+    .join("\n");
+}
+
+const titles: Readonly<Record<number, string>> = {
+  401: "Sign in first",
+  403: "Not allowed",
+  404: "Not found",
+  405: "Not possible here",
+  422: "Something is missing or wrong",
+  429: "Too many requests",
+  503: "Not available right now",
+};
+
+function page(status: number, message: string, path: string): string {
+  const title = titles[status] ?? (status < 500 ? "This did not work" : "Something went wrong here");
+  const way =
+    status === 401
+      ? `<a href="/login?return_to=${escapeHtml(encodeURIComponent(path))}">Sign in</a>`
+      : '<a href="/">Go to the start page</a>';
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${title}</title>
+<style>${style}</style>
+</head>
+<body>
+<main>
+<p class="status">${status}</p>
+<h1>${title}</h1>
+<p class="message">${escapeHtml(message)}</p>
+<p>${way}</p>
+</main>
+</body>
+</html>
+`;
+}
+
+const style = `
+:root { color-scheme: light dark; --ink: #1b2230; --soft: #566074; --paper: #f3f5f8; --accent: #1f5fd0 }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6e9f0; --soft: #a3acbd; --paper: #12151b; --accent: #8ab4ff } }
+body { margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 1rem; box-sizing: border-box;
+  background: var(--paper); color: var(--ink); font: 1rem/1.5 system-ui, sans-serif }
+main { max-width: 32rem; overflow-wrap: anywhere }
+h1 { margin: 0; font-size: 1.5rem; line-height: 1.25 }
+.status { margin: 0; color: var(--soft) }
+.message { white-space: pre-line }
+a { color: var(--accent) }
+`;
+
+const styleHash = new Bun.CryptoHasher("sha256").update(style).digest("base64");
+const policy = `default-src 'none'; style-src 'sha256-${styleHash}'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;

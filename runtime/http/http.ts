@@ -1,0 +1,340 @@
+/**
+ * HTTP: mounts routes on Elysia, and takes each request through identity, privilege, body, handler and answer.
+ * CONTRACT 1 and 3.
+ */
+import { Elysia } from "elysia";
+import type { Answers } from "../openapi/answers.ts";
+import { credentialOf, fromSameOrigin, plainHost, type Caller, type Identify, type Identity } from "./auth.ts";
+import { bodyLimit, readBody } from "./body.ts";
+import { causationFromHeader, causationHeader, withCausation } from "../events/causation.ts";
+import { clientAddress, inNetworks, type Networks } from "./client-address.ts";
+import { isLocalHost, type DoorRequest, type HostDoor } from "./door.ts";
+import { badRequest, forbidden, methodNotAllowed, notFound, unauthorized } from "../errors.ts";
+import type { Idempotency } from "./idempotency.ts";
+import { currentScope } from "./keyed.ts";
+import type { Log } from "../log.ts";
+import type { Metrics } from "../metrics.ts";
+import { refusalOf } from "./refusal.ts";
+import type { Reply } from "./reply.ts";
+import { corsHeaders, finish, newRequestId } from "./respond.ts";
+import type { RequestInput, Route } from "./route.ts";
+import { queryHints } from "./unknown.ts";
+import { fromAnyOrigin, routeTable, type Endpoint } from "./route-table.ts";
+
+export interface HttpOptions {
+  readonly routes: readonly Route[];
+  readonly identify: Identify;
+  readonly idempotency: Idempotency;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** For `Strict-Transport-Security`; none or 0 = without it. */
+  readonly hstsSeconds?: number;
+  /** Whether the public address is one of https. */
+  readonly isHttps?: boolean;
+  readonly maxBodyBytes: number;
+  readonly trustedProxies: Networks;
+  /** The address of the peer of a request's connection. */
+  readonly peer: (request: Request) => string;
+  readonly door?: HostDoor | undefined;
+}
+
+export interface SystemRequest {
+  readonly request: Request;
+  readonly peer: string;
+  readonly caller: () => Promise<Caller | null>;
+  /** Whether the Host is a name of this machine, or an address. */
+  readonly localHost: boolean;
+  /** Whether the Host is an account's own, or just this machine. */
+  readonly ownHost: () => Promise<boolean>;
+}
+
+/** Answers before anyone is identified: health, metrics, documentation. */
+export interface SystemRoute {
+  readonly path: string;
+  readonly summary: string;
+  /** As those of a route: a schema and an example by status. */
+  readonly answers?: Answers;
+  readonly responses: Readonly<Record<number, unknown>>;
+  readonly run: (input: SystemRequest) => Promise<Reply> | Reply;
+}
+
+export type Fetch = (request: Request) => Promise<Response>;
+
+/** The server's one `fetch`. Throws at once where two routes have the same method and path. */
+export function createHttp(options: HttpOptions, systemRoutes: readonly SystemRoute[]): Fetch {
+  const { door, routes, log } = options;
+  const missing = (request: Request) => finish(request, refusalOf(notFound(), log, ""), newRequestId(request));
+  const app = mounted(options, routes, systemRoutes, missing);
+  const answerAtSite = door && createSiteAnswer(options, door);
+  return async (request) => {
+    if (request.headers.get("host")?.includes(","))
+      return finish(request, refusalOf(badRequest("send one Host header"), log, ""), newRequestId(request));
+    const client = clientOf(options, request);
+    const isSite = door?.find(client.host) !== undefined;
+    const response = await (isSite && answerAtSite ? answerAtSite(request) : app.fetch(withLongHost(request)));
+    if (options.hstsSeconds && (client.secure || options.isHttps))
+      response.headers.set("strict-transport-security", `max-age=${options.hstsSeconds}`);
+    return response;
+  };
+}
+
+/** A site's pages come first, then what is served on a site's host too; what neither has, the site answers as it likes. */
+function createSiteAnswer(options: HttpOptions, door: HostDoor): Fetch {
+  const { log, metrics } = options;
+  const doorRequest = (request: Request): DoorRequest => {
+    return { request, requestId: newRequestId(request), ...clientOf(options, request), log };
+  };
+  const siteRoutes = options.routes.filter(({ spec }) => spec.onSites);
+  const app = mounted(options, siteRoutes, [], async (request) => {
+    const asked = doorRequest(request);
+    try {
+      return finish(request, await door.missing(asked), asked.requestId);
+    } catch (error) {
+      return finish(request, refusalOf(error, log, asked.requestId), asked.requestId);
+    }
+  });
+  return async (request) => {
+    const started = performance.now();
+    const asked = doorRequest(request);
+    let reply: Reply | Response | null;
+    try {
+      reply = safeMethods.has(request.method) ? await door.page(asked) : null;
+    } catch (error) {
+      reply = refusalOf(error, log, asked.requestId);
+    }
+    if (!reply) return app.fetch(withLongHost(request));
+    const response = finish(request, reply, asked.requestId);
+    const ms = performance.now() - started;
+    metrics.request(request.method, "site page", response.status, ms / 1000);
+    logRequest(log, request, "site page", { requestId: asked.requestId, status: response.status, ms });
+    return response;
+  };
+}
+
+function mounted(
+  options: HttpOptions,
+  routes: readonly Route[],
+  systemRoutes: readonly SystemRoute[],
+  missing: (request: Request) => Response | Promise<Response>,
+) {
+  const app = new Elysia({ name: "corestead" });
+  const answer = createAnswer(options);
+
+  for (const endpoint of routeTable(routes)) {
+    for (const path of endpoint.paths) {
+      app.route(endpoint.method, path, ({ request, params }) => answer(endpoint, request, params), { parse: "none" });
+      if (endpoint.method === "GET")
+        app.route("HEAD", path, ({ request, params }) => answer(endpoint, request, params), { parse: "none" });
+    }
+  }
+  for (const [path, methods] of allowedMethods(routes)) {
+    app.all(path, ({ request }) => answerOthers(request, methods), { parse: "none" });
+  }
+  for (const system of systemRoutes) {
+    const others = { allowed: [...safeMethods], cors: false };
+    for (const path of new Set([system.path, system.path.replace(/\.json$/, "")])) {
+      for (const method of safeMethods)
+        app.route(method, path, ({ request }) => answerSystem(options, system, request), { parse: "none" });
+      app.all(path, ({ request }) => answerOthers(request, others), { parse: "none" });
+    }
+  }
+  app.onError(({ request }) => missing(request));
+  return app;
+}
+
+/**
+ * Elysia looks for the path behind the first eleven characters of the address: `http://x/` is shorter, and HTTP/1.0
+ * may have a path alone.
+ */
+function withLongHost(request: Request): Request {
+  const { url } = request;
+  if (url.indexOf("/", 8) >= 11 && !url.startsWith("/")) return request;
+  const whole = new Request(`http://short.host${url.startsWith("/") ? url : pathOf(url)}`, request);
+  originals.set(whole, request);
+  return whole;
+}
+
+/** The server knows a connection by the request that it gave. */
+const originals = new WeakMap<Request, Request>();
+
+function createAnswer(options: HttpOptions) {
+  return async (endpoint: Endpoint, request: Request, rawParams: Record<string, string>): Promise<Response> => {
+    const started = performance.now();
+    const requestId = newRequestId(request);
+    const found = endpoint.pick(rawParams);
+    const hints: string[] = [];
+    let reply: Reply | Response;
+    try {
+      if (!found) throw notFound();
+      reply = await handle(options, found, request, requestId, hints);
+    } catch (error) {
+      reply = refusalOf(error, options.log, requestId, found?.route.spec.errors);
+    }
+    const response = finish(request, reply, requestId, found && fromAnyOrigin(found.route.spec), hints);
+    const ms = performance.now() - started;
+    options.metrics.request(request.method, endpoint.name, response.status, ms / 1000);
+    logRequest(options.log, request, endpoint.name, { requestId, status: response.status, ms });
+    return response;
+  };
+}
+
+function logRequest(
+  log: Log,
+  { method }: Request,
+  route: string,
+  { requestId, status, ms }: { requestId: string; status: number; ms: number },
+): void {
+  // 502: another server's failure, told to whoever asked for it.
+  const level = status < 500 || status === 502 ? "info" : status === 503 ? "warn" : "error";
+  log[level]("request", { request_id: requestId, method, route, status, ms: Math.round(ms * 100) / 100 });
+}
+
+async function handle(
+  options: HttpOptions,
+  { route, params }: { readonly route: Route; readonly params: Record<string, string> },
+  request: Request,
+  requestId: string,
+  hints: string[],
+): Promise<Reply | Response> {
+  const client = clientOf(options, request);
+  const at = options.door?.find(client.host)?.account;
+  const identity = await options.identify(client.host, credentialOf(request.headers), at);
+  const { account, caller, app = null } = identity;
+  const changes = !safeMethods.has(request.method) && !route.spec.reads?.(params);
+  admit(route.spec, identity, !changes || fromSameOrigin(request.headers, client.host, account));
+  const query = queryOf(request.url);
+  hints.push(...queryHints(route.spec.query, query));
+  const maxBytes = bodyLimit(route.spec, caller === null, options.maxBodyBytes);
+  const rawBody = await readBody(request, route.spec, maxBytes, hints);
+  const input: RequestInput = {
+    request,
+    requestId,
+    account,
+    caller,
+    app,
+    params,
+    query,
+    body: rawBody === undefined ? undefined : route.check(rawBody),
+    host: client.host,
+    ip: client.ip,
+    secure: client.secure || account.baseUrl.startsWith("https:"),
+    atSite: at !== undefined,
+    log: options.log,
+    once: (principal, run, bodyHash) => {
+      const whose = { accountId: account.id, principal };
+      const content = { value: rawBody, hash: bodyHash, claim: route.spec.idempotency === "claim" };
+      return once(options.idempotency, request, content, whose, run);
+    },
+    settle: async (reply) => void (await currentScope()?.finish(reply)),
+  };
+  const keyed = route.method === "POST" && route.spec.idempotency !== "own" && route.spec.input !== "stream";
+  // A webhook of ours that led here says so: a loop over HTTP is one too.
+  const cause = causationFromHeader(request.headers.get(causationHeader));
+  const run = () => (cause ? withCausation(cause, () => route.run(input)) : route.run(input));
+  if (!keyed || !caller || !request.headers.has("idempotency-key")) return run();
+  return input.once(`token:${caller.tokenId}`, async () => storable(await run()));
+}
+
+/** Where the request comes from; what a proxy says of it counts only from a trusted one. */
+function clientOf({ peer: peerOf, trustedProxies }: HttpOptions, request: Request) {
+  const { headers } = request;
+  const peer = peerOf(originals.get(request) ?? request);
+  const proxied = inNetworks(peer, trustedProxies);
+  const host = (proxied && headers.get("x-forwarded-host")) || headers.get("host") || "";
+  return {
+    host: plainHost(host),
+    ip: clientAddress(peer, headers.get("x-forwarded-for"), trustedProxies),
+    secure: proxied && headers.get("x-forwarded-proto") === "https",
+  };
+}
+
+function once(
+  idempotency: Idempotency,
+  request: Request,
+  body: { value: unknown; hash: (() => Promise<string>) | undefined; claim: boolean },
+  whose: { accountId: number; principal: string },
+  run: () => Promise<Reply>,
+): Promise<Reply> {
+  const key = request.headers.get("idempotency-key");
+  if (!key) return run();
+  if (key.length > 255) throw badRequest("Idempotency-Key may have at most 255 characters");
+  const target = `${request.method} ${pathOf(request.url)}`;
+  const { value, hash, claim } = body;
+  const content = hash ? async () => `${target} ${await hash()}` : `${target} ${JSON.stringify(value)}`;
+  return idempotency.once({ ...whose, key, content, claim }, run);
+}
+
+function storable(reply: Reply | Response): Reply {
+  if (reply instanceof Response) throw new Error("a route that answers with a Response cannot keep an Idempotency-Key");
+  return reply;
+}
+
+const safeMethods = new Set(["GET", "HEAD"]);
+
+/** 401 without a working credential, 403 without the privilege or from another origin. */
+function admit({ access, apps }: Route["spec"], { caller, app }: Identity, takesCookie: boolean): void {
+  if (app && apps === undefined) throw forbidden("an app's token opens only the app's own database and actions");
+  if (!("open" in access) && !caller) throw unauthorized();
+  if (caller?.viaCookie && !takesCookie)
+    throw forbidden("a change with a session cookie must come from the same origin");
+  if ("privilege" in access && !caller?.privileges.has(access.privilege))
+    throw forbidden(`this needs the privilege \`${access.privilege}\``);
+}
+
+/** OPTIONS says what is allowed; another method is 405. */
+function answerOthers(request: Request, methods: { allowed: string[]; cors: boolean }): Response {
+  const requestId = newRequestId(request);
+  if (request.method !== "OPTIONS")
+    return finish(request, refusalOf(methodNotAllowed(methods.allowed), undefined, requestId), requestId, methods.cors);
+  const allow = methods.allowed.join(", ");
+  const preflight = {
+    ...corsHeaders,
+    "access-control-allow-methods": allow,
+    "access-control-allow-headers": "authorization, content-type, idempotency-key, if-match",
+    "access-control-max-age": "86400",
+  };
+  const headers = { allow, ...(methods.cors ? preflight : {}) };
+  return finish(request, { status: 204, body: null, headers }, requestId);
+}
+
+async function answerSystem(options: HttpOptions, system: SystemRoute, request: Request): Promise<Response> {
+  const requestId = newRequestId(request);
+  const host = plainHost(request.headers.get("host") ?? "");
+  const caller = async () => {
+    const identity = await options.identify(host, credentialOf(request.headers));
+    return identity.app ? null : identity.caller;
+  };
+  const ownHost = async () =>
+    isLocalHost(host) || host === new URL((await options.identify(host, null)).account.baseUrl).host;
+  try {
+    const peer = options.peer(originals.get(request) ?? request);
+    const asked = { request, peer, caller, ownHost, localHost: isLocalHost(host) };
+    return finish(request, await system.run(asked), requestId);
+  } catch (error) {
+    return finish(request, refusalOf(error, options.log, requestId), requestId);
+  }
+}
+
+function allowedMethods(routes: readonly Route[]): Map<string, { allowed: string[]; cors: boolean }> {
+  const paths = new Map<string, { allowed: string[]; cors: boolean }>();
+  for (const endpoint of routeTable(routes)) {
+    for (const path of endpoint.paths) {
+      const entry = paths.get(path) ?? { allowed: [], cors: false };
+      entry.allowed.push(endpoint.method);
+      entry.cors ||= endpoint.cors;
+      paths.set(path, entry);
+    }
+  }
+  return paths;
+}
+
+const noQuery = new URLSearchParams();
+
+function queryOf(url: string): URLSearchParams {
+  const at = url.indexOf("?");
+  return at < 0 ? noQuery : new URLSearchParams(url.slice(at + 1));
+}
+
+function pathOf(url: string): string {
+  return url.slice(url.indexOf("/", 8));
+}

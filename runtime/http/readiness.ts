@@ -1,0 +1,60 @@
+/** Whether requests would be served now: asked on a connection of its own, because the pool may be full or stuck. */
+import type { Sql } from "../db.ts";
+import { HttpError } from "../errors.ts";
+
+export interface Readiness {
+  /** What `/ready` tells. Throws a 503 that tells the same where the database takes no writes, or is silent. */
+  check(): Promise<Facts & { readonly status: "ready" }>;
+  close(): Promise<void>;
+}
+
+interface Facts {
+  /** The database takes writes: it answers in time, and is no standby. */
+  readonly writable: boolean;
+  /** Changes that other processes make are heard of. Without that nothing is answered from caches. */
+  readonly listening: boolean;
+}
+
+interface Needed {
+  /** Opens a pool that only this uses. */
+  readonly open: () => Sql;
+  readonly listening: () => boolean;
+  readonly withinMs?: number;
+}
+
+export function createReadiness({ open, listening, withinMs = 2_000 }: Needed): Readiness {
+  let pool: Sql | undefined;
+  let asking: Promise<string | undefined> | undefined;
+
+  const drop = (): Promise<void> => {
+    const dropped = pool;
+    pool = undefined;
+    return dropped?.end({ timeout: 0 }) ?? Promise.resolve();
+  };
+  /** What is wrong, if anything is. Probes that come together share one question. */
+  const ask = () => (asking ??= inTime(faultOf((pool ??= open())), withinMs).finally(() => (asking = undefined)));
+
+  return {
+    async check() {
+      const fault = await ask().catch(() => "the database does not answer, try again");
+      const facts = { writable: fault === undefined, listening: listening() };
+      if (fault === undefined) return { status: "ready", ...facts };
+      // A connection that is silent stays so.
+      void drop();
+      throw new HttpError(503, { error: fault, ...facts }, { "retry-after": "1" });
+    },
+    close: drop,
+  };
+}
+
+async function faultOf(sql: Sql): Promise<string | undefined> {
+  const [row] = await sql`
+    select pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' as refuses_writes`;
+  return row?.["refusesWrites"] === false ? undefined : "the database takes no writes";
+}
+
+async function inTime<T>(promise: Promise<T>, ms: number): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error("late")), ms);
+  return Promise.race([promise, late.promise]).finally(() => clearTimeout(timer));
+}

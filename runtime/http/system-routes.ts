@@ -1,0 +1,116 @@
+import { Type } from "@sinclair/typebox";
+import { answer } from "../openapi/answers.ts";
+import { docsPage } from "../openapi/docs-page.ts";
+import { notFound, unauthorized, unavailable } from "../errors.ts";
+import type { SystemRequest, SystemRoute } from "./http.ts";
+import type { Metrics } from "../metrics.ts";
+import { openapi } from "../openapi/openapi.ts";
+import type { Readiness } from "./readiness.ts";
+import { jsonText, ok, redirect, text } from "./reply.ts";
+import type { Route } from "./route.ts";
+
+export interface SystemOptions {
+  readonly readiness: Readiness;
+  readonly metrics: Metrics;
+  readonly routes: readonly Route[];
+  readonly origin: () => string;
+  readonly stopping: AbortSignal;
+}
+
+/** CONTRACT 3: health, readiness, metrics and the documentation. */
+export function systemRoutes({ readiness, metrics, routes, origin, stopping }: SystemOptions): SystemRoute[] {
+  const ready = async () => {
+    if (stopping.aborted) throw unavailable("the server is stopping");
+    return ok(await readiness.check());
+  };
+  const printMetrics = async (input: SystemRequest) => {
+    if (!fromThisMachine(input) && (await input.caller())?.user.role !== "admin")
+      throw unauthorized("metrics are for an administrator's token, or for this machine");
+    return text(200, await metrics.print(), metrics.type);
+  };
+  const begin = async ({ ownHost }: SystemRequest) => {
+    if (!(await ownHost())) throw notFound();
+    return redirect(303, "/docs");
+  };
+  const docsHeaders = {
+    "content-security-policy":
+      "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; frame-ancestors 'none'; report-uri /csp-report",
+  };
+  let description: string | undefined;
+  const own: SystemRoute[] = [
+    {
+      path: "/",
+      summary: "Where to begin: the documentation",
+      responses: { 303: null, 404: { error: "not found" } },
+      run: begin,
+    },
+    {
+      path: "/favicon.ico",
+      summary: "The icon of this server's own pages",
+      answers: { 200: answer.text("image/svg+xml") },
+      responses: { 200: "<svg …" },
+      run: () => text(200, icon, "image/svg+xml", { "cache-control": "public, max-age=86400" }),
+    },
+    {
+      path: "/health",
+      summary: "Whether the process answers",
+      answers: { 200: stateOf("Health", "ok") },
+      responses: { 200: { status: "ok" } },
+      run: () => ok({ status: "ok" }),
+    },
+    {
+      path: "/ready",
+      summary: "Whether the database takes writes, and whether this process hears of others' changes; within 2 s",
+      answers: { 200: readyShape, 503: notReadyShape },
+      responses: {
+        200: { status: "ready", writable: true, listening: true },
+        503: { error: "the database does not answer, try again", writable: false, listening: true },
+      },
+      run: ready,
+    },
+    {
+      path: "/metrics",
+      summary: "Prometheus metrics; an admin's token, or from this machine",
+      answers: { 200: answer.text("text/plain") },
+      responses: { 200: "# HELP corestead_jobs_waiting …", 401: { error: "metrics are for an administrator's token" } },
+      run: printMetrics,
+    },
+    {
+      path: "/openapi.json",
+      summary: "This description",
+      answers: { 200: Type.Object({ openapi: Type.String(), paths: answer.json() }, { additionalProperties: true }) },
+      responses: { 200: { openapi: "3.1.0", paths: {} } },
+      // Made when it is first asked for, once: the routes stay as they are.
+      run: () => jsonText(200, (description ??= JSON.stringify(openapi(routes, own, origin())))),
+    },
+    {
+      path: "/docs",
+      summary: "The documentation as a page",
+      answers: { 200: answer.text("text/html") },
+      responses: { 200: "<!doctype html> …" },
+      run: () => text(200, docsPage(routes), "text/html; charset=utf-8", docsHeaders),
+    },
+  ];
+  return own;
+}
+
+const readyFacts = { writable: Type.Boolean(), listening: Type.Boolean() };
+const readyShape = answer.object("Readiness", { status: Type.Literal("ready"), ...readyFacts });
+/** A server that is stopping says nothing of its database. */
+const notReadyShape = answer.object("NotReady", {
+  error: Type.String(),
+  ...Type.Partial(Type.Object(readyFacts)).properties,
+});
+
+const stateOf = (name: string, status: string) => answer.object(name, { status: Type.Literal(status) });
+
+const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#1f5fd0"/><path d="M22 11.5a8 8 0 1 0 0 9" fill="none" stroke="#fff" stroke-width="4" stroke-linecap="round"/></svg>`;
+
+/**
+ * A loopback peer that forwards for somebody else (a reverse proxy) does not count, and neither does a page whose host
+ * name leads here: a browser on this machine would read it for that page.
+ */
+function fromThisMachine({ request, peer, localHost }: SystemRequest): boolean {
+  const forwarded = ["x-forwarded-for", "forwarded", "x-real-ip"].some((name) => request.headers.has(name));
+  return localHost && !forwarded && /^(127\.|::1$|::ffff:127\.)/.test(peer);
+}

@@ -1,0 +1,222 @@
+/** All SQL of the queue. What must keep its plan is a function of migrations/001_jobs.sql. */
+import type { Causation } from "../events/causation.ts";
+import type { Fragment, Queryable, Sql } from "../db.ts";
+
+/** A job to be written. */
+export interface NewJob {
+  readonly name: string;
+  readonly payload: unknown;
+  readonly runAt?: Date | undefined;
+  /** While a job of this name and key waits, another is not written. */
+  readonly key?: string | undefined;
+  /** Jobs of one name and order key run one after another, in the order of their ids. */
+  readonly orderKey?: string | undefined;
+  readonly maxAttempts?: number | undefined;
+  readonly accountId?: number | undefined;
+  readonly causation?: Causation | undefined;
+}
+
+/** A job that this process has claimed. */
+export interface ClaimedJob {
+  readonly id: number;
+  readonly name: string;
+  readonly attempt: number;
+  readonly forgiven: number;
+  readonly maxAttempts: number | null;
+  readonly orderKey: string | null;
+  readonly accountId: number | null;
+  readonly payload: unknown;
+  readonly causation: Causation | null;
+  /** When it could be claimed. */
+  readonly dueAt: Date;
+}
+
+export interface Claim {
+  readonly name: string;
+  readonly limit: number;
+  readonly leaseSeconds: number;
+  /** Jobs due before this time are not looked for. */
+  readonly since: Date;
+}
+
+export interface Inserted {
+  readonly id: number;
+  readonly name: string;
+  readonly orderKey: string | null;
+  readonly runAt: Date;
+  /** Below zero where it is due. */
+  readonly seconds: number;
+}
+
+export type Outcome = "done" | "failed";
+type Held = Pick<ClaimedJob, "id" | "attempt">;
+export type Finish = Held & { readonly outcome: Outcome; readonly error: string | null };
+export type Retry = Held & { readonly delaySeconds: number; readonly error: string | null; readonly forgiven: boolean };
+export type Extension = Held & { readonly leaseSeconds: number };
+export interface OrderKey {
+  readonly name: string;
+  readonly orderKey: string;
+}
+export interface Waiting {
+  readonly name: string;
+  /** Counted up to 10,000. */
+  readonly waiting: number;
+  readonly oldestDueSeconds: number;
+}
+
+export type JobStore = ReturnType<typeof createJobStore>;
+
+/** `clock` stands in for the database's own time in tests. */
+export function createJobStore(sql: Sql, worker: string, clock?: () => Date) {
+  const now = () => clock?.() ?? null;
+  return {
+    insert: (jobs: readonly NewJob[], on: Queryable = sql) => insertJobs(on, jobs, now()),
+
+    claim: (claims: readonly Claim[]) => sql<ClaimedJob[]>`
+      select id, name, attempt, forgiven, max_attempts, order_key, account_id, payload, causation, due_at
+      from claim_jobs(${claims.map((c) => c.name)}, ${claims.map((c) => c.limit)},
+        ${claims.map((c) => c.leaseSeconds)}, ${claims.map((c) => c.since.toISOString())}::text[]::timestamptz[], ${worker}, ${now()})`,
+
+    finish: (jobs: readonly Finish[]) => sql`
+      select from finish_jobs(${jobs.map((j) => j.id)}, ${jobs.map((j) => j.attempt)}, ${jobs.map((j) => j.outcome)},
+        ${jobs.map((j) => j.error)}, ${worker}, ${now()})`,
+
+    retry: (jobs: readonly Retry[]) => sql`
+      select from retry_jobs(${jobs.map((j) => j.id)}, ${jobs.map((j) => j.attempt)},
+        ${jobs.map((j) => j.delaySeconds)}, ${jobs.map((j) => j.error)}, ${jobs.map((j) => (j.forgiven ? 1 : 0))},
+        ${worker}, ${now()})`,
+
+    /** The ids that this worker still holds. */
+    async extend(jobs: readonly Extension[]): Promise<Set<number>> {
+      const rows = await sql<{ id: number }[]>`
+        select id from extend_jobs(${jobs.map((j) => j.id)}, ${jobs.map((j) => j.attempt)},
+          ${jobs.map((j) => j.leaseSeconds)}, ${worker}, ${now()}) as id`;
+      return new Set(rows.map(({ id }) => id));
+    },
+
+    /** The names of which a job may go now. */
+    async promote(keys: readonly OrderKey[]): Promise<string[]> {
+      const rows = await sql<{ name: string }[]>`
+        select name from promote_jobs(${keys.map((k) => k.name)}, ${keys.map((k) => k.orderKey)}, ${now()}) as name`;
+      return rows.map(({ name }) => name);
+    },
+
+    /** What is claimed can be claimed again at once, its lease notwithstanding. */
+    takeBack: () => sql`
+      update jobs set run_at = coalesce(${now()}::timestamptz, now())
+      where state = 'running' and run_at > coalesce(${now()}::timestamptz, now())`,
+
+    /**
+     * After the database's clock was set back: what was made by the time that it showed before is due as if it were made
+     * now, and what is claimed is held for an hour at most.
+     */
+    async setBack(): Promise<void> {
+      const at = sql`coalesce(${now()}::timestamptz, now())`;
+      await sql`
+        update jobs set run_at = ${at} + greatest(run_at - created_at, interval '0'), created_at = ${at}
+        where state <> 'running' and created_at > ${at} + interval '1 minute'`;
+      await sql`
+        update jobs set run_at = ${at} + interval '1 hour'
+        where state = 'running' and run_at > ${at} + interval '1 hour'`;
+    },
+
+    async now(): Promise<Date> {
+      const [row] = await sql<{ at: Date }[]>`select coalesce(${now()}::timestamptz, now()) as at`;
+      if (!row) throw new Error("a select without a condition gives a row");
+      return row.at;
+    },
+
+    next: (names: readonly string[]) => sql<{ name: string; dueAt: Date; seconds: number }[]>`
+      select name, due_at, seconds from next_jobs(${names}, ${now()})`,
+
+    headsParked: (names: readonly string[]) => findParkedHeads(sql, names),
+    cancel: (id: number) => cancelJob(sql, id, now()),
+    prune: (olderThanDays: number, most: number) => pruneHistory(sql, olderThanDays, most, now()),
+    waiting: (names: readonly string[]) => countWaiting(sql, names, now()),
+  };
+}
+
+/** For a plugin's statement: the jobs of these names that wait or run, and have `id` as `id` in their payload. */
+export function openJob(sql: Sql, names: readonly string[], id: Fragment): Fragment {
+  return sql`select from jobs j where j.name = any(${names}::text[]) and j.payload->>'id' = ${id}`;
+}
+
+/** The same of those that were given up. */
+export function failedJob(sql: Sql, names: readonly string[], id: Fragment): Fragment {
+  return sql`
+    select from job_history h where h.name = any(${names}::text[]) and h.outcome = 'failed' and h.payload->>'id' = ${id}`;
+}
+
+/** What was written, in order; a job whose key waits already is left out. */
+async function insertJobs(on: Queryable, jobs: readonly NewJob[], now: Date | null): Promise<Inserted[]> {
+  // A microsecond between those of one statement: a claim can then go on where the last one ended.
+  return on<Inserted[]>`
+    insert into jobs (name, state, run_at, created_at, max_attempts, key, order_key, account_id, payload, causation)
+    select j.name, case when j.order_key is null then 'waiting' else 'parked' end,
+      coalesce(j.run_at::timestamptz, at.now + (j.n - 1) * interval '1 microsecond'), at.now,
+      j.max_attempts, j.key, j.order_key, j.account_id, j.payload::json, j.causation::json
+    from (select coalesce(${now}::timestamptz, now()) as now) at
+    cross join unnest(
+      ${jobs.map((j) => j.name)}::text[], ${jobs.map((j) => j.runAt?.toISOString() ?? null)}::text[],
+      ${jobs.map((j) => j.maxAttempts ?? null)}::integer[], ${jobs.map((j) => j.key ?? null)}::text[],
+      ${jobs.map((j) => j.orderKey ?? null)}::text[], ${jobs.map((j) => j.accountId ?? null)}::bigint[],
+      ${jobs.map((j) => JSON.stringify(j.payload) ?? "null")}::text[],
+      ${jobs.map((j) => (j.causation ? JSON.stringify(j.causation) : null))}::text[]
+    ) with ordinality as j (name, run_at, max_attempts, key, order_key, account_id, payload, causation, n)
+    order by j.n
+    on conflict (name, key) where key is not null and state <> 'running' do nothing
+    returning id, name, order_key, run_at,
+      extract(epoch from run_at - coalesce(${now}::timestamptz, now()))::float8 as seconds`;
+}
+
+/** Order keys whose first job waits behind nothing: their process died before it could let the next one go. */
+async function findParkedHeads(sql: Sql, names: readonly string[]): Promise<OrderKey[]> {
+  return sql<OrderKey[]>`
+    with recursive heads as (
+      select h.* from unnest(${names}::text[]) as wanted (name) cross join lateral (
+        select j.name, j.order_key, j.state from jobs j where j.name = wanted.name and j.order_key is not null
+        order by j.order_key, j.id limit 1) h
+      union all
+      select n.* from heads h cross join lateral (
+        select j.name, j.order_key, j.state from jobs j where j.name = h.name and j.order_key > h.order_key
+        order by j.order_key, j.id limit 1) n
+    )
+    select name, order_key from heads where state = 'parked'`;
+}
+
+async function cancelJob(sql: Sql, id: number, now: Date | null) {
+  const [row] = await sql<{ name: string; orderKey: string | null }[]>`
+    with gone as (
+      delete from jobs where id = ${id}
+      returning id, name, order_key, attempt, account_id, payload, causation, error, created_at
+    ), kept as (
+      insert into job_history
+        (id, name, outcome, attempt, account_id, payload, causation, error, created_at, finished_at)
+      select id, name, 'cancelled', attempt, account_id, payload, causation, error, created_at,
+        coalesce(${now}::timestamptz, now())
+      from gone
+    )
+    select name, order_key from gone`;
+  return row;
+}
+
+async function pruneHistory(sql: Sql, olderThanDays: number, most: number, now: Date | null): Promise<number> {
+  const result = await sql`
+    delete from job_history where id in (
+      select id from job_history
+      where finished_at < coalesce(${now}::timestamptz, now()) - make_interval(days => ${olderThanDays})
+      order by finished_at limit ${most} for update skip locked)`;
+  return result.count;
+}
+
+async function countWaiting(sql: Sql, names: readonly string[], now: Date | null): Promise<Waiting[]> {
+  return sql<Waiting[]>`
+    select n.name, c.waiting::integer,
+      greatest(0, extract(epoch from coalesce(${now}::timestamptz, now()) - c.run_at))::float8 as oldest_due_seconds
+    from unnest(${names}::text[]) as n (name)
+    cross join lateral (
+      select count(*) as waiting, min(run_at) as run_at from (
+        select j.run_at from jobs j where j.name = n.name and j.state <> 'parked' order by j.run_at, j.id limit 10000
+      ) first
+    ) c`;
+}

@@ -1,0 +1,421 @@
+import { type JobInfo } from "./job.ts";
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { startProcess, startTestDatabase, until, type TestDatabase } from "../../tests/job-fixtures.ts";
+import { transaction } from "../db.ts";
+
+import { job } from "../references.ts";
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await startTestDatabase();
+});
+beforeEach(async () => {
+  await database.sql`truncate jobs, job_history`;
+});
+afterAll(() => database.stop());
+
+const count = job<{ n: number }>("test.count");
+
+const history = async () =>
+  database.sql<{ id: number; outcome: string; attempt: number; error: string | null; payload: unknown }[]>`
+    select id, outcome, attempt, error, payload from job_history order by id`;
+const waiting = async () => [
+  ...(await database.sql<{ id: number; state: string; attempt: number; forgiven: number }[]>`
+    select id, state, attempt, forgiven from jobs order by id`),
+];
+
+test("a payload of any JSON arrives as it was, also in a batch, and a done job moves to the history", async () => {
+  await using a = await startProcess(database.target);
+  const ref = job<unknown>("test.any");
+  const payloads = [
+    { a: 1, b_c: null },
+    [1, "x"],
+    "text \u0000 \\ \" ' é 💡 \ud800",
+    5,
+    null,
+    true,
+    { d: new Date(0) },
+  ];
+  const seen: unknown[] = [];
+  a.queue.handle(ref, async (payload) => void seen.push(payload), { concurrency: 1 });
+  await a.queue.start();
+  await a.queue.enqueue(ref, undefined);
+  await a.queue.enqueueMany(ref, payloads);
+  await until(async () => (await history()).length === payloads.length + 1);
+  expect(seen).toEqual([null, ...payloads.slice(0, -1), { d: "1970-01-01T00:00:00.000Z" }]);
+  expect((await history())[0]).toMatchObject({ outcome: "done", attempt: 1, error: null, payload: null });
+  expect(await waiting()).toEqual([]);
+});
+
+test("a rolled back transaction writes nothing and wakes nobody", async () => {
+  await using a = await startProcess(database.target);
+  const woken: string[] = [];
+  a.broadcast.on("jobs.due", (name) => woken.push(name));
+  const seen: number[] = [];
+  a.queue.handle(count, async ({ n }) => void seen.push(n));
+  await a.queue.start();
+  const failing = transaction(a.sql, async (tx) => {
+    await a.queue.enqueue(count, { n: 1 }, { tx });
+    throw new Error("taken back");
+  });
+  await failing.catch(() => {});
+  expect(woken).toEqual([]);
+  await transaction(a.sql, (tx) => a.queue.enqueue(count, { n: 2 }, { tx }));
+  expect(woken).toEqual([count.id]);
+  await until(() => seen.length > 0);
+  expect(seen).toEqual([2]);
+});
+
+test("200 concurrent enqueues of one key write one job; a running one leaves its key free", async () => {
+  await using a = await startProcess(database.target);
+  const ids = await Promise.all(Array.from({ length: 200 }, (_, n) => a.queue.enqueue(count, { n }, { key: "k" })));
+  expect(ids.filter((id) => id !== undefined)).toHaveLength(1);
+  expect(await a.queue.enqueue(job("test.other"), 1, { key: "k" })).toBeNumber();
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  let runs = 0;
+  a.queue.handle(count, async () => (runs++, released));
+  await a.queue.start();
+  await until(() => runs === 1);
+  expect(await a.queue.enqueue(count, { n: 1 }, { key: "k", runAt: new Date(Date.now() + 3_600_000) })).toBeNumber();
+  expect(await a.queue.enqueue(count, { n: 2 }, { key: "k" })).toBeUndefined();
+  release();
+});
+
+test("a failed job keeps its key, but loses it to one that was enqueued meanwhile", async () => {
+  await using a = await startProcess(database.target);
+  const gate = Promise.withResolvers<void>();
+  a.queue.handle(count, () => gate.promise, { retry: () => 3600 });
+  await a.queue.start();
+  const keyed = { key: "k", runAt: new Date() };
+  for (const key of ["k", "free"]) await a.queue.enqueue(count, { n: 1 }, { key });
+  await until(async () => (await waiting()).every(({ state }) => state === "running"));
+  await a.queue.enqueue(count, { n: 2 }, { ...keyed, runAt: new Date(Date.now() + 3_600_000) });
+  gate.reject(new Error("failed"));
+  await until(async () => (await waiting()).every(({ state }) => state === "waiting"));
+  const rows = await a.sql`select key, attempt from jobs order by id`;
+  expect(rows.map(({ key, attempt }) => [key, attempt])).toEqual([
+    [null, 1],
+    ["free", 1],
+    ["k", 0],
+  ]);
+});
+
+test("a failing job is tried again and then given up, with its error and payload in the history", async () => {
+  await using a = await startProcess(database.target);
+  const attempts: number[] = [];
+  const fail = async (_: { n: number }, { attempt }: { attempt: number }) => {
+    attempts.push(attempt);
+    throw new Error(`attempt ${attempt}\0`);
+  };
+  a.queue.handle(count, fail, { retry: (attempt) => attempt * 0.01, maxAttempts: 3 });
+  await a.queue.start();
+  await a.queue.enqueue(count, { n: 1 });
+  await until(async () => (await history()).length === 1);
+  expect(attempts).toEqual([1, 2, 3]);
+  expect((await history())[0]).toMatchObject({
+    outcome: "failed",
+    attempt: 3,
+    error: "Error: attempt 3",
+    payload: { n: 1 },
+  });
+  await a.queue.enqueue(count, { n: 2 }, { maxAttempts: 1 });
+  await until(async () => (await history()).length === 2);
+  expect((await a.queue.stats()).failed).toBe(2);
+});
+
+test("a job for later is not run before its time, and promptly then", async () => {
+  // A poll comes too late to be what starts it.
+  await using a = await startProcess(database.target, { pollMs: 60_000 });
+  const early: boolean[] = [];
+  const at = Date.now() + 150;
+  a.queue.handle(count, async () => void early.push(Date.now() < at - 5));
+  await a.queue.start();
+  await a.queue.enqueue(count, { n: 1 }, { runAt: new Date(at) });
+  await a.queue.enqueue(count, { n: 2 }, { runAt: new Date(at + 3_600_000) });
+  await until(() => early.length === 1);
+  expect(early).toEqual([false]);
+});
+
+test("two processes run each job once, and leave names without a handler alone", async () => {
+  await using a = await startProcess(database.target);
+  await using b = await startProcess(database.target);
+  const seen: number[] = [];
+  for (const one of [a, b]) {
+    one.queue.handle(count, async ({ n }) => (await Bun.sleep(1), void seen.push(n)));
+    await one.queue.start();
+  }
+  await a.queue.enqueue(job("test.nobody"), {});
+  const payloads = Array.from({ length: 1000 }, (_, n) => ({ n }));
+  await Promise.all([a.queue.enqueueMany(count, payloads), ...payloads.map((p) => b.queue.enqueue(count, p))]);
+  await until(() => seen.length >= 2000);
+  await until(async () => (await waiting()).length === 1);
+  expect(seen).toHaveLength(2000);
+  expect(new Set(seen).size).toBe(1000);
+  const workers = await Promise.all([a.queue.stats(), b.queue.stats()]);
+  expect(workers.every(({ done }) => done > 0)).toBe(true);
+});
+
+test("jobs of one order key run one after another in order, over two processes and failures", async () => {
+  await using a = await startProcess(database.target);
+  await using b = await startProcess(database.target);
+  const seen = new Map<string, number[]>();
+  const busy = new Set<string>();
+  const overlaps: string[] = [];
+  const ref = job<{ key: string; n: number }>("test.ordered");
+  for (const one of [a, b]) {
+    const run = async ({ key, n }: { key: string; n: number }, { attempt }: { attempt: number }) => {
+      if (busy.has(key)) overlaps.push(key);
+      busy.add(key);
+      await Bun.sleep(1);
+      busy.delete(key);
+      if (n % 5 === 0 && attempt === 1) throw new Error("once more");
+      seen.set(key, [...(seen.get(key) ?? []), n]);
+    };
+    one.queue.handle(ref, run, { retry: () => 0.005 });
+    await one.queue.start();
+  }
+  const keys = ["x", "y", "z"];
+  const payloads = Array.from({ length: 20 }, (_, n) => keys.map((key) => ({ key, n }))).flat();
+  await a.queue.enqueueMany(ref, payloads.slice(0, 30), { orderKey: ({ key }) => key });
+  for (const payload of payloads.slice(30)) await b.queue.enqueue(ref, payload, { orderKey: payload.key });
+  await until(async () => (await history()).length === 60);
+  expect(overlaps).toEqual([]);
+  for (const key of keys) expect(seen.get(key)).toEqual(Array.from({ length: 20 }, (_, n) => n));
+});
+
+test("a job of an order key that was committed late waits for the one that runs already", async () => {
+  await using a = await startProcess(database.target);
+  const gate = Promise.withResolvers<void>();
+  const started: number[] = [];
+  a.queue.handle(count, async ({ n }) => (started.push(n), gate.promise));
+  await a.queue.start();
+  await transaction(a.sql, async (tx) => {
+    await a.queue.enqueue(count, { n: 1 }, { tx, orderKey: "k" });
+    await a.queue.enqueue(count, { n: 2 }, { orderKey: "k" });
+    await until(() => started.length === 1);
+  });
+  // Its turn was asked for with the first of these, which is done when the second one runs.
+  for (const n of [3, 4]) {
+    await a.queue.enqueue(count, { n }, { orderKey: `other ${n}` });
+    await until(() => started.includes(n));
+  }
+  expect(started).toEqual([2, 3, 4]);
+  gate.resolve();
+  await until(() => started.length === 4);
+});
+
+test("an order key whose process died before letting the next one go is picked up at the start", async () => {
+  await using a = await startProcess(database.target);
+  await a.sql`
+    insert into jobs (name, state, run_at, created_at, order_key, payload)
+    select 'test.count', 'parked', now(), now(), k, json_build_object('n', n) from unnest(array['x', 'y']) k, generate_series(1, 3) n`;
+  const seen: number[] = [];
+  a.queue.handle(count, async ({ n }) => void seen.push(n));
+  await a.queue.start();
+  await until(() => seen.length === 6);
+});
+
+test("what a dead process held is taken up at the start where no other process can be, whatever its lease", async () => {
+  const [held] = await database.sql`
+    insert into jobs (name, state, run_at, created_at, attempt, worker, payload)
+    values ('test.count', 'running', now() + interval '1 hour', now(), 1, 'dead', '{"n": 1}') returning id`;
+  await using other = await startProcess(database.target);
+  other.queue.handle(count, async () => expect.unreachable());
+  await other.queue.start();
+  expect(await waiting()).toEqual([expect.objectContaining({ id: held?.["id"], state: "running" })]);
+  await other.stop();
+  await using alone = await startProcess(database.target, { alone: true });
+  const seen: JobInfo[] = [];
+  alone.queue.handle(count, async (_, info) => void seen.push(info));
+  await alone.queue.start();
+  await until(() => seen.length === 1);
+  expect(seen[0]?.attempt).toBe(2);
+});
+
+test("a worker whose lease has expired can neither finish nor fail the job", async () => {
+  const later = () => new Date(Date.now() + 60_000);
+  await using slow = await startProcess(database.target);
+  await using next = await startProcess(database.target, { clock: later });
+  const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const started: number[] = [];
+  const run = (_: unknown, { id, attempt }: { id: number; attempt: number }) => {
+    started.push(id);
+    return gates[attempt - 1]?.promise ?? Promise.resolve();
+  };
+  slow.queue.handle(count, run);
+  await slow.queue.start();
+  const ids = await slow.queue.enqueueMany(count, [{ n: 1 }, { n: 2 }]);
+  await until(() => started.length === 2);
+  next.queue.handle(count, run);
+  await next.queue.start();
+  await until(() => started.length === 4);
+  gates[0]?.resolve();
+  await until(async () => (await slow.queue.stats()).done === 2);
+  await slow.queue.stop();
+  expect(await waiting()).toMatchObject(ids.map((id) => ({ id, state: "running", attempt: 2 })));
+  gates[1]?.resolve();
+  await until(async () => (await history()).length === 2);
+  expect(await history()).toMatchObject(ids.map((id) => ({ id, outcome: "done", attempt: 2 })));
+});
+
+test("a heartbeat keeps a job that takes longer than its lease, and a lost lease aborts the signal", async () => {
+  await using a = await startProcess(database.target);
+  await using b = await startProcess(database.target);
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  let runs = 0;
+  let aborted = false;
+  const run = async (_: unknown, { signal }: { signal: AbortSignal }) => {
+    runs++;
+    signal.addEventListener("abort", () => (aborted = true));
+    await released;
+  };
+  for (const one of [a, b]) {
+    one.queue.handle(count, run, { leaseSeconds: 1 });
+    await one.queue.start();
+  }
+  const id = await a.queue.enqueue(count, { n: 1 });
+  const leases = new Set<number>();
+  await until(async () => {
+    const [row] = await a.sql<{ runAt: Date }[]>`select run_at from jobs`;
+    if (row) leases.add(row.runAt.getTime());
+    return leases.size > 6;
+  });
+  expect([runs, aborted]).toEqual([1, false]);
+  await a.sql`update jobs set attempt = attempt + 1 where id = ${id ?? 0}`;
+  await until(() => aborted);
+  release();
+});
+
+test("a process that was killed in the middle of a job loses it to another, also when it keeps killing", async () => {
+  await using a = await startProcess(database.target);
+  await a.queue.enqueue(count, { n: 1 }, { maxAttempts: 2 });
+  for (const attempt of [1, 2]) {
+    const script = new URL("../../tests/job-victim.ts", import.meta.url).pathname;
+    const child = Bun.spawn([process.execPath, script, JSON.stringify(database.target), count.id], { stdout: "pipe" });
+    const reader = child.stdout.getReader();
+    expect(new TextDecoder().decode((await reader.read()).value)).toContain(`running attempt ${attempt}`);
+    child.kill("SIGKILL");
+    await child.exited;
+  }
+  let runs = 0;
+  a.queue.handle(count, async () => void runs++);
+  await a.queue.start();
+  await until(async () => (await history()).length === 1);
+  expect(runs).toBe(0);
+  expect((await history())[0]).toMatchObject({ outcome: "failed", attempt: 3, error: expect.stringContaining("died") });
+});
+
+test("stop waits for what runs, and gives back what takes too long without counting the attempt", async () => {
+  const a = await startProcess(database.target, { graceMs: 50 });
+  const never = Promise.withResolvers<void>();
+  const signals: AbortSignal[] = [];
+  a.queue.handle(count, async ({ n }, { signal }) => {
+    signals.push(signal);
+    if (n === 1) return Bun.sleep(10);
+    if (n === 2) return never.promise;
+    return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+  });
+  await a.queue.start();
+  const [, ...unfinished] = await a.queue.enqueueMany(count, [{ n: 1 }, { n: 2 }, { n: 3 }]);
+  await until(() => signals.length === 3);
+  await a.stop();
+  expect(await history()).toHaveLength(1);
+  expect(await waiting()).toEqual(unfinished.map((id) => ({ id, state: "waiting", attempt: 1, forgiven: 1 })));
+  never.resolve();
+  await using b = await startProcess(database.target);
+  const attempts: number[] = [];
+  b.queue.handle(count, async (_, { attempt }) => void attempts.push(attempt));
+  await b.queue.start();
+  await until(() => attempts.length === 2);
+  expect(attempts).toEqual([1, 1]);
+});
+
+test("a cancelled job leaves the queue, and its signal is aborted in whichever process runs it", async () => {
+  await using a = await startProcess(database.target);
+  await using b = await startProcess(database.target);
+  let aborted = false;
+  let running = false;
+  a.queue.handle(count, async (_, { signal }) => {
+    running = true;
+    await new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+  });
+  a.broadcast.on("jobs.cancel", () => (aborted = true));
+  await a.queue.start();
+  const id = (await b.queue.enqueue(count, { n: 1 })) ?? 0;
+  const parked = (await b.queue.enqueue(job("test.nobody"), {})) ?? 0;
+  await until(() => running);
+  expect([await b.queue.cancel(id), await b.queue.cancel(parked), await b.queue.cancel(id)]).toEqual([
+    true,
+    true,
+    false,
+  ]);
+  await until(async () => aborted && (await a.queue.stats()).running === 0);
+  expect((await history()).map(({ outcome }) => outcome)).toEqual(["cancelled", "cancelled"]);
+  expect(await waiting()).toEqual([]);
+});
+
+test("a lost connection to PostgreSQL only delays jobs", async () => {
+  await using a = await startProcess(database.target);
+  const seen = new Set<number>();
+  a.queue.handle(count, async ({ n }) => (await Bun.sleep(1), void seen.add(n)), { retry: () => 0 });
+  await a.queue.start();
+  await a.queue.enqueueMany(
+    count,
+    Array.from({ length: 500 }, (_, n) => ({ n })),
+  );
+  for (let i = 0; i < 5; i++) {
+    await database.sql`
+      select pg_terminate_backend(pid) from pg_stat_activity
+      where application_name = 'corestead' and pid <> pg_backend_pid() and query like '%\_jobs(%'`;
+    await Bun.sleep(5);
+  }
+  await a.queue.enqueue(count, { n: 500 }).catch(() => a.queue.enqueue(count, { n: 500 }));
+  await until(() => seen.size === 501);
+});
+
+test("old history is forgotten in pieces", async () => {
+  await database.sql`
+    insert into job_history (id, name, outcome, attempt, created_at, finished_at)
+    select n, 'x', 'done', 1, now(), now() - interval '1 day' * (n % 10) - interval '1 hour' from generate_series(1, 12000) n`;
+  await using a = await startProcess(database.target);
+  await a.queue.start();
+  expect(await history()).toHaveLength(8400);
+});
+
+test("a claim that was planned on a tiny table does not scan one of 100,000 jobs", async () => {
+  await database.sql.begin(async (tx) => {
+    const claim = () =>
+      tx`select id from claim_jobs(array['a'], array[100], array[30], array['-infinity'::timestamptz], 'w', null)`;
+    const scans = async () => {
+      const [row] = await tx<{ scans: number }[]>`select pg_stat_get_xact_numscans('jobs'::regclass) as scans`;
+      return row?.scans;
+    };
+    await tx`insert into jobs (name, run_at, created_at, payload) values ('a', now(), now(), '1')`;
+    await tx`analyze jobs`;
+    for (let i = 0; i < 8; i++) await claim();
+    await tx`
+      insert into jobs (name, run_at, created_at, payload)
+      select case when n % 2 = 0 then 'a' else 'b' end,
+        now() + case when n % 2 = 0 then 1 else -1 end * interval '1 day', now(), '1'
+      from generate_series(1, 100000) n`;
+    const before = await scans();
+    expect(await claim()).toHaveLength(0);
+    expect(await scans()).toBe(before ?? NaN);
+  });
+});
+
+test("a job that was made while the clock was a day ahead runs when the clock is right again", async () => {
+  let ahead = 86_400_000;
+  const clock = () => new Date(Date.now() + ahead);
+  const seen: number[] = [];
+  await using before = await startProcess(database.target, { clock });
+  await before.queue.enqueue(count, { n: 1 });
+  await before.queue.enqueue(count, { n: 2 }, { orderKey: "a" });
+  await before.stop();
+  ahead = 0;
+  await using after = await startProcess(database.target, { clock });
+  after.queue.handle(count, async ({ n }) => void seen.push(n));
+  await after.queue.start();
+  await until(() => seen.length === 2);
+  expect(new Set(seen)).toEqual(new Set([1, 2]));
+});

@@ -1,0 +1,174 @@
+/**
+ * A durable queue on the same PostgreSQL: a job written in a transaction runs after its commit, at least once.
+ * A handler is therefore idempotent. See migrations/001_jobs.sql for the table and job-runner.ts for the running.
+ *
+ *     const reindex = job<{ dbId: number }>("jsondb.reindex");
+ *     queue.handle(reindex, async ({ dbId }, { signal }) => { … });
+ *     await queue.enqueue(reindex, { dbId: 7 }, { tx, key: "7" });
+ */
+import { type HandleOptions, type JobInfo } from "./job.ts";
+import type { Broadcast } from "../events/broadcast.ts";
+import { currentCausation } from "../events/causation.ts";
+import { afterCommit, type Sql, type Tx } from "../db.ts";
+import { createRunner, type Counters, type RunnerOptions } from "./job-runner.ts";
+import { createJobStore, type Inserted, type NewJob, type OrderKey, type Waiting } from "./job-store.ts";
+import type { Log } from "../log.ts";
+import type { JobRef } from "../references.ts";
+
+export interface EnqueueOptions {
+  /** Not before this time. */
+  readonly runAt?: Date | undefined;
+  /** While a job of this name and key waits, another is not written. */
+  readonly key?: string | undefined;
+  /** Writes the job in this transaction: it runs after the commit, or never. */
+  readonly tx?: Tx | undefined;
+  readonly maxAttempts?: number | undefined;
+  /** Jobs of one name and order key run one after another. Writers of one key must take turns to have an order. */
+  readonly orderKey?: string | undefined;
+  readonly accountId?: number | undefined;
+}
+
+/** `key` and `orderKey` are worked out for each payload. */
+export interface EnqueueManyOptions<T> extends Omit<EnqueueOptions, "key" | "orderKey"> {
+  readonly key?: (payload: T) => string | undefined;
+  readonly orderKey?: (payload: T) => string | undefined;
+}
+
+export interface QueueStats extends Counters {
+  readonly names: readonly Waiting[];
+}
+
+export interface Queue {
+  /** The job's id, or undefined where one of its `key` waits already. */
+  enqueue<T>(ref: JobRef<T>, payload: T, options?: EnqueueOptions): Promise<number | undefined>;
+  /** The same for many in one statement; ids in order, those whose key waits left out. */
+  enqueueMany<T>(ref: JobRef<T>, payloads: readonly T[], options?: EnqueueManyOptions<T>): Promise<number[]>;
+  /** Jobs of any names in one statement. */
+  add(jobs: readonly NewJob[], tx?: Tx): Promise<number[]>;
+  /** Runs the jobs of this name in this process; gives back how to end that. */
+  handle<T>(ref: JobRef<T>, run: (payload: T, job: JobInfo) => Promise<void>, options?: HandleOptions): () => void;
+  /** Takes the job out of the queue; where it runs, its signal is aborted. False where it was finished already. */
+  cancel(id: number): Promise<boolean>;
+  start(): Promise<void>;
+  /** Claims no more, waits a while for what runs and gives the rest back. */
+  stop(): Promise<void>;
+  stats(): Promise<QueueStats>;
+}
+
+export interface QueueOptions extends Partial<Pick<RunnerOptions, "concurrency" | "pollMs" | "graceMs">> {
+  readonly sql: Sql;
+  readonly broadcast: Broadcast;
+  readonly log: Log;
+  /** Names this process; no two that live share it. */
+  readonly processId: string;
+  /** Stands in for the database's clock in tests. */
+  readonly clock?: () => Date;
+  /** No other process works on this database: what is claimed when it starts was left by one that died. */
+  readonly alone?: boolean;
+  /** How long finished jobs can be looked up; 7 when left out. */
+  readonly historyDays?: number;
+}
+
+const dueTopic = "jobs.due";
+const soonTopic = "jobs.soon";
+const cancelTopic = "jobs.cancel";
+// Enqueued for later than this, a poll sees it in time.
+const soonSeconds = 2;
+const maintenanceMs = 60_000;
+const pruneChunk = 5000;
+
+export function createQueue(options: QueueOptions): Queue {
+  const { sql, broadcast, log, processId, clock, historyDays = 7, alone = false } = options;
+  const { concurrency = 200, pollMs = 1000, graceMs = 10_000 } = options;
+  const store = createJobStore(sql, processId, clock);
+  const wake = (name: string) => broadcast.publish(dueTopic, name);
+  const runner = createRunner({ store, log, wake, concurrency, pollMs, graceMs });
+  let maintenance: ReturnType<typeof setInterval> | undefined;
+  let stopped = false;
+  const unsubscribe: (() => void)[] = [];
+
+  const add: Queue["add"] = async (jobs, tx) => {
+    if (jobs.length === 0) return [];
+    const causation = currentCausation();
+    const written = await store.insert(causation ? jobs.map((j) => ({ causation, ...j })) : jobs, tx);
+    if (tx && written.length > 0) afterCommit(tx, () => announce(written));
+    else announce(written);
+    return written.map(({ id }) => id);
+  };
+  /** Says that committed jobs are there: the ordered ones once they may go, the others at once. */
+  const announce = (written: readonly Inserted[]) => {
+    const ordered: OrderKey[] = [];
+    const due = new Set<string>();
+    let soon = false;
+    for (const { name, orderKey, runAt, seconds } of written) {
+      if (orderKey !== null) ordered.push({ name, orderKey });
+      else if (seconds <= 0.001) {
+        due.add(name);
+        runner.lookFrom(name, runAt);
+      } else soon ||= seconds <= soonSeconds;
+    }
+    runner.promote(ordered);
+    for (const name of due) wake(name);
+    if (soon) broadcast.publish(soonTopic, "");
+  };
+  let lastAt: Date | undefined;
+  const maintain = async () => {
+    try {
+      const at = await store.now();
+      if (!lastAt || at < lastAt) await store.setBack();
+      lastAt = at;
+      runner.promote(await store.headsParked(runner.names()));
+      for (;;) {
+        const pruned = await store.prune(historyDays, pruneChunk);
+        if (pruned < pruneChunk || stopped) return;
+      }
+    } catch (error) {
+      log.warn("looking after the jobs failed, trying again", { error });
+    }
+  };
+
+  return {
+    add,
+    async enqueue(ref, payload, { tx, ...rest } = {}) {
+      return (await add([{ name: ref.id, payload, ...rest }], tx))[0];
+    },
+    enqueueMany(ref, payloads, { tx, key, orderKey, ...rest } = {}) {
+      const one = (payload: (typeof payloads)[number]): NewJob => ({
+        name: ref.id,
+        payload,
+        ...rest,
+        key: key?.(payload),
+        orderKey: orderKey?.(payload),
+      });
+      return add(payloads.map(one), tx);
+    },
+    handle: (ref, run, handleOptions = {}) => runner.handle({ name: ref.id, run }, handleOptions),
+    async cancel(id) {
+      const row = await store.cancel(id);
+      if (!row) return false;
+      broadcast.publish(cancelTopic, String(id));
+      if (row.orderKey !== null) runner.promote([{ name: row.name, orderKey: row.orderKey }]);
+      return true;
+    },
+    async start() {
+      unsubscribe.push(
+        broadcast.on(dueTopic, runner.wake),
+        broadcast.on(soonTopic, runner.poll),
+        broadcast.on(cancelTopic, (id) => runner.abort(Number(id))),
+      );
+      if (alone) await store.takeBack();
+      maintenance = setInterval(() => void maintain(), maintenanceMs);
+      runner.start();
+      await maintain();
+    },
+    async stop() {
+      clearInterval(maintenance);
+      stopped = true;
+      for (const end of unsubscribe.splice(0)) end();
+      await runner.stop();
+    },
+    async stats() {
+      return { ...runner.counters(), names: await store.waiting(runner.names()) };
+    },
+  };
+}

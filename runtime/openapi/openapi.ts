@@ -1,0 +1,238 @@
+/** The OpenAPI 3.1 description of every route, made from the routes themselves. */
+import { Type, type TSchema } from "@sinclair/typebox";
+import { answer, type Answers } from "./answers.ts";
+import type { SystemRoute } from "../http/http.ts";
+import { sharedResponses, usualResponse, usualSchemas } from "./openapi-refusals.ts";
+import { createSchemas, type Schemas } from "./openapi-schemas.ts";
+import type { Access, Route } from "../http/route.ts";
+
+type Json = Record<string, unknown>;
+
+export function openapi(routes: readonly Route[], systemRoutes: readonly SystemRoute[], server: string): Json {
+  const schemas = createSchemas(usualSchemas);
+  const paths: Record<string, Json> = {};
+  for (const route of routes) {
+    const path = documentedPath(route.path);
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, schemas) };
+  }
+  for (const { path, summary, responses: examples, answers } of systemRoutes) {
+    const statuses = { 400: undefined, 503: undefined, ...examples };
+    const operationId = idOf("GET", path === "/" ? "/root" : path);
+    const responses = responsesOf({ examples: statuses, answers }, schemas);
+    paths[path] = { get: { summary, operationId, tags: ["system"], security: [], responses } };
+  }
+  const shown = JSON.stringify(paths);
+  const used = Object.entries(sharedResponses).filter(([name]) => shown.includes(`"#/components/responses/${name}"`));
+  return {
+    openapi: "3.1.0",
+    info: { title: "Corestead", version: "0.1.0", description: about, license: { name: "MIT", identifier: "MIT" } },
+    servers: [{ url: server }],
+    security: [{ token: [] }, { session: [] }],
+    paths,
+    components: {
+      securitySchemes,
+      parameters: sharedParameters,
+      headers: sharedHeaders,
+      responses: Object.fromEntries(used),
+      schemas: schemas.components(),
+    },
+  };
+}
+
+const about =
+  "`.json` at the end of a path is optional. Every answer has `X-Request-Id`; a header `Warning` names what a request says " +
+  "and the server does not know.";
+const securitySchemes = {
+  token: { type: "http", scheme: "bearer", description: "An API token: `Authorization: Bearer core_…`" },
+  session: { type: "apiKey", in: "cookie", name: "core_session" },
+};
+
+const headerParameter = (name: string, description: string) => ({
+  name,
+  in: "header",
+  description,
+  schema: { type: "string" },
+});
+const sharedParameters = {
+  IfMatch: headerParameter("If-Match", "The ETag of the version that you have read; a later one: 412"),
+  IfNoneMatch: headerParameter("If-None-Match", "The ETag that you have; the same one still: 304"),
+  IdempotencyKey: headerParameter(
+    "Idempotency-Key",
+    "The same key and body within 24 hours gives the first answer again",
+  ),
+};
+const sharedHeaders = {
+  ETag: { schema: { type: "string" }, description: "The version of this object, for If-Match and If-None-Match" },
+  TotalCount: { schema: { type: "integer" }, description: "How many there are on all pages" },
+  NextCursor: { schema: { type: "string" }, description: "`after` of the next page, where there may be one" },
+};
+
+/** `/core/notes/:id` -> `/core/notes/{id}.json`: the form that the specification writes; what `*` stands for is `path`. */
+function documentedPath(path: string): string {
+  const named = path.replace(/:(\w+)/g, "{$1}").replace("*", "{path}");
+  return /\.\w+$/.test(named) || !isResource(named) ? named : `${named}.json`;
+}
+
+/** Addresses that nobody writes with `.json`. */
+const written = /^\/(login|logout|a\/|w\/|_rt\/|core\/db\/|account\/auto_login)|\/action\/|\/(events|import|export)$/;
+
+function isResource(path: string): boolean {
+  return !written.test(path);
+}
+
+/** Stays as it is for as long as the address does: generated clients name their methods by it. */
+function idOf(method: string, path: string): string {
+  const words = path.replace("*", "path").replace(/[^a-z]+(\w)/gi, (_, letter) => letter.toUpperCase());
+  return `${method.toLowerCase()}${words}`;
+}
+
+function tagOf({ plugin, path }: Route): string {
+  return plugin ?? path.split("/")[1] ?? "";
+}
+
+function operation(route: Route, schemas: Schemas): Json {
+  const { spec } = route;
+  const inPath = [...documentedPath(route.path).matchAll(/\{(\w+)\}/g)].map(([, name]) => {
+    return { name, in: "path", required: true, schema: { type: "string" } };
+  });
+  const inQuery = queryParameters(spec.query ?? {}, schemas);
+  return {
+    summary: spec.summary,
+    ...(spec.description && { description: spec.description }),
+    operationId: idOf(route.method, route.path),
+    tags: [tagOf(route)],
+    ...("open" in spec.access && { security: [{}, { token: [] }, { session: [] }] }),
+    "x-access": accessText(spec.access),
+    parameters: [...inPath, ...inQuery, ...headerParameters(route)],
+    ...requestBody(route, schemas),
+    responses: responsesOf(
+      {
+        examples: {
+          ...Object.fromEntries(usualStatuses(route).map((status) => [status, undefined])),
+          ...spec.responses,
+        },
+        answers: spec.answers,
+        query: spec.query,
+        wrapped: spec.errors === "wrapped",
+      },
+      schemas,
+    ),
+  };
+}
+
+/** `filter[<field>]` and `filter[<field>][<operator>]` are one parameter with brackets; `*` is every other one. */
+function queryParameters(query: NonNullable<Route["spec"]["query"]>, schemas: Schemas): Json[] {
+  const families = new Map<string, { description: string; schema: Json }>();
+  for (const [name, given] of Object.entries(query)) {
+    const { description: _, ...bare } = typeof given === "string" ? { type: "string" } : schemas.of(given);
+    const description = typeof given === "string" ? given : (given.description ?? "");
+    const family = name.split("[", 1)[0] ?? name;
+    const before = families.get(family);
+    const isMany = family !== name || name === "*";
+    const text = [before?.description, family === name ? description : `\`${name}\`: ${description}`];
+    const schema = isMany ? { type: "object", additionalProperties: true } : bare;
+    families.set(family, { description: text.filter(Boolean).join(" "), schema });
+  }
+  return [...families].map(([name, { description, schema }]) => {
+    const style = name === "*" ? "form" : schema["type"] === "object" ? "deepObject" : undefined;
+    const many = style && { style, explode: true };
+    return { name: name === "*" ? "others" : name, in: "query", description, ...many, schema };
+  });
+}
+
+function headerParameters({ method, spec }: Route): Json[] {
+  const names: (keyof typeof sharedParameters)[] = [];
+  if (spec.ifMatch) names.push("IfMatch");
+  if (spec.responses[304] !== undefined) names.push("IfNoneMatch");
+  if (method === "POST" && (spec.input !== "stream" || spec.idempotency === "own")) names.push("IdempotencyKey");
+  return names.map((name) => ({ $ref: `#/components/parameters/${name}` }));
+}
+
+function accessText(access: Access): string {
+  if ("privilege" in access) return `needs the privilege \`${access.privilege}\``;
+  return "signedIn" in access ? `needs sign-in: ${access.signedIn}` : `open: ${access.open}`;
+}
+
+function requestBody({ spec }: Route, schemas: Schemas): Json {
+  const { body, takes, request } = spec;
+  if (takes) return { requestBody: { required: true, content: contentOf(takes, request, schemas) } };
+  if (!body) {
+    if (spec.input !== "any") return {};
+    const content = {
+      "application/json": { schema: { type: "object" }, ...(request !== undefined && { example: request }) },
+    };
+    return { requestBody: { content } };
+  }
+  const fields = schemas.of(body.schema);
+  const schema = body.key ? { type: "object", required: [body.key], properties: { [body.key]: fields } } : fields;
+  const example = body.key && request !== undefined ? { [body.key]: request } : request;
+  const media = { schema, ...(example !== undefined && { example }) };
+  const form = spec.input === "form" && { "application/x-www-form-urlencoded": media };
+  return { requestBody: { required: true, content: { "application/json": media, ...form } } };
+}
+
+interface Told {
+  /** By status; undefined where there is none, null where the body is empty. */
+  readonly examples: Readonly<Record<number, unknown>>;
+  readonly answers: Answers | undefined;
+  readonly query?: Readonly<Record<string, unknown>> | undefined;
+  readonly wrapped?: boolean;
+}
+
+function responsesOf({ examples, answers = {}, query = {}, wrapped }: Told, schemas: Schemas): Json {
+  const responses: Json = {};
+  for (const status of new Set([...Object.keys(examples), ...Object.keys(answers)].map(Number))) {
+    const example = examples[status];
+    const own = answers[status];
+    const { description, headers: usualHeaders, schema } = usualResponse(status, wrapped);
+    const isUsual = own === undefined && (example === null || (example === undefined && !(wrapped && status === 422)));
+    if (isUsual) {
+      const isShared = Object.hasOwn(sharedResponses, status);
+      responses[status] = isShared ? { $ref: `#/components/responses/${status}` } : { description };
+      continue;
+    }
+    const media = own ?? schema ?? (typeof example === "string" ? plainText : open);
+    const headers = status < 300 ? headersOf(own, examples, query) : usualHeaders;
+    responses[status] = {
+      description,
+      ...(headers && { headers }),
+      content: contentOf([media].flat(), example, schemas),
+    };
+  }
+  return { ...responses, default: { $ref: "#/components/responses/default" } };
+}
+
+/** What a plugin that declares nothing answers with. */
+const open = Type.Unknown();
+const plainText = answer.text("text/plain");
+
+function headersOf(own: Answers[number] | undefined, examples: Told["examples"], query: Json): Json | undefined {
+  const ref = (name: keyof typeof sharedHeaders) => ({ $ref: `#/components/headers/${name}` });
+  const isList = own !== undefined && "type" in own && own["type"] === "array" && "limit" in query;
+  if (304 in examples) return { ETag: ref("ETag") };
+  if (!isList) return undefined;
+  return { "X-Total-Count": ref("TotalCount"), ...("after" in query && { "X-Next-Cursor": ref("NextCursor") }) };
+}
+
+/** Each schema by its media type, the example with those that it fits. */
+function contentOf(media: readonly TSchema[], example: unknown, schemas: Schemas): Json {
+  const entries = media.map((schema) => {
+    const type = String(schema["contentMediaType"] ?? "application/json");
+    const { contentMediaType: _, ...bare } = schemas.of(schema);
+    const fits = example !== undefined && (typeof example === "string") === "contentMediaType" in schema;
+    return [type, { schema: bare, ...(fits && { example }) }];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** What every route of this kind may answer beyond its own. */
+function usualStatuses({ method, path, spec }: Route): number[] {
+  const statuses = [400, 401, 403, 503];
+  if (/[:*]/.test(path)) statuses.push(404);
+  if (spec.body || spec.input) statuses.push(413, 415);
+  if (spec.body || spec.input || spec.query) statuses.push(422);
+  if (method === "POST") statuses.push(409);
+  if (method !== "GET") statuses.push(508);
+  if (spec.ifMatch) statuses.push(412);
+  return statuses;
+}

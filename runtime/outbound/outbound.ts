@@ -1,0 +1,298 @@
+/**
+ * The only way to the outside: a fetch that reaches public addresses alone (and what OUTBOUND_ALLOW
+ * names), in bounded time and memory.
+ *
+ *     const outbound = createOutbound({ allow: parseAllow("10.1.0.0/16"), log });
+ *     const answer = await outbound.fetchOutside("https://example.com/hook", { method: "POST", body });
+ *     answer.status; answer.text();
+ *
+ * The host is resolved here, every address it has is checked, and the connection goes to a checked
+ * address: Bun's fetch is given the address in the URL, and the name in `Host` and in TLS (server name
+ * and certificate). A second look-up, which could answer something else, never happens. Bun keeps its
+ * idle connections apart by address, port and TLS server name, so keeping them alive is safe.
+ */
+import { lookup as lookupHost } from "node:dns/promises";
+import { literalAddress, mayReach, plainHost, type Allow } from "./addresses.ts";
+import type { Log } from "../log.ts";
+import { readBody, TooLarge } from "./outbound-body.ts";
+
+export type OutboundFaultKind =
+  | "refused-address"
+  | "dns"
+  | "connect"
+  | "tls"
+  | "timeout"
+  | "too-large"
+  | "redirect"
+  | "closed"
+  | "bad-url";
+
+/** Why no whole answer came. `status` is there when an answer had begun, `address` when one was tried. */
+export class OutboundFault extends Error {
+  override name = "OutboundFault";
+  status?: number;
+  address?: string;
+  readonly kind: OutboundFaultKind;
+
+  constructor(kind: OutboundFaultKind, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.kind = kind;
+  }
+}
+
+export interface OutboundRequest {
+  method?: string;
+  headers?: Record<string, string>;
+  body?: string | Uint8Array<ArrayBuffer>;
+  /** For everything together: resolving, connecting, waiting and reading to the end. */
+  timeoutMs?: number;
+  /** Of the answer's body, counted after decompression. */
+  maxBytes?: number;
+  /** A larger answer is a "too-large" fault, or is cut off with `truncated` set. Nothing more is read in either case. */
+  overflow?: "fail" | "truncate";
+  /** "refuse" hands a 3xx back as it is; "same-origin" follows up to three of them within the origin. */
+  redirect?: "refuse" | "same-origin";
+  signal?: AbortSignal;
+}
+
+export interface OutboundResponse {
+  status: number;
+  headers: Headers;
+  body: Uint8Array;
+  text(): string;
+  truncated: boolean;
+  durationMs: number;
+  /** The address that answered. */
+  address: string;
+}
+
+export interface Outbound {
+  /** Rejects with an OutboundFault, or with the reason of the caller's own signal. */
+  fetchOutside: (url: string | URL, request?: OutboundRequest) => Promise<OutboundResponse>;
+}
+
+export interface OutboundOptions {
+  /** What OUTBOUND_ALLOW says. */
+  allow: Allow;
+  log: Log;
+  /** All addresses of a host name. */
+  lookup?: (host: string) => Promise<string[]>;
+  /** Sends the request to the address in the URL; Bun's fetch by default. */
+  connect?: (url: string, init: BunFetchRequestInit) => Promise<Response>;
+  /** A certificate authority to trust besides the public ones. */
+  ca?: string;
+}
+
+const defaults = { timeoutMs: 15_000, maxBytes: 5_000_000, maxRedirects: 3 };
+// The answer decides how the connection is used and how long the body is: not for a caller to set.
+const ownHeaders = [
+  "host",
+  "connection",
+  "content-length",
+  "transfer-encoding",
+  "keep-alive",
+  "upgrade",
+  "expect",
+  "te",
+];
+
+export function createOutbound(options: OutboundOptions): Outbound {
+  const settings: Settings = { ...options, allowed: options.allow };
+  if (
+    process.env["HTTP_PROXY"] ??
+    process.env["HTTPS_PROXY"] ??
+    process.env["http_proxy"] ??
+    process.env["https_proxy"]
+  ) {
+    options.log.warn("a proxy is set in the environment: outbound requests go through it, by address");
+  }
+  return {
+    async fetchOutside(url, request = {}) {
+      const startedAt = performance.now();
+      const timeoutMs = request.timeoutMs ?? defaults.timeoutMs;
+      const end = new AbortController();
+      const timer = setTimeout(
+        () => end.abort(new OutboundFault("timeout", `no whole answer within ${timeoutMs} ms`)),
+        timeoutMs,
+      );
+      const signal = request.signal ? AbortSignal.any([end.signal, request.signal]) : end.signal;
+      try {
+        signal.throwIfAborted();
+        const answer = await follow(settings, parseTarget(url), request, signal);
+        return { ...answer, durationMs: performance.now() - startedAt };
+      } finally {
+        clearTimeout(timer);
+        // Whatever is still under way (a body cut off, say) ends here.
+        end.abort(new OutboundFault("closed", "the request is over"));
+      }
+    },
+  };
+}
+
+interface Settings extends OutboundOptions {
+  allowed: Allow;
+}
+
+type Answer = Omit<OutboundResponse, "durationMs">;
+
+async function follow(settings: Settings, first: URL, request: OutboundRequest, signal: AbortSignal): Promise<Answer> {
+  let target = first;
+  let { method = "GET", body } = request;
+  for (let hops = 0; ; hops++) {
+    const answer = await send(settings, target, { ...request, method, body }, signal);
+    const location = answer.headers.get("location");
+    const isRedirect = [301, 302, 303, 307, 308].includes(answer.status) && location !== null;
+    if (!isRedirect || request.redirect !== "same-origin") return answer;
+
+    const next = URL.parse(location, target);
+    if (next?.origin !== target.origin) throw redirectFault(answer, "the answer redirects to another origin");
+    if (hops === defaults.maxRedirects) throw redirectFault(answer, `more than ${hops} redirects`);
+    target = parseTarget(next);
+    // As browsers do: 303, and 301 or 302 after a POST, ask for the new place with GET.
+    if (answer.status === 303 || (method === "POST" && answer.status < 303)) {
+      if (method !== "HEAD") method = "GET";
+      body = undefined;
+    }
+  }
+}
+
+function redirectFault(answer: Answer, message: string): OutboundFault {
+  return Object.assign(new OutboundFault("redirect", message), { status: answer.status, address: answer.address });
+}
+
+function parseTarget(url: string | URL): URL {
+  const target = URL.parse(String(url));
+  if (!target) throw new OutboundFault("bad-url", "not an absolute URL");
+  if (target.protocol !== "http:" && target.protocol !== "https:") {
+    throw new OutboundFault("bad-url", `only http and https, not ${target.protocol.slice(0, -1)}`);
+  }
+  if (target.username !== "" || target.password !== "") {
+    throw new OutboundFault("bad-url", "a URL with a user name or password is refused: use the Authorization header");
+  }
+  return target;
+}
+
+type Send = Omit<OutboundRequest, "body"> & { method: string; body: OutboundRequest["body"] };
+
+async function send(settings: Settings, target: URL, request: Send, signal: AbortSignal): Promise<Answer> {
+  const addresses = await checkedAddresses(settings, target, signal);
+  for (const [index, address] of addresses.entries()) {
+    try {
+      return await sendTo(settings, target, address, request, signal);
+    } catch (error) {
+      const fault = signal.aborted ? signal.reason : asFault(error, target);
+      if (!(fault instanceof OutboundFault)) throw fault;
+      fault.address ??= address;
+      // Nothing was sent when the connection was not made: another address may be tried.
+      if (fault.kind !== "connect" || index === addresses.length - 1) throw fault;
+    }
+  }
+  throw new OutboundFault("dns", `${target.hostname} has no address`);
+}
+
+/** The addresses of the target's host, IPv4 first, or a fault if any one of them may not be reached. */
+export async function checkedAddresses(
+  settings: Pick<Settings, "allowed" | "lookup" | "log">,
+  target: URL,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const host = plainHost(target.hostname);
+  const literal = literalAddress(host);
+  const addresses = literal ? [literal] : await resolve(settings.lookup ?? lookupAll, host, signal);
+  const port = target.port || (target.protocol === "https:" ? "443" : "80");
+  // One private address among public ones is refused too: that mixture is an attack or a mistake.
+  const refused = addresses.find((address) => !mayReach(address, host, port, settings.allowed));
+  if (refused !== undefined) {
+    settings.log.warn("outbound request refused", { host, port, address: refused });
+    const fault = new OutboundFault("refused-address", `${host} is at ${refused}, which is not a public address`);
+    throw Object.assign(fault, { address: refused });
+  }
+  return addresses.toSorted((a, b) => Number(a.includes(":")) - Number(b.includes(":"))).slice(0, 4);
+}
+
+async function resolve(lookup: (host: string) => Promise<string[]>, host: string, signal: AbortSignal) {
+  const aborted = Promise.withResolvers<never>();
+  const stop = () => aborted.reject(signal.reason);
+  signal.addEventListener("abort", stop);
+  try {
+    const addresses = await Promise.race([lookup(host), aborted.promise]);
+    if (addresses.length > 0) return addresses;
+  } catch (cause) {
+    if (signal.aborted) throw signal.reason;
+    throw new OutboundFault("dns", `the name ${host} cannot be resolved`, { cause });
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+  throw new OutboundFault("dns", `the name ${host} has no address`);
+}
+
+async function lookupAll(host: string): Promise<string[]> {
+  return (await lookupHost(host, { all: true })).map(({ address }) => address);
+}
+
+async function sendTo(
+  settings: Settings,
+  target: URL,
+  address: string,
+  request: Send,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const { connect = fetch, ca } = settings;
+  const name = plainHost(target.hostname);
+  const at = address.includes(":") ? `[${address}]` : address;
+  const port = target.port && `:${target.port}`;
+  const response = await connect(`${target.protocol}//${at}${port}${target.pathname}${target.search}`, {
+    method: request.method,
+    headers: requestHeaders(request, target.hostname.replace(/\.$/, "") + port),
+    ...(request.body === undefined ? {} : { body: request.body }),
+    redirect: "manual",
+    decompress: false,
+    signal,
+    tls: { ...(literalAddress(name) ? {} : { serverName: name }), ...(ca ? { ca } : {}) },
+  });
+  try {
+    const { bytes, truncated } = await readBody(response, request.maxBytes ?? defaults.maxBytes, request.overflow);
+    const headers = new Headers(response.headers);
+    // They told of the body as it was sent, not as it is here.
+    headers.delete("content-encoding");
+    headers.delete("content-length");
+    const text = () => new TextDecoder().decode(bytes);
+    return { status: response.status, headers, body: bytes, text, truncated, address };
+  } catch (error) {
+    const fault = signal.aborted ? signal.reason : asFault(error, target);
+    if (fault instanceof OutboundFault) fault.status = response.status;
+    throw fault;
+  }
+}
+
+function requestHeaders(request: Send, host: string): Headers {
+  const headers = new Headers({ accept: "*/*", "user-agent": "Corestead" });
+  try {
+    for (const [name, value] of Object.entries(request.headers ?? {})) headers.set(name, value);
+  } catch (cause) {
+    throw new OutboundFault("bad-url", "a request header has a name or value that HTTP does not allow", { cause });
+  }
+  for (const name of ownHeaders) headers.delete(name);
+  if (request.body === undefined) headers.delete("content-type");
+  headers.set("accept-encoding", "gzip, br");
+  headers.set("host", host);
+  return headers;
+}
+
+const unreachable = new Set(["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "EADDRNOTAVAIL", "ETIMEDOUT", "ENETDOWN"]);
+const tlsCode = /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|EPROTO|HOSTNAME_MISMATCH|INVALID_CA)/;
+
+/** Bun's error codes, sorted into what a reader of a delivery log wants to know. */
+function asFault(error: unknown, target: URL): unknown {
+  if (error instanceof OutboundFault) return error;
+  if (error instanceof TooLarge) return new OutboundFault("too-large", error.message);
+  if (!(error instanceof Error)) return error;
+  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  const where = target.host;
+  const because = { cause: error };
+  if (unreachable.has(code) || code === "ConnectionRefused" || code === "FailedToOpenSocket") {
+    return new OutboundFault("connect", `no connection to ${where} (${code})`, because);
+  }
+  if (tlsCode.test(code)) return new OutboundFault("tls", `no secure connection to ${where} (${code})`, because);
+  return new OutboundFault("closed", `${where} broke off before a whole answer (${code || error.message})`, because);
+}

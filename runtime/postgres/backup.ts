@@ -1,0 +1,241 @@
+/**
+ * A backup of a whole database, embedded or not, into one file, and back. There is no pg_dump inside the binary: this
+ * copies every table of the schema `public` as it stood at one moment, while others go on writing.
+ *
+ *     await backup(sql, "monday.backup", log);
+ *     await restore(sql, "monday.backup", log);
+ *
+ * The tables themselves are not in the file: migrations make them. So a backup is restored by the version that made it
+ * (or one with the same migrations), which can then be upgraded.
+ */
+import { pipeline } from "node:stream/promises";
+import manifest from "../../package.json" with { type: "json" };
+import {
+  type Frame,
+  formatVersion,
+  type Header,
+  jsonFrame,
+  parseHeader,
+  parseJson,
+  readFrames,
+  writeFrames,
+} from "./backup-file.ts";
+import {
+  databaseTables,
+  foreignKeys,
+  type ForeignKey,
+  loadOrder,
+  type MigrationRow,
+  migrationsOf,
+  quoted,
+  quotedName,
+  sequences,
+  type Table,
+} from "./backup-schema.ts";
+import { type Sql, transaction, type Tx } from "../db.ts";
+import type { Log } from "../log.ts";
+
+export interface RestoreOptions {
+  /** Replaces whatever is there. */
+  force?: boolean;
+  /** Tables that the first start fills by itself: rows in them alone do not make a database one that is in use. */
+  seedTables?: readonly string[];
+}
+
+const batchBytes = 64 * 1024;
+
+/** Writes every row of the database, as of one moment, to `file`. */
+export async function backup(sql: Sql, file: string, log: Log): Promise<void> {
+  await sql.begin("isolation level repeatable read read only", async (tx) => {
+    await withoutTimeouts(tx);
+    const tables = await databaseTables(tx);
+    const { ordered } = loadOrder(tables, await foreignKeys(tx));
+    const header: Header = {
+      format: formatVersion,
+      application: manifest.version,
+      createdAt: new Date().toISOString(),
+      migrations: await migrationsOf(tx),
+      tables: ordered,
+      // Sequences know no snapshot; read after it was taken, they are at least as high as any number in it.
+      sequences: await sequences(tx),
+    };
+    await writeFrames(file, framesOf(tx, header, log));
+  });
+}
+
+async function* framesOf(tx: Tx, header: Header, log: Log): AsyncGenerator<Frame> {
+  yield jsonFrame("H", header);
+  for (const table of header.tables) {
+    yield jsonFrame("T", { name: table.name });
+    let rows = 0;
+    const where = table.unlogged ? " where false" : "";
+    const copy = `copy (select ${columnsOf(table)} from ${quoted(table.name)}${where}) to stdout`;
+    for await (const bytes of inBatches(await tx.unsafe(copy).readable())) {
+      rows += countRows(bytes);
+      yield { letter: "D", bytes };
+    }
+    yield jsonFrame("E", { rows });
+    log.info("backed up", { table: table.name, rows });
+  }
+}
+
+/** PostgreSQL sends each row by itself; a frame for each would cost more than the row. */
+async function* inBatches(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let waiting: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    waiting.push(chunk);
+    bytes += chunk.length;
+    if (bytes < batchBytes) continue;
+    yield Buffer.concat(waiting);
+    waiting = [];
+    bytes = 0;
+  }
+  if (bytes > 0) yield Buffer.concat(waiting);
+}
+
+/** The migrations of the database that a backup holds, so that an empty one can be brought to the same state first. */
+export async function backupMigrations(file: string): Promise<MigrationRow[]> {
+  const frames = readFrames(file);
+  const { migrations } = await headerOf(frames);
+  await frames.return(undefined);
+  return migrations;
+}
+
+/**
+ * Reads a backup into a database whose migrations have run and which holds nothing yet (`force`: whatever it holds is
+ * replaced). All or nothing: a damaged file, or a row that does not fit, leaves the database as it was.
+ */
+export async function restore(sql: Sql, file: string, log: Log, options: RestoreOptions = {}): Promise<void> {
+  const frames = readFrames(file);
+  try {
+    const header = await headerOf(frames);
+    await transaction(sql, async (tx) => {
+      await withoutTimeouts(tx);
+      sameMigrations(header.migrations, await migrationsOf(tx));
+      const tables = await databaseTables(tx);
+      sameTables(header.tables, tables);
+      await makeRoom(tx, tables, options);
+      const after = await relaxed(tx, tables);
+      for (const table of header.tables) await load(tx, table, frames, log);
+      // The checksum comes last, and with it the certainty that nothing is missing.
+      if (!(await frames.next()).done) throw new Error(`${file} holds more than it says`);
+      await after();
+      for (const { name, lastValue, isCalled } of header.sequences) {
+        await tx`select setval(${quoted(name)}::text::regclass, ${lastValue}::text::bigint, ${isCalled})`;
+      }
+    });
+    log.info("restored", { from: header.createdAt, application: header.application, tables: header.tables.length });
+  } finally {
+    await frames.return(undefined);
+  }
+}
+
+async function headerOf(frames: AsyncGenerator<Frame>): Promise<Header> {
+  const first = await frames.next();
+  if (first.done) throw new Error("the backup is empty");
+  return parseHeader(first.value);
+}
+
+function sameMigrations(inFile: readonly MigrationRow[], here: readonly MigrationRow[]): void {
+  const ours = new Set(here.map(identity));
+  const theirs = new Set(inFile.map(identity));
+  const unknown = inFile.find((row) => !ours.has(identity(row)));
+  if (unknown)
+    throw new Error(
+      `the backup has migration ${unknown.plugin}/${unknown.name}, which this database does not have: restore it with the version that made it, or a newer one`,
+    );
+  const missing = here.find((row) => !theirs.has(identity(row)));
+  if (missing)
+    throw new Error(
+      `the backup is older than migration ${missing.plugin}/${missing.name} of this database: restore it with the version that made it, then upgrade`,
+    );
+}
+
+function identity({ plugin, name, checksum }: MigrationRow): string {
+  return `${plugin}/${name} ${checksum}`;
+}
+
+function sameTables(inFile: readonly Table[], here: readonly Table[]): void {
+  if (Bun.deepEquals(shape(inFile), shape(here))) return;
+  throw new Error("the tables of the backup are not those of this database, though their migrations are");
+}
+
+/** Without the order, which differs between a table that was altered and one that was made at once. */
+function shape(tables: readonly Table[]): Set<string> {
+  return new Set(tables.flatMap(({ name, columns }) => columns.map((column) => `${name}.${column}`)));
+}
+
+async function makeRoom(
+  tx: Tx,
+  tables: readonly Table[],
+  { force = false, seedTables = [] }: RestoreOptions,
+): Promise<void> {
+  if (tables.length === 0) return;
+  // Locks all of them first, so that nobody writes between the look and the load.
+  await tx.unsafe(`lock table ${tables.map(({ name }) => quoted(name)).join(", ")} in access exclusive mode`);
+  const kept = tables.filter(({ name, unlogged }) => !unlogged && !seedTables.includes(name));
+  for (const { name } of force ? [] : kept) {
+    const [row] = await tx.unsafe(`select 1 from ${quoted(name)} limit 1`);
+    if (row)
+      throw new Error(
+        `the database is not empty (table ${name} has rows): restore into an empty one, or say --force to replace what is there`,
+      );
+  }
+  await tx.unsafe(`truncate ${tables.map(({ name }) => quoted(name)).join(", ")}`);
+}
+
+/**
+ * While rows are loaded, our triggers are silent, because what they wrote is in the file as well; and keys that make a
+ * circle are checked at the end. Neither needs more rights than owning the tables.
+ */
+async function relaxed(tx: Tx, tables: readonly Table[]): Promise<() => Promise<void>> {
+  const { circular } = loadOrder(tables, await foreignKeys(tx));
+  const alter = async (key: ForeignKey, how: string) =>
+    tx.unsafe(`alter table ${quoted(key.table)} alter constraint ${quotedName(key.name)} ${how}`);
+  for (const { name } of tables) await tx.unsafe(`alter table ${quoted(name)} disable trigger user`);
+  for (const key of circular) if (!key.deferrable) await alter(key, "deferrable");
+  await tx`set constraints all deferred`;
+  return async () => {
+    await tx`set constraints all immediate`;
+    for (const key of circular) if (!key.deferrable) await alter(key, "not deferrable");
+    for (const { name } of tables) await tx.unsafe(`alter table ${quoted(name)} enable trigger user`);
+  };
+}
+
+async function load(tx: Tx, table: Table, frames: AsyncGenerator<Frame>, log: Log): Promise<void> {
+  const begin = await frames.next();
+  if (begin.done || begin.value.letter !== "T") throw new Error(`the backup lacks table ${table.name}`);
+  let loaded = 0;
+  let expected: unknown;
+  const rows = async function* () {
+    for (let next = await frames.next(); !next.done; next = await frames.next()) {
+      const { letter, bytes } = next.value;
+      if (letter !== "D") {
+        expected = parseJson(bytes);
+        break;
+      }
+      loaded += countRows(bytes);
+      yield bytes;
+    }
+  };
+  await pipeline(rows, await tx.unsafe(`copy ${quoted(table.name)} (${columnsOf(table)}) from stdin`).writable());
+  if (!Bun.deepEquals(expected, { rows: loaded })) throw new Error(`the backup lacks rows of table ${table.name}`);
+  log.info("restored", { table: table.name, rows: loaded });
+}
+
+function columnsOf({ columns }: Table): string {
+  return columns.map(quotedName).join(", ");
+}
+
+/** In COPY's text format a line feed ends a row, and nothing else is one. */
+function countRows(bytes: Uint8Array): number {
+  let rows = 0;
+  for (let at = bytes.indexOf(10); at !== -1; at = bytes.indexOf(10, at + 1)) rows++;
+  return rows;
+}
+
+/** A big table takes longer than any statement of a request may. */
+async function withoutTimeouts(tx: Tx): Promise<void> {
+  await tx`select set_config(name, '0', true) from unnest(array['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout']) as name`;
+}

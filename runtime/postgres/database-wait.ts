@@ -1,0 +1,58 @@
+/** Waits at a start for a server that is not there yet: after a reboot of the machine both start at once. */
+import { databaseFault, openPool, type DatabaseTarget, type Sql } from "../db.ts";
+import type { Log } from "../log.ts";
+
+interface Waiting {
+  readonly seconds: number;
+  readonly log: Log;
+}
+
+const pauseMs = 250;
+
+/** Resolves when the server answers; throws when it does not in time, and at once for what waiting cannot mend. */
+export async function waitForDatabase(target: DatabaseTarget, { seconds, log }: Waiting): Promise<void> {
+  // Without prepared statements it goes through any pooler.
+  const sql = openPool(target, { max: 1, prepare: false, applicationName: "corestead start" });
+  const end = Date.now() + seconds * 1000;
+  try {
+    for (let isFirst = true; ; isFirst = false) {
+      const fault = await faultOf(sql, end);
+      if (fault === undefined) return;
+      if (Date.now() >= end || !isPassing(fault)) throw fault;
+      if (isFirst)
+        log.warn("the database does not answer yet, the start waits for it", {
+          seconds,
+          reason: fault instanceof Error ? fault.message : fault,
+        });
+      await Bun.sleep(pauseMs);
+    }
+  } catch (cause) {
+    if (!isPassing(cause)) throw cause;
+    const waited = `it was waited for ${seconds} s (DATABASE_WAIT_SECONDS)`;
+    throw new Error(`the database of DATABASE_URL does not answer, ${waited}`, { cause });
+  } finally {
+    await sql.end({ timeout: 0 });
+  }
+}
+
+/** A server that takes the connection and then says nothing is no better than none. */
+async function faultOf(sql: Sql, end: number): Promise<unknown> {
+  const late = new AbortController();
+  const silence = new Promise<Error>((resolve) => {
+    const timer = setTimeout(() => resolve(new Error("no answer")), Math.max(1_000, end - Date.now()));
+    late.signal.addEventListener("abort", () => clearTimeout(timer));
+  });
+  const answer = sql`select 1`.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  const fault = await Promise.race([answer, silence]);
+  late.abort();
+  return fault;
+}
+
+/** Everything but what the server itself says for good: a wrong password, or that there is no such database. */
+function isPassing(fault: unknown): boolean {
+  const isAnswer = fault instanceof Error && fault.name === "PostgresError";
+  return !isAnswer || databaseFault(fault) === "unavailable";
+}

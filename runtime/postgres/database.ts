@@ -1,0 +1,61 @@
+import { readConfig, type Config } from "../config.ts";
+import { waitForDatabase } from "./database-wait.ts";
+import type { DatabaseTarget } from "../db.ts";
+import { startEmbeddedPostgres } from "./embedded-postgres.ts";
+import { processLog, type Log } from "../log.ts";
+import { cacheMegabytes } from "./postgres-memory.ts";
+import { ConfigError, type Environment } from "../settings.ts";
+import { stopSignal } from "../command/stop-signal.ts";
+
+export interface Database {
+  readonly target: DatabaseTarget;
+  readonly stop: () => Promise<void>;
+}
+
+/** A server that is starting. */
+export interface Begun {
+  readonly database: Promise<Database>;
+  /** When it was asked to stop. */
+  readonly stopped: Promise<void>;
+}
+
+interface Opening {
+  readonly config: Config;
+  readonly log: Log;
+  /** Called when another program has been started that must be waited for. */
+  readonly onWait?: () => void;
+}
+
+/** The database of this configuration: the one of DATABASE_URL when it answers, or the embedded one, started. */
+export async function openDatabase({ config, log, onWait }: Opening): Promise<Database> {
+  if (config.databaseUrl) {
+    const target = { url: config.databaseUrl };
+    const answering = waitForDatabase(target, { seconds: config.databaseWaitSeconds, log });
+    onWait?.();
+    await answering;
+    return { target, stop: async () => {} };
+  }
+  const cache = config.databaseCacheMegabytes || cacheMegabytes();
+  return startEmbeddedPostgres({ dataDir: config.dataDir, cacheMegabytes: cache, log, ...(onWait && { onWait }) });
+}
+
+/**
+ * The same before the rest of the program is read: that and PostgreSQL are what a start waits for, and each keeps one
+ * processor busy. Resolves when PostgreSQL is at work, because nothing else is done while a program is read. Undefined
+ * where the settings are wrong, which who reads all of them says, and where there are plugins whose settings nobody
+ * knows yet.
+ */
+export async function beginDatabase(env: Environment): Promise<Begun | undefined> {
+  try {
+    const config = readConfig(env);
+    if (config.pluginsDir !== "") return undefined;
+    const stopped = stopSignal(); // whoever hears it stops PostgreSQL too
+    const working = Promise.withResolvers<void>();
+    const database = openDatabase({ config, log: processLog(config), onWait: working.resolve });
+    await Promise.race([working.promise, database]).catch(() => {}); // whoever waits for it is told
+    return { database, stopped };
+  } catch (error) {
+    if (error instanceof ConfigError) return undefined;
+    throw error;
+  }
+}

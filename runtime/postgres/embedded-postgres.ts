@@ -1,0 +1,283 @@
+/**
+ * A real PostgreSQL that lives and dies with this process, for installations without a server of their own.
+ *
+ *     const server = await startEmbeddedPostgres({ dataDir: "./data", log });
+ *     const sql = openPool(server.target);
+ *     …
+ *     await sql.end();
+ *     await server.stop();
+ */
+import { closeSync, openSync, readFileSync, renameSync, statSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { openPool, type SocketTarget } from "../db.ts";
+import type { Log } from "../log.ts";
+import { noPostgresHere, postgresHome } from "./postgres-binaries.ts";
+import {
+  lockFolder,
+  mayRun,
+  prepareFolder,
+  type RunAs,
+  seedCluster,
+  socketFolder,
+  spawnAs,
+} from "./postgres-folder.ts";
+import { clearLeftovers, clearUnfinished } from "./postgres-leftovers.ts";
+
+export interface EmbeddedPostgres {
+  target: SocketTarget;
+  /** Ends the server: running statements are cut off, what is committed stays. */
+  stop(): Promise<void>;
+  /** The number of the server process, while it runs. */
+  pid(): number | undefined;
+}
+
+export interface EmbeddedPostgresOptions {
+  dataDir: string;
+  log: Log;
+  /** Memory for pages; left out = what postgresql.conf says. */
+  cacheMegabytes?: number;
+  /** Called when initdb or the server has been started: from then on there is only waiting. */
+  onWait?: () => void;
+  /** Called when the server died by itself and runs again. */
+  onRestart?: () => void;
+}
+
+const database = "corestead";
+/** The name that initdb gives to what becomes ours. */
+const administrative = "postgres";
+const user = "corestead";
+const port = 5432;
+const readyWithinMs = 60_000;
+const stopsWithinMs = 8_000;
+const logMaxBytes = 5_000_000;
+
+/** Starts the server, making its folder on the first start. Throws where the folder is in use or cannot be used. */
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  if (process.platform === "win32") throw noPostgresHere("Windows has no server of ours");
+  const { dataDir, cluster, runAs } = await prepareFolder(options.dataDir);
+  const unlock = lockFolder(dataDir);
+  let socketDir: string | undefined;
+  const cleanUp = async () => {
+    if (socketDir && !socketDir.startsWith(dataDir)) await rm(socketDir, { recursive: true, force: true });
+    unlock();
+  };
+  try {
+    await clearUnfinished(dataDir);
+    const programs = postgresHome(dataDir, (program) => mayRun(program, runAs));
+    // A cluster that is only unpacked does not wait for the programs.
+    const [home] = await Promise.all([programs, seedCluster(programs, cluster, runAs, options.onWait)]);
+    socketDir = await socketFolder(dataDir, runAs);
+    const logFile = join(dataDir, "postgres.log");
+    const onWait = options.onWait && { onWait: options.onWait };
+    const target = { socketDir, port, database, user };
+    const { place, first } = await launchWithCache({ home, cluster, socketDir, logFile, runAs, ...onWait }, options);
+    await ensureDatabase(target).catch(async (error: unknown) => {
+      await first.end();
+      throw error;
+    });
+    const watched = watch(first, () => launch(place), options);
+    const stop = async () => {
+      await watched.stop();
+      await cleanUp();
+    };
+    let stopping: Promise<void> | undefined;
+    return { target, pid: watched.pid, stop: () => (stopping ??= stop()) };
+  } catch (error) {
+    await cleanUp();
+    throw error;
+  }
+}
+
+interface Place {
+  home: string;
+  cluster: string;
+  socketDir: string;
+  logFile: string;
+  runAs: RunAs;
+  cacheMegabytes?: number;
+  onWait?: () => void;
+}
+
+/** One run of the server process. */
+interface Run {
+  pid: number;
+  exited: Promise<number>;
+  end(): Promise<void>;
+}
+
+/** A kernel that promises no memory that it may not have refuses a large cache: a server without one is better than none. */
+async function launchWithCache(place: Place, { cacheMegabytes, log }: EmbeddedPostgresOptions) {
+  if (cacheMegabytes === undefined) return { place, first: await launch(place) };
+  const roomy = { ...place, cacheMegabytes };
+  try {
+    return { place: roomy, first: await launch(roomy) };
+  } catch (error) {
+    if (!(error instanceof Error) || !error.message.includes("could not map anonymous shared memory")) throw error;
+    log.warn("PostgreSQL gets no memory for its cache and is started with less", { cacheMegabytes });
+    return { place, first: await launch(place) };
+  }
+}
+
+/**
+ * The shell becomes the server; before that it leaves a guard behind, which reads our end of a pipe. When this process
+ * ends in whatever way, the pipe closes and the guard ends the server. The guard is nobody's child, because the server
+ * would take the death of a child that it does not know for a crash.
+ */
+const guarded = `exec 3<&0 </dev/null
+( (
+  cd /
+  read -r word <&3
+  [ "$word" = ended ] && exit
+  kill -INT $$ || exit
+  for i in 1 2 3 4 5 6 7 8 9 10; do sleep 1; kill -0 $$ || exit; done
+  kill -QUIT $$
+) >/dev/null 2>&1 & )
+exec "$@" 3<&-`;
+
+async function launch({ home, cluster, socketDir, logFile, runAs, cacheMegabytes, onWait }: Place): Promise<Run> {
+  // Also because `isReady` must not read the word of an earlier server: in a container numbers repeat.
+  await clearLeftovers({ cluster, socketDir, port });
+  const settings = ["listen_addresses=", `unix_socket_directories=${quoteList(socketDir)}`, `port=${port}`];
+  settings.push(
+    "unix_socket_permissions=0700",
+    "cluster_name=corestead",
+    "logging_collector=off",
+    "log_destination=stderr",
+  );
+  if (cacheMegabytes !== undefined) settings.push(`shared_buffers=${cacheMegabytes}MB`);
+  const args = ["-D", cluster, ...settings.flatMap((setting) => ["-c", setting])];
+  rotate(logFile);
+  const log = openSync(logFile, "a", 0o600);
+  const logStart = statSync(logFile).size;
+  const command = ["/bin/sh", "-c", guarded, "corestead-postgres", join(home, "bin/postgres"), ...args];
+  const [words, identity] = spawnAs(command, runAs);
+  const child = Bun.spawn(words, {
+    cwd: cluster,
+    stdin: "pipe",
+    stdout: log,
+    stderr: log,
+    // Its own session: Ctrl-C in the terminal is for us, and we stop the server when we are done with it.
+    detached: true,
+    ...identity,
+  });
+  closeSync(log);
+  onWait?.();
+  const exited = child.exited.then(async (code) => {
+    // The guard must not send a signal to whoever has this number by then.
+    void child.stdin.write("ended\n");
+    await Promise.resolve(child.stdin.end()).catch(() => {});
+    return code;
+  });
+  const end = () => endServer(child, exited);
+  const dead = exited.then((code) => {
+    const said = readFileSync(logFile).subarray(logStart).toString().trim();
+    if (code === 126 || code === 127) throw noPostgresHere(said);
+    throw new Error(`PostgreSQL ended while it started (status ${code}): ${said.split("\n").slice(-5).join(" | ")}`);
+  });
+  await Promise.race([isReady(cluster, child.pid), dead]).catch(async (error: unknown) => {
+    await end();
+    throw error;
+  });
+  dead.catch(() => {});
+  return { pid: child.pid, exited, end };
+}
+
+async function endServer(child: Bun.Subprocess, exited: Promise<number>): Promise<void> {
+  child.kill("SIGINT"); // "fast": roll back and write a checkpoint
+  const late = setTimeout(() => child.kill("SIGQUIT"), stopsWithinMs);
+  await exited;
+  clearTimeout(late);
+}
+
+/** The eighth line of postmaster.pid is the server's own word that it takes connections. */
+async function isReady(cluster: string, pid: number): Promise<void> {
+  for (const end = Date.now() + readyWithinMs; Date.now() < end; await Bun.sleep(4)) {
+    const lines = await Bun.file(join(cluster, "postmaster.pid"))
+      .text()
+      .then((text) => text.split("\n"))
+      .catch((): string[] => []);
+    if (lines[0] === String(pid) && lines[7]?.startsWith("ready")) return;
+  }
+  throw new Error(`PostgreSQL was not ready within ${readyWithinMs / 1000} s`);
+}
+
+/**
+ * A cluster is made with a database that nobody uses, for whoever administers it. The first start gives it our name:
+ * making another one would take longer than anything else that it does.
+ */
+async function ensureDatabase(target: SocketTarget): Promise<void> {
+  if (await answers(target)) return;
+  const sql = openPool({ ...target, database: "template1" }, { max: 1, applicationName: "corestead start" });
+  try {
+    const [unused] = await sql`select 1 from pg_database where datname = ${administrative}`;
+    if (unused) await sql`alter database ${sql(administrative)} rename to ${sql(target.database)}`;
+    else await sql`create database ${sql(target.database)}`;
+  } finally {
+    await sql.end();
+  }
+}
+
+/** False where there is no such database. */
+async function answers(target: SocketTarget): Promise<boolean> {
+  const sql = openPool(target, { max: 1, applicationName: "corestead start" });
+  try {
+    await sql`select 1`;
+    return true;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "3D000") return false;
+    throw error;
+  } finally {
+    await sql.end();
+  }
+}
+
+/** Starts the server again when it dies by itself, until it is stopped. */
+function watch(first: Run, again: () => Promise<Run>, { log, onRestart }: EmbeddedPostgresOptions) {
+  let current: Run | undefined = first;
+  const stopping = new AbortController();
+  const watching = (async () => {
+    while (current) {
+      const code = await current.exited;
+      current = undefined;
+      if (stopping.signal.aborted) return;
+      log.error("PostgreSQL died and is started again", { status: code });
+      current = await untilItRuns(again, stopping.signal, log);
+      if (stopping.signal.aborted) return current?.end();
+      onRestart?.();
+    }
+  })();
+  const stop = async () => {
+    stopping.abort();
+    await current?.end();
+    await watching;
+  };
+  return { stop, pid: () => current?.pid };
+}
+
+/** Backends of a killed server need a moment to notice; until they are gone a new one refuses to start. */
+async function untilItRuns(again: () => Promise<Run>, stopping: AbortSignal, log: Log): Promise<Run | undefined> {
+  const stopped = new Promise<void>((resolve) => stopping.addEventListener("abort", () => resolve()));
+  for (let delayMs = 20; !stopping.aborted; delayMs = Math.min(delayMs * 2, 5_000)) {
+    try {
+      return await again();
+    } catch (error) {
+      log.warn("PostgreSQL could not be started again", { error });
+      await Promise.race([Bun.sleep(delayMs), stopped]);
+    }
+  }
+  return undefined;
+}
+
+/** A list setting: quotes keep a comma or a space in the path from dividing it. */
+function quoteList(path: string): string {
+  return `"${path.replaceAll('"', '""')}"`;
+}
+
+function rotate(file: string): void {
+  try {
+    if (statSync(file).size > logMaxBytes) renameSync(file, `${file}.1`);
+  } catch {
+    // There is none yet.
+  }
+}

@@ -1,0 +1,75 @@
+import { transaction, type Sql } from "../db.ts";
+import type { Log } from "../log.ts";
+
+/** A numbered SQL file, imported as text. Never edited once landed. */
+export interface Migration {
+  /** e.g. `001_notes` */
+  readonly name: string;
+  readonly sql: string;
+}
+
+export interface MigrationSet {
+  readonly plugin: string;
+  readonly migrations: readonly Migration[];
+}
+
+/** Any number that only this program uses as an advisory lock: one process migrates, the others wait. */
+const migrationLock = 7_246_139_001;
+
+interface Applied {
+  plugin: string;
+  name: string;
+  checksum: string;
+}
+
+/**
+ * Brings the database to the state that `sets` ask for, in their order, in one transaction: all or nothing.
+ * Refuses a database where an applied file was edited since, or that a newer version has migrated.
+ */
+export async function migrate(sql: Sql, sets: readonly MigrationSet[], log: Log): Promise<void> {
+  await transaction(sql, async (tx) => {
+    await tx`select pg_advisory_xact_lock(${migrationLock})`;
+    await tx`
+      create table if not exists migrations (
+        plugin text not null, name text not null, checksum text not null,
+        applied_at timestamptz not null default now(), primary key (plugin, name))`;
+    const applied = await tx<Applied[]>`select plugin, name, checksum from migrations`;
+    for (const { plugin, name, sql: source } of pending(sets, applied)) {
+      log.info("migrating", { plugin, migration: name });
+      await tx.unsafe(source).catch((cause: unknown) => {
+        throw new Error(`migration ${plugin}/${name} failed`, { cause });
+      });
+      await tx`insert into migrations (plugin, name, checksum) values (${plugin}, ${name}, ${checksum(source)})`;
+    }
+  });
+}
+
+/** Whether any migration has run on this database. */
+export async function isMigrated(sql: Sql): Promise<boolean> {
+  const [found] = await sql`select to_regclass('public.migrations') is not null as yes`;
+  return found?.["yes"] === true;
+}
+
+/** The migrations still to run. Throws where what was applied is not what this version knows. */
+export function pending(sets: readonly MigrationSet[], applied: readonly Applied[]) {
+  const known = new Map(
+    sets.flatMap(({ plugin, migrations }) =>
+      migrations.map((migration) => [`${plugin}/${migration.name}`, { plugin, ...migration }]),
+    ),
+  );
+  const plugins = new Set(sets.map(({ plugin }) => plugin));
+  for (const row of applied) {
+    const id = `${row.plugin}/${row.name}`;
+    const migration = known.get(id);
+    if (!migration && plugins.has(row.plugin))
+      throw new Error(`the database has migration ${id}, which this version does not know: start the newer version`);
+    if (migration && checksum(migration.sql) !== row.checksum)
+      throw new Error(`migration ${id} was edited after it was applied: put it back and write a new one`);
+    known.delete(id);
+  }
+  return [...known.values()];
+}
+
+function checksum(source: string): string {
+  return new Bun.CryptoHasher("sha256").update(source).digest("hex");
+}

@@ -1,0 +1,142 @@
+/**
+ * Which key belongs to a database. Secrets are sealed with the SECRET_KEY, so the database keeps the key's fingerprint,
+ * and a process that has another key is refused: it could open nothing, and what it sealed nobody else could open.
+ *
+ * A restored backup is the exception, because its key may be lost: there the server starts with the key that it has,
+ * and warns until the old key is back or `corestead secret-key accept` says that the old secrets are given up.
+ */
+import { join } from "node:path";
+import type { Config } from "../config.ts";
+import { transaction, type Queryable, type Sql, type Tx } from "../db.ts";
+import { findSecretKey, fingerprintOf, loadSecretKey } from "../secrets.ts";
+
+type KeyConfig = Pick<Config, "dataDir" | "secretKey">;
+
+/** What the database knows. */
+interface State {
+  /** The fingerprint of the key that is in use. */
+  readonly inUse: string | undefined;
+  /** The fingerprint of the key that restored secrets are sealed with (`unknown` in old backups), if it is not here. */
+  readonly restored: string | undefined;
+  /** A server has filled this database once. */
+  readonly isSeeded: boolean;
+}
+
+const inUseKey = "secret_key";
+const restoredKey = "restored_secret_key";
+const unknown = "unknown";
+
+/** The key for this database; on a new one it is made. Throws, and says what to do, when it is not the right one. */
+export async function databaseSecretKey(sql: Sql, config: KeyConfig, warn: (text: string) => void): Promise<string> {
+  const found = findSecretKey(config.dataDir, config.secretKey);
+  let state = await stateOf(sql);
+  if (found === undefined && (state.inUse ?? (state.isSeeded && !state.restored))) throw missing(config, state.inUse);
+  const key = found ?? loadSecretKey(config.dataDir, undefined);
+  const fingerprint = fingerprintOf(key);
+  if (state.restored === fingerprint) await accept(sql, fingerprint);
+  else if (state.inUse === undefined) await setIfAbsent(sql, fingerprint);
+  if (state.inUse !== fingerprint) state = await stateOf(sql); // another process may have been faster
+  if (state.inUse !== fingerprint) throw another(config, state.inUse, fingerprint);
+  if (state.restored) warn(restoredWarning(config, state.restored));
+  return key;
+}
+
+/** `corestead secret-key accept`: from now on the key that is here is the right one. */
+export async function acceptSecretKey(sql: Sql, config: KeyConfig): Promise<string[]> {
+  const fingerprint = fingerprintOf(loadSecretKey(config.dataDir, config.secretKey));
+  const { inUse } = await stateOf(sql);
+  await accept(sql, fingerprint);
+  if (inUse === fingerprint) return [`the key ${fingerprint} is in use already`];
+  return [
+    `the key ${fingerprint} is in use from now on: restart every server of this database`,
+    "enter the secrets of connectors and webhooks' API tokens again, and rotate the webhooks' signing secrets",
+  ];
+}
+
+/** What to tell who has made a backup: the key is not in it. */
+export async function backupNotes(sql: Sql, config: KeyConfig): Promise<string[]> {
+  const found = findSecretKey(config.dataDir, config.secretKey);
+  if (found === undefined) return [`warning: there is no secret key in ${placeOf(config)}; ${lossOf()}`];
+  const fingerprint = fingerprintOf(found);
+  await setIfAbsent(sql, fingerprint);
+  const { inUse } = await stateOf(sql);
+  if (inUse !== fingerprint)
+    return [`warning: the secrets in it are sealed with the key ${inUse}, and ${placeOf(config)} is ${fingerprint}`];
+  return [
+    `it does not hold the secret key (fingerprint ${fingerprint}): keep a copy of ${placeOf(config)} as well; ${lossOf()}`,
+  ];
+}
+
+/**
+ * Call it after a restore. The next start may then have another key than the backup; what to tell about it is the
+ * answer.
+ */
+export async function restoreNotes(sql: Sql, config: KeyConfig): Promise<string[]> {
+  const found = findSecretKey(config.dataDir, config.secretKey);
+  const { inUse, restored } = await stateOf(sql);
+  if (found !== undefined && (inUse === undefined || inUse === fingerprintOf(found))) return [];
+  const sealedWith = inUse ?? restored ?? unknown;
+  await transaction(sql, async (tx) => {
+    await tx`delete from runtime_state where key = ${inUseKey}`;
+    await set(tx, restoredKey, sealedWith);
+  });
+  return [`warning: ${restoredWarning(config, sealedWith)}`];
+}
+
+async function stateOf(sql: Queryable): Promise<State> {
+  const rows = await sql<{ key: string; value: string }[]>`
+    select key, value from runtime_state where key in (${inUseKey}, ${restoredKey}, 'seeded')`;
+  const values = new Map(rows.map(({ key, value }) => [key, value]));
+  return { inUse: values.get(inUseKey), restored: values.get(restoredKey), isSeeded: values.has("seeded") };
+}
+
+async function accept(sql: Sql, fingerprint: string): Promise<void> {
+  await transaction(sql, async (tx) => {
+    await set(tx, inUseKey, fingerprint);
+    await tx`delete from runtime_state where key = ${restoredKey}`;
+  });
+}
+
+async function set(tx: Tx, key: string, value: string): Promise<void> {
+  await tx`
+    insert into runtime_state (key, value) values (${key}, ${value})
+    on conflict (key) do update set value = excluded.value`;
+}
+
+async function setIfAbsent(sql: Sql, fingerprint: string): Promise<void> {
+  await sql`insert into runtime_state (key, value) values (${inUseKey}, ${fingerprint}) on conflict do nothing`;
+}
+
+function missing(config: KeyConfig, fingerprint: string | undefined): Error {
+  const which = fingerprint ? ` (fingerprint ${fingerprint})` : "";
+  return new Error(
+    `${placeOf(config)} is missing, and the secrets of this database are sealed with it${which}: ${remedy(config)}`,
+  );
+}
+
+function another(config: KeyConfig, inUse: string | undefined, fingerprint: string): Error {
+  return new Error(
+    `the secrets of this database are sealed with the key of fingerprint ${inUse}, and ${placeOf(config)} is ${fingerprint}: ${remedy(config)}`,
+  );
+}
+
+function remedy({ dataDir }: KeyConfig): string {
+  return `put the right key into ${fileOf(dataDir)}, or set SECRET_KEY to it; every server of one database needs the same. If it is lost, run \`corestead secret-key accept\` and enter the secrets again`;
+}
+
+function restoredWarning({ dataDir }: KeyConfig, sealedWith: string): string {
+  const which = sealedWith === unknown ? "a key that is not here" : `the key of fingerprint ${sealedWith}`;
+  return `the restored secrets are sealed with ${which}: put that key into ${fileOf(dataDir)} (or SECRET_KEY) and restart; until then connectors and webhooks with a secret fail. If it is lost, enter the secrets again and run \`corestead secret-key accept\``;
+}
+
+function lossOf(): string {
+  return "without it the secrets of connectors and webhooks cannot be read";
+}
+
+function placeOf({ dataDir, secretKey }: KeyConfig): string {
+  return secretKey === "" ? fileOf(dataDir) : "SECRET_KEY";
+}
+
+function fileOf(dataDir: string): string {
+  return join(dataDir, "secret.key");
+}
