@@ -1,4 +1,4 @@
-/** Every refusal that a client can get, as a table: a status, a body and headers. CONTRACT 3. */
+/** Every refusal that a client can get, as a table: a status, a body and headers. behaviour B.3. */
 
 /** Field name (or `base`) to what is wrong with it. */
 export type FieldErrors = Record<string, string[]>;
@@ -18,7 +18,7 @@ export class HttpError extends Error {
   }
 }
 
-/** 422 by fields. A route decides whether its area wraps them in `errors` (SPEC 7). */
+/** 422 by fields. A route decides whether its area wraps them in `errors` (behaviour 7). */
 export class ValidationError extends HttpError {
   readonly fields: FieldErrors;
 

@@ -7,7 +7,7 @@ export interface Page {
   readonly offset: number;
 }
 
-/** `limit` and `offset`: out of range is clamped, what is no number is ignored (CONTRACT 3). */
+/** `limit` and `offset`: out of range is clamped, what is no number is ignored (behaviour B.3). */
 export function pageOf(query: URLSearchParams, standard = 100, most = 1000): Page {
   const number = (name: string, otherwise: number) => {
     const given = query.get(name)?.trim() ?? "";
@@ -79,7 +79,7 @@ export function slugOf(name: string): string {
 
 /**
  * A phrase as a LIKE pattern: `*` and `%` are wildcards, without them a fragment is searched; `_` and `\` are ordinary
- * characters (SPEC 4.4, CONTRACT 7).
+ * characters (behaviour 4.4, B.7).
  */
 export function wildcardPattern(phrase: string): string {
   const escaped = phrase.replaceAll(/[\\_]/g, String.raw`\$&`).replaceAll("*", "%");

@@ -68,7 +68,7 @@ async function compile(entry: string, outfile: string, target: string): Promise<
     compile: {
       outfile,
       ...(target === here ? {} : { target: `bun-${target}` as Bun.Build.CompileTarget }), // Bun checks it
-      // CONTRACT 2: settings may stand in an .env of the working folder, as they may when Bun runs the source.
+      // behaviour B.2: settings may stand in an .env of the working folder, as they may when Bun runs the source.
       autoloadDotenv: true,
       // Neither may change what the executable does: the folder belongs to whoever starts it there.
       autoloadBunfig: false,

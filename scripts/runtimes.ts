@@ -1,6 +1,6 @@
 /**
  * Bundles what apps import in the browser into dist/runtimes, once per version: the frameworks, the SDK of apps and
- * Tailwind's own compiler (DESIGN 5).
+ * Tailwind's own compiler (architecture 5).
  *
  *     bun scripts/runtimes.ts           where something has changed
  *     bun scripts/runtimes.ts --force   always
@@ -150,7 +150,7 @@ async function react(): Promise<Bundle> {
   };
 }
 
-/** kaboom's maintained successor, under both names; CONTRACT 10: as imports and as globals. */
+/** kaboom's maintained successor, under both names; behaviour B.10: as imports and as globals. */
 function kaplay(): Bundle {
   const entry = `import kaplay from "kaplay"; export * from "kaplay"; export default kaplay; export { kaplay as kaboom };
     globalThis.kaplay = globalThis.kaboom = kaplay;`;

@@ -1,4 +1,4 @@
-/** DESIGN 1: imports go one way, SQL and HTTP have their files, and plugins use web standards alone. */
+/** architecture 1: imports go one way, SQL and HTTP have their files, and plugins use web standards alone. */
 import { describe, expect, test } from "bun:test";
 import { dirname, extname, join, relative, resolve } from "node:path";
 import { dependencies } from "../package.json";

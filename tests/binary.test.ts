@@ -1,4 +1,4 @@
-/** The one executable: built once, then run in empty folders, where there is no node_modules. DESIGN 7. */
+/** The one executable: built once, then run in empty folders, where there is no node_modules. architecture 7. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, chownSync, existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";

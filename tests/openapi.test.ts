@@ -3,7 +3,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { adminPassword, otherAccount, startTestApp, type TestApp } from "./harness.ts";
 
-/** What /openapi.json says of every route, and that its examples are true. CONTRACT 3. */
+/** What /openapi.json says of every route, and that its examples are true. behaviour B.3. */
 let app: TestApp;
 let operations: Operation[];
 

@@ -1,4 +1,4 @@
-/** `corestead serve` as a process: what it prints, refuses and leaves behind. CONTRACT 2. */
+/** `corestead serve` as a process: what it prints, refuses and leaves behind. behaviour B.2. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, writeFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -294,7 +294,7 @@ describe("SIGTERM", () => {
     });
     const asked = performance.now();
     expect(await server.stop()).toBe(0);
-    expect(performance.now() - asked).toBeLessThan(10_000); // the one time that CONTRACT 2 promises
+    expect(performance.now() - asked).toBeLessThan(10_000); // the one time that behaviour B.2 promises
     expect(await answer).toBe("cut off");
   });
 

@@ -10,7 +10,7 @@ export interface Access {
   readonly account: Account;
   readonly user: User;
   readonly active: boolean;
-  /** Those of the role and the person's own (CONTRACT 4). */
+  /** Those of the role and the person's own (behaviour B.4). */
   readonly privileges: ReadonlySet<string>;
 }
 

@@ -1,4 +1,4 @@
-/** Making accounts: the first one on an empty database, and further ones by command. CONTRACT 1 and 2. */
+/** Making accounts: the first one on an empty database, and further ones by command. behaviour B.1 and B.2. */
 import { hashPassword, type Tx } from "platform";
 import type { AccountInput, AccountStore } from "./account-store.ts";
 import type { NewAccount } from "./api.ts";

@@ -18,7 +18,7 @@ const example = {
   account: { id: 1, name: "Main", base_url: "https://core.example.com", timezone: "UTC", locale: "en" },
 };
 
-/** The caller's own record. CONTRACT 1. */
+/** The caller's own record. behaviour B.1. */
 export function meRoutes(sql: Sql, store: UserStore, people: People): Route[] {
   return [
     route(

@@ -17,7 +17,7 @@ import { unitRoutes } from "./unit-routes.ts";
 import { createUnitStore } from "./unit-store.ts";
 import { createUserStore, toApi } from "./user-store.ts";
 
-/** Tenants and their people. CONTRACT 1, 2 and 4. */
+/** Tenants and their people. behaviour B.1, B.2 and B.4. */
 export default definePlugin({
   name: "accounts",
   provides: accounts,

@@ -53,7 +53,7 @@ export const personExample = {
 };
 const access = { privilege: "users" } as const;
 
-/** People. CONTRACT 1. */
+/** People. behaviour B.1. */
 export function userRoutes(sql: Sql, store: UserStore, people: People): Route[] {
   return [
     route(

@@ -1,4 +1,4 @@
-/** Who may do what with whom. CONTRACT 1 and 4. */
+/** Who may do what with whom. behaviour B.1 and B.4. */
 import { forbidden, mistakes, type Caller, type Role, roles } from "platform";
 
 /** What makes a person powerful. */

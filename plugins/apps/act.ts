@@ -1,4 +1,4 @@
-/** Actions: the only way from an app's page to the back end. SPEC 4.3, CONTRACT 9. No HTTP, no SQL. */
+/** Actions: the only way from an app's page to the back end. behaviour 4.3, B.9. No HTTP, no SQL. */
 import { invalid, notFound, type Caller } from "platform";
 import type { ActionState, Flows } from "../flows/api.ts";
 import type { AppMeta } from "./serving.ts";

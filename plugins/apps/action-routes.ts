@@ -36,7 +36,7 @@ interface Needed {
   readonly limits: { readonly runs: Limit; readonly polls: Limit };
 }
 
-/** SPEC 4.3, CONTRACT 9. */
+/** behaviour 4.3, B.9. */
 export function actionRoutes({ serving, acting, databases, limits }: Needed): Route[] {
   const take = async (limit: Limit, ip: string) => {
     const { allowed, retryAfterSeconds } = await limit.take(limitKey(ip));
@@ -109,7 +109,7 @@ export function actionRoutes({ serving, acting, databases, limits }: Needed): Ro
   ];
 }
 
-/** SPEC 4.3: here it is pending or finished; what went wrong is told by the status. */
+/** behaviour 4.3: here it is pending or finished; what went wrong is told by the status. */
 function answerOf({ flow_process_id: id, status, data: result }: ActionState): Reply {
   return ok({ flow_process_id: id, status: status === "finished" ? status : "pending", data: result });
 }
@@ -120,7 +120,7 @@ function paramsOf(body: unknown): Record<string, unknown> {
   return { ...body };
 }
 
-/** What is no number is ignored (CONTRACT 3); more than the most is the most. */
+/** What is no number is ignored (behaviour B.3); more than the most is the most. */
 function secondsOf(given: string | null): number {
   return /^\d{1,6}(\.\d+)?$/.test(given ?? "") ? Number(given) : 0;
 }

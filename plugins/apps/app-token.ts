@@ -1,5 +1,5 @@
 /**
- * The token that an app's page carries: `capp_`, what it stands for, and our signature. CONTRACT 10. It says who looks at
+ * The token that an app's page carries: `capp_`, what it stands for, and our signature. behaviour B.10. It says who looks at
  * which app; what that opens is found out anew at every request.
  */
 import type { Secrets } from "platform";

@@ -10,7 +10,7 @@ import {
 import { createSecrets } from "../../runtime/secrets.ts";
 import { createAppTokens } from "./app-token.ts";
 
-/** What the token of an app's page opens, and that it opens nothing else. CONTRACT 10. */
+/** What the token of an app's page opens, and that it opens nothing else. behaviour B.10. */
 let app: TestApp;
 let viewer: { id: number; token: string };
 beforeAll(async () => {

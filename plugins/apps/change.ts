@@ -1,4 +1,4 @@
-/** What a request changes about an app, checked and applied. SPEC 2.3, CONTRACT 10. Pure. */
+/** What a request changes about an app, checked and applied. behaviour 2.3, B.10. Pure. */
 import { type AppEngine, type CssEngine } from "./engines.ts";
 import { invalid, isUuid, mistakes } from "platform";
 

@@ -1,4 +1,4 @@
-/** Compiles the source of an app in the guarded child process. DESIGN 5. */
+/** Compiles the source of an app in the guarded child process. architecture 5. */
 import { type AppEngine, type CssEngine } from "./engines.ts";
 import { ChildFault, sha256, unavailable, type BaseContext } from "platform";
 import type { AppRuntimes } from "./runtimes.ts";

@@ -1,4 +1,4 @@
-/** The replace endpoint: a part of the source, of the prompt or of `fields` is written anew. SPEC 4.3. Pure. */
+/** The replace endpoint: a part of the source, of the prompt or of `fields` is written anew. behaviour 4.3. Pure. */
 import { invalid } from "platform";
 import { replaceInJson } from "../jsondb/api.ts";
 import { limits, objectOf, type AppChange } from "./change.ts";
@@ -6,7 +6,7 @@ import type { AppRow } from "./store.ts";
 
 export const editable = ["source_code", "fields", "prompt"] as const;
 
-/** SPEC 4.3 names the texts in two ways. */
+/** behaviour 4.3 names the texts in two ways. */
 export interface EditBody {
   readonly field: (typeof editable)[number];
   readonly old_string?: string;

@@ -16,7 +16,7 @@ const example = {
   show_in_module: "crm",
 };
 
-/** Where apps are shown beside their own pages. SPEC 2.3, `show_in_module`. */
+/** Where apps are shown beside their own pages. behaviour 2.3, `show_in_module`. */
 export function embedRoutes(store: EmbedStore): Route[] {
   const shownIn = async (account: Account, place: string, asked: Page) => {
     const { rows, total } = await store.shownIn(account.id, place, asked);

@@ -1,4 +1,4 @@
-/** `window.CoreAppContext`: who looks at an app, and where it is embedded. SPEC 2.3. */
+/** `window.CoreAppContext`: who looks at an app, and where it is embedded. behaviour 2.3. */
 import type { Account, User } from "platform";
 import type { Accounts, Unit } from "../accounts/api.ts";
 import type { AppContext, ContextUser } from "./client/page-data.ts";

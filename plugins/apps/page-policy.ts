@@ -1,4 +1,4 @@
-/** What an app's page may do in the browser: its Content-Security-Policy. CONTRACT 10, DESIGN 5. */
+/** What an app's page may do in the browser: its Content-Security-Policy. behaviour B.10, architecture 5. */
 import { type AppEngine } from "./engines.ts";
 import { sha256 } from "platform";
 

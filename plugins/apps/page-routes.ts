@@ -46,7 +46,7 @@ const query = {
   "*": "any other parameter is the app's own",
 };
 
-/** The pages of apps, and their own files. SPEC 4.3, CONTRACT 10. */
+/** The pages of apps, and their own files. behaviour 4.3, B.10. */
 export function pageRoutes(needed: Needed): Route[] {
   const show = createShow(needed);
   const templates = createTemplates(needed.runtimes);

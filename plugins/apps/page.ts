@@ -1,6 +1,6 @@
 /**
  * The page of an app. What depends on the app alone is made once per build; a request adds who looks, where the app is
- * embedded, and the token. SPEC 2.3, CONTRACT 10, DESIGN 5.
+ * embedded, and the token. behaviour 2.3, B.10, architecture 5.
  */
 import { escapeHtml, sha256 } from "platform";
 import { failedBuildId, pageDataId, type PageData } from "./client/page-data.ts";
@@ -180,7 +180,7 @@ function styleTags({ appEngine, cssEngine }: PageApp, runtimes: TemplateOptions[
   return `<script src="${runtimes.address("tailwind.js")}"></script>${linked}`;
 }
 
-/** SPEC 2.3: the CSS engine applies to these. */
+/** behaviour 2.3: the CSS engine applies to these. */
 const isStyled: ReadonlySet<string> = new Set(["svelte", "vue", "react"]);
 
 /** They block: an app's script, wherever it stands, runs after them. */

@@ -1,4 +1,4 @@
-/** Where an app can be shown beside its own page. SPEC 2.3, `show_in_module`. Pure. */
+/** Where an app can be shown beside its own page. behaviour 2.3, `show_in_module`. Pure. */
 
 export const modules = [
   "organize",

@@ -38,7 +38,7 @@ import { createWriting } from "./write.ts";
 
 const windowSeconds = 10;
 
-/** Web apps: compiled, sandboxed and served. SPEC 2.3 and 4.3, CONTRACT 10. */
+/** Web apps: compiled, sandboxed and served. behaviour 2.3 and 4.3, B.10. */
 export default definePlugin({
   name: "apps",
   needs: { accounts, tokens, databases: jsonDatabases, flows },

@@ -122,7 +122,7 @@ interface Needed {
   readonly writing: Writing;
 }
 
-/** SPEC 4.3; `:id` is the id, or the url_code. */
+/** behaviour 4.3; `:id` is the id, or the url_code. */
 export function appRoutes({ store, writing }: Needed): Route[] {
   return [
     route(

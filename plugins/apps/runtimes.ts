@@ -1,4 +1,4 @@
-/** The browser runtimes of the engines, bundled once by scripts/runtimes.ts. DESIGN 5. */
+/** The browser runtimes of the engines, bundled once by scripts/runtimes.ts. architecture 5. */
 import { type AppEngine } from "./engines.ts";
 import { generatedFile } from "platform";
 

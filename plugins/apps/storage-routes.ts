@@ -39,7 +39,7 @@ interface Needed {
 
 type Input = Omit<RequestInput, "params" | "body"> & { readonly params: { readonly id: string } };
 
-/** `core.storage`: small JSON values for each app and visitor. CONTRACT 10. */
+/** `core.storage`: small JSON values for each app and visitor. behaviour B.10. */
 export function storageRoutes({ ctx, serving, store, databases, limit }: Needed): Route[] {
   const whoseIs = async (input: Input) => {
     const app = await appFor(serving, input, input.params.id);

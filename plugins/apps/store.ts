@@ -4,7 +4,7 @@ import { isUuid, type Fragment, type Page, type Sql, type Static, type Tx } from
 import type { App, AppVersion } from "./answers.ts";
 import type { Compiled } from "./compile.ts";
 
-/** An element of `actions`, as it was given. SPEC 2.3. */
+/** An element of `actions`, as it was given. behaviour 2.3. */
 export interface Action {
   readonly action: string;
   readonly flow_code: string;
@@ -233,7 +233,7 @@ export interface Owned {
   readonly trusted: boolean;
 }
 
-/** An app as the API shows it, and as `Core::App` is delivered. SPEC 2.3, CONTRACT 10. */
+/** An app as the API shows it, and as `Core::App` is delivered. behaviour 2.3, B.10. */
 export function toApi(row: AppRow): Static<typeof App> {
   return {
     id: row.id,
@@ -248,7 +248,7 @@ export function toApi(row: AppRow): Static<typeof App> {
   };
 }
 
-/** CONTRACT 10. */
+/** behaviour B.10. */
 export function versionToApi(row: VersionRow): Static<typeof AppVersion> {
   return { version: row.version, created_at: row.createdAt, created_by_id: row.createdById, ...savedToApi(row) };
 }

@@ -3,7 +3,7 @@ import { AppToken } from "./answers.ts";
 import type { Serving } from "./serving.ts";
 import { appFor } from "./visit.ts";
 
-/** CONTRACT 10: a page that stays open keeps a token that works. */
+/** behaviour B.10: a page that stays open keeps a token that works. */
 export function tokenRoutes(serving: Serving): Route[] {
   return [
     route(

@@ -1,4 +1,4 @@
-/** The slug in an app's address. SPEC 2.3. Pure. */
+/** The slug in an app's address. behaviour 2.3. Pure. */
 
 /** Without the characters that an address cannot carry: "Moja apka!" -> "Mojaapka", "zażółć" -> "zazolc". */
 export function cleanUrlCode(given: string): string {

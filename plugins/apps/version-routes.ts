@@ -9,7 +9,7 @@ interface Needed {
   readonly writing: Writing;
 }
 
-/** Every save is a version. CONTRACT 10. */
+/** Every save is a version. behaviour B.10. */
 export function versionRoutes({ store, writing }: Needed): Route[] {
   return [
     route(

@@ -55,7 +55,7 @@ export type Writing = ReturnType<typeof createWriting>;
 export function createWriting({ ctx, store, compiler, forget }: Needed) {
   const turns = createTurns();
 
-  /** Throws the 422 of a build that fails: it changes nothing. CONTRACT 10. */
+  /** Throws the 422 of a build that fails: it changes nothing. behaviour B.10. */
   const buildOf = async ({ appEngine, cssEngine, sourceCode: source }: Saved, accountId: number): Promise<Build> => {
     const result = await compiler.compile({ appEngine, cssEngine, source }, accountId);
     if (!result.ok) throw invalid({ source_code: [...result.mistakes] });

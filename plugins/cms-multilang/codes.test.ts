@@ -1,4 +1,4 @@
-/** Codes are unique in their site: two sites of one account, with the same codes, side by side. CONTRACT 11. */
+/** Codes are unique in their site: two sites of one account, with the same codes, side by side. behaviour B.11. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { otherAccount, startTestApp, type OtherAccount, type TestApp } from "../../tests/harness.ts";
 import { cms } from "./api.ts";

@@ -1,4 +1,4 @@
-/** A list as an answer: a bare array with `X-Total-Count` (CONTRACT 3), sent as it is read where it is long. */
+/** A list as an answer: a bare array with `X-Total-Count` (behaviour B.3), sent as it is read where it is long. */
 import { list, type Log, type Reply } from "platform";
 import { allRows, type Listed } from "./listed.ts";
 

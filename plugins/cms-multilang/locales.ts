@@ -1,4 +1,4 @@
-/** SPEC 2.7. Their order is that in which a path is looked up in other locales (CONTRACT 11). */
+/** behaviour 2.7. Their order is that in which a path is looked up in other locales (behaviour B.11). */
 export const locales = ["pl", "en", "fr", "cs", "sk", "de", "es", "uk"] as const;
 export type Locale = (typeof locales)[number];
 

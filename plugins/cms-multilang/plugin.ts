@@ -22,7 +22,7 @@ import { cmsRoutes } from "./routes.ts";
 import { createCms } from "./service.ts";
 import { createSiteStore } from "./sites/site-store.ts";
 
-/** Sites in several languages over several domains. SPEC 2.7, 4.6 and A, CONTRACT 11. */
+/** Sites in several languages over several domains. behaviour 2.7, 4.6 and A, B.11. */
 export default definePlugin({
   name: "cms-multilang",
   needs: { accounts },

@@ -1,4 +1,4 @@
-/** The usual five calls of a resource. CONTRACT 3 and 11. */
+/** The usual five calls of a resource. behaviour B.3 and B.11. */
 import {
   answer,
   created,

@@ -1,4 +1,4 @@
-/** `/cms/…`: seven kinds of records, the usual five calls each. SPEC 4.6, CONTRACT 11. */
+/** `/cms/…`: seven kinds of records, the usual five calls each. behaviour 4.6, B.11. */
 import { Type, type Route, type Sql } from "platform";
 import * as answers from "./answers.ts";
 import type { RunChange } from "./change.ts";

@@ -1,7 +1,7 @@
 /** The rows of all tables of the plugin, as the pool hands them out: column names in camelCase. See migrations/. */
 import type { Locale } from "./locales.ts";
 
-/** `fields`: values without a locale, and objects of values keyed by a supported locale. SPEC 2.7. */
+/** `fields`: values without a locale, and objects of values keyed by a supported locale. behaviour 2.7. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 interface Kept {

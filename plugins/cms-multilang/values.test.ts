@@ -137,7 +137,7 @@ describe("published_at", () => {
   );
 });
 
-describe("a master (SPEC A.4)", () => {
+describe("a master (behaviour A.4)", () => {
   const master = { id: 1, siteId: 1, path: "oferta", basedOnPageId: null };
   const slave = { id: 2, siteId: 1, path: "offer" };
   type Case = [string, Parameters<typeof masterMistake>, "master" | "path" | undefined];

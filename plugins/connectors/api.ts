@@ -19,7 +19,7 @@ export interface CallOutcome {
   readonly durationMs: number;
 }
 
-/** An event as a webhook hands it over (CONTRACT 8). */
+/** An event as a webhook hands it over (behaviour B.8). */
 export interface ConnectorEvent {
   readonly source_type: string;
   readonly kind: string;
@@ -86,7 +86,7 @@ export interface ConnectorKind {
   readonly call: (connector: OpenConnector, call: KindCall) => Promise<CallOutcome>;
 }
 
-/** A connector as a request makes one (CONTRACT 9), without its secret. What is left out stays as it is. */
+/** A connector as a request makes one (behaviour B.9), without its secret. What is left out stays as it is. */
 export interface NewConnector {
   readonly name: string;
   readonly code: string;
@@ -111,7 +111,7 @@ export interface Connectors {
   /** Undefined where there is no such active connector or method. Throws a 422 for wrong parameters. */
   call(call: ConnectorCall): Promise<CallOutcome | undefined>;
   /**
-   * Hands an event to the method named like its kind, else `default`, else the first (CONTRACT 8). Undefined where
+   * Hands an event to the method named like its kind, else `default`, else the first (behaviour B.8). Undefined where
    * there is no such active connector, or it has no method.
    */
   callForEvent(call: {

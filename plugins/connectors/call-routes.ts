@@ -16,7 +16,7 @@ import type { Connectors } from "./api.ts";
 
 type PublicLimit = ReturnType<BaseContext["limiter"]>;
 
-/** CONTRACT 9: one method of a connector. */
+/** behaviour B.9: one method of a connector. */
 export function callRoutes(connectors: Omit<Connectors, "put">, publicLimit: PublicLimit): Route[] {
   return [
     route(

@@ -1,4 +1,4 @@
-/** `core/custom_connector`: HTTP methods declared in `fields.methods`. SPEC 4.3, CONTRACT 9. */
+/** `core/custom_connector`: HTTP methods declared in `fields.methods`. behaviour 4.3, B.9. */
 import {
   causationHeader,
   causationToHeader,

@@ -1,4 +1,4 @@
-/** What a custom connector's `fields` say: its methods and how its secret travels. Pure. CONTRACT 9. */
+/** What a custom connector's `fields` say: its methods and how its secret travels. Pure. behaviour B.9. */
 import type { FieldErrors } from "platform";
 import { climbs, isHeaderValue } from "./fill.ts";
 

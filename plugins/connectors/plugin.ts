@@ -10,7 +10,7 @@ import { connectorRoutes } from "./routes.ts";
 import { createCalling } from "./service.ts";
 import { createConnectorStore } from "./store.ts";
 
-/** Connectors: other services' HTTP methods behind a sealed secret. SPEC 4.3, CONTRACT 9. */
+/** Connectors: other services' HTTP methods behind a sealed secret. behaviour 4.3, B.9. */
 export default definePlugin({
   name: "connectors",
   needs: { accounts },

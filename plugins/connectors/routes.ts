@@ -54,7 +54,7 @@ export const connectorExample = {
 
 const access = { privilege: "flows" } as const;
 
-/** CONTRACT 9: the usual five calls; `:id` is the id or the code. */
+/** behaviour B.9: the usual five calls; `:id` is the id or the code. */
 export function connectorRoutes(store: ConnectorStore, managing: Managing): Route[] {
   return [
     route(

@@ -29,7 +29,7 @@ export interface ConnectorFilter {
   readonly kind: string | undefined;
 }
 
-/** The object of CONTRACT 9: the secret is not in it. */
+/** The object of behaviour B.9: the secret is not in it. */
 export function toApi(row: ConnectorRow): Static<typeof Connector> {
   return {
     id: row.id,

@@ -9,7 +9,7 @@ import { createCronStore } from "./store.ts";
 // Far longer than any server is late.
 const keptDays = 30;
 
-/** Flows by the clock. SPEC 2.6, CONTRACT 9. */
+/** Flows by the clock. behaviour 2.6, B.9. */
 export default definePlugin({
   name: "crons",
   needs: { accounts, flows },

@@ -64,7 +64,7 @@ interface Needed {
   readonly firing: Firing;
 }
 
-/** SPEC 2.6 and CONTRACT 9. */
+/** behaviour 2.6 and B.9. */
 export function cronRoutes({ ctx, store, flows, firing }: Needed): Route[] {
   const find = async (accountId: number, id: string): Promise<CronRow> => {
     const row = await store.byId(accountId, integerId(id));

@@ -3,7 +3,7 @@ import { service, type Tx } from "platform";
 
 export type { CallOutcome, ConnectorEvent } from "../connectors/api.ts";
 
-/** A flow process as an app's action sees it (SPEC 4.3). */
+/** A flow process as an app's action sees it (behaviour 4.3). */
 export interface ActionState {
   readonly flow_process_id: string;
   readonly status: "pending" | "finished" | "error";
@@ -26,7 +26,7 @@ export interface StartFlow {
   readonly tx?: Tx | undefined;
 }
 
-/** A flow as a request makes one (CONTRACT 9). What is left out stays as it is. */
+/** A flow as a request makes one (behaviour B.9). What is left out stays as it is. */
 export interface NewFlow {
   readonly name: string;
   readonly code: string;

@@ -62,7 +62,7 @@ export interface FlowRoutes {
   readonly templates: Templates;
 }
 
-/** CONTRACT 9: the usual five calls; `:id` is the id or the code. */
+/** behaviour B.9: the usual five calls; `:id` is the id or the code. */
 export function flowRoutes({ store, managing, processes, waiting, templates }: FlowRoutes): Route[] {
   const shown = async (row: FlowRow) => toApi(row, await managing.warnings(row.accountId, programOf(row.fields)));
   return [

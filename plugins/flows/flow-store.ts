@@ -23,7 +23,7 @@ export interface FlowFilter {
   readonly code: string | undefined;
 }
 
-/** The object of CONTRACT 9; `warnings` tell what would fail as things are now. */
+/** The object of behaviour B.9; `warnings` tell what would fail as things are now. */
 export function toApi(row: FlowRow, warnings?: readonly string[]): Static<typeof Flow> {
   return {
     id: row.id,

@@ -20,7 +20,7 @@ import { createWaiting } from "./waiting.ts";
 
 const { steps: _, ...sample } = processExample;
 
-/** Flows and their processes. SPEC 4.3, CONTRACT 9. */
+/** Flows and their processes. behaviour 4.3, B.9. */
 export default definePlugin({
   name: "flows",
   needs: { accounts, connectors, databases: jsonDatabases },

@@ -30,7 +30,7 @@ const failed = { ...processExample, status: "error", data: null, error: "cancell
 const access = { privilege: "flows" } as const;
 const statuses = ["pending", "finished", "error"];
 
-/** CONTRACT 9. */
+/** behaviour B.9. */
 export function processRoutes(store: ProcessStore, processes: Processes): Route[] {
   return [
     route(

@@ -1,4 +1,4 @@
-/** What a program is: an array of steps. CONTRACT 9. See check.ts for what is refused. */
+/** What a program is: an array of steps. behaviour B.9. See check.ts for what is refused. */
 import type { Condition } from "./template.ts";
 
 interface Common {
@@ -28,7 +28,7 @@ export interface IfStep extends Common {
   readonly then?: Program;
   readonly else?: Program;
 }
-/** `id` is that of the record for get, update and delete, as CONTRACT 9 has it; else the step's own. */
+/** `id` is that of the record for get, update and delete, as behaviour B.9 has it; else the step's own. */
 export interface DbStep extends Common {
   readonly type: "db";
   readonly op: DbOp;

@@ -13,7 +13,7 @@ export interface RecordsRequest {
   readonly table: string | null | undefined;
   readonly id: string | null;
   readonly data: Readonly<Record<string, unknown>>;
-  /** Of a search, as in SPEC 4.4: q, filter, sort, fields, limit, offset. */
+  /** Of a search, as in behaviour 4.4: q, filter, sort, fields, limit, offset. */
   readonly params: Readonly<Record<string, unknown>>;
 }
 

@@ -1,4 +1,4 @@
-/** A flow process as the API shows it. CONTRACT 9. Pure. */
+/** A flow process as the API shows it. behaviour B.9. Pure. */
 import type { Static } from "platform";
 import type { FlowProcess, FlowRun } from "./answers.ts";
 import { type Started } from "./process-store.ts";

@@ -1,4 +1,4 @@
-/** What each type of step does. CONTRACT 9. */
+/** What each type of step does. behaviour B.9. */
 import { StepFault } from "./fault.ts";
 import { isRecord } from "./check.ts";
 import { Suspended } from "./host.ts";

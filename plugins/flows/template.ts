@@ -1,6 +1,6 @@
 /**
  * Values of a program: JSON in which a string that is exactly one `{{ expression }}` gives the typed value of that
- * Liquid expression, and any other string is rendered as Liquid text. CONTRACT 9.
+ * Liquid expression, and any other string is rendered as Liquid text. behaviour B.9.
  */
 import { LiquidFault, type Liquid } from "platform";
 import { StepFault } from "./fault.ts";

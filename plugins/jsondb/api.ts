@@ -16,7 +16,7 @@ export interface RecordWrite {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** A database as a request makes one (SPEC 4.4). What is left out stays as it is. */
+/** A database as a request makes one (behaviour 4.4). What is left out stays as it is. */
 export interface NewDatabase {
   readonly name: string;
   readonly code: string;
@@ -27,7 +27,7 @@ export interface NewDatabase {
 
 /** What a browser is known by, for whoever shows it a page. */
 export interface BrowserVisitor {
-  /** The value of `{cookie_key}` (SPEC 2.4). */
+  /** The value of `{cookie_key}` (behaviour 2.4). */
   readonly cookieKey: string;
   /** To be sent along: it gives the browser its cookie, or renews it. */
   readonly headers: { readonly "set-cookie"?: string };

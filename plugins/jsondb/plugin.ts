@@ -34,10 +34,10 @@ import { createService } from "./service.ts";
 import { createDatabases, createDbStore } from "./databases/database-store.ts";
 
 const { data: recordData, ...recordFacts } = recordExample;
-/** Flat, as events have it (CONTRACT 8). */
+/** Flat, as events have it (behaviour B.8). */
 const recordSample = { ...recordData, ...recordFacts, db_code: "customers" };
 
-/** JSON databases and their records. SPEC 2.4, CONTRACT 7. */
+/** JSON databases and their records. behaviour 2.4, B.7. */
 export default definePlugin({
   name: "jsondb",
   needs: { accounts, tokens },

@@ -1,4 +1,4 @@
-/** `core/postgres`: the method `query`, and statements declared in `fields.methods`. CONTRACT 9. */
+/** `core/postgres`: the method `query`, and statements declared in `fields.methods`. behaviour B.9. */
 import { invalid, mistakes, OutboundFault } from "platform";
 import { createFiller, recordOf, type ConnectorKind, type KindCall, type OpenConnector } from "../connectors/api.ts";
 import { checkDefinition, limits, mayWrite, methodOf, methodsOf, serverOf, sqlMistake } from "./definition.ts";

@@ -3,7 +3,7 @@ import { connectors } from "../connectors/api.ts";
 import { postgresConnector } from "./connector.ts";
 import { createPools } from "./pools.ts";
 
-/** The connector kind `core/postgres`: queries of another PostgreSQL database. CONTRACT 9. */
+/** The connector kind `core/postgres`: queries of another PostgreSQL database. behaviour B.9. */
 export default definePlugin({
   name: "postgres",
   needs: { connectors },

@@ -1,5 +1,5 @@
 /**
- * Finds the token inside an address, in a text that is read piece by piece (SPEC 2.1, CONTRACT 5): who follows such an
+ * Finds the token inside an address, in a text that is read piece by piece (behaviour 2.1, B.5): who follows such an
  * address, a reader or an agent, would hand the token to whoever it leads to.
  *
  * An address is wider here than in any one grammar, because readers differ: whatever a Markdown renderer, a browser, a

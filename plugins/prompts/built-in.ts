@@ -18,7 +18,7 @@ interface PromptFiles {
 }
 
 /**
- * All plugins' prompt files by code: `<code>.agent.md` before `<code>.md` (SPEC 2.1). Throws an Error where two plugins
+ * All plugins' prompt files by code: `<code>.agent.md` before `<code>.md` (behaviour 2.1). Throws an Error where two plugins
  * have a file of one name, for then the order of plugins would decide in silence.
  */
 export function builtInPrompts(plugins: readonly PromptFiles[]): ReadonlyMap<string, BuiltIn> {

@@ -1,4 +1,4 @@
-/** The cascade of SPEC 2.1: which of several prompts with one code a person gets. */
+/** The cascade of behaviour 2.1: which of several prompts with one code a person gets. */
 
 export const scopes = ["user", "team", "department", "account"] as const;
 export type Scope = (typeof scopes)[number];

@@ -10,7 +10,7 @@ export interface Texts {
 
 /**
  * Checks what will be visible to other people of the account. Throws the 422: `content` that is no Liquid template or
- * prints `TOKEN` inside an address, and a real token in any text (SPEC 2.1, CONTRACT 5).
+ * prints `TOKEN` inside an address, and a real token in any text (behaviour 2.1, B.5).
  */
 export function checkTexts(texts: Texts, liquid: Liquid, carriedToken: string): void {
   const wrong = mistakes();

@@ -1,6 +1,6 @@
 import type { LiquidFilter } from "platform";
 
-/** `prompt_url` and `api_block` for one rendering: the account's address and the reader's token are in them. SPEC 2.1. */
+/** `prompt_url` and `api_block` for one rendering: the account's address and the reader's token are in them. behaviour 2.1. */
 export function promptFilters(baseUrl: string, token: string) {
   const urlOf = (code: string) => `${baseUrl}/core/prompt/${encodeURIComponent(code)}.md`;
   return {

@@ -1,4 +1,4 @@
-/** What stands at the beginning of a built-in file, between two `---` lines (SPEC 2.1). */
+/** What stands at the beginning of a built-in file, between two `---` lines (behaviour 2.1). */
 export interface FrontMatter {
   readonly name: string | null;
   readonly placeholder: string | null;

@@ -7,8 +7,8 @@ export interface GivenPlace {
 }
 
 /**
- * Where a prompt belongs after a save. SPEC 2.1: `user` without a `scope_id` is the current user's, `account` has none;
- * CONTRACT 5: `team` and `department` without one are 422. An id goes with its scope: another scope needs a new one.
+ * Where a prompt belongs after a save. behaviour 2.1: `user` without a `scope_id` is the current user's, `account` has none;
+ * behaviour B.5: `team` and `department` without one are 422. An id goes with its scope: another scope needs a new one.
  */
 export function placeAfter(current: Place | undefined, given: GivenPlace, userId: number): Place {
   const scope = given.scope ?? current?.scope ?? "account";

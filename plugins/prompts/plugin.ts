@@ -12,7 +12,7 @@ import { promptExample, promptRoutes } from "./routes.ts";
 import { createPromptStore } from "./store.ts";
 import { createWriting } from "./write.ts";
 
-/** Prompt templates, their cascade and their versions. SPEC 2.1 and 4.1, CONTRACT 5. */
+/** Prompt templates, their cascade and their versions. behaviour 2.1 and 4.1, B.5. */
 export default definePlugin({
   name: "prompts",
   needs: { accounts, tokens },

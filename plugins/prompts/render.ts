@@ -1,4 +1,4 @@
-/** A prompt as an agent gets it: found through the cascade, its variables filled in. SPEC 2.1, CONTRACT 5. */
+/** A prompt as an agent gets it: found through the cascade, its variables filled in. behaviour 2.1, B.5. */
 import { invalid, LiquidFault, notFound } from "platform";
 import type { Account, BaseContext, Caller, LiquidTemplate } from "platform";
 import { exposesToken } from "./address.ts";
@@ -82,7 +82,7 @@ export function createRendering({ ctx, store, builtIn }: Needed) {
     const key = `${caller.account.id}:${code}`;
     const rows = candidates.peek(key) ?? (await candidates.get(key)) ?? [];
     const main = await sourceOf(rows, code, caller);
-    // An `_extra` alone is no prompt (CONTRACT 5).
+    // An `_extra` alone is no prompt (behaviour B.5).
     if (!main) throw notFound();
     return { main, addition: await sourceOf(rows, extra(code), caller) };
   };

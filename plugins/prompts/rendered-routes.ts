@@ -12,9 +12,9 @@ export interface RenderedRoutes {
   readonly tokens: Tokens;
 }
 
-/** What agents read. SPEC 4.1, CONTRACT 4: sign-in, but no privilege. */
+/** What agents read. behaviour 4.1, B.4: sign-in, but no privilege. */
 export function renderedRoutes({ builtIn, render, tokens }: RenderedRoutes): Route[] {
-  /** A session's own token stays with the browser: a prompt is carried elsewhere (CONTRACT 5). */
+  /** A session's own token stays with the browser: a prompt is carried elsewhere (behaviour B.5). */
   const tokenFor = async (request: Request, caller: Caller): Promise<string> =>
     caller.viaCookie ? tokens.temporaryToken(caller) : (credentialOf(request.headers)?.token ?? "");
 

@@ -57,7 +57,7 @@ export interface PromptRoutes {
   readonly authorOf: (input: { request: Request; caller: Author["caller"] }) => Author;
 }
 
-/** SPEC 4.1 and CONTRACT 5. */
+/** behaviour 4.1 and B.5. */
 export function promptRoutes({ store, writing, authorOf }: PromptRoutes): Route[] {
   return [
     route(

@@ -36,7 +36,7 @@ export interface Candidate extends Place {
   readonly version: number;
 }
 
-/** Whose eyes: the list shows what is theirs, to an administrator all. CONTRACT 5. */
+/** Whose eyes: the list shows what is theirs, to an administrator all. behaviour B.5. */
 export interface Viewer extends Reader {
   readonly role: Role;
 }
@@ -182,7 +182,7 @@ export function createPromptStore(sql: Sql) {
 
 export type PromptStore = ReturnType<typeof createPromptStore>;
 
-/** A prompt as the API shows it, and as `Core::Prompt` is delivered. SPEC 2.1. */
+/** A prompt as the API shows it, and as `Core::Prompt` is delivered. behaviour 2.1. */
 export function toApi(row: PromptRow): Static<typeof Prompt> {
   return {
     id: row.id,
@@ -194,7 +194,7 @@ export function toApi(row: PromptRow): Static<typeof Prompt> {
   };
 }
 
-/** CONTRACT 10. */
+/** behaviour B.10. */
 export function versionToApi(row: VersionRow): Static<typeof PromptVersion> {
   return { version: row.version, created_at: row.createdAt, created_by_id: row.createdById, ...savedToApi(row) };
 }

@@ -1,5 +1,5 @@
 /**
- * Follows the token through a template before it is saved (CONTRACT 5): `TOKEN` may be printed as it is, joined to other
+ * Follows the token through a template before it is saved (behaviour B.5): `TOKEN` may be printed as it is, joined to other
  * text, stored in a variable and asked whether it is blank; printed inside an address it is refused, and so is whatever
  * would change or take it apart, since nobody could tell what became of it then.
  *

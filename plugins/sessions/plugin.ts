@@ -8,7 +8,7 @@ import { sessionRoutes } from "./routes.ts";
 import { createSignIn } from "./sign-in.ts";
 import { createFailureStore } from "./store.ts";
 
-/** Signing in and out, by the API and by a plain page. CONTRACT 1. */
+/** Signing in and out, by the API and by a plain page. behaviour B.1. */
 export default definePlugin({
   name: "sessions",
   needs: { accounts, tokens },

@@ -33,7 +33,7 @@ interface Needed {
   readonly signIn: SignIn;
 }
 
-/** Sessions of the API. CONTRACT 1. */
+/** Sessions of the API. behaviour B.1. */
 export function sessionRoutes({ accounts, tokens, signIn }: Needed): Route[] {
   return [
     route(

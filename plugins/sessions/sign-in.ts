@@ -1,4 +1,4 @@
-/** Signing in by password, slowed down where it fails again and again. CONTRACT 1. */
+/** Signing in by password, slowed down where it fails again and again. behaviour B.1. */
 import { limitKey, sha256, tooMany, unauthorized } from "platform";
 import type { Accounts } from "../accounts/api.ts";
 import type { IssuedToken, Tokens } from "../tokens/api.ts";

@@ -1,4 +1,4 @@
-/** `core/smtp`: the method `send`, and mails declared in `fields.methods`. CONTRACT 9. */
+/** `core/smtp`: the method `send`, and mails declared in `fields.methods`. behaviour B.9. */
 import { createTransport } from "nodemailer";
 import { type BaseContext, OutboundFault } from "platform";
 import { createFiller, type CallOutcome, type ConnectorKind, type KindCall } from "../connectors/api.ts";

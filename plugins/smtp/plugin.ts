@@ -2,7 +2,7 @@ import { definePlugin } from "platform";
 import { connectors } from "../connectors/api.ts";
 import { smtpConnector } from "./connector.ts";
 
-/** The connector kind `core/smtp`: sends mails through a mail server. CONTRACT 9. */
+/** The connector kind `core/smtp`: sends mails through a mail server. behaviour B.9. */
 export default definePlugin({
   name: "smtp",
   needs: { connectors },

@@ -87,7 +87,7 @@ export function createChanges({ ctx, store, accounts, forget }: Needed) {
     async delete(caller: Caller, id: number): Promise<void> {
       const stale = await ctx.transaction(async (tx) => {
         const before = await locked(tx, caller, id);
-        // SPEC 2.2 rule 5: running integrations depend on it.
+        // behaviour 2.2 rule 5: running integrations depend on it.
         if (before.forAccount) throw invalid({ base: ["a token of the whole account cannot be deleted"] });
         if (!within(caller, before)) throw forbidden("this token can do more than the one you use");
         const hashes = await store.delete(tx, caller.account.id, id);

@@ -1,4 +1,4 @@
-/** `expires_at` as clients write it: a date means the end of that day in the account's time zone. CONTRACT 3. */
+/** `expires_at` as clients write it: a date means the end of that day in the account's time zone. behaviour B.3. */
 
 const dateForm = /^(\d{4})-(\d{2})-(\d{2})$/;
 const timeForm =

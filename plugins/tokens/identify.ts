@@ -1,4 +1,4 @@
-/** Who asks: the hot path of every request. CONTRACT 1. */
+/** Who asks: the hot path of every request. behaviour B.1. */
 import { sha256, unauthorized, type Account, type BaseContext, type Caller } from "platform";
 import type { Credential, Identify, Identity } from "platform";
 import type { Access, Accounts } from "../accounts/api.ts";
@@ -110,7 +110,7 @@ export function createIdentifier({ ctx, store, accounts, usage }: Needed): Ident
   };
 }
 
-/** The owner's set, narrowed to the token's list (CONTRACT 4). */
+/** The owner's set, narrowed to the token's list (behaviour B.4). */
 function callersOf(token: TokenRow, { account, user, privileges }: Access): { bearer: Caller; cookie: Caller } {
   const { id: tokenId, privileges: narrowedTo } = token;
   const effective = narrowedTo.length === 0 ? privileges : new Set(narrowedTo.filter((name) => privileges.has(name)));

@@ -12,7 +12,7 @@ import { tokenExample, tokenRoutes } from "./routes.ts";
 import { createTokenStore } from "./store.ts";
 import { createUsage } from "./usage.ts";
 
-/** API tokens, and who asks. SPEC 2.2 and 4.2, CONTRACT 6. */
+/** API tokens, and who asks. behaviour 2.2 and 4.2, B.6. */
 export default definePlugin({
   name: "tokens",
   needs: { accounts },

@@ -1,6 +1,6 @@
 /**
  * The text of a token: `core_`, 36 random letters and digits, and 6 of a checksum (CRC-32, as GitHub's tokens have it):
- * secret scanners find it, and a mistyped one is refused without asking the database. CONTRACT 6.
+ * secret scanners find it, and a mistyped one is refused without asking the database. behaviour B.6.
  */
 import type { Secrets } from "platform";
 

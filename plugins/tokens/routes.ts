@@ -53,7 +53,7 @@ const exampleRaw = "core_…";
 const access = { privilege: "api_tokens" } as const;
 const errors = "wrapped";
 
-/** SPEC 4.2 and CONTRACT 6. */
+/** behaviour 4.2 and B.6. */
 export function tokenRoutes(store: TokenStore, changes: Changes, usage: Usage): Route[] {
   return [
     route(

@@ -1,4 +1,4 @@
-/** When tokens were last used: noted without waiting, written together, each at most once a minute. CONTRACT 6. */
+/** When tokens were last used: noted without waiting, written together, each at most once a minute. behaviour B.6. */
 import type { Log } from "platform";
 import type { TokenRow, TokenStore } from "./store.ts";
 

@@ -35,7 +35,7 @@ export interface Outcome {
 export type Targets = Pick<Connectors, "callForEvent"> & Pick<Flows, "startFlow">;
 export type Attempt = (hook: Hook, parcel: Parcel, signal: AbortSignal) => Promise<Outcome>;
 
-/** CONTRACT 8: the first 4 KB of an answer are kept. */
+/** behaviour B.8: the first 4 KB of an answer are kept. */
 const keptBytes = 4096;
 
 type Result = Pick<Outcome, "ok" | "status" | "body" | "error" | "retryAfterSeconds"> & { readonly timedOut?: boolean };
@@ -116,7 +116,7 @@ function refusalText({ status, headers }: OutboundResponse): string {
   return `status: the receiver answered ${status}${wait ? `, Retry-After: ${wait.slice(0, 100)}` : ""}`;
 }
 
-/** CONTRACT 8: the connector's method named like the event's kind, else `default`, else its first. */
+/** behaviour B.8: the connector's method named like the event's kind, else `default`, else its first. */
 async function toConnector({ targets, timeoutMs, signal }: Tools, { row }: Hook, parcel: Parcel): Promise<Result> {
   const outcome = await targets.callForEvent({
     accountId: row.accountId,

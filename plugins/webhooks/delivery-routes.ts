@@ -60,7 +60,7 @@ export interface DeliveryRoutes {
   readonly rights: Pick<Rights, "mustSee">;
 }
 
-/** What was and is to be sent. CONTRACT 8. */
+/** What was and is to be sent. behaviour B.8. */
 export function deliveryRoutes({ management, deliveries, redelivery, rights }: DeliveryRoutes): Route[] {
   return [
     route(

@@ -136,7 +136,7 @@ export function createDeliveryStore(sql: Sql) {
   };
 }
 
-/** A delivery as the API shows it. CONTRACT 8; `message_id` is the `webhook-id` of its requests. */
+/** A delivery as the API shows it. behaviour B.8; `message_id` is the `webhook-id` of its requests. */
 export function toApi(row: DeliveryRow): Static<typeof Delivery> {
   return {
     id: row.id,

@@ -1,4 +1,4 @@
-/** What follows from an attempt: when the delivery comes again, and when a webhook is switched off. CONTRACT 8. */
+/** What follows from an attempt: when the delivery comes again, and when a webhook is switched off. behaviour B.8. */
 import { job, type BaseContext } from "platform";
 import type { Outcome } from "./attempt.ts";
 import type { ClaimedDelivery, Place } from "./queue-store.ts";

@@ -1,4 +1,4 @@
-/** Which events a webhook's filter lets through: exact values that the record must have (CONTRACT 8). */
+/** Which events a webhook's filter lets through: exact values that the record must have (behaviour B.8). */
 
 export type Filter = Readonly<Record<string, unknown>>;
 type Data = Readonly<Record<string, unknown>>;

@@ -21,7 +21,7 @@ import { createWebhookStore } from "./store.ts";
 import { createSubscriptions } from "./subscriptions.ts";
 import { clearAll, forgetAll, pruneAll } from "./tidy.ts";
 
-/** Events of records delivered to addresses, connectors and flows. SPEC 2.5, 4.5 and 6, CONTRACT 8. */
+/** Events of records delivered to addresses, connectors and flows. behaviour 2.5, 4.5 and 6, B.8. */
 export default definePlugin({
   name: "webhooks",
   needs: { accounts, connectors, flows },

@@ -121,6 +121,6 @@ export function createRedelivery({ ctx, deliveries, queue, subscriptions, attemp
 }
 
 function mustBeActive(row: WebhookRow): void {
-  // SPEC 2.5: an inactive webhook sends nothing.
+  // behaviour 2.5: an inactive webhook sends nothing.
   if (!row.active) throw invalid({ base: ["the webhook is not active: switch it on first"] });
 }

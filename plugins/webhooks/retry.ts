@@ -1,4 +1,4 @@
-/** When a delivery that failed is sent again. CONTRACT 8. */
+/** When a delivery that failed is sent again. behaviour B.8. */
 
 /** About 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 10 h. */
 export const standardWaits = "5,300,1800,7200,18000,36000,36000";

@@ -73,7 +73,7 @@ export interface WebhookRoutes {
   readonly rights: Pick<Rights, "followed">;
 }
 
-/** SPEC 4.5 and CONTRACT 8; what is sent is in delivery-routes.ts. */
+/** behaviour 4.5 and B.8; what is sent is in delivery-routes.ts. */
 export function webhookRoutes({ store, management, rights }: WebhookRoutes): Route[] {
   return [
     route(

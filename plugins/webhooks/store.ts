@@ -170,7 +170,7 @@ export function createWebhookStore(sql: Sql) {
   };
 }
 
-/** A webhook as the API shows it: no secrets (CONTRACT 8). */
+/** A webhook as the API shows it: no secrets (behaviour B.8). */
 export function toApi(row: WebhookRow): Static<typeof Webhook> {
   return {
     id: row.id,

@@ -1,4 +1,4 @@
-/** A webhook as it is to be saved: what was given over what stands, and the rules of SPEC 2.5. */
+/** A webhook as it is to be saved: what was given over what stands, and the rules of behaviour 2.5. */
 import { mistakes, type Model } from "platform";
 import type { Filter } from "./match.ts";
 import type { RatePeriod, TargetKind, WebhookInput } from "./store.ts";
@@ -55,7 +55,7 @@ export function merged(
     sourceType: given.source_type ?? before.sourceType,
     kind: given.kind ?? before.kind,
     targetKind,
-    // SPEC 2.5 rule 2: what belongs to another target is cleared.
+    // behaviour 2.5 rule 2: what belongs to another target is cleared.
     url: targetKind === "url" ? url : null,
     targetCode: targetKind === "url" ? null : targetCode,
     active: given.active ?? before.active,

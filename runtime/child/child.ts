@@ -1,5 +1,5 @@
 /**
- * Runs a plugin's function on hostile input in a child process of the same executable (DESIGN 5): without secrets in its
+ * Runs a plugin's function on hostile input in a child process of the same executable (architecture 5): without secrets in its
  * environment, in an empty folder, with a memory limit, a time limit and SIGKILL for it and whatever it started. A
  * Worker cannot be stopped inside a native call or a regular expression; a process can. None is there before the first
  * run, and none stays that has nothing to do: a server that stands idle is small.

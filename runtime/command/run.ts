@@ -68,7 +68,7 @@ export async function serveWorker(setup: Setup): Promise<number> {
   return 0;
 }
 
-/** SIGTERM ends everything within ten seconds (CONTRACT 2), also where something does not end by itself. */
+/** SIGTERM ends everything within ten seconds (behaviour B.2), also where something does not end by itself. */
 async function inTime(stopped: Promise<void>): Promise<void> {
   await Promise.race([stopped, Bun.sleep(stopsWithinMs)]);
 }

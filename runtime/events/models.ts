@@ -1,6 +1,6 @@
 import { event, type EventRef } from "../references.ts";
 
-/** A kind of record whose changes others may follow, named `Module::Model` (SPEC 6, CONTRACT 8). */
+/** A kind of record whose changes others may follow, named `Module::Model` (behaviour 6, B.8). */
 export interface Model {
   readonly name: `${string}::${string}`;
   /** Kinds beyond `create`, `update` and `destroy`. */

@@ -1,4 +1,4 @@
-/** Who asks: the shapes that a plugin's `identify` hands to every route. CONTRACT 1 and 4. */
+/** Who asks: the shapes that a plugin's `identify` hands to every route. behaviour B.1 and B.4. */
 
 /** A tenant. Every table carries `account_id`, and no query crosses accounts. */
 export interface Account {
@@ -45,7 +45,7 @@ export interface Identity {
   readonly app?: AppGrant;
 }
 
-/** What an app's page may reach for its visitor (CONTRACT 10): the app's own database and actions, and nothing else. */
+/** What an app's page may reach for its visitor (behaviour B.10): the app's own database and actions, and nothing else. */
 export interface AppGrant {
   readonly appId: string;
   /** The app's `db_code` as it is now; null where it has none. */
@@ -113,7 +113,7 @@ function cookieValues(header: string | null, name: string): string[] {
 }
 
 /**
- * Whether a change sent with the session cookie comes from our own pages (CONTRACT 1): `Sec-Fetch-Site` must be
+ * Whether a change sent with the session cookie comes from our own pages (behaviour B.1): `Sec-Fetch-Site` must be
  * `same-origin`, and `Origin` the request's own host or the account's address, https where that is; at least one of both
  * must be there.
  */

@@ -1,4 +1,4 @@
-/** Hosts that are not the API's: what a plugin answers there comes before every route. CONTRACT 11. */
+/** Hosts that are not the API's: what a plugin answers there comes before every route. behaviour B.11. */
 import type { Account } from "./auth.ts";
 import type { Log } from "../log.ts";
 import type { Reply } from "./reply.ts";

@@ -1,6 +1,6 @@
 /**
  * HTTP: mounts routes on Elysia, and takes each request through identity, privilege, body, handler and answer.
- * CONTRACT 1 and 3.
+ * behaviour B.1 and B.3.
  */
 import { Elysia } from "elysia";
 import type { Answers } from "../openapi/answers.ts";

@@ -26,7 +26,7 @@ export function jsonText(status: number, body: string, headers?: Headers): Reply
   return { status, body, headers: headers ? { "content-type": jsonType, ...headers } : { "content-type": jsonType } };
 }
 
-/** A bare array with `X-Total-Count`. CONTRACT 3. */
+/** A bare array with `X-Total-Count`. behaviour B.3. */
 export function list(rows: readonly unknown[], total: number, headers?: Headers): Reply {
   return ok(rows, { "x-total-count": `${total}`, ...headers });
 }

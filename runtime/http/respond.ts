@@ -1,4 +1,4 @@
-/** The last step of every answer: the common headers, the request's id and 304. CONTRACT 3. */
+/** The last step of every answer: the common headers, the request's id and 304. behaviour B.3. */
 import { shownTo } from "./error-page.ts";
 import { isKnownTag } from "./etag.ts";
 import type { Reply } from "./reply.ts";

@@ -1,7 +1,7 @@
 import type { Method, Route } from "./route.ts";
 
 /**
- * Routes of one method and one pattern. `.json` at the end of a path is optional (CONTRACT 3), and `/:id` and
+ * Routes of one method and one pattern. `.json` at the end of a path is optional (behaviour B.3), and `/:id` and
  * `/:id.md` are one pattern to the router, so the last parameter's ending picks the route.
  */
 export interface Endpoint {

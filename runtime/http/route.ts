@@ -57,7 +57,7 @@ export interface RequestInput {
   readonly ip: string;
   /** Whether the client came by https, behind trusted proxies too. */
   readonly secure: boolean;
-  /** Whether it is the host of a site (CONTRACT 11), where nobody can sign in. */
+  /** Whether it is the host of a site (behaviour B.11), where nobody can sign in. */
   readonly atSite: boolean;
   readonly log: Log;
   /**
@@ -102,7 +102,7 @@ export interface RouteSpec<A extends Access, S extends TObject> {
   readonly answers?: Answers;
   /** Example answers by status; a string is a text body, null an empty one. */
   readonly responses: Readonly<Record<number, unknown>>;
-  /** `wrapped`: 422 bodies are `{ errors: { field: […] } }` (SPEC 7, API tokens). */
+  /** `wrapped`: 422 bodies are `{ errors: { field: […] } }` (behaviour 7, API tokens). */
   readonly errors?: "plain" | "wrapped";
   /** `stream`: the handler reads `request.body` itself; `any`: any JSON value, unwrapped; `form`: also an HTML form. */
   readonly input?: "stream" | "any" | "form";
@@ -119,16 +119,16 @@ export interface RouteSpec<A extends Access, S extends TObject> {
   readonly idempotency?: "own" | "claim";
   /** Honours `If-Match` (see expectedVersion), and says so with 412. */
   readonly ifMatch?: true;
-  /** Whether a POST with these parameters of the path only reads: then a session cookie needs no origin (CONTRACT 1). */
+  /** Whether a POST with these parameters of the path only reads: then a session cookie needs no origin (behaviour B.1). */
   readonly reads?: (params: Readonly<Record<string, string>>) => boolean;
-  /** Any origin may call it, without credentials (CONTRACT 7). */
+  /** Any origin may call it, without credentials (behaviour B.7). */
   readonly cors?: boolean;
   /**
-   * What an app's page may do here with its token (CONTRACT 10); the handler opens only what belongs to `input.app`.
+   * What an app's page may do here with its token (behaviour B.10); the handler opens only what belongs to `input.app`.
    * Without it such a token is refused. Any origin may call it, without credentials: a sandboxed page's own is opaque.
    */
   readonly apps?: string;
-  /** Served on a site's host too, where no page has this path (CONTRACT 11). */
+  /** Served on a site's host too, where no page has this path (behaviour B.11). */
   readonly onSites?: true;
 }
 

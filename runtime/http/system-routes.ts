@@ -17,7 +17,7 @@ export interface SystemOptions {
   readonly stopping: AbortSignal;
 }
 
-/** CONTRACT 3: health, readiness, metrics and the documentation. */
+/** behaviour B.3: health, readiness, metrics and the documentation. */
 export function systemRoutes({ readiness, metrics, routes, origin, stopping }: SystemOptions): SystemRoute[] {
   const ready = async () => {
     if (stopping.aborted) throw unavailable("the server is stopping");

@@ -19,7 +19,7 @@ interface Checker {
 }
 
 /**
- * Checks an object against its compiled schema and returns it without the fields the schema does not know (CONTRACT 3:
+ * Checks an object against its compiled schema and returns it without the fields the schema does not know (behaviour B.3:
  * unknown fields are ignored). Throws 422, field name to messages.
  */
 export function checkFields(checker: Checker, schema: TObject, value: unknown): unknown {

@@ -176,7 +176,7 @@ describe("the demo site as a crawler sees it", () => {
     expect(listed.size).toBeGreaterThan(20);
     expect(oneSided(listed.values())).toEqual([]);
     for (const { url, alternates } of listed.values()) {
-      // On a domain without a locale all pages are listed (SPEC A.6), also those whose own address is on the other one.
+      // On a domain without a locale all pages are listed (behaviour A.6), also those whose own address is on the other one.
       const { status, canonical = "" } = await read(app.origin, url);
       expect({ url, status }).toEqual({ url, status: 200 });
       expect({ canonical, isOwn: pages.get(canonical)?.canonical === canonical }).toEqual({ canonical, isOwn: true });

@@ -2,7 +2,7 @@
  * The script that every app's page runs first (`core.js`): a classic, strict script, so that it is done before any line
  * of the app runs. It takes the app token out of the page and gives the app `core` and its `fetch`; `CoreAppContext` is
  * there already.
- * CONTRACT 10.
+ * behaviour B.10.
  */
 import { reportHeight } from "./embed.ts";
 import { takePageData } from "./page-data.ts";

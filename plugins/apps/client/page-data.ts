@@ -19,7 +19,7 @@ export interface PageToken {
   readonly expires_in: number;
 }
 
-/** `window.CoreAppContext` (SPEC 2.3). */
+/** `window.CoreAppContext` (behaviour 2.3). */
 export interface AppContext {
   readonly user: ContextUser | null;
   readonly app: { readonly id: string; readonly name: string; readonly url_code: string };

@@ -16,7 +16,7 @@ export interface CoreRecord {
 
 export type Params = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
-/** The public methods of a database, as far as its `public_methods` open them (SPEC 2.4). */
+/** The public methods of a database, as far as its `public_methods` open them (behaviour 2.4). */
 export interface PublicDatabase {
   list(params?: { readonly limit?: number; readonly offset?: number }): Promise<CoreRecord[]>;
   get(id: string): Promise<CoreRecord>;
@@ -37,7 +37,7 @@ export interface Records {
   /** Changes the keys of `data` alone. The record stays in its table unless `table_name` names another one. */
   update(id: string, data: Data, options?: TableOption): Promise<CoreRecord>;
   delete(id: string): Promise<void>;
-  /** Flat records, by the parameters of SPEC 4.4: `search({ q: "anna", "filter[city]": "Łódź", sort: "-age" })`. */
+  /** Flat records, by the parameters of behaviour 4.4: `search({ q: "anna", "filter[city]": "Łódź", sort: "-age" })`. */
   search(params?: Params | string): Promise<Data[]>;
   subscribe(run: (change: Change) => void, options?: TableOption): () => void;
 }

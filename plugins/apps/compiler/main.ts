@@ -1,4 +1,4 @@
-/** The function of the compiler process (DESIGN 5). It reads no file and calls nobody: what it needs, the task has. */
+/** The function of the compiler process (architecture 5). It reads no file and calls nobody: what it needs, the task has. */
 import { type AppEngine } from "../engines.ts";
 import { Mistakes, type Code, type Task } from "./types.ts";
 import type { CompileResult } from "../compile.ts";
@@ -15,7 +15,7 @@ const engines: Readonly<Record<AppEngine, () => Promise<Engine>>> = {
   kaboom: () => game("kaboom"),
   phaser: () => game("phaser"),
 };
-/** SPEC 2.3: "CSS engine applies". */
+/** behaviour 2.3: "CSS engine applies". */
 const styled = new Set<AppEngine>(["svelte", "vue", "react"]);
 
 export default async function compile(input: unknown): Promise<CompileResult> {

@@ -43,7 +43,7 @@ export async function compileModule(source: string, { allowed, loader, mapping }
 }
 
 /**
- * Looks at the imports of code that is served as it was written. What does not parse is not ours to refuse (SPEC 2.3: the
+ * Looks at the imports of code that is served as it was written. What does not parse is not ours to refuse (behaviour 2.3: the
  * server does not compile it): the browser tells its author.
  */
 export function checkImports(source: string, allowed: readonly string[]): void {

@@ -1,4 +1,4 @@
-/** Plain HTML pages: SPEC 2.3 serves the source as it is; the imports of its module scripts are looked at first. */
+/** Plain HTML pages: behaviour 2.3 serves the source as it is; the imports of its module scripts are looked at first. */
 import { checkImports } from "./module.ts";
 import { mistake, Mistakes, type Code, type Task } from "./types.ts";
 

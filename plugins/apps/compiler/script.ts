@@ -10,7 +10,7 @@ export async function compileGame(library: string, { source, allowed }: Task): P
   return { code: `import ${JSON.stringify(library)};\n${code}`, css: "" };
 }
 
-/** SPEC 2.3: the source is the app's code, not one character of it changed. */
+/** behaviour 2.3: the source is the app's code, not one character of it changed. */
 export async function checkScript({ source, allowed }: Task): Promise<Code> {
   const classic = parseClassic(source);
   if (classic) checkProgram(classic, allowed);

@@ -15,7 +15,7 @@ export interface Code {
   readonly css: string;
 }
 
-/** Source that does not compile: each mistake as `line:column message` (CONTRACT 10), both counted from 1. */
+/** Source that does not compile: each mistake as `line:column message` (behaviour B.10), both counted from 1. */
 export class Mistakes extends Error {
   readonly mistakes: readonly string[];
 

@@ -150,7 +150,7 @@ export function createArticleStore(sql: Sql) {
   };
 }
 
-/** An article as the API shows it, and as `Cms::Article` is delivered. CONTRACT 11. */
+/** An article as the API shows it, and as `Cms::Article` is delivered. behaviour B.11. */
 export function toApi(row: ArticleView): Static<typeof ArticleAnswer> {
   return {
     id: row.id,

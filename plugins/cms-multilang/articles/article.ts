@@ -1,4 +1,4 @@
-/** Making, changing and deleting articles. CONTRACT 11. */
+/** Making, changing and deleting articles. behaviour B.11. */
 import { field, mistakes, Type, type BaseContext, type Static } from "platform";
 import { toApi, type ArticleInput, type ArticleStore, type ArticleView } from "./article-store.ts";
 import type { CategoryStore } from "./category-store.ts";

@@ -1,4 +1,4 @@
-/** `published_at` as clients write it. CONTRACT 3. */
+/** `published_at` as clients write it. behaviour B.3. */
 
 const dateForm = /^\d{4}-\d{2}-\d{2}$/;
 const timeForm = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)\s*(?:([Zz])|([+-]\d{2}):?(\d{2}))?$/;

@@ -13,7 +13,7 @@ export interface Checked {
   readonly fields: Fields;
 }
 
-/** `title_en` in fields or read by a template: locale-keyed fields do that better (SPEC A.8.2). */
+/** `title_en` in fields or read by a template: locale-keyed fields do that better (behaviour A.8.2). */
 export function suffixFindings({ page, place, content, fields }: Checked): Finding[] {
   const keys = Object.keys(fields).flatMap((key) => {
     const suffixed = suffixedKey(key);
@@ -36,7 +36,7 @@ export interface HeadOptions {
   readonly hasSharedPages: boolean;
 }
 
-/** What a template with an <html> element says of its language and its other ones. SPEC A.8.6. */
+/** What a template with an <html> element says of its language and its other ones. behaviour A.8.6. */
 export function headFindings({ page, place, content }: Checked, { multilang, hasSharedPages }: HeadOptions): Finding[] {
   const where = htmlTag(content);
   if (!where) return [];

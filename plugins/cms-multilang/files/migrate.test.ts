@@ -71,7 +71,7 @@ const fails = async (running: Promise<unknown>): Promise<string> =>
     (error: unknown) => (error instanceof Error ? error.message : String(error)),
   );
 
-describe("site migrate (SPEC A.8)", () => {
+describe("site migrate (behaviour A.8)", () => {
   const plan = (code: string) => ({
     locale: "pl",
     domains: [

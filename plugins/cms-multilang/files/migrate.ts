@@ -1,4 +1,4 @@
-/** What a site is after the migration of SPEC A.8. Pure: records in, records out. */
+/** What a site is after the migration of behaviour A.8. Pure: records in, records out. */
 import { htmlTag } from "../liquid-tags.ts";
 import { isLocale } from "../locales.ts";
 import { cleanPath } from "../pages/path.ts";

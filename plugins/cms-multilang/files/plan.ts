@@ -1,4 +1,4 @@
-/** The plan of a migration to several languages (SPEC A.8), as a JSON file. */
+/** The plan of a migration to several languages (behaviour A.8), as a JSON file. */
 import { checkerOf, field, parseJson, Type, ValidationError, HttpError, type Static } from "platform";
 import { locales } from "../locales.ts";
 

@@ -1,4 +1,4 @@
-/** A plan made of what old sitemaps say about languages (SPEC A.8.1). Pure. */
+/** A plan made of what old sitemaps say about languages (behaviour A.8.1). Pure. */
 import { isLocale, type Locale } from "../locales.ts";
 import { cleanPath } from "../pages/path.ts";
 import type { SiteRecord } from "./kinds.ts";

@@ -1,4 +1,4 @@
-/** The rules between a page and the page it is based on. SPEC A.4 and A.9. */
+/** The rules between a page and the page it is based on. behaviour A.4 and A.9. */
 import type { PageRow } from "../rows.ts";
 
 export type Relative = Pick<PageRow, "id" | "siteId" | "path" | "basedOnPageId">;

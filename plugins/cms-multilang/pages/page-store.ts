@@ -135,7 +135,7 @@ export function createPageStore(sql: Sql) {
         where account_id = ${accountId} and id = ${id}`;
     },
 
-    /** SPEC A.4.5; gives back which pages stand alone now. */
+    /** behaviour A.4.5; gives back which pages stand alone now. */
     async release(tx: Tx, accountId: number, masterId: number): Promise<number[]> {
       const rows = await tx<{ id: number }[]>`
         update cms_pages set based_on_page_id = null, based_on_path = null, version = version + 1, updated_at = now()
@@ -177,7 +177,7 @@ export function createPageStore(sql: Sql) {
   };
 }
 
-/** A page as the API shows it, and as `Cms::Page` is delivered. SPEC 2.7. */
+/** A page as the API shows it, and as `Cms::Page` is delivered. behaviour 2.7. */
 export function toApi(row: PageView): Static<typeof PageAnswer> {
   return {
     id: row.id,

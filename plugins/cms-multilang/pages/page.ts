@@ -1,4 +1,4 @@
-/** Making, changing and deleting pages. SPEC 2.7, 8 and A.4. */
+/** Making, changing and deleting pages. behaviour 2.7, 8 and A.4. */
 import { field, mistakes, Type, type BaseContext, type Static } from "platform";
 import { locked, type Change } from "../change.ts";
 import { codeField, type Ref } from "../code.ts";
@@ -135,7 +135,7 @@ export function createPages({ ctx, store, sites, layouts }: Needed): Writer<Page
       return told(change, "update", id);
     },
 
-    /** Its slaves stand alone from then on. SPEC A.4.5. */
+    /** Its slaves stand alone from then on. behaviour A.4.5. */
     async remove(change, ref, expected) {
       const { tx, account } = change;
       const row = await locked(change, finder(change), ref, expected);

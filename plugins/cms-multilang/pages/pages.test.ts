@@ -34,7 +34,7 @@ test("a language that is none is answered with those that there are", async () =
   expect((await post({ name: "A", path: "a", locale: "xx" })).json).toEqual({ locale: locales });
 });
 
-describe("a path in a site (SPEC 8)", () => {
+describe("a path in a site (behaviour 8)", () => {
   test("has one page for each locale and at most one without", async () => {
     await page("a");
     for (const locale of ["pl", "en", "fr", "cs", "sk", "de", "es", "uk"]) {
@@ -66,7 +66,7 @@ describe("a path in a site (SPEC 8)", () => {
   });
 });
 
-describe("a slave (SPEC A.4)", () => {
+describe("a slave (behaviour A.4)", () => {
   test("names its master by id or by code, and both are shown", async () => {
     const master = await page("m");
     const shown = { based_on_page_id: master.id, based_on_page_code: `${site}-m` };
@@ -122,7 +122,7 @@ describe("a slave (SPEC A.4)", () => {
     refused(await patch("s", { path: "moved" }), "path");
   });
 
-  test("has no home page for a master, and no master becomes the home page (SPEC A.9)", async () => {
+  test("has no home page for a master, and no master becomes the home page (behaviour A.9)", async () => {
     await page("home", { path: "" });
     refused(await post({ name: "S", path: "s", based_on_page_code: `${site}-home` }), "based_on_page_code");
     await app.delete(`/cms/pages/${site}-home.json`);

@@ -1,4 +1,4 @@
-/** Making, changing and deleting paragraphs: of a page, of a whole site, or of every site. CONTRACT 11. */
+/** Making, changing and deleting paragraphs: of a page, of a whole site, or of every site. behaviour B.11. */
 import { mistakes, Type, type Static } from "platform";
 import { locked, type Change } from "../change.ts";
 import { codeField, type Ref } from "../code.ts";

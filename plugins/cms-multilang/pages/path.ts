@@ -1,4 +1,4 @@
-/** Paths of pages, articles and categories as they are kept: CONTRACT 11. */
+/** Paths of pages, articles and categories as they are kept: behaviour B.11. */
 
 export const maxPathBytes = 2000;
 

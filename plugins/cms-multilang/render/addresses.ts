@@ -1,4 +1,4 @@
-/** Addresses of a site's pages. CONTRACT 11. */
+/** Addresses of a site's pages. behaviour B.11. */
 import { trimmedEnd } from "platform";
 import type { Locale } from "../locales.ts";
 
@@ -29,7 +29,7 @@ export function pathAddress(path: string): string {
 }
 
 /**
- * The domain whose locale equals the page's, falling back to the site's domain or its first one (SPEC A.5). Undefined
+ * The domain whose locale equals the page's, falling back to the site's domain or its first one (behaviour A.5). Undefined
  * where the site has none.
  */
 export function domainFor(domains: readonly Domain[], locale: Locale | null): Domain | undefined {

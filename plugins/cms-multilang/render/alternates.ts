@@ -1,4 +1,4 @@
-/** What search engines and language menus are told of a page's other languages. SPEC 2.7 and A.5. */
+/** What search engines and language menus are told of a page's other languages. behaviour 2.7 and A.5. */
 import { escapeHtml } from "platform";
 import { locales, type Locale } from "../locales.ts";
 import { addressOf, domainFor, primaryOf, type Domain, type Place } from "./addresses.ts";

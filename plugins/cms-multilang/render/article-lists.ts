@@ -1,4 +1,4 @@
-/** What the `{% articles %}` blocks of a page print, fetched before it is rendered. SPEC A.7, CONTRACT 11. */
+/** What the `{% articles %}` blocks of a page print, fetched before it is rendered. behaviour A.7, B.11. */
 import { type Pagination } from "./pagination.ts";
 import type { Locale } from "../locales.ts";
 import type { RenderStore } from "./render-store.ts";

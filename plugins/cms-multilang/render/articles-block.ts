@@ -1,4 +1,4 @@
-/** The attributes of `{% articles … %}`: literals, read before Liquid runs. SPEC A.7, CONTRACT 11. */
+/** The attributes of `{% articles … %}`: literals, read before Liquid runs. behaviour A.7, B.11. */
 
 /** What a block lists. */
 export interface ArticlesQuery {

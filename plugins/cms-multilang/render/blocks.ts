@@ -1,4 +1,4 @@
-/** The `{% articles %}` blocks that a page prints, wherever they stand: by them is found what stands below it. CONTRACT 11. */
+/** The `{% articles %}` blocks that a page prints, wherever they stand: by them is found what stands below it. behaviour B.11. */
 
 import { type Outside, type PageData, type Source } from "./data.ts";
 import type { ArticlesQuery } from "./articles-block.ts";

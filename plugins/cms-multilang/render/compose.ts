@@ -1,4 +1,4 @@
-/** Makes the text of a page: fetches what its templates need, then renders without waiting. DESIGN 6. */
+/** Makes the text of a page: fetches what its templates need, then renders without waiting. architecture 6. */
 import { type PageData } from "./data.ts";
 import { type Pagination } from "./pagination.ts";
 import type { Locale } from "../locales.ts";

@@ -1,4 +1,4 @@
-/** What is answered on the hosts of sites: pages, redirects, the sitemap, and what is missing. CONTRACT 11. */
+/** What is answered on the hosts of sites: pages, redirects, the sitemap, and what is missing. behaviour B.11. */
 import type { DoorRequest, HostDoor, Log, Reply } from "platform";
 import type { Locale } from "../locales.ts";
 import type { ErrorKind } from "../pages/error-pages.ts";

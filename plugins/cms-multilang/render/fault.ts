@@ -1,4 +1,4 @@
-/** A template that fails as it is read or run. CONTRACT 11. */
+/** A template that fails as it is read or run. behaviour B.11. */
 import { escapeHtml, LiquidFault } from "platform";
 
 /** Which template failed, and where. */

@@ -6,7 +6,7 @@ import { localesOf, resolveFields } from "./fields.ts";
 
 const shown = (fields: Fields, locale: Locale) => ({ ...resolveFields(fields, locale) });
 
-describe("a key is resolved for a locale (SPEC A.2):", () => {
+describe("a key is resolved for a locale (behaviour A.2):", () => {
   const table: [string, Fields, Locale, Record<string, unknown>][] = [
     ["top level alone", { title: "T" }, "pl", { title: "T" }],
     ["the locale's value first", { title: "T", en: { title: "E" } }, "en", { title: "E" }],

@@ -1,4 +1,4 @@
-/** Values of `fields` in one language. SPEC 2.7 and A.2. */
+/** Values of `fields` in one language. behaviour 2.7 and A.2. */
 import { isLocale, type Locale } from "../locales.ts";
 import type { Fields } from "../rows.ts";
 
@@ -6,7 +6,7 @@ export type Values = Record<string, unknown>;
 
 /**
  * Every key with its value for the locale: `fields[locale][key]`, where that is absent `fields[key]`. Missing and null
- * are absent, an empty string is a value (CONTRACT 11). Sub-objects by locale are no keys themselves.
+ * are absent, an empty string is a value (behaviour B.11). Sub-objects by locale are no keys themselves.
  */
 export function resolveFields(fields: Fields, locale: Locale): Values {
   const values = emptyValues();

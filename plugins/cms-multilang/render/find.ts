@@ -1,4 +1,4 @@
-/** Which page a path means: its own, or a page that shows an article or a category below itself. CONTRACT 11. */
+/** Which page a path means: its own, or a page that shows an article or a category below itself. behaviour B.11. */
 import { type ArticleData, type CategoryData, type PageData } from "./data.ts";
 import type { Locale } from "../locales.ts";
 import type { RenderStore } from "./render-store.ts";
@@ -120,7 +120,7 @@ export function choiceOf({ state, domainLocale }: View): Choice {
   return { multilang: state.site.multilang, domain: domainLocale, site: state.site.locale };
 }
 
-/** With `multilang` only articles of the domain's locale, and those without one, are there. SPEC A.7. */
+/** With `multilang` only articles of the domain's locale, and those without one, are there. behaviour A.7. */
 export function articleLocale({ state, domainLocale }: View): Locale | null {
   return state.site.multilang ? domainLocale : null;
 }

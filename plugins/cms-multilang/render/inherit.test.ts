@@ -19,7 +19,7 @@ const empty: Inherited = {
   fields: {},
 };
 
-describe("a slave takes from its master what is empty in it (SPEC A.4.1):", () => {
+describe("a slave takes from its master what is empty in it (behaviour A.4.1):", () => {
   const table: [string, Partial<Inherited>, Partial<Inherited>][] = [
     ["everything", {}, master],
     ["blanks are empty", { content: " \n", htmlTitle: "" }, { content: "M", htmlTitle: "MT" }],

@@ -1,4 +1,4 @@
-/** What a slave page takes from its master. SPEC A.4. */
+/** What a slave page takes from its master. behaviour A.4. */
 import { isLocale } from "../locales.ts";
 import type { Fields, PageRow } from "../rows.ts";
 import { isAbsent, isPlainObject } from "./fields.ts";

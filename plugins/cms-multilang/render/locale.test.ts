@@ -12,7 +12,7 @@ type Row = [
   html: Locale,
 ];
 
-describe("the locale of a page (SPEC A.1), and html_lang (SPEC 2.7)", () => {
+describe("the locale of a page (behaviour A.1), and html_lang (behaviour 2.7)", () => {
   const table: Row[] = [
     ["en", "de", "fr", "pl", "en", "en"],
     ["en", undefined, null, "pl", "en", "en"],

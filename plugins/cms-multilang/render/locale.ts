@@ -1,4 +1,4 @@
-/** Which language a page is shown in. SPEC A.1 and 2.7. */
+/** Which language a page is shown in. behaviour A.1 and 2.7. */
 import { isLocale, type Locale } from "../locales.ts";
 
 /** What a language is chosen by. */

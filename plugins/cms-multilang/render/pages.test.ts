@@ -27,7 +27,7 @@ async function statusOf(host: string, target: string): Promise<number> {
   return Number((await promise).slice(9, 12));
 }
 
-/** A site in three languages over three domains, made by all three ways of SPEC A.3. */
+/** A site in three languages over three domains, made by all three ways of behaviour A.3. */
 async function acme(): Promise<void> {
   await make.site({
     code: "acme",

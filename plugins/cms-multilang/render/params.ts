@@ -1,4 +1,4 @@
-/** `params`: what the visitor's request says, escaped already. CONTRACT 11. */
+/** `params`: what the visitor's request says, escaped already. behaviour B.11. */
 import { escapeHtml } from "platform";
 import { emptyValues, type Values } from "./fields.ts";
 

@@ -1,4 +1,4 @@
-/** `/w/<site code>/…`: a site as it is before its domains lead to it. SPEC 4.6, CONTRACT 11. */
+/** `/w/<site code>/…`: a site as it is before its domains lead to it. behaviour 4.6, B.11. */
 import { answer, notFound, redirect, route, text, Type, unauthorized, type Reply, type Route } from "platform";
 import { sitePage } from "../answers.ts";
 import type { RenderStore } from "./render-store.ts";

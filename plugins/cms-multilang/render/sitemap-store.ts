@@ -1,4 +1,4 @@
-/** SQL of the sitemap: a domain's pages, part by part. SPEC A.6. */
+/** SQL of the sitemap: a domain's pages, part by part. behaviour A.6. */
 import {
   type Batch,
   type Counted,
@@ -24,7 +24,7 @@ export function sitemapQueries(sql: Sql, { pageColumns, fromPages }: Record<"pag
   /** As the router looks a path up on a domain without a locale: no locale first, then in the order of the locales. */
   const rank = (alias: Fragment) =>
     sql`(coalesce(array_position(${[...locales]}::text[], ${alias}.locale), 0), ${alias}.id)`;
-  /** SPEC A.6, each address once: at one path the page of the locale comes first, else the one that is served there. */
+  /** behaviour A.6, each address once: at one path the page of the locale comes first, else the one that is served there. */
   const listed = (locale: Locale | null) => sql`
     ${eligible(sql`p`, locale)} and not exists (
       select 1 from cms_pages o where o.site_id = p.site_id and o.path = p.path and o.id <> p.id

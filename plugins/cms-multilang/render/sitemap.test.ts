@@ -51,7 +51,7 @@ const locations = (xml: string) => [...xml.matchAll(/<loc>([^<]*)<\/loc>/g)].map
 const entryOf = (xml: string, url: string) =>
   xml.split("<url>").find((part) => part.includes(`<loc>${url}</loc>`)) ?? "";
 
-describe("the sitemap of a domain lists pages of its locale and those without one (SPEC A.6):", () => {
+describe("the sitemap of a domain lists pages of its locale and those without one (behaviour A.6):", () => {
   const table: [string, string[]][] = [
     ["acme.pl", ["", "o-nas", "price", "a&amp;b", "blog", "blog/one", "blog/three"]],
     ["acme.com", ["", "about", "price", "a&amp;b", "blog", "blog/two", "blog/three"]],

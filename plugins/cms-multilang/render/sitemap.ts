@@ -1,4 +1,4 @@
-/** `/sitemap.xml` and `/robots.txt`. SPEC A.6, CONTRACT 11. */
+/** `/sitemap.xml` and `/robots.txt`. behaviour A.6, B.11. */
 import { type Batch, type ListedPage } from "./data.ts";
 import { escapeHtml, HttpError, type Reply } from "platform";
 import type { RenderStore } from "./render-store.ts";

@@ -1,4 +1,4 @@
-/** What the system says in every template, whatever its fields are called. SPEC 2.7. */
+/** What the system says in every template, whatever its fields are called. behaviour 2.7. */
 import { type CategoryData } from "./data.ts";
 import { type Pagination } from "./pagination.ts";
 import type { Locale } from "../locales.ts";
@@ -46,7 +46,7 @@ export function systemValues(
   };
 }
 
-/** SPEC 2.7: only with `multilang`. A preview and the page of an error have no addresses to tell search engines. */
+/** behaviour 2.7: only with `multilang`. A preview and the page of an error have no addresses to tell search engines. */
 function multilangValues(input: ComposeInput, found: FoundPage, locale: Locale, part: number): Values {
   const { state, domain, scheme, preview } = input;
   const { page, article, category } = found;

@@ -1,4 +1,4 @@
-/** The tags that only sites have: `{% paragraph %}`, `{% paragraphs %}` and the block `{% articles %}`. CONTRACT 11. */
+/** The tags that only sites have: `{% paragraph %}`, `{% paragraphs %}` and the block `{% articles %}`. behaviour B.11. */
 import {
   Tag,
   type Context,

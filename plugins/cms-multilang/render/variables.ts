@@ -1,4 +1,4 @@
-/** The variables of templates. SPEC 2.7, CONTRACT 11. */
+/** The variables of templates. behaviour 2.7, B.11. */
 
 import {
   type ArticleData,

@@ -47,7 +47,7 @@ describe("of several pages at one path", () => {
   });
 });
 
-describe("a page in another language than the domain's is redirected (SPEC A.5):", () => {
+describe("a page in another language than the domain's is redirected (behaviour A.5):", () => {
   const master = variant("o-nas", "pl");
   const en = variant("about", "en", master.id);
   const de = variant("ueber-uns", "de", master.id);

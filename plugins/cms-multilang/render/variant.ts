@@ -1,4 +1,4 @@
-/** Which of several pages a request means. SPEC A.3 and A.5, CONTRACT 11. */
+/** Which of several pages a request means. behaviour A.3 and A.5, B.11. */
 import { locales, type Locale } from "../locales.ts";
 
 /** One page of a group: those at one path, and a master with its slaves. */

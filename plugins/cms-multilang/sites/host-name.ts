@@ -1,4 +1,4 @@
-/** A domain's name as it is kept: a host in lower case and in ASCII, with a port only where one is given. CONTRACT 11. */
+/** A domain's name as it is kept: a host in lower case and in ASCII, with a port only where one is given. behaviour B.11. */
 
 export type CleanHost = { readonly host: string } | { readonly mistake: string };
 

@@ -32,7 +32,7 @@ const converters: Partial<Record<FieldType, (text: string) => unknown>> = {
   datetime: (text) => text.replace(/^(\d{4}-\d{2}-\d{2}) (?=\d)/, "$1T"),
 };
 
-/** Beyond 2^53 a whole number is text (CONTRACT 7). */
+/** Beyond 2^53 a whole number is text (behaviour B.7). */
 function wholeNumber(text: string): number | string {
   const exact = BigInt(text.replace("+", ""));
   const number = Number(exact);

@@ -1,4 +1,4 @@
-/** Which field goes into which index column. SPEC 2.4. Pure. */
+/** Which field goes into which index column. behaviour 2.4. Pure. */
 
 export const fieldTypes = ["string", "text", "integer", "number", "boolean", "datetime", "date", "time"] as const;
 export type FieldType = (typeof fieldTypes)[number];

@@ -34,7 +34,7 @@ export interface DbChange {
   readonly version: number;
 }
 
-/** The object of CONTRACT 7. */
+/** The object of behaviour B.7. */
 export function toApi(row: DbRow): Static<typeof Db> {
   return {
     id: row.id,

@@ -59,7 +59,7 @@ export function tableNames({ schema }: Database): string[] {
   return [...schema.tables.keys()].filter((name) => name !== "");
 }
 
-/** The table a record is written to: none given is the null table, an unknown one 422. CONTRACT 7. */
+/** The table a record is written to: none given is the null table, an unknown one 422. behaviour B.7. */
 export function tableForWrite(db: Database, name: string | null | undefined): Table {
   const wanted = name ?? "";
   const table = db.schema.tables.get(wanted);
@@ -80,7 +80,7 @@ export function nullTableHints(db: Database, count: number, place?: string): str
   return [`${what} in no table, where no search looks${remedy}`];
 }
 
-/** The table that a search is narrowed to; SPEC 7: none or an unknown one in a multi-table database is 400. */
+/** The table that a search is narrowed to; behaviour 7: none or an unknown one in a multi-table database is 400. */
 export function tableForSearch(db: Database, name: string | null | undefined): Table {
   const table = db.schema.tables.get(db.schema.multiTable ? (name ?? "") : "");
   if (table && (table.name !== "" || !db.schema.multiTable)) return table;

@@ -1,4 +1,4 @@
-/** A new schema indexes existing records in the background, and answers stay right meanwhile. CONTRACT 7. */
+/** A new schema indexes existing records in the background, and answers stay right meanwhile. behaviour B.7. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eventually, startTestApp, type TestApp } from "../../../tests/harness.ts";
 

@@ -1,4 +1,4 @@
-/** The replace endpoint's edit of a JSON value as text. SPEC 4.4, CONTRACT 7. Pure. */
+/** The replace endpoint's edit of a JSON value as text. behaviour 4.4, B.7. Pure. */
 
 export interface Edit {
   readonly oldString: string;

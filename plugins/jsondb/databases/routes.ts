@@ -76,7 +76,7 @@ interface Needed {
   readonly dbs: Dbs;
 }
 
-/** Databases; `:id` is an id or a code. SPEC 4.4. */
+/** Databases; `:id` is an id or a code. behaviour 4.4. */
 export function dbRoutes({ store, dbs }: Needed): Route[] {
   const find = async (accountId: number, key: string): Promise<DbRow> => {
     const row = key.length > 100 || key.includes("\0") ? undefined : await store.find(accountId, key);
@@ -230,7 +230,7 @@ function inputOf(body: Body): DbFields {
   };
 }
 
-/** SPEC 4.3 shows `old` and `new` for apps and accepts both spellings; so does this. */
+/** behaviour 4.3 shows `old` and `new` for apps and accepts both spellings; so does this. */
 function editOf(body: {
   old_string?: string;
   old?: string;

@@ -1,4 +1,4 @@
-/** Reads a database's `schema`: its tables, their fields and index columns. SPEC 2.4, CONTRACT 7. Pure. */
+/** Reads a database's `schema`: its tables, their fields and index columns. behaviour 2.4, B.7. Pure. */
 import { unknownNames } from "platform";
 import {
   columnKindOf,

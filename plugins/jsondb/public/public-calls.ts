@@ -1,4 +1,4 @@
-/** What a public method does for a visitor. CONTRACT 7. No HTTP, no SQL. */
+/** What a public method does for a visitor. behaviour B.7. No HTTP, no SQL. */
 import {
   badRequest,
   HttpError,
@@ -107,7 +107,7 @@ export function publicList(db: Database, { method, params, variables }: Call): Q
   };
 }
 
-/** SPEC 2.4: only q, sort, table_name, limit and offset; what is not shown can be neither sorted nor searched by. */
+/** behaviour 2.4: only q, sort, table_name, limit and offset; what is not shown can be neither sorted nor searched by. */
 export function publicSearch(db: Database, { method, params, variables }: Call): Query | undefined {
   const allowed = allowedParams(method, params, operationParams.search);
   const table = tableForSearch(db, allowed.get("table_name"));

@@ -1,4 +1,4 @@
-/** Reads a database's `public_methods` and applies them to a visitor's write. SPEC 2.4, CONTRACT 7. Pure. */
+/** Reads a database's `public_methods` and applies them to a visitor's write. behaviour 2.4, B.7. Pure. */
 import { isBlank, type Data } from "../records/record.ts";
 import type { Table } from "../databases/schema.ts";
 
@@ -90,7 +90,7 @@ export function scopeValue({ value }: Scope, values: VariableValues): string | u
   return empty ? undefined : String(fillIn(value, values));
 }
 
-/** CONTRACT 7: allowed_fields, default_values (create only), auto_fields, then required_fields. */
+/** behaviour B.7: allowed_fields, default_values (create only), auto_fields, then required_fields. */
 export function applyWrite(
   operation: "create" | "update",
   { methods, owners }: PublicMethods,
@@ -209,7 +209,7 @@ function checkVariables(fields: Data, at: string, say: Say): void {
   }
 }
 
-/** The variable says whose a record is: what is the same for every visitor narrows nothing (CONTRACT 7). */
+/** The variable says whose a record is: what is the same for every visitor narrows nothing (behaviour B.7). */
 function scopeOf(field: string, ofItself: Data, ofCreate: Data): Scope | undefined {
   for (const value of [own(ofItself, field), own(ofCreate, field)])
     if (typeof value === "string" && variablesIn(value).length > 0) return { field, value };

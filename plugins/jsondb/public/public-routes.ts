@@ -65,7 +65,7 @@ type Input = Pick<RequestInput, "request" | "account" | "caller" | "app" | "ip" 
   readonly params: { readonly db_code: string; readonly method_name: string };
 };
 
-/** Public methods: list, get, create, update, delete and search without sign-in. SPEC 4.4, CONTRACT 7. */
+/** Public methods: list, get, create, update, delete and search without sign-in. behaviour 4.4, B.7. */
 export function publicRoutes(needed: Needed): Route[] {
   const call = createCaller(needed);
   return [
@@ -190,7 +190,7 @@ function callHints(call: Call, query: URLSearchParams): string[] {
 const storing: ReadonlySet<Operation> = new Set<Operation>(["create", "update"]);
 const writes: ReadonlySet<Operation> = new Set<Operation>(["create", "update", "delete"]);
 
-/** The public search takes no cursor (SPEC 2.4). */
+/** The public search takes no cursor (behaviour 2.4). */
 function withoutCursor(reply: Reply): Reply {
   const { "x-next-cursor": _, ...headers } = reply.headers;
   return { ...reply, headers };

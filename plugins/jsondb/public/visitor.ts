@@ -1,4 +1,4 @@
-/** Who a public method is called by: an address, a browser and perhaps a person. SPEC 2.4, CONTRACT 7. */
+/** Who a public method is called by: an address, a browser and perhaps a person. behaviour 2.4, B.7. */
 import { readCookie, type BaseContext, type RequestInput } from "platform";
 import type { VariableValues } from "./public-methods.ts";
 
@@ -51,7 +51,7 @@ const oneDayMs = 24 * 60 * 60 * 1000;
 
 /**
  * Drawn; but where a first request may be sent again before its answer, and with it the cookie, has come, the retry must
- * be the same visitor. Of one day: as long as the key is kept (24 h, CONTRACT 3) any other request with it is 409, and
+ * be the same visitor. Of one day: as long as the key is kept (24 h, behaviour B.3) any other request with it is 409, and
  * after it the key leads to another secret. So nothing but the very same request ever gets the cookie again.
  */
 function newSecret(secrets: BaseContext["secrets"], { account, caller, ip }: Request, key: string | null): string {

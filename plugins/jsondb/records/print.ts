@@ -1,6 +1,6 @@
 /** Prints records as JSON: what PostgreSQL has printed of a record's data is put into its answer as it is. Pure. */
 
-/** `nested`: the records API, `public`: the public methods, `flat`: searches (SPEC 2.4, CONTRACT 7). */
+/** `nested`: the records API, `public`: the public methods, `flat`: searches (behaviour 2.4, B.7). */
 export type Form = "nested" | "public" | "flat";
 
 export interface Printed {

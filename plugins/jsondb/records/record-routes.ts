@@ -39,7 +39,7 @@ export const recordExample = {
   updated_at: "2026-01-31T10:00:00.000Z",
 };
 
-/** SPEC 7. */
+/** behaviour 7. */
 export const unknownTable = {
   400: {
     error: "unknown table_name: available tables are orders, lines",
@@ -56,7 +56,7 @@ interface Needed {
   readonly store: RecordStore;
 }
 
-/** Records on the private API; `:db_id` is an id or a code. SPEC 4.4. The list is in search-routes.ts. */
+/** Records on the private API; `:db_id` is an id or a code. behaviour 4.4. The list is in search-routes.ts. */
 export function recordRoutes({ databases, records, store }: Needed): Route[] {
   return [
     route(
@@ -148,7 +148,7 @@ export async function databaseAt(
   return db;
 }
 
-/** An app's token opens the database that its `db_code` names now, and no other one. CONTRACT 10. */
+/** An app's token opens the database that its `db_code` names now, and no other one. behaviour B.10. */
 export function isOpenTo(app: AppGrant | null | undefined, { id, code }: Database): boolean {
   return !app || app.dbCode === code || app.dbCode === id;
 }

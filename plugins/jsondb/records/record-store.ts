@@ -20,7 +20,7 @@ export interface NewRecord extends ManyRecord {
   readonly data: Data;
 }
 
-/** Narrows a statement to the records of one visitor. SPEC 2.4, `scope_by`. */
+/** Narrows a statement to the records of one visitor. behaviour 2.4, `scope_by`. */
 export interface Guard {
   readonly field: string;
   readonly value: string;

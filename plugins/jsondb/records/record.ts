@@ -1,4 +1,4 @@
-/** Checks a record's `data` against its table. SPEC 2.4, CONTRACT 7. Pure. */
+/** Checks a record's `data` against its table. behaviour 2.4, B.7. Pure. */
 import { isDay } from "platform";
 import type { FieldType } from "../databases/columns.ts";
 import type { Table } from "../databases/schema.ts";

@@ -191,7 +191,7 @@ export function nestedText({ id, table, json, createdAt }: CreatedRecord): strin
   return printRecord({ id, createdAt: time, updatedAt: time, tableName: table.name, data: json }, "nested");
 }
 
-/** The event of a record's change; its payload is flat (CONTRACT 8). */
+/** The event of a record's change; its payload is flat (behaviour B.8). */
 export function changeOf(db: Database, kind: ModelChange["kind"], record: StoredRecord): ModelChange {
   const { id, tableName, data, createdAt, updatedAt } = record;
   const own = { id, db_code: db.code, table_name: tableName === "" ? null : tableName };

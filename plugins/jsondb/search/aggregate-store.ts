@@ -89,7 +89,7 @@ function number(expression: string): string {
   return `trim_scale(${expression})::text`;
 }
 
-/** Beyond 2^53 a whole number is text (CONTRACT 7). */
+/** Beyond 2^53 a whole number is text (behaviour B.7). */
 function wholeNumber(expression: string): string {
   return `case when abs(${expression}) > 9007199254740991 then '"' || trunc(${expression}) || '"' else ${number(expression)} end`;
 }

@@ -1,4 +1,4 @@
-/** Where a page ended, as an opaque text: `after=<cursor>` goes on from there. CONTRACT 7. */
+/** Where a page ended, as an opaque text: `after=<cursor>` goes on from there. behaviour B.7. */
 import { badRequest, type BaseContext } from "platform";
 import type { Sort } from "./query.ts";
 

@@ -1,4 +1,4 @@
-/** What a list or a search asks for, read from its parameters. SPEC 4.4. Pure. */
+/** What a list or a search asks for, read from its parameters. behaviour 4.4. Pure. */
 import { badRequest, pageOf, unknownNames, wildcardPattern } from "platform";
 import { tableForSearch, type Database } from "../databases/database.ts";
 import { columnKindOf } from "../databases/columns.ts";
@@ -73,7 +73,7 @@ export function namedFields(query: Query): string[] {
   return [...fieldsOf(query), query.sort.field, ...(query.phrase?.fields ?? []), ...(query.fields ?? [])];
 }
 
-/** Which fields a phrase is searched in: those named, else the indexed strings, else all data (SPEC 4.4). */
+/** Which fields a phrase is searched in: those named, else the indexed strings, else all data (behaviour 4.4). */
 export function phraseOf(table: Table, q: string | null, names: readonly string[] | undefined): Phrase | undefined {
   if (q === null || q === "") return undefined;
   if (names) return { pattern: wildcardPattern(q), fields: names };

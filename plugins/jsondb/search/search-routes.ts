@@ -43,7 +43,7 @@ interface Needed {
   readonly searches: SearchStore;
 }
 
-/** Lists and private search. SPEC 4.4. */
+/** Lists and private search. behaviour 4.4. */
 export function searchRoutes({ ctx, databases, searches }: Needed): Route[] {
   type Asked = Pick<RequestInput, "account" | "app">;
   const respond = async ({ account, app }: Asked, key: string, read: (db: Database) => Query, shape: SearchShape) => {

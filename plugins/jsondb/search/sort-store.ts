@@ -1,4 +1,4 @@
-/** The order of a list as SQL: nulls last, `id` as the last key, so that pages never overlap. CONTRACT 7. */
+/** The order of a list as SQL: nulls last, `id` as the last key, so that pages never overlap. behaviour B.7. */
 import { columnKindOf } from "../databases/columns.ts";
 import type { Cursor } from "./cursor.ts";
 import { columnOf, type Args, type Source } from "./filter-store.ts";
