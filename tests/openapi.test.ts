@@ -85,7 +85,7 @@ describe("every route in /openapi.json", () => {
     expect(operations.filter((one) => !shown(one)).map(({ name }) => name)).toEqual([]);
   });
 
-  test("is written as the specification writes it", () => {
+  test("has paths with .json and their parameters in braces", () => {
     const paths = new Set(operations.map(({ name }) => name));
     const specified = [
       "GET /core/prompts/{id}.md",

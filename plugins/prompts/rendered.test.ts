@@ -294,7 +294,7 @@ describe("a rendered prompt", () => {
 });
 
 describe("the filters", () => {
-  test("api_block gives the lines of the specification, one instruction line for each code", async () => {
+  test("api_block gives an agent's header lines, one instruction line for each code", async () => {
     const common = [
       `Zasady API: ${app.origin}/core/prompt/common_api.md`,
       `Host: ${app.origin}`,

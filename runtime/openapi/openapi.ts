@@ -67,7 +67,7 @@ const sharedHeaders = {
   NextCursor: { schema: { type: "string" }, description: "`after` of the next page, where there may be one" },
 };
 
-/** `/core/notes/:id` -> `/core/notes/{id}.json`: the form that the specification writes; what `*` stands for is `path`. */
+/** `/core/notes/:id` -> `/core/notes/{id}.json`: the form in which paths are documented; what `*` stands for is `path`. */
 function documentedPath(path: string): string {
   const named = path.replace(/:(\w+)/g, "{$1}").replace("*", "{path}");
   return /\.\w+$/.test(named) || !isResource(named) ? named : `${named}.json`;

@@ -29,7 +29,7 @@ export function careRoutes({ sql, resources, care }: Needed): Route[] {
       {
         summary: "What is wrong with a site",
         description:
-          "By the rules of search engines and by those of the specification: an array of { code, severity " +
+          "By the rules of search engines and by those of this API: an array of { code, severity " +
           "(`error`, `warning`), page (its code, null = of the whole site), locale, field, message }. Codes: " +
           `${Object.keys(findingCodes).join(", ")}. At most 10,000 are found.`,
         access,
