@@ -36,7 +36,7 @@ describe.each(["start", "test"])("scripts/%s says what could not be installed, w
     const { folder, bin } = freshCheckout();
     const { code, said } = await runScript(script, folder, `${bin}:${dirname(process.execPath)}`);
     expect(code).toBe(1);
-    expect(said).toContain("The packages of bun.lock could not be installed, for the reason above.");
+    expect(said).toContain("The packages of bun.lock could not be installed; the reason is above.");
     expect(said).toMatch(/ConnectionRefused/);
     expect(said).toContain("HTTPS_PROXY");
   });
@@ -45,6 +45,6 @@ describe.each(["start", "test"])("scripts/%s says what could not be installed, w
     const { folder, bin } = freshCheckout("echo 'npm error code ENOTFOUND' >&2; exit 1");
     const { code, said } = await runScript(script, folder, bin);
     expect(code).toBe(1);
-    expect(said).toMatch(/npm error code ENOTFOUND\nBun \S+ could not be installed, for the reason above\./);
+    expect(said).toMatch(/npm error code ENOTFOUND\nBun \S+ could not be installed; the reason is above\./);
   });
 });

@@ -123,7 +123,7 @@ document.title = JSON.stringify({ data, kept, found: Object.keys(found[0]), list
 });
 
 test("apps_api: in a database with tables the table is named", async () => {
-  expect(await rendered("apps_api")).toContain('create(data, { table_name: "orders" })');
+  expect(await rendered("apps_api")).toContain('records.create({ title: "Bread" }, { table_name: "orders" })');
   const schema = { tables: { orders: { fields: { title: "string" } } } };
   await post("/core/dbs.json", { db: { name: "Tables", code: "tables", schema } });
   const { path } = await stage.make({ name: "Tables", public: false, db_code: "tables" });
