@@ -1,4 +1,15 @@
-import { answer, credentialOf, list, notFound, pageOf, route, text, type Caller, type Route } from "platform";
+import {
+  answer,
+  credentialOf,
+  list,
+  notFound,
+  pageOf,
+  pageQuery,
+  route,
+  text,
+  type Caller,
+  type Route,
+} from "platform";
 import type { Tokens } from "../tokens/api.ts";
 import { BuiltInPrompt, Markdown } from "./answers.ts";
 import type { BuiltIn } from "./built-in.ts";
@@ -56,7 +67,7 @@ export function renderedRoutes({ builtIn, render, tokens }: RenderedRoutes): Rou
         summary: "List the built-in prompts",
         description: "By code, also those that a stored prompt overrides. `url` is the rendered prompt's address.",
         access: { signedIn: "everyone who may start an agent may know its instructions" },
-        query: { limit: "1 to 1000, default 100", offset: "where the page begins" },
+        query: pageQuery,
         answers: { 200: answer.list(BuiltInPrompt) },
         responses: {
           200: [
