@@ -62,7 +62,8 @@ test("after DATABASE_WAIT_SECONDS it ends with one line, commands too", async ()
     const { code, stderr } = await run([...fromSource, ...command], { cwd: folderWith(), env });
     expect([code, stderr.trim().split("\n").length]).toEqual([1, 1]);
     expect(stderr).toContain("corestead: the database of DATABASE_URL does not answer");
-    expect(stderr).toContain("ECONNREFUSED");
+    // A busy machine may be out of time before it hears the refusal.
+    expect(stderr).toMatch(/ECONNREFUSED|no answer/);
   }
 });
 
