@@ -40,7 +40,7 @@ const keptBytes = 4096;
 
 type Result = Pick<Outcome, "ok" | "status" | "body" | "error" | "retryAfterSeconds"> & { readonly timedOut?: boolean };
 
-export interface AttemptOptions {
+interface Needed {
   readonly fetch: BaseContext["fetch"];
   readonly targets: Targets;
   readonly timeoutMs: number;
@@ -48,7 +48,7 @@ export interface AttemptOptions {
 }
 
 /** Rejects only with the reason of the caller's own signal. */
-export function createAttempt({ fetch, targets, timeoutMs, refusal }: AttemptOptions): Attempt {
+export function createAttempt({ fetch, targets, timeoutMs, refusal }: Needed): Attempt {
   const send = { url: toUrl, connector: toConnector, flow: toFlow };
   return async (hook, parcel, signal) => {
     const attemptedAt = new Date();
@@ -71,7 +71,7 @@ export function createAttempt({ fetch, targets, timeoutMs, refusal }: AttemptOpt
   };
 }
 
-interface Tools extends Omit<AttemptOptions, "refusal"> {
+interface Tools extends Omit<Needed, "refusal"> {
   readonly signal: AbortSignal;
 }
 

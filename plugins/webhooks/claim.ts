@@ -5,8 +5,8 @@ import type { Holding } from "./holding.ts";
 import { never, type Lane } from "./lane.ts";
 import type { ClaimedDelivery, QueueStore, Want } from "./queue-store.ts";
 
-export interface ClaimingOptions {
-  readonly store: Pick<QueueStore, "claim">;
+interface Needed {
+  readonly queueStore: Pick<QueueStore, "claim">;
   readonly holding: Pick<Holding, "take">;
   readonly log: Log;
   readonly leaseSeconds: number;
@@ -20,9 +20,9 @@ const lanesPerStatement = 100;
 const lateMs = 1000;
 
 /** Answers false where it failed, to be tried again. */
-export function createClaiming({ store, holding, log, leaseSeconds, isStopped, release }: ClaimingOptions) {
+export function createClaiming({ queueStore, holding, log, leaseSeconds, isStopped, release }: Needed) {
   const claim = batched(async (wants: readonly Want[]) => {
-    const rows = await store.claim(wants, leaseSeconds);
+    const rows = await queueStore.claim(wants, leaseSeconds);
     return wants.map(({ webhookId }) => rows.filter((row) => row.webhookId === webhookId));
   }, lanesPerStatement);
 

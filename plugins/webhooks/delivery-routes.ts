@@ -53,15 +53,15 @@ const previewExample = {
 const inactive = { base: ["the webhook is not active: switch it on first"] };
 const access = { privilege: "webhooks" } as const;
 
-export interface DeliveryRoutes {
+interface Needed {
   readonly management: Management;
-  readonly deliveries: DeliveryStore;
+  readonly deliveryStore: DeliveryStore;
   readonly redelivery: Redelivery;
   readonly rights: Pick<Rights, "mustSee">;
 }
 
 /** What was and is to be sent. behaviour B.8. */
-export function deliveryRoutes({ management, deliveries, redelivery, rights }: DeliveryRoutes): Route[] {
+export function deliveryRoutes({ management, deliveryStore, redelivery, rights }: Needed): Route[] {
   return [
     route(
       "GET",
@@ -78,7 +78,12 @@ export function deliveryRoutes({ management, deliveries, redelivery, rights }: D
       },
       async ({ account, caller, params, query }) => {
         const { id } = await management.findManaged(caller, integerId(params.id));
-        const { rows, total } = await deliveries.list(account.id, id, query.get("status") || undefined, pageOf(query));
+        const { rows, total } = await deliveryStore.list(
+          account.id,
+          id,
+          query.get("status") || undefined,
+          pageOf(query),
+        );
         return list(rows.map(toApi), total);
       },
     ),
@@ -93,7 +98,7 @@ export function deliveryRoutes({ management, deliveries, redelivery, rights }: D
       },
       async ({ account, caller, params }) => {
         const { id } = await management.findManaged(caller, integerId(params.id));
-        const row = await deliveries.byId(account.id, id, integerId(params.delivery_id));
+        const row = await deliveryStore.byId(account.id, id, integerId(params.delivery_id));
         if (!row) throw notFound();
         const body: Record<string, unknown> = JSON.parse(row.body);
         rights.mustSee(caller, row.sourceType, body);

@@ -90,15 +90,16 @@ export function createDeliveryStore(sql: Sql) {
       return row?.body;
     },
 
-    async insertSent(sent: SentDelivery): Promise<DeliveryRow> {
+    /** Undefined if the webhook is gone: nobody would ever delete the row with it. */
+    async insertSent(sent: SentDelivery): Promise<DeliveryRow | undefined> {
       const [row] = await sql<DeliveryRow[]>`
         insert into webhook_deliveries (account_id, webhook_id, message_id, source_type, kind, body, status, attempts,
           response_status, response_body, error, duration_ms, attempted_at)
-        values (${sent.accountId}, ${sent.webhookId}, ${sent.messageId}, ${sent.sourceType}, ${sent.kind}, ${sent.body},
-          ${sent.status}, 1, ${sent.responseStatus}, ${sent.responseBody}, ${sent.error}, ${sent.durationMs},
-          ${sent.attemptedAt})
+        select w.account_id, w.id, ${sent.messageId}, ${sent.sourceType}, ${sent.kind}, ${sent.body}, ${sent.status}, 1,
+          ${sent.responseStatus}::integer, ${sent.responseBody}, ${sent.error}, ${sent.durationMs}::integer,
+          ${sent.attemptedAt}::timestamptz
+        from webhooks w where w.account_id = ${sent.accountId} and w.id = ${sent.webhookId} for key share
         returning ${columns}`;
-      if (!row) throw new Error("an insert without a conflict clause gives its row");
       return row;
     },
 
@@ -112,7 +113,7 @@ export function createDeliveryStore(sql: Sql) {
       return { ids: rows.slice(0, most).map(({ id }) => id), more: rows.length > most };
     },
 
-    /** Forgets what is older than so many days and of webhooks that are gone; how many, at most `most`. */
+    /** Forgets what is older than so many days and not in the queue; how many, at most `most`. */
     async prune(days: number, most: number): Promise<number> {
       const result = await sql`
         delete from webhook_deliveries where id in (

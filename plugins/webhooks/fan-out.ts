@@ -5,9 +5,9 @@ import type { NewDelivery, QueueStore } from "./queue-store.ts";
 import type { Rights } from "./rights.ts";
 import type { Hook, Subscriptions } from "./subscriptions.ts";
 
-export interface FanOutOptions {
+interface Needed {
   readonly ctx: Pick<BaseContext, "broadcast">;
-  readonly store: QueueStore;
+  readonly queueStore: QueueStore;
   readonly subscriptions: Subscriptions;
   readonly refusal: Rights["refusal"];
   readonly switchOff: (hook: Hook, reason: string) => Promise<void>;
@@ -18,13 +18,13 @@ export const dueTopic = "webhooks.due";
 /** The same, because a person has asked for it. */
 export const urgedTopic = "webhooks.urged";
 
-export function createFanOut({ ctx, store, subscriptions, refusal, switchOff }: FanOutOptions) {
+export function createFanOut({ ctx, queueStore, subscriptions, refusal, switchOff }: Needed) {
   const insert = batched(async (all: readonly (readonly NewDelivery[])[]) => {
     const rows = all.flat();
-    for (const part of inParts(rows)) await store.insert(part);
+    for (const part of inParts(rows)) await queueStore.insert(part);
     // Only after the commit do those of one key see each other.
     const ordered = rows.flatMap(({ webhookId, orderKey }) => (orderKey === null ? [] : [{ webhookId, orderKey }]));
-    if (ordered.length > 0) await store.promote(ordered);
+    if (ordered.length > 0) await queueStore.promote(ordered);
     for (const place of new Set(rows.map(({ accountId, webhookId }) => `${accountId}:${webhookId}`)))
       ctx.broadcast.publish(dueTopic, place);
     return all.map(() => true);

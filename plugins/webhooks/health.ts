@@ -10,21 +10,21 @@ import type { Hook, Subscriptions } from "./subscriptions.ts";
 /** Takes what waits out of the queue where its webhook is off or gone. */
 export const clearQueue = job<Place>("webhooks.clear-queue");
 
-export interface HealthOptions {
+interface Needed {
   readonly ctx: Pick<BaseContext, "transaction" | "enqueue" | "log">;
-  readonly store: WebhookStore;
+  readonly webhookStore: WebhookStore;
   readonly subscriptions: Pick<Subscriptions, "forget" | "peek">;
   readonly waits: readonly number[];
 }
 
-export function createHealth({ ctx, store, subscriptions, waits }: HealthOptions) {
+export function createHealth({ ctx, webhookStore, subscriptions, waits }: Needed) {
   /** What is being written of each webhook: the attempts of one that fail together take turns. */
   const noting = new Map<number, Promise<void>>();
 
   const switchOff = async ({ row }: Hook, reason: string) => {
     const { accountId, id } = row;
     const switched = await ctx.transaction(async (tx) => {
-      if (!(await store.switchOff(tx, accountId, id, reason))) return false;
+      if (!(await webhookStore.switchOff(tx, accountId, id, reason))) return false;
       await ctx.enqueue(clearQueue, { accountId, webhookId: id }, { tx });
       return true;
     });
@@ -39,7 +39,7 @@ export function createHealth({ ctx, store, subscriptions, waits }: HealthOptions
     if (!outcome.ok && failingSince && outcome.attemptedAt.getTime() - failingSince.getTime() >= switchOffAfterMs)
       return switchOff(hook, `nothing but failures since ${failingSince.toISOString()}; the last: ${outcome.error}`);
     if (outcome.ok === (failingSince === null)) return;
-    if (await store.noteHealth(accountId, id, !outcome.ok)) await subscriptions.forget(accountId);
+    if (await webhookStore.noteHealth(accountId, id, !outcome.ok)) await subscriptions.forget(accountId);
   };
 
   return {

@@ -11,8 +11,8 @@ export interface Held {
   settling: boolean;
 }
 
-export interface HoldingOptions {
-  readonly store: Pick<QueueStore, "extend" | "release" | "clear">;
+interface Needed {
+  readonly queueStore: Pick<QueueStore, "extend" | "release" | "clear">;
   readonly log: Log;
   readonly leaseSeconds: number;
 }
@@ -21,7 +21,7 @@ export type Holding = ReturnType<typeof createHolding>;
 
 const clearMost = 1000;
 
-export function createHolding({ store, log, leaseSeconds }: HoldingOptions) {
+export function createHolding({ queueStore, log, leaseSeconds }: Needed) {
   const held = new Map<number, Held>();
 
   /** Another process has it: it was silent here for too long, or it was taken out of the queue. */
@@ -65,8 +65,8 @@ export function createHolding({ store, log, leaseSeconds }: HoldingOptions) {
       const ids = dropWaiting(lane);
       if (ids.length === 0) return;
       try {
-        await store.release(ids);
-        await store.clear(clearMost);
+        await queueStore.release(ids);
+        await queueStore.clear(clearMost);
       } catch (error) {
         // Their leases end by themselves, and what is left over is cleared away every hour.
         log.warn("deliveries of a webhook that is off were not given back", { error });
@@ -78,7 +78,7 @@ export function createHolding({ store, log, leaseSeconds }: HoldingOptions) {
       const ids = [...held].flatMap(([id, { settling }]) => (settling ? [] : [id]));
       if (ids.length === 0) return;
       try {
-        const kept = await store.extend(ids, leaseSeconds);
+        const kept = await queueStore.extend(ids, leaseSeconds);
         for (const id of ids) if (!kept.has(id)) lose(id);
       } catch (error) {
         log.warn("extending the leases of deliveries failed, trying again", { error });

@@ -12,7 +12,7 @@ import { createSettler } from "./settle.ts";
 import type { Hook, Subscriptions } from "./subscriptions.ts";
 
 export interface LanesOptions extends Pick<SendingOptions, "attempt" | "judge" | "settled"> {
-  readonly store: QueueStore;
+  readonly queueStore: QueueStore;
   readonly subscriptions: Subscriptions;
   readonly log: Log;
   /** Requests at once in this process, of all webhooks. */
@@ -34,7 +34,7 @@ const rateSlackMs = 20;
 const graceMs = 6000;
 
 export function createLanes(options: LanesOptions) {
-  const { store, subscriptions, log, maxInFlight, leaseSeconds } = options;
+  const { queueStore, subscriptions, log, maxInFlight, leaseSeconds } = options;
   const lanes = new Map<number, Lane>();
   let state: "idle" | "running" | "stopping" = "idle";
   const counts = { inFlight: 0 };
@@ -42,7 +42,7 @@ export function createLanes(options: LanesOptions) {
   const blocked = new Set<Lane>();
   const timers: ReturnType<typeof setInterval>[] = [];
   const isStopped = () => state !== "running";
-  const settler = createSettler({ store, log, wake: (place) => wake(place.accountId, place.webhookId) });
+  const settler = createSettler({ queueStore, log, wake: (place) => wake(place.accountId, place.webhookId) });
   const holding = createHolding(options);
   const claim = createClaiming({ ...options, holding, isStopped, release: settler.release });
   const send = createSending({ ...options, holding, settler, isStopped });
@@ -132,8 +132,8 @@ export function createLanes(options: LanesOptions) {
     if (polling) return;
     polling = true;
     try {
-      if (polls++ % parkedEveryPolls === 0) await settler.promote(await store.parkedHeads());
-      for (const { accountId, webhookId, dueAt } of await store.due()) wake(accountId, webhookId, dueAt);
+      if (polls++ % parkedEveryPolls === 0) await settler.promote(await queueStore.parkedHeads());
+      for (const { accountId, webhookId, dueAt } of await queueStore.due()) wake(accountId, webhookId, dueAt);
       // Their webhook may have been switched off while they wait for its rate.
       for (const lane of lanes.values()) if (lane.waiting.length > 0) pump(lane);
     } catch (error) {

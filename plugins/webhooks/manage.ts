@@ -8,9 +8,9 @@ import type { WebhookInput, WebhookRow, WebhookStore } from "./store.ts";
 import { sealContext, type Subscriptions } from "./subscriptions.ts";
 import { merged, tokenInfo, type WebhookFields } from "./webhook.ts";
 
-export interface Managing {
+interface Needed {
   readonly ctx: Pick<BaseContext, "transaction" | "committed" | "secrets" | "enqueue" | "broadcast">;
-  readonly store: WebhookStore;
+  readonly webhookStore: WebhookStore;
   readonly subscriptions: Pick<Subscriptions, "forget">;
   readonly models: ReadonlyMap<string, Model>;
   readonly rights: Rights;
@@ -22,14 +22,14 @@ export type Management = ReturnType<typeof createManagement>;
 const overlapSeconds = 86_400;
 const maxPerAccount = 1000;
 
-export function createManagement({ ctx, store, subscriptions, models, rights }: Managing) {
+export function createManagement({ ctx, webhookStore, subscriptions, models, rights }: Needed) {
   const sealedToken = (id: number, token: string | null | undefined) =>
     token
       ? { apiToken: ctx.secrets.seal(token, sealContext(id, "api_token")), apiTokenInfo: tokenInfo(token) }
       : { apiToken: null, apiTokenInfo: null };
 
   const find = async (accountId: number, id: number): Promise<WebhookRow> => {
-    const row = await store.byId(accountId, id);
+    const row = await webhookStore.byId(accountId, id);
     if (!row) throw notFound();
     return row;
   };
@@ -59,10 +59,10 @@ export function createManagement({ ctx, store, subscriptions, models, rights }: 
       rights.mustReach(caller, input);
       const secret = newSecret();
       const row = await ctx.transaction(async (tx) => {
-        const { count, id } = await store.place(tx, accountId);
+        const { count, id } = await webhookStore.place(tx, accountId);
         if (count >= maxPerAccount) throw invalid({ base: [`an account may have at most ${maxPerAccount} webhooks`] });
         const signingSecret = ctx.secrets.seal(secret, sealContext(id, "signing"));
-        return store.insert(tx, {
+        return webhookStore.insert(tx, {
           ...input,
           ...sealedToken(id, given.api_token),
           id,
@@ -82,7 +82,7 @@ export function createManagement({ ctx, store, subscriptions, models, rights }: 
         // Asked before the transaction: within it there may be no connection left for it.
         const maker = await rights.makerOf(seen);
         const row = await ctx.transaction(async (tx) => {
-          const before = await store.lock(tx, accountId, id);
+          const before = await webhookStore.lock(tx, accountId, id);
           if (!before) throw notFound();
           // Another one's since: looked at again.
           if (before.createdById !== seen.createdById) return undefined;
@@ -96,7 +96,7 @@ export function createManagement({ ctx, store, subscriptions, models, rights }: 
           const { apiToken, apiTokenInfo } = token;
           const revived = input.active && !before.active;
           if (before.active && !input.active) await ctx.enqueue(clearQueue, { accountId, webhookId: id }, { tx });
-          return store.update(tx, accountId, id, { ...input, createdById, apiToken, apiTokenInfo, revived });
+          return webhookStore.update(tx, accountId, id, { ...input, createdById, apiToken, apiTokenInfo, revived });
         });
         if (!row) continue;
         await ctx.committed(() => subscriptions.forget(accountId));
@@ -107,7 +107,7 @@ export function createManagement({ ctx, store, subscriptions, models, rights }: 
 
     async remove(accountId: number, id: number): Promise<void> {
       await ctx.transaction(async (tx) => {
-        if (!(await store.delete(tx, accountId, id))) throw notFound();
+        if (!(await webhookStore.delete(tx, accountId, id))) throw notFound();
         await ctx.enqueue(clearQueue, { accountId, webhookId: id }, { tx });
       });
       await ctx.committed(() => subscriptions.forget(accountId));
@@ -118,7 +118,7 @@ export function createManagement({ ctx, store, subscriptions, models, rights }: 
       const { accountId } = await findManaged(caller, id);
       const secret = newSecret();
       const sealed = ctx.secrets.seal(secret, sealContext(id, "signing"));
-      const row = await ctx.transaction((tx) => store.rotate(tx, accountId, id, sealed, overlapSeconds));
+      const row = await ctx.transaction((tx) => webhookStore.rotate(tx, accountId, id, sealed, overlapSeconds));
       if (!row) throw notFound();
       await ctx.committed(() => subscriptions.forget(accountId));
       return { row, secret };

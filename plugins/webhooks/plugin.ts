@@ -19,7 +19,10 @@ import { createRights } from "./rights.ts";
 import { webhookRoutes } from "./routes.ts";
 import { createWebhookStore } from "./store.ts";
 import { createSubscriptions } from "./subscriptions.ts";
-import { clearAll, forgetAll, pruneAll } from "./tidy.ts";
+import { clearAll, clearWebhook, pruneAll } from "./tidy.ts";
+
+// What is being sent is let go when its receiver has answered, at the latest when its lease ends.
+const clearAgainMs = 1000;
 
 /** Events of records delivered to addresses, connectors and flows. behaviour 2.5, 4.5 and 6, B.8. */
 export default definePlugin({
@@ -54,10 +57,10 @@ export default definePlugin({
     const models = new Map(
       ctx.plugins.flatMap((plugin) => plugin.models).map((model) => [model.name as string, model]),
     );
-    const store = createWebhookStore(ctx.sql);
-    const deliveries = createDeliveryStore(ctx.sql);
-    const queue = createQueueStore(ctx.sql, crypto.randomUUID());
-    const subscriptions = createSubscriptions(ctx, store);
+    const webhookStore = createWebhookStore(ctx.sql);
+    const deliveryStore = createDeliveryStore(ctx.sql);
+    const queueStore = createQueueStore(ctx.sql, crypto.randomUUID());
+    const subscriptions = createSubscriptions(ctx, webhookStore);
     const timeoutMs = config.timeoutSeconds * 1000;
     const rights = createRights({ models, accounts: ctx.services.accounts, plugins: ctx.plugins });
     const { refusal } = rights;
@@ -67,9 +70,9 @@ export default definePlugin({
       timeoutMs,
       refusal,
     });
-    const health = createHealth({ ctx, store, subscriptions, waits: config.waits });
+    const health = createHealth({ ctx, webhookStore, subscriptions, waits: config.waits });
     const lanes = createLanes({
-      store: queue,
+      queueStore,
       subscriptions,
       attempt,
       log: ctx.log,
@@ -85,15 +88,23 @@ export default definePlugin({
     ctx.broadcast.on(dueTopic, placed(lanes.wake));
     ctx.broadcast.on(urgedTopic, placed(lanes.urge));
     ctx.stopping.addEventListener("abort", lanes.rest);
-    const management = createManagement({ ctx, store, subscriptions, models, rights });
-    const redelivery = createRedelivery({ ctx, deliveries, queue, subscriptions, attempt, models });
+    const management = createManagement({ ctx, webhookStore, subscriptions, models, rights });
+    const redelivery = createRedelivery({
+      ctx,
+      webhookStore,
+      deliveryStore,
+      queueStore,
+      subscriptions,
+      attempt,
+      models,
+    });
 
-    const fanOut = createFanOut({ ctx, store: queue, subscriptions, refusal, switchOff: health.switchOff });
+    const fanOut = createFanOut({ ctx, queueStore, subscriptions, refusal, switchOff: health.switchOff });
 
     return {
       routes: [
-        ...webhookRoutes({ store, management, rights }),
-        ...deliveryRoutes({ management, deliveries, redelivery, rights }),
+        ...webhookRoutes({ webhookStore, management, rights }),
+        ...deliveryRoutes({ management, deliveryStore, redelivery, rights }),
       ],
       handlers: [
         onEvent(modelChanged, "webhooks", fanOut, {
@@ -107,8 +118,8 @@ export default definePlugin({
         on(
           clearQueue,
           async (place, { signal }) => {
-            await clearAll(queue, signal);
-            await forgetAll(deliveries, place, signal);
+            const cleared = await clearWebhook({ queueStore, deliveryStore }, place, signal);
+            if (!cleared) await ctx.enqueue(clearQueue, place, { runAt: new Date(Date.now() + clearAgainMs) });
           },
           { concurrency: 1 },
         ),
@@ -118,8 +129,8 @@ export default definePlugin({
           id: "webhooks.tidy",
           cron: "41 * * * *",
           run: async () => {
-            await clearAll(queue, ctx.stopping);
-            await pruneAll(deliveries, config.retentionDays, ctx.stopping);
+            await clearAll(queueStore, ctx.stopping);
+            await pruneAll(deliveryStore, config.retentionDays, ctx.stopping);
           },
         },
       ],

@@ -152,6 +152,15 @@ export function createQueueStore(sql: Sql, worker: string) {
         select webhook_id, order_key from heads where due_at = 'infinity'`;
     },
 
+    /** Whether something waits, or is held, for a webhook that is off or gone. */
+    async leftOf({ accountId, webhookId }: Place): Promise<boolean> {
+      const [row] = await sql<{ left: boolean }[]>`
+        select exists (
+          select from webhook_queue q where q.account_id = ${accountId} and q.webhook_id = ${webhookId}
+            and not exists (select from webhooks w where w.id = q.webhook_id and w.active)) as left`;
+      return row?.left ?? false;
+    },
+
     /** Takes out of the queue what belongs to webhooks that are off or gone; how many there were, at most `most`. */
     async clear(most: number): Promise<number> {
       const [row] = await sql<{ count: number }[]>`

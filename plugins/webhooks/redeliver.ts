@@ -4,13 +4,14 @@ import { headersOf, type Attempt } from "./attempt.ts";
 import type { DeliveryRange, DeliveryRow, DeliveryStore } from "./delivery-store.ts";
 import { urgedTopic } from "./fan-out.ts";
 import type { QueueStore } from "./queue-store.ts";
-import type { WebhookRow } from "./store.ts";
+import type { WebhookRow, WebhookStore } from "./store.ts";
 import type { Hook, Subscriptions } from "./subscriptions.ts";
 
-export interface RedeliveryOptions {
+interface Needed {
   readonly ctx: Pick<BaseContext, "transaction" | "committed" | "broadcast">;
-  readonly deliveries: DeliveryStore;
-  readonly queue: Pick<QueueStore, "promote">;
+  readonly webhookStore: Pick<WebhookStore, "hold">;
+  readonly deliveryStore: DeliveryStore;
+  readonly queueStore: Pick<QueueStore, "promote">;
   readonly subscriptions: Subscriptions;
   readonly attempt: Attempt;
   readonly models: ReadonlyMap<string, Model>;
@@ -22,16 +23,21 @@ export const maxPerRange = 10_000;
 
 type Queued = readonly { readonly orderKey: string | null }[];
 
-export function createRedelivery({ ctx, deliveries, queue, subscriptions, attempt, models }: RedeliveryOptions) {
-  const requeue = async (row: WebhookRow, tx: Tx, ids: readonly number[]): Promise<Queued> => {
-    mustBeActive(row);
-    return ids.length === 0 ? [] : deliveries.requeue(tx, row.accountId, ids);
+export function createRedelivery(needed: Needed) {
+  const { ctx, webhookStore, deliveryStore, queueStore, subscriptions, attempt, models } = needed;
+
+  const requeue = async ({ accountId, id }: WebhookRow, tx: Tx, ids: readonly number[]): Promise<Queued> => {
+    // What it has in the queue is cleared away when it is switched off or deleted: nothing may come after that.
+    const held = await webhookStore.hold(tx, accountId, id);
+    if (!held) throw notFound();
+    mustBeActive(held);
+    return ids.length === 0 ? [] : deliveryStore.requeue(tx, accountId, ids);
   };
   /** Has those that were queued sent. */
   const send = (row: WebhookRow, queued: Queued): Promise<void> =>
     ctx.committed(async () => {
       const keys = new Set(queued.flatMap(({ orderKey }) => orderKey ?? []));
-      if (keys.size > 0) await queue.promote([...keys].map((orderKey) => ({ webhookId: row.id, orderKey })));
+      if (keys.size > 0) await queueStore.promote([...keys].map((orderKey) => ({ webhookId: row.id, orderKey })));
       if (queued.length > 0) ctx.broadcast.publish(urgedTopic, `${row.accountId}:${row.id}`);
     });
   const hookOf = async (row: WebhookRow): Promise<Hook> => {
@@ -44,7 +50,7 @@ export function createRedelivery({ ctx, deliveries, queue, subscriptions, attemp
   const sampleOf = async ({ accountId, id, sourceType, kind }: WebhookRow): Promise<string> => {
     const model = models.get(sourceType);
     if (model) return JSON.stringify(model.sample);
-    return (await deliveries.latestBody(accountId, id, sourceType, kind)) ?? JSON.stringify({ id: 1 });
+    return (await deliveryStore.latestBody(accountId, id, sourceType, kind)) ?? JSON.stringify({ id: 1 });
   };
   const parcelOf = async (row: WebhookRow) => ({
     messageId: `msg_${uuidv7().replaceAll("-", "")}`,
@@ -59,10 +65,10 @@ export function createRedelivery({ ctx, deliveries, queue, subscriptions, attemp
     /** Sends one again, with the same `webhook-id`. */
     async one(row: WebhookRow, deliveryId: number): Promise<DeliveryRow> {
       const { queued, after } = await ctx.transaction(async (tx) => {
-        if (!(await deliveries.byId(row.accountId, row.id, deliveryId, tx))) throw notFound();
+        if (!(await deliveryStore.byId(row.accountId, row.id, deliveryId, tx))) throw notFound();
         return {
           queued: await requeue(row, tx, [deliveryId]),
-          after: await deliveries.byId(row.accountId, row.id, deliveryId, tx),
+          after: await deliveryStore.byId(row.accountId, row.id, deliveryId, tx),
         };
       });
       if (!after) throw notFound();
@@ -73,7 +79,7 @@ export function createRedelivery({ ctx, deliveries, queue, subscriptions, attemp
     /** Sends those of a time range again, the oldest first; whether there were more than fit into one call. */
     async range(row: WebhookRow, range: Omit<DeliveryRange, "most">): Promise<{ count: number; more: boolean }> {
       const { queued, more } = await ctx.transaction(async (tx) => {
-        const found = await deliveries.idsOf(tx, row.accountId, row.id, { ...range, most: maxPerRange });
+        const found = await deliveryStore.idsOf(tx, row.accountId, row.id, { ...range, most: maxPerRange });
         return { queued: await requeue(row, tx, found.ids), more: found.more };
       });
       await send(row, queued);
@@ -85,7 +91,7 @@ export function createRedelivery({ ctx, deliveries, queue, subscriptions, attemp
       const hook = await hookOf(row);
       const parcel = await parcelOf(row);
       const outcome = await attempt(hook, parcel, signal);
-      return deliveries.insertSent({
+      const sent = await deliveryStore.insertSent({
         ...parcel,
         accountId: row.accountId,
         webhookId: row.id,
@@ -96,6 +102,8 @@ export function createRedelivery({ ctx, deliveries, queue, subscriptions, attemp
         durationMs: Math.round(outcome.durationMs),
         attemptedAt: outcome.attemptedAt,
       });
+      if (!sent) throw notFound();
+      return sent;
     },
 
     /** What a delivery would look like; the receiver's credential is left out. */

@@ -67,14 +67,14 @@ const access = { privilege: "webhooks" } as const;
 // Made for the example: a real one has 44 characters behind the prefix.
 const secretExample = { ...webhookExample, signing_secret: "whsec_…" };
 
-export interface WebhookRoutes {
-  readonly store: WebhookStore;
+interface Needed {
+  readonly webhookStore: WebhookStore;
   readonly management: Management;
   readonly rights: Pick<Rights, "followed">;
 }
 
 /** behaviour 4.5 and B.8; what is sent is in delivery-routes.ts. */
-export function webhookRoutes({ store, management, rights }: WebhookRoutes): Route[] {
+export function webhookRoutes({ webhookStore, management, rights }: Needed): Route[] {
   return [
     route(
       "GET",
@@ -93,7 +93,7 @@ export function webhookRoutes({ store, management, rights }: WebhookRoutes): Rou
         responses: { 200: [webhookExample] },
       },
       async ({ account, query }) => {
-        const { rows, total } = await store.list(account.id, filterOf(query), pageOf(query));
+        const { rows, total } = await webhookStore.list(account.id, filterOf(query), pageOf(query));
         return list(rows.map(toApi), total);
       },
     ),

@@ -10,8 +10,8 @@ export interface Settled {
   readonly delaySeconds: number;
 }
 
-export interface SettlerOptions {
-  readonly store: QueueStore;
+interface Needed {
+  readonly queueStore: QueueStore;
   readonly log: Log;
   readonly wake: (place: Place) => void;
 }
@@ -21,7 +21,7 @@ export type Settler = ReturnType<typeof createSettler>;
 const pauseAfterErrorMs = 500;
 const soonSeconds = 2;
 
-export function createSettler({ store, log, wake }: SettlerOptions) {
+export function createSettler({ queueStore, log, wake }: Needed) {
   const counts = { unwritten: 0 };
   let stopping = false;
   const releases = new Set<number>();
@@ -29,7 +29,7 @@ export function createSettler({ store, log, wake }: SettlerOptions) {
   const write = batched(async (rows: readonly Settlement[]) => {
     for (;;) {
       try {
-        const settled = await store.settle(rows);
+        const settled = await queueStore.settle(rows);
         return rows.map(({ id }) => settled.has(id));
       } catch (error) {
         // Unwritten ones are sent again when their leases end.
@@ -40,7 +40,7 @@ export function createSettler({ store, log, wake }: SettlerOptions) {
     }
   });
   const promote = async (keys: readonly { webhookId: number; orderKey: string }[]) => {
-    if (keys.length > 0) for (const place of await store.promote(keys)) wake(place);
+    if (keys.length > 0) for (const place of await queueStore.promote(keys)) wake(place);
   };
   const promoteSoon = batched(async (keys: readonly { webhookId: number; orderKey: string }[]) => {
     await promote(keys);
@@ -88,7 +88,7 @@ export function createSettler({ store, log, wake }: SettlerOptions) {
       const end = performance.now() + 1000;
       while (counts.unwritten > 0 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 5));
       const ids = [...releases];
-      if (ids.length > 0) await store.release(ids).catch(() => {}); // their leases end by themselves
+      if (ids.length > 0) await queueStore.release(ids).catch(() => {}); // their leases end by themselves
     },
   };
 }

@@ -102,6 +102,13 @@ export function createWebhookStore(sql: Sql) {
       return row;
     },
 
+    /** The same for those who write for it: nobody switches it off or deletes it until the transaction ends. */
+    async hold(tx: Tx, accountId: number, id: number): Promise<WebhookRow | undefined> {
+      const [row] = await tx<WebhookRow[]>`
+        select ${columns} from webhooks where account_id = ${accountId} and id = ${id} for share`;
+      return row;
+    },
+
     /** How many there are, and the next id: the secrets are sealed for it before the row is written. */
     async place(tx: Tx, accountId: number): Promise<{ count: number; id: number }> {
       const [row] = await tx<{ count: number; id: number }[]>`

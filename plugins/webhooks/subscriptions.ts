@@ -31,13 +31,13 @@ const readTopic = "webhooks.read";
 
 export function createSubscriptions(
   ctx: Pick<BaseContext, "cache" | "secrets" | "log" | "broadcast">,
-  store: WebhookStore,
+  webhookStore: WebhookStore,
 ) {
   const cache = ctx.cache<Hooks>({
     name: "webhooks",
     max: accountsKept,
     load: async (accountId) => {
-      const rows = await store.active(Number(accountId));
+      const rows = await webhookStore.active(Number(accountId));
       return indexed(await Promise.all(rows.map((row) => readied(ctx, row))));
     },
   });
