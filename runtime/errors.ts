@@ -67,6 +67,13 @@ export function invalid(fields: FieldErrors): ValidationError {
   return new ValidationError(fields);
 }
 
+/** "city is required; id can't be blank", for places that hold one line of text. */
+export function sentenceOf(fields: FieldErrors): string {
+  return Object.entries(fields)
+    .flatMap(([field, messages]) => messages.map((message) => (field === "base" ? message : `${field} ${message}`)))
+    .join("; ");
+}
+
 /** Collects mistakes of one object, to be thrown together. */
 export function mistakes() {
   const fields = new Map<string, string[]>();

@@ -5,6 +5,7 @@ export { answer, pageQuery } from "./openapi/answers.ts";
 export type { JsonObject } from "./openapi/answers.ts";
 export { credentialOf, fromSameOrigin, roles, readCookie, sessionCookieName } from "./http/auth.ts";
 export type { Account, AppGrant, Caller, Credential, Identify, Identity, Privilege, Role, User } from "./http/auth.ts";
+export { cacheKey, parseCacheKey } from "./events/cache.ts";
 export type { Cache } from "./events/cache.ts";
 export { limitKey } from "./http/client-address.ts";
 export { ChildFault } from "./child/child-process.ts";
@@ -19,8 +20,22 @@ export { escapeHtml } from "./openapi/docs-page.ts";
 export * from "./errors.ts";
 export { etag, expectedVersion, isKnownTag } from "./http/etag.ts";
 export { checkerOf, parseJson, refuseUnstorable } from "./http/validate.ts";
-export { flagOf, integerId, isUuid, pageOf, slugOf, trimmedEnd, uuidOf, uuidv7, wildcardPattern } from "./values.ts";
+export {
+  flagOf,
+  integerId,
+  isObject,
+  isUuid,
+  pageOf,
+  slugOf,
+  timeOfUuidv7,
+  trimmedEnd,
+  uuidOf,
+  uuidv7,
+  wildcardPattern,
+} from "./values.ts";
 export type { Page } from "./values.ts";
+export { createTurnsByKey } from "./turns.ts";
+export type { TurnsByKey } from "./turns.ts";
 export { failpoint } from "./failpoints.ts";
 export { eventJob } from "./events/events.ts";
 export { field } from "./http/fields.ts";

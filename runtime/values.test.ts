@@ -1,9 +1,19 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { clientAddress, parseNetworks } from "./http/client-address.ts";
-import { HttpError, ValidationError } from "./errors.ts";
+import { HttpError, sentenceOf, ValidationError } from "./errors.ts";
 import { etag, expectedVersion } from "./http/etag.ts";
-import { flagOf, integerId, pageOf, slugOf, uuidOf, uuidv7, wildcardPattern } from "./values.ts";
+import {
+  flagOf,
+  integerId,
+  isObject,
+  pageOf,
+  slugOf,
+  timeOfUuidv7,
+  uuidOf,
+  uuidv7,
+  wildcardPattern,
+} from "./values.ts";
 
 describe("a page of a list", () => {
   test.each([
@@ -19,6 +29,39 @@ describe("a page of a list", () => {
   ])("%s", (query, limit, offset) => {
     expect(pageOf(new URLSearchParams(query))).toEqual({ limit, offset });
   });
+});
+
+test.each([
+  [{}, true],
+  [{ a: 1 }, true],
+  [Object.create(null), true],
+  [[], false],
+  [null, false],
+  [undefined, false],
+  ["{}", false],
+  [1, false],
+])("%p is an object: %p", (value, expected) => {
+  expect(isObject(value)).toBe(expected);
+});
+
+test.each([
+  [{}, ""],
+  [{ city: ["is required"] }, "city is required"],
+  [
+    { city: ["is required"], id: ["can't be blank", "is too short"] },
+    "city is required; id can't be blank; id is too short",
+  ],
+  [{ base: ["nothing to change"] }, "nothing to change"],
+])("%p as a line of text", (fields, expected) => {
+  expect(sentenceOf(fields)).toBe(expected);
+});
+
+test("the time of a UUID of version 7 is the one in it", () => {
+  expect(timeOfUuidv7("017f22e2-79b0-7cc3-98c4-dc0c0c07398f").toISOString()).toBe("2022-02-22T19:22:22.000Z");
+  const before = Date.now();
+  const made = timeOfUuidv7(uuidv7()).getTime();
+  expect(made).toBeGreaterThanOrEqual(before);
+  expect(made).toBeLessThanOrEqual(Date.now());
 });
 
 test("a flag in an address is true or false, missing, or 422 that names it", () => {

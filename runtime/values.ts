@@ -51,9 +51,19 @@ export function uuidOf(value: string): string {
   return value.toLowerCase();
 }
 
+/** A JSON object: neither null nor an array. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 /** A new id that sorts by age (RFC 9562, version 7). */
 export function uuidv7(): string {
   return Bun.randomUUIDv7();
+}
+
+/** When a UUID of version 7 was made, to the millisecond. */
+export function timeOfUuidv7(id: string): Date {
+  return new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16));
 }
 
 /** Without the given characters at its end. The pattern /x+$/ takes time by the square of a run that does not end there. */

@@ -1,5 +1,5 @@
 /** Compiles an app without saving it, for the one who works at it. No HTTP, no SQL. */
-import { invalid, randomToken, sha256, uuidv7, type BaseContext, type Caller } from "platform";
+import { cacheKey, invalid, parseCacheKey, randomToken, sha256, uuidv7, type BaseContext, type Caller } from "platform";
 import { applied, blank, checkChange, type AppChange } from "./change.ts";
 import type { PageApp } from "./page.ts";
 import type { PreviewRow, PreviewStore } from "./preview-store.ts";
@@ -32,8 +32,8 @@ export function createPreviews({ ctx, store, previews, writing }: Needed) {
     name: "apps.previews",
     max: 50,
     load: async (key) => {
-      const [accountId = "", hash = ""] = key.split("/");
-      const row = await previews.find(Number(accountId), hash);
+      const { accountId, name: hash } = parseCacheKey(key);
+      const row = await previews.find(accountId, hash);
       return row && previewApp(row);
     },
   });
@@ -58,7 +58,7 @@ export function createPreviews({ ctx, store, previews, writing }: Needed) {
 
     async find(accountId: number, token: string): Promise<PreviewApp | undefined> {
       if (token.length > 100) return undefined;
-      const key = `${accountId}/${sha256(token)}`;
+      const key = cacheKey(accountId, sha256(token));
       const found = cache.peek(key) ?? (await cache.get(key));
       return found && found.expiresAt.getTime() > Date.now() ? found : undefined;
     },

@@ -1,3 +1,4 @@
+import { isObject } from "platform";
 import type { Apps } from "./api.ts";
 import { applied, changeTo } from "./change.ts";
 import type { AppRow, AppStore } from "./store.ts";
@@ -31,8 +32,6 @@ export function createService({ store, writing }: Needed): Apps {
 
 /** As JSON in one order of keys: the database keeps none. */
 function printed(value: unknown): string {
-  const isObject = (inner: unknown): inner is object =>
-    typeof inner === "object" && inner !== null && !Array.isArray(inner);
   const inOrder = (inner: object) => Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : 1));
   return JSON.stringify(value, (_, inner: unknown) => (isObject(inner) ? Object.fromEntries(inOrder(inner)) : inner));
 }

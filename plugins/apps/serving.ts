@@ -1,5 +1,5 @@
 /** What pages and the runtime ask of apps at every request: kept in caches, right again before a change is answered. */
-import { isUuid, type BaseContext, type Caller } from "platform";
+import { cacheKey, isUuid, parseCacheKey, type BaseContext, type Caller } from "platform";
 import type { ForeignCredential } from "../tokens/api.ts";
 import { type AppTokens, type Claims, type IssuedAppToken } from "./app-token.ts";
 import type { Compiler } from "./compile.ts";
@@ -26,15 +26,20 @@ export function createServing({ ctx, store, compiler, tokens }: Needed) {
   const metas = ctx.cache<AppMeta>({ name: "apps.metas", max: 10_000, load: loadMeta });
 
   async function loadPage(key: string): Promise<ServedRow | undefined> {
-    const row = await store.served(...partsOf(key));
+    const row = await readApp(key);
     return row && row.toolchain !== compiler.toolchain ? rebuilt(row) : row;
   }
 
   async function loadMeta(key: string): Promise<AppMeta | undefined> {
-    const row = await store.served(...partsOf(key));
+    const row = await readApp(key);
     if (!row) return undefined;
     const { id, accountId, active, dbCode, actions } = row;
     return { id, accountId, active, public: row.public, dbCode, actions };
+  }
+
+  function readApp(key: string): Promise<ServedRow | undefined> {
+    const { accountId, name } = parseCacheKey(key);
+    return store.served(accountId, name);
   }
 
   /** Built anew where a compiler or a runtime has changed since. What no longer builds is served as it was. */
@@ -116,10 +121,5 @@ function credentialOf({ accountId, viewer, visitor }: Claims, { id, dbCode }: Ap
 }
 
 function keyOf(accountId: number, codeOrId: string): string {
-  return `${accountId}/${isUuid(codeOrId) ? codeOrId.toLowerCase() : codeOrId}`;
-}
-
-function partsOf(key: string): [accountId: number, key: string] {
-  const slash = key.indexOf("/");
-  return [Number(key.slice(0, slash)), key.slice(slash + 1)];
+  return cacheKey(accountId, isUuid(codeOrId) ? codeOrId.toLowerCase() : codeOrId);
 }

@@ -1,5 +1,6 @@
 /** Making, changing and deleting apps: who may, what is built, and what follows from it. */
 import {
+  createTurnsByKey,
   credentialOf,
   forbidden,
   freeCode,
@@ -53,7 +54,8 @@ export function authorOf({ account, user, narrowedTo, privileges }: Caller, requ
 export type Writing = ReturnType<typeof createWriting>;
 
 export function createWriting({ ctx, store, compiler, forget }: Needed) {
-  const turns = createTurns();
+  // Changes of one app at once would all be built, and all but one built again.
+  const turns = createTurnsByKey<string>();
 
   /** Throws the 422 of a build that fails: it changes nothing. behaviour B.10. */
   const buildOf = async ({ appEngine, cssEngine, sourceCode: source }: Saved, accountId: number): Promise<Build> => {
@@ -120,7 +122,7 @@ export function createWriting({ ctx, store, compiler, forget }: Needed) {
   ): Promise<AppRow> => {
     const id = await idOf(author.accountId, key);
     const expected = seenVersion(id);
-    return turns(id, () => updated(author, id, work, expected));
+    return turns.run(id, () => updated(author, id, work, expected));
   };
 
   const updated = async (
@@ -174,18 +176,6 @@ export function createWriting({ ctx, store, compiler, forget }: Needed) {
   };
 
   return { find, create, update, remove, restore, buildOf };
-}
-
-/** One after the other for each key: changes of one app at once would all be built, and all but one built again. */
-function createTurns() {
-  const last = new Map<string, Promise<unknown>>();
-  return <T>(key: string, run: () => Promise<T>): Promise<T> => {
-    const mine = (last.get(key) ?? Promise.resolve()).then(run, run);
-    last.set(key, mine);
-    const done = () => void (last.get(key) === mine && last.delete(key));
-    mine.then(done, done);
-    return mine;
-  };
 }
 
 function plan(author: Author, before: AppRow, work: (before: AppRow) => AppChange): { app: Saved; trusted: boolean } {

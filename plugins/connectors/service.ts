@@ -1,5 +1,5 @@
 /** Calling connectors, for routes and other plugins: finds the connector, opens its secret and hides it in what comes back. */
-import { SecretFault, ValidationError, type BaseContext } from "platform";
+import { cacheKey, parseCacheKey, SecretFault, sentenceOf, ValidationError, type BaseContext } from "platform";
 import type { CallOutcome, ConnectorKind, Connectors, KindCall } from "./api.ts";
 import { maxTimeoutSeconds } from "./definition.ts";
 import { isCode } from "./code.ts";
@@ -25,13 +25,13 @@ export function createCalling({ ctx, store }: Needed): Calling {
     name: "connectors",
     max: 1000,
     load: async (key) => {
-      const slash = key.indexOf("/");
-      return store.byCode(Number(key.slice(0, slash)), key.slice(slash + 1));
+      const { accountId, name: code } = parseCacheKey(key);
+      return store.byCode(accountId, code);
     },
   });
   const cached = async (accountId: number, code: string): Promise<ConnectorRow | undefined> => {
     if (!isCode(code)) return undefined;
-    const key = `${accountId}/${code}`;
+    const key = cacheKey(accountId, code);
     return cache.peek(key) ?? (await cache.get(key));
   };
   const find = async (accountId: number, code: string): Promise<ConnectorRow | undefined> => {
@@ -60,7 +60,7 @@ export function createCalling({ ctx, store }: Needed): Calling {
     kinds,
     register: (kind) => void kinds.set(kind.name, kind),
     forget: async (accountId, codes) => {
-      await Promise.all([...new Set(codes)].map((code) => cache.invalidate(`${accountId}/${code}`)));
+      await Promise.all([...new Set(codes)].map((code) => cache.invalidate(cacheKey(accountId, code))));
     },
     exists: async (accountId, code) => (await cached(accountId, code)) !== undefined,
     methodsOf: async (accountId, code) => {
@@ -92,7 +92,7 @@ export function createCalling({ ctx, store }: Needed): Calling {
       } catch (error) {
         // The record lacks what the method asks for: told as a failed delivery.
         if (!(error instanceof ValidationError)) throw error;
-        return failed(sentence(error));
+        return failed(sentenceOf(error.fields));
       }
     },
   };
@@ -101,13 +101,6 @@ export function createCalling({ ctx, store }: Needed): Calling {
 /** What never left the house. */
 function failed(error: string): CallOutcome {
   return { ok: false, status: null, data: null, error, retryAfterSeconds: null, durationMs: 0 };
-}
-
-/** "city is required; id can't be blank" */
-export function sentence({ fields }: ValidationError): string {
-  return Object.entries(fields)
-    .flatMap(([field, messages]) => messages.map((message) => (field === "base" ? message : `${field} ${message}`)))
-    .join("; ");
 }
 
 function hide(outcome: CallOutcome, secret: string | null): CallOutcome {

@@ -1,4 +1,5 @@
 /** Finds the mistakes of a program, each with its step and key: `program[2].then[0].connector is required`. Pure. */
+import { isObject } from "platform";
 import { dbOps, limits } from "./program.ts";
 import { elementsOf, operators, type Templates } from "./template.ts";
 
@@ -67,7 +68,7 @@ function createChecker(templates: Templates) {
     }
   };
   const step = (given: unknown, place: string, depth: number) => {
-    if (!isRecord(given)) return wrong(place, "must be an object { type, … }");
+    if (!isObject(given)) return wrong(place, "must be an object { type, … }");
     const type = types.find((known) => known === given["type"]);
     if (!type) return wrong(`${place}.type`, `must be one of ${types.join(", ")}`);
     for (const key of Object.keys(given)) {
@@ -97,7 +98,7 @@ function createChecker(templates: Templates) {
   const attempts = (given: Given, place: string, depth: number) => {
     const { retry, timeout, on_error: onError } = given;
     if (retry !== undefined) {
-      if (!isRecord(retry)) wrong(`${place}.retry`, "must be an object { times, delay }");
+      if (!isObject(retry)) wrong(`${place}.retry`, "must be an object { times, delay }");
       else {
         if (!isWhole(retry["times"], 0, limits.retries))
           wrong(`${place}.retry.times`, `must be a whole number up to ${limits.retries}`);
@@ -125,7 +126,7 @@ function createChecker(templates: Templates) {
   };
   const params = (given: unknown, place: string) => {
     if (given === undefined || given === null) return;
-    if (isRecord(given)) value(given, place);
+    if (isObject(given)) value(given, place);
     else wrong(place, "must be an object of name to value");
   };
   const condition = (given: unknown, place: string) => {
@@ -136,7 +137,7 @@ function createChecker(templates: Templates) {
       if (message !== undefined) wrong(place, `is no Liquid condition: ${message}`);
       return;
     }
-    if (!isRecord(given)) return wrong(place, "must be a Liquid condition or { left, op, right }");
+    if (!isObject(given)) return wrong(place, "must be a Liquid condition or { left, op, right }");
     if (!Object.hasOwn(given, "left")) wrong(`${place}.left`, "is required");
     if (!Object.hasOwn(given, "right")) wrong(`${place}.right`, "is required");
     if (!operators.some((known) => known === given["op"]))
@@ -155,7 +156,7 @@ function createChecker(templates: Templates) {
       as(given["as"], `${place}.as`);
     },
     mutation: ({ set }, place) => {
-      if (!isRecord(set))
+      if (!isObject(set))
         return wrong(`${place}.set`, set === undefined ? "is required" : "must be an object of name to value");
       for (const key of Object.keys(set)) name(key, `${place}.set.${key.slice(0, 64)}`);
       value(set, `${place}.set`);
@@ -177,7 +178,7 @@ function createChecker(templates: Templates) {
         (given["id"] === undefined || given["id"] === null || given["id"] === "")
       )
         wrong(`${place}.id`, "is required: the record's id");
-      if ((op === "create" || op === "update") && !(isRecord(given["data"]) || typeof given["data"] === "string"))
+      if ((op === "create" || op === "update") && !(isObject(given["data"]) || typeof given["data"] === "string"))
         wrong(`${place}.data`, given["data"] === undefined ? "is required" : "must be an object of field to value");
       for (const key of ["table_name", "data"]) value(given[key], `${place}.${key}`);
       if (op && op !== "create" && op !== "search") value(given["id"], `${place}.id`);
@@ -202,7 +203,7 @@ function createChecker(templates: Templates) {
     },
     flow: (given, place) => {
       code(given, "flow", place);
-      if (given["input"] !== undefined && !isRecord(given["input"]) && typeof given["input"] !== "string")
+      if (given["input"] !== undefined && !isObject(given["input"]) && typeof given["input"] !== "string")
         wrong(`${place}.input`, "must be an object of name to value");
       value(given["input"], `${place}.input`);
       as(given["as"], `${place}.as`);
@@ -223,10 +224,6 @@ function createChecker(templates: Templates) {
   };
 
   return { mistakes, unknownKeys, block };
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isNumber(value: unknown, least: number, most: number): value is number {

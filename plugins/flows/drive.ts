@@ -1,5 +1,5 @@
 /** Takes a process over and runs it to its end, or until it waits. The engine computes; here is what it takes to last. */
-import { failpoint, type Tx } from "platform";
+import { createTurnsByKey, failpoint, type Tx } from "platform";
 import { createRun } from "./engine.ts";
 import { Gone, isLoop, MemoryFull } from "./fault.ts";
 import type { End } from "./host.ts";
@@ -49,7 +49,9 @@ export function createDriving(needed: Needed, told: Told): Driving {
   const goOn = async (held: HeldProcess, signal: AbortSignal): Promise<void> => {
     const { accountId, id, fence, cursor, memory } = held;
     const programs = await needed.flowStore.programs(accountId, programIdsOf(memory));
-    const exclusive = inTurn();
+    // One write at a time: an older state must never be written over a newer one.
+    const turns = createTurnsByKey<"state">();
+    const exclusive = (write: () => Promise<void>) => turns.run("state", write);
     let { stored } = held;
     const write = async (tx?: Tx) => {
       const unstored = unstoredOf(run.take(), held);
@@ -127,15 +129,5 @@ function unstoredOf(taken: ReturnType<ReturnType<typeof createRun>["take"]>, { c
     steps: taken.records.length > 0 ? JSON.stringify(taken.records) : undefined,
     cursor: JSON.stringify(cursor),
     memory: taken.memoryChanged ? memoryText(memory) : undefined,
-  };
-}
-
-/** One write at a time: an older state must never be written over a newer one. */
-function inTurn(): (write: () => Promise<void>) => Promise<void> {
-  let last: Promise<void> = Promise.resolve();
-  return (write) => {
-    const next = last.then(write);
-    last = next.catch(() => {});
-    return next;
   };
 }

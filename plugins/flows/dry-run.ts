@@ -1,6 +1,6 @@
 /** Runs a program without any effect: connectors and databases answer what the caller says. Pure but for the flows it calls. */
 import type { CallOutcome } from "./api.ts";
-import { isRecord } from "./check.ts";
+import { isObject } from "platform";
 import { createRun } from "./engine.ts";
 import { StepFault } from "./fault.ts";
 import type { DbEffect, EffectCall, End, Host } from "./host.ts";
@@ -83,7 +83,7 @@ function connectorAnswer(answers: DryRun["answers"], { stepId, connector, method
 
 /** `{ status, data }` or `{ error }`; any other answer is the data itself. */
 function envelopeOf(answer: unknown): { status?: number; data?: unknown; error?: string } | undefined {
-  if (!isRecord(answer)) return undefined;
+  if (!isObject(answer)) return undefined;
   const names = Object.keys(answer);
   const isEnvelope = names.length > 0 && names.every((name) => ["status", "data", "error"].includes(name));
   const { status, data, error } = answer;

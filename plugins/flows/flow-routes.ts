@@ -13,10 +13,10 @@ import {
   pageQuery,
   route,
 } from "platform";
-import { Type, wildcardPattern, type Account, type Route } from "platform";
+import { isObject, Type, wildcardPattern, type Account, type Route } from "platform";
 import { isUuid } from "../connectors/api.ts";
 import { Flow, FlowRun, FlowTest } from "./answers.ts";
-import { checkProgram, isRecord } from "./check.ts";
+import { checkProgram } from "./check.ts";
 import { dryRun, type DryRun } from "./dry-run.ts";
 import { toApi, type FlowRow, type FlowStore } from "./flow-store.ts";
 import { flowKind, newCode, programOf, type Managing } from "./manage.ts";
@@ -204,11 +204,11 @@ export function flowRoutes({ store, managing, processes, waiting, templates }: F
 
   async function test(account: Account, code: string, body: unknown) {
     const flow = await managing.find(account.id, code);
-    if (!isRecord(body)) throw badRequest("the body must be a JSON object");
+    if (!isObject(body)) throw badRequest("the body must be a JSON object");
     const { input = {}, app = null, answers = {}, program: given = programOf(flow.fields) } = body;
-    if (!isRecord(input)) throw invalid({ input: ["must be an object"] });
-    if (app !== null && !isRecord(app)) throw invalid({ app: ["must be an object { id, action, user }"] });
-    if (!isRecord(answers))
+    if (!isObject(input)) throw invalid({ input: ["must be an object"] });
+    if (app !== null && !isObject(app)) throw invalid({ app: ["must be an object { id, action, user }"] });
+    if (!isObject(answers))
       throw invalid({
         answers: ["must be an object of step id, <connector code>.<method> or <database code>.<op> to answer"],
       });
@@ -238,7 +238,7 @@ export function flowRoutes({ store, managing, processes, waiting, templates }: F
 }
 
 function inputOf(body: unknown): Record<string, unknown> {
-  if (!isRecord(body)) throw badRequest("the body must be a JSON object: it is the flow's input");
+  if (!isObject(body)) throw badRequest("the body must be a JSON object: it is the flow's input");
   return body;
 }
 

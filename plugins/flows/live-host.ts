@@ -1,6 +1,5 @@
 /** The host of a real process: connectors, databases and other flows as they are. */
-import { failpoint, HttpError, sha256, ValidationError, type Tx } from "platform";
-import type { FieldErrors } from "platform";
+import { failpoint, HttpError, sentenceOf, sha256, ValidationError, type Tx } from "platform";
 import { isLoop, StepFault } from "./fault.ts";
 import type { Host } from "./host.ts";
 import type { Needed } from "./needed.ts";
@@ -53,7 +52,7 @@ export async function createHost(
         return outcome;
       } catch (error) {
         if (error instanceof ValidationError)
-          throw new StepFault(sentence(error.fields), { status: 422, data: error.fields });
+          throw new StepFault(sentenceOf(error.fields), { status: 422, data: error.fields });
         throw error;
       }
     },
@@ -92,17 +91,10 @@ async function recorded<T>(run: () => Promise<T>): Promise<T> {
     return await run();
   } catch (error) {
     if (error instanceof ValidationError)
-      throw new StepFault(sentence(error.fields), { status: 422, data: error.fields });
+      throw new StepFault(sentenceOf(error.fields), { status: 422, data: error.fields });
     if (error instanceof HttpError && error.status < 500)
       throw new StepFault(error.message, { status: error.status, data: error.body });
     if (isLoop(error)) throw new StepFault(error.message);
     throw error;
   }
-}
-
-/** "city is required; id can't be blank" */
-function sentence(fields: FieldErrors): string {
-  return Object.entries(fields)
-    .flatMap(([field, messages]) => messages.map((message) => (field === "base" ? message : `${field} ${message}`)))
-    .join("; ");
 }

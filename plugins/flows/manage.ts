@@ -1,5 +1,15 @@
 /** Making, changing and deleting flows. No HTTP, no SQL. */
-import { freeCode, mistakes, notFound, slugOf, uuidv7, type BaseContext, type Tx } from "platform";
+import {
+  cacheKey,
+  freeCode,
+  mistakes,
+  notFound,
+  parseCacheKey,
+  slugOf,
+  uuidv7,
+  type BaseContext,
+  type Tx,
+} from "platform";
 import { codeMistake, isCode, isUuid, type Connectors } from "../connectors/api.ts";
 import type { JsonDatabases } from "../jsondb/api.ts";
 import { checkProgram } from "./check.ts";
@@ -44,20 +54,19 @@ export function createManaging({ ctx, store, connectors, databases, templates }:
     name: "flows",
     max: 1000,
     load: async (key) => {
-      const slash = key.indexOf("/");
-      const accountId = Number(key.slice(0, slash));
-      const row = await store.byCode(accountId, key.slice(slash + 1));
+      const { accountId, name: code } = parseCacheKey(key);
+      const row = await store.byCode(accountId, code);
       const program = row && (await store.programs(accountId, [row.programId])).get(row.programId);
       return row && program && { ...row, program };
     },
   });
   const cached = async (accountId: number, code: string) => {
     if (!isCode(code)) return undefined;
-    const key = `${accountId}/${code}`;
+    const key = cacheKey(accountId, code);
     return cache.peek(key) ?? (await cache.get(key));
   };
   const forget = async (accountId: number, codes: readonly string[]) => {
-    await Promise.all([...new Set(codes)].map((code) => cache.invalidate(`${accountId}/${code}`)));
+    await Promise.all([...new Set(codes)].map((code) => cache.invalidate(cacheKey(accountId, code))));
   };
   const check = (input: Omit<FlowInput, "programId">): void => {
     const found = mistakes();

@@ -1,6 +1,6 @@
 /** Starts a flow: what has no effect is run at once; where that is all, the process is one statement, and finished. */
 import { type Started } from "./process-store.ts";
-import { failpoint, uuidv7, type Tx } from "platform";
+import { failpoint, timeOfUuidv7, uuidv7, type Tx } from "platform";
 import type { StartFlow } from "./api.ts";
 import { createBatch } from "./batch.ts";
 import { createRun } from "./engine.ts";
@@ -63,7 +63,7 @@ async function runAtOnce(
   const host = await createHost(needed, { accountId, id, programs, mode: "inline", signal: never, save });
   const run = createRun(state, host);
   const { end, memory } = keepable(await run.run(), state.memory);
-  const process = processOf({ accountId, id, flowCode, input, createdAt: timeOf(id) }, end);
+  const process = processOf({ accountId, id, flowCode, input, createdAt: timeOfUuidv7(id) }, end);
   const steps = run.take().records.toSorted((a, b) => a.n - b.n);
   const cursor = memory === null ? null : state.cursor;
   const written: NewProcess = {
@@ -101,9 +101,4 @@ function processOf(process: New, end: End): ProcessRow {
     error: end.kind === "error" ? end.message : null,
     finishedAt: status === "pending" ? null : new Date(),
   };
-}
-
-/** When a UUIDv7 was made. */
-function timeOf(id: string): Date {
-  return new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16));
 }

@@ -1,6 +1,6 @@
 /** What each type of step does. behaviour B.9. */
 import { StepFault } from "./fault.ts";
-import { isRecord } from "./check.ts";
+import { isObject } from "platform";
 import { Suspended } from "./host.ts";
 import { limits } from "./program.ts";
 import type { ConnectorStep, DbStep, EachStep, FlowStep, MutationStep, Step, WaitStep } from "./program.ts";
@@ -80,7 +80,7 @@ function each({ host, world, cursor, changed, finish }: Tools, thread: Thread, s
 async function call({ host, world, cursor, changed }: Tools, thread: Thread, step: FlowStep): Promise<void> {
   if (callsOf(thread) >= limits.calls) throw new StepFault(`flows are within flows more than ${limits.calls} deep`);
   const input = host.templates.value(step.input ?? {}, variablesOf(world, thread));
-  if (!isRecord(input)) throw new StepFault("input is no object");
+  if (!isObject(input)) throw new StepFault("input is no object");
   const flow = await host.flow(step.flow);
   if (!flow) throw new StepFault(`there is no active flow "${step.flow}"`);
   const scope = `${++cursor.names}`;
@@ -98,7 +98,7 @@ async function connect(tools: Tools, thread: Thread, step: ConnectorStep): Promi
   const calling = host.callConnector({
     connector: step.connector,
     method: step.method,
-    params: isRecord(params) ? params : {},
+    params: isObject(params) ? params : {},
     step,
     stepId: idOf(world, thread, thread.frames.length - 1),
     key: pathOf(thread),
@@ -142,7 +142,7 @@ async function database(tools: Tools, thread: Thread, step: DbStep): Promise<voi
   const params = value(step.params ?? {});
   const table = step.table_name === null ? null : tableOf(value(step.table_name));
   if (named && (typeof id !== "string" || id === "")) throw new StepFault("id is blank: it must be a record's id");
-  if (!isRecord(data)) throw new StepFault("data is no object");
+  if (!isObject(data)) throw new StepFault("data is no object");
   await tools.flush();
   const effect = {
     op,
@@ -150,7 +150,7 @@ async function database(tools: Tools, thread: Thread, step: DbStep): Promise<voi
     table,
     id: id === null ? null : text(id),
     data,
-    params: isRecord(params) ? params : {},
+    params: isObject(params) ? params : {},
     stepId: idOf(world, thread, thread.frames.length - 1),
   };
   await host.db(effect, (result, warnings) => {

@@ -1,6 +1,5 @@
 /** What a program takes of whoever writes it: the privileges of its steps, and of the flows that it calls. */
-import { forbidden } from "platform";
-import { isRecord } from "./check.ts";
+import { forbidden, isObject } from "platform";
 import { limits, type Program, type Step } from "./program.ts";
 
 /** A flow runs for whoever starts it, with every database and connector of the account: its author must be let near them. */
@@ -40,7 +39,7 @@ export function* stepsIn(program: unknown, place: string): Generator<{ place: st
   // `checkProgram` accepted it.
   for (const [at, step] of (program as Program).entries()) {
     yield { place: `${place}[${at}]`, step };
-    if (!isRecord(step)) continue;
+    if (!isObject(step)) continue;
     for (const branch of ["then", "else", "do", "on_error"]) yield* stepsIn(step[branch], `${place}[${at}].${branch}`);
   }
 }

@@ -1,5 +1,5 @@
 /** Which answers a test of a flow can use: a step that reaches outside has its id or place, and what it asks. */
-import { isRecord } from "./check.ts";
+import { isObject } from "platform";
 import type { DryRun } from "./dry-run.ts";
 import type { Program } from "./program.ts";
 
@@ -19,7 +19,7 @@ export async function answerMistakes({ program, answers, flowOf }: DryRun): Prom
         await look((await flowOf(step.flow))?.program, `${step.flow}/`, "");
       }
       for (const branch of ["then", "else", "do", "on_error"] as const)
-        if (isRecord(step) && Array.isArray(step[branch])) await look(step[branch], flow, `${here}.${branch}`);
+        if (isObject(step) && Array.isArray(step[branch])) await look(step[branch], flow, `${here}.${branch}`);
     }
   };
   await look(program, "", "");

@@ -1,5 +1,5 @@
 /** A prompt as an agent gets it: found through the cascade, its variables filled in. behaviour 2.1, B.5. */
-import { invalid, LiquidFault, notFound } from "platform";
+import { cacheKey, invalid, LiquidFault, notFound, parseCacheKey } from "platform";
 import type { Account, BaseContext, Caller, LiquidTemplate } from "platform";
 import { exposesToken } from "./address.ts";
 import type { BuiltIn } from "./built-in.ts";
@@ -40,7 +40,7 @@ export function createRendering({ ctx, store, builtIn }: Needed) {
     name: "prompts.candidates",
     max: 5000,
     load: (key) => {
-      const { accountId, rest: code } = split(key);
+      const { accountId, name: code } = parseCacheKey(key);
       return store.candidates(accountId, [code, extra(code)]);
     },
   });
@@ -49,8 +49,8 @@ export function createRendering({ ctx, store, builtIn }: Needed) {
     name: "prompts.sources",
     max: 300,
     load: async (key) => {
-      const { accountId, rest } = split(key);
-      const [id = "", version] = rest.split(":");
+      const { accountId, name } = parseCacheKey(key);
+      const [id = "", version] = name.split(":");
       const row = await store.contentOf(accountId, id, Number(version));
       return row && { name: row.name, template: ctx.liquid.parse(row.content) };
     },
@@ -63,7 +63,7 @@ export function createRendering({ ctx, store, builtIn }: Needed) {
       user,
     );
     if (!row) return builtInSource(code);
-    const key = `${account.id}:${row.id}:${row.version}`;
+    const key = cacheKey(account.id, `${row.id}:${row.version}`);
     const source = sources.peek(key) ?? (await sources.get(key));
     if (!source) throw new Gone();
     return source;
@@ -79,7 +79,7 @@ export function createRendering({ ctx, store, builtIn }: Needed) {
   };
 
   const resolve = async (caller: Caller, code: string) => {
-    const key = `${caller.account.id}:${code}`;
+    const key = cacheKey(caller.account.id, code);
     const rows = candidates.peek(key) ?? (await candidates.get(key)) ?? [];
     const main = await sourceOf(rows, code, caller);
     // An `_extra` alone is no prompt (behaviour B.5).
@@ -90,7 +90,7 @@ export function createRendering({ ctx, store, builtIn }: Needed) {
   /** A prompt that was deleted between the two look-ups is looked up again, once. */
   const resolveAgain = async (caller: Caller, code: string, error: unknown) => {
     if (!(error instanceof Gone)) throw error;
-    await candidates.invalidate(`${caller.account.id}:${code}`);
+    await candidates.invalidate(cacheKey(caller.account.id, code));
     return resolve(caller, code).catch((again: unknown) => {
       throw again instanceof Gone ? notFound() : again;
     });
@@ -119,18 +119,13 @@ export function createRendering({ ctx, store, builtIn }: Needed) {
     /** After a change has committed, before its answer. */
     forget: async (accountId: number, codes: readonly string[]): Promise<void> => {
       const all = new Set(codes.flatMap((code) => [code, code.replace(/_extra$/, "")]));
-      await Promise.all([...all].map((code) => candidates.invalidate(`${accountId}:${code}`)));
+      await Promise.all([...all].map((code) => candidates.invalidate(cacheKey(accountId, code))));
     },
   };
 }
 
 /** The version that was to be rendered is no longer there. */
 class Gone extends Error {}
-
-function split(key: string): { accountId: number; rest: string } {
-  const colon = key.indexOf(":");
-  return { accountId: Number(key.slice(0, colon)), rest: key.slice(colon + 1) };
-}
 
 function appended(text: string, added: string): string {
   return `${text.trimEnd()}\n\n${heading}\n\n${added}`;

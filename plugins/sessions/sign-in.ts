@@ -1,5 +1,5 @@
 /** Signing in by password, slowed down where it fails again and again. behaviour B.1. */
-import { limitKey, sha256, tooMany, unauthorized } from "platform";
+import { createTurnsByKey, limitKey, sha256, tooMany, unauthorized } from "platform";
 import type { Accounts } from "../accounts/api.ts";
 import type { IssuedToken, Tokens } from "../tokens/api.ts";
 import type { FailureStore } from "./store.ts";
@@ -36,7 +36,7 @@ const patience = {
 
 /** The way in: throws 401 for a wrong login or password, 429 after too many. */
 export function createSignIn({ accounts, tokens, store }: Needed) {
-  const inTurn = createTurns();
+  const turns = createTurnsByKey<string>();
 
   const attempt = async ({ accountId, login, password, ip }: Attempt): Promise<Session> => {
     const [hash, address] = [sha256(login.toLowerCase()), limitKey(ip)];
@@ -59,21 +59,7 @@ export function createSignIn({ accounts, tokens, store }: Needed) {
   // One after another for each login and address: else a thousand tries at once would all come before the first failure
   // counts. Not for each login alone: a crowd of guesses from elsewhere would keep its owner waiting.
   return (tried: Attempt): Promise<Session> =>
-    inTurn(`${tried.accountId} ${limitKey(tried.ip)} ${tried.login.toLowerCase()}`, () => attempt(tried));
+    turns.run(`${tried.accountId} ${limitKey(tried.ip)} ${tried.login.toLowerCase()}`, () => attempt(tried));
 }
 
 export type SignIn = ReturnType<typeof createSignIn>;
-
-/** Runs what has the same key one after another. */
-function createTurns() {
-  const last = new Map<string, Promise<unknown>>();
-  return async <T>(key: string, run: () => Promise<T>): Promise<T> => {
-    const turn = (last.get(key) ?? Promise.resolve()).then(run, run);
-    last.set(key, turn);
-    try {
-      return await turn;
-    } finally {
-      if (last.get(key) === turn) last.delete(key);
-    }
-  };
-}

@@ -1,5 +1,5 @@
 /** What follows from an attempt: when the delivery comes again, and when a webhook is switched off. behaviour B.8. */
-import { job, type BaseContext } from "platform";
+import { createTurnsByKey, job, type BaseContext } from "platform";
 import type { Outcome } from "./attempt.ts";
 import type { ClaimedDelivery, Place } from "./queue-store.ts";
 import { nextWait, switchOffAfterMs } from "./retry.ts";
@@ -18,8 +18,8 @@ interface Needed {
 }
 
 export function createHealth({ ctx, webhookStore, subscriptions, waits }: Needed) {
-  /** What is being written of each webhook: the attempts of one that fail together take turns. */
-  const noting = new Map<number, Promise<void>>();
+  // The attempts of one webhook that fail together take turns.
+  const noting = createTurnsByKey<number>();
 
   const switchOff = async ({ row }: Hook, reason: string) => {
     const { accountId, id } = row;
@@ -56,11 +56,8 @@ export function createHealth({ ctx, webhookStore, subscriptions, waits }: Needed
 
     async note(hook: Hook, outcome: Outcome): Promise<void> {
       const { id, failingSince } = hook.row;
-      const before = noting.get(id);
-      if (!before && outcome.ok && failingSince === null) return;
-      const mine = (before ?? Promise.resolve()).catch(() => {}).then(() => note(hook, outcome));
-      noting.set(id, mine);
-      await mine.finally(() => noting.get(id) === mine && noting.delete(id));
+      if (!noting.busy(id) && outcome.ok && failingSince === null) return;
+      await noting.run(id, () => note(hook, outcome));
     },
   };
 }

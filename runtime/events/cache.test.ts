@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { cutListening, startProcess, startTestDatabase, until, type TestDatabase } from "../../tests/job-fixtures.ts";
 import type { Broadcast } from "./broadcast.ts";
-import { createCache } from "./cache.ts";
+import { cacheKey, createCache, parseCacheKey } from "./cache.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -124,4 +124,8 @@ test("an invalidation reaches the other process before it resolves, also after t
   value = 100;
   await ofA.invalidate("k");
   await until(async () => (await ofB.get("k"))?.value === 100, "the other process after its loss");
+});
+
+test.each(["greeting", "docs/a b", "/", "", "1:2"])("a key of an account and %p can be read back", (name) => {
+  expect(parseCacheKey(cacheKey(17, name))).toEqual({ accountId: 17, name });
 });

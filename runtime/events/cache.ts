@@ -29,6 +29,17 @@ export interface CreateCacheOptions<V> {
   readonly negativeTtlMs?: number;
 }
 
+/** The key of something of an account: `7/greeting`. */
+export function cacheKey(accountId: number, name: string): string {
+  return `${accountId}/${name}`;
+}
+
+/** The two parts that `cacheKey` has put together; a name may hold slashes. */
+export function parseCacheKey(key: string): { accountId: number; name: string } {
+  const slash = key.indexOf("/");
+  return { accountId: Number(key.slice(0, slash)), name: key.slice(slash + 1) };
+}
+
 /** A load under way. A stale one still answers those who wait for it, but nobody else, and it is not kept. */
 interface Load<V> {
   promise: Promise<V | undefined>;

@@ -1,5 +1,6 @@
 import type { TObject } from "@sinclair/typebox";
 import { badRequest, HttpError, tooLarge, unsupportedType } from "../errors.ts";
+import { isObject } from "../values.ts";
 import { bodyHints } from "./unknown.ts";
 import { knownFields, mayBeUnstorable, parseJson, readJson, refuseUnstorable } from "./validate.ts";
 
@@ -58,10 +59,6 @@ function unwrap(value: unknown, key: string | undefined): Record<string, unknown
   const inner = Object.hasOwn(value, key) ? value[key] : undefined;
   if (!isObject(inner)) throw badRequest(`the body must be { "${key}": { … } }`);
   return inner;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** The body as text, read up to `maxBytes`; invalid UTF-8 is refused, not replaced. */

@@ -1,5 +1,6 @@
 /** TypeBox's schemas as /openapi.json writes them: named ones as references, choices as lists. */
 import type { TSchema } from "@sinclair/typebox";
+import { isObject } from "../values.ts";
 
 type Json = Record<string, unknown>;
 
@@ -81,10 +82,6 @@ function choice(schema: Json): Json {
 
 function mapped(of: object, change: (value: unknown, key: string) => unknown): Json {
   return Object.fromEntries(Object.entries(of).map(([key, value]) => [key, change(value, key)]));
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Where a schema stands, any object is one. */

@@ -1,7 +1,8 @@
 /** A page in each language of its site: who says it, what is missing, what is behind. Pure. */
+import { isObject } from "platform";
 import type { CarePage } from "./care-store.ts";
 import { isLocale, type Locale } from "../locales.ts";
-import { isAbsent, isPlainObject, localesOf } from "../render/fields.ts";
+import { isAbsent, localesOf } from "../render/fields.ts";
 import type { Fields } from "../rows.ts";
 
 /**
@@ -116,7 +117,7 @@ function missingKeys(fields: Fields, locale: Locale, source: Locale): string[] {
 /** Whether `fields` has the key in this language; a value without one is in the source's. */
 function says(fields: Fields, locale: Locale, key: string, source: Locale): boolean {
   const within = fields[locale];
-  if (isPlainObject(within) && Object.hasOwn(within, key) && !isAbsent(within[key])) return true;
+  if (isObject(within) && Object.hasOwn(within, key) && !isAbsent(within[key])) return true;
   return locale === source && Object.hasOwn(fields, key) && !isAbsent(fields[key]);
 }
 
@@ -156,5 +157,5 @@ function isBefore(translation: string | undefined, source: string | undefined): 
 }
 
 function keysIn(value: unknown): string[] {
-  return isPlainObject(value) ? Object.keys(value).filter((key) => !isAbsent(value[key])) : [];
+  return isObject(value) ? Object.keys(value).filter((key) => !isAbsent(value[key])) : [];
 }

@@ -1,4 +1,5 @@
 /** When what others inherit of a page was last changed, key by key: so that a translation can be seen to be behind. */
+import { isObject } from "platform";
 import { isLocale } from "../locales.ts";
 import type { Fields, PageRow } from "../rows.ts";
 
@@ -41,7 +42,7 @@ function flat(page: Inherited): Map<string, string> {
 
 function flatFields(fields: Fields): [string, unknown][] {
   const places = Object.entries(fields).flatMap(([key, value]): [string, unknown][] =>
-    isLocale(key) && typeof value === "object" && value !== null && !Array.isArray(value)
+    isLocale(key) && isObject(value)
       ? Object.entries(value).map(([inner, translated]) => [`fields.${key}.${inner}`, translated])
       : [[`fields.${key}`, value]],
   );

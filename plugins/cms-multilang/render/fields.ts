@@ -1,4 +1,5 @@
 /** Values of `fields` in one language. behaviour 2.7 and A.2. */
+import { isObject } from "platform";
 import { isLocale, type Locale } from "../locales.ts";
 import type { Fields } from "../rows.ts";
 
@@ -14,7 +15,7 @@ export function resolveFields(fields: Fields, locale: Locale): Values {
     if (!isAbsent(value) && !isLocaleKeyed(key, value)) values[key] = value;
   }
   const own = Object.hasOwn(fields, locale) ? fields[locale] : undefined;
-  if (!isPlainObject(own)) return values;
+  if (!isObject(own)) return values;
   for (const [key, value] of Object.entries(own)) if (!isAbsent(value)) values[key] = value;
   return values;
 }
@@ -23,7 +24,7 @@ export function resolveFields(fields: Fields, locale: Locale): Values {
 export function localesOf(fields: Fields): Locale[] {
   return Object.keys(fields)
     .filter(isLocale)
-    .filter((key) => isPlainObject(fields[key]));
+    .filter((key) => isObject(fields[key]));
 }
 
 /** Without a prototype: keys are the author's. */
@@ -36,13 +37,9 @@ export function isAbsent(value: unknown): value is null | undefined {
   return value === null || value === undefined;
 }
 
-export function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** `{ "it": { … } }` is one of a language too, though an unsupported one: it is ignored. */
 function isLocaleKeyed(key: string, value: unknown): boolean {
-  return isPlainObject(value) && (isLocale(key) || isLanguage(key));
+  return isObject(value) && (isLocale(key) || isLanguage(key));
 }
 
 const languageNames = new Intl.DisplayNames(["en"], { type: "language", fallback: "none" });

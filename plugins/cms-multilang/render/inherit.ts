@@ -1,7 +1,8 @@
 /** What a slave page takes from its master. behaviour A.4. */
+import { isObject } from "platform";
 import { isLocale } from "../locales.ts";
 import type { Fields, PageRow } from "../rows.ts";
-import { isAbsent, isPlainObject } from "./fields.ts";
+import { isAbsent } from "./fields.ts";
 
 export type Inherited = Pick<
   PageRow,
@@ -25,7 +26,7 @@ export function inherit<P extends Inherited>(page: P, master: Inherited | undefi
 /** Per key: the slave's value where it has one, else the master's; sub-objects by locale are merged in the same way. */
 export function mergeFields(slave: Fields, master: Fields): Fields {
   return mergeKeys(slave, master, (key, own, inherited) =>
-    isLocale(key) && isPlainObject(own) && isPlainObject(inherited) ? mergeKeys(own, inherited) : own,
+    isLocale(key) && isObject(own) && isObject(inherited) ? mergeKeys(own, inherited) : own,
   );
 }
 

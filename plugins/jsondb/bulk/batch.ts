@@ -1,5 +1,14 @@
 /** Up to 1,000 creates, updates and deletes in one transaction: all or none. */
-import { HttpError, invalid, mistakes, unknownNames, ValidationError, type BaseContext, type Tx } from "platform";
+import {
+  HttpError,
+  invalid,
+  isObject,
+  mistakes,
+  unknownNames,
+  ValidationError,
+  type BaseContext,
+  type Tx,
+} from "platform";
 import type { BulkStore } from "./bulk-store.ts";
 import { tableForWrite, type Database } from "../databases/database.ts";
 import { checkChanges, checkRecord, type Data, type Faults } from "../records/record.ts";
@@ -50,10 +59,6 @@ function readOperation(value: unknown, wrong: (field: string, message: string) =
   if (op === "update" && data === undefined) return { op, id: String(id).toLowerCase(), data: {}, tableName };
   if (!isObject(data)) return wrong(".data", "must be an object");
   return op === "create" ? { op, data, tableName } : { op, id: String(id).toLowerCase(), data, tableName };
-}
-
-function isObject(value: unknown): value is Data {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 interface Needed {

@@ -1,5 +1,5 @@
 /** The rows of a JSON array, and of a body with one JSON value a line. Pure. */
-import { HttpError, parseJson, ValidationError } from "platform";
+import { HttpError, isObject, parseJson, ValidationError } from "platform";
 import { ownColumns } from "./export-columns.ts";
 import { badRow, lastRow, maxRowLength, type Place, type Row, type RowReader } from "./import-rows.ts";
 import type { Data } from "../records/record.ts";
@@ -122,10 +122,6 @@ function unreadable(error: unknown, place: Place): Row {
 function isWrapped(value: Data): value is Data & { data: Data } {
   if (!Object.hasOwn(value, "data") || !isObject(value["data"])) return false;
   return Object.keys(value).every((key) => key === "data" || ownColumns.has(key));
-}
-
-function isObject(value: unknown): value is Data {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function tooLong(place: Place): Row {

@@ -8,6 +8,7 @@ import {
   modelChanged,
   notFound,
   unavailable,
+  timeOfUuidv7,
   uuidv7,
   ValidationError,
   type BaseContext,
@@ -19,7 +20,7 @@ import type { Row, RowFault, RowReader } from "./import-rows.ts";
 import { dataFromText } from "./import-values.ts";
 import { checkRecord, type Data } from "../records/record.ts";
 import type { ManyRecord, RecordStore } from "../records/record-store.ts";
-import { changeOf, newRecord, refuse, timeOfId } from "../records/records.ts";
+import { changeOf, newRecord, refuse } from "../records/records.ts";
 import type { Databases } from "../databases/database-store.ts";
 import { inSlices } from "./import-slices.ts";
 import { createTurns } from "./import-turns.ts";
@@ -135,7 +136,7 @@ export function createImports({ ctx, databases, store, records, stored }: Needed
   async function storePart(db: Database, { tableName, body, wanted }: Part, tx: Tx): Promise<boolean> {
     const rows = body.split("\n").map((line): ManyRecord => {
       const id = line.slice(0, idLength);
-      return { id, json: line.slice(idLength), createdAt: timeOfId(id) };
+      return { id, json: line.slice(idLength), createdAt: timeOfUuidv7(id) };
     });
     if (!(await records.createMany(db, tableForWrite(db, tableName || null), rows, tx))) return false;
     if (!wanted) return true;

@@ -1,4 +1,5 @@
 /** All SQL about databases themselves. */
+import { cacheKey, parseCacheKey } from "platform";
 import type { BaseContext, Cache, Page, Queryable, Sql, Static, Tx } from "platform";
 import type { Db } from "../records/answers.ts";
 import { databaseOf, type Database, type DatabaseRow } from "./database.ts";
@@ -151,12 +152,12 @@ export function createDatabases(ctx: Pick<BaseContext, "cache">, store: DbStore)
     name: "jsondb.databases",
     max: 1000,
     load: async (key) => {
-      const slash = key.indexOf("/");
-      const row = await store.find(Number(key.slice(0, slash)), key.slice(slash + 1));
+      const { accountId, name } = parseCacheKey(key);
+      const row = await store.find(accountId, name);
       return row && databaseOf(row);
     },
   });
-  const keyOf = (accountId: number, key: string) => `${accountId}/${isId(key) ? key.toLowerCase() : key}`;
+  const keyOf = (accountId: number, key: string) => cacheKey(accountId, isId(key) ? key.toLowerCase() : key);
   return {
     async find(accountId, key) {
       // PostgreSQL cannot even compare such a text, and no code is as long.

@@ -6,6 +6,7 @@ import {
   field,
   forbidden,
   invalid,
+  isObject,
   list,
   noContent,
   notFound,
@@ -193,7 +194,7 @@ export function dbRoutes({ store, dbs }: Needed): Route[] {
           const before = { fields: current.fields, schema: current.schema, public_methods: current.publicMethods };
           const done = replaceInJson(before[body.field], edit);
           if ("mistake" in done) throw invalid({ [done.field]: [done.mistake] });
-          if (!isJsonObject(done.value)) throw invalid({ [body.field]: ["must be an object"] });
+          if (!isObject(done.value)) throw invalid({ [body.field]: ["must be an object"] });
           return inputOf({ [body.field]: done.value });
         };
         const seen: SeenVersion = (id) => expectedVersion(request, id);
@@ -243,8 +244,4 @@ function editOf(body: {
   if (!oldString) throw invalid({ old_string: ["can't be blank"] });
   if (newString === undefined) throw invalid({ new_string: ["is required"] });
   return { oldString, newString, all: body.replace_all === true };
-}
-
-function isJsonObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

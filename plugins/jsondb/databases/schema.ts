@@ -1,5 +1,5 @@
 /** Reads a database's `schema`: its tables, their fields and index columns. behaviour 2.4, B.7. Pure. */
-import { unknownNames } from "platform";
+import { isObject, unknownNames } from "platform";
 import {
   columnKindOf,
   fieldTypes,
@@ -186,10 +186,6 @@ function goodName(name: string): boolean {
 
 function isFieldType(value: unknown): value is FieldType {
   return fieldTypes.some((type) => type === value);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** An own property: a field may be called `constructor`. */

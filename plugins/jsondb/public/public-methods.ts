@@ -1,4 +1,5 @@
 /** Reads a database's `public_methods` and applies them to a visitor's write. behaviour 2.4, B.7. Pure. */
+import { isObject } from "platform";
 import { isBlank, type Data } from "../records/record.ts";
 import type { Table } from "../databases/schema.ts";
 
@@ -234,10 +235,6 @@ function variablesIn(text: string): string[] {
 
 function isVariable(name: string): name is Variable {
   return variables.some((variable) => variable === name);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function own(value: Record<string, unknown>, key: string): unknown {

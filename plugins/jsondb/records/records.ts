@@ -5,6 +5,7 @@ import {
   modelChanged,
   notFound,
   unavailable,
+  timeOfUuidv7,
   uuidv7,
   type BaseContext,
   type ModelChange,
@@ -177,12 +178,7 @@ export function newRecord(table: Table, data: Data): CreatedRecord {
   const json = JSON.stringify(data);
   refuse(checkSize(json));
   const id = uuidv7();
-  return { id, table, data, json, createdAt: timeOfId(id) };
-}
-
-/** When a UUIDv7 was made. */
-export function timeOfId(id: string): Date {
-  return new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16));
+  return { id, table, data, json, createdAt: timeOfUuidv7(id) };
 }
 
 /** What PostgreSQL would print of a record just made. */
