@@ -46,6 +46,8 @@ const titles: Readonly<Record<number, string>> = {
 
 function page(status: number, message: string, path: string): string {
   const title = titles[status] ?? (status < 500 ? "This did not work" : "Something went wrong here");
+  // The usual refusal says no more than the title does.
+  const words = status === 404 && message === "not found" ? "There is nothing at this address." : message;
   const way =
     status === 401
       ? `<a href="/login?return_to=${escapeHtml(encodeURIComponent(path))}">Sign in</a>`
@@ -63,7 +65,7 @@ function page(status: number, message: string, path: string): string {
 <main>
 <p class="status">${status}</p>
 <h1>${title}</h1>
-<p class="message">${escapeHtml(message)}</p>
+<p class="message">${escapeHtml(words)}</p>
 <p>${way}</p>
 </main>
 </body>
