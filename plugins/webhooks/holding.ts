@@ -1,6 +1,6 @@
 /** The deliveries that this process has claimed: their leases, and how they are given up. No SQL. */
 import type { Log } from "platform";
-import type { Lane } from "./lane.ts";
+import { emptied, lost, queued, type Lane } from "./lane.ts";
 import type { ClaimedDelivery, QueueStore } from "./queue-store.ts";
 
 /** A delivery that this process holds. */
@@ -29,30 +29,30 @@ export function createHolding({ queueStore, log, leaseSeconds }: Needed) {
     const mine = held.get(id);
     if (!mine || mine.settling) return;
     held.delete(id);
-    const at = mine.lane.waiting.findIndex((delivery) => delivery.id === id);
-    if (at >= 0) mine.lane.waiting.splice(at, 1);
+    mine.lane.state = lost(mine.lane.state, id);
     mine.controller.abort(new Error("the lease of this delivery was lost"));
   };
   /** What waits in the lane is held no more; its ids. */
   const dropWaiting = (lane: Lane): number[] => {
-    const ids = lane.waiting.splice(0).map(({ id }) => id);
+    const ids = lane.state.waiting.map(({ id }) => id);
+    lane.state = emptied(lane.state);
     for (const id of ids) held.delete(id);
     return ids;
   };
 
   return {
     dropWaiting,
-    /** Undefined where its lease was lost. */
+    /** Undefined if its lease was lost. */
     get: (id: number): Held | undefined => held.get(id),
 
     /** Puts what was claimed into its lane. */
     take(lane: Lane, rows: readonly ClaimedDelivery[]): void {
-      for (const row of rows) {
-        const before = held.get(row.id);
-        if (before && !before.settling) continue; // its lease ended, and it is still under way here
-        held.set(row.id, { lane, controller: new AbortController(), settling: false });
-        lane.waiting.push(row);
-      }
+      const fresh = rows.filter(({ id }) => {
+        const before = held.get(id);
+        return !before || before.settling; // otherwise its lease ended, and it is still under way here
+      });
+      for (const { id } of fresh) held.set(id, { lane, controller: new AbortController(), settling: false });
+      lane.state = queued(lane.state, fresh);
     },
 
     /** `mine` left out = whoever holds it: one that is due again may have been claimed again. */

@@ -1,47 +1,179 @@
-/** What a process remembers of one webhook while it sends for it. */
-import type { ClaimedDelivery } from "./queue-store.ts";
+/**
+ * What a process remembers of one webhook while it sends for it, and every way in which that changes: pure functions
+ * from one state to the next. Times are `performance.now()`, except `since` and `asked`, which are the database's.
+ */
+import type { Outcome } from "./attempt.ts";
+import type { ClaimedDelivery, Want } from "./queue-store.ts";
+import type { RatePeriod } from "./store.ts";
+
+export interface LaneState {
+  readonly inFlight: number;
+  /** Claimed, and not sent yet. */
+  readonly waiting: readonly ClaimedDelivery[];
+  readonly claiming: boolean;
+  /** Whether the queue may have more. */
+  readonly more: boolean;
+  /** Where claims begin to look: a poll finds what came late with an earlier time. */
+  readonly since: Date;
+  /** The earliest time that somebody asked to look from while a claim was under way. */
+  readonly asked: Date;
+  /** The webhook's rate allows no request before this time. */
+  readonly notBefore: number;
+  /** The receiver has asked to wait until then. */
+  readonly pausedUntil: number;
+  /** Its last attempt ran out of time. */
+  readonly suspect: boolean;
+}
+
+/** A webhook's state, by its name. Only `state` changes, and only to what a function of this file gives. */
+export interface Lane {
+  readonly accountId: number;
+  readonly webhookId: number;
+  state: LaneState;
+}
+
+/** What the webhook's owner allows. */
+export interface Limits {
+  readonly concurrency: number;
+  readonly rateLimit: number | null;
+  readonly ratePeriod: RatePeriod;
+}
+
+export type Step =
+  | { readonly kind: "send"; readonly delivery: ClaimedDelivery; readonly state: LaneState }
+  /** Nothing may be sent before so many milliseconds have passed. */
+  | { readonly kind: "wait"; readonly ms: number }
+  /** The process sends as much as it may. */
+  | { readonly kind: "full" }
+  /** Nothing waits, or all slots are taken. */
+  | { readonly kind: "none" };
 
 /** Later than anything is due. */
 export const never = new Date(8.64e15);
 
-export interface Lane {
-  readonly accountId: number;
-  readonly webhookId: number;
-  inFlight: number;
-  /** Claimed, and not sent yet. */
-  readonly waiting: ClaimedDelivery[];
-  claiming: boolean;
-  /** Its webhook is being read. */
-  loading: boolean;
-  /** Whether the queue may have more. */
-  more: boolean;
-  /** Where claims begin to look: a poll finds what came late with an earlier time. */
-  since: Date;
-  /** The earliest time that somebody asked to look from while a claim was under way. */
-  asked: Date;
-  /** Its rate lets nothing go before (`performance.now()`). */
-  notBefore: number;
-  /** The receiver has asked to wait until then. */
-  pausedUntil: number;
-  timer: ReturnType<typeof setTimeout> | undefined;
-  /** Its last attempt ran out of time. */
-  suspect: boolean;
+const claimMost = 100;
+// A timer fires late by so much; the rate is kept all the same.
+const rateSlackMs = 20;
+// What is due earlier than the last claim was written by a slower transaction, or by another clock.
+const lateMs = 1000;
+// The delivery itself waits as long as the receiver asks; the webhook's other deliveries ask it again after this time.
+const maxPauseSeconds = 60;
+
+export const emptyLane: LaneState = {
+  inFlight: 0,
+  waiting: [],
+  claiming: false,
+  more: false,
+  since: new Date(0),
+  asked: never,
+  notBefore: 0,
+  pausedUntil: 0,
+  suspect: false,
+};
+
+/** The queue may have more for it, due from `since`. */
+export function woken(state: LaneState, since: Date = never): LaneState {
+  return { ...state, more: true, since: earlier(state.since, since), asked: earlier(state.asked, since) };
 }
 
-export function newLane(accountId: number, webhookId: number): Lane {
+/** The webhook is off or gone. */
+export function closed(state: LaneState): LaneState {
+  return { ...state, more: false };
+}
+
+export function claimBegun(state: LaneState): LaneState {
+  return { ...state, claiming: true, more: false, asked: never };
+}
+
+/** What was claimed is not this process's to send: it stops. */
+export function claimDropped(state: LaneState): LaneState {
+  return { ...state, claiming: false };
+}
+
+export function claimFailed(state: LaneState): LaneState {
+  return { ...state, claiming: false, more: true };
+}
+
+/** Says where the next claim begins to look, and whether there may be more. */
+export function claimEnded(
+  state: LaneState,
+  rows: readonly Pick<ClaimedDelivery, "dueAt">[],
+  { most, since }: Pick<Want, "most" | "since">,
+): LaneState {
+  const last = Math.max(since.getTime(), ...rows.map(({ dueAt }) => dueAt.getTime()));
+  const full = rows.length === most;
+  const next = new Date(full ? last : Math.max(since.getTime(), last - lateMs));
+  return { ...state, claiming: false, since: earlier(next, state.asked), more: state.more || full };
+}
+
+export function queued(state: LaneState, rows: readonly ClaimedDelivery[]): LaneState {
+  return { ...state, waiting: [...state.waiting, ...rows] };
+}
+
+/** One that waits is another process's by now. */
+export function lost(state: LaneState, id: number): LaneState {
+  return { ...state, waiting: state.waiting.filter((delivery) => delivery.id !== id) };
+}
+
+export function emptied(state: LaneState): LaneState {
+  return { ...state, waiting: [] };
+}
+
+/** What to do next. A receiver whose last attempt ran out of time gets one request at once. */
+export function nextStep(state: LaneState, limits: Limits, processIsFull: boolean, now: number): Step {
+  const [delivery] = state.waiting;
+  if (!delivery || state.inFlight >= slotsOf(state, limits)) return { kind: "none" };
+  if (processIsFull) return { kind: "full" };
+  const earliest = Math.max(state.notBefore, state.pausedUntil);
+  if (now < earliest) return { kind: "wait", ms: earliest - now };
+  const notBefore = nextSlot(state.notBefore, limits, now);
   return {
-    accountId,
-    webhookId,
-    inFlight: 0,
-    waiting: [],
-    claiming: false,
-    loading: false,
-    more: false,
-    since: new Date(0),
-    asked: never,
-    notBefore: 0,
-    pausedUntil: 0,
-    timer: undefined,
-    suspect: false,
+    kind: "send",
+    delivery,
+    state: { ...state, waiting: state.waiting.slice(1), notBefore, inFlight: state.inFlight + 1 },
   };
+}
+
+/**
+ * How many to claim now; 0 = none. As many wait here as are sent at once: so no slot is empty while the queue is asked.
+ */
+export function claimable(state: LaneState, limits: Limits): number {
+  if (!state.more || state.claiming) return 0;
+  const room = (state.suspect ? 1 : 2 * limits.concurrency) - state.inFlight - state.waiting.length;
+  return Math.max(0, Math.min(room, claimMost));
+}
+
+/** The receiver has answered, or has not answered in time. */
+export function answered(
+  state: LaneState,
+  { timedOut, status, retryAfterSeconds }: Pick<Outcome, "timedOut" | "status" | "retryAfterSeconds">,
+  now: number,
+): LaneState {
+  const asksToWait = status === 429 || status === 503;
+  const pauseMs = Math.min(retryAfterSeconds ?? 0, maxPauseSeconds) * 1000;
+  return { ...state, suspect: timedOut, pausedUntil: asksToWait ? now + pauseMs : state.pausedUntil };
+}
+
+/** A request is over, whatever came of it. */
+export function ended(state: LaneState): LaneState {
+  return { ...state, inFlight: state.inFlight - 1 };
+}
+
+/** A person asks for it: a receiver that asked to wait is asked again. */
+export function urged(state: LaneState): LaneState {
+  return { ...state, pausedUntil: 0 };
+}
+
+function slotsOf({ suspect }: LaneState, { concurrency }: Limits): number {
+  return suspect ? 1 : concurrency;
+}
+
+function nextSlot(notBefore: number, { rateLimit, ratePeriod }: Limits, now: number): number {
+  if (rateLimit === null) return notBefore;
+  const intervalMs = (ratePeriod === "second" ? 1000 : 60_000) / rateLimit;
+  return Math.max(notBefore, now - rateSlackMs) + intervalMs;
+}
+
+function earlier(a: Date, b: Date): Date {
+  return b < a ? b : a;
 }

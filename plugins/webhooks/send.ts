@@ -2,11 +2,12 @@
 import { failpoint, type Log } from "platform";
 import type { Attempt, Outcome } from "./attempt.ts";
 import type { Held, Holding } from "./holding.ts";
+import { answered } from "./lane.ts";
 import type { ClaimedDelivery } from "./queue-store.ts";
 import type { Settled, Settler } from "./settle.ts";
 import type { Hook } from "./subscriptions.ts";
 
-export interface SendingOptions {
+export interface SendingNeeded {
   readonly attempt: Attempt;
   readonly holding: Pick<Holding, "drop">;
   readonly settler: Pick<Settler, "settle" | "release">;
@@ -18,11 +19,10 @@ export interface SendingOptions {
   readonly isStopped: () => boolean;
 }
 
-// The delivery itself waits as long as the receiver asks; the others of its webhook find out again.
-const maxPauseSeconds = 60;
+export type Sending = ReturnType<typeof createSending>;
 
 /** Resolves when the receiver has answered, not only when that is written. */
-export function createSending({ attempt, holding, settler, log, judge, settled, isStopped }: SendingOptions) {
+export function createSending({ attempt, holding, settler, log, judge, settled, isStopped }: SendingNeeded) {
   const finish = async (hook: Hook, delivery: ClaimedDelivery, outcome: Outcome, mine: Held): Promise<void> => {
     const written = await settler.settle(hook.row.accountId, delivery, judge(hook, delivery, outcome), outcome);
     holding.drop(delivery.id, mine);
@@ -36,9 +36,7 @@ export function createSending({ attempt, holding, settler, log, judge, settled, 
       const outcome = await attempt(hook, delivery, controller.signal);
       failpoint("webhooks.answered");
       mine.settling = true;
-      lane.suspect = outcome.timedOut;
-      if (outcome.status === 429 || outcome.status === 503)
-        lane.pausedUntil = performance.now() + Math.min(outcome.retryAfterSeconds ?? 0, maxPauseSeconds) * 1000;
+      lane.state = answered(lane.state, outcome, performance.now());
       void finish(hook, delivery, outcome, mine);
     } catch {
       holding.drop(delivery.id); // the process stops, or another one has it now
