@@ -48,7 +48,7 @@ export async function boot(options: BootOptions): Promise<App> {
   let stopping: Promise<void> | undefined;
   const stop = () => (stopping ??= undoAll(undo));
   try {
-    await migrate(sql, migrationSets(plugins), log);
+    await bringUpToDate(options, plugins, pooled);
     const kernel = await createKernel(
       { ...options, pooled, secretKey: await secretKeyFor(sql, options), servedAt: await servedAt(sql, options) },
       sql,
@@ -118,6 +118,17 @@ function limitsOf({ config, role }: BootOptions): PoolOptions {
     waitTimeoutMs: config.databaseQueueSeconds * 1000,
     maxWaiting: config.databaseQueue,
   };
+}
+
+/** On a connection of its own, which may be silent for longer than those of requests: PostgreSQL says nothing meanwhile. */
+async function bringUpToDate({ config, log, target }: BootOptions, plugins: readonly Plugin[], pooled: boolean) {
+  const connectTimeoutMs = config.databaseConnectSeconds * 1000;
+  const sql = openPool(target, { max: 1, prepare: config.databasePrepare, pooled, connectTimeoutMs });
+  try {
+    await migrate(sql, migrationSets(plugins), log);
+  } finally {
+    await sql.end({ timeout: 2 });
+  }
 }
 
 /** The kernel's own tables, then each plugin's. */

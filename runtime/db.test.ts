@@ -4,16 +4,7 @@ import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import postgres from "postgres";
-import {
-  afterCommit,
-  databaseFault,
-  isUniqueViolation,
-  laneOf,
-  openPool,
-  savepoint,
-  type Sql,
-  transaction,
-} from "./db.ts";
+import { afterCommit, databaseFault, laneOf, openPool, savepoint, type Sql, transaction } from "./db.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "./postgres/embedded-postgres.ts";
 import { createLog } from "./log.ts";
 
@@ -175,14 +166,23 @@ test("no lane of a pool takes its last connections, and none keeps a place that 
   });
   const failed = (await Promise.allSettled(work)).filter(({ status }) => status === "rejected");
   expect(failed).toEqual([]);
-  expect(most).toEqual({ 0: 3, 1: 3, 2: 3 });
-  // All three places of each lane are there again.
-  for (const lane of lanes) {
-    const all = Promise.withResolvers<void>();
+  expect(Math.max(...Object.values(most))).toBeLessThanOrEqual(3);
+  // All three places of each lane are there again: a fourth user of it waits, and one of another lane does not.
+  for (const [n, lane] of lanes.entries()) {
+    const [all, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     let begun = 0;
-    await Promise.all(
-      Array.from({ length: 3 }, () => lane.begin(async () => (++begun === 3 ? all.resolve() : await all.promise))),
+    const users = Array.from({ length: 4 }, () =>
+      lane.begin(async () => {
+        if (++begun === 3) all.resolve();
+        await end.promise;
+      }),
     );
+    await all.promise;
+    await lanes[(n + 1) % 3]?.begin(async (tx) => tx`select 1`);
+    expect(begun).toBe(3);
+    end.resolve();
+    await Promise.all(users);
+    expect(begun).toBe(4);
   }
   await pool.end();
 });
@@ -301,8 +301,6 @@ test.each([
   );
   expect(error).toBeInstanceOf(Error);
   expect(databaseFault(error)).toBe(fault);
-  expect(isUniqueViolation(error)).toBe(fault === "unique");
-  expect(isUniqueViolation(error, "notes_pkey")).toBe(fault === "unique");
 });
 
 test("a server that is not there is unavailable at once, for all who wait", async () => {

@@ -189,6 +189,13 @@ export function reportCallbackErrorsTo(report: (message: string, error: unknown)
   reportError = report;
 }
 
+/** For this transaction alone: a backup, or an index on a large table, takes longer than a statement of a request may. */
+export async function withoutTimeouts(tx: Tx): Promise<void> {
+  await tx`
+    select set_config(name, '0', true)
+    from unnest(array['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout']) as name`;
+}
+
 export type DatabaseFault =
   | "unavailable"
   | "unique"
@@ -259,10 +266,4 @@ export function databaseFault(error: unknown): DatabaseFault | undefined {
   if (error.code === "XX000" && "file" in error && fileSources.has(String(error.file))) return "unavailable";
   if (socketFaults.has(error.code)) return "query" in error ? "unavailable" : undefined;
   return Object.hasOwn(faults, error.code) ? faults[error.code] : undefined;
-}
-
-/** Whether a row was refused because another has its key; `constraint` narrows it to one. */
-export function isUniqueViolation(error: unknown, constraint?: string): boolean {
-  if (databaseFault(error) !== "unique") return false;
-  return constraint === undefined || (error instanceof postgres.PostgresError && error.constraint_name === constraint);
 }

@@ -24,9 +24,8 @@ export interface CreateCacheOptions<V> {
   /** Values kept at most; those not asked for the longest go first. */
   readonly max: number;
   readonly broadcast: Broadcast;
-  /** `undefined` means that there is no such thing; that is kept for `negativeTtlMs` only. */
+  /** `undefined` means that there is no such thing; that is not kept. */
   readonly load: (key: string) => Promise<V | undefined>;
-  readonly negativeTtlMs?: number;
 }
 
 /** The key of something of an account: `7/greeting`. */
@@ -46,26 +45,19 @@ interface Load<V> {
   stale: boolean;
 }
 
-export function createCache<V>({ name, max, broadcast, load, negativeTtlMs = 0 }: CreateCacheOptions<V>): Cache<V> {
+export function createCache<V>({ name, max, broadcast, load }: CreateCacheOptions<V>): Cache<V> {
   const values = new Map<string, V>();
-  const missingUntil = new Map<string, number>();
   const loads = new Map<string, Load<V>>();
 
   const forget = (key: string) => {
     values.delete(key);
-    missingUntil.delete(key);
     markStale(loads.get(key));
     loads.delete(key);
   };
   const forgetAll = () => {
     values.clear();
-    missingUntil.clear();
     for (const running of loads.values()) markStale(running);
     loads.clear();
-  };
-  const keep = (key: string, value: V | undefined) => {
-    if (value !== undefined) return put(values, key, value, max);
-    if (negativeTtlMs > 0) put(missingUntil, key, performance.now() + negativeTtlMs, max);
   };
   const peek = (key: string) => {
     if (!broadcast.healthy()) return undefined;
@@ -79,7 +71,7 @@ export function createCache<V>({ name, max, broadcast, load, negativeTtlMs = 0 }
     loads.set(key, running);
     running.promise = running.promise
       .then((value) => {
-        if (!running.stale) keep(key, value);
+        if (!running.stale && value !== undefined) put(values, key, value, max);
         return value;
       })
       .finally(() => {
@@ -99,7 +91,6 @@ export function createCache<V>({ name, max, broadcast, load, negativeTtlMs = 0 }
       if (!broadcast.healthy()) return load(key);
       const value = peek(key);
       if (value !== undefined) return value;
-      if ((missingUntil.get(key) ?? 0) > performance.now()) return undefined;
       return loads.get(key)?.promise ?? startLoad(key);
     },
     invalidate(key) {

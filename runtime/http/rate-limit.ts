@@ -1,5 +1,5 @@
 /**
- * Limits kept in this process's memory: so many a window, and a growing wait after failures.
+ * Limits kept in this process's memory: so many a window.
  *
  *     const limiter = createLimiter({ limit: 100, windowSeconds: 60 });
  *     const { allowed, retryAfterSeconds } = limiter.take(address);
@@ -8,8 +8,6 @@ import { createHash } from "node:crypto";
 
 export interface Take {
   allowed: boolean;
-  /** How many more would be allowed now. */
-  remaining: number;
   /** Zero when allowed; else whole seconds until the same take would be, if nobody else takes meanwhile. */
   retryAfterSeconds: number;
 }
@@ -57,7 +55,6 @@ export function createLimiter(options: LimiterOptions): Limiter {
       counters.set(key, counter);
       return {
         allowed,
-        remaining: Math.max(0, Math.floor(limit - used - (allowed ? n : 0) + rounding)),
         retryAfterSeconds: allowed
           ? 0
           : Math.max(1, Math.ceil(windowsToWait(counter, share, n, limit) * windowSeconds - rounding)),
@@ -83,63 +80,11 @@ function windowsToWait({ current, previous }: Counter, share: number, n: number,
   return 1 - share + (1 - (limit - n) / current);
 }
 
-export interface Backoff {
-  /**
-   * Asks before each try: 0 lets it happen, else the seconds to wait. A try counts as failed from
-   * here on, so that a thousand at once do not slip through; `succeed` takes that back.
-   */
-  attempt(key: string): number;
-  succeed(key: string): void;
-  readonly size: number;
-}
-
-export interface BackoffOptions {
-  /** So many failures are free of a wait. */
-  freeFailures?: number;
-  maxSeconds?: number;
-  /** After so long without a try the failures are forgotten. */
-  forgetSeconds?: number;
-  maxKeys?: number;
-  clock?: () => number;
-}
-
-interface Failures {
-  count: number;
-  last: number;
-  waitUntil: number;
-}
-
-/** After `freeFailures` failures of a key (say, login and address) each further one costs 1, 2, 4 … `maxSeconds` seconds. */
-export function createBackoff(options: BackoffOptions = {}): Backoff {
-  const { freeFailures = 5, maxSeconds = 60, forgetSeconds = 900, maxKeys = 100_000, clock = monotonic } = options;
-  const failures = recent<Failures>(maxKeys);
-
-  return {
-    attempt(key) {
-      const now = clock();
-      const known = failures.get(key);
-      if (known && now < known.waitUntil) {
-        failures.set(key, known);
-        return Math.ceil((known.waitUntil - now) / 1000);
-      }
-      const count = known && now - known.last < forgetSeconds * 1000 ? known.count + 1 : 1;
-      const waitSeconds = count < freeFailures ? 0 : Math.min(maxSeconds, 2 ** (count - freeFailures));
-      failures.set(key, { count, last: now, waitUntil: now + waitSeconds * 1000 });
-      return 0;
-    },
-    succeed: (key) => failures.delete(key),
-    get size() {
-      return failures.size;
-    },
-  };
-}
-
 /** A map that keeps the `max` keys used last. */
 function recent<T>(max: number) {
   const entries = new Map<string, T>();
   return {
     get: (key: string) => entries.get(short(key)),
-    delete: (key: string) => void entries.delete(short(key)),
     set(key: string, value: T) {
       const name = short(key);
       entries.delete(name);

@@ -156,7 +156,7 @@ export function createRunner(options: RunnerOptions) {
       settler.done(run);
     } catch (error) {
       if (run.controller.signal.aborted && state === "stopping") settler.giveBack([run]);
-      // Cancelled, or another process has it now: how it ended here matters to nobody.
+      // Another process has it now: how it ended here matters to nobody.
       else if (run.controller.signal.aborted) runs.delete(run);
       else settler.failed(run, error, attempt < maxAttempts ? secondsToRetry(lane.options, attempt, error) : undefined);
     }
@@ -234,9 +234,6 @@ export function createRunner(options: RunnerOptions) {
     },
     lookFrom,
     poll: () => void poll(),
-    abort(id: number) {
-      for (const run of runs) if (run.job.id === id) run.controller.abort(new Error("the job was cancelled"));
-    },
     promote: (keys: readonly OrderKey[]) => settler.promote(keys),
     start() {
       state = "started";

@@ -130,7 +130,6 @@ export function createJobStore(sql: Sql, worker: string, clock?: () => Date) {
       select name, due_at, seconds from next_jobs(${names}, ${now()})`,
 
     headsParked: (names: readonly string[]) => findParkedHeads(sql, names),
-    cancel: (id: number) => cancelJob(sql, id, now()),
     prune: (olderThanDays: number, most: number) => pruneHistory(sql, olderThanDays, most, now()),
     waiting: (names: readonly string[]) => countWaiting(sql, names, now()),
   };
@@ -182,22 +181,6 @@ async function findParkedHeads(sql: Sql, names: readonly string[]): Promise<Orde
         order by j.order_key, j.id limit 1) n
     )
     select name, order_key from heads where state = 'parked'`;
-}
-
-async function cancelJob(sql: Sql, id: number, now: Date | null) {
-  const [row] = await sql<{ name: string; orderKey: string | null }[]>`
-    with gone as (
-      delete from jobs where id = ${id}
-      returning id, name, order_key, attempt, account_id, payload, causation, error, created_at
-    ), kept as (
-      insert into job_history
-        (id, name, outcome, attempt, account_id, payload, causation, error, created_at, finished_at)
-      select id, name, 'cancelled', attempt, account_id, payload, causation, error, created_at,
-        coalesce(${now}::timestamptz, now())
-      from gone
-    )
-    select name, order_key from gone`;
-  return row;
 }
 
 async function pruneHistory(sql: Sql, olderThanDays: number, most: number, now: Date | null): Promise<number> {

@@ -6,7 +6,7 @@ export interface JobInfo {
   readonly id: number;
   /** 1 for the first run. */
   readonly attempt: number;
-  /** Aborted when the job is cancelled, its lease was lost or the process stops. */
+  /** Aborted when the job's lease was lost or the process stops. */
   readonly signal: AbortSignal;
   readonly accountId: number | undefined;
 }

@@ -151,8 +151,9 @@ test("two processes run each job once, and leave names without a handler alone",
   await until(async () => (await waiting()).length === 1);
   expect(seen).toHaveLength(2000);
   expect(new Set(seen).size).toBe(1000);
-  const workers = await Promise.all([a.queue.stats(), b.queue.stats()]);
-  expect(workers.every(({ done }) => done > 0)).toBe(true);
+  // Which process gets how many is a race; between them they did each once.
+  const [ofA, ofB] = await Promise.all([a.queue.stats(), b.queue.stats()]);
+  expect(ofA.done + ofB.done).toBe(2000);
 });
 
 test("jobs of one order key run one after another in order, over two processes and failures", async () => {
@@ -328,30 +329,6 @@ test("stop waits for what runs, and gives back what takes too long without count
   await b.queue.start();
   await until(() => attempts.length === 2);
   expect(attempts).toEqual([1, 1]);
-});
-
-test("a cancelled job leaves the queue, and its signal is aborted in whichever process runs it", async () => {
-  await using a = await startProcess(database.target);
-  await using b = await startProcess(database.target);
-  let aborted = false;
-  let running = false;
-  a.queue.handle(count, async (_, { signal }) => {
-    running = true;
-    await new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
-  });
-  a.broadcast.on("jobs.cancel", () => (aborted = true));
-  await a.queue.start();
-  const id = (await b.queue.enqueue(count, { n: 1 })) ?? 0;
-  const parked = (await b.queue.enqueue(job("test.nobody"), {})) ?? 0;
-  await until(() => running);
-  expect([await b.queue.cancel(id), await b.queue.cancel(parked), await b.queue.cancel(id)]).toEqual([
-    true,
-    true,
-    false,
-  ]);
-  await until(async () => aborted && (await a.queue.stats()).running === 0);
-  expect((await history()).map(({ outcome }) => outcome)).toEqual(["cancelled", "cancelled"]);
-  expect(await waiting()).toEqual([]);
 });
 
 test("a lost connection to PostgreSQL only delays jobs", async () => {

@@ -47,8 +47,6 @@ export interface Queue {
   add(jobs: readonly NewJob[], tx?: Tx): Promise<number[]>;
   /** Runs the jobs of this name in this process; gives back how to end that. */
   handle<T>(ref: JobRef<T>, run: (payload: T, job: JobInfo) => Promise<void>, options?: HandleOptions): () => void;
-  /** Takes the job out of the queue; where it runs, its signal is aborted. False where it was finished already. */
-  cancel(id: number): Promise<boolean>;
   start(): Promise<void>;
   /** Claims no more, waits a while for what runs and gives the rest back. */
   stop(): Promise<void>;
@@ -71,7 +69,6 @@ export interface QueueOptions extends Partial<Pick<RunnerOptions, "concurrency" 
 
 const dueTopic = "jobs.due";
 const soonTopic = "jobs.soon";
-const cancelTopic = "jobs.cancel";
 // Enqueued for later than this, a poll sees it in time.
 const soonSeconds = 2;
 const maintenanceMs = 60_000;
@@ -143,19 +140,8 @@ export function createQueue(options: QueueOptions): Queue {
       return add(payloads.map(one), tx);
     },
     handle: (ref, run, handleOptions = {}) => runner.handle({ name: ref.id, run }, handleOptions),
-    async cancel(id) {
-      const row = await store.cancel(id);
-      if (!row) return false;
-      broadcast.publish(cancelTopic, String(id));
-      if (row.orderKey !== null) runner.promote([{ name: row.name, orderKey: row.orderKey }]);
-      return true;
-    },
     async start() {
-      unsubscribe.push(
-        broadcast.on(dueTopic, runner.wake),
-        broadcast.on(soonTopic, runner.poll),
-        broadcast.on(cancelTopic, (id) => runner.abort(Number(id))),
-      );
+      unsubscribe.push(broadcast.on(dueTopic, runner.wake), broadcast.on(soonTopic, runner.poll));
       if (alone) await store.takeBack();
       maintenance = setInterval(() => void maintain(), maintenanceMs);
       runner.start();

@@ -32,7 +32,7 @@ import {
   sequences,
   type Table,
 } from "./backup-schema.ts";
-import { type Sql, transaction, type Tx } from "../db.ts";
+import { type Sql, transaction, type Tx, withoutTimeouts } from "../db.ts";
 import type { Log } from "../log.ts";
 
 export interface RestoreOptions {
@@ -233,9 +233,4 @@ function countRows(bytes: Uint8Array): number {
   let rows = 0;
   for (let at = bytes.indexOf(10); at !== -1; at = bytes.indexOf(10, at + 1)) rows++;
   return rows;
-}
-
-/** A big table takes longer than any statement of a request may. */
-async function withoutTimeouts(tx: Tx): Promise<void> {
-  await tx`select set_config(name, '0', true) from unnest(array['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout']) as name`;
 }

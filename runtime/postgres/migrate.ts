@@ -1,4 +1,4 @@
-import { transaction, type Sql } from "../db.ts";
+import { transaction, withoutTimeouts, type Sql } from "../db.ts";
 import type { Log } from "../log.ts";
 
 /** A numbered SQL file, imported as text. Never edited once landed. */
@@ -28,6 +28,8 @@ interface Applied {
  */
 export async function migrate(sql: Sql, sets: readonly MigrationSet[], log: Log): Promise<void> {
   await transaction(sql, async (tx) => {
+    // An index on a large table takes minutes, and so long do the other processes wait for the lock.
+    await withoutTimeouts(tx);
     await tx`select pg_advisory_xact_lock(${migrationLock})`;
     await tx`
       create table if not exists migrations (
