@@ -15,7 +15,7 @@ import { createLiquid } from "./liquid/liquid.ts";
 import { committed, currentScope, requestTransaction } from "./http/keyed.ts";
 import type { Log } from "./log.ts";
 import { createMetrics } from "./metrics.ts";
-import { isModelChange, modelChanged } from "./events/models.ts";
+import { isModelEvent, modelChanged } from "./events/models.ts";
 import { createOutbound } from "./outbound/outbound.ts";
 import { createConnect } from "./outbound/outbound-socket.ts";
 import { lookupTxt, type NameLookup } from "./outbound/name-lookup.ts";
@@ -82,11 +82,11 @@ export async function createKernel(options: KernelOptions, sql: Sql, plugins: re
     committed,
     keyed: () => currentScope() !== undefined,
     emit: events.emit,
-    wanted: (ref, payload) => events.wanted(ref, payload) || (isModelChange(ref, payload) && hooks.has(payload)),
+    wanted: (ref, payload) => events.wanted(ref, payload) || (isModelEvent(ref, payload) && hooks.has(payload)),
     listen: events.listen,
-    changed: async (change, tx) => {
-      await hooks.run(change, tx);
-      await events.emit(modelChanged, change, tx);
+    changed: async (event, tx) => {
+      await hooks.run(event, tx);
+      await events.emit(modelChanged, event, tx);
     },
     enqueue: async (ref, payload, enqueueOptions) => void (await queue.enqueue(ref, payload, enqueueOptions)),
     fetch: createOutbound(outside).fetchOutside,

@@ -15,7 +15,7 @@ import type { Liquid } from "./liquid/liquid.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Migration } from "./postgres/migrate.ts";
-import type { Model, ModelChange } from "./events/models.ts";
+import type { Model, ModelEvent } from "./events/models.ts";
 import type { Outbound } from "./outbound/outbound.ts";
 import type { Connect } from "./outbound/outbound-socket.ts";
 import type { Hook } from "./events/hooks.ts";
@@ -48,7 +48,7 @@ export interface BaseContext {
   /** Calls `run` in this process after the event's transaction has committed. */
   readonly listen: <T>(ref: EventRef<T>, run: (payload: T) => void) => void;
   /** `emit(modelChanged, …)`: every create, update and destroy of a model says so here. */
-  readonly changed: (change: ModelChange, tx?: Tx) => Promise<void>;
+  readonly changed: (event: ModelEvent, tx?: Tx) => Promise<void>;
   readonly enqueue: <T>(ref: JobRef<T>, payload: NoInfer<T>, options?: EnqueueOptions) => Promise<void>;
   /** A fetch that reaches no private address unless `OUTBOUND_ALLOW` names it. */
   readonly fetch: Outbound["fetchOutside"];

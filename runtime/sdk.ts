@@ -56,7 +56,7 @@ export type { OutboundResponse } from "./outbound/outbound.ts";
 export type { Connect, OutboundConnection, OutboundSocket } from "./outbound/outbound-socket.ts";
 export { platformVersion } from "./authors/platform-version.ts";
 export { randomToken, SecretFault } from "./secrets.ts";
-export type { Model, ModelChange } from "./events/models.ts";
+export type { Model, ModelEvent } from "./events/models.ts";
 export { definePlugin, on, onEvent } from "./plugin.ts";
 export type {
   BaseContext,

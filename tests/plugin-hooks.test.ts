@@ -1,10 +1,10 @@
 /** `before`: a plugin refuses changes that other plugins make, in their transaction. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { before, definePlugin, invalid, modelChanged, onEvent, type ModelChange } from "platform";
+import { before, definePlugin, invalid, modelChanged, onEvent, type ModelEvent } from "platform";
 import { plugins as builtIn } from "../plugins/index.ts";
 import { startTestApp, type TestApp } from "./harness.ts";
 
-const told: ModelChange[] = [];
+const told: ModelEvent[] = [];
 const asked: string[] = [];
 
 /** Refuses what is named `forbidden`, and notes in its own table what it let pass. */

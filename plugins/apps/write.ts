@@ -11,7 +11,7 @@ import {
   uuidv7,
   ValidationError,
 } from "platform";
-import type { BaseContext, Caller, ModelChange, Tx } from "platform";
+import type { BaseContext, Caller, ModelEvent, Tx } from "platform";
 import { applied, blank, changeTo, checkChange, sameAction, sameCode, type AppChange, type NewApp } from "./change.ts";
 import type { Compiler } from "./compile.ts";
 import { toApi, type AppRow, type AppStore, type Build, type Saved } from "./store.ts";
@@ -209,6 +209,6 @@ function mayWrite({ mayTrust, mayOpenDatabases, mayNameFlows }: Author, { before
   if (names && !mayNameFlows) throw forbidden("`actions`: naming a flow needs the privilege `flows`");
 }
 
-function changeOf(kind: ModelChange["kind"], row: AppRow): ModelChange {
+function changeOf(kind: ModelEvent["kind"], row: AppRow): ModelEvent {
   return { accountId: row.accountId, sourceType: "Core::App", kind, id: row.id, data: toApi(row) };
 }

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { definePlugin, modelChanged, onEvent, type ModelChange } from "platform";
+import { definePlugin, modelChanged, onEvent, type ModelEvent } from "platform";
 import { plugins } from "../index.ts";
 import { eventually, startTestApp, type TestApp } from "../../tests/harness.ts";
 import { cms } from "./api.ts";
 
-const heard: ModelChange[] = [];
+const heard: ModelEvent[] = [];
 const listener = definePlugin({
   name: "listener",
   setup: () => ({

@@ -1,5 +1,5 @@
 /** What starting and driving flow processes needs, and how they are told of. */
-import { event, job, modelChanged, type BaseContext, type ModelChange, type Tx } from "platform";
+import { event, job, modelChanged, type BaseContext, type ModelEvent, type Tx } from "platform";
 import type { Accounts } from "../accounts/api.ts";
 import type { Connectors } from "../connectors/api.ts";
 import type { FlowStore } from "./flow-store.ts";
@@ -59,6 +59,6 @@ export function createTold(ctx: Pick<BaseContext, "changed" | "wanted">): Told {
   };
 }
 
-function changeOf(row: ProcessRow, kind: string): ModelChange {
+function changeOf(row: ProcessRow, kind: string): ModelEvent {
   return { accountId: row.accountId, sourceType: processModel, kind, id: row.id, data: toEvent(row) };
 }

@@ -1,11 +1,11 @@
 /** What followers of `Core::Db` and `Core::Record` are told. behaviour B.8. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { definePlugin, modelChanged, onEvent, type ModelChange } from "platform";
+import { definePlugin, modelChanged, onEvent, type ModelEvent } from "platform";
 import { eventually, startTestApp, type TestApp } from "../../tests/harness.ts";
 import { plugins } from "../index.ts";
 import { jsonDatabases } from "./api.ts";
 
-const told: ModelChange[] = [];
+const told: ModelEvent[] = [];
 const follower = definePlugin({
   name: "follower",
   setup: () => ({

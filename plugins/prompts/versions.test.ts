@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { definePlugin, modelChanged, type ModelChange } from "platform";
+import { definePlugin, modelChanged, type ModelEvent } from "platform";
 import { person, startTestApp, type TestApp, type TestPerson } from "../../tests/harness.ts";
 import { plugins } from "../index.ts";
 
-const seen: ModelChange[] = [];
+const seen: ModelEvent[] = [];
 const follower = definePlugin({
   name: "follower",
   setup: (ctx) => {

@@ -1,5 +1,5 @@
 /** An event becomes one delivery for each webhook that follows it. */
-import { currentCausation, failpoint, uuidv7, type BaseContext, type ModelChange } from "platform";
+import { currentCausation, failpoint, uuidv7, type BaseContext, type ModelEvent } from "platform";
 import { batched } from "./batch.ts";
 import type { NewDelivery, QueueStore } from "./queue-store.ts";
 import type { Rights } from "./rights.ts";
@@ -31,13 +31,13 @@ export function createFanOut({ ctx, queueStore, subscriptions, refusal, switchOf
   }, 200);
 
   /** One that may have nothing of this model is switched off, with the reason; a record that it may not have passes it by. */
-  const allowed = async (hook: Hook, { sourceType, data }: ModelChange): Promise<boolean> => {
+  const allowed = async (hook: Hook, { sourceType, data }: ModelEvent): Promise<boolean> => {
     const refused = await refusal(hook.row, sourceType, () => data);
     if (refused?.whole) await switchOff(hook, refused.reason);
     return refused === undefined;
   };
 
-  return async (change: ModelChange, job: { readonly id: number }): Promise<void> => {
+  return async (change: ModelEvent, job: { readonly id: number }): Promise<void> => {
     const { accountId, sourceType, kind, id } = change;
     const hooks: Hook[] = [];
     for (const hook of await subscriptions.following(change)) if (await allowed(hook, change)) hooks.push(hook);

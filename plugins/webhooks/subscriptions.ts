@@ -2,7 +2,7 @@
  * The active webhooks of each account, kept in memory: every change of any record asks whether somebody follows it. They
  * are right again in every process before a change of a webhook is answered (`forget`).
  */
-import type { BaseContext, ModelChange } from "platform";
+import type { BaseContext, ModelEvent } from "platform";
 import { mayMatch, matches } from "./match.ts";
 import { importSecret } from "./sign.ts";
 import type { WebhookRow, WebhookStore } from "./store.ts";
@@ -22,7 +22,7 @@ interface Hooks {
   readonly byEvent: ReadonlyMap<string, readonly Hook[]>;
 }
 
-type Event = Pick<ModelChange, "accountId" | "sourceType" | "kind" | "data">;
+type Event = Pick<ModelEvent, "accountId" | "sourceType" | "kind" | "data">;
 
 export type Subscriptions = ReturnType<typeof createSubscriptions>;
 

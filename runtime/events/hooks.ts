@@ -6,9 +6,9 @@
  *     })]
  */
 import type { Tx } from "../db.ts";
-import type { ModelChange } from "./models.ts";
+import type { ModelEvent } from "./models.ts";
 
-type HookRun = (change: ModelChange, tx: Tx) => Promise<void> | void;
+type HookRun = (event: ModelEvent, tx: Tx) => Promise<void> | void;
 
 export interface Hook {
   /** A model such as `Core::Record`. */
@@ -38,14 +38,14 @@ export function createHooks() {
         byChange.set(key, [...(byChange.get(key) ?? []), run]);
       }
     },
-    has: ({ sourceType, kind }: Pick<ModelChange, "sourceType" | "kind">): boolean =>
+    has: ({ sourceType, kind }: Pick<ModelEvent, "sourceType" | "kind">): boolean =>
       byChange.has(keyOf(sourceType, kind)),
     /** Throws what a hook throws. A change that has hooks must have a transaction. */
-    async run(change: ModelChange, tx: Tx | undefined): Promise<void> {
-      const runs = byChange.get(keyOf(change.sourceType, change.kind));
+    async run(event: ModelEvent, tx: Tx | undefined): Promise<void> {
+      const runs = byChange.get(keyOf(event.sourceType, event.kind));
       if (!runs) return;
-      if (!tx) throw new Error(`a ${change.kind} of ${change.sourceType} has hooks and no transaction`);
-      for (const run of runs) await run(change, tx);
+      if (!tx) throw new Error(`a ${event.kind} of ${event.sourceType} has hooks and no transaction`);
+      for (const run of runs) await run(event, tx);
     },
   };
 }

@@ -13,7 +13,8 @@ export interface Model {
   readonly sample: Readonly<Record<string, unknown>>;
 }
 
-export interface ModelChange {
+/** News of one record of a model. */
+export interface ModelEvent {
   readonly accountId: number;
   readonly sourceType: string;
   readonly kind: string;
@@ -23,8 +24,8 @@ export interface ModelChange {
 }
 
 /** Every create, update and destroy of every registered model, after the hooks of `before` have let it pass, written in the transaction of the change. */
-export const modelChanged = event<ModelChange>("core.model.changed");
+export const modelChanged = event<ModelEvent>("core.model.changed");
 
-export function isModelChange<T>(ref: EventRef<T>, payload: T): payload is T & ModelChange {
+export function isModelEvent<T>(ref: EventRef<T>, payload: T): payload is T & ModelEvent {
   return payload !== undefined && ref.id === modelChanged.id;
 }

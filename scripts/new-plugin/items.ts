@@ -1,5 +1,5 @@
 /** What happens to items: no HTTP, no SQL. */
-import { notFound, preconditionFailed, uuidv7, type BaseContext, type ModelChange, type Tx } from "platform";
+import { notFound, preconditionFailed, uuidv7, type BaseContext, type ModelEvent, type Tx } from "platform";
 import type { ItemRow, ItemStore, ItemValues } from "./store.ts";
 
 export interface Author {
@@ -58,7 +58,7 @@ interface WithoutNull {
 export const itemModel = "SamplePlugin::Item";
 
 /** The one channel for news of an item, written in the transaction of the change: webhooks, flows and handlers follow it. */
-function newsOf(accountId: number, kind: "create" | "update" | "destroy", row: ItemRow): ModelChange {
+function newsOf(accountId: number, kind: "create" | "update" | "destroy", row: ItemRow): ModelEvent {
   return { accountId, sourceType: itemModel, kind, id: row.id, data: toApi(row) };
 }
 

@@ -7,7 +7,7 @@ import {
   slugOf,
   uuidv7,
   type BaseContext,
-  type ModelChange,
+  type ModelEvent,
   type Tx,
 } from "platform";
 import { dropRecords, reindexRecords } from "./background.ts";
@@ -126,7 +126,7 @@ function check(input: DbFields): void {
 
 const maxFieldsLength = 1_000_000;
 
-function changeOf(kind: ModelChange["kind"], row: DbRow): ModelChange {
+function changeOf(kind: ModelEvent["kind"], row: DbRow): ModelEvent {
   const { created_at, updated_at, ...data } = toApi(row);
   const times = { created_at: created_at.toJSON(), updated_at: updated_at.toJSON() };
   return { accountId: row.accountId, sourceType: "Core::Db", kind, id: row.id, data: { ...data, ...times } };

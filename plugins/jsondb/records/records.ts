@@ -8,7 +8,7 @@ import {
   timeOfUuidv7,
   uuidv7,
   type BaseContext,
-  type ModelChange,
+  type ModelEvent,
   type Tx,
 } from "platform";
 import type { Changes, RecordChange } from "../live/changes.ts";
@@ -45,7 +45,7 @@ export interface Needed {
 export type Records = ReturnType<typeof createRecords>;
 
 export function createRecords({ ctx, databases, store, changes }: Needed) {
-  const isWanted = (db: Database, kind: ModelChange["kind"], id: string, tableName: string, data: Data) =>
+  const isWanted = (db: Database, kind: ModelEvent["kind"], id: string, tableName: string, data: Data) =>
     ctx.wanted(
       modelChanged,
       changeOf(db, kind, { id, tableName, data, createdAt: unknownTime, updatedAt: unknownTime }),
@@ -188,7 +188,7 @@ export function nestedText({ id, table, json, createdAt }: CreatedRecord): strin
 }
 
 /** The event of a record's change; its payload is flat (behaviour B.8). */
-export function changeOf(db: Database, kind: ModelChange["kind"], record: StoredRecord): ModelChange {
+export function changeOf(db: Database, kind: ModelEvent["kind"], record: StoredRecord): ModelEvent {
   const { id, tableName, data, createdAt, updatedAt } = record;
   const own = { id, db_code: db.code, table_name: tableName === "" ? null : tableName };
   const times = { created_at: createdAt.toJSON(), updated_at: updatedAt.toJSON() };
