@@ -19,7 +19,7 @@ export type { DoorRequest, HostDoor } from "./http/door.ts";
 export { escapeHtml } from "./openapi/docs-page.ts";
 export * from "./errors.ts";
 export { etag, expectedVersion, isKnownTag } from "./http/etag.ts";
-export { checkerOf, parseJson, refuseUnstorable } from "./http/validate.ts";
+export { checkerOf, givenFields, parseJson, refuseUnstorable } from "./http/validate.ts";
 export {
   flagOf,
   integerId,

@@ -44,6 +44,7 @@ describe("a new plugin", () => {
         "prompts/register_of_borrowed_tools_api.md",
         `${name}.test.ts`,
         "routes.ts",
+        "steps.ts",
         "store.ts",
       ].toSorted(),
     );

@@ -6,6 +6,7 @@ import type { Processes } from "./processes.ts";
 import type { ProcessStore } from "./process-store.ts";
 import { createPut } from "./put.ts";
 import { toAction } from "./show.ts";
+import type { RegisteredSteps } from "./step-types.ts";
 import type { Waiting } from "./waiting.ts";
 
 interface Needed {
@@ -14,13 +15,15 @@ interface Needed {
   readonly processes: Processes;
   readonly processStore: ProcessStore;
   readonly waiting: Waiting;
+  readonly registerStep: RegisteredSteps["register"];
 }
 
 const actionWaitMs = 1000;
 const mostWaitSeconds = 25;
 
-export function createActions({ store, managing, processes, processStore, waiting }: Needed): Flows {
+export function createActions({ store, managing, processes, processStore, waiting, registerStep }: Needed): Flows {
   return {
+    registerStep,
     putFlow: createPut(store, managing),
     flowExists: managing.exists,
     startFlow: async (flow) => (await processes.start(flow))?.process.id,

@@ -48,3 +48,10 @@ export const FlowTest = answer.object("FlowTest", {
   error: field.nullable(Type.String()),
   steps: answer.list(FlowStep),
 });
+
+export const StepTypeAnswer = answer.object("FlowStepType", {
+  type: Type.String(),
+  doc: Type.String(),
+  params: answer.json(),
+  privilege: field.nullable(Type.String()),
+});

@@ -1,5 +1,5 @@
 /** What other plugins may know of flows: starting one, and waiting for what it comes to. */
-import { service, type Tx } from "platform";
+import { service, type Static, type TObject, type Tx } from "platform";
 
 export type { CallOutcome, ConnectorEvent } from "../connectors/api.ts";
 
@@ -35,7 +35,37 @@ export interface NewFlow {
   readonly active?: boolean;
 }
 
+/** One run of a plugin's own step. */
+export interface StepRun<Params> {
+  readonly accountId: number;
+  readonly params: Params;
+  /** The same for every attempt of this step of this process: a step runs at least once, and the key tells it apart. */
+  readonly key: string;
+  /** Aborted when the time is up, the process is cancelled or the server stops. */
+  readonly signal: AbortSignal;
+  /** The time that the run has: the step's `timeout`, or that of a step around it, else a minute. */
+  readonly timeoutMs: number;
+}
+
+/** A type of step that a plugin adds to flows: `{ "type": "shopping-list.notify", "params": { … } }`. */
+export interface StepType<P extends TObject = TObject> {
+  /** `<plugin>.<name>`. */
+  readonly type: string;
+  /** A sentence on what it does, for whoever writes flows. */
+  readonly doc: string;
+  readonly params: P;
+  /** What the person who saves a flow with such a step needs, besides `flows`. */
+  readonly privilege?: string;
+  /**
+   * Gives a JSON value, which is stored under the step's `as` or `id`. Whatever it throws is a failure of the step, with
+   * its `retry` and `on_error`; `invalid({ field: […] })` names the fields.
+   */
+  run(call: StepRun<Static<P>>): Promise<unknown>;
+}
+
 export interface Flows {
+  /** Adds a type of step; in `setup` of the plugin that has it. */
+  registerStep<P extends TObject>(step: StepType<P>): void;
   /** Makes the flow of this code, or changes the one that stands there to it. `userId` null = no person (a command). */
   putFlow(
     by: { readonly accountId: number; readonly userId: number | null },

@@ -1,6 +1,8 @@
 /** Finds the mistakes of a program, each with its step and key: `program[2].then[0].connector is required`. Pure. */
 import { isObject } from "platform";
 import { dbOps, limits } from "./program.ts";
+import { paramMistakes } from "./step-params.ts";
+import type { OwnStepType, StepTypes } from "./step-types.ts";
 import { elementsOf, operators, type Templates } from "./template.ts";
 
 type Given = Readonly<Record<string, unknown>>;
@@ -20,6 +22,8 @@ const keys: Record<Type, readonly string[]> = {
   fail: ["message"],
   wait: ["seconds"],
 };
+/** Of a step of a plugin's own type. */
+const ownKeys = ["params", "as"];
 const maxMistakes = 50;
 /** Names of the scope that a program cannot take. */
 const reserved = new Set(["input", "account_url", "app", "__proto__"]);
@@ -33,17 +37,17 @@ export interface Checked {
   readonly unknownKeys: readonly string[];
 }
 
-export function checkProgram(given: unknown, templates: Templates): Checked {
+export function checkProgram(given: unknown, templates: Templates, own: StepTypes): Checked {
   const refused = (message: string): Checked => ({ mistakes: [message], unknownKeys: [] });
   if (!Array.isArray(given)) return refused("program must be an array of steps");
   if (JSON.stringify(given).length > limits.programChars)
     return refused(`program may have at most ${limits.programChars} characters as JSON`);
-  const { block, mistakes, unknownKeys } = createChecker(templates);
+  const { block, mistakes, unknownKeys } = createChecker(templates, own);
   block(given, "program", 1);
   return { mistakes: mistakes.slice(0, maxMistakes), unknownKeys: unknownKeys.slice(0, maxMistakes) };
 }
 
-function createChecker(templates: Templates) {
+function createChecker(templates: Templates, own: StepTypes) {
   const mistakes: string[] = [];
   const unknownKeys: string[] = [];
   const ids = new Set<string>();
@@ -70,9 +74,11 @@ function createChecker(templates: Templates) {
   const step = (given: unknown, place: string, depth: number) => {
     if (!isObject(given)) return wrong(place, "must be an object { type, … }");
     const type = types.find((known) => known === given["type"]);
-    if (!type) return wrong(`${place}.type`, `must be one of ${types.join(", ")}`);
+    const ownType = typeof given["type"] === "string" ? own.get(given["type"]) : undefined;
+    if (!type && !ownType) return wrong(`${place}.type`, `must be one of ${[...types, ...own.keys()].join(", ")}`);
+    const known = type ? keys[type] : ownKeys;
     for (const key of Object.keys(given)) {
-      if (!common.includes(key) && !keys[type].includes(key)) unknownKeys.push(`${place}.${key.slice(0, 60)}`);
+      if (!common.includes(key) && !known.includes(key)) unknownKeys.push(`${place}.${key.slice(0, 60)}`);
     }
     const namesRecord = type === "db" && ["get", "update", "delete"].some((op) => op === given["op"]);
     if (!namesRecord) id(given["id"], `${place}.id`);
@@ -80,13 +86,14 @@ function createChecker(templates: Templates) {
     if (
       !namesRecord &&
       unnamed &&
-      storing.includes(type) &&
+      (!type || storing.includes(type)) &&
       typeof given["id"] === "string" &&
       reserved.has(given["id"])
     )
       wrong(`${place}.id`, `must not be "${given["id"]}" without \`as\`: the result would be stored under that name`);
     attempts(given, place, depth);
-    checks[type](given, place, depth);
+    if (type) checks[type](given, place, depth);
+    if (ownType) ownStep(ownType, given, place);
   };
   const id = (given: unknown, place: string) => {
     if (given === undefined || given === null) return;
@@ -128,6 +135,12 @@ function createChecker(templates: Templates) {
     if (given === undefined || given === null) return;
     if (isObject(given)) value(given, place);
     else wrong(place, "must be an object of name to value");
+  };
+  const ownStep = ({ params: schema }: OwnStepType, given: Given, place: string) => {
+    params(given["params"], `${place}.params`);
+    for (const { place: inner, message } of paramMistakes(schema, given["params"]))
+      wrong(`${place}.params${inner}`, message);
+    as(given["as"], `${place}.as`);
   };
   const condition = (given: unknown, place: string) => {
     if (given === undefined || given === null || given === "") return wrong(place, "is required");

@@ -3,7 +3,7 @@ import type { CallOutcome } from "./api.ts";
 import { isObject } from "platform";
 import { createRun } from "./engine.ts";
 import { StepFault } from "./fault.ts";
-import type { DbEffect, EffectCall, End, Host } from "./host.ts";
+import type { DbEffect, EffectCall, End, Host, OwnEffect } from "./host.ts";
 import type { Program } from "./program.ts";
 import { newState, type Cursor, type Programs, type StepRecord } from "./state.ts";
 import type { Templates } from "./template.ts";
@@ -14,7 +14,7 @@ export interface DryRun {
   readonly input: Readonly<Record<string, unknown>>;
   /** Who asks; null = nobody. */
   readonly app: Readonly<Record<string, unknown>> | null;
-  /** By step id, `<connector code>.<method>` or `<database code>.<op>`. */
+  /** By step id, `<connector code>.<method>`, `<database code>.<op>` or the type of a plugin's own step. */
   readonly answers: Readonly<Record<string, unknown>>;
   readonly accountUrl: string;
   readonly templates: Templates;
@@ -44,6 +44,7 @@ export async function dryRun({
     signal: new AbortController().signal,
     now: () => Date.now(),
     callConnector: async (call) => connectorAnswer(answers, call),
+    runOwn: async (effect) => ownAnswer(answers, effect),
     db: async (effect, done) => done(databaseAnswer(answers, effect)),
     async flow(called) {
       const flow = await flowOf(called);
@@ -62,6 +63,14 @@ export async function dryRun({
   const end = await run.run();
   steps.push(...run.take().records);
   return { end, steps, cursor: state.cursor };
+}
+
+function ownAnswer(answers: DryRun["answers"], { stepId, type }: OwnEffect): unknown {
+  const answer = answerFor(answers, [stepId, type]);
+  if (answer === undefined) throw new StepFault(`no answer was given for "${type}"`);
+  const { status = 200, data = null, error } = envelopeOf(answer) ?? { data: answer };
+  if (error === undefined && status >= 200 && status < 300) return data;
+  throw new StepFault(error ?? `the step failed with ${status}`, { status: error === undefined ? status : null, data });
 }
 
 function connectorAnswer(answers: DryRun["answers"], { stepId, connector, method }: EffectCall): CallOutcome {

@@ -8,6 +8,7 @@ import type { Program } from "./program.ts";
 import { createTemplates } from "./template.ts";
 
 const templates = createTemplates(createLiquid());
+const noTypes = new Map();
 
 interface Given {
   input?: Record<string, unknown>;
@@ -17,7 +18,7 @@ interface Given {
 
 async function run(program: unknown[], { input = {}, answers = {}, flows = {} }: Given = {}) {
   const ids = Object.keys(flows);
-  expect(checkProgram(program, templates).mistakes).toEqual([]);
+  expect(checkProgram(program, templates, noTypes).mistakes).toEqual([]);
   const { end, steps } = await dryRun({
     code: "test",
     program: program as Program,
@@ -332,7 +333,7 @@ test("every mistake is told with its step and key", () => {
     [Array.from({ length: 501 }, () => set({ a: 1 })), "at most 500 steps"],
   ];
   for (const [program, place] of mistakes)
-    expect(checkProgram(program, templates).mistakes.join("\n")).toContain(place);
+    expect(checkProgram(program, templates, noTypes).mistakes.join("\n")).toContain(place);
 });
 
 test("the checker takes whatever it is given without a fault of its own", () => {
@@ -354,7 +355,7 @@ test("the checker takes whatever it is given without a fault of its own", () => 
   fc.assert(
     fc.property(fc.oneof(fc.jsonValue(), fc.array(step)), (program) => {
       expect(
-        Array.isArray(checkProgram(JSON.parse(JSON.stringify(program ?? null) ?? "null"), templates).mistakes),
+        Array.isArray(checkProgram(JSON.parse(JSON.stringify(program ?? null) ?? "null"), templates, noTypes).mistakes),
       ).toBe(true);
     }),
     { numRuns: 300 },

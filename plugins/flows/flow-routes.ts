@@ -25,6 +25,7 @@ import type { Processes } from "./processes.ts";
 import type { Program } from "./program.ts";
 import { shownSteps, toRun } from "./show.ts";
 import { answerMistakes } from "./test-answers.ts";
+import type { StepTypes } from "./step-types.ts";
 import type { Templates } from "./template.ts";
 import type { Waiting } from "./waiting.ts";
 
@@ -60,10 +61,11 @@ export interface FlowRoutes {
   readonly processes: Processes;
   readonly waiting: Waiting;
   readonly templates: Templates;
+  readonly stepTypes: StepTypes;
 }
 
 /** behaviour B.9: the usual five calls; `:id` is the id or the code. */
-export function flowRoutes({ store, managing, processes, waiting, templates }: FlowRoutes): Route[] {
+export function flowRoutes({ store, managing, processes, waiting, templates, stepTypes }: FlowRoutes): Route[] {
   const shown = async (row: FlowRow) => toApi(row, await managing.warnings(row.accountId, programOf(row.fields)));
   return [
     route(
@@ -182,8 +184,8 @@ export function flowRoutes({ store, managing, processes, waiting, templates }: F
       {
         summary: "Try a flow without any effect",
         description:
-          "Connectors and databases answer what `answers` says, by step id, `<connector code>.<method>` or " +
-          "`<database code>.<op>`: the data, or `{ status, data }`, or `{ error }`. An answer that no step asks for is " +
+          "Connectors and databases answer what `answers` says, by step id, `<connector code>.<method>`, " +
+          "`<database code>.<op>` or the type of a plugin's own step: the data, or `{ status, data }`, or `{ error }`. An answer that no step asks for is " +
           "422. `program` stands in for the stored one, `app` for who asks. Waits take no time.",
         access,
         input: "any",
@@ -210,9 +212,11 @@ export function flowRoutes({ store, managing, processes, waiting, templates }: F
     if (app !== null && !isObject(app)) throw invalid({ app: ["must be an object { id, action, user }"] });
     if (!isObject(answers))
       throw invalid({
-        answers: ["must be an object of step id, <connector code>.<method> or <database code>.<op> to answer"],
+        answers: [
+          "must be an object of step id, <connector code>.<method>, <database code>.<op> or step type to answer",
+        ],
       });
-    const { mistakes } = checkProgram(given, templates);
+    const { mistakes } = checkProgram(given, templates, stepTypes);
     if (mistakes.length > 0) throw invalid({ program: [...mistakes] });
     const dry: DryRun = {
       code: flow.code,

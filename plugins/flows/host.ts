@@ -15,6 +15,15 @@ export interface EffectCall {
   readonly timeoutMs: number | undefined;
 }
 
+export interface OwnEffect {
+  readonly type: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly stepId: string;
+  /** The same for every attempt of this step of this process. */
+  readonly key: string;
+  readonly timeoutMs: number | undefined;
+}
+
 export interface DbEffect {
   readonly op: DbOp;
   readonly db: string;
@@ -35,6 +44,8 @@ export interface Host extends Omit<World, "memory"> {
   readonly mode: "drive" | "inline" | "dry";
   /** Undefined where there is no such active connector and method. Throws a StepFault for wrong parameters. */
   callConnector(call: EffectCall): Promise<CallOutcome | undefined>;
+  /** Runs a step of another plugin's type, and gives its result as JSON. Throws a StepFault. */
+  runOwn(effect: OwnEffect): Promise<unknown>;
   /**
    * Calls `done` with the result and what is to be told of it, and stores the state with the effect: both or neither.
    * Throws a StepFault.

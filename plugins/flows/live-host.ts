@@ -1,7 +1,7 @@
 /** The host of a real process: connectors, databases and other flows as they are. */
-import { failpoint, HttpError, sentenceOf, sha256, ValidationError, type Tx } from "platform";
+import { databaseFault, failpoint, HttpError, parseJson, sentenceOf, sha256, ValidationError, type Tx } from "platform";
 import { isLoop, StepFault } from "./fault.ts";
-import type { Host } from "./host.ts";
+import type { Host, OwnEffect } from "./host.ts";
 import type { Needed } from "./needed.ts";
 import type { RecordsRequest } from "./records.ts";
 import type { Programs } from "./state.ts";
@@ -19,12 +19,10 @@ export interface LiveProcess {
   readonly write?: (tx?: Tx) => Promise<void>;
 }
 
-type Parts = Pick<Needed, "ctx" | "accounts" | "connectors" | "templates" | "flowOf" | "records">;
+type Parts = Pick<Needed, "ctx" | "accounts" | "connectors" | "templates" | "flowOf" | "records" | "stepTypes">;
 
-export async function createHost(
-  { ctx, accounts, connectors, templates, flowOf, records }: Parts,
-  process: LiveProcess,
-): Promise<Host> {
+export async function createHost(parts: Parts, process: LiveProcess): Promise<Host> {
+  const { ctx, accounts, connectors, templates, flowOf, records } = parts;
   const { accountId, id, programs, mode, signal, save, exclusive, write } = process;
   const account = await accounts.accountById(accountId);
   return {
@@ -37,7 +35,7 @@ export async function createHost(
     now: () => Date.now(),
     async callConnector({ connector, method, params, key, timeoutMs }) {
       failpoint("flows.calling");
-      const idempotencyKey = `${id}-${sha256(key).slice(0, 16)}`;
+      const idempotencyKey = keyOf(id, key);
       try {
         const outcome = await connectors.call({
           accountId,
@@ -56,6 +54,7 @@ export async function createHost(
         throw error;
       }
     },
+    runOwn: (effect) => runOwn(parts, process, effect),
     async db({ op, db, table, id: recordId, data, params }, done) {
       if (!exclusive || !write) throw new Error("an effect needs a process that is driven");
       const request: RecordsRequest = { accountId, op, db, table, id: recordId, data, params };
@@ -84,6 +83,62 @@ export async function createHost(
       return flow;
     },
   };
+}
+
+const ownTimeoutMs = 60_000;
+
+async function runOwn(
+  { ctx, stepTypes }: Parts,
+  { accountId, id, signal }: LiveProcess,
+  { type, params, key, timeoutMs = ownTimeoutMs }: OwnEffect,
+): Promise<unknown> {
+  const own = stepTypes.get(type);
+  if (!own) throw new StepFault(`no plugin here has the step type "${type}"`);
+  const time = AbortSignal.timeout(timeoutMs);
+  const either = AbortSignal.any([signal, time]);
+  failpoint("flows.calling");
+  try {
+    const run = own.run({ accountId, params, key: keyOf(id, key), timeoutMs, signal: either });
+    const result = jsonOf(await Promise.race([run, aborted(either)]));
+    failpoint("flows.answered");
+    return result;
+  } catch (error) {
+    // Not the step's fault: another server, or the next attempt of the job, goes on with it.
+    if (signal.aborted) throw signal.reason;
+    if (time.aborted) throw new StepFault("timed out", { timedOut: true });
+    if (databaseFault(error) === "unavailable") throw error;
+    const status = error instanceof HttpError ? error.status : 500;
+    if (status >= 500) ctx.log.warn("a step of a plugin's own failed", { flow_process_id: id, type, error });
+    return recorded(() => Promise.reject(status < 500 ? error : new StepFault(messageOf(error))));
+  }
+}
+
+/** Rejects then, also where the plugin's code does not listen to the signal. */
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
+}
+
+/** The result as it is stored. Throws a ValidationError for what PostgreSQL cannot store. */
+function jsonOf(result: unknown): unknown {
+  const text = JSON.stringify(result, (_, value: unknown) => (typeof value === "bigint" ? exact(value) : value));
+  return parseJson(text ?? "null");
+}
+
+/** Beyond 2^53 a number would be another number: it stays text. */
+function exact(value: bigint): number | string {
+  return Number.isSafeInteger(Number(value)) ? Number(value) : `${value}`;
+}
+
+function messageOf(error: unknown): string {
+  return (error instanceof Error && error.message) || "the step failed";
+}
+
+/** The same for every attempt of this step of this process, and for no other one. */
+function keyOf(processId: string, step: string): string {
+  return `${processId}-${sha256(step).slice(0, 16)}`;
 }
 
 async function recorded<T>(run: () => Promise<T>): Promise<T> {

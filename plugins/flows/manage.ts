@@ -16,7 +16,8 @@ import { checkProgram } from "./check.ts";
 import type { FlowInput, FlowRow, FlowStore } from "./flow-store.ts";
 import type { CurrentFlow } from "./needed.ts";
 import { tableWarnings } from "./records.ts";
-import { mustBeTheirs, stepsIn } from "./takes.ts";
+import type { StepTypes } from "./step-types.ts";
+import { mustBeTheirs, stepsIn, type ProgramsOf } from "./takes.ts";
 import type { Templates } from "./template.ts";
 
 /** The fields of a request; each may be missing. */
@@ -42,6 +43,7 @@ interface Needed {
   readonly connectors: Connectors;
   readonly databases: Pick<JsonDatabases, "find">;
   readonly templates: Templates;
+  readonly stepTypes: StepTypes;
 }
 
 export const flowKind = "core/custom_flow";
@@ -49,7 +51,7 @@ const maxFieldsChars = 500_000;
 
 export type Managing = ReturnType<typeof createManaging>;
 
-export function createManaging({ ctx, store, connectors, databases, templates }: Needed) {
+export function createManaging({ ctx, store, connectors, databases, templates, stepTypes }: Needed) {
   const cache = ctx.cache<FlowRow & CurrentFlow>({
     name: "flows",
     max: 1000,
@@ -76,14 +78,16 @@ export function createManaging({ ctx, store, connectors, databases, templates }:
     if (JSON.stringify(input.fields).length > maxFieldsChars)
       found.add("fields", `may have at most ${maxFieldsChars} characters as JSON`);
     if (programOf(input.fields) === undefined) found.add("program", "is required in `fields`: an array of steps");
-    else for (const message of checkProgram(programOf(input.fields), templates).mistakes) found.add("program", message);
+    else
+      for (const message of checkProgram(programOf(input.fields), templates, stepTypes).mistakes)
+        found.add("program", message);
     found.check();
   };
   const mustBeWritable = async (tx: Tx, { account, privileges }: Author, program: unknown): Promise<void> => {
     if (privileges === null) return;
-    await mustBeTheirs(program, privileges, async (codes) =>
-      (await store.byCodes(tx, account.id, codes)).map(({ code, fields }) => ({ code, program: programOf(fields) })),
-    );
+    const programsOf: ProgramsOf = async (codes) =>
+      (await store.byCodes(tx, account.id, codes)).map(({ code, fields }) => ({ code, program: programOf(fields) }));
+    await mustBeTheirs(program, privileges, programsOf, stepTypes);
   };
 
   return {
@@ -119,8 +123,10 @@ export function createManaging({ ctx, store, connectors, databases, templates }:
           fields: change.fields === undefined ? row.fields : (change.fields ?? {}),
           active: change.active ?? row.active,
         };
-        check(input);
-        if (!onlySwitchesOff(change)) await mustBeWritable(tx, author, programOf(input.fields));
+        if (!onlySwitchesOff(change)) {
+          check(input);
+          await mustBeWritable(tx, author, programOf(input.fields));
+        }
         const same = JSON.stringify(programOf(input.fields)) === JSON.stringify(programOf(row.fields));
         const programId = same ? row.programId : await store.insertProgram(tx, account.id, id, programOf(input.fields));
         return { before: row, after: await store.update(tx, account.id, id, user.id, { ...input, programId }) };
@@ -154,11 +160,11 @@ export function createManaging({ ctx, store, connectors, databases, templates }:
     /**
      * What would fail as things are now, or hardly do what was meant: unknown connectors, methods, flows, databases and
      * tables, records that go to no table, and keys that do nothing. `made` is the code of a flow that is being made.
-     * Nothing for a program with mistakes: it is refused.
+     * Of a program with mistakes they are the mistakes: it was saved when the plugin of a step was still installed.
      */
     async warnings(accountId: number, program: unknown, made?: string): Promise<string[]> {
-      const { unknownKeys, mistakes: refused } = checkProgram(program, templates);
-      if (refused.length > 0) return [];
+      const { unknownKeys, mistakes: refused } = checkProgram(program, templates, stepTypes);
+      if (refused.length > 0) return [...refused];
       const warnings = unknownKeys.map((place) => `${place} is unknown in a step of this type, and does nothing`);
       for (const { place, step } of stepsIn(program, "program")) {
         if (step.type === "connector") {

@@ -7,6 +7,7 @@ import type { ProcessId, ProcessRow, ProcessStore } from "./process-store.ts";
 import type { Program } from "./program.ts";
 import type { FlowRecords } from "./records.ts";
 import { toEvent } from "./show.ts";
+import type { StepTypes } from "./step-types.ts";
 import type { Templates } from "./template.ts";
 import type { Waiting } from "./waiting.ts";
 
@@ -30,6 +31,7 @@ export interface Needed {
   /** The active flow of this code. */
   readonly flowOf: (accountId: number, code: string) => Promise<CurrentFlow | undefined>;
   readonly records: FlowRecords;
+  readonly stepTypes: StepTypes;
   readonly leaseSeconds: number;
 }
 

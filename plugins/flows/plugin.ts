@@ -15,6 +15,8 @@ import { createProcessStore } from "./process-store.ts";
 import { processModel } from "./needed.ts";
 import { createProcesses } from "./processes.ts";
 import { createRecords } from "./records.ts";
+import { stepRoutes } from "./step-routes.ts";
+import { createStepTypes } from "./step-types.ts";
 import { createTemplates } from "./template.ts";
 import { createWaiting } from "./waiting.ts";
 
@@ -53,12 +55,14 @@ export default definePlugin({
     const flowStore = createFlowStore(ctx.sql);
     const store = createProcessStore(ctx.sql);
     const templates = createTemplates(ctx.liquid);
+    const { types: stepTypes, register: registerStep } = createStepTypes();
     const managing = createManaging({
       ctx,
       store: flowStore,
       connectors: calling,
       databases: ctx.services.databases,
       templates,
+      stepTypes,
     });
     const waiting = createWaiting(ctx, store);
     const processes = createProcesses({
@@ -71,6 +75,7 @@ export default definePlugin({
       connectors: calling,
       flowOf: managing.current,
       records: createRecords(ctx.services.databases),
+      stepTypes,
       leaseSeconds: ctx.config.leaseSeconds,
     });
     const prune = async () => {
@@ -78,8 +83,9 @@ export default definePlugin({
     };
     return {
       routes: [
-        ...flowRoutes({ store: flowStore, managing, processes, waiting, templates }),
+        ...flowRoutes({ store: flowStore, managing, processes, waiting, templates, stepTypes }),
         ...processRoutes(store, processes),
+        ...stepRoutes(stepTypes),
       ],
       handlers: processes.handlers,
       schedules: [
@@ -92,6 +98,7 @@ export default definePlugin({
         processes,
         processStore: store,
         waiting,
+        registerStep,
       }),
     };
   },

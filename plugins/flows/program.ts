@@ -64,6 +64,13 @@ export interface WaitStep extends Common {
   readonly seconds: unknown;
 }
 
+/** Of a type that a plugin has registered. */
+export interface OwnStep extends Common {
+  readonly type: `${string}.${string}`;
+  readonly params?: Readonly<Record<string, unknown>>;
+  readonly as?: string;
+}
+
 export type Step =
   | ConnectorStep
   | MutationStep
@@ -73,7 +80,8 @@ export type Step =
   | FlowStep
   | ReturnStep
   | FailStep
-  | WaitStep;
+  | WaitStep
+  | OwnStep;
 export type Program = readonly Step[];
 
 export const dbOps = ["create", "update", "delete", "get", "search"] as const;

@@ -3,7 +3,7 @@ import { StepFault } from "./fault.ts";
 import { isObject } from "platform";
 import { Suspended } from "./host.ts";
 import { limits } from "./program.ts";
-import type { ConnectorStep, DbStep, EachStep, FlowStep, MutationStep, Step, WaitStep } from "./program.ts";
+import type { ConnectorStep, DbStep, EachStep, FlowStep, MutationStep, OwnStep, Step, WaitStep } from "./program.ts";
 import { resultOf, type BlockFrame } from "./state.ts";
 import { callsOf, deadlineOf, idOf, pathOf, placeIn, scopeAt, variablesOf, type Thread } from "./thread.ts";
 import { elementsOf } from "./template.ts";
@@ -35,6 +35,8 @@ export async function perform(tools: Tools, thread: Thread, frame: BlockFrame, s
       return connect(tools, thread, step);
     case "db":
       return database(tools, thread, step);
+    default:
+      return own(tools, thread, step);
   }
 }
 
@@ -112,6 +114,26 @@ async function connect(tools: Tools, thread: Thread, step: ConnectorStep): Promi
   keep(tools, thread, step.as ?? step.id, data);
   tools.finish(thread, data);
   // Stored with the steps that only compute after it; a call that took time (`isFull`), or has others beside it, at once.
+  if (thread.parent) await tools.save();
+}
+
+/** A step of a plugin's own type: as a call of a connector, but what it gives is the result itself. */
+async function own(tools: Tools, thread: Thread, step: OwnStep): Promise<void> {
+  const { host, world } = tools;
+  if (host.mode === "inline") throw new Suspended(host.now());
+  const params = host.templates.value(step.params ?? {}, variablesOf(world, thread));
+  await tools.flush();
+  const deadline = deadlineOf(thread);
+  const running = host.runOwn({
+    type: step.type,
+    params: isObject(params) ? params : {},
+    stepId: idOf(world, thread, thread.frames.length - 1),
+    key: pathOf(thread),
+    timeoutMs: deadline === undefined ? undefined : Math.max(1, deadline - host.now()),
+  });
+  const result = await shownWhileItLasts(tools, running);
+  keep(tools, thread, step.as ?? step.id, result);
+  tools.finish(thread, result);
   if (thread.parent) await tools.save();
 }
 

@@ -1,9 +1,14 @@
 /** What a program takes of whoever writes it: the privileges of its steps, and of the flows that it calls. */
 import { forbidden, isObject } from "platform";
 import { limits, type Program, type Step } from "./program.ts";
+import type { StepTypes } from "./step-types.ts";
 
 /** A flow runs for whoever starts it, with every database and connector of the account: its author must be let near them. */
-const privilegeOf: Partial<Record<Step["type"], string>> = { db: "dbs", connector: "flows", flow: "flows" };
+const builtIn = new Map<Step["type"], string>([
+  ["db", "dbs"],
+  ["connector", "flows"],
+  ["flow", "flows"],
+]);
 
 /** The programs of the flows of these codes, active or not; unknown codes are left out. */
 export type ProgramsOf = (codes: readonly string[]) => Promise<readonly { code: string; program: unknown }[]>;
@@ -13,6 +18,7 @@ export async function mustBeTheirs(
   program: unknown,
   privileges: ReadonlySet<string>,
   programsOf: ProgramsOf,
+  types: StepTypes,
 ): Promise<void> {
   const seen = new Set<string>();
   let programs: readonly { place: string; program: unknown }[] = [{ place: "program", program }];
@@ -20,7 +26,7 @@ export async function mustBeTheirs(
   for (let depth = 0; depth <= limits.calls && programs.length > 0; depth++) {
     const called = new Set<string>();
     for (const { place, step } of programs.flatMap((one) => [...stepsIn(one.program, one.place)])) {
-      const privilege = privilegeOf[step.type];
+      const privilege = builtIn.get(step.type) ?? types.get(step.type)?.privilege;
       if (privilege !== undefined && !privileges.has(privilege))
         throw forbidden(
           `\`${place}\`: a \`${step.type}\` step needs the privilege \`${privilege}\` of who saves the flow`,

@@ -83,7 +83,7 @@ export function createTools(state: State, host: Host): Tools {
       if (host.mode === "dry" || until <= host.now()) return;
       if (host.mode === "inline" || until - host.now() > shortWaitMs) throw new Suspended(until);
       await tools.flush();
-      await sleep(until - host.now(), host.signal);
+      await sleep(Math.max(0, until - host.now()), host.signal);
       if (thread.stopped()) throw new Stopped();
     },
   };

@@ -1,10 +1,12 @@
 import { before, definePlugin, invalid, modelChanged, onEvent, setting } from "platform";
 import { accounts } from "platform/accounts";
+import { flows } from "platform/flows";
 import { items } from "./api.ts";
 import { countWords, createItemWrites, itemModel } from "./items.ts";
 import migration from "./migrations/001_sample_plugin.sql" with { type: "text" };
 import instructions from "./prompts/sample_plugin_api.md" with { type: "text" };
 import { itemExample, itemRoutes } from "./routes.ts";
+import { countWordsStep } from "./steps.ts";
 import { createItemStore } from "./store.ts";
 
 const dayMs = 86_400_000;
@@ -14,7 +16,7 @@ const count = { name: "sample-plugin count", usage: "sample-plugin count", doc: 
 export default definePlugin({
   name: "sample-plugin",
   platform: "^1", // the versions of "platform" that it works with
-  needs: { accounts }, // other plugins' services, typed; they are started first
+  needs: { accounts, flows }, // other plugins' services, typed; they are started first
   provides: items,
   config: {
     keepDays: setting.integer("SAMPLE_PLUGIN_KEEP_DAYS", 0, "Days an item is kept; 0 = for ever", {
@@ -30,6 +32,7 @@ export default definePlugin({
 
   setup(ctx) {
     const { accounts: people } = ctx.services;
+    ctx.services.flows.registerStep(countWordsStep);
     const itemStore = createItemStore(ctx.sql);
     const itemWrites = createItemWrites({ ctx, itemStore });
 

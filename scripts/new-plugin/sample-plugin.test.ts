@@ -76,6 +76,17 @@ describe("an item", () => {
   });
 });
 
+test("a flow counts words with the step of this plugin", async () => {
+  const step = { type: "sample-plugin.count-words", params: { text: "{{ input.text }}" }, as: "count" };
+  const program = [step, { type: "return", value: "{{ count.words }}" }];
+  const save = (fields: object) => app.post("/connect/flows.json", { flow: { name: "Count", code: "count", fields } });
+  expect((await save({ program })).status).toBe(201);
+  const run = await app.post("/connect/flows/count/run.json?wait=25", { text: "Two boards" });
+  expect(run.json).toMatchObject({ status: "finished", data: 2 });
+  const wrong = await save({ program: [{ ...step, params: { words: 2 } }] });
+  expect(wrong).toMatchObject({ status: 422, json: { program: [expect.any(String), expect.any(String)] } });
+});
+
 describe("what is refused", () => {
   const cases: [what: string, item: unknown, field: string][] = [
     ["no title", { text: "x" }, "title"],

@@ -1,0 +1,61 @@
+/** The params of a plugin's own step as they stand in a program: what is constant must fit the schema already. Pure. */
+import { checkerOf, isObject, Type, ValidationError, type TObject, type TSchema } from "platform";
+
+export interface ParamMistake {
+  /** Within the params: `.to[0]`. */
+  readonly place: string;
+  readonly message: string;
+}
+
+export function paramMistakes(schema: TObject, given: unknown): ParamMistake[] {
+  if (given !== undefined && given !== null && !isObject(given)) return []; // told already
+  return objectMistakes(schema, given ?? {}, "", true);
+}
+
+function mistakesOf(schema: TSchema, value: unknown, place: string): ParamMistake[] {
+  if (!hasTemplate(value)) return constantMistakes(schema, value, place);
+  // What a template comes to is checked when the step runs; what stands beside it can be checked now.
+  if (isObject(value)) return objectMistakes(schema, value, place, schema["additionalProperties"] === false);
+  const items: unknown = schema["items"];
+  if (!Array.isArray(value) || !isSchema(items)) return [];
+  return value.flatMap((one, at) => mistakesOf(items, one, `${place}[${at}]`));
+}
+
+function objectMistakes(
+  schema: TSchema,
+  value: Readonly<Record<string, unknown>>,
+  place: string,
+  closed: boolean,
+): ParamMistake[] {
+  const properties: Readonly<Record<string, unknown>> = isObject(schema["properties"]) ? schema["properties"] : {};
+  const required = Array.isArray(schema["required"]) ? schema["required"].map(String) : [];
+  const names = Object.keys(properties).join(", ");
+  const unknown = names === "" ? "is unknown: the step takes no params" : `is unknown; the params are ${names}`;
+  const missing = required.filter((key) => !Object.hasOwn(value, key));
+  const inside = Object.entries(value).flatMap(([key, one]): ParamMistake[] => {
+    const property = Object.hasOwn(properties, key) ? properties[key] : undefined;
+    const here = `${place}.${key.slice(0, 60)}`;
+    if (!isSchema(property)) return closed ? [{ place: here, message: unknown }] : [];
+    return one === null && !required.includes(key) ? [] : mistakesOf(property, one, here);
+  });
+  return [...missing.map((key) => ({ place: `${place}.${key}`, message: "is required" })), ...inside];
+}
+
+function constantMistakes(schema: TSchema, value: unknown, place: string): ParamMistake[] {
+  try {
+    checkerOf(Type.Object({ value: schema }))({ value });
+    return [];
+  } catch (error) {
+    if (!(error instanceof ValidationError)) throw error;
+    return (error.fields["value"] ?? []).map((message) => ({ place, message }));
+  }
+}
+
+function hasTemplate(value: unknown): boolean {
+  if (typeof value === "string") return value.includes("{{") || value.includes("{%");
+  return typeof value === "object" && value !== null && Object.values(value).some(hasTemplate);
+}
+
+function isSchema(value: unknown): value is TSchema {
+  return isObject(value);
+}
