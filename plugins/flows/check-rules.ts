@@ -1,0 +1,221 @@
+/* oxlint-disable unicorn/no-thenable -- a step of a flow has a branch of that name */
+/** Every key that a step may have, with the rule for its value; check.ts goes through them. Pure. */
+import { isObject } from "platform";
+import { dbOps, limits } from "./program.ts";
+import { paramMistakes } from "./step-params.ts";
+import type { OwnStepType, StepTypes } from "./step-types.ts";
+import { elementsOf, operators, type Templates } from "./template.ts";
+
+/** Where a rule looks, and whom it tells. */
+export interface At {
+  readonly step: Readonly<Record<string, unknown>>;
+  readonly templates: Templates;
+  /** Its result is stored under its `id` unless it has `as`. */
+  readonly stores: boolean;
+  /** `inside`: a place within the value, such as `.times`. */
+  wrong(message: string, inside?: string): void;
+  /** The value is a block of steps, one level deeper. */
+  block(): void;
+  /** Notes the id of a step; false if another step has it. */
+  isNewId(id: string): boolean;
+}
+
+/** Called for every key of the step's type, also if the step lacks it: then the value is undefined. */
+export type Rule = (value: unknown, at: At) => void;
+export type Rules = Readonly<Record<string, Rule>>;
+
+/** Names of the scope that a program cannot take. */
+const reserved = new Set(["input", "account_url", "app", "__proto__"]);
+
+const anything: Rule = () => {};
+
+const template: Rule = (value, at) => {
+  for (const { place, message } of at.templates.mistakes(value)) at.wrong(`is no Liquid: ${message}`, place);
+};
+
+const steps: Rule = (value, at) => {
+  if (value !== undefined) at.block();
+};
+
+const requiredSteps: Rule = (value, at) => {
+  if (value === undefined) at.wrong("is required");
+  else at.block();
+};
+
+const code: Rule = (value, at) => {
+  if (isBlank(value)) at.wrong("is required");
+  else if (typeof value !== "string" || !/^[A-Za-z0-9._-]{1,100}$/.test(value))
+    at.wrong("must be a code: letters, digits, - and _");
+};
+
+function checkName(value: unknown, at: At, inside = ""): void {
+  if (typeof value !== "string" || !/^[A-Za-z_][A-Za-z0-9_-]{0,63}$/.test(value))
+    at.wrong("must be a name: letters, digits, - and _, at most 64, a letter first", inside);
+  else if (reserved.has(value)) at.wrong(`must not be "${value}", which has a meaning of its own`, inside);
+}
+
+const as: Rule = (value, at) => {
+  if (value !== undefined && value !== null) checkName(value, at);
+};
+
+const params: Rule = (value, at) => {
+  if (value === undefined || value === null) return;
+  if (isObject(value)) template(value, at);
+  else at.wrong("must be an object of name to value");
+};
+
+const id: Rule = (value, at) => {
+  if (value === undefined || value === null) return;
+  if (typeof value !== "string" || !/^[A-Za-z0-9_-]{1,64}$/.test(value))
+    at.wrong("must be letters, digits, - and _, at most 64");
+  if (typeof value !== "string") return;
+  if (!at.isNewId(value)) at.wrong(`"${value}" is another step's id already`);
+  const unnamed = at.step["as"] === undefined || at.step["as"] === null;
+  if (at.stores && unnamed && reserved.has(value))
+    at.wrong(`must not be "${value}" without \`as\`: the result would be stored under that name`);
+};
+
+const retry: Rule = (value, at) => {
+  if (value === undefined) return;
+  if (!isObject(value)) return at.wrong("must be an object { times, delay }");
+  const { times, delay } = value;
+  if (!isWhole(times, 0, limits.retries)) at.wrong(`must be a whole number up to ${limits.retries}`, ".times");
+  if (delay !== undefined && !isNumber(delay, 0, limits.retryDelaySeconds))
+    at.wrong(`must be a number of seconds up to ${limits.retryDelaySeconds}`, ".delay");
+};
+
+const timeout: Rule = (value, at) => {
+  if (value !== undefined && !(isNumber(value, 0, limits.timeoutSeconds) && value > 0))
+    at.wrong(`must be a number of seconds above 0, up to ${limits.timeoutSeconds}`);
+};
+
+const method: Rule = (value, at) => {
+  if (isBlank(value)) at.wrong("is required");
+  else if (typeof value !== "string") at.wrong("must be the name of a method");
+};
+
+const set: Rule = (value, at) => {
+  if (!isObject(value)) return at.wrong(value === undefined ? "is required" : "must be an object of name to value");
+  for (const key of Object.keys(value)) checkName(key, at, `.${key.slice(0, 64)}`);
+  template(value, at);
+};
+
+const condition: Rule = (value, at) => {
+  if (isBlank(value)) return at.wrong("is required");
+  if (typeof value === "boolean") return;
+  if (typeof value === "string") {
+    const message = at.templates.conditionMistake(value);
+    if (message !== undefined) at.wrong(`is no Liquid condition: ${message}`);
+    return;
+  }
+  if (!isObject(value)) return at.wrong("must be a Liquid condition or { left, op, right }");
+  if (!operators.some((known) => known === value["op"])) at.wrong(`must be one of ${operators.join(", ")}`, ".op");
+  for (const side of ["left", "right"]) {
+    if (!Object.hasOwn(value, side)) at.wrong("is required", `.${side}`);
+    for (const { place, message } of at.templates.mistakes(value[side]))
+      at.wrong(`is no Liquid: ${message}`, `.${side}${place}`);
+  }
+};
+
+const then: Rule = (value, at) => {
+  if (value === undefined && at.step["else"] === undefined) at.wrong("is required");
+  steps(value, at);
+};
+
+const op: Rule = (value, at) => {
+  if (!dbOps.some((known) => known === value)) at.wrong(`must be one of ${dbOps.join(", ")}`);
+};
+
+/** Of `get`, `update` and `delete` it is the record's, and a template. */
+const dbId: Rule = (value, at) => {
+  if (!["get", "update", "delete"].some((known) => known === at.step["op"])) return id(value, at);
+  if (isBlank(value)) at.wrong("is required: the record's id");
+  template(value, at);
+};
+
+const data: Rule = (value, at) => {
+  const isWritten = at.step["op"] === "create" || at.step["op"] === "update";
+  if (isWritten && !isObject(value) && typeof value !== "string")
+    at.wrong(value === undefined ? "is required" : "must be an object of field to value");
+  template(value, at);
+};
+
+const elements: Rule = (value, at) => {
+  if (isBlank(value)) at.wrong("is required");
+  else if (Array.isArray(value) ? value.length > limits.elements : typeof value !== "string")
+    at.wrong(`must be an array of at most ${limits.elements} elements, or an expression that gives one`);
+  template(elementsOf(value), at);
+};
+
+const concurrency: Rule = (value, at) => {
+  if (value !== undefined && !isWhole(value, 1, limits.concurrency))
+    at.wrong(`must be a whole number from 1 to ${limits.concurrency}`);
+};
+
+const input: Rule = (value, at) => {
+  if (value !== undefined && !isObject(value) && typeof value !== "string")
+    at.wrong("must be an object of name to value");
+  template(value, at);
+};
+
+const message: Rule = (value, at) => {
+  if (value !== undefined && typeof value !== "string") at.wrong("must be a text");
+  template(value, at);
+};
+
+const seconds: Rule = (value, at) => {
+  if (typeof value === "string" && value.includes("{{")) return template(value, at);
+  if (!isNumber(value, 0, limits.waitSeconds))
+    at.wrong(value === undefined ? "is required" : `must be a number of seconds up to ${limits.waitSeconds}`);
+};
+
+/** Of every step. */
+const common: Rules = { type: anything, description: anything, id, retry, timeout, on_error: steps };
+
+interface Shape {
+  readonly rules: Rules;
+  readonly stores: boolean;
+}
+const shape = (rules: Rules): Shape => ({ rules: { ...common, ...rules }, stores: Object.hasOwn(rules, "as") });
+
+const builtIn: ReadonlyMap<string, Shape> = new Map([
+  ["connector", shape({ connector: code, method, params, as })],
+  ["mutation", shape({ set })],
+  ["if", shape({ condition, then, else: steps })],
+  ["db", shape({ op, db: code, id: dbId, data, table_name: template, params, as })],
+  // What `as` names here is the element, not a result.
+  ["each", { ...shape({ in: elements, as, do: requiredSteps, concurrency }), stores: false }],
+  ["flow", shape({ flow: code, input, as })],
+  ["return", shape({ value: template })],
+  ["fail", shape({ message })],
+  ["wait", shape({ seconds })],
+]);
+
+export function shapeOf(type: unknown, own: StepTypes): Shape | undefined {
+  if (typeof type !== "string") return undefined;
+  const registered = own.get(type);
+  return registered ? shape({ params: ownParams(registered), as }) : builtIn.get(type);
+}
+
+export function knownTypes(own: StepTypes): string[] {
+  return [...builtIn.keys(), ...own.keys()];
+}
+
+function ownParams({ params: schema }: OwnStepType): Rule {
+  return (value, at) => {
+    params(value, at);
+    for (const { place, message: mistake } of paramMistakes(schema, value)) at.wrong(mistake, place);
+  };
+}
+
+function isBlank(value: unknown): boolean {
+  return value === undefined || value === null || value === "";
+}
+
+function isNumber(value: unknown, least: number, most: number): value is number {
+  return typeof value === "number" && value >= least && value <= most;
+}
+
+function isWhole(value: unknown, least: number, most: number): boolean {
+  return isNumber(value, least, most) && Number.isInteger(value);
+}
