@@ -17,11 +17,11 @@ import {
   type Sql,
   type TObject,
 } from "platform";
-import { holdsToken } from "../tokens/api.ts";
 import type { Author, RunChange } from "./change.ts";
 import { siteRefOf, type Ref } from "./code.ts";
 import { listReply } from "./list-reply.ts";
 import type { Documented, Kept, Resource } from "./resource.ts";
+import { checkTokens } from "./texts.ts";
 
 const access = { privilege: "cms" } as const;
 const ifMatch = "With `If-Match: <etag>`: 412 where it has changed since.";
@@ -155,14 +155,9 @@ function authorOf({ account, user }: Caller, host: string): Author {
   return { account, userId: user.id, host };
 }
 
-/** Whatever a record holds may come to stand on a public page. */
 function refuseTokens(body: object, { headers }: Request): void {
   const wrong = mistakes();
-  const carried = credentialOf(headers)?.token;
-  for (const [name, value] of Object.entries(body)) {
-    const text = typeof value === "string" ? value : JSON.stringify(value);
-    if (holdsToken(text, carried)) wrong.add(name, "holds a real token, which visitors could read");
-  }
+  checkTokens(wrong, body, credentialOf(headers)?.token);
   wrong.check();
 }
 

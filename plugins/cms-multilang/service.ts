@@ -1,11 +1,12 @@
 /** The service of api.ts: the routes' resources without HTTP. */
-import { checkerOf, invalid, notFound, pageOf, type Queryable, type Sql, type TObject } from "platform";
+import { checkerOf, invalid, mistakes, notFound, pageOf, type Queryable, type Sql, type TObject } from "platform";
 import type { Cms, CmsKind, CmsRecord, CmsWrites } from "./api.ts";
 import { whichever, type Change, type RunChange } from "./change.ts";
 import { siteRefOf, type SiteRef } from "./code.ts";
 import { allRows } from "./listed.ts";
 import type { Kept, Resource } from "./resource.ts";
 import type { Resources } from "./resources.ts";
+import { checkTokens } from "./texts.ts";
 
 interface Needed {
   readonly sql: Sql;
@@ -79,7 +80,14 @@ function valuesOf(body: unknown): Values {
 }
 
 function callsOf<Body extends TObject, Row extends Kept>(resource: Resource<Body, Row>): Calls {
-  const check = checkerOf(resource.body);
+  const fits = checkerOf(resource.body);
+  const check = (body: unknown) => {
+    const checked = fits(body);
+    const wrong = mistakes();
+    checkTokens(wrong, checked);
+    wrong.check();
+    return checked;
+  };
   const shown = (row: Row): CmsRecord => ({ id: row.id, ...resource.toApi(row) });
   const refOf = (text: string, site: SiteRef | undefined) => {
     const ref = resource.refOf(text, site);

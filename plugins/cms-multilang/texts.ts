@@ -1,5 +1,6 @@
-/** What is checked of the long values of every record: templates and `fields`. */
+/** What is checked of the values of every record: templates, `fields`, and real tokens anywhere. */
 import type { mistakes } from "platform";
+import { holdsToken } from "../tokens/api.ts";
 import { checkTemplate } from "./render/check.ts";
 
 export const maxContent = 1_000_000;
@@ -22,6 +23,17 @@ export function checkTexts(wrong: Mistakes, { content, fields }: Texts): void {
   if (isDeeper(fields, maxFieldsDepth)) wrong.add("fields", `may nest at most ${maxFieldsDepth} levels deep`);
   else if (JSON.stringify(fields).length > maxFieldsChars)
     wrong.add("fields", `may have at most ${maxFieldsChars} characters as JSON`);
+}
+
+/**
+ * Adds every value that holds a real token: any of them may come to stand on a public page. `carried` is the token of the
+ * request, which may be one that was given from outside.
+ */
+export function checkTokens(wrong: Mistakes, values: object, carried?: string): void {
+  for (const [name, value] of Object.entries(values)) {
+    const text = typeof value === "string" ? value : JSON.stringify(value);
+    if (text && holdsToken(text, carried)) wrong.add(name, "holds a real token, which visitors could read");
+  }
 }
 
 /** The body's own limits bound how far this walks. */

@@ -4,6 +4,8 @@ import { mkdir, mkdtemp, readdir, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { otherAccount, startTestApp, type TestApp } from "../../../tests/harness.ts";
+import { follower, traces } from "../../../tests/traces.ts";
+import { plugins } from "../../index.ts";
 import { locales } from "../locales.ts";
 
 // The harness says so only to the first file of a run.
@@ -12,7 +14,7 @@ setDefaultTimeout(60_000);
 let app: TestApp;
 let root: string;
 beforeAll(async () => {
-  app = await startTestApp();
+  app = await startTestApp({ plugins: [...plugins, follower] });
   root = await mkdtemp(join(tmpdir(), "corestead-files-"));
 });
 afterAll(async () => {
@@ -46,6 +48,24 @@ async function filesIn(folder: string): Promise<Record<string, string>> {
     files.toSorted().map(async (file) => [file.slice(folder.length + 1), await Bun.file(file).text()]),
   );
   return Object.fromEntries(texts);
+}
+
+/** What a push writes, if it writes anything. */
+const written = () =>
+  traces(
+    app,
+    "cms_sites",
+    "cms_domains",
+    "cms_layouts",
+    "cms_pages",
+    "cms_paragraphs",
+    "cms_articles",
+    "cms_redirects",
+  );
+
+async function realToken(): Promise<string> {
+  const { json } = await app.post("/account/api_tokens.json", { api_token: {} });
+  return json.token;
 }
 
 const siteFile = "name: A site\nlocale: pl\n";
@@ -238,8 +258,48 @@ describe("a site as files", () => {
   ];
   test.each(wrong)("is refused with file and line: %s", async (_, files, told) => {
     const folder = await folderOf({ "site.yaml": siteFile, ...files });
+    const before = await written();
     expect(await fails(push("wrong", folder))).toMatch(told);
     expect((await app.get("/cms/sites/wrong.json")).status).toBe(404);
+    expect(await written()).toEqual(before);
+  });
+
+  // [what, the file and its text with the token, what is told]
+  const tellTales: [string, (token: string) => readonly [string, string], RegExp][] = [
+    [
+      "a page's content",
+      (token) => ["pages/x.liquid", pageFile("x", "", `a\n${token}\n`)],
+      /x\.liquid:5: content holds/,
+    ],
+    [
+      "a field",
+      (token) => ["pages/x.liquid", pageFile("x", `fields:\n  a: "${token}"\n`)],
+      /x\.liquid:4: fields holds/,
+    ],
+    ["a title", (token) => ["pages/x.liquid", pageFile("x", `html_title: ${token}\n`)], /:4: html_title holds/],
+    [
+      "a layout",
+      (token) => ["layouts/x.liquid", `---\nname: x\n---\n${token}\n`],
+      /layouts\/x\.liquid:4: content holds/,
+    ],
+    ["a paragraph", (token) => ["paragraphs/x.liquid", `---\nname: x\n---\n${token}\n`], /x\.liquid:4: content holds/],
+    [
+      "an article",
+      (token) => ["articles/x.liquid", `---\ntitle: x\npath: x\n---\n${token}\n`],
+      /articles\/x\.liquid:5: content holds/,
+    ],
+    ["the site", (token) => ["site.yaml", `${siteFile}fields:\n  key: ${token}\n`], /site\.yaml:3: fields holds/],
+  ];
+  test.each(tellTales)("is refused with a real token in %s, as the API refuses it", async (_, fileWith, told) => {
+    const [file, text] = fileWith(await realToken());
+    const folder = await folderOf({ "site.yaml": siteFile, [file]: text });
+    const before = await written();
+    expect(await fails(push("tells", folder))).toMatch(told);
+    expect(await written()).toEqual(before);
+    const [, placeholder] = fileWith("{{ 'core_token' }}");
+    expect(await fails(push("tells", await folderOf({ "site.yaml": siteFile, [file]: placeholder })))).not.toContain(
+      "holds a real token",
+    );
   });
 
   test("reads and writes nothing outside of its folder", async () => {

@@ -8,7 +8,7 @@ import { cleanPath } from "../pages/path.ts";
 import { parsePublished } from "../articles/published.ts";
 import type { Resource } from "../resource.ts";
 import type { Resources } from "../resources.ts";
-import { checkTexts } from "../texts.ts";
+import { checkTexts, checkTokens } from "../texts.ts";
 import { difference, printDifference, type Difference } from "./diff.ts";
 import { kinds, type KindName, type SiteRecord } from "./kinds.ts";
 import { FileMistakes, mistakesOf } from "./mistakes.ts";
@@ -101,6 +101,7 @@ function check(tree: Tree, resources: Resources, timezone: string): void {
       // An article is printed as it stands: it is no template.
       const template = record.kind === "article" ? "" : textOf(content);
       checkTexts(wrong, { content: template, fields: map });
+      checkTokens(wrong, bodyOf(record, "site"));
       wrong.check();
     } catch (error) {
       found.push(...mistakesOf(error, tree, record));
