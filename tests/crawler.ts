@@ -78,12 +78,14 @@ export async function sitemap(origin: string, url: string): Promise<SitemapEntry
   return [...own, ...rest.flat()];
 }
 
-/** One line for each address that another names as its translation without being named by it in turn. */
-export function oneSided(pages: Iterable<{ url: string; alternates: ReadonlyMap<string, string> }>): string[] {
-  const all = new Map([...pages].map((page) => [page.url, page]));
-  return [...all.values()].flatMap((page) =>
+/**
+ * One line for each translation that one of `pages` names without being named by it in turn. What a translation names is
+ * read on its page, in `seen`: where its canonical address is on another domain, its own sitemap says nothing of it.
+ */
+export function oneSided(pages: Iterable<SitemapEntry>, seen: ReadonlyMap<string, SitemapEntry>): string[] {
+  return [...pages].flatMap((page) =>
     [...page.alternates]
-      .filter(([, target]) => ![...(all.get(target)?.alternates.values() ?? [])].includes(page.url))
+      .filter(([, target]) => ![...(seen.get(target)?.alternates.values() ?? [])].includes(page.url))
       .map(([locale, target]) => `${page.url} names ${target} (${locale}), which does not name it`),
   );
 }
