@@ -67,7 +67,7 @@ export type Expected = (id: number) => number | undefined;
 
 export const whichever: Expected = () => undefined;
 
-interface Found {
+export interface Found {
   readonly id: number;
   readonly version: number;
   readonly siteId: number | null;

@@ -2,24 +2,24 @@
 import type { BaseContext } from "platform";
 import type { Accounts } from "../accounts/api.ts";
 import { createArticleStore, toApi as articleToApi } from "./articles/article-store.ts";
-import { ArticleBody, createArticles } from "./articles/article.ts";
+import { ArticleBody, createArticleWriter } from "./articles/article.ts";
 import { createCategoryStore, toApi as categoryToApi } from "./articles/category-store.ts";
-import { CategoryBody, createCategories } from "./articles/category.ts";
+import { CategoryBody, createCategoryWriter } from "./articles/category.ts";
 import { refOf, type Ref } from "./code.ts";
 import { createDomainStore, toApi as domainToApi } from "./sites/domain-store.ts";
-import { createDomains, DomainBody } from "./sites/domain.ts";
+import { createDomainWriter, DomainBody } from "./sites/domain.ts";
 import { filtersOf } from "./filters.ts";
 import { cleanHost } from "./sites/host-name.ts";
 import { createLayoutStore, toApi as layoutToApi } from "./pages/layout-store.ts";
-import { createLayouts, LayoutBody } from "./pages/layout.ts";
+import { createLayoutWriter, LayoutBody } from "./pages/layout.ts";
 import type { Listed } from "./listed.ts";
 import { createPageStore, toApi as pageToApi } from "./pages/page-store.ts";
-import { createPages, PageBody } from "./pages/page.ts";
+import { createPageWriter, PageBody } from "./pages/page.ts";
 import { createParagraphStore, toApi as paragraphToApi } from "./pages/paragraph-store.ts";
-import { createParagraphs, ParagraphBody } from "./pages/paragraph.ts";
+import { createParagraphWriter, ParagraphBody } from "./pages/paragraph.ts";
 import type { Kept, Resource } from "./resource.ts";
 import { createSiteStore, toApi as siteToApi } from "./sites/site-store.ts";
-import { createSites, SiteBody } from "./sites/site.ts";
+import { createSiteWriter, SiteBody } from "./sites/site.ts";
 import type { Page, Queryable, TObject } from "platform";
 
 interface Needed {
@@ -31,49 +31,33 @@ export type Resources = ReturnType<typeof createResources>;
 
 export function createResources({ ctx, accounts }: Needed) {
   const { sql } = ctx;
-  const sites = createSiteStore(sql);
-  const domains = createDomainStore(sql);
-  const layouts = createLayoutStore(sql);
-  const pages = createPageStore(sql);
-  const paragraphs = createParagraphStore(sql);
-  const categories = createCategoryStore(sql);
-  const articles = createArticleStore(sql);
-  const domainWriter = createDomains({ store: domains, sites, accounts });
-  const siteWriter = createSites({ ctx, store: sites, pages, articles });
+  const siteStore = createSiteStore(sql);
+  const domainStore = createDomainStore(sql);
+  const layoutStore = createLayoutStore(sql);
+  const pageStore = createPageStore(sql);
+  const paragraphStore = createParagraphStore(sql);
+  const categoryStore = createCategoryStore(sql);
+  const articleStore = createArticleStore(sql);
+  const site = createSiteWriter({ ctx, siteStore, pageStore, articleStore });
+  const domain = createDomainWriter({ domainStore, siteStore, accounts });
+  const layout = createLayoutWriter({ layoutStore, siteStore });
+  const page = createPageWriter({ ctx, pageStore, siteStore, layoutStore });
+  const paragraph = createParagraphWriter({ paragraphStore, siteStore, pageStore });
+  const category = createCategoryWriter({ categoryStore, siteStore });
+  const article = createArticleWriter({ ctx, articleStore, siteStore, categoryStore });
   return {
-    site: { ...resource("site", "sites", SiteBody, siteWriter, sites, siteToApi), inSites: false },
+    site: { ...resource("site", "sites", SiteBody, site, siteStore, siteToApi), inSites: false },
     domain: {
-      ...resource("domain", "domains", DomainBody, domainWriter, domains, domainToApi),
-      approve: domainWriter.approve,
+      ...resource("domain", "domains", DomainBody, domain, domainStore, domainToApi),
+      approve: domain.approve,
       inSites: false,
       refOf: domainRefOf,
     },
-    layout: resource("layout", "layouts", LayoutBody, createLayouts({ store: layouts, sites }), layouts, layoutToApi),
-    page: resource("page", "pages", PageBody, createPages({ ctx, store: pages, sites, layouts }), pages, pageToApi),
-    paragraph: resource(
-      "paragraph",
-      "paragraphs",
-      ParagraphBody,
-      createParagraphs({ store: paragraphs, sites, pages }),
-      paragraphs,
-      paragraphToApi,
-    ),
-    category: resource(
-      "category",
-      "categories",
-      CategoryBody,
-      createCategories({ store: categories, sites }),
-      categories,
-      categoryToApi,
-    ),
-    article: resource(
-      "article",
-      "articles",
-      ArticleBody,
-      createArticles({ ctx, store: articles, sites, categories }),
-      articles,
-      articleToApi,
-    ),
+    layout: resource("layout", "layouts", LayoutBody, layout, layoutStore, layoutToApi),
+    page: resource("page", "pages", PageBody, page, pageStore, pageToApi),
+    paragraph: resource("paragraph", "paragraphs", ParagraphBody, paragraph, paragraphStore, paragraphToApi),
+    category: resource("category", "categories", CategoryBody, category, categoryStore, categoryToApi),
+    article: resource("article", "articles", ArticleBody, article, articleStore, articleToApi),
   };
 }
 

@@ -1,6 +1,6 @@
 /** What the writing of every resource has in common. */
-import { mistakes, notFound, type Tx } from "platform";
-import type { Change, Expected } from "./change.ts";
+import { mistakes, notFound, type Queryable, type Tx } from "platform";
+import { locked, type Change, type Expected, type Found } from "./change.ts";
 import { codeFrom, freeOf, refOf, type Ref } from "./code.ts";
 import type { SiteRow } from "./rows.ts";
 import type { SiteStore } from "./sites/site-store.ts";
@@ -92,6 +92,25 @@ export async function codeOf<SiteId extends number | null>(
 /** Undefined leaves what was; an empty text stays as it was sent. */
 export function orNull<T>(given: T | null | undefined, before: T | null | undefined): T | null {
   return (given === undefined ? before : given) ?? null;
+}
+
+interface Findable<Row> {
+  find(db: Queryable, accountId: number, ref: Ref): Promise<Row | undefined>;
+}
+
+/** The record of this store while its site is held; see `locked`. */
+export function lockedIn<Row extends Found>(
+  change: Change,
+  store: Findable<Row>,
+  ref: Ref,
+  expected: Expected,
+): Promise<Row> {
+  return locked(change, (which) => store.find(change.tx, change.account.id, which), ref, expected);
+}
+
+/** The record as it is after this transaction has written it. */
+export async function reread<Row>({ tx, account }: Change, store: Findable<Row>, id: number): Promise<Row> {
+  return there(await store.find(tx, account.id, { id }));
 }
 
 /** A row that this transaction has just written, or holds. */

@@ -4,7 +4,7 @@
  */
 import { createRenderStore } from "../../plugins/cms-multilang/render/render-store.ts";
 import { createBlocks } from "../../plugins/cms-multilang/render/blocks.ts";
-import { createSites } from "../../plugins/cms-multilang/render/cache.ts";
+import { createSiteCache } from "../../plugins/cms-multilang/render/cache.ts";
 import { createComposer } from "../../plugins/cms-multilang/render/compose.ts";
 import { createDoor } from "../../plugins/cms-multilang/render/door.ts";
 import { createSiteEngine } from "../../plugins/cms-multilang/render/engine.ts";
@@ -79,7 +79,7 @@ async function door(sql: Sql) {
   const log = createLog("error");
   const account: Account = { id: 1, name: "", baseUrl: "", timezone: "UTC", locale: "pl" };
   const broadcast = { publish: () => {}, on: () => () => {}, onReset: () => () => {} };
-  const sites = createSites({ ctx: { cache: simpleCache, broadcast, log }, store, account: async () => account });
+  const sites = createSiteCache({ ctx: { cache: simpleCache, broadcast, log }, store, account: async () => account });
   await sites.load();
   const templatesOf = createTemplates(store, engine);
   const blocksOf = createBlocks(engine, templatesOf);

@@ -3,7 +3,7 @@ import type { Page, Queryable, Sql, Static, Tx } from "platform";
 import type { Article as ArticleAnswer } from "../answers.ts";
 import type { Ref } from "../code.ts";
 import { inParts, type Sized } from "../listed.ts";
-import { isAddressed, only } from "../ref-store.ts";
+import { insertedId, isAddressed, only, takenCodes } from "../ref-store.ts";
 import type { ArticleRow } from "../rows.ts";
 
 export interface ArticleView extends ArticleRow {
@@ -91,12 +91,8 @@ export function createArticleStore(sql: Sql) {
       return only(rows, "article");
     },
 
-    async taken(tx: Tx, accountId: number, siteId: number, base: string): Promise<Set<string>> {
-      const rows = await tx<{ code: string }[]>`
-        select code from cms_articles
-        where account_id = ${accountId} and site_id = ${siteId} and (code = ${base} or code like ${`${base}-%`})`;
-      return new Set(rows.map(({ code }) => code));
-    },
+    taken: (tx: Tx, accountId: number, siteId: number, base: string) =>
+      takenCodes(tx, "cms_articles", accountId, siteId, base),
 
     /** Paths of the site's articles that are `base`, or it with a number. */
     async takenPaths(tx: Tx, accountId: number, siteId: number, base: string): Promise<Set<string>> {
@@ -107,15 +103,15 @@ export function createArticleStore(sql: Sql) {
     },
 
     async insert(tx: Tx, accountId: number, siteId: number, userId: number | null, input: ArticleInput) {
-      const [row] = await tx<{ id: number }[]>`
+      return insertedId(
+        await tx<{ id: number }[]>`
         insert into cms_articles (account_id, site_id, code, category_id, locale, path, title, lead, content, fields,
           html_title, html_description, published_at, active, created_by_id)
         values (${accountId}, ${siteId}, ${input.code}, ${input.categoryId}, ${input.locale}, ${input.path},
           ${input.title}, ${input.lead}, ${input.content}, ${JSON.stringify(input.fields)}::text::jsonb,
           ${input.htmlTitle}, ${input.htmlDescription}, ${input.publishedAt}, ${input.active}, ${userId})
-        returning id`;
-      if (!row) throw new Error("an insert without a conflict clause gives its row");
-      return row.id;
+        returning id`,
+      );
     },
 
     async update(tx: Tx, accountId: number, id: number, userId: number | null, input: ArticleInput): Promise<void> {

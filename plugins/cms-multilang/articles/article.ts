@@ -2,7 +2,7 @@
 import { field, mistakes, Type, type BaseContext, type Static } from "platform";
 import { toApi, type ArticleInput, type ArticleStore, type ArticleView } from "./article-store.ts";
 import type { CategoryStore } from "./category-store.ts";
-import { locked, type Change } from "../change.ts";
+import { type Change } from "../change.ts";
 import { codeField, codeFrom, freeOf, type Ref } from "../code.ts";
 import {
   codeRef,
@@ -19,7 +19,18 @@ import { cleanPath } from "../pages/path.ts";
 import { parsePublished } from "./published.ts";
 import type { SiteStore } from "../sites/site-store.ts";
 import { checkTexts } from "../texts.ts";
-import { codeOf, mustStay, named, orNull, siteOf, there, type Mistakes, type Writer } from "../write.ts";
+import {
+  codeOf,
+  mustStay,
+  named,
+  orNull,
+  siteOf,
+  there,
+  type Mistakes,
+  type Writer,
+  lockedIn,
+  reread,
+} from "../write.ts";
 
 export const ArticleBody = Type.Object({
   code: Type.Optional(codeField()),
@@ -42,33 +53,33 @@ export type ArticleBody = Static<typeof ArticleBody>;
 
 interface Needed {
   readonly ctx: Pick<BaseContext, "changed">;
-  readonly store: ArticleStore;
-  readonly sites: SiteStore;
-  readonly categories: Pick<CategoryStore, "find" | "byCodes">;
+  readonly articleStore: ArticleStore;
+  readonly siteStore: SiteStore;
+  readonly categoryStore: Pick<CategoryStore, "find" | "byCodes">;
 }
 
-export function createArticles({ ctx, store, sites, categories }: Needed): Writer<ArticleBody, ArticleView> {
-  const finder =
-    ({ tx, account }: Change) =>
-    (ref: Ref) =>
-      store.find(tx, account.id, ref);
-
-  const told = async ({ tx, account }: Change, kind: "create" | "update", id: number): Promise<ArticleView> => {
-    const row = there(await store.find(tx, account.id, { id }));
-    await ctx.changed(articleChange(account.id, kind, row), tx);
+export function createArticleWriter({
+  ctx,
+  articleStore,
+  siteStore,
+  categoryStore,
+}: Needed): Writer<ArticleBody, ArticleView> {
+  const told = async (change: Change, kind: "create" | "update", id: number): Promise<ArticleView> => {
+    const row = await reread(change, articleStore, id);
+    await ctx.changed(articleEvent(change.account.id, kind, row), change.tx);
     return row;
   };
 
   /** The main category that the body names; undefined where it says nothing, null where none. */
   const mainOf = async ({ tx, account }: Change, wrong: Mistakes, body: ArticleBody, siteId: number) => {
     const given = { as: "category", what: "category", code: body.category_code, id: body.category_id, siteId };
-    const row = await named(wrong, given, (ref) => categories.find(tx, account.id, ref));
+    const row = await named(wrong, given, (ref) => categoryStore.find(tx, account.id, ref));
     return row && row.id;
   };
 
   /** Ids of the additional categories in their order, each once. */
   const furtherOf = async ({ tx, account }: Change, wrong: Mistakes, codes: readonly string[], siteId: number) => {
-    const rows = codes.length === 0 ? [] : await categories.byCodes(tx, account.id, siteId, codes);
+    const rows = codes.length === 0 ? [] : await categoryStore.byCodes(tx, account.id, siteId, codes);
     const byCode = new Map(rows.map(({ code, id }) => [code, id]));
     const unknown = codes.find((code) => !byCode.has(code));
     if (unknown !== undefined) wrong.add("categories", `${unknown} names no category of this site`);
@@ -79,7 +90,7 @@ export function createArticles({ ctx, store, sites, categories }: Needed): Write
     async create(change, body) {
       const { tx, account, userId } = change;
       const wrong = mistakes();
-      const site = await siteOf(change, sites, wrong, body);
+      const site = await siteOf(change, siteStore, wrong, body);
       if (site) await change.touch(site.id);
       const { title } = body;
       if (title === undefined) wrong.add("title", "is required");
@@ -88,16 +99,16 @@ export function createArticles({ ctx, store, sites, categories }: Needed): Write
       const input = inputOf(wrong, undefined, body, account.timezone);
       wrong.check();
       const { id: siteId } = there(site);
-      const code = await codeOf(change, store, { code: body.code, name: title ?? "", kind: "article", siteId });
+      const code = await codeOf(change, articleStore, { code: body.code, name: title ?? "", kind: "article", siteId });
       const path = input.path || (await freePath(change, siteId, codeFrom(title ?? "", code)));
-      const id = await store.insert(tx, account.id, siteId, userId, { ...input, code, path, categoryId });
-      await store.setCategories(tx, account.id, siteId, id, further);
+      const id = await articleStore.insert(tx, account.id, siteId, userId, { ...input, code, path, categoryId });
+      await articleStore.setCategories(tx, account.id, siteId, id, further);
       return told(change, "create", id);
     },
 
     async update(change, ref, body, expected) {
       const { tx, account, userId } = change;
-      const before = await locked(change, finder(change), ref, expected);
+      const before = await lockedIn(change, articleStore, ref, expected);
       const { id, siteId } = before;
       const wrong = mistakes();
       mustStay(wrong, body, before);
@@ -107,25 +118,25 @@ export function createArticles({ ctx, store, sites, categories }: Needed): Write
       if (input.path === "") wrong.add("path", "can't be blank");
       wrong.check();
       const categoryId = main === undefined ? before.categoryId : main;
-      await store.update(tx, account.id, id, userId, { ...input, code: body.code ?? before.code, categoryId });
-      if (further) await store.setCategories(tx, account.id, siteId, id, further);
+      await articleStore.update(tx, account.id, id, userId, { ...input, code: body.code ?? before.code, categoryId });
+      if (further) await articleStore.setCategories(tx, account.id, siteId, id, further);
       return told(change, "update", id);
     },
 
     async remove(change, ref, expected) {
       const { tx, account } = change;
-      const row = await locked(change, finder(change), ref, expected);
-      await store.delete(tx, account.id, row.id);
-      await ctx.changed(articleChange(account.id, "destroy", row), tx);
+      const row = await lockedIn(change, articleStore, ref, expected);
+      await articleStore.delete(tx, account.id, row.id);
+      await ctx.changed(articleEvent(account.id, "destroy", row), tx);
     },
   };
 
   async function freePath({ tx, account }: Change, siteId: number, base: string): Promise<string> {
-    return freeOf(base, await store.takenPaths(tx, account.id, siteId, base));
+    return freeOf(base, await articleStore.takenPaths(tx, account.id, siteId, base));
   }
 }
 
-export function articleChange(accountId: number, kind: "create" | "update" | "destroy", row: ArticleView) {
+export function articleEvent(accountId: number, kind: "create" | "update" | "destroy", row: ArticleView) {
   return { accountId, sourceType: "Cms::Article", kind, id: row.id, data: toApi(row) };
 }
 

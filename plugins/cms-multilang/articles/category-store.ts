@@ -3,7 +3,7 @@ import type { Page, Queryable, Sql, Static, Tx } from "platform";
 import type { Category as CategoryAnswer } from "../answers.ts";
 import type { Ref } from "../code.ts";
 import { inOnePart } from "../listed.ts";
-import { isAddressed, only } from "../ref-store.ts";
+import { insertedId, isAddressed, only, takenCodes } from "../ref-store.ts";
 import type { CategoryRow } from "../rows.ts";
 
 export interface CategoryView extends CategoryRow {
@@ -55,12 +55,8 @@ export function createCategoryStore(sql: Sql) {
         where account_id = ${accountId} and site_id = ${siteId} and code = any(${codes}::text[])`;
     },
 
-    async taken(tx: Tx, accountId: number, siteId: number, base: string): Promise<Set<string>> {
-      const rows = await tx<{ code: string }[]>`
-        select code from cms_categories
-        where account_id = ${accountId} and site_id = ${siteId} and (code = ${base} or code like ${`${base}-%`})`;
-      return new Set(rows.map(({ code }) => code));
-    },
+    taken: (tx: Tx, accountId: number, siteId: number, base: string) =>
+      takenCodes(tx, "cms_categories", accountId, siteId, base),
 
     async insert(
       tx: Tx,
@@ -69,11 +65,11 @@ export function createCategoryStore(sql: Sql) {
       userId: number | null,
       { code, name, path }: CategoryInput,
     ): Promise<number> {
-      const [row] = await tx<{ id: number }[]>`
+      return insertedId(
+        await tx<{ id: number }[]>`
         insert into cms_categories (account_id, site_id, code, name, path, created_by_id)
-        values (${accountId}, ${siteId}, ${code}, ${name}, ${path}, ${userId}) returning id`;
-      if (!row) throw new Error("an insert without a conflict clause gives its row");
-      return row.id;
+        values (${accountId}, ${siteId}, ${code}, ${name}, ${path}, ${userId}) returning id`,
+      );
     },
 
     async update(

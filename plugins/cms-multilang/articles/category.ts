@@ -1,12 +1,12 @@
 /** Making, changing and deleting categories of articles. */
 import { field, mistakes, Type, type Static } from "platform";
 import type { CategoryStore, CategoryView } from "./category-store.ts";
-import { locked, type Change } from "../change.ts";
+import { type Change } from "../change.ts";
 import { codeField, type Ref } from "../code.ts";
 import { nameField, siteRef } from "../input.ts";
 import { cleanPath } from "../pages/path.ts";
 import type { SiteStore } from "../sites/site-store.ts";
-import { codeOf, mustStay, nameOf, siteOf, there, type Mistakes, type Writer } from "../write.ts";
+import { codeOf, mustStay, nameOf, siteOf, there, type Mistakes, type Writer, lockedIn, reread } from "../write.ts";
 
 export const CategoryBody = Type.Object({
   code: Type.Optional(codeField()),
@@ -17,50 +17,45 @@ export const CategoryBody = Type.Object({
 export type CategoryBody = Static<typeof CategoryBody>;
 
 interface Needed {
-  readonly store: CategoryStore;
-  readonly sites: SiteStore;
+  readonly categoryStore: CategoryStore;
+  readonly siteStore: SiteStore;
 }
 
-export function createCategories({ store, sites }: Needed): Writer<CategoryBody, CategoryView> {
-  const finder =
-    ({ tx, account }: Change) =>
-    (ref: Ref) =>
-      store.find(tx, account.id, ref);
-
+export function createCategoryWriter({ categoryStore, siteStore }: Needed): Writer<CategoryBody, CategoryView> {
   return {
     async create(change, body) {
       const { tx, account, userId } = change;
       const wrong = mistakes();
-      const site = await siteOf(change, sites, wrong, body);
+      const site = await siteOf(change, siteStore, wrong, body);
       const name = nameOf(wrong, body.name, body.code);
       const path = pathOf(wrong, body.path ?? "");
       wrong.check();
       const { id: siteId } = there(site);
       await change.touch(siteId);
-      const code = await codeOf(change, store, { code: body.code, name, kind: "category", siteId });
-      const id = await store.insert(tx, account.id, siteId, userId, { code, name, path });
-      return there(await store.find(tx, account.id, { id }));
+      const code = await codeOf(change, categoryStore, { code: body.code, name, kind: "category", siteId });
+      const id = await categoryStore.insert(tx, account.id, siteId, userId, { code, name, path });
+      return reread(change, categoryStore, id);
     },
 
     async update(change, ref, body, expected) {
       const { tx, account, userId } = change;
-      const before = await locked(change, finder(change), ref, expected);
+      const before = await lockedIn(change, categoryStore, ref, expected);
       const wrong = mistakes();
       mustStay(wrong, body, before);
       const path = body.path === undefined ? before.path : pathOf(wrong, body.path ?? "");
       wrong.check();
       const { code = before.code, name = before.name } = body;
-      await store.update(tx, account.id, before.id, userId, { code, name, path });
-      if (code !== before.code) await store.codeChanged(tx, account.id, before.id);
-      return there(await store.find(tx, account.id, { id: before.id }));
+      await categoryStore.update(tx, account.id, before.id, userId, { code, name, path });
+      if (code !== before.code) await categoryStore.codeChanged(tx, account.id, before.id);
+      return reread(change, categoryStore, before.id);
     },
 
     /** Its articles go on without it. */
     async remove(change, ref, expected) {
       const { tx, account } = change;
-      const { id } = await locked(change, finder(change), ref, expected);
-      await store.codeChanged(tx, account.id, id);
-      await store.delete(tx, account.id, id);
+      const { id } = await lockedIn(change, categoryStore, ref, expected);
+      await categoryStore.codeChanged(tx, account.id, id);
+      await categoryStore.delete(tx, account.id, id);
     },
   };
 }

@@ -3,7 +3,7 @@ import type { Page, Queryable, Sql, Static, Tx } from "platform";
 import type { Layout as LayoutAnswer } from "../answers.ts";
 import type { Ref } from "../code.ts";
 import { inParts, type Sized } from "../listed.ts";
-import { isAddressed, only } from "../ref-store.ts";
+import { insertedId, isAddressed, only, takenCodes } from "../ref-store.ts";
 import type { LayoutRow } from "../rows.ts";
 
 export interface LayoutView extends LayoutRow {
@@ -55,12 +55,8 @@ export function createLayoutStore(sql: Sql) {
       return only(rows, "layout");
     },
 
-    async taken(tx: Tx, accountId: number, siteId: number, base: string): Promise<Set<string>> {
-      const rows = await tx<{ code: string }[]>`
-        select code from cms_layouts
-        where account_id = ${accountId} and site_id = ${siteId} and (code = ${base} or code like ${`${base}-%`})`;
-      return new Set(rows.map(({ code }) => code));
-    },
+    taken: (tx: Tx, accountId: number, siteId: number, base: string) =>
+      takenCodes(tx, "cms_layouts", accountId, siteId, base),
 
     async insert(
       tx: Tx,
@@ -69,12 +65,12 @@ export function createLayoutStore(sql: Sql) {
       userId: number | null,
       { code, name, content, fields }: LayoutInput,
     ): Promise<number> {
-      const [row] = await tx<{ id: number }[]>`
+      return insertedId(
+        await tx<{ id: number }[]>`
         insert into cms_layouts (account_id, site_id, code, name, content, fields, created_by_id)
         values (${accountId}, ${siteId}, ${code}, ${name}, ${content}, ${JSON.stringify(fields)}::text::jsonb, ${userId})
-        returning id`;
-      if (!row) throw new Error("an insert without a conflict clause gives its row");
-      return row.id;
+        returning id`,
+      );
     },
 
     async update(

@@ -4,7 +4,7 @@ import type { Page as PageAnswer } from "../answers.ts";
 import type { Ref } from "../code.ts";
 import type { Relative } from "./master.ts";
 import { inParts, type Sized } from "../listed.ts";
-import { isAddressed, only } from "../ref-store.ts";
+import { insertedId, isAddressed, only, takenCodes } from "../ref-store.ts";
 import type { PageRow } from "../rows.ts";
 
 export interface PageView extends PageRow {
@@ -100,15 +100,12 @@ export function createPageStore(sql: Sql) {
         where account_id = ${accountId} and based_on_page_id = ${id} order by id`;
     },
 
-    async taken(tx: Tx, accountId: number, siteId: number, base: string): Promise<Set<string>> {
-      const rows = await tx<{ code: string }[]>`
-        select code from cms_pages
-        where account_id = ${accountId} and site_id = ${siteId} and (code = ${base} or code like ${`${base}-%`})`;
-      return new Set(rows.map(({ code }) => code));
-    },
+    taken: (tx: Tx, accountId: number, siteId: number, base: string) =>
+      takenCodes(tx, "cms_pages", accountId, siteId, base),
 
     async insert(tx: Tx, accountId: number, siteId: number, userId: number | null, input: PageInput): Promise<number> {
-      const [row] = await tx<{ id: number }[]>`
+      return insertedId(
+        await tx<{ id: number }[]>`
         insert into cms_pages (account_id, site_id, code, name, path, locale, kind, layout_id, content, fields,
           html_title, html_description, html_keywords, based_on_page_id, based_on_path, active, position, cache_seconds,
           field_times, created_by_id)
@@ -117,9 +114,8 @@ export function createPageStore(sql: Sql) {
           ${input.htmlDescription}, ${input.htmlKeywords}, ${input.basedOnPageId}, ${input.basedOnPath},
           ${input.active}, ${input.position}, ${input.cacheSeconds},
           ${JSON.stringify(input.fieldTimes)}::text::jsonb, ${userId})
-        returning id`;
-      if (!row) throw new Error("an insert without a conflict clause gives its row");
-      return row.id;
+        returning id`,
+      );
     },
 
     async update(tx: Tx, accountId: number, id: number, userId: number | null, input: PageInput): Promise<void> {

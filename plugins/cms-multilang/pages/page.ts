@@ -1,6 +1,6 @@
 /** Making, changing and deleting pages. behaviour 2.7, 8 and A.4. */
 import { field, mistakes, Type, type BaseContext, type Static } from "platform";
-import { locked, type Change } from "../change.ts";
+import { type Change } from "../change.ts";
 import { codeField, type Ref } from "../code.ts";
 import { fieldTimes } from "./field-times.ts";
 import {
@@ -22,7 +22,19 @@ import { toApi, type PageInput, type PageStore, type PageView } from "./page-sto
 import { cleanPath } from "./path.ts";
 import type { SiteStore } from "../sites/site-store.ts";
 import { checkTexts } from "../texts.ts";
-import { codeOf, mustStay, named, nameOf, orNull, siteOf, there, type Mistakes, type Writer } from "../write.ts";
+import {
+  codeOf,
+  mustStay,
+  named,
+  nameOf,
+  orNull,
+  siteOf,
+  there,
+  type Mistakes,
+  type Writer,
+  lockedIn,
+  reread,
+} from "../write.ts";
 
 export const PageBody = Type.Object({
   code: Type.Optional(codeField()),
@@ -48,28 +60,23 @@ export type PageBody = Static<typeof PageBody>;
 
 interface Needed {
   readonly ctx: Pick<BaseContext, "changed">;
-  readonly store: PageStore;
-  readonly sites: SiteStore;
-  readonly layouts: Pick<LayoutStore, "find">;
+  readonly pageStore: PageStore;
+  readonly siteStore: SiteStore;
+  readonly layoutStore: Pick<LayoutStore, "find">;
 }
 
-export function createPages({ ctx, store, sites, layouts }: Needed): Writer<PageBody, PageView> {
-  const finder =
-    ({ tx, account }: Change) =>
-    (ref: Ref) =>
-      store.find(tx, account.id, ref);
-
+export function createPageWriter({ ctx, pageStore, siteStore, layoutStore }: Needed): Writer<PageBody, PageView> {
   /** The page again, and the news of it. */
-  const told = async ({ tx, account }: Change, kind: "create" | "update", id: number): Promise<PageView> => {
-    const row = there(await store.find(tx, account.id, { id }));
-    await ctx.changed(pageChange(account.id, kind, row), tx);
+  const told = async (change: Change, kind: "create" | "update", id: number): Promise<PageView> => {
+    const row = await reread(change, pageStore, id);
+    await ctx.changed(pageEvent(change.account.id, kind, row), change.tx);
     return row;
   };
 
   /** The layout of the body: undefined = it says nothing, null = none. */
   const layoutOf = async ({ tx, account }: Change, wrong: Mistakes, body: PageBody, siteId: number) => {
     const given = { as: "layout", what: "layout", code: body.layout_code, id: body.layout_id, siteId };
-    const layout = await named(wrong, given, (ref) => layouts.find(tx, account.id, ref));
+    const layout = await named(wrong, given, (ref) => layoutStore.find(tx, account.id, ref));
     return layout && layout.id;
   };
 
@@ -80,13 +87,13 @@ export function createPages({ ctx, store, sites, layouts }: Needed): Writer<Page
     body: PageBody,
     page: { id: number | undefined; siteId: number; path: string; basedOnPageId: number | null },
   ): Promise<Relative | undefined> => {
-    const find = async (ref: Ref) => (await store.relatives(tx, account.id, ref))[0];
+    const find = async (ref: Ref) => (await pageStore.relatives(tx, account.id, ref))[0];
     const { based_on_page_code: code, based_on_page_id: id } = body;
     const given = { as: "based_on_page", what: "page", code, id, siteId: page.siteId };
     const asked = await named(wrong, given, find);
     const kept = page.basedOnPageId === null ? undefined : { id: page.basedOnPageId };
     const master = asked === undefined ? kept && (await find(kept)) : (asked ?? undefined);
-    const slaves = page.id === undefined ? [] : await store.slavesOf(tx, account.id, page.id);
+    const slaves = page.id === undefined ? [] : await pageStore.slavesOf(tx, account.id, page.id);
     const mistake = masterMistake(page, master, slaves);
     const at = body.based_on_page_code ? "based_on_page_code" : "based_on_page_id";
     if (mistake) wrong.add(mistake.field === "master" ? at : "path", mistake.message);
@@ -97,10 +104,12 @@ export function createPages({ ctx, store, sites, layouts }: Needed): Writer<Page
     async create(change, body) {
       const { tx, account, userId } = change;
       const wrong = mistakes();
-      const site = await siteOf(change, sites, wrong, body);
+      const site = await siteOf(change, siteStore, wrong, body);
       if (site) await change.touch(site.id);
       const name = nameOf(wrong, body.name, body.code);
-      const code = site ? await codeOf(change, store, { code: body.code, name, kind: "page", siteId: site.id }) : "";
+      const code = site
+        ? await codeOf(change, pageStore, { code: body.code, name, kind: "page", siteId: site.id })
+        : "";
       const path = pathOf(wrong, body.path ?? code);
       const layoutId = (site && (await layoutOf(change, wrong, body, site.id))) ?? null;
       const place = { id: undefined, path, basedOnPageId: null };
@@ -109,14 +118,14 @@ export function createPages({ ctx, store, sites, layouts }: Needed): Writer<Page
       wrong.check();
       const { id: siteId } = there(site);
       const input = inputOf(undefined, body, { code, name, path, layoutId, master });
-      const id = await store.insert(tx, account.id, siteId, userId, input);
-      await store.dropRedirect(tx, account.id, siteId, path, input.locale);
+      const id = await pageStore.insert(tx, account.id, siteId, userId, input);
+      await pageStore.dropRedirect(tx, account.id, siteId, path, input.locale);
       return told(change, "create", id);
     },
 
     async update(change, ref, body, expected) {
       const { tx, account, userId } = change;
-      const before = await locked(change, finder(change), ref, expected);
+      const before = await lockedIn(change, pageStore, ref, expected);
       const { id, siteId } = before;
       const wrong = mistakes();
       mustStay(wrong, body, before);
@@ -128,26 +137,26 @@ export function createPages({ ctx, store, sites, layouts }: Needed): Writer<Page
       const { code = before.code, name = before.name } = body;
       const layoutId = layout === undefined ? before.layoutId : layout;
       const input = inputOf(before, body, { code, name, path, layoutId, master });
-      await store.update(tx, account.id, id, userId, input);
-      if (code !== before.code) await store.codeChanged(tx, account.id, id);
-      await store.dropRedirect(tx, account.id, siteId, path, input.locale);
-      if (path !== before.path) await store.keepRedirect(tx, before);
+      await pageStore.update(tx, account.id, id, userId, input);
+      if (code !== before.code) await pageStore.codeChanged(tx, account.id, id);
+      await pageStore.dropRedirect(tx, account.id, siteId, path, input.locale);
+      if (path !== before.path) await pageStore.keepRedirect(tx, before);
       return told(change, "update", id);
     },
 
     /** Its slaves stand alone from then on. behaviour A.4.5. */
     async remove(change, ref, expected) {
       const { tx, account } = change;
-      const row = await locked(change, finder(change), ref, expected);
-      const released = await store.release(tx, account.id, row.id);
-      await store.delete(tx, account.id, row.id);
-      await ctx.changed(pageChange(account.id, "destroy", row), tx);
+      const row = await lockedIn(change, pageStore, ref, expected);
+      const released = await pageStore.release(tx, account.id, row.id);
+      await pageStore.delete(tx, account.id, row.id);
+      await ctx.changed(pageEvent(account.id, "destroy", row), tx);
       for (const id of released) await told(change, "update", id);
     },
   };
 }
 
-export function pageChange(accountId: number, kind: "create" | "update" | "destroy", row: PageView) {
+export function pageEvent(accountId: number, kind: "create" | "update" | "destroy", row: PageView) {
   return { accountId, sourceType: "Cms::Page", kind, id: row.id, data: toApi(row) };
 }
 

@@ -3,7 +3,7 @@ import type { Page, Queryable, Sql, Static, Tx } from "platform";
 import type { Paragraph as ParagraphAnswer } from "../answers.ts";
 import type { Ref } from "../code.ts";
 import { inParts, type Sized } from "../listed.ts";
-import { isAddressed, only } from "../ref-store.ts";
+import { insertedId, isAddressed, only, takenCodes } from "../ref-store.ts";
 import type { ParagraphRow } from "../rows.ts";
 
 export interface ParagraphView extends ParagraphRow {
@@ -65,22 +65,18 @@ export function createParagraphStore(sql: Sql) {
       return only(rows, "paragraph");
     },
 
-    async taken(tx: Tx, accountId: number, siteId: number | null, base: string): Promise<Set<string>> {
-      const rows = await tx<{ code: string }[]>`
-        select code from cms_paragraphs
-        where account_id = ${accountId} and site_id is not distinct from ${siteId} and (code = ${base} or code like ${`${base}-%`})`;
-      return new Set(rows.map(({ code }) => code));
-    },
+    taken: (tx: Tx, accountId: number, siteId: number | null, base: string) =>
+      takenCodes(tx, "cms_paragraphs", accountId, siteId, base),
 
     async insert(tx: Tx, accountId: number, userId: number | null, input: ParagraphInput): Promise<number> {
       const { siteId, pageId, code, name, content, fields, position } = input;
-      const [row] = await tx<{ id: number }[]>`
+      return insertedId(
+        await tx<{ id: number }[]>`
         insert into cms_paragraphs (account_id, site_id, page_id, code, name, content, fields, position, created_by_id)
         values (${accountId}, ${siteId}, ${pageId}, ${code}, ${name}, ${content},
           ${JSON.stringify(fields)}::text::jsonb, ${position}, ${userId})
-        returning id`;
-      if (!row) throw new Error("an insert without a conflict clause gives its row");
-      return row.id;
+        returning id`,
+      );
     },
 
     async update(tx: Tx, accountId: number, id: number, userId: number | null, input: ParagraphInput): Promise<void> {

@@ -1,13 +1,13 @@
 /** Making, changing and deleting paragraphs: of a page, of a whole site, or of every site. behaviour B.11. */
 import { mistakes, Type, type Static } from "platform";
-import { locked, type Change } from "../change.ts";
+import { type Change } from "../change.ts";
 import { codeField, type Ref } from "../code.ts";
 import { codeRef, templateField, fieldsField, idRef, nameField, positionField, siteRef } from "../input.ts";
 import type { PageStore } from "./page-store.ts";
 import type { ParagraphStore, ParagraphView } from "./paragraph-store.ts";
 import type { SiteStore } from "../sites/site-store.ts";
 import { checkTexts } from "../texts.ts";
-import { codeOf, named, nameOf, siteOf, there, type Mistakes, type Writer } from "../write.ts";
+import { codeOf, named, nameOf, siteOf, there, type Mistakes, type Writer, lockedIn, reread } from "../write.ts";
 
 export const ParagraphBody = Type.Object({
   code: Type.Optional(codeField()),
@@ -22,9 +22,9 @@ export const ParagraphBody = Type.Object({
 export type ParagraphBody = Static<typeof ParagraphBody>;
 
 interface Needed {
-  readonly store: ParagraphStore;
-  readonly sites: SiteStore;
-  readonly pages: Pick<PageStore, "relatives">;
+  readonly paragraphStore: ParagraphStore;
+  readonly siteStore: SiteStore;
+  readonly pageStore: Pick<PageStore, "relatives">;
 }
 
 /** Where a paragraph belongs. */
@@ -33,19 +33,18 @@ interface Place {
   readonly pageId: number | null;
 }
 
-export function createParagraphs({ store, sites, pages }: Needed): Writer<ParagraphBody, ParagraphView> {
-  const finder =
-    ({ tx, account }: Change) =>
-    (ref: Ref) =>
-      store.find(tx, account.id, ref);
-
+export function createParagraphWriter({
+  paragraphStore,
+  siteStore,
+  pageStore,
+}: Needed): Writer<ParagraphBody, ParagraphView> {
   /** The page decides the site; without one the site is the given one, else what it was. */
   const placeOf = async (change: Change, wrong: Mistakes, body: ParagraphBody, before: Place): Promise<Place> => {
-    const site = body.site_code || body.site_id ? await siteOf(change, sites, wrong, body) : undefined;
+    const site = body.site_code || body.site_id ? await siteOf(change, siteStore, wrong, body) : undefined;
     const siteId = site?.id ?? before.siteId;
     const given = { as: "page", what: "page", code: body.page_code, id: body.page_id, siteId: siteId ?? undefined };
     const page = await named(wrong, given, async (ref) => {
-      const [found, other] = await pages.relatives(change.tx, change.account.id, ref);
+      const [found, other] = await pageStore.relatives(change.tx, change.account.id, ref);
       if (other) wrong.add("page_code", "names pages of several sites: name one in site_code too");
       return found;
     });
@@ -66,20 +65,20 @@ export function createParagraphs({ store, sites, pages }: Needed): Writer<Paragr
       const name = nameOf(wrong, body.name, body.code);
       checkTexts(wrong, body);
       wrong.check();
-      const id = await store.insert(tx, account.id, userId, {
+      const id = await paragraphStore.insert(tx, account.id, userId, {
         ...place,
-        code: await codeOf(change, store, { code: body.code, name, kind: "paragraph", siteId: place.siteId }),
+        code: await codeOf(change, paragraphStore, { code: body.code, name, kind: "paragraph", siteId: place.siteId }),
         name,
         content: body.content ?? "",
         fields: body.fields ?? {},
         position: body.position ?? 0,
       });
-      return there(await store.find(tx, account.id, { id }));
+      return reread(change, paragraphStore, id);
     },
 
     async update(change, ref, body, expected) {
       const { tx, account, userId } = change;
-      const before = await locked(change, finder(change), ref, expected);
+      const before = await lockedIn(change, paragraphStore, ref, expected);
       const wrong = mistakes();
       const place = await placeOf(change, wrong, body, before);
       if (before.siteId !== null && place.siteId !== before.siteId)
@@ -88,13 +87,20 @@ export function createParagraphs({ store, sites, pages }: Needed): Writer<Paragr
       wrong.check();
       const { code = before.code, name = before.name, fields = before.fields, position = before.position } = body;
       const content = body.content === undefined ? before.content : (body.content ?? "");
-      await store.update(tx, account.id, before.id, userId, { ...place, code, name, content, fields, position });
-      return there(await store.find(tx, account.id, { id: before.id }));
+      await paragraphStore.update(tx, account.id, before.id, userId, {
+        ...place,
+        code,
+        name,
+        content,
+        fields,
+        position,
+      });
+      return reread(change, paragraphStore, before.id);
     },
 
     async remove(change, ref, expected) {
-      const { id } = await locked(change, finder(change), ref, expected);
-      await store.delete(change.tx, change.account.id, id);
+      const { id } = await lockedIn(change, paragraphStore, ref, expected);
+      await paragraphStore.delete(change.tx, change.account.id, id);
     },
   };
 }

@@ -31,7 +31,7 @@ export interface SiteCache extends Sites {
   get(siteId: number): Promise<SiteState | undefined>;
 }
 
-export interface SiteCacheOptions {
+interface Needed {
   readonly ctx: Pick<BaseContext, "cache" | "broadcast" | "log">;
   readonly store: RenderStore;
   readonly account: (id: number) => Promise<Account | undefined>;
@@ -40,7 +40,7 @@ export interface SiteCacheOptions {
 const maxSites = 10_000;
 let serials = 0;
 
-export function createSites({ ctx, store, account }: SiteCacheOptions): SiteCache {
+export function createSiteCache({ ctx, store, account }: Needed): SiteCache {
   const hosts = createHosts({
     broadcast: ctx.broadcast,
     read: store.hosts,

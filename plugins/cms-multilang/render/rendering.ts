@@ -5,7 +5,7 @@ import type { Sites } from "../changes.ts";
 import { previewRoutes } from "./render-routes.ts";
 import { createRenderStore } from "./render-store.ts";
 import { createBlocks } from "./blocks.ts";
-import { createSites } from "./cache.ts";
+import { createSiteCache } from "./cache.ts";
 import { createComposer } from "./compose.ts";
 import { createDoor } from "./door.ts";
 import { siteEngine } from "./engine.ts";
@@ -21,14 +21,14 @@ export interface SiteRendering {
   readonly warn: () => void;
 }
 
-export interface SiteRenderingOptions {
+interface Needed {
   readonly ctx: Pick<BaseContext, "sql" | "cache" | "broadcast" | "log" | "origin">;
   readonly accounts: Pick<Accounts, "accountById">;
 }
 
-export async function createSiteRendering({ ctx, accounts }: SiteRenderingOptions): Promise<SiteRendering> {
+export async function createSiteRendering({ ctx, accounts }: Needed): Promise<SiteRendering> {
   const store = createRenderStore(ctx.sql);
-  const sites = createSites({ ctx, store, account: (id) => accounts.accountById(id) });
+  const sites = createSiteCache({ ctx, store, account: (id) => accounts.accountById(id) });
   await sites.load();
   const engine = siteEngine();
   const templatesOf = createTemplates(store, engine);

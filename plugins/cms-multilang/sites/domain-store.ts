@@ -2,6 +2,7 @@
 import type { Page, Queryable, Sql, Static, Tx } from "platform";
 import type { Domain as DomainAnswer } from "../answers.ts";
 import type { Ref } from "../code.ts";
+import { insertedId } from "../ref-store.ts";
 import { verificationOf } from "./domain-proof.ts";
 import { inOnePart } from "../listed.ts";
 import type { DomainRow } from "../rows.ts";
@@ -90,12 +91,12 @@ export function createDomainStore(sql: Sql) {
       userId: number | null,
       { name, locale, isPrimary, status, proof }: DomainInput,
     ): Promise<number> {
-      const [row] = await tx<{ id: number }[]>`
+      return insertedId(
+        await tx<{ id: number }[]>`
         insert into cms_domains (account_id, site_id, name, locale, is_primary, status, proof, created_by_id)
         values (${accountId}, ${siteId}, ${name}, ${locale}, ${isPrimary}, ${status}, ${proof}, ${userId})
-        returning id`;
-      if (!row) throw new Error("an insert without a conflict clause gives its row");
-      return row.id;
+        returning id`,
+      );
     },
 
     async update(

@@ -1,33 +1,33 @@
 /** Making, changing and deleting domains. A site with domains has exactly one primary. */
 import { mistakes, randomToken, Type, type Static } from "platform";
 import type { Accounts } from "../../accounts/api.ts";
-import { locked, whichever, type Change } from "../change.ts";
+import { whichever, type Change } from "../change.ts";
 import type { Ref } from "../code.ts";
 import type { DomainStore, DomainView } from "./domain-store.ts";
 import { cleanHost } from "./host-name.ts";
 import { flag, localeField, nameField, siteRef } from "../input.ts";
 import type { DomainRow } from "../rows.ts";
 import type { SiteStore } from "./site-store.ts";
-import { mustStay, orNull, siteOf, there, type Mistakes, type Writer } from "../write.ts";
+import { mustStay, orNull, siteOf, there, type Mistakes, type Writer, lockedIn, reread } from "../write.ts";
 
 export const DomainBody = Type.Object({ name: nameField(), locale: localeField(), primary: flag(), ...siteRef() });
 export type DomainBody = Static<typeof DomainBody>;
 
 /** Refuses a new account on a site's host, where nobody could reach it. What is only pending gives way. */
-export function keepHosts(accounts: Pick<Accounts, "onAccountCreated" | "holdHost">, store: DomainStore): void {
+export function keepHosts(accounts: Pick<Accounts, "onAccountCreated" | "holdHost">, domainStore: DomainStore): void {
   accounts.onAccountCreated(async ({ host }, tx) => {
     if (host === null) return [];
     const name = host.replace(/\.(?=:|$)/, "");
     await accounts.holdHost(name, tx);
-    const domain = await store.meeting(tx, name);
+    const domain = await domainStore.meeting(tx, name);
     if (domain !== undefined) throw new Error(`${domain} is a domain of a site already`);
     return [];
   });
 }
 
 interface Needed {
-  readonly store: DomainStore;
-  readonly sites: SiteStore;
+  readonly domainStore: DomainStore;
+  readonly siteStore: SiteStore;
   readonly accounts: Pick<Accounts, "isReservedHost" | "holdHost" | "hasSeveral">;
 }
 
@@ -36,13 +36,13 @@ export interface DomainWriter extends Writer<DomainBody, DomainView> {
   readonly approve: (change: Change, seen: DomainView) => Promise<DomainView>;
 }
 
-export function createDomains({ store, sites, accounts }: Needed): DomainWriter {
+export function createDomainWriter({ domainStore, siteStore, accounts }: Needed): DomainWriter {
   /** Adds a mistake where nobody may have the host, or somebody has it. */
   const checkHost = async ({ tx, account, host: asked }: Change, wrong: Mistakes, host: string) => {
     await accounts.holdHost(host, tx);
     if (withoutPort(host) === withoutPort(asked ?? "") || (await accounts.isReservedHost(host, tx)))
       wrong.add("name", "is the address of an account");
-    else if (await store.isTaken(tx, account.id, host)) wrong.add("name", "is already taken");
+    else if (await domainStore.isTaken(tx, account.id, host)) wrong.add("name", "is already taken");
   };
 
   const hostOf = async (change: Change, wrong: Mistakes, given: string): Promise<string> => {
@@ -60,34 +60,29 @@ export function createDomains({ store, sites, accounts }: Needed): DomainWriter 
     return { status: (await accounts.hasSeveral(tx)) ? "pending" : "approved", proof: randomToken(16) };
   };
 
-  const finder =
-    ({ tx, account }: Change) =>
-    (ref: Ref) =>
-      store.find(tx, account.id, ref);
-
   return {
     async create(change, body) {
       const { tx, account, userId } = change;
       const wrong = mistakes();
-      const site = await siteOf(change, sites, wrong, body);
+      const site = await siteOf(change, siteStore, wrong, body);
       if (body.name === undefined) wrong.add("name", "is required");
       const name = body.name === undefined ? "" : await hostOf(change, wrong, body.name);
       wrong.check();
       const { id: siteId } = there(site);
       await change.touch(siteId);
-      const first = (await store.primaryOf(tx, account.id, siteId)) === undefined;
-      if (body.primary && !first) await store.clearPrimary(tx, account.id, siteId);
+      const first = (await domainStore.primaryOf(tx, account.id, siteId)) === undefined;
+      if (body.primary && !first) await domainStore.clearPrimary(tx, account.id, siteId);
       const isPrimary = first || body.primary === true;
       const locale = body.locale || null;
       const input = { name, locale, isPrimary, ...(await unproved(change)) };
-      const id = await store.insert(tx, account.id, siteId, userId, input);
+      const id = await domainStore.insert(tx, account.id, siteId, userId, input);
       change.hostsChange();
-      return there(await store.find(tx, account.id, { id }));
+      return reread(change, domainStore, id);
     },
 
     async update(change, ref, body, expected) {
       const { tx, account, userId } = change;
-      const before = await locked(change, finder(change), ref, expected);
+      const before = await lockedIn(change, domainStore, ref, expected);
       const wrong = mistakes();
       mustStay(wrong, body, before);
       const name = body.name === undefined ? before.name : await hostOf(change, wrong, body.name);
@@ -95,34 +90,34 @@ export function createDomains({ store, sites, accounts }: Needed): DomainWriter 
         wrong.add("primary", "a site has one primary domain: make another one the primary");
       wrong.check();
       const isPrimary = body.primary ?? before.isPrimary;
-      if (isPrimary && !before.isPrimary) await store.clearPrimary(tx, account.id, before.siteId);
+      if (isPrimary && !before.isPrimary) await domainStore.clearPrimary(tx, account.id, before.siteId);
       const locale = orNull(body.locale, before.locale) || null;
       const { status, proof } = name === before.name ? before : await unproved(change);
-      await store.update(tx, account.id, before.id, userId, { name, locale, isPrimary, status, proof });
+      await domainStore.update(tx, account.id, before.id, userId, { name, locale, isPrimary, status, proof });
       change.hostsChange();
-      return there(await store.find(tx, account.id, { id: before.id }));
+      return reread(change, domainStore, before.id);
     },
 
     /** The oldest of the others becomes the primary one. */
     async remove(change, ref, expected) {
       const { tx, account } = change;
-      const { id, siteId, isPrimary } = await locked(change, finder(change), ref, expected);
-      await store.delete(tx, account.id, id);
-      if (isPrimary) await store.promoteOldest(tx, account.id, siteId);
+      const { id, siteId, isPrimary } = await lockedIn(change, domainStore, ref, expected);
+      await domainStore.delete(tx, account.id, id);
+      if (isPrimary) await domainStore.promoteOldest(tx, account.id, siteId);
       change.hostsChange();
     },
 
     async approve(change, seen) {
       const { tx, account, userId } = change;
-      const before = await locked(change, finder(change), { id: seen.id }, whichever);
+      const before = await lockedIn(change, domainStore, { id: seen.id }, whichever);
       if (before.status === "approved") return before;
       const wrong = mistakes();
       if (before.name !== seen.name) wrong.add("name", "has been changed meanwhile");
       await checkHost(change, wrong, before.name);
       wrong.check();
-      await store.update(tx, account.id, before.id, userId, { ...before, status: "approved" });
+      await domainStore.update(tx, account.id, before.id, userId, { ...before, status: "approved" });
       change.hostsChange();
-      return there(await store.find(tx, account.id, { id: before.id }));
+      return reread(change, domainStore, before.id);
     },
   };
 }

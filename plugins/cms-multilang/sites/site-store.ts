@@ -2,6 +2,7 @@
 import type { Page, Queryable, Sql, Static, Tx } from "platform";
 import type { Site as SiteAnswer } from "../answers.ts";
 import type { Ref } from "../code.ts";
+import { insertedId } from "../ref-store.ts";
 import { inParts, type Sized } from "../listed.ts";
 import type { SiteRow } from "../rows.ts";
 
@@ -73,13 +74,13 @@ export function createSiteStore(sql: Sql) {
 
     async insert(tx: Tx, accountId: number, userId: number | null, input: SiteInput): Promise<number> {
       const { code, name, locale, multilang, fields, active } = input;
-      const [row] = await tx<{ id: number }[]>`
+      return insertedId(
+        await tx<{ id: number }[]>`
         insert into cms_sites (account_id, code, name, locale, multilang, fields, active, created_by_id)
         values (${accountId}, ${code}, ${name}, ${locale}, ${multilang}, ${JSON.stringify(fields)}::text::jsonb,
           ${active}, ${userId})
-        returning id`;
-      if (!row) throw new Error("an insert without a conflict clause gives its row");
-      return row.id;
+        returning id`,
+      );
     },
 
     async update(tx: Tx, accountId: number, id: number, userId: number | null, input: SiteInput): Promise<void> {

@@ -1,13 +1,13 @@
 /** Making, changing and deleting sites. */
 import { mistakes, Type, type BaseContext, type Static } from "platform";
 import type { ArticleStore } from "../articles/article-store.ts";
-import { articleChange } from "../articles/article.ts";
+import { articleEvent } from "../articles/article.ts";
 import { locked, type Change } from "../change.ts";
 import { codeField } from "../code.ts";
 import { fieldsField, flag, nameField, siteLocale } from "../input.ts";
 import { isLocale, type Locale } from "../locales.ts";
 import type { PageStore } from "../pages/page-store.ts";
-import { pageChange } from "../pages/page.ts";
+import { pageEvent } from "../pages/page.ts";
 import type { SiteRow } from "../rows.ts";
 import type { SiteInput, SiteStore } from "./site-store.ts";
 import { checkTexts } from "../texts.ts";
@@ -25,14 +25,14 @@ export type SiteBody = Static<typeof SiteBody>;
 
 interface Needed {
   readonly ctx: Pick<BaseContext, "changed">;
-  readonly store: SiteStore;
-  readonly pages: Pick<PageStore, "ofSite">;
-  readonly articles: Pick<ArticleStore, "ofSite">;
+  readonly siteStore: SiteStore;
+  readonly pageStore: Pick<PageStore, "ofSite">;
+  readonly articleStore: Pick<ArticleStore, "ofSite">;
 }
 
-export function createSites({ ctx, store, pages, articles }: Needed): Writer<SiteBody, SiteRow> {
+export function createSiteWriter({ ctx, siteStore, pageStore, articleStore }: Needed): Writer<SiteBody, SiteRow> {
   const find = async ({ tx, account }: Change, ref: Parameters<SiteStore["find"]>[2]) => {
-    const row = await store.find(tx, account.id, ref);
+    const row = await siteStore.find(tx, account.id, ref);
     return row && { ...row, siteId: row.id };
   };
 
@@ -43,15 +43,15 @@ export function createSites({ ctx, store, pages, articles }: Needed): Writer<Sit
       const name = nameOf(wrong, body.name, body.code);
       checkTexts(wrong, body);
       wrong.check();
-      const id = await store.insert(tx, account.id, userId, {
-        code: await codeOf(change, store, { code: body.code, name, kind: "site", siteId: null }),
+      const id = await siteStore.insert(tx, account.id, userId, {
+        code: await codeOf(change, siteStore, { code: body.code, name, kind: "site", siteId: null }),
         name,
         locale: body.locale ?? localeOf(account.locale),
         multilang: body.multilang ?? false,
         fields: body.fields ?? {},
         active: body.active ?? true,
       });
-      return there(await store.find(tx, account.id, { id }));
+      return there(await siteStore.find(tx, account.id, { id }));
     },
 
     async update(change, ref, body, expected) {
@@ -61,10 +61,10 @@ export function createSites({ ctx, store, pages, articles }: Needed): Writer<Sit
       checkTexts(wrong, body);
       wrong.check();
       const { code, name, locale, multilang, fields, active } = { ...before, ...given(body, account.locale) };
-      await store.update(tx, account.id, before.id, userId, { code, name, locale, multilang, fields, active });
-      if (code !== before.code) await store.codeChanged(tx, account.id, before.id);
+      await siteStore.update(tx, account.id, before.id, userId, { code, name, locale, multilang, fields, active });
+      if (code !== before.code) await siteStore.codeChanged(tx, account.id, before.id);
       if (code !== before.code || active !== before.active) change.hostsChange();
-      return there(await store.find(tx, account.id, { id: before.id }));
+      return there(await siteStore.find(tx, account.id, { id: before.id }));
     },
 
     /** With everything in it. */
@@ -72,18 +72,18 @@ export function createSites({ ctx, store, pages, articles }: Needed): Writer<Sit
       const { tx, account } = change;
       const { id } = await locked(change, (which) => find(change, which), ref, expected);
       await eachOf(
-        (after, most) => pages.ofSite(tx, account.id, id, after, most),
+        (after, most) => pageStore.ofSite(tx, account.id, id, after, most),
         async (row) => {
-          await ctx.changed(pageChange(account.id, "destroy", row), tx);
+          await ctx.changed(pageEvent(account.id, "destroy", row), tx);
         },
       );
       await eachOf(
-        (after, most) => articles.ofSite(tx, account.id, id, after, most),
+        (after, most) => articleStore.ofSite(tx, account.id, id, after, most),
         async (row) => {
-          await ctx.changed(articleChange(account.id, "destroy", row), tx);
+          await ctx.changed(articleEvent(account.id, "destroy", row), tx);
         },
       );
-      await store.delete(tx, account.id, id);
+      await siteStore.delete(tx, account.id, id);
       change.hostsChange();
     },
   };
