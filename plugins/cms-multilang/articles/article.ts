@@ -2,8 +2,8 @@
 import { field, mistakes, Type, type BaseContext, type Static } from "platform";
 import { toApi, type ArticleInput, type ArticleStore, type ArticleView } from "./article-store.ts";
 import type { CategoryStore } from "./category-store.ts";
-import { type Change } from "../change.ts";
-import { codeField, codeFrom, freeOf, type Ref } from "../code.ts";
+import type { Change } from "../change.ts";
+import { codeField, codeFrom, freeOf } from "../code.ts";
 import {
   codeRef,
   contentField,

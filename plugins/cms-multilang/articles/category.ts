@@ -1,8 +1,7 @@
 /** Making, changing and deleting categories of articles. */
 import { field, mistakes, Type, type Static } from "platform";
 import type { CategoryStore, CategoryView } from "./category-store.ts";
-import { type Change } from "../change.ts";
-import { codeField, type Ref } from "../code.ts";
+import { codeField } from "../code.ts";
 import { nameField, siteRef } from "../input.ts";
 import { cleanPath } from "../pages/path.ts";
 import type { SiteStore } from "../sites/site-store.ts";

@@ -51,7 +51,7 @@ async function filesIn(folder: string): Promise<Record<string, string>> {
 }
 
 /** What a push writes, if it writes anything. */
-const written = () =>
+const traced = () =>
   traces(
     app,
     "cms_sites",
@@ -258,10 +258,10 @@ describe("a site as files", () => {
   ];
   test.each(wrong)("is refused with file and line: %s", async (_, files, told) => {
     const folder = await folderOf({ "site.yaml": siteFile, ...files });
-    const before = await written();
+    const before = await traced();
     expect(await fails(push("wrong", folder))).toMatch(told);
     expect((await app.get("/cms/sites/wrong.json")).status).toBe(404);
-    expect(await written()).toEqual(before);
+    expect(await traced()).toEqual(before);
   });
 
   // [what, the file and its text with the token, what is told]
@@ -293,9 +293,9 @@ describe("a site as files", () => {
   test.each(tellTales)("is refused with a real token in %s, as the API refuses it", async (_, fileWith, told) => {
     const [file, text] = fileWith(await realToken());
     const folder = await folderOf({ "site.yaml": siteFile, [file]: text });
-    const before = await written();
+    const before = await traced();
     expect(await fails(push("tells", folder))).toMatch(told);
-    expect(await written()).toEqual(before);
+    expect(await traced()).toEqual(before);
     const [, placeholder] = fileWith("{{ 'core_token' }}");
     expect(await fails(push("tells", await folderOf({ "site.yaml": siteFile, [file]: placeholder })))).not.toContain(
       "holds a real token",

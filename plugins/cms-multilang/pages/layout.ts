@@ -1,7 +1,6 @@
 /** Making, changing and deleting layouts. */
 import { mistakes, Type, type Static } from "platform";
-import { type Change } from "../change.ts";
-import { codeField, type Ref } from "../code.ts";
+import { codeField } from "../code.ts";
 import { templateField, fieldsField, nameField, siteRef } from "../input.ts";
 import type { LayoutStore, LayoutView } from "./layout-store.ts";
 import type { SiteStore } from "../sites/site-store.ts";

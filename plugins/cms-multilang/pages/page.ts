@@ -1,6 +1,6 @@
 /** Making, changing and deleting pages. behaviour 2.7, 8 and A.4. */
 import { field, mistakes, Type, type BaseContext, type Static } from "platform";
-import { type Change } from "../change.ts";
+import type { Change } from "../change.ts";
 import { codeField, type Ref } from "../code.ts";
 import { fieldTimes } from "./field-times.ts";
 import {

@@ -1,13 +1,13 @@
 /** Making, changing and deleting paragraphs: of a page, of a whole site, or of every site. behaviour B.11. */
 import { mistakes, Type, type Static } from "platform";
-import { type Change } from "../change.ts";
-import { codeField, type Ref } from "../code.ts";
+import type { Change } from "../change.ts";
+import { codeField } from "../code.ts";
 import { codeRef, templateField, fieldsField, idRef, nameField, positionField, siteRef } from "../input.ts";
 import type { PageStore } from "./page-store.ts";
 import type { ParagraphStore, ParagraphView } from "./paragraph-store.ts";
 import type { SiteStore } from "../sites/site-store.ts";
 import { checkTexts } from "../texts.ts";
-import { codeOf, named, nameOf, siteOf, there, type Mistakes, type Writer, lockedIn, reread } from "../write.ts";
+import { codeOf, named, nameOf, siteOf, type Mistakes, type Writer, lockedIn, reread } from "../write.ts";
 
 export const ParagraphBody = Type.Object({
   code: Type.Optional(codeField()),

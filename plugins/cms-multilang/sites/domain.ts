@@ -2,7 +2,6 @@
 import { mistakes, randomToken, Type, type Static } from "platform";
 import type { Accounts } from "../../accounts/api.ts";
 import { whichever, type Change } from "../change.ts";
-import type { Ref } from "../code.ts";
 import type { DomainStore, DomainView } from "./domain-store.ts";
 import { cleanHost } from "./host-name.ts";
 import { flag, localeField, nameField, siteRef } from "../input.ts";
