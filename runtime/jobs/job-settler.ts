@@ -4,8 +4,8 @@ import { type Run } from "./job.ts";
 import type { Finish, JobStore, OrderKey, Retry } from "./job-store.ts";
 import type { Log } from "../log.ts";
 
-export interface SettlerOptions {
-  readonly store: JobStore;
+interface Needed {
+  readonly jobStore: Pick<JobStore, "finish" | "retry" | "promote">;
   readonly log: Log;
   readonly wake: (name: string) => void;
   /** A job comes back in so many seconds. */
@@ -18,7 +18,9 @@ const maxBatch = 500;
 const maxErrorChars = 4000;
 const pauseAfterErrorMs = 500;
 
-export function createSettler({ store, log, wake, soon, settled, counts }: SettlerOptions) {
+export type Settler = ReturnType<typeof createSettler>;
+
+export function createSettler({ jobStore, log, wake, soon, settled, counts }: Needed) {
   const finishes: { run: Run; row: Finish }[] = [];
   const retries: { run: Run; row: Retry }[] = [];
   const promotions: OrderKey[] = [];
@@ -44,13 +46,13 @@ export function createSettler({ store, log, wake, soon, settled, counts }: Settl
   const writeBatch = async () => {
     const finished = finishes.slice(0, maxBatch);
     if (finished.length > 0) {
-      await store.finish(finished.map(({ row }) => row));
+      await jobStore.finish(finished.map(({ row }) => row));
       finishes.splice(0, finished.length);
       for (const { run } of finished) close(run);
     }
     const retried = retries.slice(0, maxBatch);
     if (retried.length > 0) {
-      await store.retry(retried.map(({ row }) => row));
+      await jobStore.retry(retried.map(({ row }) => row));
       retries.splice(0, retried.length);
       for (const { run, row } of retried) {
         settled(run);
@@ -60,7 +62,7 @@ export function createSettler({ store, log, wake, soon, settled, counts }: Settl
     }
     const promoted = promotions.slice(0, maxBatch);
     if (promoted.length > 0) {
-      const names = await store.promote(promoted);
+      const names = await jobStore.promote(promoted);
       promotions.splice(0, promoted.length);
       for (const name of new Set(names)) wake(name);
     }

@@ -1,39 +1,52 @@
 /** The poll, a timer for what is due before the next one, and the heartbeat. */
-export function createTimers(pollMs: number, poll: () => void, heartbeat: () => void) {
+export interface Called {
+  readonly poll: () => void;
+  readonly heartbeat: () => void;
+}
+
+export type Timers = ReturnType<typeof createTimers>;
+
+export function createTimers(pollMs: number) {
+  let called: Called | undefined;
   let polling: ReturnType<typeof setInterval> | undefined;
   let beating: ReturnType<typeof setInterval> | undefined;
   let soon: ReturnType<typeof setTimeout> | undefined;
   let soonAt = Infinity;
   let beatMs = 5000;
-  const ring = () => {
-    soonAt = Infinity;
-    poll();
+  const beat = () => {
+    clearInterval(beating);
+    beating = called && setInterval(called.heartbeat, beatMs);
   };
   return {
-    start() {
-      polling = setInterval(poll, pollMs);
-      beating = setInterval(heartbeat, beatMs);
+    start(calls: Called) {
+      called = calls;
+      polling = setInterval(called.poll, pollMs);
+      beat();
     },
     /** Polls in so many seconds, unless a poll comes first anyway. */
     arm(seconds: number) {
       const at = performance.now() + seconds * 1000;
-      if (polling === undefined || seconds * 1000 > pollMs || at >= soonAt) return;
+      if (!called || seconds * 1000 > pollMs || at >= soonAt) return;
       clearTimeout(soon);
       soonAt = at;
-      soon = setTimeout(ring, Math.max(1, seconds * 1000));
+      soon = setTimeout(
+        () => {
+          soonAt = Infinity;
+          called?.poll();
+        },
+        Math.max(1, seconds * 1000),
+      );
     },
     heartbeatWithin(ms: number) {
       if (ms >= beatMs) return;
       beatMs = ms;
-      if (beating === undefined) return;
-      clearInterval(beating);
-      beating = setInterval(heartbeat, beatMs);
+      beat();
     },
     stop() {
       clearInterval(polling);
       clearInterval(beating);
       clearTimeout(soon);
-      polling = undefined;
+      called = undefined;
     },
   };
 }

@@ -1,6 +1,6 @@
 /**
  * A durable queue on the same PostgreSQL: a job written in a transaction runs after its commit, at least once.
- * A handler is therefore idempotent. See migrations/001_jobs.sql for the table and job-runner.ts for the running.
+ * A handler is therefore idempotent. See migrations/001_jobs.sql for the table and job-runner.ts for how jobs run.
  *
  *     const reindex = job<{ dbId: number }>("jsondb.reindex");
  *     queue.handle(reindex, async ({ dbId }, { signal }) => { … });
@@ -10,7 +10,7 @@ import { type HandleOptions, type JobInfo } from "./job.ts";
 import type { Broadcast } from "../events/broadcast.ts";
 import { currentCausation } from "../events/causation.ts";
 import { afterCommit, type Sql, type Tx } from "../db.ts";
-import { createRunner, type Counters, type RunnerOptions } from "./job-runner.ts";
+import { createRunner, type Counters, type Needed as RunnerNeeded } from "./job-runner.ts";
 import { createJobStore, type Inserted, type NewJob, type OrderKey, type Waiting } from "./job-store.ts";
 import type { Log } from "../log.ts";
 import type { JobRef } from "../references.ts";
@@ -53,7 +53,7 @@ export interface Queue {
   stats(): Promise<QueueStats>;
 }
 
-export interface QueueOptions extends Partial<Pick<RunnerOptions, "concurrency" | "pollMs" | "graceMs">> {
+export interface QueueOptions extends Partial<Pick<RunnerNeeded, "concurrency" | "pollMs" | "graceMs">> {
   readonly sql: Sql;
   readonly broadcast: Broadcast;
   readonly log: Log;
@@ -77,9 +77,9 @@ const pruneChunk = 5000;
 export function createQueue(options: QueueOptions): Queue {
   const { sql, broadcast, log, processId, clock, historyDays = 7, alone = false } = options;
   const { concurrency = 200, pollMs = 1000, graceMs = 10_000 } = options;
-  const store = createJobStore(sql, processId, clock);
+  const jobStore = createJobStore(sql, processId, clock);
   const wake = (name: string) => broadcast.publish(dueTopic, name);
-  const runner = createRunner({ store, log, wake, concurrency, pollMs, graceMs });
+  const runner = createRunner({ jobStore, log, wake, concurrency, pollMs, graceMs });
   let maintenance: ReturnType<typeof setInterval> | undefined;
   let stopped = false;
   const unsubscribe: (() => void)[] = [];
@@ -87,7 +87,7 @@ export function createQueue(options: QueueOptions): Queue {
   const add: Queue["add"] = async (jobs, tx) => {
     if (jobs.length === 0) return [];
     const causation = currentCausation();
-    const written = await store.insert(causation ? jobs.map((j) => ({ causation, ...j })) : jobs, tx);
+    const written = await jobStore.insert(causation ? jobs.map((j) => ({ causation, ...j })) : jobs, tx);
     if (tx && written.length > 0) afterCommit(tx, () => announce(written));
     else announce(written);
     return written.map(({ id }) => id);
@@ -111,12 +111,12 @@ export function createQueue(options: QueueOptions): Queue {
   let lastAt: Date | undefined;
   const maintain = async () => {
     try {
-      const at = await store.now();
-      if (!lastAt || at < lastAt) await store.setBack();
+      const at = await jobStore.now();
+      if (!lastAt || at < lastAt) await jobStore.setBack();
       lastAt = at;
-      runner.promote(await store.headsParked(runner.names()));
+      runner.promote(await jobStore.headsParked(runner.names()));
       for (;;) {
-        const pruned = await store.prune(historyDays, pruneChunk);
+        const pruned = await jobStore.prune(historyDays, pruneChunk);
         if (pruned < pruneChunk || stopped) return;
       }
     } catch (error) {
@@ -142,7 +142,7 @@ export function createQueue(options: QueueOptions): Queue {
     handle: (ref, run, handleOptions = {}) => runner.handle({ name: ref.id, run }, handleOptions),
     async start() {
       unsubscribe.push(broadcast.on(dueTopic, runner.wake), broadcast.on(soonTopic, runner.poll));
-      if (alone) await store.takeBack();
+      if (alone) await jobStore.takeBack();
       maintenance = setInterval(() => void maintain(), maintenanceMs);
       runner.start();
       await maintain();
@@ -154,7 +154,7 @@ export function createQueue(options: QueueOptions): Queue {
       await runner.stop();
     },
     async stats() {
-      return { ...runner.counters(), names: await store.waiting(runner.names()) };
+      return { ...runner.counters(), names: await jobStore.waiting(runner.names()) };
     },
   };
 }

@@ -1,0 +1,71 @@
+/**
+ * Claims due jobs and starts them. One claim is under way at a time and asks for all names that may have due jobs, so
+ * the busier this process is, the larger its batches.
+ */
+import type { Log } from "../log.ts";
+import type { Runs } from "./job-runs.ts";
+import type { Settler } from "./job-settler.ts";
+import type { Claim, ClaimedJob, JobStore } from "./job-store.ts";
+import { chooseClaims, claimed, claiming, markedDue, type Lane } from "./lane.ts";
+
+interface Needed {
+  readonly jobStore: Pick<JobStore, "claim">;
+  readonly log: Log;
+  readonly lanes: ReadonlyMap<string, Lane>;
+  readonly runs: Pick<Runs, "running" | "start">;
+  readonly settler: Pick<Settler, "unwritten">;
+  /** Runs at once in this process, of all names. */
+  readonly concurrency: number;
+  /** Whether this process may claim. */
+  readonly active: () => boolean;
+}
+
+export type Claimer = ReturnType<typeof createClaimer>;
+
+// Claims rest while so many ends are not written: the database is slow or away.
+const maxUnwritten = 1000;
+const pauseAfterErrorMs = 500;
+
+export function createClaimer({ jobStore, log, lanes, runs, settler, concurrency, active }: Needed) {
+  let underWay = false;
+  let queued = false;
+  let turn = 0;
+
+  const claim = async () => {
+    queued = false;
+    if (underWay || !active() || settler.unwritten() >= maxUnwritten) return;
+    const claims = chooseClaims([...lanes.values()], concurrency - runs.running(), turn++);
+    if (claims.length === 0) return;
+    underWay = true;
+    for (const { name } of claims) change(lanes.get(name), claiming);
+    try {
+      startAll(await jobStore.claim(claims), claims);
+    } catch (error) {
+      log.warn("claiming jobs failed, trying again", { error });
+      for (const { name } of claims) change(lanes.get(name), markedDue);
+      await Bun.sleep(pauseAfterErrorMs);
+    }
+    underWay = false;
+    claimSoon();
+  };
+  /** Many ends of one tick make one claim. */
+  const claimSoon = () => {
+    if (queued || underWay) return;
+    queued = true;
+    setImmediate(() => void claim());
+  };
+  const startAll = (jobs: readonly ClaimedJob[], claims: readonly Claim[]) => {
+    for (const given of claims) {
+      const own = jobs.filter(({ name }) => name === given.name);
+      change(lanes.get(given.name), (cursor) => claimed(cursor, given, own));
+    }
+    for (const job of jobs) void runs.start(job, lanes.get(job.name)).then(claimSoon);
+  };
+
+  return { claim: () => void claim(), underWay: () => underWay };
+}
+
+/** A lane may be gone: its handler was taken away meanwhile. */
+function change(lane: Lane | undefined, to: (cursor: Lane["cursor"]) => Lane["cursor"]): void {
+  if (lane) lane.cursor = to(lane.cursor);
+}
