@@ -34,7 +34,10 @@ export interface BundledPostgres {
 
 let bundled: BundledPostgres | undefined;
 
-/** Says what the compiled binary carries. Call it before `startEmbeddedPostgres`. */
+/**
+ * Says what the compiled binary carries. Call it before `startEmbeddedPostgres`.
+ * @public scripts/build.ts writes the call.
+ */
 export function setBundledPostgres(bundle: BundledPostgres | undefined): void {
   bundled = bundle;
 }
