@@ -9,7 +9,7 @@ interface Needed {
   readonly ctx: Pick<BaseContext, "transaction" | "origin">;
   readonly accountStore: AccountStore;
   readonly userStore: UserStore;
-  readonly hooks: readonly AccountHook[];
+  readonly accountHooks: readonly AccountHook[];
   readonly people: People;
   readonly access: AccessTable;
 }
@@ -32,7 +32,7 @@ export const hostRelease: CommandFacts = {
   doc: "let a site have a host at which people have signed in",
 };
 
-export function accountCommands({ ctx, accountStore, userStore, hooks, people, access }: Needed): Command[] {
+export function accountCommands({ ctx, accountStore, userStore, accountHooks, people, access }: Needed): Command[] {
   const createAccount: Command = {
     ...accountCreate,
     async run(options) {
@@ -43,7 +43,7 @@ export function accountCommands({ ctx, accountStore, userStore, hooks, people, a
       if (await access.accountForHost(address.host)) throw new Error(`an account has the host ${address.host} already`);
       const account = { name, ...address, timezone: timezoneOf(timezone), locale: localeOf(locale) };
       const lines = await ctx.transaction((tx) =>
-        foundAccount(tx, { accountStore, userStore, hooks }, { account, login, password, first: false }),
+        foundAccount(tx, { accountStore, userStore, accountHooks }, { account, login, password, first: false }),
       );
       await access.forgetHosts();
       return [`Account ${name}: ${address.baseUrl}`, ...lines];

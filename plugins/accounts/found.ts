@@ -17,11 +17,11 @@ export interface Founding {
 interface Needed {
   readonly accountStore: AccountStore;
   readonly userStore: UserStore;
-  readonly hooks: readonly AccountHook[];
+  readonly accountHooks: readonly AccountHook[];
 }
 
 /** Makes an account and its administrator; gives back the lines to show once. */
-export async function foundAccount(tx: Tx, { accountStore, userStore, hooks }: Needed, founding: Founding) {
+export async function foundAccount(tx: Tx, { accountStore, userStore, accountHooks }: Needed, founding: Founding) {
   const { account, login, first } = founding;
   const password = founding.password || generatePassword();
   const accountId = await accountStore.insert(tx, account);
@@ -35,7 +35,7 @@ export async function foundAccount(tx: Tx, { accountStore, userStore, hooks }: N
     passwordHash: await hashPassword(password),
   });
   const lines = [founding.password ? `Administrator: ${login}` : `Administrator: ${login}, password: ${password}`];
-  for (const run of hooks) lines.push(...(await run({ accountId, userId, host: account.host, first }, tx)));
+  for (const run of accountHooks) lines.push(...(await run({ accountId, userId, host: account.host, first }, tx)));
   return lines;
 }
 
@@ -53,6 +53,13 @@ export function addressOf(host: string, protocol: string): { host: string; baseU
   if (!url?.host || !/^https?:$/.test(url.protocol) || url.pathname !== "/" || url.search || url.hash || url.username)
     throw new Error(`"${host}" is not a host: give a name such as two.example.com, or its address`);
   return { host: url.host, baseUrl: url.origin };
+}
+
+/** `https://core.example.com` -> its host; "" -> "". Throws if it is not an address. */
+export function hostOfAddress(address: string): string {
+  if (address === "") return "";
+  if (!URL.canParse(address)) throw new Error("must be an address like https://core.example.com");
+  return new URL(address).host;
 }
 
 /** `pl`, `pl-PL` or `pl_PL`. Throws where the system knows no such language. */

@@ -19,7 +19,7 @@ const example = {
 };
 
 /** The caller's own record. behaviour B.1. */
-export function meRoutes(sql: Sql, store: UserStore, people: People): Route[] {
+export function meRoutes(sql: Sql, userStore: UserStore, people: People): Route[] {
   return [
     route(
       "GET",
@@ -32,7 +32,7 @@ export function meRoutes(sql: Sql, store: UserStore, people: People): Route[] {
         responses: { 200: example },
       },
       async ({ caller }) => {
-        const row = await store.byId(sql, caller.account.id, caller.user.id);
+        const row = await userStore.byId(sql, caller.account.id, caller.user.id);
         if (!row) throw notFound();
         return ok({ ...toApi(row), ...surroundings(caller) });
       },

@@ -6,7 +6,7 @@ import type { UnitStore } from "./unit-store.ts";
 import type { UserInput, UserStore } from "./user-store.ts";
 
 /** The fields of a request; each may be missing. */
-export interface PersonChange {
+export interface PersonPatch {
   readonly login?: string;
   readonly email?: string | null;
   readonly name?: string;
@@ -20,7 +20,7 @@ export interface PersonChange {
 }
 
 /** The fields of a person's own record that they may change. */
-export interface OwnChange {
+export interface OwnPatch {
   readonly name?: string;
   readonly email?: string | null;
   readonly password?: string;
@@ -35,7 +35,7 @@ interface Needed {
 
 /** A check that needs the database: it throws the 422 for a person of this id (0 = a new one) after the change. */
 export function createCheck({ access, userStore, unitStore }: Needed) {
-  return async (tx: Tx, accountId: number, id: number, person: UserInput, change: PersonChange): Promise<void> => {
+  return async (tx: Tx, accountId: number, id: number, person: UserInput, change: PersonPatch): Promise<void> => {
     const wrong = mistakes();
     for (const name of change.privileges ?? []) {
       if (!access.isPrivilege(name)) wrong.add("privileges", `${name} is not a privilege`);
@@ -57,11 +57,11 @@ export const unitFields = [
   ["team_ids", "team"],
   ["group_ids", "group"],
   ["department_ids", "department"],
-] as const satisfies readonly (readonly [keyof PersonChange, UnitKind])[];
+] as const satisfies readonly (readonly [keyof PersonPatch, UnitKind])[];
 
 type Stored = Omit<UserInput, "passwordHash">;
 
-export function merged(before: Stored, change: PersonChange, passwordHash: string | undefined): UserInput {
+export function merged(before: Stored, change: PersonPatch, passwordHash: string | undefined): UserInput {
   const { login = before.login, email = before.email, name = before.name, role = before.role } = change;
   const { active = before.active, privileges = before.privileges } = change;
   return {

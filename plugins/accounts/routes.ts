@@ -54,7 +54,7 @@ export const personExample = {
 const access = { privilege: "users" } as const;
 
 /** People. behaviour B.1. */
-export function userRoutes(sql: Sql, store: UserStore, people: People): Route[] {
+export function userRoutes(sql: Sql, userStore: UserStore, people: People): Route[] {
   return [
     route(
       "GET",
@@ -75,7 +75,7 @@ export function userRoutes(sql: Sql, store: UserStore, people: People): Route[] 
         responses: { 200: [personExample] },
       },
       async ({ caller, query }) => {
-        const { rows, total } = await store.list(caller.account.id, filterOf(query), pageOf(query));
+        const { rows, total } = await userStore.list(caller.account.id, filterOf(query), pageOf(query));
         return list(rows.map(toApi), total);
       },
     ),
@@ -84,7 +84,7 @@ export function userRoutes(sql: Sql, store: UserStore, people: People): Route[] 
       "/account/users/:id",
       { summary: "One person", access, answers: { 200: User }, responses: { 200: personExample } },
       async ({ caller, params }) => {
-        const row = await store.byId(sql, caller.account.id, integerId(params.id));
+        const row = await userStore.byId(sql, caller.account.id, integerId(params.id));
         if (!row) throw notFound();
         return ok(toApi(row));
       },

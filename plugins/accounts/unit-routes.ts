@@ -31,9 +31,9 @@ const example = {
 
 interface Needed {
   readonly ctx: Pick<BaseContext, "transaction">;
-  readonly store: UnitStore;
+  readonly unitStore: UnitStore;
   readonly accountStore: AccountStore;
-  readonly table: AccessTable;
+  readonly accessTable: AccessTable;
 }
 
 /** Teams, departments and groups: three alike. behaviour B.1. */
@@ -41,7 +41,7 @@ export function unitRoutes(needed: Needed): Route[] {
   return unitKinds.flatMap((kind) => routesOf(kind, needed));
 }
 
-function routesOf(kind: UnitKind, { ctx, store, accountStore, table }: Needed): Route[] {
+function routesOf(kind: UnitKind, { ctx, unitStore, accountStore, accessTable }: Needed): Route[] {
   const path = `/account/${kind}s` as const;
   return [
     route(
@@ -56,7 +56,7 @@ function routesOf(kind: UnitKind, { ctx, store, accountStore, table }: Needed): 
       },
       async ({ caller, query }) => {
         const q = query.get("q");
-        const { rows, total } = await store.list(
+        const { rows, total } = await unitStore.list(
           caller.account.id,
           kind,
           q ? wildcardPattern(q) : undefined,
@@ -70,7 +70,7 @@ function routesOf(kind: UnitKind, { ctx, store, accountStore, table }: Needed): 
       `${path}/:id`,
       { summary: `One ${kind}`, access, answers: { 200: Unit }, responses: { 200: example } },
       async ({ caller, params }) => {
-        const row = await store.byId(caller.account.id, kind, integerId(params.id));
+        const row = await unitStore.byId(caller.account.id, kind, integerId(params.id));
         if (!row) throw notFound();
         return ok(toApi(row));
       },
@@ -87,7 +87,7 @@ function routesOf(kind: UnitKind, { ctx, store, accountStore, table }: Needed): 
         responses: { 201: example },
       },
       async ({ caller, body }) =>
-        created(toApi(await ctx.transaction((tx) => store.insert(tx, caller.account.id, kind, body.name)))),
+        created(toApi(await ctx.transaction((tx) => unitStore.insert(tx, caller.account.id, kind, body.name)))),
     ),
     route(
       "PATCH",
@@ -101,7 +101,7 @@ function routesOf(kind: UnitKind, { ctx, store, accountStore, table }: Needed): 
         responses: { 200: { ...example, name: "Sales North" } },
       },
       async ({ caller, params, body }) => {
-        const row = await store.rename(caller.account.id, kind, integerId(params.id), body.name);
+        const row = await unitStore.rename(caller.account.id, kind, integerId(params.id), body.name);
         if (!row) throw notFound();
         return ok(toApi(row));
       },
@@ -114,10 +114,10 @@ function routesOf(kind: UnitKind, { ctx, store, accountStore, table }: Needed): 
         const accountId = caller.account.id;
         const members = await ctx.transaction(async (tx) => {
           await accountStore.lock(tx, accountId);
-          return store.delete(tx, accountId, kind, integerId(params.id));
+          return unitStore.delete(tx, accountId, kind, integerId(params.id));
         });
         if (!members) throw notFound();
-        await table.forgetPeople(members);
+        await accessTable.forgetPeople(members);
         return noContent();
       },
     ),

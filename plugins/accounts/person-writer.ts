@@ -1,0 +1,116 @@
+/**
+ * Changes of people, each in one transaction with its event, and the caches put right before the answer. Nobody is asked
+ * here whether they may: `authorize` is (people.ts), within the transaction.
+ */
+import { hashPassword, invalid, notFound, type BaseContext, type Tx } from "platform";
+import type { AccessTable } from "./access.ts";
+import type { AccountStore } from "./account-store.ts";
+import type { PasswordHook, Person } from "./api.ts";
+import { createCheck, merged, unitFields, type PersonPatch } from "./person.ts";
+import { stopsBeingAdmin } from "./rules.ts";
+import type { UnitStore } from "./unit-store.ts";
+import { toApi, type UserInput, type UserRow, type UserStore } from "./user-store.ts";
+
+export interface PersonWriterNeeded {
+  readonly ctx: Pick<BaseContext, "transaction" | "changed">;
+  readonly access: AccessTable;
+  readonly accountStore: AccountStore;
+  readonly userStore: UserStore;
+  readonly unitStore: UnitStore;
+  readonly passwordHooks: readonly PasswordHook[];
+}
+
+interface Place {
+  readonly accountId: number;
+  readonly id: number;
+}
+
+export function createPersonWriter(needed: PersonWriterNeeded) {
+  const { ctx, access, accountStore, userStore, passwordHooks } = needed;
+  const check = createCheck(needed);
+
+  const announce = (kind: string, accountId: number, person: Person, tx: Tx) =>
+    ctx.changed({ accountId, sourceType: "Account::User", kind, id: person.id, data: { ...person } }, tx);
+
+  const read = async (tx: Tx, { accountId, id }: Place): Promise<UserRow> => {
+    const row = await userStore.byId(tx, accountId, id);
+    if (!row) throw notFound();
+    return row;
+  };
+
+  /** A list that the patch leaves out stays as it is. */
+  const setUnits = async (tx: Tx, id: number, patch: PersonPatch, before?: UserRow) => {
+    if (unitFields.every(([field]) => patch[field] === undefined)) return;
+    const { team_ids = before?.teamIds, group_ids = before?.groupIds, department_ids = before?.departmentIds } = patch;
+    await userStore.setUnits(tx, id, [...(team_ids ?? []), ...(group_ids ?? []), ...(department_ids ?? [])]);
+  };
+
+  const mustLeaveAdmin = async (tx: Tx, { accountId, id }: Place, field: string): Promise<void> => {
+    if (!(await userStore.hasOtherAdmin(tx, accountId, id))) throw invalid({ [field]: [lastAdmin] });
+  };
+
+  return {
+    async create(
+      accountId: number,
+      patch: PersonPatch & { login: string },
+      authorize: (after: UserInput) => void,
+    ): Promise<Person> {
+      const passwordHash = patch.password === undefined ? undefined : await hashPassword(patch.password);
+      return ctx.transaction(async (tx) => {
+        await accountStore.lock(tx, accountId);
+        const input = merged({ login: patch.login, email: null, name: patch.login, ...newcomer }, patch, passwordHash);
+        await check(tx, accountId, 0, input, patch);
+        authorize(input);
+        const id = await userStore.insert(tx, accountId, input);
+        await setUnits(tx, id, patch);
+        const person = toApi(await read(tx, { accountId, id }));
+        await announce("create", accountId, person, tx);
+        return person;
+      });
+    },
+
+    /** `byTokenId`: the token that asks for it; null = a command. */
+    async change(
+      place: Place,
+      patch: PersonPatch,
+      byTokenId: number | null,
+      authorize: (before: UserRow, after: UserInput) => void,
+    ): Promise<Person> {
+      const { accountId, id } = place;
+      const passwordHash = patch.password === undefined ? undefined : await hashPassword(patch.password);
+      const changed = await ctx.transaction(async (tx) => {
+        await accountStore.lock(tx, accountId);
+        const before = await read(tx, place);
+        const after = merged(before, patch, passwordHash);
+        authorize(before, after);
+        await check(tx, accountId, id, after, patch);
+        if (stopsBeingAdmin(before, after)) await mustLeaveAdmin(tx, place, after.active ? "role" : "active");
+        await userStore.update(tx, accountId, id, after);
+        await setUnits(tx, id, patch, before);
+        const hooks = passwordHash === undefined ? [] : passwordHooks;
+        const finish = await Promise.all(hooks.map((run) => run(id, byTokenId, tx)));
+        const person = toApi(await read(tx, place));
+        await announce("update", accountId, person, tx);
+        return { person, finish };
+      });
+      await Promise.all([access.forgetPerson(id), ...changed.finish.map((run) => run())]);
+      return changed.person;
+    },
+
+    async delete(place: Place, authorize: (before: UserRow) => void): Promise<void> {
+      const { accountId, id } = place;
+      await ctx.transaction(async (tx) => {
+        await accountStore.lock(tx, accountId);
+        const before = await read(tx, place);
+        authorize(before);
+        if (stopsBeingAdmin(before)) await mustLeaveAdmin(tx, place, "base");
+        await userStore.delete(tx, accountId, id);
+        await announce("destroy", accountId, toApi(before), tx);
+      });
+      await access.forgetPerson(id);
+    },
+  };
+}
+
+const lastAdmin = "this is the last active administrator";
+const newcomer = { role: "user", active: true, privileges: [] } as const;

@@ -1,0 +1,75 @@
+/** What other plugins ask of accounts and people; api.ts says what each part does. No HTTP, no SQL. */
+import { verifyPassword, type BaseContext, type Sql } from "platform";
+import type { AccessTable } from "./access.ts";
+import type { AccountSettings } from "./account-settings.ts";
+import type { AccountStore } from "./account-store.ts";
+import type { Accounts, PasswordHook } from "./api.ts";
+import type { AccountHook } from "./found.ts";
+import type { UnitStore } from "./unit-store.ts";
+import { toApi, type UserStore } from "./user-store.ts";
+
+interface Needed {
+  readonly ctx: Pick<BaseContext, "transaction"> & { readonly sql: Sql };
+  readonly access: AccessTable;
+  readonly accountStore: AccountStore;
+  readonly userStore: UserStore;
+  readonly unitStore: UnitStore;
+  readonly settings: Pick<AccountSettings, "of">;
+  readonly accountHooks: AccountHook[];
+  readonly passwordHooks: PasswordHook[];
+}
+
+export function createService(needed: Needed): Accounts {
+  const { ctx, access, accountStore, userStore, unitStore, settings, accountHooks, passwordHooks } = needed;
+  const { accountForHost, isReservedHost, defaultAccount, accountById, isPrivilege } = access;
+  return {
+    accountForHost,
+    isReservedHost,
+    defaultAccount,
+    accountById,
+    isPrivilege,
+    access: access.access,
+    hasSeveral: accountStore.hasSeveral,
+    holdHost: (host, tx) => accountStore.holdHost(tx, host),
+    settingsOf: settings.of,
+    userIdOf: userStore.idByLogin,
+    unitsOf: unitStore.ofUser,
+    onAccountCreated: (run) => void accountHooks.push(run),
+    onPasswordChanged: (run) => void passwordHooks.push(run),
+
+    async signedInAt(accountId, host) {
+      if (!isHostName(host) || (await accountStore.isSignInHost(accountId, host))) return;
+      await ctx.transaction(async (tx) => {
+        await accountStore.holdHost(tx, host);
+        await accountStore.addSignInHost(tx, accountId, host);
+      });
+    },
+
+    async person(accountId, userId) {
+      const row = await userStore.byId(ctx.sql, accountId, userId);
+      return row && toApi(row);
+    },
+
+    async verifyPassword(accountId, loginOrEmail, password) {
+      // PostgreSQL cannot even compare a text with NUL in it: nobody has such a login.
+      const row = loginOrEmail.includes("\0") ? undefined : await userStore.passwordByLogin(accountId, loginOrEmail);
+      // Also without a person: the answer then takes the same time.
+      const right = await verifyPassword(password, row?.passwordHash);
+      return right && row?.active ? row.id : undefined;
+    },
+
+    async unitExists(accountId, kind, id) {
+      return (await unitStore.byId(accountId, kind, id)) !== undefined;
+    },
+  };
+}
+
+/**
+ * Whether a domain could be called so, with or without a port. Anything else that a client writes into its Host header
+ * is not worth a row.
+ */
+export function isHostName(host: string): boolean {
+  return host.length <= maxHostChars && /^[a-z0-9-]+(\.[a-z0-9-]+)+(:\d+)?$/.test(host);
+}
+
+const maxHostChars = 260;
