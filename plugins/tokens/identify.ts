@@ -84,7 +84,7 @@ export function createIdentifier({ ctx, store, accounts, usage }: Needed): Ident
     const account = stated && (await accounts.accountById(stated.accountId));
     const caller = stated?.viewer ? await viewerOf(stated) : null;
     if (!account || (atHost && atHost.id !== account.id) || caller === undefined)
-      throw unauthorized("this app's token works no more: load its page again");
+      throw unauthorized("this app's token has expired: load its page again");
     return { account, caller, app: stated.app };
   };
 

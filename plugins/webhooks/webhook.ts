@@ -84,13 +84,13 @@ function check(after: WebhookInput, given: WebhookFields, models: ReadonlyMap<st
     wrong.add("filter", `may have at most ${maxFilterKeys} keys`);
   else if (after.filter && JSON.stringify(after.filter).length > maxFilterChars)
     wrong.add("filter", `may have at most ${maxFilterChars} characters as JSON`);
-  // What a header can carry.
+  // A header can carry nothing else.
   if (given.api_token && !/^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/.test(given.api_token))
     wrong.add("api_token", "must be visible ASCII characters, blanks only between them");
-  // Who changes the address has not seen the credential, and must not have it sent there.
+  // A person who changes the address has not seen the credential, and must not have it sent there.
   const kept = before.apiToken !== null && given.api_token === undefined;
   if (kept && after.url !== null && originOf(after.url) !== originOf(before.url))
-    wrong.add("api_token", "must be given again, or taken away with null, where the url has another origin");
+    wrong.add("api_token", "must be given again, or taken away with null, if the url has another origin");
   wrong.check();
 }
 

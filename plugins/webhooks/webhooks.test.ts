@@ -1,11 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { otherAccount, person, startTestApp, type OtherAccount, type TestApp } from "../../tests/harness.ts";
+import {
+  otherAccount,
+  person,
+  startTestApp,
+  type Answer,
+  type OtherAccount,
+  type TestApp,
+} from "../../tests/harness.ts";
+import { follower, traces } from "../../tests/traces.ts";
+import { plugins } from "../index.ts";
 
 let app: TestApp;
 let other: OtherAccount;
 
 beforeAll(async () => {
-  app = await startTestApp();
+  app = await startTestApp({ plugins: [...plugins, follower] });
   other = await otherAccount(app);
 });
 afterAll(() => app.stop());
@@ -20,6 +29,16 @@ const fresh = (fields: object = {}) => ({
 });
 const create = (fields: object = {}) => app.post(path, { webhook: fresh(fields) });
 const patch = (id: number, fields: object) => app.patch(`/account/webhooks/${id}.json`, { webhook: fields });
+
+/** Refused with exactly these fields, and without a row or an event. */
+async function refused(ask: () => Promise<Answer>, ...fields: string[]): Promise<Answer> {
+  const tables = ["webhooks", "webhook_deliveries", "webhook_queue"];
+  const before = await traces(app, ...tables);
+  const answer = await ask();
+  expect([answer.status, Object.keys(answer.json).toSorted()]).toEqual([422, fields]);
+  expect(await traces(app, ...tables)).toEqual(before);
+  return answer;
+}
 
 describe("a webhook", () => {
   test("is made with its defaults, and its secret is shown once", async () => {
@@ -88,6 +107,7 @@ describe("a webhook", () => {
 
   test("is not found by another account, by an unknown or by a malformed id", async () => {
     const { id } = (await create()).json;
+    const before = await traces(app, "webhooks", "webhook_deliveries", "webhook_queue");
     const places = ["", "/deliveries", "/preview"].map((rest) => `/account/webhooks/${id}${rest}.json`);
     for (const place of places) expect((await other.get(place)).status).toBe(404);
     for (const action of ["test", "rotate_secret", "redeliver", "deliveries/1/redeliver"])
@@ -100,17 +120,18 @@ describe("a webhook", () => {
       expect((await app.get(`/account/webhooks/${wrong}.json`)).status).toBe(404);
     for (const wrong of ["0", "abc", "99999999"])
       expect((await app.get(`/account/webhooks/${id}/deliveries/${wrong}.json`)).status).toBe(404);
+    expect(await traces(app, "webhooks", "webhook_deliveries", "webhook_queue")).toEqual(before);
   });
 
   test("needs the privilege, which managers have", async () => {
     const manager = await person(app, { role: "manager" });
     const token = { token: manager.token };
     expect((await app.post(path, { webhook: fresh() }, token)).status).toBe(201);
-    for (const { token: refused } of [
+    for (const { token: lacking } of [
       await person(app, { role: "user" }),
       await person(app, { role: "admin", narrowedTo: ["dbs"] }),
     ]) {
-      const answer = await app.get(path, { token: refused });
+      const answer = await app.get(path, { token: lacking });
       expect([answer.status, answer.json.error]).toEqual([403, expect.stringContaining("webhooks")]);
     }
     expect((await app.get(path, { token: null })).status).toBe(401);
@@ -121,14 +142,12 @@ describe("the address", () => {
   test("is unique within account, source_type and kind", async () => {
     const url = "https://example.com/unique";
     expect((await create({ url })).status).toBe(201);
-    const taken = await create({ url });
-    expect([taken.status, Object.keys(taken.json)]).toEqual([422, ["url"]]);
+    await refused(() => create({ url }), "url");
     expect((await create({ url, kind: "update" })).status).toBe(201);
     expect((await create({ url, source_type: "Crm::Client" })).status).toBe(201);
     expect((await other.post(path, { webhook: fresh({ url }) })).status).toBe(201);
     const { id } = (await create()).json;
-    const moved = await patch(id, { url });
-    expect([moved.status, Object.keys(moved.json)]).toEqual([422, ["url"]]);
+    await refused(() => patch(id, { url }), "url");
   });
 
   test("of many requests at once is taken once", async () => {
@@ -156,20 +175,19 @@ describe("the address", () => {
     [`https://example.com/${"x".repeat(2000)}`, "too long"],
     [`https://example.com/${"ł".repeat(700)}`, "too long as ASCII"],
   ])("%j is refused: %s", async (url) => {
-    const answer = await create({ url });
-    expect([answer.status, Object.keys(answer.json)]).toEqual([422, ["url"]]);
+    await refused(() => create({ url }), "url");
   });
 
   test("is required where the target is one, and cleared where it is another", async () => {
-    for (const url of [null, undefined]) expect((await create({ url })).json).toHaveProperty("url");
+    for (const url of [null, undefined]) await refused(() => create({ url }), "url");
     for (const target_kind of ["connector", "flow"]) {
       const answer = await create({ target_kind, target_code: "orders", url: "https://example.com/ignored" });
       expect(answer.status).toBe(201);
       expect(answer.json).toMatchObject({ target_kind, target_code: "orders", url: null });
       for (const target_code of [null, "", " ", undefined])
-        expect(Object.keys((await create({ target_kind, target_code })).json)).toEqual(["target_code"]);
+        await refused(() => create({ target_kind, target_code }), "target_code");
       const { id } = answer.json;
-      expect(Object.keys((await patch(id, { target_kind: "url" })).json)).toEqual(["url"]);
+      await refused(() => patch(id, { target_kind: "url" }), "url");
       const url = `https://example.com/now-${target_kind}`;
       expect((await patch(id, { target_kind: "url", url })).json).toMatchObject({ url, target_code: null });
     }
@@ -194,17 +212,15 @@ describe("the model", () => {
     "Ä::B",
     "A::B\n",
   ])("%j is none", async (source_type) => {
-    const answer = await create({ source_type });
-    expect([answer.status, Object.keys(answer.json)]).toEqual([422, ["source_type"]]);
+    await refused(() => create({ source_type }), "source_type");
   });
 
   test("that is registered has its kinds and no others", async () => {
     for (const kind of ["create", "update", "destroy"])
       expect((await create({ source_type: "Core::Record", kind })).status).toBe(201);
-    const answer = await create({ source_type: "Core::Record", kind: "escalated" });
-    expect([answer.status, Object.keys(answer.json)]).toEqual([422, ["kind"]]);
+    await refused(() => create({ source_type: "Core::Record", kind: "escalated" }), "kind");
     const { id } = (await create({ source_type: "Crm::Client", kind: "escalated" })).json;
-    expect(Object.keys((await patch(id, { source_type: "Core::Prompt" })).json)).toEqual(["kind"]);
+    await refused(() => patch(id, { source_type: "Core::Prompt" }), "kind");
   });
 
   test("has a sample in the list of models", async () => {
@@ -255,11 +271,9 @@ describe("bad input", () => {
     ["concurrency", 0],
     ["concurrency", 101],
   ])("in %s is named: %j", async (name, value) => {
-    const answer = await create({ [name]: value });
-    expect([answer.status, Object.keys(answer.json)]).toEqual([422, [name]]);
+    await refused(() => create({ [name]: value }), name);
     const { id } = (await create()).json;
-    const changed = await patch(id, { [name]: value });
-    expect([changed.status, Object.keys(changed.json)]).toEqual([422, [name]]);
+    await refused(() => patch(id, { [name]: value }), name);
   });
 
   test("in the code of a target is named, with what is wrong", async () => {
@@ -269,13 +283,14 @@ describe("bad input", () => {
         ["a/b c", `must be the code of a ${target_kind}: letters, digits, - and _`],
         ["ż", `must be the code of a ${target_kind}: letters, digits, - and _`],
       ])
-        expect((await create({ target_kind, target_code })).json).toEqual({ target_code: [message] });
+        expect((await refused(() => create({ target_kind, target_code }), "target_code")).json).toEqual({
+          target_code: [message],
+        });
     }
   });
 
   test("names all that is missing", async () => {
-    const answer = await app.post(path, { webhook: {} });
-    expect([answer.status, Object.keys(answer.json).toSorted()]).toEqual([422, ["kind", "source_type"]]);
+    await refused(() => app.post(path, { webhook: {} }), "kind", "source_type");
     for (const body of [{}, [], { webhook: null }, { webhook: 7 }])
       expect((await app.post(path, body)).status).toBe(400);
   });
@@ -291,8 +306,7 @@ describe("bad input", () => {
     "in a time range is named: %j",
     async (body) => {
       const { id } = (await create()).json;
-      const answer = await app.post(`/account/webhooks/${id}/redeliver.json`, body);
-      expect([answer.status, Object.keys(answer.json)]).toEqual([422, ["from"]]);
+      await refused(() => app.post(`/account/webhooks/${id}/redeliver.json`, body), "from");
     },
   );
 });
