@@ -1,15 +1,25 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { adminToken, person, startTestApp, type TestApp } from "../../tests/harness.ts";
+import { adminToken, person, startTestApp, type Answer, type TestApp } from "../../tests/harness.ts";
+import { follower, traces } from "../../tests/traces.ts";
+import { plugins } from "../index.ts";
 
 let app: TestApp;
 beforeAll(async () => {
-  app = await startTestApp();
+  app = await startTestApp({ plugins: [...plugins, follower] });
 });
 afterAll(() => app.stop());
 
 const me = "/account/me.json";
 const signIn = (login: string, password: string) =>
   app.post("/account/session.json", { login, password }, { token: null });
+
+/** What is refused leaves no row and no event. */
+async function refused(ask: () => Promise<Answer>): Promise<Answer> {
+  const before = await traces(app, "users");
+  const answer = await ask();
+  expect(await traces(app, "users")).toEqual(before);
+  return answer;
+}
 
 describe("me", () => {
   test("shows whoever is signed in, guests and narrowed tokens too", async () => {
@@ -65,7 +75,7 @@ describe("me", () => {
     ["current_password", { password: "a new password", current_password: 5 }],
   ])("refuses a wrong %s: %j", async (field, user) => {
     const { token } = await person(app, { password: "the old password" });
-    const answer = await app.patch(me, { user }, { token });
+    const answer = await refused(() => app.patch(me, { user }, { token }));
     expect([answer.status, Object.keys(answer.json)]).toEqual([422, [field]]);
   });
 
@@ -91,7 +101,7 @@ describe("me", () => {
     const statuses: number[] = [];
     for (let at = 0; at < 12; at++) {
       const user = { password: "a new password", current_password: `guess ${at}` };
-      statuses.push((await app.patch(me, { user }, { token })).status);
+      statuses.push((await refused(() => app.patch(me, { user }, { token }))).status);
     }
     expect(statuses.slice(0, 10)).toEqual(Array.from({ length: 10 }, () => 422));
     expect(statuses.slice(10)).toEqual([429, 429]);

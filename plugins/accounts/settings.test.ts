@@ -2,7 +2,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { definePlugin, ok, route, setting } from "platform";
 import { plugins as builtIn } from "../index.ts";
-import { otherAccount, person, startTestApp, type OtherAccount, type TestApp } from "../../tests/harness.ts";
+import {
+  otherAccount,
+  person,
+  startTestApp,
+  type Answer,
+  type OtherAccount,
+  type TestApp,
+} from "../../tests/harness.ts";
+import { follower, traces } from "../../tests/traces.ts";
 import { accounts } from "./api.ts";
 
 const accountSettings = {
@@ -28,7 +36,7 @@ const lists = definePlugin({
 let app: TestApp;
 let other: OtherAccount;
 beforeAll(async () => {
-  app = await startTestApp({ plugins: [...builtIn, lists] });
+  app = await startTestApp({ plugins: [...builtIn, lists, follower] });
   other = await otherAccount(app);
 });
 afterAll(() => app.stop());
@@ -36,6 +44,14 @@ afterAll(() => app.stop());
 const path = "/account/settings.json";
 const save = (settings: unknown) => app.patch(path, { settings });
 const inForce = async (account: Pick<TestApp, "get"> = app) => (await account.get("/lists/settings")).json;
+
+/** What is refused leaves no row and no event. */
+async function refused(ask: () => Promise<Answer>): Promise<Answer> {
+  const before = await traces(app, "account_settings");
+  const answer = await ask();
+  expect(await traces(app, "account_settings")).toEqual(before);
+  return answer;
+}
 
 describe("settings of an account", () => {
   test("have their standard values, and are listed with their words", async () => {
@@ -57,7 +73,7 @@ describe("settings of an account", () => {
     expect(await inForce()).toEqual({ maxItems: 100, loud: true });
   });
 
-  const refused: [settings: Record<string, unknown>, field: string][] = [
+  const wrong: [settings: Record<string, unknown>, field: string][] = [
     [{ lists_max_items: 0 }, "lists_max_items"],
     [{ lists_max_items: "many" }, "lists_max_items"],
     [{ lists_max_items: [5] }, "lists_max_items"],
@@ -65,9 +81,9 @@ describe("settings of an account", () => {
     [{ PORT: 80 }, "PORT"],
     [{ lists_max_items: 7, lists_quiet: true }, "lists_quiet"],
   ];
-  test.each(refused)("%j: 422 for the setting, and nothing is changed", async (settings, name) => {
+  test.each(wrong)("%j: 422 for the setting, and nothing is changed", async (settings, name) => {
     const before = await inForce();
-    const answer = await save(settings);
+    const answer = await refused(() => save(settings));
     expect(answer.status).toBe(422);
     expect(Object.keys(answer.json)).toEqual([name]);
     expect(await inForce()).toEqual(before);
@@ -76,7 +92,8 @@ describe("settings of an account", () => {
   test("take the privilege settings", async () => {
     const { token } = await person(app, { role: "user" });
     expect((await app.get(path, { token })).status).toBe(403);
-    expect((await app.patch(path, { settings: { lists_loud: true } }, { token })).status).toBe(403);
+    const changed = await refused(() => app.patch(path, { settings: { lists_loud: true } }, { token }));
+    expect(changed.status).toBe(403);
     const granted = await person(app, { role: "user", privileges: ["settings"] });
     expect((await app.get(path, { token: granted.token })).status).toBe(200);
   });

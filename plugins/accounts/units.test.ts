@@ -1,14 +1,31 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { otherAccount, person, startTestApp, type OtherAccount, type TestApp } from "../../tests/harness.ts";
+import {
+  otherAccount,
+  person,
+  startTestApp,
+  type Answer,
+  type OtherAccount,
+  type TestApp,
+} from "../../tests/harness.ts";
+import { follower, traces } from "../../tests/traces.ts";
+import { plugins } from "../index.ts";
 import { accounts, unitKinds } from "./api.ts";
 
 let app: TestApp;
 let other: OtherAccount;
 beforeAll(async () => {
-  app = await startTestApp();
+  app = await startTestApp({ plugins: [...plugins, follower] });
   other = await otherAccount(app);
 });
 afterAll(() => app.stop());
+
+/** What is refused leaves no row and no event. */
+async function refused(ask: () => Promise<Answer>): Promise<Answer> {
+  const before = await traces(app, "units", "memberships", "users");
+  const answer = await ask();
+  expect(await traces(app, "units", "memberships", "users")).toEqual(before);
+  return answer;
+}
 
 describe.each(unitKinds)("a %s", (kind) => {
   const path = `/account/${kind}s`;
@@ -39,7 +56,7 @@ describe.each(unitKinds)("a %s", (kind) => {
   test.each([{}, { name: null }, { name: 5 }, { name: " " }, { name: "x".repeat(256) }, { name: "a\0" }])(
     "is refused as %j",
     async (fields) => {
-      const answer = await app.post(`${path}.json`, { [kind]: fields });
+      const answer = await refused(() => app.post(`${path}.json`, { [kind]: fields }));
       expect([answer.status, Object.keys(answer.json)]).toEqual([422, ["name"]]);
     },
   );
@@ -48,16 +65,15 @@ describe.each(unitKinds)("a %s", (kind) => {
     const { id } = await make("Here");
     for (const another of unitKinds.filter((name) => name !== kind)) {
       expect((await app.get(`/account/${another}s/${id}.json`)).status).toBe(404);
-      expect((await app.delete(`/account/${another}s/${id}.json`)).status).toBe(404);
-      const wrongKind = await app.post("/account/users.json", {
-        user: { login: `${kind}-${another}`, [`${another}_ids`]: [id] },
-      });
+      expect((await refused(() => app.delete(`/account/${another}s/${id}.json`))).status).toBe(404);
+      const user = { login: `${kind}-${another}`, [`${another}_ids`]: [id] };
+      const wrongKind = await refused(() => app.post("/account/users.json", { user }));
       expect(wrongKind.status).toBe(422);
     }
     for (const method of ["GET", "PATCH", "DELETE"]) {
       const body = method === "PATCH" ? { [kind]: { name: "x" } } : undefined;
-      expect((await other.request(method, `${path}/${id}.json`, body)).status).toBe(404);
-      expect((await app.request(method, `${path}/x.json`, body)).status).toBe(404);
+      expect((await refused(() => other.request(method, `${path}/${id}.json`, body))).status).toBe(404);
+      expect((await refused(() => app.request(method, `${path}/x.json`, body))).status).toBe(404);
     }
     expect(await app.service(accounts).unitExists(other.id, kind, id)).toBe(false);
   });

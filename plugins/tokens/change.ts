@@ -13,7 +13,7 @@ import {
   mustManage,
   mustStayWithin,
 } from "./rules.ts";
-import type { TokenChange } from "./rules.ts";
+import type { TokenPatch } from "./rules.ts";
 import { toApi, type TokenInput, type TokenRow, type TokenStore } from "./store.ts";
 
 interface Needed {
@@ -42,7 +42,7 @@ export function createChanges({ ctx, store, accounts, forget }: Needed) {
   };
 
   return {
-    async create(caller: Caller, change: TokenChange): Promise<{ row: TokenRow; raw: string }> {
+    async create(caller: Caller, change: TokenPatch): Promise<{ row: TokenRow; raw: string }> {
       const input = merged(blankToken, change, caller.account.timezone);
       mustManage(caller, input);
       mustBeOwners(input.privileges, await ownerOf(caller.user.id), accounts.isPrivilege);
@@ -61,7 +61,7 @@ export function createChanges({ ctx, store, accounts, forget }: Needed) {
       return { row, raw };
     },
 
-    async update(caller: Caller, id: number, change: TokenChange): Promise<TokenRow> {
+    async update(caller: Caller, id: number, change: TokenPatch): Promise<TokenRow> {
       const { row, stale } = await ctx.transaction(async (tx) => {
         const before = await locked(tx, caller, id);
         if (before.purpose !== null) throw invalid({ base: ["a session can only be ended"] });

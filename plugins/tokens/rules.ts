@@ -5,7 +5,7 @@ import { parseExpiry } from "./expiry.ts";
 import type { TokenInput, TokenRow } from "./store.ts";
 
 /** The fields of a request; each may be missing. */
-export interface TokenChange {
+export interface TokenPatch {
   readonly name?: string | null;
   readonly code?: string | null;
   readonly active?: boolean;
@@ -28,7 +28,7 @@ export const blankToken: TokenInput = {
 };
 
 /** The token after the change, its privileges unchecked. Throws the 422. */
-export function merged(before: TokenInput, change: TokenChange, timezone: string): TokenInput {
+export function merged(before: TokenInput, change: TokenPatch, timezone: string): TokenInput {
   const wrong = mistakes();
   const kind = change.kind === undefined ? before.kind : change.kind || null;
   if (kind !== null && kind !== "web_token") wrong.add("kind", "must be empty or web_token");
@@ -90,7 +90,7 @@ export function maySee(caller: Caller, token: TokenRow): boolean {
 }
 
 /** Whether the change is one after which what was made from the token must end. */
-export function endsChildren(change: TokenChange): boolean {
+export function endsChildren(change: TokenPatch): boolean {
   const { active, kind, privileges, expires_at } = change;
   return active !== undefined || kind !== undefined || privileges !== undefined || expires_at !== undefined;
 }
