@@ -87,7 +87,7 @@ function checked(
   const mistakes: Record<string, string[]> = {};
   for (const [name, value] of Object.entries(given)) {
     const known = declared.get(name)?.setting;
-    if (!known) mistakes[name] = ["is no setting of an account"];
+    if (!known) mistakes[name] = ["is not a setting of an account"];
     else if (value === null) changes.set(name, null);
     else if (typeof value === "object" || value === undefined)
       mistakes[name] = ["must be a text, a number, true, false or null"];

@@ -54,7 +54,7 @@ export function accountCommands({ ctx, accountStore, userStore, accountHooks, pe
     ...userPassword,
     async run(options) {
       const { login, account: host, password = generatePassword() } = options;
-      if (!login) throw new Error(`whose? corestead ${setPassword.usage}`);
+      if (!login) throw new Error(`whose password? corestead ${setPassword.usage}`);
       if (password.length < 8) throw new Error("the password must have at least 8 characters");
       const account = host ? await access.accountForHost(host) : await access.defaultAccount();
       if (!account) throw new Error(`no account has the host ${host}`);

@@ -14,7 +14,7 @@ export function tokenCommands(accounts: Accounts, issuing: Issuing): Command[] {
     ...tokenCreate,
     async run(options) {
       const { user: login, account: host, name, privileges: list = "", "expires-at": expires } = options;
-      if (!login) throw new Error(`whose? corestead ${create.usage}`);
+      if (!login) throw new Error(`whose token? corestead ${create.usage}`);
       const account = host ? await accounts.accountForHost(host) : await accounts.defaultAccount();
       if (!account) throw new Error(`no account has the host ${host}`);
       const userId = await accounts.userIdOf(account.id, login);
@@ -25,7 +25,7 @@ export function tokenCommands(accounts: Accounts, issuing: Issuing): Command[] {
       if (lacked !== undefined) throw new Error(`${login} has no privilege ${lacked}`);
       const expiresAt = expires ? parseExpiry(expires, account.timezone) : undefined;
       if (expires && (!expiresAt || expiresAt.getTime() <= Date.now()))
-        throw new Error("--expires-at must be a date to come, e.g. 2030-12-31");
+        throw new Error("--expires-at must be a date in the future, e.g. 2030-12-31");
       const made = await issuing.issue({
         accountId: account.id,
         userId: owner.user.id,

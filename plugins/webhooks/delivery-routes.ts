@@ -18,6 +18,7 @@ import { Delivery, DeliveryPreview, DeliveryWithBody, Redelivered } from "./answ
 import { toApi, type DeliveryStore } from "./delivery-store.ts";
 import type { Management } from "./manage.ts";
 import { maxPerRange, type Redelivery } from "./redeliver.ts";
+import type { Trials } from "./trial.ts";
 import type { Rights } from "./rights.ts";
 
 const RangeInput = Type.Object({
@@ -57,11 +58,12 @@ interface Needed {
   readonly management: Management;
   readonly deliveryStore: DeliveryStore;
   readonly redelivery: Redelivery;
+  readonly trials: Trials;
   readonly rights: Pick<Rights, "mustSee">;
 }
 
 /** What was and is to be sent. behaviour B.8. */
-export function deliveryRoutes({ management, deliveryStore, redelivery, rights }: Needed): Route[] {
+export function deliveryRoutes({ management, deliveryStore, redelivery, trials, rights }: Needed): Route[] {
   return [
     route(
       "GET",
@@ -110,7 +112,7 @@ export function deliveryRoutes({ management, deliveryStore, redelivery, rights }
       "/account/webhooks/:id/deliveries/:delivery_id/redeliver",
       {
         summary: "Send a delivery again",
-        description: "With the same `webhook-id`, soon; where it fails it is tried again as a new one is.",
+        description: "Soon, with the same `webhook-id`. If it fails, it is tried again like a new delivery.",
         access,
         answers: { 200: Delivery },
         responses: { 200: pendingExample, 422: inactive },
@@ -125,7 +127,7 @@ export function deliveryRoutes({ management, deliveryStore, redelivery, rights }
       "/account/webhooks/:id/redeliver",
       {
         summary: "Send the deliveries of a time range again",
-        description: `By when they were made; \`status\` is failed where it is left out, \`to\` is now. At most ${maxPerRange} at a time: where \`more\` is true, call again.`,
+        description: `Chosen by the time they were made. \`status\` defaults to failed, \`to\` to now. At most ${maxPerRange} at a time: while \`more\` is true, call again.`,
         access,
         body: { schema: RangeInput },
         request: { from: "2026-01-31T10:00:00Z", to: "2026-01-31T12:00:00Z", status: "failed" },
@@ -155,7 +157,7 @@ export function deliveryRoutes({ management, deliveryStore, redelivery, rights }
       async ({ caller, params, request }) => {
         const row = await management.findManaged(caller, integerId(params.id));
         try {
-          return ok(toApi(await redelivery.test(row, request.signal)));
+          return ok(toApi(await trials.test(row, request.signal)));
         } catch (error) {
           if (request.signal.aborted) throw badRequest("the request was cut off");
           throw error;
@@ -173,7 +175,7 @@ export function deliveryRoutes({ management, deliveryStore, redelivery, rights }
         responses: { 200: previewExample },
       },
       async ({ caller, params }) =>
-        ok(await redelivery.preview(await management.findManaged(caller, integerId(params.id)))),
+        ok(await trials.preview(await management.findManaged(caller, integerId(params.id)))),
     ),
   ];
 }

@@ -1,4 +1,4 @@
-/** Changes of webhooks, each in one transaction; every process knows of it before the answer. No HTTP, no SQL. */
+/** Changes of webhooks, each in one transaction. Every process knows of a change before it is answered. No HTTP, no SQL. */
 import { invalid, notFound, type BaseContext, type Caller, type Model } from "platform";
 import { urgedTopic } from "./fan-out.ts";
 import { clearQueue } from "./health.ts";
@@ -23,25 +23,20 @@ const overlapSeconds = 86_400;
 const maxPerAccount = 1000;
 
 export function createManagement({ ctx, webhookStore, subscriptions, models, rights }: Needed) {
-  const sealedToken = (id: number, token: string | null | undefined) =>
-    token
-      ? { apiToken: ctx.secrets.seal(token, sealContext(id, "api_token")), apiTokenInfo: tokenInfo(token) }
-      : { apiToken: null, apiTokenInfo: null };
-
   const find = async (accountId: number, id: number): Promise<WebhookRow> => {
     const row = await webhookStore.byId(accountId, id);
     if (!row) throw notFound();
     return row;
   };
 
-  /** Throws the 403 where the webhook carries more than the caller may see. */
+  /** Throws the 403 if the webhook carries more than the caller may see. */
   const findManaged = async (caller: Caller, id: number): Promise<WebhookRow> => {
     const row = await find(caller.account.id, id);
     rights.mustManage(caller, row, await rights.makerOf(row));
     return row;
   };
 
-  /** Throws the 403 where the webhook is, or becomes, more than the caller may have. */
+  /** Throws the 403 if the webhook is, or becomes, more than the caller may have. */
   const mustBeTheirs = (caller: Caller, before: WebhookRow, after: WebhookInput, maker: Able | undefined): void => {
     rights.mustManage(caller, before, maker);
     rights.mustFollow(caller, after.sourceType);
@@ -64,7 +59,7 @@ export function createManagement({ ctx, webhookStore, subscriptions, models, rig
         const signingSecret = ctx.secrets.seal(secret, sealContext(id, "signing"));
         return webhookStore.insert(tx, {
           ...input,
-          ...sealedToken(id, given.api_token),
+          ...sealedToken(ctx.secrets, id, given.api_token ?? null),
           id,
           accountId,
           createdById: caller.user.id,
@@ -84,15 +79,15 @@ export function createManagement({ ctx, webhookStore, subscriptions, models, rig
         const row = await ctx.transaction(async (tx) => {
           const before = await webhookStore.lock(tx, accountId, id);
           if (!before) throw notFound();
-          // Another one's since: looked at again.
+          // Its maker has changed since: look again.
           if (before.createdById !== seen.createdById) return undefined;
           const input = merged(given, models, before);
           const off = onlySwitchesOff(given);
           if (!off) mustBeTheirs(caller, before, input, maker);
-          // What is nobody's any more, or follows another model now, is of whoever saves it.
+          // Whoever saves it becomes its maker if it has none any more, or follows another model now.
           const stays = off || (maker !== undefined && input.sourceType === before.sourceType);
           const createdById = stays ? before.createdById : caller.user.id;
-          const token = given.api_token === undefined ? before : sealedToken(id, given.api_token);
+          const token = given.api_token === undefined ? before : sealedToken(ctx.secrets, id, given.api_token);
           const { apiToken, apiTokenInfo } = token;
           const revived = input.active && !before.active;
           if (before.active && !input.active) await ctx.enqueue(clearQueue, { accountId, webhookId: id }, { tx });
@@ -126,7 +121,12 @@ export function createManagement({ ctx, webhookStore, subscriptions, models, rig
   };
 }
 
-/** What can be stopped by whoever sees it does harm for a shorter time. */
+/** Everybody who sees a webhook may stop it: so it does harm for a shorter time. */
 function onlySwitchesOff(given: WebhookFields): boolean {
   return given.active === false && Object.keys(given).length === 1;
+}
+
+function sealedToken(secrets: BaseContext["secrets"], id: number, token: string | null) {
+  if (!token) return { apiToken: null, apiTokenInfo: null };
+  return { apiToken: secrets.seal(token, sealContext(id, "api_token")), apiTokenInfo: tokenInfo(token) };
 }

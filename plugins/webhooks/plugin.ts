@@ -20,6 +20,7 @@ import { webhookRoutes } from "./routes.ts";
 import { createWebhookStore } from "./store.ts";
 import { createSubscriptions } from "./subscriptions.ts";
 import { clearAll, clearWebhook, pruneAll } from "./tidy.ts";
+import { createTrials } from "./trial.ts";
 
 // What is being sent is let go when its receiver has answered, at the latest when its lease ends.
 const clearAgainMs = 1000;
@@ -89,22 +90,14 @@ export default definePlugin({
     ctx.broadcast.on(urgedTopic, placed(lanes.urge));
     ctx.stopping.addEventListener("abort", lanes.rest);
     const management = createManagement({ ctx, webhookStore, subscriptions, models, rights });
-    const redelivery = createRedelivery({
-      ctx,
-      webhookStore,
-      deliveryStore,
-      queueStore,
-      subscriptions,
-      attempt,
-      models,
-    });
-
+    const redelivery = createRedelivery({ ctx, webhookStore, deliveryStore, queueStore });
+    const trials = createTrials({ deliveryStore, subscriptions, attempt, models });
     const fanOut = createFanOut({ ctx, queueStore, subscriptions, refusal, switchOff: health.switchOff });
 
     return {
       routes: [
         ...webhookRoutes({ webhookStore, management, rights }),
-        ...deliveryRoutes({ management, deliveryStore, redelivery, rights }),
+        ...deliveryRoutes({ management, deliveryStore, redelivery, trials, rights }),
       ],
       handlers: [
         onEvent(modelChanged, "webhooks", fanOut, {
