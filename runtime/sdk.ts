@@ -19,6 +19,7 @@ export type { DoorRequest, HostDoor } from "./http/door.ts";
 export { escapeHtml } from "./openapi/docs-page.ts";
 export * from "./errors.ts";
 export { etag, expectedVersion, isKnownTag } from "./http/etag.ts";
+export { putAt } from "./put.ts";
 export { checkerOf, givenFields, parseJson, refuseUnstorable } from "./http/validate.ts";
 export {
   flagOf,
@@ -34,6 +35,7 @@ export {
   wildcardPattern,
 } from "./values.ts";
 export type { Page } from "./values.ts";
+export { batched } from "./batch.ts";
 export { createTurnsByKey } from "./turns.ts";
 export type { TurnsByKey } from "./turns.ts";
 export { failpoint } from "./failpoints.ts";

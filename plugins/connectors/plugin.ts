@@ -1,11 +1,10 @@
-import { definePlugin, setting } from "platform";
+import { definePlugin, putAt, setting } from "platform";
 import { accounts } from "../accounts/api.ts";
-import { connectors } from "./api.ts";
+import { connectors, type Connectors } from "./api.ts";
 import { callRoutes } from "./call-routes.ts";
 import { customConnector } from "./custom.ts";
 import { createManaging } from "./manage.ts";
 import migration from "./migrations/001_connectors.sql" with { type: "text" };
-import { createPut } from "./put.ts";
 import { connectorRoutes } from "./routes.ts";
 import { createCalling } from "./service.ts";
 import { createConnectorStore } from "./store.ts";
@@ -34,10 +33,17 @@ export default definePlugin({
     calling.register(customConnector(ctx.fetch));
     const { kinds, forget } = calling;
     const managing = createManaging({ ctx, store, kinds, forget });
+    const put: Connectors["put"] = async ({ accountId, userId }, connector) => {
+      const author = { account: { id: accountId }, user: { id: userId } };
+      return putAt(connector, await store.byCode(accountId, connector.code), {
+        create: () => managing.create(author, connector),
+        update: (id) => managing.update(author, id, connector),
+      });
+    };
     const publicLimit = ctx.limiter("connectors.public", { limit: ctx.config.publicLimit, windowSeconds: 60 });
     return {
       routes: [...connectorRoutes(store, managing), ...callRoutes(calling, publicLimit)],
-      service: { ...calling, put: createPut(store, managing) },
+      service: { ...calling, put },
     };
   },
 });

@@ -1,10 +1,10 @@
 /** What other plugins ask of flows: starting them, for webhooks, crons and the actions of apps. */
+import { putAt } from "platform";
 import type { Flows } from "./api.ts";
 import type { FlowStore } from "./flow-store.ts";
 import type { Managing } from "./manage.ts";
 import type { Processes } from "./processes.ts";
 import type { ProcessStore } from "./process-store.ts";
-import { createPut } from "./put.ts";
 import { toAction } from "./show.ts";
 import type { RegisteredSteps } from "./step-types.ts";
 import type { Waiting } from "./waiting.ts";
@@ -24,7 +24,13 @@ const mostWaitSeconds = 25;
 export function createActions({ store, managing, processes, processStore, waiting, registerStep }: Needed): Flows {
   return {
     registerStep,
-    putFlow: createPut(store, managing),
+    async putFlow({ accountId, userId }, flow) {
+      const author = { account: { id: accountId }, user: { id: userId }, privileges: null };
+      return putAt(flow, await store.byCode(accountId, flow.code), {
+        create: () => managing.create(author, flow),
+        update: (id) => managing.update(author, id, flow),
+      });
+    },
     flowExists: managing.exists,
     startFlow: async (flow) => (await processes.start(flow))?.process.id,
 

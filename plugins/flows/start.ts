@@ -1,8 +1,7 @@
 /** Starts a flow: what has no effect is run at once; where that is all, the process is one statement, and finished. */
 import { type Started } from "./process-store.ts";
-import { failpoint, timeOfUuidv7, uuidv7, type Tx } from "platform";
+import { batched, failpoint, timeOfUuidv7, uuidv7, type Tx } from "platform";
 import type { StartFlow } from "./api.ts";
-import { createBatch } from "./batch.ts";
 import { createRun } from "./engine.ts";
 import { MemoryFull } from "./fault.ts";
 import type { End } from "./host.ts";
@@ -22,7 +21,13 @@ const never = new AbortController().signal;
 
 export function createStart(needed: Needed, told: Told) {
   const { ctx, store } = needed;
-  const insertTogether = createBatch<NewProcess>((rows) => store.insert(rows));
+  const insertTogether = batched(
+    async (rows: readonly NewProcess[]) => {
+      await store.insert(rows);
+      return rows;
+    },
+    { most: 100, alone: true },
+  );
 
   const insert = async ({ process, written, until }: Prepared, kinds: readonly string[], tx: Tx): Promise<void> => {
     const { accountId, id } = process;

@@ -1,6 +1,5 @@
 /** Fills a lane from the queue; what several lanes ask for at once is one statement. No SQL. */
-import { failpoint, type Log } from "platform";
-import { batched } from "./batch.ts";
+import { batched, failpoint, type Log } from "platform";
 import type { Holding } from "./holding.ts";
 import { claimBegun, claimDropped, claimEnded, claimFailed, type Lane } from "./lane.ts";
 import type { QueueStore, Want } from "./queue-store.ts";
@@ -19,10 +18,13 @@ const lanesPerStatement = 100;
 
 /** Answers false if it failed and should be tried again. */
 export function createClaiming({ queueStore, holding, log, leaseSeconds, isStopped, release }: Needed) {
-  const claim = batched(async (wants: readonly Want[]) => {
-    const rows = await queueStore.claim(wants, leaseSeconds);
-    return wants.map(({ webhookId }) => rows.filter((row) => row.webhookId === webhookId));
-  }, lanesPerStatement);
+  const claim = batched(
+    async (wants: readonly Want[]) => {
+      const rows = await queueStore.claim(wants, leaseSeconds);
+      return wants.map(({ webhookId }) => rows.filter((row) => row.webhookId === webhookId));
+    },
+    { most: lanesPerStatement },
+  );
 
   return async (lane: Lane, most: number): Promise<boolean> => {
     const { since } = lane.state;

@@ -1,6 +1,5 @@
 /** An event becomes one delivery for each webhook that follows it. */
-import { currentCausation, failpoint, uuidv7, type BaseContext, type ModelEvent } from "platform";
-import { batched } from "./batch.ts";
+import { batched, currentCausation, failpoint, uuidv7, type BaseContext, type ModelEvent } from "platform";
 import type { NewDelivery, QueueStore } from "./queue-store.ts";
 import type { Rights } from "./rights.ts";
 import type { Hook, Subscriptions } from "./subscriptions.ts";
@@ -19,16 +18,19 @@ export const dueTopic = "webhooks.due";
 export const urgedTopic = "webhooks.urged";
 
 export function createFanOut({ ctx, queueStore, subscriptions, refusal, switchOff }: Needed) {
-  const insert = batched(async (all: readonly (readonly NewDelivery[])[]) => {
-    const rows = all.flat();
-    for (const part of inParts(rows)) await queueStore.insert(part);
-    // Only after the commit do those of one key see each other.
-    const ordered = rows.flatMap(({ webhookId, orderKey }) => (orderKey === null ? [] : [{ webhookId, orderKey }]));
-    if (ordered.length > 0) await queueStore.promote(ordered);
-    for (const place of new Set(rows.map(({ accountId, webhookId }) => `${accountId}:${webhookId}`)))
-      ctx.broadcast.publish(dueTopic, place);
-    return all.map(() => true);
-  }, 200);
+  const insert = batched(
+    async (all: readonly (readonly NewDelivery[])[]) => {
+      const rows = all.flat();
+      for (const part of inParts(rows)) await queueStore.insert(part);
+      // Only after the commit do those of one key see each other.
+      const ordered = rows.flatMap(({ webhookId, orderKey }) => (orderKey === null ? [] : [{ webhookId, orderKey }]));
+      if (ordered.length > 0) await queueStore.promote(ordered);
+      for (const place of new Set(rows.map(({ accountId, webhookId }) => `${accountId}:${webhookId}`)))
+        ctx.broadcast.publish(dueTopic, place);
+      return all.map(() => true);
+    },
+    { most: 200 },
+  );
 
   /** One that may have nothing of this model is switched off, with the reason; a record that it may not have passes it by. */
   const allowed = async (hook: Hook, { sourceType, data }: ModelEvent): Promise<boolean> => {

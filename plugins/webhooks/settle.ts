@@ -1,7 +1,7 @@
 /** Writes down what came of attempts, whatever collected meanwhile in one statement; tries until it is written. */
+import { batched } from "platform";
 import type { Log } from "platform";
 import type { Outcome } from "./attempt.ts";
-import { batched } from "./batch.ts";
 import type { ClaimedDelivery, Place, QueueStore, Settlement } from "./queue-store.ts";
 
 /** What follows from an attempt. */

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import fc from "fast-check";
-import { batched } from "./batch.ts";
 import { matches, mayMatch } from "./match.ts";
 import { nextWait, parseWaits, standardWaits } from "./retry.ts";
 import { importSecret, newSecret, signatureOf } from "./sign.ts";
@@ -82,31 +81,4 @@ test("a shown credential never gives away most of itself", () => {
       expect(shown.length * 2).toBeLessThan(Math.max(token.length, 1));
     }),
   );
-});
-
-describe("batches", () => {
-  test("give each caller its own result, and take along what came meanwhile", async () => {
-    const sizes: number[] = [];
-    const first = Promise.withResolvers<void>();
-    const double = batched(async (items: readonly number[]) => {
-      sizes.push(items.length);
-      await first.promise;
-      return items.map((item) => item * 2);
-    }, 4);
-    const results = [double(1), double(2)];
-    await Bun.sleep(0);
-    for (const item of [3, 4, 5, 6, 7]) results.push(double(item));
-    first.resolve();
-    expect(await Promise.all(results)).toEqual([2, 4, 6, 8, 10, 12, 14]);
-    expect(sizes).toEqual([2, 4, 1]);
-  });
-
-  test("that fail reject their callers only", async () => {
-    const odd = batched(async (items: readonly number[]) => {
-      if (items.includes(1)) throw new Error("one");
-      return items.map((item) => item);
-    }, 1);
-    const [one, two] = await Promise.allSettled([odd(1), odd(2)]);
-    expect([one?.status, two?.status]).toEqual(["rejected", "fulfilled"]);
-  });
 });

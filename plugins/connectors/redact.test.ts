@@ -1,0 +1,45 @@
+import { describe, expect, test } from "bun:test";
+import { redact, redactText, TooDeep } from "./redact.ts";
+
+const secret = "s3cret/+ key";
+const cases: [what: string, value: unknown, cleared: unknown][] = [
+  ["as it is", `key=${secret}!`, "key=[secret]!"],
+  ["twice", `${secret}${secret}`, "[secret][secret]"],
+  ["URL-encoded", `?key=${encodeURIComponent(secret)}`, "?key=[secret]"],
+  ["in base64", btoa(secret), "[secret]"],
+  ["deep inside", { a: [{ b: secret }] }, { a: [{ b: "[secret]" }] }],
+  ["as a key", { [secret]: 1 }, { "[secret]": 1 }],
+  ["nowhere", { a: ["secret", 1, null, true] }, { a: ["secret", 1, null, true] }],
+];
+test.each(cases)("a secret that came back %s is hidden", (_, value, cleared) => {
+  expect(redact(value, secret)).toEqual(cleared);
+});
+
+const asJson: [value: unknown, json: unknown][] = [
+  [new Date("2026-01-31T10:00:00Z"), "2026-01-31T10:00:00.000Z"],
+  [new Date(Number.NaN), null],
+  [5n, 5],
+  [9007199254740993n, "9007199254740993"],
+  [{ toJSON: () => ({ at: new Date(0) }) }, { at: "1970-01-01T00:00:00.000Z" }],
+  ["text", "text"],
+];
+test.each(asJson)("%p is given as JSON has it", (value, json) => {
+  expect(redact(value, null)).toEqual(json);
+});
+
+describe("what is no secret stays", () => {
+  test.each([null, "", "abc"])("%p", (none) => {
+    expect(redactText("abc abc", none)).toBe("abc abc");
+  });
+});
+
+test("what nests deeper than can be stored is refused", () => {
+  let deep: unknown = 1;
+  for (let level = 0; level < 200; level++) deep = [deep];
+  expect(() => redact(deep, secret)).toThrow(TooDeep);
+});
+
+test("an own key `__proto__` is an ordinary one", () => {
+  const cleared = redact(JSON.parse('{"__proto__":{"a":1}}'), secret);
+  expect(JSON.stringify(cleared)).toBe('{"__proto__":{"a":1}}');
+});

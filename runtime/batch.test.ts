@@ -1,0 +1,61 @@
+import { describe, expect, test } from "bun:test";
+import { batched } from "./batch.ts";
+
+describe("calls that come while one is under way", () => {
+  test("go together in the next one, and each gets its own result", async () => {
+    const seen: number[][] = [];
+    const first = Promise.withResolvers<void>();
+    const double = batched(
+      async (items: readonly number[]) => {
+        seen.push([...items]);
+        if (seen.length === 1) await first.promise;
+        return items.map((item) => item * 2);
+      },
+      { most: 3 },
+    );
+    const all = [double(1)];
+    await new Promise((resolve) => setTimeout(resolve));
+    all.push(double(2), double(3), double(4), double(5));
+    first.resolve();
+    expect(await Promise.all(all)).toEqual([2, 4, 6, 8, 10]);
+    expect(seen).toEqual([[1], [2, 3, 4], [5]]);
+  });
+
+  test("of one tick are one batch from the start", async () => {
+    const sizes: number[] = [];
+    const same = batched(async (items: readonly number[]) => {
+      sizes.push(items.length);
+      return items;
+    });
+    expect(await Promise.all([same(1), same(2), same(3)])).toEqual([1, 2, 3]);
+    expect(sizes).toEqual([3]);
+  });
+});
+
+describe("a batch that fails", () => {
+  const cases: [alone: boolean, ends: string[], written: number[]][] = [
+    [true, ["fulfilled", "rejected", "fulfilled"], [1, 3]],
+    [false, ["rejected", "rejected", "rejected"], []],
+  ];
+  test.each(cases)("with `alone` %p", async (alone, ends, expected) => {
+    const written: number[] = [];
+    const put = batched(
+      async (items: readonly number[]) => {
+        if (items.includes(2)) throw new Error("not two");
+        written.push(...items);
+        return items;
+      },
+      { alone },
+    );
+    const settled = await Promise.allSettled([put(1), put(2), put(3)]);
+    expect(settled.map(({ status }): string => status)).toEqual(ends);
+    expect(written).toEqual(expected);
+    expect(await put(4)).toBe(4);
+  });
+
+  test("of fewer results than items rejects those without one", async () => {
+    const first = batched(async (items: readonly number[]) => items.slice(0, 1));
+    const settled = await Promise.allSettled([first(1), first(2)]);
+    expect(settled.map(({ status }): string => status)).toEqual(["fulfilled", "rejected"]);
+  });
+});
