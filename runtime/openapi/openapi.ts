@@ -1,4 +1,5 @@
 /** The OpenAPI 3.1 description of every route, made from the routes themselves. */
+import manifest from "../../package.json" with { type: "json" };
 import { Type, type TSchema } from "@sinclair/typebox";
 import { answer, type Answers } from "./answers.ts";
 import type { SystemRoute } from "../http/http.ts";
@@ -25,7 +26,12 @@ export function openapi(routes: readonly Route[], systemRoutes: readonly SystemR
   const used = Object.entries(sharedResponses).filter(([name]) => shown.includes(`"#/components/responses/${name}"`));
   return {
     openapi: "3.1.0",
-    info: { title: "Corestead", version: "0.1.0", description: about, license: { name: "MIT", identifier: "MIT" } },
+    info: {
+      title: "Corestead",
+      version: manifest.version,
+      description: about,
+      license: { name: "MIT", identifier: "MIT" },
+    },
     servers: [{ url: server }],
     security: [{ token: [] }, { session: [] }],
     paths,
