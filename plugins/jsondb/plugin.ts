@@ -22,6 +22,7 @@ import sortMigration from "./migrations/003_sort_indexes.sql" with { type: "text
 import instructions from "./prompts/dbs_api.md" with { type: "text" };
 import { createPublicCalls } from "./public/public-calls.ts";
 import { publicRoutes } from "./public/public-routes.ts";
+import { createRecordEvents } from "./records/record-events.ts";
 import { recordExample, recordRoutes } from "./records/record-routes.ts";
 import { createRecordStore } from "./records/record-store.ts";
 import { createRecords } from "./records/records.ts";
@@ -94,7 +95,8 @@ export default definePlugin({
     const searches = createSearchStore(sql, databases, await hasFragmentIndex(sql));
     const changes = createChanges();
     const dbs = createDbs({ ctx, store, databases });
-    const records = createRecords({ ctx, databases, store: recordStore, changes });
+    const recordEvents = createRecordEvents(ctx);
+    const records = createRecords({ ctx, databases, store: recordStore, changes, events: recordEvents });
     const calls = createPublicCalls({ records, store: recordStore });
     const room = createRoom({ ctx, store: createRoomStore(sql) });
     const background = createBackgroundStore(sql);
@@ -102,7 +104,7 @@ export default definePlugin({
     const changeStore = createChangeStore(sql);
     const events = createEvents({ ctx, store: changeStore, databases, changes });
     const stored = (db: Database) => db.live && events.wake(db.id);
-    const imports = createImports({ ctx, databases, store: bulk, records: recordStore, stored });
+    const imports = createImports({ ctx, databases, store: bulk, records: recordStore, events: recordEvents, stored });
     const batches = createBatches({ ctx, store: bulk, records });
     return {
       service: createService({ ctx, databases, dbs, dbStore: store, records, store: recordStore, searches, room }),

@@ -8,17 +8,15 @@ export function matches(filter: Filter | null, data: Data): boolean {
   return Object.entries(filter ?? {}).every(([key, value]) => Object.hasOwn(data, key) && same(data[key], value));
 }
 
-/** What a change may not know yet when it is asked whether anyone wants its event. */
-const settledLater = new Set(["created_at", "updated_at"]);
-
-/** False only where a part of the record is known already and rules the filter out. */
+/**
+ * Whether a record of which this part is known may have every value of the filter: false only where the part rules it
+ * out. A key that is missing or undefined may yet have any value.
+ */
 export function mayMatch(filter: Filter | null, part: Data): boolean {
-  if (!filter) return true;
-  for (const key of Object.keys(filter)) {
-    if (settledLater.has(key) || !Object.hasOwn(part, key)) continue;
-    if (!same(asJson(part[key]), filter[key])) return false;
-  }
-  return true;
+  return Object.entries(filter ?? {}).every(([key, value]) => {
+    const known = Object.hasOwn(part, key) ? part[key] : undefined;
+    return known === undefined || same(asJson(known), value);
+  });
 }
 
 function asJson(value: unknown): unknown {

@@ -48,7 +48,10 @@ export function createSubscriptions(
   const hooksOf = async (accountId: number): Promise<Hooks> => (await cache.get(`${accountId}`)) ?? indexed([]);
 
   return {
-    /** Whether a webhook may follow this change; yes where that is not known. */
+    /**
+     * Whether a webhook may follow this change; yes if that is not known. Asked before the write, too, when `data` is
+     * only what is known by then.
+     */
     wanted({ accountId, sourceType, kind, data }: Event): boolean {
       const hooks = cache.peek(`${accountId}`);
       if (!hooks) return true;

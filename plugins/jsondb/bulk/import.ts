@@ -5,7 +5,6 @@
 import {
   conflict,
   HttpError,
-  modelChanged,
   notFound,
   unavailable,
   timeOfUuidv7,
@@ -18,9 +17,10 @@ import type { BulkStore, Part } from "./bulk-store.ts";
 import { sameSchema, tableForWrite, type Database } from "../databases/database.ts";
 import type { Row, RowFault, RowReader } from "./import-rows.ts";
 import { dataFromText } from "./import-values.ts";
+import type { RecordEvents } from "../records/record-events.ts";
 import { checkRecord, type Data } from "../records/record.ts";
 import type { ManyRecord, RecordStore } from "../records/record-store.ts";
-import { changeOf, newRecord, refuse } from "../records/records.ts";
+import { newRecord, refuse } from "../records/records.ts";
 import type { Databases } from "../databases/database-store.ts";
 import { inSlices } from "./import-slices.ts";
 import { createTurns } from "./import-turns.ts";
@@ -51,10 +51,11 @@ export interface ImportReport {
 }
 
 interface Needed {
-  readonly ctx: Pick<BaseContext, "transaction" | "wanted" | "changed" | "log" | "stopping">;
+  readonly ctx: Pick<BaseContext, "transaction" | "log" | "stopping">;
   readonly databases: Databases;
   readonly store: BulkStore;
   readonly records: RecordStore;
+  readonly events: RecordEvents;
   /** After the commit. */
   readonly stored: (db: Database) => void;
 }
@@ -63,7 +64,7 @@ export const importLimits = { errors: 100, rowsPerPart: 1000, charactersPerPart:
 
 export type Imports = ReturnType<typeof createImports>;
 
-export function createImports({ ctx, databases, store, records, stored }: Needed) {
+export function createImports({ ctx, databases, store, records, events, stored }: Needed) {
   // Storing takes a connection for as long as it lasts: imports of one process take turns.
   const turns = createTurns(1);
 
@@ -85,7 +86,8 @@ export function createImports({ ctx, databases, store, records, stored }: Needed
           report.refused ||= !options.partial || "last" in row;
         } else if (!report.refused) {
           if (checked.tableName === "") report.withoutTable += 1;
-          await parts.add(checked.record, checked.tableName, isWanted(db, checked));
+          const { record, tableName, data } = checked;
+          await parts.add(record, tableName, events.wanted(db, "create", { id: record.id, tableName, data }));
         }
       }
       if (report.refused) return { ...report, imported: 0 };
@@ -98,11 +100,6 @@ export function createImports({ ctx, databases, store, records, stored }: Needed
       });
     }
   };
-
-  function isWanted(db: Database, { record, tableName, data }: CheckedRow): boolean {
-    const { id, createdAt } = record;
-    return ctx.wanted(modelChanged, changeOf(db, "create", { id, tableName, data, createdAt, updatedAt: createdAt }));
-  }
 
   /** One transaction; where the database has changed since rows were checked, but not its schema, once more. */
   async function storeParts(first: Database, importId: string, count: number, signal: AbortSignal): Promise<void> {
@@ -142,8 +139,7 @@ export function createImports({ ctx, databases, store, records, stored }: Needed
     if (!wanted) return true;
     for (const { id, json, createdAt } of rows) {
       const data: Data = JSON.parse(json);
-      const change = changeOf(db, "create", { id, tableName, data, createdAt, updatedAt: createdAt });
-      if (ctx.wanted(modelChanged, change)) await ctx.changed(change, tx);
+      await events.tellWanted(db, "create", { id, tableName, data, createdAt, updatedAt: createdAt }, tx);
     }
     return true;
   }

@@ -1,21 +1,11 @@
 /** What is done with records, whoever asks: checks, the write and its event. No HTTP, no SQL. */
-import {
-  afterCommit,
-  invalid,
-  modelChanged,
-  notFound,
-  unavailable,
-  timeOfUuidv7,
-  uuidv7,
-  type BaseContext,
-  type ModelEvent,
-  type Tx,
-} from "platform";
+import { afterCommit, invalid, notFound, unavailable, timeOfUuidv7, uuidv7, type BaseContext, type Tx } from "platform";
 import type { Changes, RecordChange } from "../live/changes.ts";
 import type { Database } from "../databases/database.ts";
 import { printRecord } from "./print.ts";
+import type { RecordEvents } from "./record-events.ts";
 import { checkChanges, checkRecord, missingFields, recordLimits, type Data, type Faults } from "./record.ts";
-import type { Guard, RecordStore, Shape, StoredRecord } from "./record-store.ts";
+import type { Guard, RecordStore, Shape } from "./record-store.ts";
 import { noTable, type Table } from "../databases/schema.ts";
 import type { Databases } from "../databases/database-store.ts";
 
@@ -36,21 +26,16 @@ export interface CreatedRecord {
 }
 
 export interface Needed {
-  readonly ctx: Pick<BaseContext, "transaction" | "keyed" | "wanted" | "changed">;
+  readonly ctx: Pick<BaseContext, "transaction" | "keyed">;
   readonly databases: Databases;
   readonly store: RecordStore;
   readonly changes: Changes;
+  readonly events: RecordEvents;
 }
 
 export type Records = ReturnType<typeof createRecords>;
 
-export function createRecords({ ctx, databases, store, changes }: Needed) {
-  const isWanted = (db: Database, kind: ModelEvent["kind"], id: string, tableName: string, data: Data) =>
-    ctx.wanted(
-      modelChanged,
-      changeOf(db, kind, { id, tableName, data, createdAt: unknownTime, updatedAt: unknownTime }),
-    );
-
+export function createRecords({ ctx, databases, store, changes, events }: Needed) {
   /** In a transaction where somebody wants the event, the answer is kept, or the caller has one; else as the one statement it is. */
   const withEvent = <T>(wanted: boolean, tx: Tx | undefined, write: (tx: Tx | undefined) => Promise<T>): Promise<T> =>
     tx || !(wanted || ctx.keyed()) ? write(tx) : ctx.transaction(write);
@@ -66,11 +51,11 @@ export function createRecords({ ctx, databases, store, changes }: Needed) {
     refuse(checkRecord(table, data));
     const made = newRecord(table, data);
     const { id, createdAt } = made;
-    const wanted = isWanted(db, "create", id, table.name, data);
+    const wanted = events.wanted(db, "create", { id, tableName: table.name, data });
     return withEvent(wanted, given, async (tx) => {
       if (!(await store.create(db, table, made, tx))) return undefined;
       const record = { id, tableName: table.name, data, createdAt, updatedAt: createdAt };
-      if (wanted) await ctx.changed(changeOf(db, "create", record), tx);
+      if (wanted) await events.tell(db, "create", record, tx);
       tell(db, "create", id, tx);
       return made;
     });
@@ -95,14 +80,14 @@ export function createRecords({ ctx, databases, store, changes }: Needed) {
     refuse(checkChanges(table, data));
     const json = JSON.stringify(data);
     refuse(checkSize(json));
-    const wanted = isWanted(db, "update", id, table.name, data);
+    const wanted = events.wanted(db, "update", { id, tableName: table.name, data });
     const shape = { ...asked, whole: wanted };
     const change = { id, table, data, json, guard };
     const attempt = (locked: boolean) => async (tx: Tx | undefined) => {
       const done =
         locked && tx ? await mergeLocked(tx, db, id, write, shape, guard) : await store.update(db, change, shape, tx);
       if (!done) return undefined;
-      if (done.record) await ctx.changed(changeOf(db, "update", done.record), tx);
+      if (done.record) await events.tell(db, "update", done.record, tx);
       tell(db, "update", id, tx);
       return done;
     };
@@ -110,11 +95,11 @@ export function createRecords({ ctx, databases, store, changes }: Needed) {
   };
 
   const remove = async (db: Database, id: string, guard?: Guard, given?: Tx): Promise<void> => {
-    const wanted = isWanted(db, "destroy", id, "", {});
+    const wanted = events.wanted(db, "destroy", { id, tableName: undefined, data: {} });
     await withEvent(wanted, given, async (tx) => {
       const done = await store.delete(db, id, { form: "nested", whole: wanted }, guard, tx);
       if (!done) throw notFound();
-      if (done.record) await ctx.changed(changeOf(db, "destroy", done.record), tx);
+      if (done.record) await events.tell(db, "destroy", done.record, tx);
       tell(db, "destroy", id, tx);
     });
   };
@@ -187,20 +172,11 @@ export function nestedText({ id, table, json, createdAt }: CreatedRecord): strin
   return printRecord({ id, createdAt: time, updatedAt: time, tableName: table.name, data: json }, "nested");
 }
 
-/** The event of a record's change; its payload is flat (behaviour B.8). */
-export function changeOf(db: Database, kind: ModelEvent["kind"], record: StoredRecord): ModelEvent {
-  const { id, tableName, data, createdAt, updatedAt } = record;
-  const own = { id, db_code: db.code, table_name: tableName === "" ? null : tableName };
-  const times = { created_at: createdAt.toJSON(), updated_at: updatedAt.toJSON() };
-  return { accountId: db.accountId, sourceType: "Core::Record", kind, id, data: { ...data, ...own, ...times } };
-}
-
 /** 422 where there are faults. */
 export function refuse(faults: Faults): void {
   if (faults) throw invalid(faults);
 }
 
-const unknownTime = new Date(0);
 const maxTries = 10;
 
 function checkMissing(table: Table, merged: Data): Faults {

@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { eventually, startTestApp, type TestApp } from "../../../tests/harness.ts";
+import { databaseOf } from "../databases/database.ts";
+import { eventOf, partialEventOf, type PartialRecord } from "./record-events.ts";
+
+const db = databaseOf({
+  id: "019a9c1e-0000-7000-8000-000000000001",
+  accountId: 1,
+  code: "shop",
+  schema: null,
+  publicMethods: null,
+  version: 1,
+  schemaVersion: 1,
+  rulesVersion: 1,
+  planVersion: 1,
+  indexedVersion: 1,
+  live: false,
+});
+const id = "019a9c1e-0000-7000-8000-000000000002";
+const known = { id, db_code: "shop", created_at: undefined, updated_at: undefined };
+
+test.each<[string, Omit<PartialRecord, "id">, Record<string, unknown>]>([
+  ["of a table", { tableName: "orders", data: { n: 1 } }, { ...known, n: 1, table_name: "orders" }],
+  ["of the null table", { tableName: "", data: {} }, { ...known, table_name: null }],
+  ["of a table that is not known", { tableName: undefined, data: {} }, { ...known, table_name: undefined }],
+  [
+    "whose fields are named like its own values",
+    { tableName: "", data: { created_at: "x", updated_at: "x", id: "x", db_code: "x", table_name: "x" } },
+    { ...known, table_name: null },
+  ],
+])("before the write of a record %s no time is known", (_, partial, data) => {
+  const event = partialEventOf(db, "update", { id, ...partial });
+  expect(event).toStrictEqual({ accountId: 1, sourceType: "Core::Record", kind: "update", id, data });
+});
+
+test("every value that is known before the write is that of the event", () => {
+  const [createdAt, updatedAt] = [new Date(1), new Date(2)];
+  for (const data of [{}, { n: 1, created_at: "x" }, { id: "x" }]) {
+    for (const tableName of ["", "orders"]) {
+      const whole = eventOf(db, "create", { id, tableName, data, createdAt, updatedAt });
+      const partial = partialEventOf(db, "create", { id, tableName, data });
+      for (const [key, value] of Object.entries(partial.data))
+        if (value !== undefined) expect([key, whole.data[key]]).toEqual([key, value]);
+      expect(whole.data).toMatchObject({ created_at: createdAt.toJSON(), updated_at: updatedAt.toJSON() });
+    }
+  }
+});
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app.stop());
+
+test("a webhook narrowed to a table hears of its records' creation, change and end", async () => {
+  const schema = { tables: { orders: {}, lines: {} } };
+  await app.post("/core/dbs", { db: { name: "Shop", code: "shop", schema } });
+  const heardBy = async (kind: string, table_name: string | null) => {
+    const url = `https://receiver.example/${kind}/${table_name}`;
+    const webhook = { source_type: "Core::Record", kind, url, filter: { db_code: "shop", table_name } };
+    const made = await app.post("/account/webhooks.json", { webhook });
+    expect([made.status, made.text]).toEqual([201, made.text]);
+    return async () => (await app.get(`/account/webhooks/${made.json.id}/deliveries.json`)).json.length;
+  };
+  const kinds = ["create", "update", "destroy"];
+  const ofOrders = await Promise.all(kinds.map((kind) => heardBy(kind, "orders")));
+  const ofLines = await Promise.all(kinds.map((kind) => heardBy(kind, "lines")));
+  const records = "/core/dbs/shop/records";
+  for (const table_name of ["lines", "orders"]) {
+    const { json } = await app.post(records, { record: { table_name, data: { n: 1 } } });
+    await app.patch(`${records}/${json.id}`, { record: { table_name, data: { n: 2 } } });
+    expect((await app.delete(`${records}/${json.id}`)).status).toBe(204);
+  }
+  for (const count of [...ofLines, ...ofOrders]) await eventually(async () => (await count()) === 1, "one delivery");
+});

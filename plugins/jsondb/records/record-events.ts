@@ -1,0 +1,60 @@
+/** The events of records: whether anybody waits for one, and what it carries. Their payload is flat (behaviour B.8). */
+import { modelChanged, type BaseContext, type ModelEvent, type Tx } from "platform";
+import type { Database } from "../databases/database.ts";
+import type { Data } from "./record.ts";
+import type { StoredRecord } from "./record-store.ts";
+
+export type RecordEventKind = "create" | "update" | "destroy";
+
+/**
+ * What is known of a record before its write. It has no times, which the write decides: a filter by one of them rules
+ * nothing out yet.
+ */
+export interface PartialRecord {
+  readonly id: string;
+  /** "" is the null table; undefined is not known before the write. */
+  readonly tableName: string | undefined;
+  /** The fields that are known; others may be there too. */
+  readonly data: Data;
+}
+
+export type RecordEvents = ReturnType<typeof createRecordEvents>;
+
+export function createRecordEvents(ctx: Pick<BaseContext, "wanted" | "changed">) {
+  return {
+    /** Asked before the write: false where nobody would take the event, whatever the rest of the record is. */
+    wanted: (db: Database, kind: RecordEventKind, partial: PartialRecord): boolean =>
+      ctx.wanted(modelChanged, partialEventOf(db, kind, partial)),
+
+    /** Writes the event, in the transaction of the change. */
+    tell: (db: Database, kind: RecordEventKind, record: StoredRecord, tx: Tx | undefined): Promise<void> =>
+      ctx.changed(eventOf(db, kind, record), tx),
+
+    /** `tell` where somebody takes the event of this very record. */
+    async tellWanted(db: Database, kind: RecordEventKind, record: StoredRecord, tx: Tx): Promise<void> {
+      const event = eventOf(db, kind, record);
+      if (ctx.wanted(modelChanged, event)) await ctx.changed(event, tx);
+    },
+  };
+}
+
+/** The whole event: the record's own values stand above fields of the same name. */
+export function eventOf(db: Database, kind: RecordEventKind, record: StoredRecord): ModelEvent {
+  const { id, tableName, createdAt, updatedAt } = record;
+  const own = { id, db_code: db.code, table_name: tableName === "" ? null : tableName };
+  const times = { created_at: createdAt.toJSON(), updated_at: updatedAt.toJSON() };
+  return { ...headOf(db, kind, id), data: { ...record.data, ...own, ...times } };
+}
+
+/** The event as far as it is known; undefined stands for a value that only the write decides. */
+export function partialEventOf(db: Database, kind: RecordEventKind, partial: PartialRecord): ModelEvent {
+  const { id, tableName } = partial;
+  const own = { id, db_code: db.code, table_name: tableName === "" ? null : tableName };
+  // A field of the data may be named like a time: it is not what the event will carry.
+  const times = { created_at: undefined, updated_at: undefined };
+  return { ...headOf(db, kind, id), data: { ...partial.data, ...own, ...times } };
+}
+
+function headOf(db: Database, kind: RecordEventKind, id: string) {
+  return { accountId: db.accountId, sourceType: "Core::Record", kind, id };
+}
