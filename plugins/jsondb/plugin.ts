@@ -10,7 +10,7 @@ import { createBatches } from "./bulk/batch.ts";
 import { bulkRoutes } from "./bulk/bulk-routes.ts";
 import { createBulkStore } from "./bulk/bulk-store.ts";
 import { createChangeStore } from "./live/change-store.ts";
-import { createChanges } from "./live/changes.ts";
+import { createChanges } from "./records/changes.ts";
 import type { Database } from "./databases/database.ts";
 import { createDbs } from "./databases/dbs.ts";
 import { createEvents } from "./live/events.ts";

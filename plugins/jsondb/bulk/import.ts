@@ -23,7 +23,7 @@ import type { ManyRecord, RecordStore } from "../records/record-store.ts";
 import { newRecord, refuse } from "../records/records.ts";
 import type { Databases } from "../databases/database-store.ts";
 import { inSlices } from "./import-slices.ts";
-import { createTurns } from "./import-turns.ts";
+import { createTurns } from "../turns.ts";
 
 export interface ImportOptions {
   readonly reader: RowReader;

@@ -1,5 +1,6 @@
 /** SQL of the jobs over all records of one database. */
 import type { Sql } from "platform";
+import { indexColumnList, recordIndexValues } from "./index-columns-store.ts";
 import type { Schema } from "./schema.ts";
 
 export interface PlanRow {
@@ -12,6 +13,8 @@ export interface PlanRow {
 export type BackgroundStore = ReturnType<typeof createBackgroundStore>;
 
 export function createBackgroundStore(sql: Sql) {
+  const columns = sql.unsafe(indexColumnList);
+  const indexed = sql.unsafe(recordIndexValues);
   return {
     async plan(dbId: string): Promise<PlanRow | undefined> {
       const [row] = await sql<PlanRow[]>`
@@ -32,11 +35,8 @@ export function createBackgroundStore(sql: Sql) {
           order by r.id limit ${most} for no key update skip locked
         ), done as (
           update records r set plan_version = ${planVersion},
-            (idx_str_1, idx_str_2, idx_str_3, idx_int_1, idx_int_2, idx_time_1, idx_time_2, long_strings,
-              inexact_numbers) = (
-              select x.str_1, x.str_2, x.str_3, x.int_1, x.int_2, x.time_1, x.time_2, x.long_strings,
-                x.inexact_numbers
-              from record_index(r.data,
+            (${columns}) = (
+              select ${indexed} from record_index(r.data,
                 array(select jsonb_array_elements_text(${JSON.stringify(plans)}::text::jsonb -> r.table_name))) x)
           from batch b, dbs d
           where r.db_id = ${dbId} and r.id = b.id and r.plan_version < ${planVersion}

@@ -1,7 +1,7 @@
 /** All SQL about databases themselves. */
 import { cacheKey, parseCacheKey } from "platform";
 import type { BaseContext, Cache, Page, Queryable, Sql, Static, Tx } from "platform";
-import type { Db } from "../records/answers.ts";
+import type { Db } from "./answers.ts";
 import { databaseOf, type Database, type DatabaseRow } from "./database.ts";
 
 export interface DbRow extends DatabaseRow {
@@ -27,7 +27,7 @@ export interface DbInput {
 /** What a change of the schema means for the records. */
 export type SchemaChange = "none" | "same indexes" | "other indexes";
 
-export interface DbChange {
+export interface DbPatch {
   readonly input: DbInput;
   readonly schemaChange: SchemaChange;
   readonly userId: number | null;
@@ -100,7 +100,7 @@ export function createDbStore(sql: Sql) {
       return made as DbRow; // an insert of one row returns one
     },
 
-    async update(tx: Tx, id: string, { input, schemaChange, userId, version }: DbChange): Promise<DbRow> {
+    async update(tx: Tx, id: string, { input, schemaChange, userId, version }: DbPatch): Promise<DbRow> {
       const set = (name: string, value: string | null | undefined) =>
         value === undefined ? sql`` : sql`${sql(name)} = ${value},`;
       const setJson = (name: string, value: unknown) =>

@@ -1,6 +1,6 @@
 /** A database as requests use it: parsed once, kept in a cache. Pure. */
 import { HttpError, invalid } from "platform";
-import { noMethods, parsePublicMethods, type PublicMethods } from "../public/public-methods.ts";
+import { noMethods, parsePublicMethods, type PublicMethods } from "./public-methods.ts";
 import { noTable, parseSchema, type Schema, type Table } from "./schema.ts";
 
 export interface Database {

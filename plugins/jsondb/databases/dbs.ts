@@ -12,7 +12,7 @@ import {
 } from "platform";
 import { dropRecords, reindexRecords } from "./background.ts";
 import { databaseOf, sameIndexes } from "./database.ts";
-import { parsePublicMethods, publicLimits } from "../public/public-methods.ts";
+import { parsePublicMethods, publicLimits } from "./public-methods.ts";
 import { parseSchema, schemaLimits } from "./schema.ts";
 import {
   isId,

@@ -20,7 +20,7 @@ import {
   type Route,
   type Caller,
 } from "platform";
-import { Db } from "../records/answers.ts";
+import { Db } from "./answers.ts";
 import type { Dbs, DbFields, SeenVersion } from "./dbs.ts";
 import { replaceInJson } from "./replace.ts";
 import { schemaHints } from "./schema.ts";

@@ -196,3 +196,8 @@ function own(value: Record<string, unknown>, key: string): unknown {
 function shown(value: unknown): string {
   return (JSON.stringify(value) ?? "nothing").slice(0, 60);
 }
+
+/** Whether a value says nothing: a text of blanks fills no required field. */
+export function isBlank(value: unknown): boolean {
+  return value === undefined || value === null || (typeof value === "string" && value.trim() === "");
+}

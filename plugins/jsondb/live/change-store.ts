@@ -1,14 +1,13 @@
-/** SQL of live changes: telling of a change in the statement that makes it, and reading what was told. */
+/** SQL of live changes: beginning and ending to follow a database, and reading the log of its changes. */
 import type { Queryable, Sql, Tx } from "platform";
-import { rawRecord } from "../records/answer-store.ts";
 import type { Database } from "../databases/database.ts";
+import type { RecordEventKind } from "../records/changes.ts";
 import type { Position } from "./events-position.ts";
 
-export type ChangeKind = "create" | "update" | "destroy";
-
-export interface Change {
+/** A line of the log of changes. */
+export interface LogEntry {
   readonly id: number;
-  readonly kind: ChangeKind;
+  readonly kind: RecordEventKind;
   /** "" is the null table. */
   readonly tableName: string;
   /** The table that the change took the record out of. */
@@ -36,7 +35,7 @@ export interface ChangePage {
   readonly epoch: string | null;
   /** Whether all changes after the position are still kept. */
   readonly known: boolean;
-  readonly changes: readonly Change[];
+  readonly changes: readonly LogEntry[];
   /** The position after each change. */
   readonly positions: readonly Position[];
   /** The position after the page. */
@@ -45,7 +44,7 @@ export interface ChangePage {
   readonly complete: boolean;
 }
 
-interface PageRow extends Change {
+interface PageRow extends LogEntry {
   /** How many changes there are to the limit; those beyond the size of a page are left for the next one. */
   readonly found: number;
   readonly snapshot: string;
@@ -187,33 +186,4 @@ function pageOf(rows: readonly PageRow[], from: string, end: string | null, limi
   const next = complete ? { from: to } : (positions.at(-1) ?? { from: to });
   const { present, epoch, known, version } = first;
   return { present, version: version ?? 0, epoch, known: known === true, changes, positions, next, complete };
-}
-
-const empty = (sql: Sql) => sql``;
-type Fragment = ReturnType<typeof empty>;
-
-/**
- * What stands before and after a statement that changes records `r`, so that it tells of that too and gives back
- * `shown` of them:
- *
- *     sql`${telling.begin(db.live)} update records r set … ${telling.end(db.live, "update", shown)}`
- */
-export function createTelling(sql: Sql) {
-  const nothing = empty(sql);
-  const begin = sql`with changed as (`;
-  const raw = sql.unsafe(rawRecord());
-  const changed = sql`returning r.db_id, r.id, r.table_name, r.data, r.created_at, r.updated_at`;
-  // A database that is not followed is written by another statement; what is deleted looks for itself.
-  const followed = sql`where exists (select from record_feeds f where f.db_id = r.db_id)`;
-  return {
-    begin: (live: boolean): Fragment => (live ? begin : nothing),
-    end(live: boolean, kind: ChangeKind, shown: Fragment | undefined, leftTable: string | null = null): Fragment {
-      if (!live) return shown ? sql`returning ${shown}` : nothing;
-      return sql`${changed}), told as (
-          insert into record_changes (db_id, kind, table_name, left_table, raw)
-          select r.db_id, ${kind}, r.table_name, ${leftTable}, ${raw} from changed r ${kind === "destroy" ? followed : nothing}
-        )
-        select ${shown ?? nothing} from changed r`;
-    },
-  };
 }

@@ -4,7 +4,7 @@ import { createLog } from "../../../runtime/log.ts";
 import { followStream, type Follower, type Following } from "../../../tests/event-stream.ts";
 import { eventually, person, startTestApp, type TestApp } from "../../../tests/harness.ts";
 import { createChangeStore } from "./change-store.ts";
-import { createChanges } from "./changes.ts";
+import { createChanges } from "../records/changes.ts";
 import { databaseOf, type Database, type DatabaseRow } from "../databases/database.ts";
 import { createEvents, type FollowLimits } from "./events.ts";
 import { printPrivate } from "./events-print.ts";

@@ -1,11 +1,11 @@
 /** Reads the changes of one database, once for all that follow it in this process. */
 import { notFound } from "platform";
-import type { Change, ChangePage, ChangeStore } from "./change-store.ts";
+import type { LogEntry, ChangePage, ChangeStore } from "./change-store.ts";
 import type { Database } from "../databases/database.ts";
 import { eventId, type Position } from "./events-position.ts";
 
 /** A change as it is given to a follower. */
-export interface Told extends Change {
+export interface Told extends LogEntry {
   /** What the client sends back to go on after this one. */
   readonly eventId: string;
   /** The version of the database when the change was read. */

@@ -1,17 +1,18 @@
 /** How a change is shown to those who follow it. Pure. */
-import type { Change, ChangeKind } from "./change-store.ts";
+import type { LogEntry } from "./change-store.ts";
 import { printRaw } from "../records/print.ts";
-import { scopeValue, type Method, type VariableValues } from "../public/public-methods.ts";
+import { scopeValue, type Method, type VariableValues } from "../databases/public-methods.ts";
+import type { RecordEventKind } from "../records/changes.ts";
 import type { Data } from "../records/record.ts";
 
 export interface Shown {
-  readonly kind: ChangeKind;
+  readonly kind: RecordEventKind;
   /** The record as JSON. */
   readonly data: string;
 }
 
 /** Undefined where the follower does not see the change. */
-export type Print = (change: Change) => Shown | undefined;
+export type Print = (entry: LogEntry) => Shown | undefined;
 
 /** The records API; of one table, or of all. A record that leaves the table is gone for those who follow that. */
 export function printPrivate(tableName: string | undefined): Print {

@@ -2,7 +2,7 @@
 import { type Follow } from "./events-stream.ts";
 import { tooMany, unavailable, uuidv7, type BaseContext } from "platform";
 import type { ChangeStore } from "./change-store.ts";
-import type { Changes } from "./changes.ts";
+import type { Changes } from "../records/changes.ts";
 import type { Database } from "../databases/database.ts";
 import { openFeed, type Feed } from "./events-feed.ts";
 import { streamTo } from "./events-stream.ts";

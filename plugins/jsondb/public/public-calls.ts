@@ -17,7 +17,7 @@ import {
   type Method,
   type Operation,
   type VariableValues,
-} from "./public-methods.ts";
+} from "../databases/public-methods.ts";
 import { checked, ownFields } from "../search/filters.ts";
 import {
   fieldHints,

@@ -19,7 +19,7 @@ import {
 import { DeletedRecord, PublicRead, PublicRecord, PublicRefusal, UnknownTable } from "../records/answers.ts";
 import { nullTableHints, type Database } from "../databases/database.ts";
 import { operationParams, publicList, publicSearch, sortHints, type Call, type PublicCalls } from "./public-calls.ts";
-import { isOperation, type Operation } from "./public-methods.ts";
+import { isOperation, type Operation } from "../databases/public-methods.ts";
 import type { Query } from "../search/query.ts";
 import { databaseAt, recordExample } from "../records/record-routes.ts";
 import { answerPage, recordPage } from "../search/search-routes.ts";

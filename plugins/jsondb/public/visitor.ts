@@ -1,6 +1,6 @@
 /** Who a public method is called by: an address, a browser and perhaps a person. behaviour 2.4, B.7. */
 import { readCookie, type BaseContext, type RequestInput } from "platform";
-import type { VariableValues } from "./public-methods.ts";
+import type { VariableValues } from "../databases/public-methods.ts";
 
 export interface Visitor {
   /** What the cookie is to hold; it is shown to nobody else. Null where none is sent back. */

@@ -1,10 +1,9 @@
 /** The events of records: whether anybody waits for one, and what it carries. Their payload is flat (behaviour B.8). */
 import { modelChanged, type BaseContext, type ModelEvent, type Tx } from "platform";
 import type { Database } from "../databases/database.ts";
+import type { RecordEventKind } from "./changes.ts";
 import type { Data } from "./record.ts";
 import type { StoredRecord } from "./record-store.ts";
-
-export type RecordEventKind = "create" | "update" | "destroy";
 
 /**
  * What is known of a record before its write. It has no times, which the write decides: a filter by one of them rules

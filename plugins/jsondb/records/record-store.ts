@@ -1,12 +1,13 @@
-/** All SQL about single records. A write names the schema it was checked against, in the same statement. */
+/** SQL about single records. A write names the schema it was checked against, in the same statement. */
 import { invalid, type Queryable, type Sql, type Tx } from "platform";
 import { rawRecord, selectedData } from "./answer-store.ts";
-import { createTelling } from "../live/change-store.ts";
 import type { Database } from "../databases/database.ts";
+import { columnValues, givenColumns, indexColumnList, recordIndexValues } from "../databases/index-columns-store.ts";
 import { indexValues } from "./index-values.ts";
 import { printRaw } from "./print.ts";
 import { recordLimits, type Data } from "./record.ts";
 import type { Table } from "../databases/schema.ts";
+import { createTelling } from "./telling-store.ts";
 
 /** One of many records to be inserted. */
 export interface ManyRecord {
@@ -53,7 +54,8 @@ interface RawRow extends StoredRecord {
   readonly raw: string;
 }
 
-export interface Change {
+/** What is to be changed of a record. */
+export interface Patch {
   readonly id: string;
   readonly table: Table;
   /** The changed fields as JSON text. */
@@ -64,68 +66,38 @@ export interface Change {
 export type RecordStore = ReturnType<typeof createRecordStore>;
 
 export function createRecordStore(sql: Sql) {
-  const columns =
-    sql.unsafe(`db_id, id, account_id, table_name, data, idx_str_1, idx_str_2, idx_str_3, idx_int_1, idx_int_2,
-    idx_time_1, idx_time_2, long_strings, inexact_numbers, plan_version, rules_version, created_at, updated_at`);
-  const indexColumns = sql.unsafe(
-    "idx_str_1, idx_str_2, idx_str_3, idx_int_1, idx_int_2, idx_time_1, idx_time_2, long_strings, inexact_numbers",
-  );
-  const indexedValues = sql.unsafe(
-    "x.str_1, x.str_2, x.str_3, x.int_1, x.int_2, x.time_1, x.time_2, x.long_strings, x.inexact_numbers",
-  );
+  const parts = createParts(sql);
+  return {
+    ...createReads(sql, parts),
+    ...createInserts(sql, parts),
+    ...createPatches(sql, parts),
+    ...createRemovals(sql, parts),
+  };
+}
+
+type Parts = ReturnType<typeof createParts>;
+
+/** What the statements have in common. */
+function createParts(sql: Sql) {
   const raw = sql.unsafe(rawRecord());
   const narrowed = sql.unsafe(rawRecord(selectedData("shown.names")));
   const recordColumns = sql`, r.id, r.table_name, r.data, r.created_at, r.updated_at`;
   const nothing = sql``;
-  const telling = createTelling(sql);
-
-  const shown = ({ fields, whole }: Shape) => {
-    const text = fields ? sql`(select ${narrowed} from (select ${[...fields]}::text[] as names) shown)` : raw;
-    return sql`${text} as raw ${whole ? recordColumns : nothing}`;
-  };
-  const guarded = (guard: Guard | undefined) => (guard ? sql`and r.data ->> ${guard.field} = ${guard.value}` : nothing);
-  const written = (rows: readonly RawRow[], { form, whole }: Shape): Written | undefined => {
-    const [row] = rows;
-    return row && { answer: printRaw(row.raw, form), record: whole ? row : undefined };
-  };
-
   return {
-    /** False where the database has another schema by now, or is gone. */
-    async create(db: Database, table: Table, record: NewRecord, on: Queryable = sql): Promise<boolean> {
-      const { values, strings, numbers } = indexValues(table, record.data);
-      const [str1, str2, str3, int1, int2, time1, time2] = values;
-      const { count } = await on`
-        ${telling.begin(db.live)} insert into records as r (${columns})
-        select d.id, ${record.id}, d.account_id, ${table.name}, ${record.json}::text::jsonb, ${str1 ?? null}, ${str2 ?? null},
-          ${str3 ?? null}, ${int1 ?? null}::text::bigint, ${int2 ?? null}::text::bigint, ${time1 ?? null}::text::timestamptz,
-          ${time2 ?? null}::text::timestamptz, ${strings.set}, ${numbers.set}, d.plan_version, d.rules_version, ${record.createdAt},
-          ${record.createdAt}
-        from dbs d
-        where d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}
-        ${telling.end(db.live, "create", undefined)}`;
-      return count === 1;
+    telling: createTelling(sql),
+    shown({ fields, whole }: Shape) {
+      const text = fields ? sql`(select ${narrowed} from (select ${[...fields]}::text[] as names) shown)` : raw;
+      return sql`${text} as raw ${whole ? recordColumns : nothing}`;
     },
-
-    /** The same for many of one table in one statement: all or none. For imports and batches. */
-    async createMany(
-      db: Database,
-      table: Table,
-      records: readonly ManyRecord[],
-      on: Queryable = sql,
-    ): Promise<boolean> {
-      const { count } = await on`
-        ${telling.begin(db.live)} insert into records as r (${columns})
-        select d.id, n.id, d.account_id, ${table.name}, v.data, ${indexedValues}, d.plan_version, d.rules_version,
-          n.created_at, n.created_at
-        from dbs d, unnest(${records.map(({ id }) => id)}::uuid[], ${records.map(({ json }) => json)}::text[],
-          ${records.map(({ createdAt }) => createdAt.toJSON())}::timestamptz[]) as n (id, json, created_at),
-          lateral (select n.json::jsonb as data offset 0) v,
-          record_index(v.data, ${[...table.indexFields]}::text[]) x
-        where d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}
-        ${telling.end(db.live, "create", undefined)}`;
-      return count === records.length;
+    guarded: (guard: Guard | undefined) => (guard ? sql`and r.data ->> ${guard.field} = ${guard.value}` : nothing),
+    written([row]: readonly RawRow[], { form, whole }: Shape): Written | undefined {
+      return row && { answer: printRaw(row.raw, form), record: whole ? row : undefined };
     },
+  };
+}
 
+function createReads(sql: Sql, { shown, guarded, written }: Parts) {
+  return {
     async get(
       db: Database,
       id: string,
@@ -155,44 +127,84 @@ export function createRecordStore(sql: Sql) {
         for no key update`;
       return row;
     },
+  };
+}
 
+function createInserts(sql: Sql, { telling }: Parts) {
+  const columns = sql.unsafe(
+    `db_id, id, account_id, table_name, data, ${indexColumnList}, plan_version, rules_version, created_at, updated_at`,
+  );
+  const given = sql.unsafe(columnValues("i.texts"));
+  const indexed = sql.unsafe(recordIndexValues);
+  return {
+    /** False if the database has another schema by now, or is gone. */
+    async create(db: Database, table: Table, record: NewRecord, on: Queryable = sql): Promise<boolean> {
+      const { values, strings, numbers } = indexValues(table, record.data);
+      const { count } = await on`
+        ${telling.begin(db.live)} insert into records as r (${columns})
+        select d.id, ${record.id}, d.account_id, ${table.name}, ${record.json}::text::jsonb, ${given},
+          ${strings.set}, ${numbers.set}, d.plan_version, d.rules_version, ${record.createdAt}, ${record.createdAt}
+        from dbs d, (select ${[...values]}::text[] as texts) i
+        where d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}
+        ${telling.end(db.live, "create", undefined)}`;
+      return count === 1;
+    },
+
+    /** The same for many of one table in one statement: all or none. For imports and batches. */
+    async createMany(
+      db: Database,
+      table: Table,
+      records: readonly ManyRecord[],
+      on: Queryable = sql,
+    ): Promise<boolean> {
+      const { count } = await on`
+        ${telling.begin(db.live)} insert into records as r (${columns})
+        select d.id, n.id, d.account_id, ${table.name}, v.data, ${indexed}, d.plan_version, d.rules_version,
+          n.created_at, n.created_at
+        from dbs d, unnest(${records.map(({ id }) => id)}::uuid[], ${records.map(({ json }) => json)}::text[],
+          ${records.map(({ createdAt }) => createdAt.toJSON())}::timestamptz[]) as n (id, json, created_at),
+          lateral (select n.json::jsonb as data offset 0) v,
+          record_index(v.data, ${[...table.indexFields]}::text[]) x
+        where d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}
+        ${telling.end(db.live, "create", undefined)}`;
+      return count === records.length;
+    },
+  };
+}
+
+function createPatches(sql: Sql, { telling, shown, guarded, written }: Parts) {
+  const columns = sql.unsafe(indexColumnList);
+  const indexed = sql.unsafe(recordIndexValues);
+  const changed = sql.unsafe(givenColumns("i.texts", "i.given"));
+  return {
     /**
-     * Merges the change into the record, key by key. Undefined where that cannot be done just so: no such record, one of
-     * another table or checked against other rules, or another schema by now. 422 where it would become too large.
+     * Merges the patch into the record, key by key. Undefined if that cannot be done just so: no such record, one of
+     * another table or checked against other rules, or another schema by now. 422 if it would become too large.
      */
-    async update(db: Database, change: Change & { data: Data }, shape: Shape, on: Queryable = sql) {
-      const { values, given, strings, numbers } = indexValues(change.table, change.data);
-      const [str1, str2, str3, int1, int2, time1, time2] = values.map((value) => value ?? null);
-      const [hasStr1, hasStr2, hasStr3, hasInt1, hasInt2, hasTime1, hasTime2] = given;
+    async update(db: Database, patch: Patch & { data: Data }, shape: Shape, on: Queryable = sql) {
+      const { values, given, strings, numbers } = indexValues(patch.table, patch.data);
       // One text for all changes: PostgreSQL keeps a plan for each text.
       const rows = await on<RawRow[]>`
-        ${telling.begin(db.live)} update records r set data = r.data || ${change.json}::text::jsonb,
-          idx_str_1 = case when ${hasStr1 ?? false} then ${str1 ?? null} else r.idx_str_1 end,
-          idx_str_2 = case when ${hasStr2 ?? false} then ${str2 ?? null} else r.idx_str_2 end,
-          idx_str_3 = case when ${hasStr3 ?? false} then ${str3 ?? null} else r.idx_str_3 end,
-          idx_int_1 = case when ${hasInt1 ?? false} then ${int1 ?? null}::text::bigint else r.idx_int_1 end,
-          idx_int_2 = case when ${hasInt2 ?? false} then ${int2 ?? null}::text::bigint else r.idx_int_2 end,
-          idx_time_1 = case when ${hasTime1 ?? false} then ${time1 ?? null}::text::timestamptz else r.idx_time_1 end,
-          idx_time_2 = case when ${hasTime2 ?? false} then ${time2 ?? null}::text::timestamptz else r.idx_time_2 end,
+        ${telling.begin(db.live)} update records r set data = r.data || ${patch.json}::text::jsonb, ${changed},
           long_strings = (r.long_strings & ~${strings.given}::int | ${strings.set}::int)::smallint,
           inexact_numbers = (r.inexact_numbers & ~${numbers.given}::int | ${numbers.set}::int)::smallint,
           updated_at = greatest(now(), r.created_at)
-        from dbs d
-        where r.db_id = ${db.id} and r.id = ${change.id} and r.account_id = ${db.accountId}
-          and r.table_name = ${change.table.name} and r.rules_version = ${db.rulesVersion}
+        from dbs d, (select ${[...values]}::text[] as texts, ${bitsOf(given)}::int as given) i
+        where r.db_id = ${db.id} and r.id = ${patch.id} and r.account_id = ${db.accountId}
+          and r.table_name = ${patch.table.name} and r.rules_version = ${db.rulesVersion}
           and d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}
-          ${guarded(change.guard)}
+          ${guarded(patch.guard)}
         ${telling.end(db.live, "update", shown(shape))}`.catch(refuseSize);
       return written(rows, shape);
     },
 
     /** The same for a record that `lock` holds and that was checked whole: it may come from another table, or other rules. */
-    async rewrite(tx: Tx, db: Database, change: Change, shape: Shape, leftTable: string | undefined) {
-      const { id, table, json, guard } = change;
+    async rewrite(tx: Tx, db: Database, patch: Patch, shape: Shape, leftTable: string | undefined) {
+      const { id, table, json, guard } = patch;
       const rows = await tx<RawRow[]>`
         ${telling.begin(db.live)} update records r set table_name = ${table.name}, data = r.data || v.changes,
-          (${indexColumns}) = (
-            select ${indexedValues} from record_index(r.data || v.changes, ${[...table.indexFields]}::text[]) x),
+          (${columns}) = (
+            select ${indexed} from record_index(r.data || v.changes, ${[...table.indexFields]}::text[]) x),
           plan_version = d.plan_version, rules_version = d.rules_version, updated_at = greatest(now(), r.created_at)
         from dbs d, (select ${json}::text::jsonb as changes offset 0) v
         where r.db_id = ${db.id} and r.id = ${id} and r.account_id = ${db.accountId}
@@ -201,8 +213,12 @@ export function createRecordStore(sql: Sql) {
         ${telling.end(db.live, "update", shown(shape), leftTable)}`.catch(refuseSize);
       return written(rows, shape);
     },
+  };
+}
 
-    /** The deleted record; undefined where there was none. */
+function createRemovals(sql: Sql, { telling, shown, guarded, written }: Parts) {
+  return {
+    /** The deleted record; undefined if there was no such record. */
     async delete(
       db: Database,
       id: string,
@@ -217,6 +233,11 @@ export function createRecordStore(sql: Sql) {
       return written(rows, shape);
     },
   };
+}
+
+/** A bit for each, the first one the lowest. */
+function bitsOf(flags: readonly boolean[]): number {
+  return flags.reduce((bits, isSet, at) => (isSet ? bits | (1 << at) : bits), 0);
 }
 
 /** The table's own bound on what changes let a record grow to. */

@@ -1,7 +1,7 @@
 /** Checks a record's `data` against its table. behaviour 2.4, B.7. Pure. */
 import { isDay } from "platform";
 import type { FieldType } from "../databases/columns.ts";
-import type { Table } from "../databases/schema.ts";
+import { isBlank, type Table } from "../databases/schema.ts";
 
 export type Data = Record<string, unknown>;
 
@@ -21,11 +21,6 @@ export function checkRecord(table: Table, data: Data): Faults {
 /** The required fields that data does not have, or has empty. */
 export function missingFields({ required }: Table, data: Data): string[] {
   return required.filter((name) => isBlank(Object.hasOwn(data, name) ? data[name] : null));
-}
-
-/** Whether nothing is said by a value: a text of blanks is as good as none. */
-export function isBlank(value: unknown): boolean {
-  return value === undefined || value === null || (typeof value === "string" && value.trim() === "");
 }
 
 /** The changed fields of a record: their types and bounds, and that no required one becomes empty. */

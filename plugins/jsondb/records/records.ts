@@ -1,6 +1,6 @@
 /** What is done with records, whoever asks: checks, the write and its event. No HTTP, no SQL. */
 import { afterCommit, invalid, notFound, unavailable, timeOfUuidv7, uuidv7, type BaseContext, type Tx } from "platform";
-import type { Changes, RecordChange } from "../live/changes.ts";
+import type { Changes, RecordChange } from "./changes.ts";
 import type { Database } from "../databases/database.ts";
 import { printRecord } from "./print.ts";
 import type { RecordEvents } from "./record-events.ts";

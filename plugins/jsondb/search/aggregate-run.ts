@@ -3,7 +3,7 @@ import { invalid, notFound, type BaseContext } from "platform";
 import { readAggregate } from "./aggregate.ts";
 import { aggregateRecords } from "./aggregate-store.ts";
 import type { Database } from "../databases/database.ts";
-import { createTurns } from "../bulk/import-turns.ts";
+import { createTurns } from "../turns.ts";
 import type { Databases } from "../databases/database-store.ts";
 
 interface Needed {

@@ -1,7 +1,8 @@
 /** Reads a database's `public_methods` and applies them to a visitor's write. behaviour 2.4, B.7. Pure. */
 import { isObject } from "platform";
-import { isBlank, type Data } from "../records/record.ts";
-import type { Table } from "../databases/schema.ts";
+import { isBlank, type Table } from "./schema.ts";
+
+type Data = Record<string, unknown>;
 
 export const operations = ["list", "get", "create", "update", "delete", "search"] as const;
 export type Operation = (typeof operations)[number];

@@ -1,6 +1,10 @@
 /** Tells this process of records that have changed, after the commit. For live changes; durable handlers use events. */
+
+/** What has happened to a record. */
+export type RecordEventKind = "create" | "update" | "destroy";
+
 export interface RecordChange {
-  readonly kind: "create" | "update" | "destroy";
+  readonly kind: RecordEventKind;
   readonly accountId: number;
   readonly dbId: string;
   readonly id: string;
