@@ -32,7 +32,7 @@ import { dbExample, dbRoutes } from "./databases/routes.ts";
 import { searchRoutes } from "./search/search-routes.ts";
 import { createSearchStore, hasFragmentIndex } from "./search/search-store.ts";
 import { createService } from "./service.ts";
-import { createDatabases, createDbStore } from "./databases/database-store.ts";
+import { createDatabases, createDatabaseStore } from "./databases/database-store.ts";
 
 const { data: recordData, ...recordFacts } = recordExample;
 /** Flat, as events have it (behaviour B.8). */
@@ -53,7 +53,12 @@ export default definePlugin({
         max: 1e9,
       },
     ),
-    rateLimitCreates: setting.integer("RATE_LIMIT_CREATES", 60, "Of them, records created", { min: 1, max: 1e9 }),
+    rateLimitCreates: setting.integer(
+      "RATE_LIMIT_CREATES",
+      60,
+      "Public records created per client address and window",
+      { min: 1, max: 1e9 },
+    ),
     rateLimitWindowSeconds: setting.integer("RATE_LIMIT_WINDOW_SECONDS", 10, "Length of that window", {
       min: 1,
       max: 86_400,
@@ -61,13 +66,13 @@ export default definePlugin({
     visitorBytesPerDatabase: setting.integer(
       "VISITOR_BYTES_PER_DATABASE",
       1_000_000_000,
-      "Size of a database from which visitors store nothing more in it",
+      "Visitors store nothing more in a database of this size",
       { min: 0, max: 1e15 },
     ),
     visitorBytesPerAddress: setting.integer(
       "VISITOR_BYTES_PER_ADDRESS",
       100_000_000,
-      "Bytes that visitors of one address may store a day",
+      "Bytes that the visitors of one address may store per day",
       { min: 0, max: 1e15 },
     ),
   },
@@ -89,32 +94,32 @@ export default definePlugin({
 
   async setup(ctx) {
     const { sql } = ctx;
-    const store = createDbStore(sql);
-    const databases = createDatabases(ctx, store);
+    const databaseStore = createDatabaseStore(sql);
+    const databases = createDatabases(ctx, databaseStore);
     const recordStore = createRecordStore(sql);
     const searches = createSearchStore(sql, databases, await hasFragmentIndex(sql));
     const changes = createChanges();
-    const dbs = createDbs({ ctx, store, databases });
+    const dbs = createDbs({ ctx, databaseStore, databases });
     const recordEvents = createRecordEvents(ctx);
-    const records = createRecords({ ctx, databases, store: recordStore, changes, events: recordEvents });
-    const calls = createPublicCalls({ records, store: recordStore });
-    const room = createRoom({ ctx, store: createRoomStore(sql) });
-    const background = createBackgroundStore(sql);
-    const bulk = createBulkStore(sql);
+    const records = createRecords({ ctx, databases, recordStore, changes, events: recordEvents });
+    const calls = createPublicCalls({ records, recordStore });
+    const room = createRoom({ ctx, roomStore: createRoomStore(sql) });
+    const backgroundStore = createBackgroundStore(sql);
+    const bulkStore = createBulkStore(sql);
     const changeStore = createChangeStore(sql);
-    const events = createEvents({ ctx, store: changeStore, databases, changes });
+    const events = createEvents({ ctx, changeStore, databases, changes });
     const stored = (db: Database) => db.live && events.wake(db.id);
-    const imports = createImports({ ctx, databases, store: bulk, records: recordStore, events: recordEvents, stored });
-    const batches = createBatches({ ctx, store: bulk, records });
+    const imports = createImports({ ctx, databases, bulkStore, recordStore, events: recordEvents, stored });
+    const batches = createBatches({ ctx, bulkStore, records });
     return {
-      service: createService({ ctx, databases, dbs, dbStore: store, records, store: recordStore, searches, room }),
-      handlers: backgroundJobs({ ctx, store: background, databases }),
+      service: createService({ ctx, databases, dbs, databaseStore, records, recordStore, searches, room }),
+      handlers: backgroundJobs({ ctx, backgroundStore, databases }),
       schedules: [
         {
           id: "jsondb.prune",
           cron: "23 * * * *",
           run: async () => {
-            await bulk.prune(2);
+            await bulkStore.prune(2);
             const idle = await ctx.transaction(changeStore.endIdle);
             for (const db of idle) await databases.changed(db.accountId, db);
             await changeStore.prune(24);
@@ -123,11 +128,11 @@ export default definePlugin({
       ],
       stop: events.stop,
       routes: [
-        ...dbRoutes({ store, dbs }),
-        ...recordRoutes({ databases, records, store: recordStore }),
+        ...dbRoutes({ databaseStore, dbs }),
+        ...recordRoutes({ databases, records, recordStore }),
         ...searchRoutes({ ctx, databases, searches }),
         ...publicRoutes({ ctx, databases, calls, searches, room }),
-        ...bulkRoutes({ ctx, databases, store: bulk, imports, batches }),
+        ...bulkRoutes({ ctx, databases, bulkStore, imports, batches }),
         ...aggregateRoutes({ databases, aggregates: createAggregates({ ctx, databases }) }),
         ...eventRoutes({ ctx, databases, events, tokens: ctx.services.tokens }),
       ],

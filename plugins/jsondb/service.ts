@@ -7,22 +7,31 @@ import type { RecordStore } from "./records/record-store.ts";
 import type { CreatedRecord, Records } from "./records/records.ts";
 import type { Room } from "./public/room.ts";
 import type { SearchStore } from "./search/search-store.ts";
-import type { Databases, DbRow, DbStore } from "./databases/database-store.ts";
+import type { Databases, DbRow, DatabaseStore } from "./databases/database-store.ts";
 import { cookieHeader, visitorOf } from "./public/visitor.ts";
 
 interface Needed {
   readonly ctx: Pick<BaseContext, "secrets">;
   readonly databases: Databases;
   readonly dbs: Dbs;
-  readonly dbStore: DbStore;
+  readonly databaseStore: DatabaseStore;
   readonly records: Records;
-  readonly store: RecordStore;
+  readonly recordStore: RecordStore;
   readonly searches: SearchStore;
   readonly room: Room;
 }
 
 /** The private API for other plugins. */
-export function createService({ ctx, databases, dbs, dbStore, records, store, searches, room }: Needed): JsonDatabases {
+export function createService({
+  ctx,
+  databases,
+  dbs,
+  databaseStore,
+  records,
+  recordStore,
+  searches,
+  room,
+}: Needed): JsonDatabases {
   const at = async (accountId: number, key: string): Promise<Database> => {
     const db = await databases.find(accountId, key);
     if (!db) throw notFound(`there is no database ${key.slice(0, 100)}`);
@@ -45,7 +54,7 @@ export function createService({ ctx, databases, dbs, dbStore, records, store, se
     },
     async put({ accountId, userId }, { code, ...given }) {
       const input: DbFields = { ...given, code, publicMethods: given.public_methods };
-      const found = await dbStore.find(accountId, code);
+      const found = await databaseStore.find(accountId, code);
       if (!found) return { id: (await dbs.create(accountId, userId, { ...input, name: given.name })).id, done: "made" };
       if (isSame(found, given)) return { id: found.id, done: "unchanged" };
       await dbs.update(
@@ -61,7 +70,7 @@ export function createService({ ctx, databases, dbs, dbStore, records, store, se
       return made(await records.create(await at(accountId, key), write(record)));
     },
     async get(accountId, key, id) {
-      const found = await store.get(await at(accountId, key), uuidOf(id), { form: "nested" });
+      const found = await recordStore.get(await at(accountId, key), uuidOf(id), { form: "nested" });
       if (!found) throw notFound();
       return parsed(found.answer);
     },

@@ -63,13 +63,13 @@ function readOperation(value: unknown, wrong: (field: string, message: string) =
 
 interface Needed {
   readonly ctx: Pick<BaseContext, "transaction">;
-  readonly store: BulkStore;
+  readonly bulkStore: BulkStore;
   readonly records: Records;
 }
 
 export type Batches = ReturnType<typeof createBatches>;
 
-export function createBatches({ ctx, store, records }: Needed) {
+export function createBatches({ ctx, bulkStore, records }: Needed) {
   /** The answer's text. Undefined where the database has another schema by now. */
   const perform = async (tx: Tx, db: Database, operation: Operation): Promise<string | undefined> => {
     const within = records.within(tx);
@@ -87,7 +87,7 @@ export function createBatches({ ctx, store, records }: Needed) {
 
   const performAll = async (tx: Tx, db: Database, operations: readonly Operation[]): Promise<string[]> => {
     const ids = operations.flatMap((operation) => (operation.op === "create" ? [] : [operation.id]));
-    if (ids.length > 0) await store.lockAll(tx, db, ids);
+    if (ids.length > 0) await bulkStore.lockAll(tx, db, ids);
     const answers: string[] = [];
     for (const [at, operation] of operations.entries()) {
       const answer = await perform(tx, db, operation).catch((error: unknown) => {

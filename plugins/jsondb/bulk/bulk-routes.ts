@@ -46,13 +46,13 @@ const pace = { minBytesPerSecond: 16_000, graceMs: 20_000 };
 interface Needed {
   readonly ctx: Pick<BaseContext, "maxImportBytes" | "stopping" | "log">;
   readonly databases: Databases;
-  readonly store: BulkStore;
+  readonly bulkStore: BulkStore;
   readonly imports: Imports;
   readonly batches: Batches;
 }
 
 /** Many records at once; `:id` of a database is an id or a code. */
-export function bulkRoutes({ ctx, databases, store, imports, batches }: Needed): Route[] {
+export function bulkRoutes({ ctx, databases, bulkStore, imports, batches }: Needed): Route[] {
   let running = 0;
   return [
     route(
@@ -61,14 +61,14 @@ export function bulkRoutes({ ctx, databases, store, imports, batches }: Needed):
       {
         summary: "Import records",
         description:
-          "The body is text/csv (the first line names the fields), application/json (an array of data objects, or of { data, table_name }) or application/x-ndjson. All rows are stored or none, unless `partial=true`. A CSV cell is converted by its field's type; an empty one is absent. The columns id, created_at and updated_at of an exported file are left out: records are made anew.",
+          "The body is text/csv (the first line names the fields), application/json (an array of data objects, or of { data, table_name }) or application/x-ndjson. All rows are stored or none, unless `partial=true`. A CSV cell is converted by its field's type; an empty one is absent. The columns id, created_at and updated_at of an exported file are left out: every row becomes a new record.",
         access,
         input: "stream",
         idempotency: "own",
         query: {
           table_name: "the table of every row; else each row may say its own",
           partial: Type.Boolean({ description: "`true` stores the good rows and reports the others" }),
-          separator: "CSV: `,`, `;` or `tab`; found by the header where left out",
+          separator: "CSV: `,`, `;` or `tab`; default: found from the header",
         },
         takes: [answer.text("text/csv"), Type.Array(Type.Object({})), answer.text("application/x-ndjson")],
         request: "email,age\r\nann@example.com,34\r\nbob@example.com,51\r\n",
@@ -115,7 +115,7 @@ export function bulkRoutes({ ctx, databases, store, imports, batches }: Needed):
       {
         summary: "Export all records",
         description:
-          "In the order of their ids, page by page: records that change meanwhile may be in it as they were or as they are. CSV has the columns id, table_name (where the schema has tables), the fields of the schema, other keys that are found, created_at and updated_at; a field named like one of the record's own columns stands as `data.<name>`.",
+          "In the order of their ids, page by page: a record that changes meanwhile is exported either before or after its change. CSV has the columns id, table_name (where the schema has tables), the fields of the schema, other keys that are found, created_at and updated_at; a field named like one of the record's own columns is exported as `data.<name>`.",
         access,
         query: {
           format: "csv, json or ndjson; default json",
@@ -142,7 +142,7 @@ export function bulkRoutes({ ctx, databases, store, imports, batches }: Needed):
             : { table: tableForSearch(db, tableName), allTables: !db.schema.multiTable };
         // `safe` is its former name: who still sends it must not be given formulas.
         const spreadsheet = flagOf(query, "spreadsheet") ?? flagOf(query, "safe") ?? false;
-        const texts = await exportTexts(store, db, { format, scope, safe: spreadsheet });
+        const texts = await exportTexts(bulkStore, db, { format, scope, safe: spreadsheet });
         return new Response(await streamOf(texts, ctx.log), {
           headers: {
             "content-type": types[format],

@@ -52,7 +52,7 @@ export function createBulkStore(sql: Sql) {
         values (${importId}, ${part}, ${accountId}, ${tableName}, ${body}, ${wanted})`;
     },
 
-    /** Undefined where PostgreSQL has lost it: it began anew since. */
+    /** Undefined if PostgreSQL has lost it: it was restarted since. */
     async kept(tx: Tx, importId: string, accountId: number, part: number): Promise<Part | undefined> {
       const [row] = await tx<Part[]>`
         select table_name, body, wanted from record_imports

@@ -24,22 +24,22 @@ const pageCharacters = 1_000_000;
 
 /** 422 where the data has too many different keys for columns, before anything is given. */
 export async function exportTexts(
-  store: BulkStore,
+  bulkStore: BulkStore,
   db: Database,
   options: ExportOptions,
 ): Promise<AsyncGenerator<string>> {
-  const pages = exportPages(store, db, options.scope);
+  const pages = exportPages(bulkStore, db, options.scope);
   if (options.format === "ndjson") return ndjson(pages);
   if (options.format === "json") return json(pages);
-  return csv(pages, db.schema.multiTable, await fieldsOf(store, db, options.scope), options.safe);
+  return csv(pages, db.schema.multiTable, await fieldsOf(bulkStore, db, options.scope), options.safe);
 }
 
 /** The records' answers in the order of ids. Pages grow as far as the size of the records allows. */
-async function* exportPages(store: BulkStore, db: Database, scope: Scope): AsyncGenerator<readonly string[]> {
+async function* exportPages(bulkStore: BulkStore, db: Database, scope: Scope): AsyncGenerator<readonly string[]> {
   let after = noId;
   let limit = firstLimit;
   for (;;) {
-    const rows = await store.exportPage(db, scope, after, limit);
+    const rows = await bulkStore.exportPage(db, scope, after, limit);
     const last = rows.at(-1);
     if (!last) return;
     const answers = rows.map(({ raw }) => printRaw(raw, "nested"));
@@ -101,12 +101,12 @@ function cellOf(data: Data, field: string, shown: (text: string) => string): str
 }
 
 /** The columns of the data: the fields of the schema in their order, then all other keys that the records have. */
-async function fieldsOf(store: BulkStore, db: Database, scope: Scope): Promise<readonly string[]> {
+async function fieldsOf(bulkStore: BulkStore, db: Database, scope: Scope): Promise<readonly string[]> {
   const tables = scope.allTables ? ["", ...tableNames(db)].map((name) => db.schema.tables.get(name)) : [scope.table];
   const fields = new Set(tables.flatMap((table) => [...(table?.fields.keys() ?? [])]));
   const others = new Set<string>();
   for (let after: string | null = noId; after !== null;) {
-    const { keys, last } = await store.keysPage(db, scope, after);
+    const { keys, last } = await bulkStore.keysPage(db, scope, after);
     for (const key of keys) if (!fields.has(key)) others.add(key);
     if (fields.size + others.size > maxColumns) throw tooManyColumns();
     after = last;

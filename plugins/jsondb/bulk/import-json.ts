@@ -45,7 +45,7 @@ export function jsonRows(): RowReader {
           element = "";
           state = character === "," ? "next" : character === "]" ? "after" : "broken";
         } else if (!/\s/.test(character)) state = stateAfter(state, character);
-        if (state === "broken") yield lastRow({ row: number }, "here the body is no JSON array");
+        if (state === "broken") yield lastRow({ row: number }, "the body is not a JSON array from here on");
         if (state !== "begin") continue;
         state = "element";
         number += 1;

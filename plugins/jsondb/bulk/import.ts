@@ -53,8 +53,8 @@ export interface ImportReport {
 interface Needed {
   readonly ctx: Pick<BaseContext, "transaction" | "log" | "stopping">;
   readonly databases: Databases;
-  readonly store: BulkStore;
-  readonly records: RecordStore;
+  readonly bulkStore: BulkStore;
+  readonly recordStore: RecordStore;
   readonly events: RecordEvents;
   /** After the commit. */
   readonly stored: (db: Database) => void;
@@ -64,13 +64,13 @@ export const importLimits = { errors: 100, rowsPerPart: 1000, charactersPerPart:
 
 export type Imports = ReturnType<typeof createImports>;
 
-export function createImports({ ctx, databases, store, records, events, stored }: Needed) {
+export function createImports({ ctx, databases, bulkStore, recordStore, events, stored }: Needed) {
   // Storing takes a connection for as long as it lasts: imports of one process take turns.
   const turns = createTurns(1);
 
   return async (db: Database, texts: AsyncIterable<string>, options: ImportOptions): Promise<ImportReport> => {
     const importId = uuidv7();
-    const parts = collectParts((part, number) => store.keep(importId, db.accountId, number, part));
+    const parts = collectParts((part, number) => bulkStore.keep(importId, db.accountId, number, part));
     const report = { failed: 0, total: 0, refused: false, withoutTable: 0, errors: [] as RowFault[] };
     const refuseRow = (faults: readonly RowFault[]) => {
       report.failed += 1;
@@ -95,7 +95,7 @@ export function createImports({ ctx, databases, store, records, events, stored }
       if (count > 0) await turns(() => storeParts(db, importId, count, options.signal), options.signal);
       return { ...report, imported: report.total - report.failed };
     } finally {
-      await store.forget(importId, db.accountId).catch((error: unknown) => {
+      await bulkStore.forget(importId, db.accountId).catch((error: unknown) => {
         ctx.log.warn("the parts of an import were not deleted; they will be pruned", { error });
       });
     }
@@ -111,7 +111,7 @@ export function createImports({ ctx, databases, store, records, events, stored }
           for (let number = 0; number < count; number++) {
             if (signal.aborted) throw new HttpError(400, { error: "the client went away" });
             if (ctx.stopping.aborted) throw unavailable("the server is stopping, send the import again");
-            const part = await store.kept(tx, importId, first.accountId, number);
+            const part = await bulkStore.kept(tx, importId, first.accountId, number);
             if (!part) throw unavailable("PostgreSQL was restarted, send the import again");
             if (!(await storePart(current, part, tx))) throw moved;
           }
@@ -135,7 +135,7 @@ export function createImports({ ctx, databases, store, records, events, stored }
       const id = line.slice(0, idLength);
       return { id, json: line.slice(idLength), createdAt: timeOfUuidv7(id) };
     });
-    if (!(await records.createMany(db, tableForWrite(db, tableName || null), rows, tx))) return false;
+    if (!(await recordStore.createMany(db, tableForWrite(db, tableName || null), rows, tx))) return false;
     if (!wanted) return true;
     for (const { id, json, createdAt } of rows) {
       const data: Data = JSON.parse(json);

@@ -12,7 +12,7 @@ export const dropRecords = job<{ accountId: number; dbId: string; again?: boolea
 
 interface Needed {
   readonly ctx: Pick<BaseContext, "enqueue" | "log">;
-  readonly store: BackgroundStore;
+  readonly backgroundStore: BackgroundStore;
   readonly databases: Databases;
 }
 
@@ -22,14 +22,14 @@ const waitsMs = [2, 5, 10, 20, 50, 100, 200, 500, 1000, 1000, 2000, 2000, 2000];
 // Longer than any transaction of ours lives.
 const secondDropMs = 5 * 60_000;
 
-export function backgroundJobs({ ctx, store, databases }: Needed): Handler[] {
+export function backgroundJobs({ ctx, backgroundStore, databases }: Needed): Handler[] {
   /** Goes over all records once; false where it was told to stop or the plan has changed. */
   const pass = async (dbId: string, plan: PlanRow, signal: AbortSignal): Promise<boolean> => {
     const parsed = parseSchema(plan.schema);
     if (!("schema" in parsed)) return false;
     let after: string | undefined = "00000000-0000-0000-0000-000000000000";
     while (after && !signal.aborted)
-      after = await store.reindex(dbId, plan.planVersion, parsed.schema, after, batchSize);
+      after = await backgroundStore.reindex(dbId, plan.planVersion, parsed.schema, after, batchSize);
     return !signal.aborted;
   };
 
@@ -45,13 +45,13 @@ export function backgroundJobs({ ctx, store, databases }: Needed): Handler[] {
 
   /** True when there is nothing left to do. */
   const reindex = async (accountId: number, dbId: string, signal: AbortSignal): Promise<boolean> => {
-    const plan = await store.plan(dbId);
+    const plan = await backgroundStore.plan(dbId);
     if (!plan || plan.indexedVersion === plan.planVersion) return true;
     if (!(await pass(dbId, plan, signal))) return false;
-    const end = await until(() => store.oldWritersEnd(dbId), signal);
-    if (end === undefined || !(await until(() => store.isPast(end), signal))) return false;
+    const end = await until(() => backgroundStore.oldWritersEnd(dbId), signal);
+    if (end === undefined || !(await until(() => backgroundStore.isPast(end), signal))) return false;
     // Nobody writes by the old plan any more: what this pass does not find does not come.
-    if (!(await pass(dbId, plan, signal)) || !(await store.markIndexed(dbId, plan.planVersion))) return false;
+    if (!(await pass(dbId, plan, signal)) || !(await backgroundStore.markIndexed(dbId, plan.planVersion))) return false;
     await databases.changed(accountId, { id: dbId, code: plan.code });
     return true;
   };
@@ -69,7 +69,7 @@ export function backgroundJobs({ ctx, store, databases }: Needed): Handler[] {
     on(
       dropRecords,
       async ({ accountId, dbId, again = false }, { signal }) => {
-        while (!signal.aborted && (await store.drop(dbId, batchSize)) > 0);
+        while (!signal.aborted && (await backgroundStore.drop(dbId, batchSize)) > 0);
         if (signal.aborted) throw new Error("stopped before all records were deleted");
         // A write that began before the database was deleted may have committed since.
         const runAt = new Date(Date.now() + secondDropMs);

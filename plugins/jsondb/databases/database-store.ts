@@ -52,9 +52,9 @@ export function toApi(row: DbRow): Static<typeof Db> {
   };
 }
 
-export type DbStore = ReturnType<typeof createDbStore>;
+export type DatabaseStore = ReturnType<typeof createDatabaseStore>;
 
-export function createDbStore(sql: Sql) {
+export function createDatabaseStore(sql: Sql) {
   const columns = sql`
     id, account_id, code, name, app_id, schema, public_methods, fields, version, schema_version, rules_version, plan_version,
     indexed_version, live, created_by_id, updated_by_id, created_at, updated_at`;
@@ -140,20 +140,20 @@ export function isId(key: string): boolean {
 export interface Databases {
   /** By id or code; undefined where the account has no such database. */
   find(accountId: number, key: string): Promise<Database | undefined>;
-  /** After a statement found the database changed: reads it anew. */
+  /** After a statement found the database changed: reads it again. */
   refresh(db: Database): Promise<Database | undefined>;
   /** After a change has committed and before it is answered. */
   changed(accountId: number, row: { id: string; code: string }, oldCode?: string): Promise<void>;
 }
 
 /** Databases parsed and kept, right in every process before a change of one is answered. */
-export function createDatabases(ctx: Pick<BaseContext, "cache">, store: DbStore): Databases {
+export function createDatabases(ctx: Pick<BaseContext, "cache">, databaseStore: DatabaseStore): Databases {
   const cache: Cache<Database> = ctx.cache({
     name: "jsondb.databases",
     max: 1000,
     load: async (key) => {
       const { accountId, name } = parseCacheKey(key);
-      const row = await store.find(accountId, name);
+      const row = await databaseStore.find(accountId, name);
       return row && databaseOf(row);
     },
   });

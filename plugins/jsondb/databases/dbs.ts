@@ -20,7 +20,7 @@ import {
   type Databases,
   type DbInput,
   type DbRow,
-  type DbStore,
+  type DatabaseStore,
   type SchemaChange,
 } from "./database-store.ts";
 
@@ -31,13 +31,13 @@ export type SeenVersion = (id: string) => number | undefined;
 
 interface Needed {
   readonly ctx: Pick<BaseContext, "transaction" | "changed" | "enqueue">;
-  readonly store: DbStore;
+  readonly databaseStore: DatabaseStore;
   readonly databases: Databases;
 }
 
 export type Dbs = ReturnType<typeof createDbs>;
 
-export function createDbs({ ctx, store, databases }: Needed) {
+export function createDbs({ ctx, databaseStore, databases }: Needed) {
   return {
     /** `userId` null = no person (a command). */
     async create(accountId: number, userId: number | null, input: DbFields & { name: string }): Promise<DbRow> {
@@ -45,7 +45,7 @@ export function createDbs({ ctx, store, databases }: Needed) {
       const id = uuidv7();
       const row = await ctx.transaction(async (tx) => {
         const code = input.code ?? (await freeCode(tx, { table: "dbs", accountId }, slugOf(input.name) || "db"));
-        const made = await store.create(tx, { ...input, id, accountId, userId, code });
+        const made = await databaseStore.create(tx, { ...input, id, accountId, userId, code });
         await ctx.changed(changeOf("create", made), tx);
         return made;
       });
@@ -66,7 +66,7 @@ export function createDbs({ ctx, store, databases }: Needed) {
         const input = change(found);
         check(input);
         const schemaChange = schemaChangeOf(found, input);
-        const row = await store.update(tx, found.id, { input, schemaChange, userId, version: found.version });
+        const row = await databaseStore.update(tx, found.id, { input, schemaChange, userId, version: found.version });
         if (schemaChange === "other indexes")
           await ctx.enqueue(reindexRecords, { accountId, dbId: row.id }, { key: row.id, tx, accountId });
         await ctx.changed(changeOf("update", row), tx);
@@ -79,7 +79,7 @@ export function createDbs({ ctx, store, databases }: Needed) {
     async delete(accountId: number, key: string, seenVersion: SeenVersion): Promise<void> {
       const gone = await ctx.transaction(async (tx) => {
         const row = await lock(tx, accountId, key, seenVersion);
-        await store.delete(tx, row.id);
+        await databaseStore.delete(tx, row.id);
         await ctx.enqueue(dropRecords, { accountId, dbId: row.id }, { key: row.id, tx, accountId });
         await ctx.changed(changeOf("destroy", row), tx);
         return row;
@@ -89,7 +89,7 @@ export function createDbs({ ctx, store, databases }: Needed) {
   };
 
   async function lock(tx: Tx, accountId: number, key: string, seenVersion: SeenVersion): Promise<DbRow> {
-    const row = key.length > 100 || key.includes("\0") ? undefined : await store.lock(tx, accountId, key);
+    const row = key.length > 100 || key.includes("\0") ? undefined : await databaseStore.lock(tx, accountId, key);
     if (!row) throw notFound("there is no such database");
     const version = seenVersion(row.id);
     if (version !== undefined && version !== row.version) throw preconditionFailed();

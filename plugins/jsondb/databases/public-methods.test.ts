@@ -24,16 +24,16 @@ const write = (operation: "create" | "update", methods: unknown, given: Data, va
 describe("a configuration", () => {
   test.each<[string, unknown, RegExp]>([
     ["of another type", [], /^must be an object/],
-    ["with an unknown operation", { drop: true }, /^drop: is no operation/],
+    ["with an unknown operation", { drop: true }, /^drop: is not an operation/],
     ["with an operation as text", { list: "yes" }, /^list: must be true or an object/],
-    ["with an unknown option", { list: { fields: [] } }, /^list\.fields: is no option/],
+    ["with an unknown option", { list: { fields: [] } }, /^list\.fields: is not an option/],
     ["with names as text", { create: { allowed_fields: "a" } }, /^create\.allowed_fields: must be an array/],
     ["with names that are none", { create: { required_fields: [1] } }, /^create\.required_fields: must be an array/],
     ["with defaults as a list", { create: { default_values: [] } }, /^create\.default_values: must be an object/],
     [
       "with an unknown variable",
       { create: { auto_fields: { a: "by {user}" } } },
-      /^create\.auto_fields\.a: \{user\} is no variable/,
+      /^create\.auto_fields\.a: \{user\} is not a variable/,
     ],
     ["with a scope without its variable", { list: { scope_by: "owner" } }, /^list\.scope_by: `owner` needs a variable/],
     [

@@ -58,7 +58,7 @@ export function parsePublicMethods(value: unknown): { publicMethods: PublicMetho
   };
   const given = new Map<Operation, Options>();
   for (const [name, options] of Object.entries(value).slice(0, 50)) {
-    if (!isOperation(name)) say(name.slice(0, 60), `is no operation: use ${operations.join(", ")}`);
+    if (!isOperation(name)) say(name.slice(0, 60), `is not an operation: use ${operations.join(", ")}`);
     else if (options === true) given.set(name, noOptions);
     else if (isObject(options)) given.set(name, parseOptions(options, name, say));
     else if (options !== false && options !== null) say(name, "must be true or an object of options");
@@ -157,7 +157,7 @@ type Say = (place: string, message: string) => void;
 function parseOptions(options: Record<string, unknown>, at: string, say: Say): Options {
   for (const name of Object.keys(options).slice(0, 50)) {
     if (!optionNames.some((known) => known === name))
-      say(`${at}.${name.slice(0, 60)}`, `is no option: use ${optionNames.join(", ")}`);
+      say(`${at}.${name.slice(0, 60)}`, `is not an option: use ${optionNames.join(", ")}`);
   }
   const names = (option: string) => parseNames(own(options, option), `${at}.${option}`, say);
   const values = (option: string) => parseValues(own(options, option), `${at}.${option}`, say);
@@ -205,7 +205,7 @@ function checkVariables(fields: Data, at: string, say: Say): void {
       if (!isVariable(variable))
         say(
           `${at}.${name.slice(0, 60)}`,
-          `{${variable}} is no variable: use ${variables.map((v) => `{${v}}`).join(", ")}`,
+          `{${variable}} is not a variable: use ${variables.map((v) => `{${v}}`).join(", ")}`,
         );
     }
   }

@@ -24,7 +24,7 @@ import { Db } from "./answers.ts";
 import type { Dbs, DbFields, SeenVersion } from "./dbs.ts";
 import { replaceInJson } from "./replace.ts";
 import { schemaHints } from "./schema.ts";
-import { toApi, type DbRow, type DbStore } from "./database-store.ts";
+import { toApi, type DbRow, type DatabaseStore } from "./database-store.ts";
 
 const Code = Type.String({
   pattern: "^(?:[A-Za-z0-9][A-Za-z0-9_-]*)?$",
@@ -73,14 +73,14 @@ export const dbExample = {
 };
 
 interface Needed {
-  readonly store: DbStore;
+  readonly databaseStore: DatabaseStore;
   readonly dbs: Dbs;
 }
 
 /** Databases; `:id` is an id or a code. behaviour 4.4. */
-export function dbRoutes({ store, dbs }: Needed): Route[] {
+export function dbRoutes({ databaseStore, dbs }: Needed): Route[] {
   const find = async (accountId: number, key: string): Promise<DbRow> => {
-    const row = key.length > 100 || key.includes("\0") ? undefined : await store.find(accountId, key);
+    const row = key.length > 100 || key.includes("\0") ? undefined : await databaseStore.find(accountId, key);
     if (!row) throw notFound("there is no such database");
     return row;
   };
@@ -102,7 +102,7 @@ export function dbRoutes({ store, dbs }: Needed): Route[] {
       async ({ account, query }) => {
         const q = query.get("q");
         const filter = { q: q ? wildcardPattern(q) : undefined, code: query.get("code") ?? undefined };
-        const { rows, total } = await store.list(account.id, filter, pageOf(query));
+        const { rows, total } = await databaseStore.list(account.id, filter, pageOf(query));
         return list(rows.map(toApi), total);
       },
     ),
@@ -140,7 +140,7 @@ export function dbRoutes({ store, dbs }: Needed): Route[] {
       {
         summary: "Change a database",
         description:
-          "A new `schema` indexes existing records anew in the background; answers are right meanwhile. " + ifMatch,
+          "A new `schema` re-indexes existing records in the background; answers stay correct meanwhile. " + ifMatch,
         access,
         ifMatch: true,
         body: { key: "db", schema: DbChanges },

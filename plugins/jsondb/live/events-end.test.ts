@@ -268,7 +268,7 @@ describe("at every heartbeat", () => {
     const all = { followers: 1000, publicFollowers: 500, perOwner: 20, heartbeatMs: 10, ...limits };
     const events = createEvents({
       ctx,
-      store: createChangeStore(app.sql),
+      changeStore: createChangeStore(app.sql),
       databases,
       changes: createChanges(),
       limits: all,

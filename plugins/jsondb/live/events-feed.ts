@@ -14,7 +14,7 @@ export interface Told extends LogEntry {
 
 export interface Listener {
   changes(told: readonly Told[]): void;
-  /** Changes may have been missed: everything is to be read anew. */
+  /** Changes may have been missed: everything must be read again. */
   reset(): void;
   /** The database is gone. */
   end(): void;
@@ -39,7 +39,7 @@ export const pageSize = 500;
 // Under many writes changes are read together.
 const pauseMs = 20;
 
-export async function openFeed(db: Database, store: ChangeStore, beginFollowing: Begin): Promise<Feed> {
+export async function openFeed(db: Database, changeStore: ChangeStore, beginFollowing: Begin): Promise<Feed> {
   const listeners = new Set<Listener>();
   let joining: { listener: Listener; resolve: (at: { from: string }) => void; reject: (error: unknown) => void }[] = [];
   let epoch = "";
@@ -52,7 +52,7 @@ export async function openFeed(db: Database, store: ChangeStore, beginFollowing:
     position = { from: begun.snapshot };
   };
   const readPage = async (): Promise<boolean> => {
-    const page = await store.read(db, position, pageSize);
+    const page = await changeStore.read(db, position, pageSize);
     if (!page.present) throw notFound("there is no such database");
     if (page.epoch !== epoch || !page.known) {
       await begin();

@@ -46,7 +46,7 @@ export function eventRoutes({ ctx, databases, events, tokens }: Needed): Route[]
       {
         summary: "Follow the changes of records",
         description:
-          "Server-Sent Events `create`, `update` and `destroy`; their data is the record after the change (the deleted one at `destroy`). With `Last-Event-ID` the stream goes on where it broke off, for 24 hours; after that it begins with an event `reset`: read all records anew. A comment comes every 15 seconds. The stream ends when the token no longer works or the database is deleted.",
+          "Server-Sent Events `create`, `update` and `destroy`; their data is the record after the change (the deleted one at `destroy`). With `Last-Event-ID` the stream resumes where it broke off, for up to 24 hours; later it begins with an event `reset`: read all records again. A comment comes every 15 seconds. The stream ends when the token no longer works or the database is deleted.",
         access: { privilege },
         apps: "the records of its own database, for a viewer with `dbs`",
         query: {

@@ -28,7 +28,7 @@ export interface Follow {
 interface Needed {
   readonly db: Database;
   readonly feed: Feed;
-  readonly store: ChangeStore;
+  readonly changeStore: ChangeStore;
   readonly heartbeatMs: number;
   readonly stopping: AbortSignal;
   /** Called once, when the stream is over. */
@@ -96,7 +96,7 @@ export async function streamTo(asked: Follow, needed: Needed): Promise<ReadableS
 /** A client whose stream ends comes again, and goes on from its last event. */
 const atEnd = (): IteratorResult<string> => ({ done: true, value: undefined });
 
-function createFollower({ lastEventId, print, version }: Follow, { db, feed, store }: Needed, outbox: Outbox) {
+function createFollower({ lastEventId, print, version }: Follow, { db, feed, changeStore }: Needed, outbox: Outbox) {
   const textOf = (told: readonly Told[]) => {
     // What the follower may see was worked out for another version: it is to ask again.
     const isOld = told.some((one) => version !== undefined && one.version !== version);
@@ -118,7 +118,7 @@ function createFollower({ lastEventId, print, version }: Follow, { db, feed, sto
     const epoch = feed.epoch();
     let position = positionOf(epoch, lastId);
     while (position && !outbox.ended()) {
-      const page: ChangePage = await store.read(db, position, pageSize, to);
+      const page: ChangePage = await changeStore.read(db, position, pageSize, to);
       if (!page.known || page.epoch !== epoch) return undefined;
       const text = textOf(toldOf(page, epoch));
       if (text !== "") yield text;
@@ -152,7 +152,7 @@ function createFollower({ lastEventId, print, version }: Follow, { db, feed, sto
     }
   }
 
-  /** With an id, so that a client to which nothing was sent for long need not begin anew. */
+  /** With an id, so that a client that was sent nothing for long need not start over. */
   const beat = () => push(`: heartbeat\nid: ${feed.lastId()}\n\n`);
   return { listener, texts, beat };
 }
@@ -163,7 +163,7 @@ function eventText(told: Told, print: Print): string {
   return shown ? `id: ${told.eventId}\nevent: ${shown.kind}\ndata: ${shown.data}\n\n` : "";
 }
 
-/** Tells the client to read everything anew: it is not known what it has missed. */
+/** Tells the client to read everything again: what it has missed is not known. */
 function resetText(id: string): string {
   return `id: ${id}\nevent: reset\ndata: {"reason":"changes since the last event are no longer known"}\n\n`;
 }

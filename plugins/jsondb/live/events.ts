@@ -18,7 +18,7 @@ export interface FollowLimits {
 
 interface Needed {
   readonly ctx: Pick<BaseContext, "transaction" | "broadcast" | "log" | "stopping">;
-  readonly store: ChangeStore;
+  readonly changeStore: ChangeStore;
   readonly databases: Databases;
   readonly changes: Changes;
   readonly limits?: FollowLimits;
@@ -33,7 +33,7 @@ const writersMs = 20_000;
 
 export type Events = ReturnType<typeof createEvents>;
 
-export function createEvents({ ctx, store, databases, changes, limits = standardLimits }: Needed) {
+export function createEvents({ ctx, changeStore, databases, changes, limits = standardLimits }: Needed) {
   const feeds = new Map<string, { feed: Promise<Feed>; users: number }>();
   const followers = new Set<Follow>();
   const looked = (error: unknown) => ctx.log.warn("changes could not be read, trying again", { error });
@@ -49,28 +49,28 @@ export function createEvents({ ctx, store, databases, changes, limits = standard
   ctx.broadcast.onReset(() => [...feeds.keys()].forEach(lookAt));
   const looking = setInterval(() => [...feeds.keys()].forEach(lookAt), lookMs);
   const watching = setInterval(() => {
-    if (feeds.size > 0) void store.markWatched([...feeds.keys()]).catch(looked);
+    if (feeds.size > 0) void changeStore.markWatched([...feeds.keys()]).catch(looked);
   }, watchedMs);
 
   /** From what this resolves with on, every change that is committed is told of. */
   const beginFollowing = async (db: Database) => {
-    await store.markWatched([db.id]);
-    const state = await store.state(db);
+    await changeStore.markWatched([db.id]);
+    const state = await changeStore.state(db);
     if (!state.present) return undefined;
     if (state.epoch === null) {
-      await ctx.transaction((tx) => store.follow(tx, db, uuidv7().slice(-12)));
+      await ctx.transaction((tx) => changeStore.follow(tx, db, uuidv7().slice(-12)));
       await databases.changed(db.accountId, db);
     }
     if (!state.ready) {
-      if (!(await writersEnd(store, ctx.stopping))) throw unavailable("a long write is under way, try again");
-      await store.markReady(db);
+      if (!(await writersEnd(changeStore, ctx.stopping))) throw unavailable("a long write is under way, try again");
+      await changeStore.markReady(db);
     }
-    const { present, epoch, snapshot } = await store.state(db);
+    const { present, epoch, snapshot } = await changeStore.state(db);
     return present && epoch !== null ? { epoch, snapshot } : undefined;
   };
 
   const enterFeed = (db: Database): Promise<Feed> => {
-    const open = feeds.get(db.id) ?? { feed: openFeed(db, store, beginFollowing), users: 0 };
+    const open = feeds.get(db.id) ?? { feed: openFeed(db, changeStore, beginFollowing), users: 0 };
     feeds.set(db.id, open);
     open.users += 1;
     return open.feed;
@@ -99,7 +99,7 @@ export function createEvents({ ctx, store, databases, changes, limits = standard
       try {
         const feed = await enterFeed(db);
         const { heartbeatMs } = limits;
-        return await streamTo(asked, { db, feed, store, heartbeatMs, stopping: ctx.stopping, ended: leave });
+        return await streamTo(asked, { db, feed, changeStore, heartbeatMs, stopping: ctx.stopping, ended: leave });
       } catch (error) {
         leave();
         throw error;
@@ -114,13 +114,13 @@ export function createEvents({ ctx, store, databases, changes, limits = standard
 }
 
 /** Waits until every transaction that writes records now is over; false where one takes too long. */
-async function writersEnd(store: ChangeStore, stopping: AbortSignal): Promise<boolean> {
+async function writersEnd(changeStore: ChangeStore, stopping: AbortSignal): Promise<boolean> {
   const end = performance.now() + writersMs;
-  let left = await store.writers();
+  let left = await changeStore.writers();
   for (let wait = 2; left.size > 0; wait = Math.min(wait * 2, 200)) {
     if (performance.now() > end || stopping.aborted) return false;
     await new Promise((resolve) => setTimeout(resolve, wait));
-    const now = await store.writers();
+    const now = await changeStore.writers();
     left = new Set([...left].filter((transaction) => now.has(transaction)));
   }
   return true;

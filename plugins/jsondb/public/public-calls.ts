@@ -46,17 +46,17 @@ export interface Call {
 
 export interface Needed {
   readonly records: Records;
-  readonly store: RecordStore;
+  readonly recordStore: RecordStore;
 }
 
 export type PublicCalls = ReturnType<typeof createPublicCalls>;
 
-export function createPublicCalls({ records, store }: Needed) {
+export function createPublicCalls({ records, recordStore }: Needed) {
   return {
     /** The record's JSON text. */
     async get({ db, operation, method, params, variables }: Call): Promise<string> {
       const fields = shownFields(db, operation);
-      const found = await store.get(db, idOf(params), { form: "public", fields }, guardOf(method, variables));
+      const found = await recordStore.get(db, idOf(params), { form: "public", fields }, guardOf(method, variables));
       if (!found) throw notFound();
       return found.answer;
     },

@@ -13,7 +13,7 @@ export interface RoomSettings {
 
 interface Needed {
   readonly ctx: Pick<BaseContext, "limiter"> & { readonly config: RoomSettings };
-  readonly store: RoomStore;
+  readonly roomStore: RoomStore;
 }
 
 interface Known {
@@ -30,7 +30,7 @@ const daySeconds = 86_400;
 const restMs = 10_000;
 const maxKnown = 10_000;
 
-export function createRoom({ ctx, store }: Needed) {
+export function createRoom({ ctx, roomStore }: Needed) {
   const { visitorBytesPerDatabase: perDatabase, visitorBytesPerAddress: perAddress } = ctx.config;
   const addresses = ctx.limiter("jsondb.stored", { limit: perAddress, windowSeconds: daySeconds });
   const databases = new Map<string, Known>();
@@ -43,7 +43,7 @@ export function createRoom({ ctx, store }: Needed) {
   };
 
   const measure = (db: Database, known: Known): Promise<void> =>
-    (known.measuring ??= store
+    (known.measuring ??= roomStore
       .bytesOf(db)
       .then((bytes) => {
         known.bytes = bytes;

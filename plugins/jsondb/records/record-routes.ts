@@ -53,11 +53,11 @@ const inNoTable =
 interface Needed {
   readonly databases: Databases;
   readonly records: Records;
-  readonly store: RecordStore;
+  readonly recordStore: RecordStore;
 }
 
 /** Records on the private API; `:db_id` is an id or a code. behaviour 4.4. The list is in search-routes.ts. */
-export function recordRoutes({ databases, records, store }: Needed): Route[] {
+export function recordRoutes({ databases, records, recordStore }: Needed): Route[] {
   return [
     route(
       "POST",
@@ -85,7 +85,7 @@ export function recordRoutes({ databases, records, store }: Needed): Route[] {
       { summary: "Show a record", access, apps, answers: { 200: ShownRecord }, responses: { 200: recordExample } },
       async ({ account, app, params }) => {
         const db = await databaseAt(databases, account.id, params.db_id, app);
-        const found = await store.get(db, uuidOf(params.id), { form: "nested" });
+        const found = await recordStore.get(db, uuidOf(params.id), { form: "nested" });
         if (!found) throw notFound();
         return jsonText(200, found.answer);
       },
@@ -136,7 +136,7 @@ function hinted(hints: Hints, db: Database, tableName: string | null | undefined
   return { table, data };
 }
 
-/** The account's database of this id or code; 404 where there is none, or it is not that of the app who asks. */
+/** The account's database of this id or code; 404 if the account has none, or if the app that asks has another one. */
 export async function databaseAt(
   databases: Databases,
   accountId: number,

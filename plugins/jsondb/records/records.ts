@@ -12,7 +12,7 @@ import type { Databases } from "../databases/database-store.ts";
 export interface Write {
   readonly table: Table;
   readonly data: Data;
-  /** The record is in this table already: where it no longer is, ask for the write anew. */
+  /** The record is in this table already: if it has left it, ask for the write again. */
   readonly keepsTable?: boolean;
 }
 
@@ -28,14 +28,14 @@ export interface CreatedRecord {
 export interface Needed {
   readonly ctx: Pick<BaseContext, "transaction" | "keyed">;
   readonly databases: Databases;
-  readonly store: RecordStore;
+  readonly recordStore: RecordStore;
   readonly changes: Changes;
   readonly events: RecordEvents;
 }
 
 export type Records = ReturnType<typeof createRecords>;
 
-export function createRecords({ ctx, databases, store, changes, events }: Needed) {
+export function createRecords({ ctx, databases, recordStore, changes, events }: Needed) {
   /** In a transaction where somebody wants the event, the answer is kept, or the caller has one; else as the one statement it is. */
   const withEvent = <T>(wanted: boolean, tx: Tx | undefined, write: (tx: Tx | undefined) => Promise<T>): Promise<T> =>
     tx || !(wanted || ctx.keyed()) ? write(tx) : ctx.transaction(write);
@@ -53,7 +53,7 @@ export function createRecords({ ctx, databases, store, changes, events }: Needed
     const { id, createdAt } = made;
     const wanted = events.wanted(db, "create", { id, tableName: table.name, data });
     return withEvent(wanted, given, async (tx) => {
-      if (!(await store.create(db, table, made, tx))) return undefined;
+      if (!(await recordStore.create(db, table, made, tx))) return undefined;
       const record = { id, tableName: table.name, data, createdAt, updatedAt: createdAt };
       if (wanted) await events.tell(db, "create", record, tx);
       tell(db, "create", id, tx);
@@ -64,7 +64,7 @@ export function createRecords({ ctx, databases, store, changes, events }: Needed
   /** Where the one statement did not find the record as it should be: looks at it under a lock. */
   const mergeLocked = async (tx: Tx, db: Database, id: string, write: Write, shape: Shape, guard?: Guard) => {
     const { table, data, keepsTable } = write;
-    const found = await store.lock(tx, db, id, guard);
+    const found = await recordStore.lock(tx, db, id, guard);
     if (!found) throw notFound();
     if (keepsTable && found.tableName !== table.name) return undefined;
     const merged: Data = Object.fromEntries([...Object.entries(found.data), ...Object.entries(data)]);
@@ -72,7 +72,7 @@ export function createRecords({ ctx, databases, store, changes, events }: Needed
     refuse(found.tableName === table.name ? checkMissing(table, merged) : checkRecord(table, merged));
     refuse(checkSize(JSON.stringify(merged)));
     const leftTable = found.tableName === table.name ? undefined : found.tableName;
-    return store.rewrite(tx, db, { id, table, json: JSON.stringify(data), guard }, shape, leftTable);
+    return recordStore.rewrite(tx, db, { id, table, json: JSON.stringify(data), guard }, shape, leftTable);
   };
 
   const merge = async (db: Database, id: string, write: Write, asked: Shape, guard?: Guard, given?: Tx) => {
@@ -85,7 +85,9 @@ export function createRecords({ ctx, databases, store, changes, events }: Needed
     const change = { id, table, data, json, guard };
     const attempt = (locked: boolean) => async (tx: Tx | undefined) => {
       const done =
-        locked && tx ? await mergeLocked(tx, db, id, write, shape, guard) : await store.update(db, change, shape, tx);
+        locked && tx
+          ? await mergeLocked(tx, db, id, write, shape, guard)
+          : await recordStore.update(db, change, shape, tx);
       if (!done) return undefined;
       if (done.record) await events.tell(db, "update", done.record, tx);
       tell(db, "update", id, tx);
@@ -97,7 +99,7 @@ export function createRecords({ ctx, databases, store, changes, events }: Needed
   const remove = async (db: Database, id: string, guard?: Guard, given?: Tx): Promise<void> => {
     const wanted = events.wanted(db, "destroy", { id, tableName: undefined, data: {} });
     await withEvent(wanted, given, async (tx) => {
-      const done = await store.delete(db, id, { form: "nested", whole: wanted }, guard, tx);
+      const done = await recordStore.delete(db, id, { form: "nested", whole: wanted }, guard, tx);
       if (!done) throw notFound();
       if (done.record) await events.tell(db, "destroy", done.record, tx);
       tell(db, "destroy", id, tx);
@@ -127,12 +129,12 @@ export function createRecords({ ctx, databases, store, changes, events }: Needed
 
     /** A change that leaves the record in its table, even one that the schema no longer has. 404 as `update`. */
     async inItsTable(db: Database, id: string, data: Data, guard?: Guard, tx?: Tx): Promise<Write> {
-      const name = await store.tableNameOf(db, id, guard, tx);
+      const name = await recordStore.tableNameOf(db, id, guard, tx);
       if (name === undefined) throw notFound();
       return { table: db.schema.tables.get(name) ?? { ...noTable, name }, data, keepsTable: true };
     },
 
-    /** The answer's text. 404 where there is no such record within `guard`. */
+    /** The answer's text. 404 if `guard` covers no such record. */
     async update(
       db: Database,
       id: string,
@@ -148,7 +150,7 @@ export function createRecords({ ctx, databases, store, changes, events }: Needed
 
     /**
      * The same in a transaction of the caller's, for batches and imports. `create` and `update` give undefined where the
-     * database has another schema by now: roll back, and begin anew by `upToDate`.
+     * database has another schema by now: roll back, and start again by `upToDate`.
      */
     within: (tx: Tx) => ({
       create: (db: Database, write: Write) => insert(db, write, tx),

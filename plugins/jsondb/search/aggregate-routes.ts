@@ -21,7 +21,7 @@ export function aggregateRoutes({ databases, aggregates }: Needed): Route[] {
       {
         summary: "Count and sum records by group",
         description:
-          "Records are chosen as by the search. Null and absent values are one group. What is no number is left out of sum and avg; sums are exact, and whole ones beyond 2^53 are strings. It may take 10 s.",
+          "The parameters of the search choose the records. Null and missing values form one group. sum and avg ignore values that are not numbers; sums are exact, and whole sums beyond 2^53 are strings. The time limit is 10 s.",
         access: { privilege: "dbs" },
         query: {
           group_by:

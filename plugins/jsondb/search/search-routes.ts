@@ -28,7 +28,7 @@ export const recordPage = {
 
 const parameters = {
   q: "phrase, case ignored; `*` and `%` are wildcards, without them a fragment is searched",
-  search_in: "comma-separated fields for `q`; default: the indexed strings, or all data where there are none",
+  search_in: "comma-separated fields for `q`; default: the indexed strings, or all data if no string is indexed",
   ...filterParameters,
   sort: "field, `-` in front = descending: id, created_at, updated_at or a field of the data",
   fields: "comma-separated fields to show (id, created_at and updated_at always are)",
