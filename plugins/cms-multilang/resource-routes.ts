@@ -24,7 +24,7 @@ import type { Documented, Kept, Resource } from "./resource.ts";
 import { checkTokens } from "./texts.ts";
 
 const access = { privilege: "cms" } as const;
-const ifMatch = "With `If-Match: <etag>`: 412 where it has changed since.";
+const ifMatch = "With `If-Match: <etag>`: 412 if it has changed since.";
 
 interface Needed {
   readonly sql: Sql;
@@ -51,7 +51,7 @@ export function resourceRoutes<Body extends TObject, Row extends Kept>(
 
   // What every call for one record has in common.
   const addressing = inSites && {
-    query: { site_code: `of which site; only needed where several sites have ${a} of this code` },
+    query: { site_code: `the record's site; needed only if several sites have ${a} of this code` },
   };
   const ambiguous = inSites && {
     409: { error: `several sites have the ${name} main: name the site, e.g. ?site_code=acme or ?site_code=shop` },

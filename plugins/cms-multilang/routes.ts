@@ -25,8 +25,9 @@ export function cmsRoutes({ sql, run, resources }: Needed): Route[] {
   return [
     ...resourceRoutes(needed, resources.site, {
       filters: { q, code: exact, locale: locales.join(", ") },
-      about: "`locale` starts as the account's. `multilang` switches on alternates, canonical addresses and redirects.",
-      deleting: "With its domains, layouts, pages, paragraphs, categories and articles.",
+      about:
+        "`locale` defaults to the account's. `multilang` switches on alternates, canonical addresses and redirects.",
+      deleting: "Deletes its domains, layouts, pages, paragraphs, categories and articles too.",
       request: { code: "acme", name: "Acme", locale: "pl", multilang: true, fields: { company: "Acme" } },
       change: { multilang: true, locale: "pl" },
       shows: answers.Site,
@@ -36,12 +37,12 @@ export function cmsRoutes({ sql, run, resources }: Needed): Route[] {
     ...resourceRoutes(needed, resources.domain, {
       filters: { q, name: exact, site_code: siteCode, locale },
       about:
-        "`name` is a host, with a port only where its addresses carry one; it is one site's in the whole installation. " +
-        "Addresses in numbers, names without a dot, every account's host and hosts where people sign in are refused. " +
-        "Where the installation has several accounts, it is `pending`, and serves nothing, until it is proved " +
+        "`name` is a host, with a port only if the site's addresses carry one; it is unique in the whole installation. " +
+        "Numeric addresses, names without a dot, every account's host and hosts where people sign in are refused. " +
+        "If the installation has several accounts, it is `pending`, and serves nothing, until it is proved " +
         "(`POST /cms/domains/:id/verify`) or the operator approves it. " +
-        "The first domain of a site is its primary one; making another one the primary takes that from it.",
-      deleting: "Of a primary one the oldest other domain takes the place.",
+        "The first domain of a site is its primary one, until another one is made the primary.",
+      deleting: "Deleting the primary domain promotes the oldest remaining one.",
       request: { name: "www.acme.example", site_code: "acme", locale: "en" },
       change: { locale: "en", primary: true },
       shows: answers.Domain,
@@ -51,7 +52,7 @@ export function cmsRoutes({ sql, run, resources }: Needed): Route[] {
     ...resourceRoutes(needed, resources.layout, {
       filters: { q, code: exact, site_code: siteCode },
       about: "`content` is a Liquid template that prints the page with `{{ content }}`.",
-      deleting: "Its pages go on without one.",
+      deleting: "Its pages are left without a layout.",
       request: pick(examples.layoutExample, ["code", "name", "site_code", "content", "fields"]),
       change: { name: "Main layout" },
       shows: answers.Layout,
@@ -73,7 +74,7 @@ export function cmsRoutes({ sql, run, resources }: Needed): Route[] {
       about:
         "A path is any string, kept without slashes at its ends and served at its encoded address; empty is the home " +
         "page, one per site. Within a site and path there is one page for each locale and at most one without. A page based on another takes what is empty in it from there.",
-      deleting: "Pages based on it stand alone from then on.",
+      deleting: "Pages based on it become independent.",
       request: {
         ...pick(examples.pageExample, ["code", "name", "path", "locale", "site_code", "layout_code", "content"]),
         ...pick(examples.pageExample, ["fields", "html_title"]),
@@ -97,7 +98,7 @@ export function cmsRoutes({ sql, run, resources }: Needed): Route[] {
     ...resourceRoutes(needed, resources.category, {
       filters: { q, code: exact, site_code: siteCode, path: exact },
       about: "`path` narrows a list of articles: `<page path>/<category path>` shows this category's.",
-      deleting: "Its articles go on without it.",
+      deleting: "Its articles are left without this category.",
       request: pick(examples.categoryExample, ["code", "name", "site_code"]),
       change: { path: "company" },
       shows: answers.Category,
@@ -116,7 +117,7 @@ export function cmsRoutes({ sql, run, resources }: Needed): Route[] {
       },
       about:
         "`category_code` is the main category, the same for all languages; `categories` are codes of additional ones. " +
-        "`path` is made from the title where none is given. `published_at` starts as now; null = no date.",
+        "`path` defaults to one made from the title. `published_at` defaults to now; null = no date.",
       request: {
         ...pick(examples.articleExample, ["code", "site_code", "category_code", "locale", "title", "lead", "content"]),
       },

@@ -38,7 +38,7 @@ export function alternatesFindings(input: AlternatesInput): Finding[] {
       if (page.id > other.id)
         tell("duplicate_canonical", `has the canonical address of ${codeOf(other.id)}: ${canonicalUrl}`);
     } else if (names(alternates, theirs.canonicalUrl) && !names(theirs.alternates, canonicalUrl))
-      tell("alternates_not_mutual", `names ${codeOf(other.id)} as a translation, which does not name it in turn`);
+      tell("alternates_not_mutual", `names ${codeOf(other.id)} as a translation, which does not name it back`);
   }
   return [...found, ...leadingAway(input), ...unreachable(input)];
 }

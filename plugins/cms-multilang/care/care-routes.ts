@@ -27,11 +27,11 @@ export function careRoutes({ sql, resources, care }: Needed): Route[] {
       "GET",
       "/cms/sites/:id/check",
       {
-        summary: "What is wrong with a site",
+        summary: "Check a site",
         description:
-          "By the rules of search engines and by those of this API: an array of { code, severity " +
+          "Mistakes by the rules of search engines and of multilingual sites: an array of { code, severity " +
           "(`error`, `warning`), page (its code, null = of the whole site), locale, field, message }. Codes: " +
-          `${Object.keys(findingCodes).join(", ")}. At most 10,000 are found.`,
+          `${Object.keys(findingCodes).join(", ")}. At most 10,000 findings.`,
         access,
         query: pageQuery,
         answers: { 200: answer.list(SiteFinding) },
@@ -58,7 +58,7 @@ export function careRoutes({ sql, resources, care }: Needed): Route[] {
       "GET",
       "/cms/sites/:id/translations",
       {
-        summary: "Which page is there in which language",
+        summary: "Pages by language",
         description:
           "One row for each page that stands for its languages (not for slaves), one entry for each language of the " +
           "site's domains and pages: { state, page, missing, stale }. `own`: a page of that language says it; " +

@@ -174,7 +174,7 @@ function rowFindings({ page, locales: cells }: MatrixRow): Finding[] {
     const locale = locales.find((each) => each === language);
     if (!cell || locale === undefined) return [];
     if (cell.state === "missing")
-      return [finding("missing_translation", page, `is not there in ${locale}`, { locale })];
+      return [finding("missing_translation", page, `has no version in ${locale}`, { locale })];
     const shown = cell.page ?? page;
     const missing = cell.missing.map((key) =>
       finding("missing_keys", shown, `${key} has no value in ${locale}`, { locale, field: `fields.${key}` }),
@@ -213,14 +213,14 @@ async function unknownNames(
     ...of.paragraphs
       .filter((code) => unknown.has(code))
       .map((code) =>
-        finding("unknown_paragraph", page, `prints the paragraph ${code}, which is not there`, {
+        finding("unknown_paragraph", page, `prints the paragraph ${code}, which does not exist`, {
           field: `${place}content`,
         }),
       ),
     ...of.categories
       .filter((code) => !categories.has(code))
       .map((code) =>
-        finding("unknown_category", page, `lists articles of ${code}, which is no category`, {
+        finding("unknown_category", page, `lists articles of the category ${code}, which does not exist`, {
           field: `${place}content`,
         }),
       ),

@@ -22,7 +22,7 @@ export function suffixFindings({ page, place, content, fields }: Checked): Findi
     return [finding("suffixed_variable", page, message, { locale: suffixed.locale, field: `${place}fields.${key}` })];
   });
   const variables = suffixedIn(content).map(({ variable, name, locale, line }) =>
-    finding("suffixed_variable", page, `line ${line} reads ${variable}: read ${name}, which is the language's own`, {
+    finding("suffixed_variable", page, `line ${line} reads ${variable}: use ${name}, which resolves by language`, {
       locale,
       field: `${place}content`,
     }),
@@ -46,7 +46,7 @@ export function headFindings({ page, place, content }: Checked, { multilang, has
   const lang = /\slang\s*=\s*("[^"]*"|'[^']*'|(?:\{\{[^]*?\}\}|[^\s>])+)/i.exec(tag)?.[1] ?? "";
   if (/\{\{-?\s*(?:(?:page|site|domain)\.)?locale\b/.test(lang))
     found.push(
-      finding("locale_as_html_lang", page, "the lang attribute is made of `locale`: use html_lang", { field }),
+      finding("locale_as_html_lang", page, "the lang attribute is made from `locale`: use html_lang", { field }),
     );
   else if (multilang && !/\b(?:html_lang|content_lang)\b/.test(lang))
     found.push(finding("layout_without_html_lang", page, 'has no lang="{{ html_lang }}"', { field }));

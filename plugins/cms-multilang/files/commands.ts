@@ -29,17 +29,17 @@ const pullFacts: CommandFacts = {
 const pushFacts: CommandFacts = {
   name: "site push",
   usage: "site push CODE DIR [--dry-run] [--delete] [--account HOST]",
-  doc: "make a site what the files say",
+  doc: "change a site to match its files",
 };
 const migrateFacts: CommandFacts = {
   name: "site migrate",
   usage: "site migrate CODE --plan FILE [--dry-run] [--account HOST]",
-  doc: "bring a site of one language to several",
+  doc: "make a site of one language multilingual",
 };
 const planFacts: CommandFacts = {
   name: "site plan",
   usage: "site plan CODE SITEMAP... [--account HOST]",
-  doc: "print a plan made of old sitemaps' hreflang",
+  doc: "print a migration plan from the hreflang of old sitemaps",
 };
 export const siteCommandFacts: readonly CommandFacts[] = [pullFacts, pushFacts, migrateFacts, planFacts];
 
@@ -96,7 +96,7 @@ export function siteCommands({ ctx, accounts, resources, push }: Needed): Comman
     async run(options, words = []) {
       const [site] = required(words, 1, migrate.usage);
       const { plan: file } = options;
-      if (!file) throw new Error(`which plan? corestead ${migrate.usage}`);
+      if (!file) throw new Error(`name the plan: corestead ${migrate.usage}`);
       const account = await accountOf(options);
       const plan = parsePlan(await readTextFile(file));
       const notes: string[] = [];

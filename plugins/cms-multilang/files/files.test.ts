@@ -192,13 +192,17 @@ describe("a site as files", () => {
   // [what, files beside site.yaml, what is told]
   const wrong: [string, Files, RegExp][] = [
     ["no site.yaml", { "site.yaml": "" }, /site\.yaml:1: name is missing/],
-    ["an unknown folder", { "page/x.liquid": "---\n---\n" }, /page\/x\.liquid:1: is no file of a site/],
-    ["another ending", { "pages/x.html": "" }, /pages\/x\.html:1: is no file of a site/],
+    ["an unknown folder", { "page/x.liquid": "---\n---\n" }, /page\/x\.liquid:1: is not a file of a site/],
+    ["another ending", { "pages/x.html": "" }, /pages\/x\.html:1: is not a file of a site/],
     ["a name that is no code", { "pages/a b.liquid": pageFile("x") }, /pages\/a b\.liquid:1/],
     ["a number for a code", { "pages/12.liquid": pageFile("x") }, /pages\/12\.liquid:1: code must be/],
     ["no front matter", { "pages/x.liquid": "hello" }, /pages\/x\.liquid:1: must begin with front matter/],
     ["front matter that does not end", { "pages/x.liquid": "---\nname: x\n" }, /pages\/x\.liquid:1: must begin/],
-    ["an unknown field", { "pages/x.liquid": pageFile("x", "pth: y\n") }, /pages\/x\.liquid:4: pth is no field here/],
+    [
+      "an unknown field",
+      { "pages/x.liquid": pageFile("x", "pth: y\n") },
+      /pages\/x\.liquid:4: pth is not a field of this file/,
+    ],
     ["a missing field", { "pages/x.liquid": "---\nname: x\n---\n" }, /pages\/x\.liquid:1: path is missing/],
     [
       "a wrong type",
@@ -246,7 +250,7 @@ describe("a site as files", () => {
     [
       "two mistakes at once",
       { "pages/x.liquid": pageFile("x", "a: 1\nb: 2\n") },
-      /:4: a is no field[^]*:5: b is no field/,
+      /:4: a is not a field[^]*:5: b is not a field/,
     ],
     ["what cannot be stored", { "pages/x.liquid": pageFile("x", "", "a\0b") }, /pages\/x\.liquid/],
     [

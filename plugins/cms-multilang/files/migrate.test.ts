@@ -223,7 +223,7 @@ describe("site migrate (behaviour A.8)", () => {
   });
 
   test("needs a site and a plan", async () => {
-    expect(await fails(command("site migrate", ["m1"]))).toContain("which plan?");
+    expect(await fails(command("site migrate", ["m1"]))).toContain("name the plan");
     expect(await fails(command("site migrate", []))).toContain("usage: corestead site migrate");
     expect(await fails(command("site migrate", ["m1"], { plan: join(root, "none") }))).toContain("there is no file");
     expect(await fails(command("site migrate", ["none"], { plan: await planFile({ locale: "pl" }) }))).toContain(

@@ -75,7 +75,7 @@ export function readTree(files: ReadonlyMap<string, string>): Tree {
     if (!file.includes("/") && file !== "site.yaml" && !/\.(ya?ml|liquid)$/.test(file)) continue;
     const place = placeOf(file);
     if (!place) {
-      mistakes.push({ file, line: 1, message: `is no file of a site: ${expected}` });
+      mistakes.push({ file, line: 1, message: `is not a file of a site: ${expected}` });
       continue;
     }
     const read = readRecord(place.kind, place.code, text);
@@ -87,7 +87,7 @@ export function readTree(files: ReadonlyMap<string, string>): Tree {
   return { records, places, mistakes: [...mistakes, ...references(records, places)] };
 }
 
-const expected = `expected are site.yaml and ${kinds
+const expected = `expected site.yaml or ${kinds
   .filter(({ folder }) => folder !== "")
   .map(({ folder, extension }) => `${folder}/CODE${extension}`)
   .join(", ")}`;
@@ -97,7 +97,7 @@ function readRecord(kind: Kind, code: string, text: string) {
   const mistakes: LineMistake[] = [...parsed.mistakes];
   for (const [name, line] of parsed.lines) {
     if (!Object.hasOwn(kind.fields, name))
-      mistakes.push({ line, message: `${name} is no field here: ${Object.keys(kind.fields).join(", ")}` });
+      mistakes.push({ line, message: `${name} is not a field of this file: ${Object.keys(kind.fields).join(", ")}` });
   }
   const values: [string, Value][] = [];
   for (const [name, spec] of Object.entries(kind.fields)) {

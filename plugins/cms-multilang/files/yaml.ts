@@ -117,7 +117,7 @@ export function parseYaml(text: string, firstLine = 1): Parsed {
       }
       const entry = readEntry(next.text, line, indent, depth);
       if (!entry) continue;
-      if (entries.has(entry.key)) wrong(line, `the key ${entry.key} stands twice`);
+      if (entries.has(entry.key)) wrong(line, `the key ${entry.key} appears twice`);
       entries.set(entry.key, entry.value);
       if (indent === 0) places.set(entry.key, firstLine + line);
     }
@@ -127,7 +127,7 @@ export function parseYaml(text: string, firstLine = 1): Parsed {
 
   const readEntry = (entry: string, line: number, indent: number, depth: number) => {
     const match = /^(?:([A-Za-z_][A-Za-z0-9_-]*)|("(?:[^"\\]|\\.)*"))\s*:(?:\s+(.*))?$/s.exec(entry);
-    if (!match) return wrong(line, "is no `key: value`");
+    if (!match) return wrong(line, "must be `key: value`");
     const [, plain, quoted, rest = ""] = match;
     const key = plain ?? json(quoted ?? "");
     if (typeof key !== "string") return wrong(line, "has a key in broken quotes");

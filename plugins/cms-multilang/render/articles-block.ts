@@ -33,7 +33,7 @@ export function parseAttributes(args: string): Attributes {
   for (let match = pattern.exec(args); match; match = pattern.exec(args)) {
     const [, name = "", double, single, number] = match;
     if (!known.includes(name)) throw new Error(`\`articles\` has no attribute "${name}", only ${known.join(", ")}`);
-    if (given.has(name)) throw new Error(`the attribute "${name}" stands twice`);
+    if (given.has(name)) throw new Error(`the attribute "${name}" appears twice`);
     given.set(name, double ?? single ?? number ?? "");
     end = pattern.lastIndex;
   }
@@ -66,12 +66,12 @@ function categoriesOf(given: string | undefined): string[] {
 function wholeNumber(name: string, given: string | undefined, standard: number, least: number, most: number): number {
   if (given === undefined) return standard;
   const number = /^\d{1,9}$/.test(given) ? Number(given) : NaN;
-  if (!(number >= least && number <= most)) throw new Error(`${name} is a whole number from ${least} to ${most}`);
+  if (!(number >= least && number <= most)) throw new Error(`${name} must be a whole number from ${least} to ${most}`);
   return number;
 }
 
 function sortOf(given: string): Attributes["sort"] {
   const by = sortKeys.find((key) => key === given.replace(/^-/, ""));
-  if (!by) throw new Error(`sort is one of ${sortKeys.join(", ")}, with - before it for the other way round`);
+  if (!by) throw new Error(`sort must be one of ${sortKeys.join(", ")}; a - before it reverses the order`);
   return { by, descending: given.startsWith("-") };
 }

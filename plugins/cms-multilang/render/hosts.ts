@@ -20,7 +20,7 @@ export interface Hosts {
   publish(): Promise<void>;
 }
 
-export interface HostsOptions {
+interface Needed {
   readonly broadcast: BaseContext["broadcast"];
   readonly read: () => Promise<readonly HostData[]>;
   readonly account: (id: number) => Promise<Account | undefined>;
@@ -31,7 +31,7 @@ const topic = "cms:host";
 
 type Message = { readonly name: string; readonly gone: true } | (Host & { readonly name: string });
 
-export function createHosts({ broadcast, read, account, failed }: HostsOptions): Hosts {
+export function createHosts({ broadcast, read, account, failed }: Needed): Hosts {
   let hosts = new Map<string, Host>();
   /** What every process was told. What was only read may be more: nobody else need know of it. */
   let told = new Map<string, Host>();

@@ -12,7 +12,7 @@ import { pageNumberOf } from "./pagination.ts";
 import { htmlType, typeOf } from "./replies.ts";
 import { addressesOf } from "./variables.ts";
 
-export interface PreviewRoutes {
+interface Needed {
   readonly sites: SiteCache;
   readonly store: RenderStore;
   readonly finder: Finder;
@@ -48,8 +48,8 @@ const spec = {
   responses: { 200: "<!doctype html>…", 301: null, 303: null, 401: { error: "sign in" }, 500: "<!doctype html>…" },
 };
 
-export function previewRoutes(options: PreviewRoutes): Route[] {
-  const preview = createPreview(options);
+export function previewRoutes(needed: Needed): Route[] {
+  const preview = createPreview(needed);
   return [
     route("GET", "/w/:site_code", { summary: "Preview a site's home page", description, ...spec }, (input) =>
       preview({ ...input, code: input.params.site_code }),
@@ -67,7 +67,7 @@ interface PreviewInput {
   readonly caller: { readonly account: { readonly id: number }; readonly privileges: ReadonlySet<string> } | null;
 }
 
-function createPreview({ sites, store, finder, composer, scheme }: PreviewRoutes) {
+function createPreview({ sites, store, finder, composer, scheme }: Needed) {
   return async ({ request, code, query, caller }: PreviewInput): Promise<Reply> => {
     if (!caller) return signInFirst(request);
     const drafts = caller.privileges.has("cms");

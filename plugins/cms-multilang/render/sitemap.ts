@@ -21,7 +21,7 @@ export interface Sitemap {
   answer(path: string, request: SitemapRequest): Promise<Reply | Response | null>;
 }
 
-export interface SitemapOptions {
+interface Needed {
   readonly store: RenderStore;
   readonly engine: SiteEngine;
   readonly blocksOf: ReadBlocks;
@@ -44,9 +44,9 @@ const xmlType = "application/xml; charset=utf-8";
 /** Each reads a whole site: further ones are asked to come back. */
 const maxAtOnce = 4;
 
-export function createSitemap(options: SitemapOptions): Sitemap {
-  const { store, maxAddresses = 50_000, maxBytes = 50_000_000, batch = 2000 } = options;
-  const countsOf = createCounts(options, { addresses: maxAddresses, bytes: maxBytes });
+export function createSitemap(needed: Needed): Sitemap {
+  const { store, maxAddresses = 50_000, maxBytes = 50_000_000, batch = 2000 } = needed;
+  const countsOf = createCounts(needed, { addresses: maxAddresses, bytes: maxBytes });
   let running = 0;
 
   /** Pages first, then the articles below each page that shows some. */

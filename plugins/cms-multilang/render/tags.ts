@@ -65,7 +65,7 @@ function paragraphTag(ask: Ask): TagClass {
       const [, double, single] = /^\s*(?:"([^"]+)"|'([^']+)')\s*$/.exec(token.args) ?? [];
       const code = double ?? single;
       if (code === undefined)
-        throw new Error('`paragraph` takes the code of one, written as it is: {% paragraph "code" %}');
+        throw new Error('`paragraph` takes the code of a paragraph as a literal: {% paragraph "code" %}');
       this.#code = code;
       ask.needs().paragraphs.add(code);
     }
@@ -81,7 +81,8 @@ function paragraphsTag(ask: Ask): TagClass {
   return class extends Tag {
     constructor(token: TagToken, rest: TopLevelToken[], liquid: Liquid) {
       super(token, rest, liquid);
-      if (token.args.trim() !== "") throw new Error("`paragraphs` takes nothing: it prints all paragraphs of the page");
+      if (token.args.trim() !== "")
+        throw new Error("`paragraphs` takes no arguments: it prints all paragraphs of the page");
       ask.needs().allParagraphs = true;
     }
 
@@ -161,8 +162,8 @@ function readParts(token: TagToken, rest: TopLevelToken[], parser: TagParser) {
   let part: { name: Part; nodes: Template[]; begin: number } | undefined;
   const close = (end: number) => part && sources.set(part.name, token.input.slice(part.begin, end));
   const open = (name: Part) => (tag: TagToken) => {
-    if (tag.args.trim() !== "") throw new Error(`\`${name}\` takes nothing`);
-    if (parts.has(name)) throw new Error(`\`${name}\` stands twice in one \`articles\` block`);
+    if (tag.args.trim() !== "") throw new Error(`\`${name}\` takes no arguments`);
+    if (parts.has(name)) throw new Error(`\`${name}\` appears twice in one \`articles\` block`);
     close(tag.begin);
     part = { name, nodes: [], begin: tag.end };
     parts.set(name, part.nodes);

@@ -24,9 +24,9 @@ export function domainRoutes({ ctx, resources, run }: Needed): Route[] {
       {
         summary: "Prove that a domain is yours",
         description:
-          "Where the installation has several accounts, a new domain is `pending` and serves nothing. Put the TXT record or " +
-          "the file in place that its `verification` names, then call this: the domain is `approved`. What is proved " +
-          "or approved already is answered as it is. The operator approves without a proof: `corestead domain approve`.",
+          "If the installation has several accounts, a new domain is `pending` and serves nothing. Publish the TXT record or " +
+          "the file that its `verification` names, then call this: the domain becomes `approved`. A domain that is proved " +
+          "or approved already is answered unchanged. The operator can approve without proof: `corestead domain approve`.",
         access: { privilege: "cms" },
         answers: { 200: Domain },
         responses: { 200: domainExample, 422: { name: [unproved] } },

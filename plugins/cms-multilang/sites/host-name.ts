@@ -2,7 +2,7 @@
 
 export type CleanHost = { readonly host: string } | { readonly mistake: string };
 
-const reserved = "is no name of the internet's: addresses in numbers and names without a dot are not for sites";
+const reserved = "is not a public host name: numeric addresses and names without a dot are refused";
 const mistake = "must be a host name such as www.example.com, without https:// and without a path";
 
 export function cleanHost(given: string): CleanHost {
