@@ -79,7 +79,7 @@ export * from "./http/reply.ts";
 export { parseRetryAfter } from "./http/retry-after.ts";
 export { route } from "./http/route.ts";
 export type { Access, Method, RequestInput, Route } from "./http/route.ts";
-export { latestDueTime, nextDueTimes } from "./jobs/schedule.ts";
+export { latestDueTime, nextDueTimes } from "./jobs/due-times.ts";
 export type { Secrets } from "./secrets.ts";
 export { unknownNames } from "./http/unknown.ts";
 export { warned } from "./http/warning.ts";

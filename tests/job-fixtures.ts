@@ -6,7 +6,7 @@ import { createBroadcast } from "../runtime/events/broadcast.ts";
 import { openPool, type DatabaseTarget, type Sql } from "../runtime/db.ts";
 import { startEmbeddedPostgres } from "../runtime/postgres/embedded-postgres.ts";
 import { createEvents } from "../runtime/events/events.ts";
-import { createQueue, type QueueOptions } from "../runtime/jobs/jobs.ts";
+import { createQueue, type Needed as QueueNeeded } from "../runtime/jobs/jobs.ts";
 import { createLog } from "../runtime/log.ts";
 import migration from "../runtime/migrations/001_jobs.sql" with { type: "text" };
 import { createSchedules } from "../runtime/jobs/schedule.ts";
@@ -35,7 +35,7 @@ export async function startTestDatabase(): Promise<TestDatabase> {
   };
 }
 
-interface ProcessOptions extends Partial<QueueOptions> {
+interface ProcessOptions extends Partial<QueueNeeded> {
   /** Of the schedules alone: a turned clock of the queue would end its leases. */
   readonly scheduleClock?: () => Date;
   /** Of the broadcast. */

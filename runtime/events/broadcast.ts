@@ -33,7 +33,7 @@ export interface Broadcast {
   stop(): Promise<void>;
 }
 
-export interface BroadcastOptions {
+interface Needed {
   readonly sql: Sql;
   /** Opens a pool of its own for the listening connection. Its application name ends with the process's id. */
   readonly listen: () => Sql;
@@ -70,8 +70,8 @@ interface Entry {
   readonly number: number;
 }
 
-export function createBroadcast(options: BroadcastOptions): Broadcast {
-  const { sql, listen, processId, log, solo = false, maxFlushMs = standardMaxFlushMs } = options;
+export function createBroadcast(needed: Needed): Broadcast {
+  const { sql, listen, processId, log, solo = false, maxFlushMs = standardMaxFlushMs } = needed;
   const listeners = new Map<string, Set<(payload: string, fromOtherProcess: boolean) => void>>();
   const resets = new Set<() => void>();
   const deliver = (topic: string, payload: string, fromOtherProcess: boolean) => {

@@ -9,7 +9,7 @@ export interface Subscription {
   close(): Promise<void>;
 }
 
-export interface SubscriptionOptions {
+interface Needed {
   /** Opens a pool that only this subscription uses. */
   readonly open: () => Sql;
   readonly channel: string;
@@ -20,7 +20,7 @@ export interface SubscriptionOptions {
 }
 
 /** Resolves when the connection listens. */
-export async function openSubscription({ open, channel, onMessage, onReset, log }: SubscriptionOptions) {
+export async function openSubscription({ open, channel, onMessage, onReset, log }: Needed) {
   let healthy = false;
   let begun = false;
   let current: Sql | undefined;

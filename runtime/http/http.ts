@@ -21,7 +21,7 @@ import type { RequestInput, Route } from "./route.ts";
 import { queryHints } from "./unknown.ts";
 import { fromAnyOrigin, routeTable, type Endpoint } from "./route-table.ts";
 
-export interface HttpOptions {
+interface Needed {
   readonly routes: readonly Route[];
   readonly identify: Identify;
   readonly idempotency: Idempotency;
@@ -61,31 +61,31 @@ export interface SystemRoute {
 export type Fetch = (request: Request) => Promise<Response>;
 
 /** The server's one `fetch`. Throws at once where two routes have the same method and path. */
-export function createHttp(options: HttpOptions, systemRoutes: readonly SystemRoute[]): Fetch {
-  const { door, routes, log } = options;
+export function createHttp(needed: Needed, systemRoutes: readonly SystemRoute[]): Fetch {
+  const { door, routes, log } = needed;
   const missing = (request: Request) => finish(request, refusalOf(notFound(), log, ""), newRequestId(request));
-  const app = mounted(options, routes, systemRoutes, missing);
-  const answerAtSite = door && createSiteAnswer(options, door);
+  const app = mounted(needed, routes, systemRoutes, missing);
+  const answerAtSite = door && createSiteAnswer(needed, door);
   return async (request) => {
     if (request.headers.get("host")?.includes(","))
       return finish(request, refusalOf(badRequest("send one Host header"), log, ""), newRequestId(request));
-    const client = clientOf(options, request);
+    const client = clientOf(needed, request);
     const isSite = door?.find(client.host) !== undefined;
     const response = await (isSite && answerAtSite ? answerAtSite(request) : app.fetch(withLongHost(request)));
-    if (options.hstsSeconds && (client.secure || options.isHttps))
-      response.headers.set("strict-transport-security", `max-age=${options.hstsSeconds}`);
+    if (needed.hstsSeconds && (client.secure || needed.isHttps))
+      response.headers.set("strict-transport-security", `max-age=${needed.hstsSeconds}`);
     return response;
   };
 }
 
 /** A site's pages come first, then what is served on a site's host too; what neither has, the site answers as it likes. */
-function createSiteAnswer(options: HttpOptions, door: HostDoor): Fetch {
-  const { log, metrics } = options;
+function createSiteAnswer(needed: Needed, door: HostDoor): Fetch {
+  const { log, metrics } = needed;
   const doorRequest = (request: Request): DoorRequest => {
-    return { request, requestId: newRequestId(request), ...clientOf(options, request), log };
+    return { request, requestId: newRequestId(request), ...clientOf(needed, request), log };
   };
-  const siteRoutes = options.routes.filter(({ spec }) => spec.onSites);
-  const app = mounted(options, siteRoutes, [], async (request) => {
+  const siteRoutes = needed.routes.filter(({ spec }) => spec.onSites);
+  const app = mounted(needed, siteRoutes, [], async (request) => {
     const asked = doorRequest(request);
     try {
       return finish(request, await door.missing(asked), asked.requestId);
@@ -112,13 +112,13 @@ function createSiteAnswer(options: HttpOptions, door: HostDoor): Fetch {
 }
 
 function mounted(
-  options: HttpOptions,
+  needed: Needed,
   routes: readonly Route[],
   systemRoutes: readonly SystemRoute[],
   missing: (request: Request) => Response | Promise<Response>,
 ) {
   const app = new Elysia({ name: "corestead" });
-  const answer = createAnswer(options);
+  const answer = createAnswer(needed);
 
   for (const endpoint of routeTable(routes)) {
     for (const path of endpoint.paths) {
@@ -134,7 +134,7 @@ function mounted(
     const others = { allowed: [...safeMethods], cors: false };
     for (const path of new Set([system.path, system.path.replace(/\.json$/, "")])) {
       for (const method of safeMethods)
-        app.route(method, path, ({ request }) => answerSystem(options, system, request), { parse: "none" });
+        app.route(method, path, ({ request }) => answerSystem(needed, system, request), { parse: "none" });
       app.all(path, ({ request }) => answerOthers(request, others), { parse: "none" });
     }
   }
@@ -157,7 +157,7 @@ function withLongHost(request: Request): Request {
 /** The server knows a connection by the request that it gave. */
 const originals = new WeakMap<Request, Request>();
 
-function createAnswer(options: HttpOptions) {
+function createAnswer(needed: Needed) {
   return async (endpoint: Endpoint, request: Request, rawParams: Record<string, string>): Promise<Response> => {
     const started = performance.now();
     const requestId = newRequestId(request);
@@ -166,14 +166,14 @@ function createAnswer(options: HttpOptions) {
     let reply: Reply | Response;
     try {
       if (!found) throw notFound();
-      reply = await handle(options, found, request, requestId, hints);
+      reply = await handle(needed, found, request, requestId, hints);
     } catch (error) {
-      reply = refusalOf(error, options.log, requestId, found?.route.spec.errors);
+      reply = refusalOf(error, needed.log, requestId, found?.route.spec.errors);
     }
     const response = finish(request, reply, requestId, found && fromAnyOrigin(found.route.spec), hints);
     const ms = performance.now() - started;
-    options.metrics.request(request.method, endpoint.name, response.status, ms / 1000);
-    logRequest(options.log, request, endpoint.name, { requestId, status: response.status, ms });
+    needed.metrics.request(request.method, endpoint.name, response.status, ms / 1000);
+    logRequest(needed.log, request, endpoint.name, { requestId, status: response.status, ms });
     return response;
   };
 }
@@ -190,21 +190,21 @@ function logRequest(
 }
 
 async function handle(
-  options: HttpOptions,
+  needed: Needed,
   { route, params }: { readonly route: Route; readonly params: Record<string, string> },
   request: Request,
   requestId: string,
   hints: string[],
 ): Promise<Reply | Response> {
-  const client = clientOf(options, request);
-  const at = options.door?.find(client.host)?.account;
-  const identity = await options.identify(client.host, credentialOf(request.headers), at);
+  const client = clientOf(needed, request);
+  const at = needed.door?.find(client.host)?.account;
+  const identity = await needed.identify(client.host, credentialOf(request.headers), at);
   const { account, caller, app = null } = identity;
   const changes = !safeMethods.has(request.method) && !route.spec.reads?.(params);
   admit(route.spec, identity, !changes || fromSameOrigin(request.headers, client.host, account));
   const query = queryOf(request.url);
   hints.push(...queryHints(route.spec.query, query));
-  const maxBytes = bodyLimit(route.spec, caller === null, options.maxBodyBytes);
+  const maxBytes = bodyLimit(route.spec, caller === null, needed.maxBodyBytes);
   const rawBody = await readBody(request, route.spec, maxBytes, hints);
   const input: RequestInput = {
     request,
@@ -219,11 +219,11 @@ async function handle(
     ip: client.ip,
     secure: client.secure || account.baseUrl.startsWith("https:"),
     atSite: at !== undefined,
-    log: options.log,
+    log: needed.log,
     once: (principal, run, bodyHash) => {
       const whose = { accountId: account.id, principal };
       const content = { value: rawBody, hash: bodyHash, claim: route.spec.idempotency === "claim" };
-      return once(options.idempotency, request, content, whose, run);
+      return once(needed.idempotency, request, content, whose, run);
     },
     settle: async (reply) => void (await currentScope()?.finish(reply)),
   };
@@ -236,7 +236,7 @@ async function handle(
 }
 
 /** Where the request comes from; what a proxy says of it counts only from a trusted one. */
-function clientOf({ peer: peerOf, trustedProxies }: HttpOptions, request: Request) {
+function clientOf({ peer: peerOf, trustedProxies }: Needed, request: Request) {
   const { headers } = request;
   const peer = peerOf(originals.get(request) ?? request);
   const proxied = inNetworks(peer, trustedProxies);
@@ -297,21 +297,21 @@ function answerOthers(request: Request, methods: { allowed: string[]; cors: bool
   return finish(request, { status: 204, body: null, headers }, requestId);
 }
 
-async function answerSystem(options: HttpOptions, system: SystemRoute, request: Request): Promise<Response> {
+async function answerSystem(needed: Needed, system: SystemRoute, request: Request): Promise<Response> {
   const requestId = newRequestId(request);
   const host = plainHost(request.headers.get("host") ?? "");
   const caller = async () => {
-    const identity = await options.identify(host, credentialOf(request.headers));
+    const identity = await needed.identify(host, credentialOf(request.headers));
     return identity.app ? null : identity.caller;
   };
   const ownHost = async () =>
-    isLocalHost(host) || host === new URL((await options.identify(host, null)).account.baseUrl).host;
+    isLocalHost(host) || host === new URL((await needed.identify(host, null)).account.baseUrl).host;
   try {
-    const peer = options.peer(originals.get(request) ?? request);
+    const peer = needed.peer(originals.get(request) ?? request);
     const asked = { request, peer, caller, ownHost, localHost: isLocalHost(host) };
     return finish(request, await system.run(asked), requestId);
   } catch (error) {
-    return finish(request, refusalOf(error, options.log, requestId), requestId);
+    return finish(request, refusalOf(error, needed.log, requestId), requestId);
   }
 }
 

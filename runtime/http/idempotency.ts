@@ -26,7 +26,7 @@ export interface KeyedRequest extends KeyOwner {
   readonly claim?: boolean;
 }
 
-export interface IdempotencyOptions {
+interface Needed {
   readonly sql: Sql;
   readonly log: Log;
   readonly processId: string;
@@ -37,7 +37,7 @@ export interface IdempotencyOptions {
 /** Stands for the fingerprint of a stream that is not read yet. */
 const unread = "";
 
-export function createIdempotency({ sql, log, processId, alone }: IdempotencyOptions): Idempotency {
+export function createIdempotency({ sql, log, processId, alone }: Needed): Idempotency {
   const store = createIdempotencyStore(sql);
   const claims = createClaims({ store, log, processId, alone });
 

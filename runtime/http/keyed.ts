@@ -24,7 +24,7 @@ export interface Scope {
   readonly isKept: () => boolean;
 }
 
-export interface ScopeOptions {
+interface Needed {
   /** First in the transaction. What it throws ends it, and goes to the handler. */
   readonly begin: (tx: Tx) => Promise<void>;
   /** Last in the transaction. */
@@ -61,7 +61,7 @@ export async function committed(run: () => void | Promise<void>): Promise<void> 
   if (!currentScope()?.defer(run)) await run();
 }
 
-export function createScope({ begin, keep }: ScopeOptions): Scope {
+export function createScope({ begin, keep }: Needed): Scope {
   let held: Held | undefined;
   let kept = false;
   let deferred: (() => void | Promise<void>)[] = [];

@@ -9,7 +9,7 @@ import type { Readiness } from "./readiness.ts";
 import { jsonText, ok, redirect, text } from "./reply.ts";
 import type { Route } from "./route.ts";
 
-export interface SystemOptions {
+interface Needed {
   readonly readiness: Readiness;
   readonly metrics: Metrics;
   readonly routes: readonly Route[];
@@ -18,7 +18,7 @@ export interface SystemOptions {
 }
 
 /** behaviour B.3: health, readiness, metrics and the documentation. */
-export function systemRoutes({ readiness, metrics, routes, origin, stopping }: SystemOptions): SystemRoute[] {
+export function systemRoutes({ readiness, metrics, routes, origin, stopping }: Needed): SystemRoute[] {
   const ready = async () => {
     if (stopping.aborted) throw unavailable("the server is stopping");
     return ok(await readiness.check());

@@ -53,7 +53,7 @@ export interface Queue {
   stats(): Promise<QueueStats>;
 }
 
-export interface QueueOptions extends Partial<Pick<RunnerNeeded, "concurrency" | "pollMs" | "graceMs">> {
+export interface Needed extends Partial<Pick<RunnerNeeded, "concurrency" | "pollMs" | "graceMs">> {
   readonly sql: Sql;
   readonly broadcast: Broadcast;
   readonly log: Log;
@@ -74,9 +74,9 @@ const soonSeconds = 2;
 const maintenanceMs = 60_000;
 const pruneChunk = 5000;
 
-export function createQueue(options: QueueOptions): Queue {
-  const { sql, broadcast, log, processId, clock, historyDays = 7, alone = false } = options;
-  const { concurrency = 200, pollMs = 1000, graceMs = 10_000 } = options;
+export function createQueue(needed: Needed): Queue {
+  const { sql, broadcast, log, processId, clock, historyDays = 7, alone = false } = needed;
+  const { concurrency = 200, pollMs = 1000, graceMs = 10_000 } = needed;
   const jobStore = createJobStore(sql, processId, clock);
   const wake = (name: string) => broadcast.publish(dueTopic, name);
   const runner = createRunner({ jobStore, log, wake, concurrency, pollMs, graceMs });

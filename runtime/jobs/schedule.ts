@@ -5,11 +5,13 @@
  *     schedules.register({ id: "jsondb.purge", cron: "0 3 * * *", run: async (dueAt) => { … } });
  */
 import { type HandleOptions } from "./job.ts";
-import { Cron } from "croner";
+import type { Cron } from "croner";
 import { transaction, type Sql } from "../db.ts";
 import type { Queue } from "./jobs.ts";
 import type { Log } from "../log.ts";
 import { job } from "../references.ts";
+import { dueTimes, parseCron } from "./due-times.ts";
+import { createScheduleStore } from "./schedule-store.ts";
 
 export interface ScheduleOptions extends Pick<HandleOptions, "retry" | "maxAttempts" | "leaseSeconds"> {
   readonly id: string;
@@ -34,7 +36,7 @@ export interface Schedules {
   stop(): Promise<void>;
 }
 
-export interface SchedulesOptions {
+interface Needed {
   readonly sql: Sql;
   readonly queue: Queue;
   readonly log: Log;
@@ -43,23 +45,22 @@ export interface SchedulesOptions {
 }
 
 interface Entry {
-  readonly options: ScheduleOptions;
   readonly cron: Cron;
+  readonly missed: "skip" | "latest";
   /** All due times up to this one are dealt with. */
   checkedTo: Date;
   /** Whether `checkedTo` has still to be read from what was fired before this process began. */
   resume: boolean;
 }
 
-// Due times not older than this are late, not missed: the process was busy, or the machine slept for a moment.
-const lateMs = 60_000;
 // The timer looks at the clock at least so often, so that a clock that was set is noticed.
 const maxSleepMs = 30_000;
 const keptDays = 7;
 const pruneEveryMs = 3_600_000;
 
-export function createSchedules({ sql, queue, log, clock, timezone = "UTC" }: SchedulesOptions): Schedules {
+export function createSchedules({ sql, queue, log, clock, timezone = "UTC" }: Needed): Schedules {
   const now = clock ?? (() => new Date());
+  const scheduleStore = createScheduleStore(sql);
   const entries = new Map<string, Entry>();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let started = false;
@@ -71,10 +72,7 @@ export function createSchedules({ sql, queue, log, clock, timezone = "UTC" }: Sc
 
   const fire = async (id: string, dueAt: Date) => {
     await transaction(sql, async (tx) => {
-      const rows = await tx`
-        insert into schedule_runs (schedule_id, due_at) values (${id}, ${dueAt})
-        on conflict do nothing returning due_at`;
-      if (rows.length === 0) return;
+      if (!(await scheduleStore.note(tx, id, dueAt))) return;
       await queue.enqueue(jobOf(id), { dueAt: dueAt.toISOString() }, { tx, orderKey: id });
     });
   };
@@ -83,7 +81,7 @@ export function createSchedules({ sql, queue, log, clock, timezone = "UTC" }: Sc
     await setBack(at);
     for (const [id, entry] of entries) {
       try {
-        if (entry.resume) entry.checkedTo = (await lastFired(sql, id, at)) ?? entry.checkedTo;
+        if (entry.resume) entry.checkedTo = (await scheduleStore.lastFired(id, at)) ?? entry.checkedTo;
         entry.resume = false;
         for (const dueAt of dueTimes(entry, at)) await fire(id, dueAt);
         entry.checkedTo = at;
@@ -105,7 +103,7 @@ export function createSchedules({ sql, queue, log, clock, timezone = "UTC" }: Sc
     const from = new Date(at.getTime() - maxSleepMs);
     for (const entry of entries.values()) if (entry.checkedTo > at) entry.checkedTo = from;
     try {
-      await sql`delete from schedule_runs where due_at > ${at}::timestamptz + interval '1 hour'`;
+      await scheduleStore.forgetFuture(at);
       wasAhead = false;
     } catch (error) {
       log.warn("due times of a clock that was ahead were not forgotten, trying again", { error });
@@ -124,23 +122,16 @@ export function createSchedules({ sql, queue, log, clock, timezone = "UTC" }: Sc
     const wait = Math.min(...next) - at;
     timer = setTimeout(() => void check(), wait > 0 ? Math.min(wait, maxSleepMs) : 1000);
   };
-  const prune = async (olderThanDays: number) => {
-    const before = new Date(now().getTime() - olderThanDays * 86_400_000);
-    // The last one of each schedule stays: it tells what was missed.
-    const result = await sql`
-      delete from schedule_runs r where due_at < ${before} and exists (
-        select from schedule_runs n where n.schedule_id = r.schedule_id and n.due_at > r.due_at)`;
-    return result.count;
-  };
+  const prune = (olderThanDays: number) => scheduleStore.prune(new Date(now().getTime() - olderThanDays * 86_400_000));
 
   return {
     check,
     prune,
     register(options) {
-      const { id, run, retry, maxAttempts = 3, leaseSeconds } = options;
-      const cron = parse(options.cron, options.timezone ?? timezone);
+      const { id, run, retry, maxAttempts = 3, leaseSeconds, missed = "skip" } = options;
+      const cron = parseCron(options.cron, options.timezone ?? timezone);
       if (entries.has(id)) throw new Error(`schedule "${id}" is registered already`);
-      const entry: Entry = { options, cron, checkedTo: now(), resume: options.missed === "latest" };
+      const entry: Entry = { cron, missed, checkedTo: now(), resume: missed === "latest" };
       entries.set(id, entry);
       const unhandle = queue.handle(jobOf(id), ({ dueAt }) => run(new Date(dueAt)), {
         concurrency: 1,
@@ -165,43 +156,6 @@ export function createSchedules({ sql, queue, log, clock, timezone = "UTC" }: Sc
       await checking;
     },
   };
-}
-
-/** The next due times of a pattern, for people to see. Throws where the pattern or the time zone is not one. */
-export function nextDueTimes(cron: string, count: number, timezone = "UTC", after = new Date()): Date[] {
-  return parse(cron, timezone).nextRuns(count, after);
-}
-
-/** The last due time of a pattern up to `at`; undefined where there was none. */
-export function latestDueTime(cron: string, timezone: string, at: Date): Date | undefined {
-  return parse(cron, timezone).previousRuns(1, at)[0];
-}
-
-/** Only the pattern: without a function croner starts no timer. */
-function parse(cron: string, timezone: string): Cron {
-  const parsed = new Cron(cron, { timezone, mode: "5-or-6-parts" });
-  parsed.nextRun(); // only this looks at the time zone
-  return parsed;
-}
-
-/** What to fire at `at`, oldest first: all that is merely late, and of what was missed the latest where that is asked. */
-function dueTimes({ cron, options, checkedTo }: Entry, at: Date): Date[] {
-  const lateFrom = Math.max(checkedTo.getTime(), at.getTime() - lateMs);
-  const due: Date[] = [];
-  let next = cron.nextRun(new Date(lateFrom));
-  while (next && next <= at) {
-    due.push(next);
-    next = cron.nextRun(next);
-  }
-  if (due.length > 0 || options.missed !== "latest") return due;
-  const [latest] = cron.previousRuns(1, at);
-  return latest && latest > checkedTo ? [latest] : [];
-}
-
-async function lastFired(sql: Sql, id: string, at: Date): Promise<Date | undefined> {
-  const [row] = await sql<{ dueAt: Date | null }[]>`
-    select max(due_at) as due_at from schedule_runs where schedule_id = ${id} and due_at <= ${at}`;
-  return row?.dueAt ?? undefined;
 }
 
 const jobOf = (id: string) => job<{ dueAt: string }>(`schedule:${id}`);

@@ -1,0 +1,33 @@
+/** All SQL of the schedules: one row for each due time that was fired. */
+import type { Queryable, Sql } from "../db.ts";
+
+export type ScheduleStore = ReturnType<typeof createScheduleStore>;
+
+export function createScheduleStore(sql: Sql) {
+  return {
+    /** False where this due time was fired before. */
+    async note(tx: Queryable, id: string, dueAt: Date): Promise<boolean> {
+      const rows = await tx`
+        insert into schedule_runs (schedule_id, due_at) values (${id}, ${dueAt})
+        on conflict do nothing returning due_at`;
+      return rows.length > 0;
+    },
+
+    async lastFired(id: string, at: Date): Promise<Date | undefined> {
+      const [row] = await sql<{ dueAt: Date | null }[]>`
+        select max(due_at) as due_at from schedule_runs where schedule_id = ${id} and due_at <= ${at}`;
+      return row?.dueAt ?? undefined;
+    },
+
+    /** Forgets what a clock that was ahead has fired: those times are still to come. */
+    forgetFuture: (at: Date) => sql`delete from schedule_runs where due_at > ${at}::timestamptz + interval '1 hour'`,
+
+    /** Forgets due times before `before`, but the last one of each schedule, which tells what was missed. */
+    async prune(before: Date): Promise<number> {
+      const result = await sql`
+        delete from schedule_runs r where due_at < ${before} and exists (
+          select from schedule_runs n where n.schedule_id = r.schedule_id and n.due_at > r.due_at)`;
+      return result.count;
+    },
+  };
+}
