@@ -20,7 +20,7 @@ export function isDateTime(text: string): boolean {
 
 const lateDay = /(?<![\d:.+])(?:29|30|31)(?![\d:])/;
 
-/** As `Date.parse`, but "Feb 31, 2026" is no date. `zone` is what is put behind the text for it. */
+/** As `Date.parse`, but "Feb 31, 2026" is not a date. `zone` is what is put behind the text for it. */
 export function parseWords(text: string, zone = ""): number {
   const instant = Date.parse(text + zone);
   const day = Number(lateDay.exec(text)?.[0] ?? 0);

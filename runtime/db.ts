@@ -112,7 +112,7 @@ function sessionOf({ pooled = false, applicationName = "corestead", statementTim
       // A pooler refuses to start a session with a setting that it does not know.
       ...(!pooled && limits),
     },
-    // What is set for a session would stay on a connection that others have next: each transaction sets it for itself.
+    // A setting of a session would stay on a connection that others get next: each transaction sets it for itself.
     ...(pooled && {
       opening: Object.entries(limits)
         .map(([name, ms]) => `; set local ${name} = ${ms}`)
@@ -167,7 +167,7 @@ export async function savepoint<T>(tx: Tx, run: (tx: Tx) => Promise<T>): Promise
 /** Calls `run` once, synchronously and in order, when the transaction has committed; never when it rolled back. */
 export function afterCommit(tx: Tx, run: () => void): void {
   const callbacks = waiting.get(tx);
-  if (!callbacks) throw new Error("afterCommit needs a transaction that transaction() or savepoint() handed out");
+  if (!callbacks) throw new Error("afterCommit needs a transaction from transaction() or savepoint()");
   callbacks.push(run);
 }
 

@@ -10,7 +10,7 @@ type Modules = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
  * Plugins from PLUGINS_DIR, in the order of their names: each is a folder with a `plugin.ts` (or `.js`), or such a file
  * itself, that default-exports a `definePlugin(…)`. They import `modules` ("platform" and the like), their own files and npm packages beside
  * them, also inside the compiled binary, and run with the server's full rights. Names that begin with `.` or `_` are
- * left alone. Throws an Error that names the file that is no plugin.
+ * left alone. Throws an Error that names the file that is not a plugin.
  */
 export async function loadExternalPlugins(folder: string, modules: Modules): Promise<Plugin[]> {
   if (folder === "") return [];

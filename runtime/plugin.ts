@@ -54,7 +54,7 @@ export interface BaseContext {
   readonly fetch: Outbound["fetchOutside"];
   /** A socket to the outside, guarded in the same way, for what does not speak HTTP. */
   readonly connect: Connect;
-  /** The TXT records of a name in DNS; [] where there are none, or nobody answers. */
+  /** The TXT records of a name in DNS; [] if there are none or nobody answers. */
   readonly resolveTxt: (name: string) => Promise<string[]>;
   readonly liquid: Liquid;
   readonly secrets: Secrets;
@@ -152,7 +152,7 @@ export interface Running extends Started<unknown> {
 export interface Command {
   readonly name: string;
   readonly usage: string;
-  /** `words`: what follows the command's name and is no option. */
+  /** `words`: what follows the command's name, without options. */
   readonly run: (options: Readonly<Record<string, string>>, words?: readonly string[]) => Promise<readonly string[]>;
 }
 

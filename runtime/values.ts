@@ -1,4 +1,4 @@
-/** Small parsers of what stands in addresses, and ids. */
+/** Small parsers for parts of addresses, and ids. */
 import { invalid, notFound } from "./errors.ts";
 
 /** A page of a list. */
@@ -7,7 +7,7 @@ export interface Page {
   readonly offset: number;
 }
 
-/** `limit` and `offset`: out of range is clamped, what is no number is ignored (behaviour B.3). */
+/** `limit` and `offset`: a number out of range is clamped, anything else is ignored (behaviour B.3). */
 export function pageOf(query: URLSearchParams, standard = 100, most = 1000): Page {
   const number = (name: string, otherwise: number) => {
     const given = query.get(name)?.trim() ?? "";
@@ -26,7 +26,7 @@ const flags = new Map([
   ["0", false],
 ]);
 
-/** A parameter that is true or false; undefined where it is missing or empty, 422 where it is neither. */
+/** A parameter that is true or false; undefined if it is missing or empty, 422 for anything else. */
 export function flagOf(query: URLSearchParams, parameter: string): boolean | undefined {
   const given = query.get(parameter);
   if (!given) return undefined;

@@ -33,7 +33,7 @@ describe("a folder of texts", () => {
     expect(readFolder(folder, { maxBytes: 9 })).rejects.toThrow("more than 9 bytes together");
     expect(readFolder(folder, { maxFiles: 2 })).rejects.toThrow("more than 2 files");
     expect(readFolder(folder, { maxDepth: 2 })).rejects.toThrow("nested too deeply");
-    expect(readFolder(await folderOf({ x: new Uint8Array([0xff]) }))).rejects.toThrow("x is no UTF-8 text");
+    expect(readFolder(await folderOf({ x: new Uint8Array([0xff]) }))).rejects.toThrow("x is not UTF-8 text");
     const linked = await folderOf({});
     await symlink(folder, join(linked, "link"));
     expect(readFolder(linked)).rejects.toThrow("link is neither a file nor a folder");
@@ -56,7 +56,9 @@ describe("a folder of texts", () => {
     "is not left by the path %p",
     async (path) => {
       const folder = await folderOf({});
-      expect(writeFolder(folder, new Map([[path, "x"]]), () => false)).rejects.toThrow("is no path within a folder");
+      expect(writeFolder(folder, new Map([[path, "x"]]), () => false)).rejects.toThrow(
+        "is not a path within the folder",
+      );
       expect(await readdir(folder)).toEqual([]);
     },
   );

@@ -16,7 +16,7 @@ const standard: FolderLimits = { maxFiles: 250_000, maxFileBytes: 10_000_000, ma
 
 /**
  * Every file of a folder; names that begin with a dot are left out. A link, what is neither file nor folder, a file
- * that is no UTF-8 and one beyond a limit are refused by name.
+ * that is not UTF-8 and one beyond a limit are refused by name.
  */
 export async function readFolder(folder: string, limits: Partial<FolderLimits> = {}): Promise<TextFiles> {
   const { maxFiles, maxFileBytes, maxBytes, maxDepth } = { ...standard, ...limits };
@@ -57,7 +57,7 @@ export interface Written {
  */
 export async function writeFolder(folder: string, files: TextFiles, ours: (path: string) => boolean): Promise<Written> {
   for (const path of files.keys()) {
-    if (!isPlain(path)) throw new Error(`${JSON.stringify(path)} is no path within a folder`);
+    if (!isPlain(path)) throw new Error(`${JSON.stringify(path)} is not a path within the folder`);
   }
   await mkdir(folder, { recursive: true });
   const there = await readFolder(folder);
@@ -100,6 +100,6 @@ function utf8(path: string, bytes: Uint8Array): string {
     // A byte order mark stays: what is written back must be the same.
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (cause) {
-    throw new Error(`${path} is no UTF-8 text`, { cause });
+    throw new Error(`${path} is not UTF-8 text`, { cause });
   }
 }

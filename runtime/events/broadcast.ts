@@ -1,7 +1,7 @@
 /**
  * Short messages between the processes of one installation, over PostgreSQL's LISTEN and NOTIFY. In this process they
  * arrive at once; what the others get is coalesced to one statement per window. A message may be lost while a process
- * is disconnected: `onReset` says so, and whoever keeps state by messages starts it anew then.
+ * is disconnected: `onReset` says so, and a listener that keeps state by messages rebuilds it then.
  *
  *     broadcast.on("prompts", (code, fromOtherProcess) => forget(code));
  *     broadcast.publish("prompts", "greeting");

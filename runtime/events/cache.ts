@@ -1,6 +1,6 @@
 /**
- * Values by key that are read far more often than they change, kept right between processes: who changes one calls
- * `invalidate` after the commit and answers when it resolves; then no process hands out the old value.
+ * Values by key that are read far more often than they change, kept right between processes: code that changes one
+ * calls `invalidate` after the commit and answers when it resolves; then no process hands out the old value.
  *
  *     const prompts = createCache({ name: "prompts", max: 1000, broadcast, load: (code) => readPrompt(sql, code) });
  *     prompts.peek("greeting") ?? (await prompts.get("greeting"));
@@ -8,7 +8,7 @@
 import type { Broadcast } from "./broadcast.ts";
 
 export interface Cache<V> {
-  /** The value, loaded where it is not kept; concurrent callers share one load. */
+  /** The value, loaded if it is not kept; concurrent callers share one load. */
   get(key: string): Promise<V | undefined>;
   /** The value if it is kept, at no cost. */
   peek(key: string): V | undefined;
@@ -24,7 +24,7 @@ export interface CreateCacheOptions<V> {
   /** Values kept at most; those not asked for the longest go first. */
   readonly max: number;
   readonly broadcast: Broadcast;
-  /** `undefined` means that there is no such thing; that is not kept. */
+  /** `undefined` means that there is nothing of this key; it is not kept. */
   readonly load: (key: string) => Promise<V | undefined>;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What has happened, told to whoever follows it. A durable handler is a job that is written in the transaction of the
+ * Tells those who follow an event that it has happened. A durable handler is a job that is written in the transaction of the
  * change (the outbox), so it runs if and only if the change was committed, at least once; a listener is called in this
  * process after the commit, and is lost with the process.
  *

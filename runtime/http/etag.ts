@@ -4,7 +4,7 @@ export function etag(id: string | number, version: number): string {
 }
 
 /**
- * The version that an `If-Match` header asks for: undefined where there is none (or `*`), else a number to compare in
+ * The version that an `If-Match` header asks for: undefined without one (or for `*`), else a number to compare in
  * the update's `where`, after it is known that there is such an object: unknown is 404, another version 412. It is 0,
  * which no row has, where no tag is one of this object's. behaviour B.3.
  */

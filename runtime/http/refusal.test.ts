@@ -79,9 +79,9 @@ describe("what a table refuses is 422 by field:", () => {
     [
       "a reference to nothing",
       { owner_id: 999_999 },
-      { owner_id: ["names what is not there, or is still named by others"] },
+      { owner_id: ["refers to something that does not exist, or others still refer to it"] },
     ],
-    ["an exclusion", { days: "[4,9)" }, { days: ["is in conflict with another one"] }],
+    ["an exclusion", { days: "[4,9)" }, { days: ["conflicts with another one"] }],
   ])("%s", async (_, body, expected) => {
     const answer = await app.post("/rooms", body);
     expect([answer.status, answer.json]).toEqual([422, expected]);

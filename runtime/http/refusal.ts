@@ -42,9 +42,9 @@ type Refused = Exclude<DatabaseFault, "unavailable">;
 const refusedValues: Record<Refused, string> = {
   unique: "is already taken",
   check: "is not allowed",
-  exclusion: "is in conflict with another one",
+  exclusion: "conflicts with another one",
   missing: "is required",
-  reference: "names what is not there, or is still named by others",
+  reference: "refers to something that does not exist, or others still refer to it",
   "too-long": "has a text that is too long",
   "out-of-range": "has a number that is out of range",
   "bad-input": "has a value that cannot be stored",

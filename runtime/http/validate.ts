@@ -140,7 +140,7 @@ export function parseJson(source: string): unknown {
   return value;
 }
 
-/** Parses a request body. 400 where it is no JSON or nests deeper than 128 levels. */
+/** Parses a request body. 400 if it is not JSON or nests deeper than 128 levels. */
 export function readJson(source: string): unknown {
   if (tooDeep(source)) throw badRequest(`the body nests deeper than ${maxDepth} levels`);
   try {

@@ -108,7 +108,7 @@ export async function* readFrames(file: string): AsyncGenerator<Frame> {
     if (!complete) throw new Error("it ends too early");
   } catch (cause) {
     if (cause instanceof Error && "syscall" in cause) throw new Error(`${file} cannot be read`, { cause });
-    throw new Error(`${file} is no complete backup: nothing was changed`, { cause });
+    throw new Error(`${file} is not a complete backup: nothing was changed`, { cause });
   } finally {
     source.destroy();
   }
@@ -134,7 +134,7 @@ function takeFrame(bytes: Buffer, rowBytes: number): Taken | undefined {
   const letter = letters.find((known) => known.charCodeAt(0) === bytes[0]);
   const length = bytes.readUInt32BE(1);
   if (!letter || length > (letter === "D" ? maxFrameBytes : maxOtherBytes))
-    throw new Error("what stands there is no frame");
+    throw new Error("the data at this place is not a frame");
   if (letter === "D") return { end: prefixBytes, rowBytes: length };
   const end = prefixBytes + length;
   return bytes.length < end
@@ -154,7 +154,7 @@ export function parseHeader({ letter, bytes }: Frame): Header {
   if (typeof value === "object" && value !== null && "format" in value && value.format !== formatVersion) {
     throw new Error(`the backup has format ${String(value.format)}, and this version reads ${formatVersion} only`);
   }
-  throw new Error("the file is no backup of ours");
+  throw new Error("it is not a backup of Corestead");
 }
 
 export function parseJson(bytes: Uint8Array): unknown {

@@ -196,10 +196,10 @@ test("a damaged file changes nothing, wherever the damage is", async () => {
   // The last nine bytes are an empty zstd frame, after what the checksum has proved complete.
   for (const cut of [16, 40, 400]) {
     await Bun.write(file, whole.subarray(0, whole.length - cut));
-    expect(restore(into, file, log, { force: true })).rejects.toThrow("no complete backup");
+    expect(restore(into, file, log, { force: true })).rejects.toThrow("is not a complete backup");
   }
   await Bun.write(file, Buffer.concat([whole, whole]));
-  expect(restore(into, file, log, { force: true })).rejects.toThrow("no complete backup");
+  expect(restore(into, file, log, { force: true })).rejects.toThrow("is not a complete backup");
   expect(await everything(into)).toEqual(before);
   // … and no connection is lost on the way.
   await Promise.all(Array.from({ length: 30 }, () => into`select 1`));
@@ -275,5 +275,5 @@ test.each(["H", "T", "E", "Z"])("a frame %s that is longer than any is refused w
   const read = async () => {
     for await (const frame of readFrames(file)) expect(frame).toBeUndefined();
   };
-  expect(await read().catch(({ cause }) => String(cause))).toBe("Error: what stands there is no frame");
+  expect(await read().catch(({ cause }) => String(cause))).toBe("Error: the data at this place is not a frame");
 });

@@ -35,7 +35,7 @@ export async function waitForDatabase(target: DatabaseTarget, { seconds, log }: 
   }
 }
 
-/** A server that takes the connection and then says nothing is no better than none. */
+/** A server that takes the connection and then stays silent does not count as there. */
 async function faultOf(sql: Sql, end: number): Promise<unknown> {
   const late = new AbortController();
   const silence = new Promise<Error>((resolve) => {

@@ -152,7 +152,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Makes the cluster where there is none, from the archive in the binary or by initdb. */
+/** Makes the cluster if it is missing, from the archive in the binary or by initdb. */
 export async function seedCluster(
   home: Promise<string>,
   cluster: string,
