@@ -150,7 +150,7 @@ function checkHeaders(given: unknown, wrong: Wrong): void {
   const headers = recordOf(given);
   if (!headers) return wrong(".headers must be an object of name to text");
   for (const [name, value] of Object.entries(headers)) {
-    if (!isHeaderName(name)) wrong(`.headers: "${name.slice(0, 100)}" is no name of a header`);
+    if (!isHeaderName(name)) wrong(`.headers: "${name.slice(0, 100)}" is not the name of a header`);
     else if (forbiddenHeaders.has(name.toLowerCase())) wrong(`.headers: ${name} is set by the server itself`);
     if (!["string", "number", "boolean"].includes(typeof value)) wrong(`.headers.${name} must be a text`);
     else if (!isHeaderValue(String(value))) wrong(`.headers.${name} must be a text of one line`);

@@ -115,7 +115,7 @@ export function cronRoutes({ ctx, store, flows, firing }: Needed): Route[] {
         body: { key: "cron", schema: Input },
         request: requestExample,
         answers: { 201: Cron },
-        responses: { 201: shownExample, 422: { schedule: ["is no cron expression: …"] } },
+        responses: { 201: shownExample, 422: { schedule: ["is not a cron expression: …"] } },
       },
       async ({ caller, body }) => {
         const input = await checked(caller, body);

@@ -11,11 +11,11 @@ export function scheduleMistake(schedule: string): string | undefined {
   const fields = schedule.trim().split(/\s+/);
   if (fields.length !== 5) return "must have five fields: minute, hour, day of month, month, day of week";
   // Another program's word for any day.
-  if (schedule.includes("?")) return "is no cron expression: ? is not supported, * is any";
+  if (schedule.includes("?")) return "is not a cron expression: ? is not supported, * is any";
   try {
     return nextDueTimes(schedule.trim(), 1, "UTC").length === 0 ? "is never due" : undefined;
   } catch (error) {
-    return `is no cron expression: ${error instanceof Error ? error.message : String(error)}`;
+    return `is not a cron expression: ${error instanceof Error ? error.message : String(error)}`;
   }
 }
 

@@ -30,7 +30,7 @@ const reserved = new Set(["input", "account_url", "app", "__proto__"]);
 const anything: Rule = () => {};
 
 const template: Rule = (value, at) => {
-  for (const { place, message } of at.templates.mistakes(value)) at.wrong(`is no Liquid: ${message}`, place);
+  for (const { place, message } of at.templates.mistakes(value)) at.wrong(`is not valid Liquid: ${message}`, place);
 };
 
 const steps: Rule = (value, at) => {
@@ -105,7 +105,7 @@ const condition: Rule = (value, at) => {
   if (typeof value === "boolean") return;
   if (typeof value === "string") {
     const message = at.templates.conditionMistake(value);
-    if (message !== undefined) at.wrong(`is no Liquid condition: ${message}`);
+    if (message !== undefined) at.wrong(`is not a valid Liquid condition: ${message}`);
     return;
   }
   if (!isObject(value)) return at.wrong("must be a Liquid condition or { left, op, right }");
@@ -113,7 +113,7 @@ const condition: Rule = (value, at) => {
   for (const side of ["left", "right"]) {
     if (!Object.hasOwn(value, side)) at.wrong("is required", `.${side}`);
     for (const { place, message } of at.templates.mistakes(value[side]))
-      at.wrong(`is no Liquid: ${message}`, `.${side}${place}`);
+      at.wrong(`is not valid Liquid: ${message}`, `.${side}${place}`);
   }
 };
 

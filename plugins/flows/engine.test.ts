@@ -160,7 +160,7 @@ test("each takes its expression without braces too, as a condition", async () =>
 
 test("each refuses what is no array and more than a thousand elements", async () => {
   const program = [{ type: "each", in: "{{ n }}", do: [] }];
-  expect(await run(program, { input: { n: "abc" } })).toMatchObject({ kind: "error", message: "in is no array" });
+  expect(await run(program, { input: { n: "abc" } })).toMatchObject({ kind: "error", message: "in is not an array" });
   const n = Array.from({ length: 1001 }, () => 0);
   expect(await run(program, { input: { n } })).toMatchObject({
     kind: "error",
@@ -283,7 +283,7 @@ test("every mistake is told with its step and key", () => {
     [[{ type: "connector", connector: "c", method: "m", params: [] }], "program[0].params must be an object"],
     [
       [{ type: "connector", connector: "c", method: "m", params: { q: "{{ a b }}" } }],
-      "program[0].params.q is no Liquid",
+      "program[0].params.q is not valid Liquid",
     ],
     [[{ type: "connector", connector: "c", method: "m", as: "a b" }], "program[0].as must be a name"],
     [[{ type: "mutation" }], "program[0].set is required"],
@@ -291,9 +291,9 @@ test("every mistake is told with its step and key", () => {
     [[set({ "a.b": 1 })], "program[0].set.a.b must be a name"],
     [[set({ input: 1 })], "program[0].set.input must not be"],
     [[JSON.parse('{"type":"mutation","set":{"__proto__":1}}')], "program[0].set.__proto__ must not be"],
-    [[set({ a: { b: ["{% if %}"] } })], "program[0].set.a.b[0] is no Liquid"],
+    [[set({ a: { b: ["{% if %}"] } })], "program[0].set.a.b[0] is not valid Liquid"],
     [[{ type: "if", then: [] }], "program[0].condition is required"],
-    [[{ type: "if", condition: "a >", then: [] }], "program[0].condition is no Liquid condition"],
+    [[{ type: "if", condition: "a >", then: [] }], "program[0].condition is not a valid Liquid condition"],
     [[{ type: "if", condition: { left: 1, op: "~", right: 2 }, then: [] }], "program[0].condition.op must be one of"],
     [[{ type: "if", condition: { op: "==", right: 2 }, then: [] }], "program[0].condition.left is required"],
     [[{ type: "if", condition: "a", then: {} }], "program[0].then must be an array"],

@@ -15,10 +15,10 @@ import type { JsonDatabases } from "../jsondb/api.ts";
 import { checkProgram } from "./check.ts";
 import type { FlowInput, FlowRow, FlowStore } from "./flow-store.ts";
 import type { CurrentFlow } from "./needed.ts";
-import { tableWarnings } from "./records.ts";
 import type { StepTypes } from "./step-types.ts";
-import { mustBeTheirs, stepsIn, type ProgramsOf } from "./takes.ts";
+import { mustBeTheirs, type ProgramsOf } from "./takes.ts";
 import type { Templates } from "./template.ts";
+import { createWarnings } from "./warnings.ts";
 
 /** The fields of a request; each may be missing. */
 export interface FlowChange {
@@ -157,28 +157,13 @@ export function createManaging({ ctx, store, connectors, databases, templates, s
       return flow?.active ? flow : undefined;
     },
 
-    /**
-     * What would fail as things are now, or hardly do what was meant: unknown connectors, methods, flows, databases and
-     * tables, records that go to no table, and keys that do nothing. `made` is the code of a flow that is being made.
-     * Of a program with mistakes they are the mistakes: it was saved when the plugin of a step was still installed.
-     */
-    async warnings(accountId: number, program: unknown, made?: string): Promise<string[]> {
-      const { unknownKeys, mistakes: refused } = checkProgram(program, templates, stepTypes);
-      if (refused.length > 0) return [...refused];
-      const warnings = unknownKeys.map((place) => `${place} is unknown in a step of this type, and does nothing`);
-      for (const { place, step } of stepsIn(program, "program")) {
-        if (step.type === "connector") {
-          const methods = await connectors.methodsOf(accountId, step.connector);
-          if (!methods) warnings.push(`${place}.connector: there is no active connector "${step.connector}" yet`);
-          else if (!methods.some(({ name }) => name === step.method))
-            warnings.push(`${place}.method: the connector "${step.connector}" has no method "${step.method}"`);
-        }
-        if (step.type === "flow" && step.flow !== made && !(await this.current(accountId, step.flow)))
-          warnings.push(`${place}.flow: there is no active flow "${step.flow}" yet`);
-        if (step.type === "db") warnings.push(...(await tableWarnings(databases, accountId, step, place)));
-      }
-      return warnings;
-    },
+    warnings: createWarnings({
+      connectors,
+      databases,
+      templates,
+      stepTypes,
+      isActiveFlow: async (accountId, code) => (await cached(accountId, code))?.active === true,
+    }),
   };
 }
 

@@ -192,7 +192,7 @@ describe("saving a flow with such a step", () => {
     [notify({ text: "x", to: ["{{ ada }}", 7] }), "program[0].params.to[1] must be a string"],
     [notify({ text: "x", options: { loud: "{{ x }}", soft: 1 } }), "program[0].params.options.soft is unknown"],
     [notify({ text: "x", options: { soft: "{{ x }}" } }), "program[0].params.options.loud is required"],
-    [notify({ text: "{{ x | }}{{" }), "program[0].params.text is no Liquid"],
+    [notify({ text: "{{ x | }}{{" }), "program[0].params.text is not valid Liquid"],
     [notify([]), "program[0].params must be an object of name to value"],
     [{ type: "shopping-list.ping", params: { a: 1 } }, "program[0].params.a is unknown: the step takes no params"],
     [notify({ text: "x" }, { as: "input" }), 'program[0].as must not be "input"'],

@@ -68,7 +68,7 @@ function wait({ host, world, finish }: Tools, thread: Thread, frame: BlockFrame,
 
 function each({ host, world, cursor, changed, finish }: Tools, thread: Thread, step: EachStep): void {
   const elements = host.templates.value(elementsOf(step.in), variablesOf(world, thread));
-  if (!Array.isArray(elements)) throw new StepFault("in is no array");
+  if (!Array.isArray(elements)) throw new StepFault("in is not an array");
   if (elements.length > limits.elements)
     throw new StepFault(`in has ${elements.length} elements: an each goes through at most ${limits.elements}`);
   if (elements.length === 0) return finish(thread, { count: 0 });
@@ -82,7 +82,7 @@ function each({ host, world, cursor, changed, finish }: Tools, thread: Thread, s
 async function call({ host, world, cursor, changed }: Tools, thread: Thread, step: FlowStep): Promise<void> {
   if (callsOf(thread) >= limits.calls) throw new StepFault(`flows are within flows more than ${limits.calls} deep`);
   const input = host.templates.value(step.input ?? {}, variablesOf(world, thread));
-  if (!isObject(input)) throw new StepFault("input is no object");
+  if (!isObject(input)) throw new StepFault("input is not an object");
   const flow = await host.flow(step.flow);
   if (!flow) throw new StepFault(`there is no active flow "${step.flow}"`);
   const scope = `${++cursor.names}`;
@@ -164,7 +164,7 @@ async function database(tools: Tools, thread: Thread, step: DbStep): Promise<voi
   const params = value(step.params ?? {});
   const table = step.table_name === null ? null : tableOf(value(step.table_name));
   if (named && (typeof id !== "string" || id === "")) throw new StepFault("id is blank: it must be a record's id");
-  if (!isObject(data)) throw new StepFault("data is no object");
+  if (!isObject(data)) throw new StepFault("data is not an object");
   await tools.flush();
   const effect = {
     op,

@@ -1,0 +1,73 @@
+import { describe, expect, test } from "bun:test";
+import { isTimezone, lateMs, nextRuns, scheduleMistake, toFire } from "./schedule.ts";
+
+const schedules: [schedule: string, mistake: string | undefined][] = [
+  ["* * * * *", undefined],
+  ["  0 7 * * 1-5 ", undefined],
+  ["*/15 8-18 1,15 jan-mar mon", undefined],
+  ["0 0 29 2 *", undefined],
+  ["", "must have five fields"],
+  ["* * * *", "must have five fields"],
+  ["0 0 0 1 1 *", "must have five fields"],
+  ["0 0 ? * *", "? is not supported"],
+  ["0 0 30 2 *", "is never due"],
+  ["61 * * * *", "is not a cron expression"],
+  ["* * * * nobody", "is not a cron expression"],
+];
+test.each(schedules)("the schedule %j: %p", (schedule, mistake) => {
+  const found = scheduleMistake(schedule);
+  if (mistake === undefined) expect(found).toBeUndefined();
+  else expect(found).toContain(mistake);
+});
+
+const timezones: [timezone: string, known: boolean][] = [
+  ["Europe/Warsaw", true],
+  ["UTC", true],
+  ["Warsaw", false],
+  ["+02:00", false],
+  ["", false],
+  ["Europe/Warsaw\0", false],
+];
+test.each(timezones)("%j is a time zone: %p", (timezone, known) => {
+  expect(isTimezone(timezone)).toBe(known);
+});
+
+const due: [schedule: string, timezone: string, after: string, times: string[]][] = [
+  ["0 7 * * *", "UTC", "2026-01-31T10:00:00Z", ["2026-02-01T07:00:00.000Z", "2026-02-02T07:00:00.000Z"]],
+  ["0 7 * * *", "Europe/Warsaw", "2026-01-31T10:00:00Z", ["2026-02-01T06:00:00.000Z", "2026-02-02T06:00:00.000Z"]],
+  // Summer time begins on 29 March 2026.
+  ["0 7 * * *", "Europe/Warsaw", "2026-03-28T00:00:00Z", ["2026-03-28T06:00:00.000Z", "2026-03-29T05:00:00.000Z"]],
+  ["0 0 29 2 *", "UTC", "2026-01-01T00:00:00Z", ["2028-02-29T00:00:00.000Z", "2032-02-29T00:00:00.000Z"]],
+];
+test.each(due)("%s in %s after %s", (schedule, timezone, after, times) => {
+  const found = nextRuns({ schedule, timezone }, 2, new Date(after));
+  expect(found.map((time) => time.toJSON())).toEqual(times);
+});
+
+describe("of the times that are due", () => {
+  const at = (text: string) => new Date(`2026-01-31T${text}Z`);
+  const cases: [
+    what: string,
+    missed: "skip" | "latest",
+    dueAt: string,
+    now: string,
+    since: string,
+    fired: string | null,
+  ][] = [
+    ["one that is just due is fired", "skip", "10:00:00", "10:00:00", "10:00:00", "10:00:00"],
+    ["one that is late is fired", "skip", "10:00:00", "10:02:30", "10:02:30", "10:00:00"],
+    ["one that was missed is left out", "skip", "10:00:00", "10:30:00", "10:30:00", null],
+    ["the latest of the missed is made up for", "latest", "07:00:00", "10:30:00", "10:30:00", "10:00:00"],
+    ["the latest of the missed is fired if it is only late", "skip", "07:00:00", "10:01:00", "10:01:00", "10:00:00"],
+    ["what a running server could not store is fired", "skip", "10:00:00", "10:30:00", "09:59:00", "10:00:00"],
+    ["what was due before it ran is left out", "skip", "09:00:00", "10:30:00", "10:10:00", null],
+  ];
+  test.each(cases)("%s", (_, missed, dueAt, now, since, fired) => {
+    const cron = { schedule: "0 * * * *", timezone: "UTC", missed };
+    expect(toFire(cron, at(dueAt), at(now), at(since))?.toJSON()).toBe(fired === null ? undefined : at(fired).toJSON());
+  });
+
+  test("late is two and a half minutes", () => {
+    expect(lateMs).toBe(150_000);
+  });
+});
