@@ -1,5 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../../tests/harness.ts";
+import { follower, traces } from "../../tests/traces.ts";
+import { plugins } from "../index.ts";
 import { ArticleBody } from "./articles/article.ts";
 import { CategoryBody } from "./articles/category.ts";
 import { DomainBody } from "./sites/domain.ts";
@@ -10,7 +12,7 @@ import { SiteBody } from "./sites/site.ts";
 
 let app: TestApp;
 beforeAll(async () => {
-  app = await startTestApp();
+  app = await startTestApp({ plugins: [...plugins, follower] });
   await app.post("/cms/sites.json", { site: { code: "acme", name: "Acme" } });
   for (const { name, plural, good } of kinds) {
     const answer = await app.post(`/cms/${plural}.json`, { [name]: good });
@@ -18,6 +20,21 @@ beforeAll(async () => {
   }
 });
 afterAll(() => app.stop());
+
+/** A digest of every row of sites, and how many events there were. */
+const everything = () =>
+  traces(
+    app,
+    "cms_sites",
+    "cms_domains",
+    "cms_layouts",
+    "cms_pages",
+    "cms_redirects",
+    "cms_paragraphs",
+    "cms_categories",
+    "cms_articles",
+    "cms_article_categories",
+  );
 
 const site_code = "acme";
 const kinds = [
@@ -67,6 +84,15 @@ const wrongFor = (field: string): unknown[] => {
 
 describe.each(kinds)("$name", ({ name, plural, schema, ref, good }) => {
   const send = (method: string, path: string, body: unknown) => app.request(method, `/cms/${plural}${path}.json`, body);
+
+  // Everything here is refused or only read, so nothing may be left behind.
+  let before: Awaited<ReturnType<typeof everything>>;
+  beforeEach(async () => {
+    before = await everything();
+  });
+  afterEach(async () => {
+    expect(await everything()).toEqual(before);
+  });
 
   test.each(Object.keys(schema.properties))("a wrong `%s` is 422 under its name, made or changed", async (field) => {
     for (const value of wrongFor(field)) {

@@ -101,6 +101,13 @@ test("imports write in one transaction, by code, and all of it or nothing", asyn
   const failure: unknown = await failing.catch((error: unknown) => error);
   expect(failure).toMatchObject({ status: 422, fields: { path: ["must be a string"] } });
   expect(await service.find(author.account.id, "page", "f-second")).toBeUndefined();
+  const { token } = (await app.post("/account/api_tokens.json", { api_token: {} })).json;
+  const telling = service.change(author, (writes) =>
+    writes.put("page", { code: "f-page", site_code: "files", content: token }),
+  );
+  const told: unknown = await telling.catch((error: unknown) => error);
+  expect(told).toMatchObject({ status: 422, fields: { content: [expect.stringContaining("holds a real token")] } });
+  expect(await service.find(author.account.id, "page", "f-page")).toMatchObject({ content: "" });
   expect(await service.find(author.account.id, "domain", "files.test")).toMatchObject({ primary: true });
   await service.change(author, (writes) => writes.remove("site", "files"));
   expect((await app.get("/cms/sites/files.json")).status).toBe(404);
