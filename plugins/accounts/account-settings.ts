@@ -65,7 +65,7 @@ export function createAccountSettings({ ctx, settingStore }: Needed) {
   };
 }
 
-/** Throws where two plugins declare one name: the answer to a request could mean either. */
+/** Throws if two plugins declare one name: the answer to a request could mean either. */
 function declaredBy(plugins: readonly PluginFacts[]): ReadonlyMap<string, Declared> {
   const declared = new Map<string, Declared>();
   for (const { name: plugin, accountSettings } of plugins) {

@@ -1,4 +1,4 @@
-/** What other plugins may know of accounts and people. */
+/** Accounts and people, as other plugins see them. */
 import { service, type Account, type ConfigOf, type Settings, type Static, type Tx, type User } from "platform";
 import { User as PersonAnswer } from "./answers.ts";
 
@@ -35,7 +35,7 @@ export interface NewAccount {
 }
 
 export interface Accounts {
-  /** The account of a Host header (with or without a port), or undefined where the host is nobody's. */
+  /** The account of a Host header (with or without a port), or undefined if the host is nobody's. */
   accountForHost(host: string): Promise<Account | undefined>;
   /**
    * Whether no site may have this host, with whatever port: it is an account's or the installation's own, or people have

@@ -46,7 +46,7 @@ export function generatePassword(): string {
   return picked.join("").replace(/.{5}(?=.)/g, "$&-");
 }
 
-/** `two.example.com` or `https://two.example.com` -> its host and its address. Throws where it is neither. */
+/** `two.example.com` or `https://two.example.com` -> its host and its address. Throws if it is neither. */
 export function addressOf(host: string, protocol: string): { host: string; baseUrl: string } {
   const text = host.includes("://") ? host : `${protocol}//${host}`;
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -62,7 +62,7 @@ export function hostOfAddress(address: string): string {
   return new URL(address).host;
 }
 
-/** `pl`, `pl-PL` or `pl_PL`. Throws where the system knows no such language. */
+/** `pl`, `pl-PL` or `pl_PL`. Throws if the system does not know the language. */
 export function localeOf(name: string): string {
   const [known] = supported(name.replaceAll("_", "-"));
   if (known === undefined) throw new Error("must be a locale such as en or pl-PL");
@@ -77,7 +77,7 @@ function supported(tag: string): readonly string[] {
   }
 }
 
-/** Throws where the system knows no such time zone. */
+/** Throws if the system does not know the time zone. */
 export function timezoneOf(name: string): string {
   try {
     return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone;

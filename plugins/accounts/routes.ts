@@ -135,7 +135,7 @@ export function userRoutes(sql: Sql, userStore: UserStore, people: People): Rout
   ];
 }
 
-/** What is no such value matches nobody, as an exact filter does. */
+/** A value that cannot exist matches nobody, like any exact filter. */
 function filterOf(query: URLSearchParams): UserFilter {
   const q = query.get("q");
   const unit = query.get("team_id") ?? query.get("department_id") ?? query.get("group_id");

@@ -1,4 +1,4 @@
-/** Who may do what with whom. behaviour B.1 and B.4. */
+/** Decides who may change whom, and what they may give. behaviour B.1 and B.4. */
 import { forbidden, mistakes, type Caller, type Role, roles } from "platform";
 
 /** What makes a person powerful. */
@@ -12,7 +12,7 @@ export interface Power {
 export type PrivilegesOfRole = (role: Role) => Iterable<string>;
 
 /**
- * Throws the 403 where the caller may not touch this person: whoever sets a password can sign in with it, so nobody
+ * Throws the 403 if the caller may not change this person: whoever sets a password can sign in with it, so nobody
  * touches people who can do more than they themselves. A narrowed token can do less than its owner's role.
  */
 export function mustReach(caller: Caller, person: Power, ofRole: PrivilegesOfRole): void {
@@ -22,7 +22,7 @@ export function mustReach(caller: Caller, person: Power, ofRole: PrivilegesOfRol
   if (lacked !== undefined) throw forbidden(`a person with the privilege \`${lacked}\` is above what you may change`);
 }
 
-/** Throws the 422 where the caller would give more than they have. */
+/** Throws the 422 if the caller would give more than they have. */
 export function mustNotExceed(caller: Caller, person: Power, ofRole: PrivilegesOfRole): void {
   const wrong = mistakes();
   const beyond = given(caller, person.role, ofRole).filter((name) => lacks(caller, name));

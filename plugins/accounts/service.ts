@@ -1,4 +1,4 @@
-/** What other plugins ask of accounts and people; api.ts says what each part does. No HTTP, no SQL. */
+/** The service `accounts` for other plugins; api.ts documents each part. No HTTP, no SQL. */
 import { verifyPassword, type BaseContext, type Sql } from "platform";
 import type { AccessTable } from "./access.ts";
 import type { AccountSettings } from "./account-settings.ts";

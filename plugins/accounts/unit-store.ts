@@ -45,7 +45,7 @@ export function createUnitStore(sql: Sql) {
       return row;
     },
 
-    /** The ids of the people who were in it, or undefined where there is no such unit. */
+    /** The ids of the people who were in it, or undefined if the unit does not exist. */
     async delete(tx: Tx, accountId: number, kind: UnitKind, id: number): Promise<number[] | undefined> {
       const members = await tx<{ userId: number }[]>`select user_id from memberships where unit_id = ${id}`;
       const gone = await tx`

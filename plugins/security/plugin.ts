@@ -2,7 +2,7 @@ import { definePlugin, setting } from "platform";
 import { createReports } from "./reports.ts";
 import { securityRoutes } from "./routes.ts";
 
-/** What browsers report of pages that break their policy, and whom to tell of a security problem. */
+/** Receives browsers' reports of broken page policies, and says whom to tell about a security problem. */
 export default definePlugin({
   name: "security",
   config: {

@@ -42,7 +42,7 @@ function textOf(value: unknown, ...names: readonly string[]): string {
   return typeof found === "string" ? found.slice(0, maxChars) : "";
 }
 
-/** A query may hold what is nobody's business. */
+/** A query may hold private values. */
 function withoutQuery(address: string): string {
   return address.split(/[?#]/, 1)[0] ?? "";
 }

@@ -26,11 +26,11 @@ interface Needed {
 
 const wrong = "wrong login or password";
 const patience = {
-  /** Of a login from one address: who guesses there locks out nobody who comes from elsewhere. */
+  /** Per login and address: guesses from one address lock out nobody at another. */
   pair: { free: 5, maxSeconds: 60 },
   // Many people may sit behind one address.
   address: { free: 50, maxSeconds: 60 },
-  /** Of a login from anywhere: guessing from many addresses is slow, and its owner waits a moment at most. */
+  /** Per login, from all addresses: guessing from many addresses is slow, and the owner waits a moment at most. */
   login: { free: 100, maxSeconds: 5 },
 };
 

@@ -19,7 +19,7 @@ export function createFailureStore(sql: Sql) {
     },
 
     async add(accountId: number, subject: string, { free, maxSeconds }: Patience): Promise<void> {
-      // After a quarter of an hour without a failure, counting starts anew.
+      // After a quarter of an hour without a failure, counting starts again.
       await sql`
         insert into sign_in_failures as f (account_id, subject, failures, last_at, blocked_until)
         values (${accountId}, ${subject}, 1, now(), now())

@@ -39,7 +39,7 @@ export interface Tokens {
    * viewer works only while their own token does, and never as a session.
    */
   acceptCredential(prefix: string, verify: (token: string) => Promise<ForeignCredential | undefined>): void;
-  /** A token for a person, with no regard to who asks for it. Undefined where there is no such person. */
+  /** A token for a person, with no regard to who asks for it. Undefined if the person does not exist. */
   issue(token: NewToken): Promise<IssuedToken | undefined>;
   /**
    * Starts a session of this person. One that a `web_token` opens is narrowed as that is, ends with it and lasts no

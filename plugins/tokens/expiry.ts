@@ -24,7 +24,7 @@ export function parseExpiry(text: string, timezone: string): Date | undefined {
   return minutes === undefined ? undefined : instant(local - minutes * 60_000);
 }
 
-/** Milliseconds as if the parts were UTC; undefined where there is no such day or time. */
+/** Milliseconds as if the parts were UTC; undefined if no calendar has the day or time. */
 function utc(parts: readonly (string | undefined)[], milliseconds = 0): number | undefined {
   const [year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0] = parts.map((part) => Number(part ?? 0));
   const at = new Date(Date.UTC(year, month - 1, day, hour, minute, second, milliseconds));

@@ -1,4 +1,4 @@
-/** Who asks: the hot path of every request. behaviour B.1. */
+/** Finds out who sends a request: the hot path of every request. behaviour B.1. */
 import { sha256, unauthorized, type Account, type BaseContext, type Caller } from "platform";
 import type { Credential, Identify, Identity } from "platform";
 import type { Access, Accounts } from "../accounts/api.ts";

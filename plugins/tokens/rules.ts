@@ -1,4 +1,4 @@
-/** What a token may be, and who may say so. behaviour B.4 and B.6. */
+/** The rules of a token's fields, and of who may set them. behaviour B.4 and B.6. */
 import { forbidden, invalid, mistakes, type Caller } from "platform";
 import type { Access } from "../accounts/api.ts";
 import { parseExpiry } from "./expiry.ts";

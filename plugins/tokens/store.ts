@@ -84,7 +84,7 @@ export function createTokenStore(sql: Sql) {
       return { rows, total: count?.total ?? 0 };
     },
 
-    /** One that people may see: temporary ones are nobody's concern. */
+    /** A token that people may see; temporary ones are hidden. */
     async byId(db: Queryable, accountId: number, id: number): Promise<TokenRow | undefined> {
       const [row] = await db<TokenRow[]>`
         select ${columns} from api_tokens t

@@ -1,4 +1,4 @@
-/** One attempt to deliver: to an address, a connector or a flow. No SQL; what came of it is told, not thrown. */
+/** One attempt to deliver: to an address, a connector or a flow. It answers with the outcome and throws no failure. No SQL. */
 import { causationHeader, causationToHeader, OutboundFault, parseRetryAfter, withCausation } from "platform";
 import type { BaseContext, Causation, OutboundResponse } from "platform";
 import type { Connectors } from "../connectors/api.ts";

@@ -32,7 +32,7 @@ export function createHolding({ queueStore, log, leaseSeconds }: Needed) {
     mine.lane.state = lost(mine.lane.state, id);
     mine.controller.abort(new Error("the lease of this delivery was lost"));
   };
-  /** What waits in the lane is held no more; its ids. */
+  /** Lets go of everything that waits in the lane; gives back the ids. */
   const dropWaiting = (lane: Lane): number[] => {
     const ids = lane.state.waiting.map(({ id }) => id);
     lane.state = emptied(lane.state);
@@ -55,12 +55,12 @@ export function createHolding({ queueStore, log, leaseSeconds }: Needed) {
       lane.state = queued(lane.state, fresh);
     },
 
-    /** `mine` left out = whoever holds it: one that is due again may have been claimed again. */
+    /** Without `mine`, whoever holds it. With it, only that holder: a delivery that is due again may have been claimed again. */
     drop(id: number, mine = held.get(id)): void {
       if (held.get(id) === mine) held.delete(id);
     },
 
-    /** For a webhook that is off or gone: what waits for it is given back, and cleared away. */
+    /** For a webhook that is off or gone: gives back everything that waits for it, and clears it away. */
     async giveBack(lane: Lane): Promise<void> {
       const ids = dropWaiting(lane);
       if (ids.length === 0) return;

@@ -22,7 +22,7 @@ import { createSubscriptions } from "./subscriptions.ts";
 import { clearAll, clearWebhook, pruneAll } from "./tidy.ts";
 import { createTrials } from "./trial.ts";
 
-// What is being sent is let go when its receiver has answered, at the latest when its lease ends.
+// A delivery that is being sent is let go when its receiver has answered, at the latest when its lease ends.
 const clearAgainMs = 1000;
 
 /** Events of records delivered to addresses, connectors and flows. behaviour 2.5, 4.5 and 6, B.8. */

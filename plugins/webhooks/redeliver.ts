@@ -20,7 +20,7 @@ type Queued = readonly { readonly orderKey: string | null }[];
 
 export function createRedelivery({ ctx, webhookStore, deliveryStore, queueStore }: Needed) {
   const requeue = async ({ accountId, id }: WebhookRow, tx: Tx, ids: readonly number[]): Promise<Queued> => {
-    // What it has in the queue is cleared away when it is switched off or deleted: nothing may come after that.
+    // Switching it off or deleting it clears its queue away: nothing may be written after that.
     const held = await webhookStore.hold(tx, accountId, id);
     if (!held) throw notFound();
     mustBeActive(held);

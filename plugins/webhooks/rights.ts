@@ -31,10 +31,10 @@ interface Target {
 
 export type Rights = ReturnType<typeof createRights>;
 
-/** Throws where a model names a privilege that nobody can have. */
+/** Throws if a model names a privilege that nobody can have. */
 export function createRights({ models, accounts, plugins }: Needed) {
   checkModels(plugins);
-  // Who made it is unknown or gone: then it does what every holder of `webhooks` can be expected to do, and no more.
+  // Its maker is unknown or gone: then it may do what every holder of `webhooks` can be expected to do, and no more.
   const nobody: Able = {
     role: "manager",
     privileges: new Set(
@@ -63,14 +63,14 @@ export function createRights({ models, accounts, plugins }: Needed) {
     /** The models that the caller may follow. */
     followed: (caller: Caller): Model[] => [...models.values()].filter((model) => mayFollow(model, ableOf(caller))),
 
-    /** Throws the 403 where the caller newly names a flow or a connector without being let near them. */
+    /** Throws the 403 if the caller newly names a flow or a connector without being let near them. */
     mustReach(caller: Caller, after: Target, before?: Target): void {
       const same = before?.targetKind === after.targetKind && before.targetCode === after.targetCode;
       if (after.targetKind !== "url" && !same && !caller.privileges.has("flows"))
         throw forbidden(`\`target_code\`: naming a ${after.targetKind} needs the privilege \`flows\``);
     },
 
-    /** Throws the 403 where the webhook carries more than the caller may see. */
+    /** Throws the 403 if the webhook carries more than the caller may see. */
     mustManage(caller: Caller, { sourceType }: WebhookRow, maker: Able | undefined): void {
       mustFollow(caller, sourceType);
       if (models.get(sourceType)?.confidential && caller.user.role !== "admin" && maker?.role === "admin")
@@ -79,16 +79,16 @@ export function createRights({ models, accounts, plugins }: Needed) {
         );
     },
 
-    /** Throws the 403 where the caller may not see what was delivered: the webhook may have had another model then. */
+    /** Throws the 403 if the caller may not see the delivered record: the webhook may have followed another model then. */
     mustSee(caller: Caller, sourceType: string, data: Data): void {
       mustFollow(caller, sourceType);
       if (caller.user.role !== "admin" && models.get(sourceType)?.confidential?.(data))
         throw forbidden("this record is for administrators");
     },
 
-    /** Why this webhook does not get this record, as things are now; undefined where it does. */
+    /** Why this webhook does not get this record, as things are now; undefined if it does. */
     async refusal(row: WebhookRow, sourceType: string, dataOf: () => Data): Promise<Refusal | undefined> {
-      // Who has changed the model since was asked about the new one only.
+      // Whoever changed the model since was checked for the new one only.
       if (sourceType !== row.sourceType)
         return { whole: false, reason: `not allowed: the webhook follows ${row.sourceType} now` };
       const model = models.get(sourceType);

@@ -1,4 +1,4 @@
-/** Sends one delivery that this process holds, and sees to it that what came of it is written down. No SQL. */
+/** Sends one delivery that this process holds, and has its outcome written down. No SQL. */
 import { failpoint, type Log } from "platform";
 import type { Attempt, Outcome } from "./attempt.ts";
 import type { Held, Holding } from "./holding.ts";

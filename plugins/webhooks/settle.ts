@@ -1,4 +1,4 @@
-/** Writes down what came of attempts, whatever collected meanwhile in one statement; tries until it is written. */
+/** Writes down the outcomes of attempts, as many as have collected in one statement, and tries until it succeeds. */
 import { batched } from "platform";
 import type { Log } from "platform";
 import type { Outcome } from "./attempt.ts";
@@ -71,7 +71,7 @@ export function createSettler({ queueStore, log, wake }: Needed) {
         attemptedAt,
       });
       counts.unwritten--;
-      // A longer wait the poll sees in time.
+      // The poll notices longer waits in time.
       if (written && status === "pending" && delaySeconds < soonSeconds)
         setTimeout(() => wake({ accountId, webhookId }), delaySeconds * 1000 + 2);
       if (written && orderKey !== null && status !== "pending")

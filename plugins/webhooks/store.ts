@@ -155,7 +155,7 @@ export function createWebhookStore(sql: Sql) {
       return row;
     },
 
-    /** Says since when it fails, or that it does no more. False where that is known already. */
+    /** Notes since when it fails, or that it works again. False if that is known already. */
     async noteHealth(accountId: number, id: number, failing: boolean): Promise<boolean> {
       const result = failing
         ? await sql`
@@ -167,7 +167,7 @@ export function createWebhookStore(sql: Sql) {
       return result.count > 0;
     },
 
-    /** False where it is off already. */
+    /** False if it is off already. */
     async switchOff(tx: Tx, accountId: number, id: number, reason: string): Promise<boolean> {
       const result = await tx`
         update webhooks set active = false, disabled_reason = ${reason}, updated_at = now()

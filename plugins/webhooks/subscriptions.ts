@@ -58,7 +58,7 @@ export function createSubscriptions(
       return hooks.byEvent.get(keyOf(sourceType, kind))?.some(({ row }) => mayMatch(row.filter, data)) ?? false;
     },
 
-    /** Whether a webhook that keeps the order may follow this change; yes where that is not known. */
+    /** Whether a webhook that keeps the order may follow this change; true if that is not known. */
     ordered({ accountId, sourceType, kind }: Event): boolean {
       const hooks = cache.peek(`${accountId}`);
       if (!hooks) return true;
@@ -71,7 +71,7 @@ export function createSubscriptions(
       return (byEvent.get(keyOf(sourceType, kind)) ?? []).filter(({ row }) => matches(row.filter, data));
     },
 
-    /** Undefined where it is off or gone; null where that has to be loaded first. */
+    /** Undefined if it is off or gone; null if it has to be loaded first. */
     peek(accountId: number, webhookId: number): Hook | undefined | null {
       const hooks = cache.peek(`${accountId}`);
       return hooks ? hooks.byId.get(webhookId) : null;
@@ -106,7 +106,7 @@ async function readied({ secrets, log }: Pick<BaseContext, "secrets" | "log">, r
     key: await importSecret(secrets.open(sealed, sealContext(row.id, "signing"))),
     until,
   });
-  // One that does not open is no hindrance: it has been replaced, maybe for this very reason.
+  // A previous secret that does not open is ignored: it has been replaced, maybe for this very reason.
   const previousKey = async ({ previousSecret, previousSecretUntil: until }: WebhookRow) =>
     previousSecret && until ? keyFor(previousSecret, until.getTime()).catch(() => undefined) : undefined;
   try {
@@ -126,7 +126,7 @@ async function readied({ secrets, log }: Pick<BaseContext, "secrets" | "log">, r
   }
 }
 
-/** Where a secret is sealed for. */
+/** The context that a secret is sealed for. */
 export function sealContext(webhookId: number, secret: "signing" | "api_token"): string {
   return `webhook:${webhookId}:${secret}`;
 }

@@ -1,10 +1,10 @@
-/** Clearing away, in pieces: what will not be sent, and what nobody looks up any more. */
+/** Clears away, in pieces, deliveries that will not be sent and log entries that have expired. */
 import type { DeliveryStore } from "./delivery-store.ts";
 import type { Place, QueueStore } from "./queue-store.ts";
 
 const piece = 2000;
 
-/** What one webhook that is off or gone leaves. False while a part of it is held by whoever sends or writes it. */
+/** Clears away all that one webhook leaves when it is off or gone. False while a sender or writer still holds a part. */
 export async function clearWebhook({ queueStore, deliveryStore }: Stores, place: Place, signal: AbortSignal) {
   await clearAll(queueStore, signal);
   await forgetAll(deliveryStore, place, signal);
@@ -16,7 +16,7 @@ interface Stores {
   readonly deliveryStore: DeliveryStore;
 }
 
-/** What waits for webhooks that are off or gone. */
+/** Clears away everything that waits for webhooks that are off or gone. */
 export const clearAll = (queue: Pick<QueueStore, "clear">, signal: AbortSignal) =>
   inPieces(() => queue.clear(piece), signal);
 
