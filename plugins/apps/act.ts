@@ -12,9 +12,9 @@ export interface Act {
   readonly app: AppMeta;
   readonly action: Action;
   readonly caller: Caller | null;
-  /** Who alone may ask how it ends; null = whoever knows the id. */
+  /** The only one who may ask for its result; null = anyone who knows the id. */
   readonly owner: string | null;
-  /** Called where it has not ended at once, before it is waited for. */
+  /** Called before waiting, if the flow has not finished at once. */
   readonly onPending?: (state: ActionState) => Promise<void>;
 }
 
@@ -22,7 +22,7 @@ export type Acting = ReturnType<typeof createActing>;
 
 export function createActing({ flows }: Needed) {
   return {
-    /** Runs the action's flow and waits a second for its end. 422: too large parameters, or no such flow. */
+    /** Runs the action's flow and waits a second for its result. 422: parameters too large, or no such flow. */
     async run(
       { app, action, caller, owner, onPending }: Act,
       params: Readonly<Record<string, unknown>>,
@@ -31,14 +31,14 @@ export function createActing({ flows }: Needed) {
       const { accountId, id: appId } = app;
       const { flow_code: flowCode, action: name } = action;
       const scope = scopeOf({ appId, name, caller });
-      // With the process, in one write: nobody else is told how it ends.
+      // Stored with the process in one write, so that nobody else ever learns its result.
       const origin = { app_id: appId, action: name, owner };
       const state = await flows.runAction({ accountId, flowCode, input: params, scope, origin, onPending });
       if (!state) throw invalid({ flow_code: [`there is no active flow ${flowCode}`] });
       return state;
     },
 
-    /** 404 for a process that is not of this action, or of somebody else. */
+    /** 404 for a process of another action or of somebody else. */
     async status(
       { app, action, owner }: Pick<Act, "app" | "action" | "owner">,
       { processId, waitSeconds, signal }: { processId: string; waitSeconds: number; signal: AbortSignal },
@@ -47,7 +47,7 @@ export function createActing({ flows }: Needed) {
       const { app_id: appId, action: name, owner: starter } = run?.origin ?? {};
       const isOurs = appId === app.id && name === action.action && (starter === null || starter === owner);
       if (!run || !isOurs) throw notFound(noProcess);
-      // By the flow that it was started with: the action may name another one since.
+      // The flow it was started with: by now the action may name another one.
       const asked = { accountId: app.accountId, flowCode: run.flowCode, processId, waitSeconds, signal };
       const state = await flows.actionStatus(asked);
       if (!state) throw notFound(noProcess);
@@ -63,7 +63,7 @@ export function actionOf({ actions }: AppMeta, name: string): Action {
   return action;
 }
 
-const noProcess = "this action has started no such flow process";
+const noProcess = "this action did not start that flow process";
 const maxParams = 1_000_000;
 
 function checkSize(params: Readonly<Record<string, unknown>>): void {
@@ -71,7 +71,7 @@ function checkSize(params: Readonly<Record<string, unknown>>): void {
     throw invalid({ base: [`the parameters may have at most ${maxParams} characters`] });
 }
 
-/** Who runs it: the flow finds it beside its input, as `app`, whatever the parameters are called. */
+/** Tells the flow who runs it: `app` stands beside the input, so that no parameter can forge it. */
 function scopeOf({ appId, name, caller }: { appId: string; name: string; caller: Caller | null }) {
   const user = caller && {
     id: caller.user.id,

@@ -32,7 +32,7 @@ interface Needed {
   readonly serving: Serving;
   readonly acting: Acting;
   readonly databases: JsonDatabases;
-  /** Of visitors without sign-in, by their address: starts, and questions how it ends. */
+  /** For visitors without sign-in, by address: starts, and requests for the status. */
   readonly limits: { readonly runs: Limit; readonly polls: Limit };
 }
 
@@ -49,8 +49,8 @@ export function actionRoutes({ serving, acting, databases, limits }: Needed): Ro
       {
         summary: "Run an action of an app",
         description:
-          "The body is the input of the action's flow, which finds who asks beside it, as `app` { id, action, user }. " +
-          "It waits a second for the result, then answers `pending`; so it does where the flow failed, and the status says why.",
+          "The body is the input of the action's flow. Beside it, the flow gets the caller as `app` { id, action, user }. " +
+          "Waits a second for the result, then answers `pending`. A failed flow is `pending` too: its status says what went wrong.",
         ...shared,
         input: "any",
         strangerBytes: 1_000_000,
@@ -69,7 +69,7 @@ export function actionRoutes({ serving, acting, databases, limits }: Needed): Ro
         const action = actionOf(app, params.action_name);
         if (!caller && !action.public) throw unauthorized();
         if (!caller) await take(limits.runs, ip);
-        // A visitor without an app's token may be a program without cookies: it has the id alone.
+        // A visitor without an app's token may be a program without cookies, which knows only the id.
         const owner = caller || grant ? ownerOf(databases, input).owner : null;
         const onPending = (state: ActionState) => settle(answerOf(state));
         return answerOf(await acting.run({ app, action, caller, owner, onPending }, paramsOf(body)));
@@ -79,7 +79,7 @@ export function actionRoutes({ serving, acting, databases, limits }: Needed): Ro
       "GET",
       "/core/apps/:id/action/:action_name/status",
       {
-        summary: "How a run of an action goes",
+        summary: "The status of an action's run",
         ...shared,
         query: {
           flow_process_id: "from the answer that started it",
@@ -88,7 +88,7 @@ export function actionRoutes({ serving, acting, databases, limits }: Needed): Ro
         answers: { 200: ActionStatus },
         responses: {
           200: { status: "finished", data, error: null },
-          404: { error: "this action has started no such flow process" },
+          404: { error: "this action did not start that flow process" },
           429: busy,
         },
       },
@@ -109,7 +109,7 @@ export function actionRoutes({ serving, acting, databases, limits }: Needed): Ro
   ];
 }
 
-/** behaviour 4.3: here it is pending or finished; what went wrong is told by the status. */
+/** behaviour 4.3: the start answers only pending or finished; the status tells what went wrong. */
 function answerOf({ flow_process_id: id, status, data: result }: ActionState): Reply {
   return ok({ flow_process_id: id, status: status === "finished" ? status : "pending", data: result });
 }
@@ -120,7 +120,7 @@ function paramsOf(body: unknown): Record<string, unknown> {
   return { ...body };
 }
 
-/** What is no number is ignored (behaviour B.3); more than the most is the most. */
+/** Ignored if it is not a number (behaviour B.3), and capped. */
 function secondsOf(given: string | null): number {
   return /^\d{1,6}(\.\d+)?$/.test(given ?? "") ? Number(given) : 0;
 }

@@ -1,4 +1,4 @@
-/** What the routes of apps answer with. */
+/** Schemas of the answers of the apps' routes. */
 import { answer, field, Type } from "platform";
 import { appEngines, cssEngines } from "./engines.ts";
 

@@ -6,8 +6,8 @@ export type { NewApp } from "./change.ts";
 
 export interface Apps {
   /**
-   * Makes the app of this url_code, or changes the one that stands there to it. Throws the 422 by field, a build that
-   * fails under `source_code`. `userId` null = no person (a command).
+   * Creates the app with this url_code, or updates the existing one. Throws the 422 by field; a failed build is under
+   * `source_code`. `userId` null = no person (a command).
    */
   put(
     by: { readonly accountId: number; readonly userId: number | null },

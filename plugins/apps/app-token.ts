@@ -1,6 +1,6 @@
 /**
- * The token that an app's page carries: `capp_`, what it stands for, and our signature. behaviour B.10. It says who looks at
- * which app; what that opens is found out anew at every request.
+ * The token that an app's page carries: `capp_`, its claims and our signature. behaviour B.10. It only claims who looks at
+ * which app; every request checks again what that opens.
  */
 import type { Secrets } from "platform";
 
@@ -9,11 +9,11 @@ export const appTokenPrefix = "capp_";
 export interface Claims {
   readonly accountId: number;
   readonly appId: string;
-  /** The person who looks at the page, and the token that they came with; null = nobody. */
+  /** The person who looks at the page, and the token they signed in with; null = nobody. */
   readonly viewer: { readonly userId: number; readonly tokenId: number } | null;
   /** The visitor's value of `{cookie_key}`. */
   readonly visitor: string;
-  /** When the page was loaded, in seconds: renewals end a day after it. */
+  /** When the page was loaded, in seconds. The token cannot be renewed later than a day after that. */
   readonly loadedAt: number;
   readonly expiresAt: number;
 }
@@ -38,11 +38,11 @@ export function createAppTokens(secrets: Pick<Secrets, "sign" | "verify">, clock
   };
 
   return {
-    /** For a page that is being loaded now. */
+    /** For a page that is just being loaded. */
     issue: (claims: Omit<Claims, "expiresAt" | "loadedAt">) => issue({ ...claims, loadedAt: seconds() }),
-    /** Undefined where its page was loaded a day ago. */
+    /** Undefined if its page was loaded more than a day ago. */
     renew: (claims: Claims) => (seconds() < claims.loadedAt + renewedForSeconds ? issue(claims) : undefined),
-    /** What an unexpired token of ours says. */
+    /** The claims of a valid, unexpired token. */
     read(token: string): Claims | undefined {
       if (!token.startsWith(appTokenPrefix)) return undefined;
       const payload = secrets.verify(purpose, token.slice(appTokenPrefix.length));
@@ -52,7 +52,7 @@ export function createAppTokens(secrets: Pick<Secrets, "sign" | "verify">, clock
   };
 }
 
-/** Blank-free and without a dot, which begins the signature. */
+/** Without blanks, and without a dot, which separates the signature. */
 function written({ accountId, appId, viewer, visitor, loadedAt, expiresAt }: Claims): string {
   return [accountId, appId, viewer?.userId ?? 0, viewer?.tokenId ?? 0, loadedAt, expiresAt, visitor].join("~");
 }

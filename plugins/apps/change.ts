@@ -1,4 +1,4 @@
-/** What a request changes about an app, checked and applied. behaviour 2.3, B.10. Pure. */
+/** Checks and applies the changes that a request makes to an app. behaviour 2.3, B.10. Pure. */
 import { type AppEngine, type CssEngine } from "./engines.ts";
 import { invalid, isUuid, mistakes } from "platform";
 
@@ -7,7 +7,7 @@ import { isModule, isView, modules } from "./places.ts";
 import type { Action, Json, Saved } from "./store.ts";
 import { cleanUrlCode } from "./url-code.ts";
 
-/** The fields of a request; each may be missing. */
+/** The fields of a request, all optional. */
 export interface AppChange {
   readonly name?: string;
   readonly url_code?: string | null;
@@ -56,22 +56,19 @@ export const blank: Saved = {
   config: {},
 };
 
-/** Throws the 422 for what the schema of the route cannot say. */
+/** Throws the 422 for rules that the schema of the route cannot express. */
 export function checkChange(given: AppChange, carriedToken?: string): void {
   const wrong = mistakes();
   const tooLong = (field: "source_code" | "prompt", most: number) => {
     const text = given[field];
-    // Counted only where it can matter: a code point is one or two of what `length` counts.
+    // Counted only if it can matter: a code point is one or two UTF-16 units, which `length` counts.
     if (text && text.length > most && codePoints(text) > most) wrong.add(field, `may have at most ${most} characters`);
   };
   tooLong("source_code", limits.sourceCode);
   tooLong("prompt", limits.prompt);
   for (const field of ["source_code", "prompt"] as const)
     if (holdsToken(given[field] ?? "", carriedToken))
-      wrong.add(
-        field,
-        "holds a real token, which everybody who sees the app could read: use actions or public methods",
-      );
+      wrong.add(field, "holds a real token, which everyone who sees the app could read: use actions or public methods");
   for (const field of ["actions", "fields", "config"] as const)
     if (given[field] && JSON.stringify(given[field]).length > limits.json)
       wrong.add(field, `may have at most ${limits.json} characters as JSON`);
@@ -89,8 +86,8 @@ export function checkChange(given: AppChange, carriedToken?: string): void {
 }
 
 /**
- * The app after the change. An empty `url_code` asks for one made from the name. `fields` is replaced as a whole but for
- * `dashboard_widget`, which is kept where the new ones do not say it; the field of that name wins over both.
+ * The app after the change. An empty `url_code` is replaced by one made from the name. `fields` is replaced as a whole, but
+ * keeps `dashboard_widget` unless the new object sets it; the top-level field of that name takes precedence over both.
  */
 export function applied(before: Saved, given: AppChange): Saved {
   const change: { -readonly [K in keyof Saved]?: Saved[K] } = {};
@@ -111,7 +108,7 @@ export function applied(before: Saved, given: AppChange): Saved {
   return { ...before, ...change };
 }
 
-/** Whether the build of the one is that of the other. */
+/** Whether both have the same build. */
 export function sameCode(one: Saved, other: Saved): boolean {
   return one.sourceCode === other.sourceCode && one.appEngine === other.appEngine && one.cssEngine === other.cssEngine;
 }
@@ -125,7 +122,7 @@ export function sameAction(one: Action, other: Action): boolean {
   );
 }
 
-/** What a change gives that saves this again, as a version was. */
+/** The change that restores this version. */
 export function changeTo(saved: Saved): AppChange {
   return {
     name: saved.name,
@@ -146,7 +143,7 @@ export function changeTo(saved: Saved): AppChange {
   };
 }
 
-/** An object out of what the replace endpoint has made of one. */
+/** The object that the replace endpoint's edited JSON parses to. */
 export function objectOf(value: unknown, field: string): Json {
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw invalid({ [field]: ["must be an object"] });

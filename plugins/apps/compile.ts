@@ -11,9 +11,9 @@ export interface Source {
 }
 
 export interface Compiled {
-  /** For `html` the page as it is, else a module that mounts the app by itself. */
+  /** For `html` the page itself, otherwise a module that mounts the app. */
   readonly appCode: string;
-  /** A style sheet for the page; "" where there is nothing to say. */
+  /** A style sheet for the page, possibly "". */
   readonly cssCode: string;
   /** Whole milliseconds. */
   readonly appBuildMs: number;
@@ -26,23 +26,23 @@ export type CompileResult =
   | { readonly ok: false; readonly mistakes: readonly string[] };
 
 export interface Compiler {
-  /** Throws 503 where too many wait already: of all, or of this account. */
+  /** Throws 503 if too many are waiting, in all or for this account. */
   compile(source: Source, accountId: number): Promise<CompileResult>;
-  /** Changes with every version of a compiler or runtime: what another one compiled should be compiled again. */
+  /** Changes with every version of a compiler or runtime: builds by another toolchain must be compiled again. */
   readonly toolchain: string;
   stop(): Promise<void>;
 }
 
 /** How long a compile may take, and how much memory. */
 const limits = { timeLimitMs: 10_000, memoryBytes: 1 << 30 } as const;
-/** Of one account: the sources of the others find a place in the queue too. */
+/** Per account, so that others find a place in the queue too. */
 const mostWaiting = 16;
 const maxCachedCharacters = 8_000_000;
 
 export function createCompiler(ctx: Pick<BaseContext, "child">, runtimes: AppRuntimes): Compiler {
   const child = ctx.child("compile", { ...limits, programs: { ESBUILD_BINARY_PATH: "esbuild" } });
   const cache = createCache();
-  /** The same source at the same time is compiled once. */
+  /** A source that is being compiled is not compiled a second time. */
   const running = new Map<string, Promise<CompileResult>>();
   const enter = createPlaces(mostWaiting);
 
@@ -84,7 +84,7 @@ function explanation({ reason }: ChildFault): string {
   return `the source cannot be compiled: it takes more than ${limits.memoryBytes >> 20} MB, or breaks the compiler`;
 }
 
-/** So many places for each account; answers with the way to leave one, or undefined where all are taken. */
+/** Gives each account `most` places. Answers with the function that frees the place, or undefined if all are taken. */
 function createPlaces(most: number): (accountId: number) => (() => void) | undefined {
   const taken = new Map<number, number>();
   return (accountId) => {
@@ -99,7 +99,7 @@ function createPlaces(most: number): (accountId: number) => (() => void) | undef
   };
 }
 
-/** The results used last, as many as fit. The toolchain is not in the key: it never changes while a server runs. */
+/** The most recently used results, as many as fit. The toolchain is not in the key: it cannot change while a server runs. */
 function createCache() {
   const results = new Map<string, CompileResult & { ok: true }>();
   let characters = 0;
@@ -109,7 +109,7 @@ function createCache() {
     get(key: string) {
       const found = results.get(key);
       if (!found) return undefined;
-      results.delete(key); // the newest stand last
+      results.delete(key); // the newest come last
       results.set(key, found);
       return found;
     },

@@ -1,4 +1,4 @@
-/** The replace endpoint: a part of the source, of the prompt or of `fields` is written anew. behaviour 4.3. Pure. */
+/** The replace endpoint: replaces text in the source, the prompt or `fields`. behaviour 4.3. Pure. */
 import { invalid } from "platform";
 import { replaceInJson } from "../jsondb/api.ts";
 import { limits, objectOf, type AppChange } from "./change.ts";
@@ -6,7 +6,7 @@ import type { AppRow } from "./store.ts";
 
 export const editable = ["source_code", "fields", "prompt"] as const;
 
-/** behaviour 4.3 names the texts in two ways. */
+/** behaviour 4.3 has two names for each text. */
 export interface EditBody {
   readonly field: (typeof editable)[number];
   readonly old_string?: string;
@@ -16,7 +16,7 @@ export interface EditBody {
   readonly replace_all?: boolean | null;
 }
 
-/** Throws the 422: nothing to look for, not found, or a result that is too large. */
+/** Throws the 422: nothing to search for, not found, or the result is too large. */
 export function edited(row: AppRow, body: EditBody): AppChange {
   const { field } = body;
   const oldString = body.old_string ?? body.old;
@@ -46,13 +46,13 @@ function replaceInText(text: string, { oldString, newString, all }: Edit): strin
   if (at < 0) throw invalid({ old_string: ["is not found"] });
   if (!all) return text.slice(0, at) + newString + text.slice(at + oldString.length);
   const parts = text.split(oldString);
-  // Counted before it is built: a character occurs often, and the new text may be large.
+  // Computed before the text is built: a short text may occur often, and its replacement may be large.
   const length = text.length + (parts.length - 1) * (newString.length - oldString.length);
   if (length > 2 * limits.sourceCode) throw invalid({ new_string: ["makes the text too long"] });
   return parts.join(newString);
 }
 
-/** Here the whole of `fields` was seen: a tile flag that was edited away is gone. */
+/** The author saw all of `fields` here, so a `dashboard_widget` that was edited away is gone. */
 function tileIn(fields: unknown): boolean | null {
   const tile = Object(fields)["dashboard_widget"];
   return typeof tile === "boolean" ? tile : null;

@@ -4,7 +4,7 @@ import { EmbeddedApp } from "./answers.ts";
 import type { EmbeddedRow, EmbedStore } from "./embed-store.ts";
 import { isModule, isView, modules } from "./places.ts";
 
-const access = { signedIn: "every signed-in person may see every app of the account" } as const;
+const access = { signedIn: "every signed-in person may see every app in the account" } as const;
 const example = {
   id: "019a9c1e-0000-7000-8000-000000000003",
   name: "Counter",
@@ -16,7 +16,7 @@ const example = {
   show_in_module: "crm",
 };
 
-/** Where apps are shown beside their own pages. behaviour 2.3, `show_in_module`. */
+/** Lists the apps to embed in modules and views. behaviour 2.3, `show_in_module`. */
 export function embedRoutes(store: EmbedStore): Route[] {
   const shownIn = async (account: Account, place: string, asked: Page) => {
     const { rows, total } = await store.shownIn(account.id, place, asked);
@@ -28,7 +28,7 @@ export function embedRoutes(store: EmbedStore): Route[] {
       "/core/modules/:module/apps",
       {
         summary: "The apps in a module's menu",
-        description: `Modules: ${modules.join(", ")}. The address takes \`record_id\` beside \`embed\` and \`module\`.`,
+        description: `Modules: ${modules.join(", ")}. Besides \`embed\` and \`module\` the address takes \`record_id\`.`,
         access,
         query: pageQuery,
         answers: { 200: answer.list(EmbeddedApp) },
@@ -43,7 +43,7 @@ export function embedRoutes(store: EmbedStore): Route[] {
       "GET",
       "/core/views",
       {
-        summary: "The apps that are shown within a view",
+        summary: "The apps embedded in a view",
         access,
         query: { path: "the view, e.g. tasks/show", ...pageQuery },
         answers: { 200: answer.list(EmbeddedApp) },

@@ -1,4 +1,4 @@
-/** SQL about where apps are shown beside their own pages. */
+/** SQL for apps embedded in modules and views. */
 import type { Page, Sql } from "platform";
 
 export interface EmbeddedRow {
@@ -15,7 +15,7 @@ export type EmbedStore = ReturnType<typeof createEmbedStore>;
 
 export function createEmbedStore(sql: Sql) {
   return {
-    /** The active apps of a module or a view. */
+    /** The active apps in a module or a view. */
     async shownIn(accountId: number, place: string, { limit, offset }: Page) {
       const where = sql`account_id = ${accountId} and show_in_module = ${place} and active`;
       const rows = await sql<EmbeddedRow[]>`

@@ -1,4 +1,4 @@
-/** What an app can be written in, and what styles it. behaviour 2.3. */
+/** The languages and style engines of apps. behaviour 2.3. */
 export const appEngines = ["svelte", "vue", "react", "js", "html", "kaboom", "phaser"] as const;
 
 export type AppEngine = (typeof appEngines)[number];

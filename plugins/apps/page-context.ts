@@ -3,7 +3,7 @@ import type { Account, User } from "platform";
 import type { Accounts, Unit } from "../accounts/api.ts";
 import type { AppContext, ContextUser } from "./client/page-data.ts";
 
-/** Names of teams, groups and departments may be as old as this; a person's own fields are always right. */
+/** Names of teams, groups and departments may be this old; a person's own fields are always current. */
 const namesForMs = 30_000;
 
 export function createUserContext({ unitsOf }: Pick<Accounts, "unitsOf">, clock: () => number = Date.now) {
@@ -40,7 +40,7 @@ function contextUser(user: User, units: readonly Unit[]): ContextUser {
 
 type Place = Pick<AppContext, "embed" | "module" | "view" | "record_id">;
 
-/** Where the page around says that the app is; what does not look like it is left out. */
+/** Where the embedding page says the app is. Values of the wrong form are left out. */
 export function placeOf(query: URLSearchParams): Place {
   const matching = (name: string, shape: RegExp) => {
     const value = query.get(name);

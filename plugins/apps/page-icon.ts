@@ -6,19 +6,19 @@ interface Named {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** A data: address of the app's icon: `fields.icon` where that is a letter or an emoji, else the name's first letter. */
+/** The app's icon as a data: address: `fields.icon` if it is a letter or an emoji, else the name's first letter. */
 export function iconOf({ id, name, fields }: Named): string {
   const { icon } = fields;
   const given = typeof icon === "string" && icon.length <= 16 ? firstCharacter(icon) : undefined;
   const letter = given ?? firstCharacter(name)?.toUpperCase() ?? "?";
   const svg = `<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'><rect width='32' height='32' rx='8' fill='hsl(${hueOf(id)},60%,40%)'/><text x='16' y='23' style='font:600 19px system-ui' text-anchor='middle' fill='white'>${escapeHtml(letter)}</text></svg>`;
-  // Stands in an HTML attribute as it is.
+  // Goes into an HTML attribute unescaped.
   return `data:image/svg+xml,${svg.replace(/[^\w \-./:=;,()']/gu, encodeURIComponent)}`;
 }
 
 const segmenter = new Intl.Segmenter("en", { granularity: "grapheme" });
 
-/** One lone half of a surrogate pair would break the address. */
+/** A lone half of a surrogate pair would break the address. */
 function firstCharacter(text: string): string | undefined {
   for (const { segment } of segmenter.segment(text.trim().slice(0, 32).toWellFormed())) return segment;
   return undefined;

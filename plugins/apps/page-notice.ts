@@ -1,4 +1,4 @@
-/** A page that says why there is no app. */
+/** The page that says why no app is shown. */
 import { escapeHtml } from "platform";
 import { hashSource } from "./page-policy.ts";
 

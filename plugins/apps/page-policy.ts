@@ -1,4 +1,4 @@
-/** What an app's page may do in the browser: its Content-Security-Policy. behaviour B.10, architecture 5. */
+/** The Content-Security-Policy of an app's page: what it may do in the browser. behaviour B.10, architecture 5. */
 import { type AppEngine } from "./engines.ts";
 import { sha256 } from "platform";
 
@@ -8,7 +8,7 @@ const sandbox = "sandbox allow-scripts allow-forms allow-popups allow-modals all
 const common = [
   "default-src 'none'",
   "style-src 'self' 'unsafe-inline'",
-  // No other host: what an app knows of its viewer could go there.
+  // No other hosts: an app could send them what it knows about its viewer.
   "img-src 'self' data: blob:",
   "font-src 'self' data: blob:",
   "media-src 'self' data: blob:",
@@ -26,15 +26,15 @@ interface Policed {
   readonly trusted: boolean;
 }
 
-/** `scripts`: the inline ones; "" is none. */
+/** `scripts`: the inline scripts; "" stands for none. */
 export function contentSecurityPolicy({ appEngine, trusted }: Policed, scripts: readonly string[]): string {
   const hashes = scripts.filter((script) => script !== "").map((script) => ` '${hashSource(script)}'`);
-  // Beside a hash the browser would ignore 'unsafe-inline'.
+  // Browsers ignore 'unsafe-inline' next to a hash.
   const inline = hasInline.has(appEngine) ? " 'unsafe-inline'" : hashes.join("");
   return [...common, `script-src 'self'${inline}`, ...(trusted ? [] : [sandbox])].join("; ");
 }
 
-/** What their authors write as it is may have `onclick="…"` in it; the sandbox holds either way. */
+/** Their source is served unchanged and may contain `onclick="…"`. The sandbox protects the viewer either way. */
 const hasInline: ReadonlySet<AppEngine> = new Set(["html", "js"]);
 
 export function hashSource(text: string): string {

@@ -26,7 +26,7 @@ import type { Serving } from "./serving.ts";
 interface Needed {
   readonly runtimes: AppRuntimes;
   readonly serving: Pick<Serving, "findForPage" | "tokenFor">;
-  /** The compiled but unsaved app of a preview's address, or undefined where it has passed. */
+  /** The compiled but unsaved app of a preview's address, or undefined if it has expired. */
   readonly findPreview: (accountId: number, token: string) => Promise<PreviewApp | undefined>;
   readonly accounts: Pick<Accounts, "unitsOf">;
   readonly databases: Pick<JsonDatabases, "visitor">;
@@ -39,9 +39,9 @@ type Input = Omit<RequestInput, "params">;
 const html = "text/html; charset=utf-8";
 const Html = answer.text("text/html");
 const query = {
-  embed: "1 = inside a frame of this origin: the page tells its height by `postMessage`",
-  module: "where it is embedded, for `CoreAppContext`: the module",
-  view: "the view, e.g. `tasks/show`",
+  embed: "1 = inside a frame of this origin: the page reports its height by `postMessage`",
+  module: "the module that it is embedded in, for `CoreAppContext`",
+  view: "the view that it is embedded in, e.g. `tasks/show`",
   record_id: "the record that is shown there",
   "*": "any other parameter is the app's own",
 };
@@ -80,7 +80,7 @@ export function pageRoutes(needed: Needed): Route[] {
       "/a/preview/:token",
       {
         summary: "The page of a preview, for ten minutes",
-        access: { open: "what is not saved yet is for those who make it; others are asked to sign in" },
+        access: { open: "only its author sees an unsaved app; others are asked to sign in" },
         query,
         answers: { 200: Html, 404: [Html, answer.error] },
         responses: {
@@ -95,8 +95,8 @@ export function pageRoutes(needed: Needed): Route[] {
         if (!input.caller) return signInFirst(input);
         const app = await needed.findPreview(input.account.id, input.params.token);
         if (!app || app.madeById !== input.caller.user.id)
-          return missing(input, "This preview has passed, or it is another person's.");
-        // Its address is the key to it.
+          return missing(input, "This preview has expired, or it belongs to someone else.");
+        // The address is the key to the preview, so it must not leak.
         const reply = await show(input, app, templates.of(app, input, `preview-${input.params.token}`));
         return { ...reply, headers: { ...reply.headers, "referrer-policy": "no-referrer" } };
       },
@@ -106,7 +106,8 @@ export function pageRoutes(needed: Needed): Route[] {
       "/a/-/:file",
       {
         summary: "The code or the styles of an app",
-        description: "The name holds the hash of the content: who was shown the page knows it, and it never changes.",
+        description:
+          "The name contains the hash of the content: only those who have seen the page know it, and the content never changes.",
         access: { open: "the page in its sandbox has no credential; the name cannot be guessed" },
         onSites: true,
         answers: { 200: [answer.text("text/javascript"), answer.text("text/css")] },
@@ -129,7 +130,7 @@ export function pageRoutes(needed: Needed): Route[] {
   ];
 }
 
-/** Made once per build of an app: the cache of apps hands out the same object until the app changes. */
+/** Templates are made once per build: the cache of apps returns the same object until the app changes. */
 function createTemplates(runtimes: AppRuntimes) {
   const made = new WeakMap<PageApp, Map<string, PageTemplate>>();
   return {
@@ -159,16 +160,16 @@ function createShow({ serving, accounts, databases }: Needed) {
     return text(200, page.html, html, {
       etag: etagOf(template, [shown, caller?.tokenId, visitor.cookieKey]),
       "content-security-policy": page.policy,
-      // Browsers refuse a page in a sandbox that has such a policy.
+      // Browsers refuse to show a sandboxed page with any other value.
       "cross-origin-opener-policy": "unsafe-none",
-      // No lookups of names for what an app might want to tell.
+      // DNS lookups could carry data out of the sandbox.
       "x-dns-prefetch-control": "off",
       ...visitor.headers,
     });
   };
 }
 
-/** `CoreAppContext` as JSON. Visitors without sign-in, who bring nothing in the address, all have the same. */
+/** `CoreAppContext` as JSON. It is the same for all visitors without sign-in and without parameters in the address. */
 function createContexts() {
   const ofNobody = new WeakMap<
     PageApp,
@@ -193,10 +194,10 @@ function createContexts() {
   };
 }
 
-/** So long a page may be shown again as the browser has it, its token in it. */
+/** How long a browser may show its cached page again, including the token in it. */
 const samePageSeconds = 600;
 
-/** Of all that the page shows but its token, which the browser may keep for a while. */
+/** Covers everything on the page except its token, which may be a little older. */
 function etagOf({ hash }: PageTemplate, shown: readonly unknown[]): string {
   const slot = Math.floor(Date.now() / 1000 / samePageSeconds);
   return `"${contentHash([hash, slot, ...shown].join("\n"))}"`;
@@ -241,7 +242,7 @@ function missing({ request }: Pick<Input, "request">, message: string): Reply {
   return text(404, noticePage("Not found", message), html, { "content-security-policy": noticePolicy });
 }
 
-/** On the host of a site nobody is signed in: there a private app is none. */
+/** Nobody is signed in on a site's host, so a private app does not exist there. */
 function signInFirst(input: Input): Reply {
   const { request, atSite } = input;
   if (atSite) return missing(input, noApp);

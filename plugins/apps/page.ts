@@ -1,5 +1,5 @@
 /**
- * The page of an app. What depends on the app alone is made once per build; a request adds who looks, where the app is
+ * The page of an app. A template is made once per build; each request adds the viewer, the place where the app is
  * embedded, and the token. behaviour 2.3, B.10, architecture 5.
  */
 import { escapeHtml, sha256 } from "platform";
@@ -10,7 +10,7 @@ import { iconOf } from "./page-icon.ts";
 import type { AppRuntimes } from "./runtimes.ts";
 import type { ServedApp } from "./serving.ts";
 
-/** What a page is made of; a preview is one too. */
+/** The parts of a page, also of a preview. */
 export type PageApp = Pick<
   ServedApp,
   | "id"
@@ -27,7 +27,7 @@ export type PageApp = Pick<
   | "fields"
 > & { readonly failedBuild?: readonly string[] | null };
 
-/** A saved app, or a preview: one that was never saved has nothing that a token could open. */
+/** A saved app or a preview. A preview of an app that was never saved has nothing that a token could open. */
 export type ShownApp = PageApp & { readonly isDraft?: boolean };
 
 export interface Asset {
@@ -38,26 +38,26 @@ export interface Asset {
 }
 
 export interface PageTemplate {
-  /** Changes with everything that the template is made of. */
+  /** Changes whenever any part of the template does. */
   readonly hash: string;
   /** The inline script with a viewer's context (as JSON), and the policy that names it by its hash. */
   readonly viewOf: (context: string) => { readonly script: string; readonly policy: string };
-  /** The text before and behind the page's data. */
+  /** The text before and after the page's data. */
   readonly before: string;
   readonly behind: string;
-  /** The app's own files: name -> content. Who has seen the page knows the names. */
+  /** The app's own files: name -> content. Only those who have seen the page know the names. */
   readonly assets: ReadonlyMap<string, Asset>;
-  /** What of the page's data is the same for everyone, as JSON that goes on behind the token. */
+  /** The part of the page's data that is the same for everyone: JSON that continues after the token. */
   readonly fixed: string;
 }
 
 interface TemplateOptions {
   readonly runtimes: Pick<AppRuntimes, "importMap" | "preloads" | "address">;
-  /** Of the page: `pl`. */
+  /** The page's language: `pl`. */
   readonly lang: string;
-  /** Whether the viewer may edit the app, and so sees what goes wrong in it. */
+  /** Whether the viewer may edit the app and so sees its errors. */
   readonly isAuthor: boolean;
-  /** What stands in front of the hash in the names of its files. */
+  /** The prefix of the hash in the names of its files. */
   readonly assetKey: string;
 }
 
@@ -107,7 +107,7 @@ export function printPage(template: PageTemplate, { context, token }: Viewing): 
 
 const maxKeptViews = 100;
 
-/** Most views of an app are alike: every visitor without sign-in has the same. */
+/** Most views of an app are the same: all visitors without sign-in share one. */
 function keptViews(app: PageApp, importMap: string): PageTemplate["viewOf"] {
   const kept = new Map<string, ReturnType<PageTemplate["viewOf"]>>();
   return (context) => {
@@ -122,25 +122,25 @@ function keptViews(app: PageApp, importMap: string): PageTemplate["viewOf"] {
 }
 
 /**
- * Their canvas is as large as what it stands in: the whole window, without an edge. One that was told no place goes into
- * the body: `#core-app`, left empty, then makes way for it.
+ * A game's canvas fills its container: the whole window, without margins. A game without a container puts its canvas into
+ * the body; the empty `#core-app` then takes no space.
  */
 const isGame: ReadonlySet<string> = new Set(["kaboom", "phaser"]);
 const wholeWindow =
   "<style>html,body,#core-app:is(:only-child,:not(:empty)){height:100%;margin:0}body>canvas,#core-app>canvas{display:block}</style>";
 
-/** Only what the app's text names: the runtimes themselves import by address. */
+/** Only the specifiers that occur in the app's text: the runtimes themselves import by address. */
 function importMapOf({ appEngine, appCode }: PageApp, runtimes: TemplateOptions["runtimes"]): string {
   const named = Object.entries(runtimes.importMap(appEngine)).filter(([specifier]) => appCode.includes(specifier));
   return named.length === 0 ? "" : inScript(JSON.stringify({ imports: Object.fromEntries(named) }));
 }
 
-/** For a script that reads it: the browser runs nothing of it. */
+/** Data for a script to read. The browser does not execute it. */
 function inertJson(id: string, value: unknown): string {
   return `<script type="application/json" id="${id}">${inScript(JSON.stringify(value))}</script>`;
 }
 
-/** JSON that stands inside a script element: nothing in it ends the element or opens a comment. */
+/** JSON that is safe inside a script element: it cannot end the element or open a comment. */
 function inScript(json: string): string {
   return json.replace(/[<>&\u2028\u2029]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
@@ -149,8 +149,8 @@ const viewport = `<meta name="viewport" content="width=device-width, initial-sca
 const bodyOf = `</head><body><div id="core-app"></div></body></html>`;
 
 /**
- * A page of the author's own goes behind our head as it stands: a parser that has seen no `<html>` and `<body>` yet takes
- * theirs, with the attributes.
+ * An author's own page follows our head unchanged: a parser that has not seen `<html>` and `<body>` yet accepts the
+ * author's, with their attributes.
  */
 function openingOf({ appCode }: PageApp, { lang }: TemplateOptions): string {
   const html = /<html[\s>]/i.test(appCode) ? "" : `<html lang="${escapeHtml(lang)}">`;
@@ -167,13 +167,13 @@ function filesOf({ appEngine, appCode, cssCode }: PageApp, assetKey: string) {
   const style = cssCode === "" ? null : add("css", "text/css; charset=utf-8", cssCode);
   if (appEngine === "html") return { assets, style, module: null, script: "" };
   const code = add("js", "text/javascript; charset=utf-8", appCode);
-  // Of another origin than the page, as it is to the browser: without `crossorigin` its errors would have no text.
+  // To the browser the script has another origin than the page: without `crossorigin` its errors would have no text.
   if (appEngine === "js" && isClassic(appCode))
     return { assets, style, module: null, script: `<script src="${code}" crossorigin defer></script>` };
   return { assets, style, module: code, script: `<script type="module" src="${code}"></script>` };
 }
 
-/** `tailwind_all` is Tailwind's own compiler in the browser: it follows every class that the app comes to use. */
+/** `tailwind_all` is Tailwind's compiler in the browser, which also sees classes that the app adds later. */
 function styleTags({ appEngine, cssEngine }: PageApp, runtimes: TemplateOptions["runtimes"], style: string | null) {
   const linked = style === null ? "" : `<link rel="stylesheet" href="${style}">`;
   if (cssEngine !== "tailwind_all" || !isStyled.has(appEngine)) return linked;
@@ -183,20 +183,20 @@ function styleTags({ appEngine, cssEngine }: PageApp, runtimes: TemplateOptions[
 /** behaviour 2.3: the CSS engine applies to these. */
 const isStyled: ReadonlySet<string> = new Set(["svelte", "vue", "react"]);
 
-/** They block: an app's script, wherever it stands, runs after them. */
+/** These scripts block, so every script of the app runs after them. */
 function scriptTags(runtimes: TemplateOptions["runtimes"], isAuthor: boolean): string {
   const panel = isAuthor ? `<script src="${runtimes.address("panel.js")}" crossorigin></script>` : "";
   return `<script src="${runtimes.address("core.js")}" crossorigin></script><script>${removal}</script>${panel}`;
 }
 
-/** Where core.js did not load, the token must not stand in the page when the app's scripts run. */
+/** If core.js did not load, this removes the token from the page before the app's scripts run. */
 const removal = `document.getElementById("${pageDataId}")?.remove()`;
 
 function preload(address: string): string {
   return `<link rel="modulepreload" href="${address}">`;
 }
 
-/** Where the app's token may open something. A database has two ids, of which the page knows one: the server decides. */
+/** The paths where the app's token may open something. A database has two ids and the page knows only one, so the server decides. */
 function pathsOf({ id, urlCode, dbCode }: PageApp): string[] {
   const apps = [id, urlCode].filter((key) => key !== "").map((key) => `/core/apps/${key}/`);
   return dbCode === null ? apps : [...apps, `/core/db/${encodeURIComponent(dbCode)}/`, "/core/dbs/"];

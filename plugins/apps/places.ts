@@ -1,4 +1,4 @@
-/** Where an app can be shown beside its own page. behaviour 2.3, `show_in_module`. Pure. */
+/** The modules and views in which an app can be embedded. behaviour 2.3, `show_in_module`. Pure. */
 
 export const modules = [
   "organize",
@@ -23,7 +23,7 @@ export function isModule(value: string): boolean {
   return modules.some((name) => name === value);
 }
 
-/** A path of a view: `tasks/show`, `contacts/index`. */
+/** Whether this is the path of a view: `tasks/show`, `contacts/index`. */
 export function isView(value: string): boolean {
   return value.length <= 100 && viewForm.test(value);
 }

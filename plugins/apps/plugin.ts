@@ -55,7 +55,7 @@ export default definePlugin({
     { name: "001_apps", sql: migration },
     { name: "002_runs", sql: withoutRuns },
   ],
-  privileges: [{ name: "apps", doc: "make and change web apps", roles: ["manager", "user"] }],
+  privileges: [{ name: "apps", doc: "create and change web apps", roles: ["manager", "user"] }],
   models: [{ name: "Core::App", privilege: "apps", sample: appExample }],
   prompts: {
     "apps_api.md": appsApi,

@@ -15,8 +15,8 @@ export function previewRoutes(previews: Previews): Route[] {
       {
         summary: "Compile an app without saving it",
         description:
-          "The page stands at `url` for ten minutes, for you alone. With the `id` of a saved app it is a draft of that " +
-          "one: the fields that are missing are taken from it, and its database and actions can be used.",
+          "The page is at `url` for ten minutes, for you alone. With the `id` of a saved app it is a draft of that app: " +
+          "missing fields come from the saved app, and its database and actions can be used.",
         access,
         body: { key: "app", schema: PreviewInput },
         request: requestExample,

@@ -1,4 +1,4 @@
-/** All SQL about previews. */
+/** All SQL for previews. */
 import { type AppEngine, type CssEngine } from "./engines.ts";
 import type { Sql, Tx } from "platform";
 
@@ -16,7 +16,7 @@ export interface PreviewRow {
   readonly fields: Json;
   readonly config: Json;
   readonly expiresAt: Date;
-  /** That of the saved app. */
+  /** The saved app's database. */
   readonly dbCode: string | null;
 }
 
@@ -26,7 +26,7 @@ export type PreviewStore = ReturnType<typeof createPreviewStore>;
 
 export function createPreviewStore(sql: Sql) {
   return {
-    /** With it the person's older ones but the `most - 1` youngest go. */
+    /** Also deletes the person's older previews, except the `most - 1` newest. */
     async insert(tx: Tx, preview: NewPreview, most: number): Promise<void> {
       const { tokenHash, accountId, userId, appId, name, appEngine, cssEngine, appCode, cssCode, expiresAt } = preview;
       await tx`

@@ -1,4 +1,4 @@
-/** Compiles an app without saving it, for the one who works at it. No HTTP, no SQL. */
+/** Compiles an app without saving it, for its author. No HTTP, no SQL. */
 import { cacheKey, invalid, parseCacheKey, randomToken, sha256, uuidv7, type BaseContext, type Caller } from "platform";
 import { applied, blank, checkChange, type AppChange } from "./change.ts";
 import type { PageApp } from "./page.ts";
@@ -7,9 +7,9 @@ import type { AppStore } from "./store.ts";
 import type { Writing } from "./write.ts";
 
 export interface PreviewApp extends PageApp {
-  /** Nobody else is shown it: its code would run with their rights. */
+  /** The only person who may see it: the code runs with its viewer's rights. */
   readonly madeById: number;
-  /** Whether it is a draft of a saved app, and so has that one's database, actions and storage. */
+  /** Whether it is a draft of a saved app and so uses that app's database, actions and storage. */
   readonly isDraft: boolean;
   readonly expiresAt: Date;
 }
@@ -27,7 +27,7 @@ const mostPerPerson = 20;
 export type Previews = ReturnType<typeof createPreviews>;
 
 export function createPreviews({ ctx, store, previews, writing }: Needed) {
-  // The same object each time: the page keeps what it made of it. A preview never changes.
+  // The page keeps a template per object, so the cache must return the same one. A preview never changes.
   const cache = ctx.cache<PreviewApp>({
     name: "apps.previews",
     max: 50,
@@ -39,7 +39,7 @@ export function createPreviews({ ctx, store, previews, writing }: Needed) {
   });
 
   return {
-    /** `id` is a saved app that it is a draft of: it then has that one's actions, storage and database. */
+    /** `id` names the saved app that this is a draft of: the preview then uses its actions, storage and database. */
     async create({ account, user }: Caller, { id, ...given }: AppChange & { readonly id?: string | null }) {
       checkChange(given);
       const saved = id ? await store.find(account.id, id) : undefined;
@@ -67,7 +67,7 @@ export function createPreviews({ ctx, store, previews, writing }: Needed) {
 
 function previewApp(row: PreviewRow): PreviewApp {
   const { accountId, userId, name, appEngine, cssEngine, appCode, cssCode, fields, dbCode, expiresAt } = row;
-  // Without a saved app nothing of the server is open to it: its token names no app.
+  // Without a saved app its token names no app, so nothing on the server is open to it.
   const id = row.appId ?? uuidv7();
   const code = { name, appEngine, cssEngine, appCode, cssCode, fields };
   return {

@@ -53,7 +53,7 @@ const optional = {
   config: Type.Optional(field.nullable(JsonObject)),
   trusted: Type.Optional(field.flag()),
 };
-// How long it and the prompt may be is counted in change.ts.
+// change.ts checks the lengths of the source and the prompt.
 const source_code = Type.String({ minLength: 1, pattern: String.raw`\S`, description: "not blank" });
 const AppInput = Type.Object({ name: field.name(), source_code, ...optional });
 export const AppChanges = Type.Object({
@@ -115,14 +115,14 @@ export const requestExample = {
 const buildFails = { source_code: ["3:14 Unexpected token"] };
 
 export const access = { privilege: "apps" } as const;
-const ifMatch = 'With `If-Match: "<etag>"` of a version that is no longer the latest: 412.';
+const ifMatch = 'With `If-Match: "<etag>"`: 412 if that version is no longer the latest.';
 
 interface Needed {
   readonly store: AppStore;
   readonly writing: Writing;
 }
 
-/** behaviour 4.3; `:id` is the id, or the url_code. */
+/** behaviour 4.3; `:id` is the id or the url_code. */
 export function appRoutes({ store, writing }: Needed): Route[] {
   return [
     route(
@@ -135,7 +135,7 @@ export function appRoutes({ store, writing }: Needed): Route[] {
           q: "searches name, url_code and description; `*` and `%` are wildcards",
           app_engine: appEngines.join(", "),
           show_in_module: "exactly this module or view",
-          dashboard_widget: Type.Boolean({ description: "`true`: those that can be tiles of a dashboard" }),
+          dashboard_widget: Type.Boolean({ description: "`true`: only apps that can be dashboard tiles" }),
           active: Type.Boolean({ description: "true or false" }),
           public: Type.Boolean({ description: "true or false" }),
           ...pageQuery,
@@ -152,11 +152,11 @@ export function appRoutes({ store, writing }: Needed): Route[] {
       "POST",
       "/core/apps",
       {
-        summary: "Make an app",
+        summary: "Create an app",
         description:
-          "The source is compiled at once: what does not build is 422 under `source_code`, with line and column. " +
-          "`url_code` is made from the name where missing. The page stands at `/a/<url_code>`. `db_code` takes the " +
-          "privilege `dbs`, and `actions` take `flows`.",
+          "The source is compiled at once; a failed build is 422 under `source_code`, with line and column. Without a " +
+          "`url_code` one is made from the name. The page is at `/a/<url_code>`. `db_code` requires the privilege `dbs`, " +
+          "and `actions` require `flows`.",
         access,
         body: { key: "app", schema: AppInput },
         request: { ...requestExample, db_code, actions },
@@ -177,7 +177,7 @@ export function appRoutes({ store, writing }: Needed): Route[] {
       {
         summary: "Change an app",
         description:
-          "Only the given fields. A build that fails changes nothing. `fields` is replaced as a whole, but keeps " +
+          "Changes only the given fields. A failed build changes nothing. `fields` is replaced as a whole, but keeps " +
           `\`dashboard_widget\`. ${ifMatch}`,
         access,
         ifMatch: true,
@@ -195,7 +195,7 @@ export function appRoutes({ store, writing }: Needed): Route[] {
       "DELETE",
       "/core/apps/:id",
       {
-        summary: "Delete an app with its versions and what it stores for its visitors",
+        summary: "Delete an app with its versions and its visitors' stored values",
         description: ifMatch,
         access,
         ifMatch: true,
@@ -212,9 +212,9 @@ export function appRoutes({ store, writing }: Needed): Route[] {
       {
         summary: "Replace text in `source_code`, `prompt` or `fields`",
         description:
-          "The first occurrence, or with `replace_all` every one; `old` and `new` are other names of `old_string` and " +
-          "`new_string`. `fields` is edited as compact JSON, or where `old_string` is not found there, as JSON indented " +
-          `by two. ${ifMatch}`,
+          "Replaces the first occurrence, or all of them with `replace_all`. `old` and `new` are other names for `old_string` " +
+          "and `new_string`. `fields` is edited as compact JSON, or as JSON indented by two if `old_string` is not found " +
+          `there. ${ifMatch}`,
         access,
         ifMatch: true,
         body: { schema: Replacement },

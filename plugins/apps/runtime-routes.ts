@@ -41,7 +41,7 @@ const shared = {
   "cross-origin-resource-policy": "cross-origin",
 };
 
-/** The best one that the client takes; `br;q=0` refuses it. */
+/** The best encoding that the client accepts; `br;q=0` refuses it. */
 function encodingOf(accepted: string | null): Encoding {
   const taken = new Set<string>();
   for (const part of (accepted ?? "").toLowerCase().split(",")) {

@@ -5,15 +5,15 @@ import { generatedFile } from "platform";
 export interface AppRuntimes {
   /** Changes with every version of a runtime or of the browser SDK. */
   readonly hash: string;
-  /** Changes with every version of a compiler or of what compiled code imports. */
+  /** Changes with every version of a compiler or of a package that compiled code imports. */
   readonly toolchain: string;
   /** The import map of an engine: specifier -> `/_rt/<hash>/x.js`. */
   importMap(engine: AppEngine): Readonly<Record<string, string>>;
-  /** The addresses of what every app of the engine needs. */
+  /** The addresses of the files that every app of the engine needs. */
   preloads(engine: AppEngine): readonly string[];
-  /** The address of a named file: `core.js` (the SDK), `tailwind.js` (@tailwindcss/browser). Throws where it is none. */
+  /** The address of a named file: `core.js` (the SDK), `tailwind.js` (@tailwindcss/browser). Throws for an unknown name. */
   address(name: string): string;
-  /** A file in the encoding: undefined where there is no such file. */
+  /** A file in the encoding, or undefined for an unknown name. */
   read(name: string, encoding: Encoding): Promise<Uint8Array<ArrayBuffer> | undefined>;
 }
 
@@ -29,7 +29,7 @@ interface Manifest {
   readonly specifiers: Readonly<Record<string, string>>;
 }
 
-/** What apps of an engine may import: names, and with their subpaths. Plain pages may take whatever the server ships. */
+/** The packages, with their subpaths, that apps of an engine may import. Plain pages may import all that the server ships. */
 const packages: Readonly<Record<AppEngine, readonly string[]>> = {
   svelte: ["svelte"],
   vue: ["vue"],
@@ -40,7 +40,7 @@ const packages: Readonly<Record<AppEngine, readonly string[]>> = {
   phaser: ["phaser"],
 };
 
-/** What the code that the compiler makes imports in any case. */
+/** The imports that compiled code always has. */
 const needed: Readonly<Record<AppEngine, readonly string[]>> = {
   svelte: ["svelte", "svelte/internal/client"],
   vue: ["vue"],
@@ -54,7 +54,7 @@ const needed: Readonly<Record<AppEngine, readonly string[]>> = {
 const suffixes = { br: ".br", gzip: ".gz", identity: "" } as const;
 
 export async function loadRuntimes(): Promise<AppRuntimes> {
-  // The file is our own: scripts/runtimes.ts writes it.
+  // scripts/runtimes.ts wrote it, so its form is known.
   const manifest = JSON.parse(new TextDecoder().decode(await generatedFile("runtimes/manifest.json"))) as Manifest;
   const { hash, toolchain, files, specifiers } = manifest;
   const read = new Map<string, Promise<Uint8Array<ArrayBuffer>>>();

@@ -9,7 +9,7 @@ interface Needed {
   readonly writing: Writing;
 }
 
-/** Apps for other plugins: they are trusted with what a person would need privileges for. */
+/** Apps for other plugins, which need no privileges for this. */
 export function createService({ store, writing }: Needed): Apps {
   return {
     async put({ accountId, userId }, app) {
@@ -30,7 +30,7 @@ export function createService({ store, writing }: Needed): Apps {
   };
 }
 
-/** As JSON in one order of keys: the database keeps none. */
+/** JSON with sorted keys, because the database does not keep their order. */
 function printed(value: unknown): string {
   const inOrder = (inner: object) => Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : 1));
   return JSON.stringify(value, (_, inner: unknown) => (isObject(inner) ? Object.fromEntries(inOrder(inner)) : inner));

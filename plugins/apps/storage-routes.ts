@@ -21,7 +21,7 @@ import type { StorageStore } from "./storage-store.ts";
 import { appFor, ownerOf } from "./visit.ts";
 
 const access = {
-  open: "the visitor's own: known by the app's token, the session, or on a public app by the cookie",
+  open: "the visitor's own values: the app's token, the session or, in a public app, the cookie tells whose",
 } as const;
 const shared = { access, apps: "what the app stores for this visitor", onSites: true } as const;
 const example = { key: "theme", value: "dark" };
@@ -33,7 +33,7 @@ interface Needed {
   readonly serving: Serving;
   readonly store: StorageStore;
   readonly databases: JsonDatabases;
-  /** Writes of visitors without sign-in, by their address. */
+  /** For writes by visitors without sign-in, by address. */
   readonly limit: ReturnType<BaseContext["limiter"]>;
 }
 
@@ -78,7 +78,7 @@ export function storageRoutes({ ctx, serving, store, databases, limit }: Needed)
       {
         summary: "One stored value",
         ...shared,
-        description: "Null where there is none: what an app asks for at its first visit is no fault.",
+        description: "Null if nothing is stored: asking at the first visit is not an error.",
         answers: { 200: StoredValue },
         responses: { 200: example, 422: { key: ["may have at most 200 characters"] } },
       },
@@ -96,14 +96,14 @@ export function storageRoutes({ ctx, serving, store, databases, limit }: Needed)
         summary: "Store a value",
         description: "Any JSON; at most 1 MB and 1000 keys for each visitor of an app.",
         ...shared,
-        // A visitor has 1 MB.
+        // More than a visitor's 1 MB, so that a value that is too large gets the 422.
         strangerBytes: 1_500_000,
         body: { schema: Type.Object({ value: Type.Unknown() }) },
         request: { value: example.value },
         answers: { 200: StoredValue },
         responses: {
           200: example,
-          422: { value: ["is too much: an app stores at most 1000000 bytes for each visitor"] },
+          422: { value: ["is too large: an app may store at most 1000000 bytes for each visitor"] },
           429: busy,
         },
       },
@@ -121,7 +121,7 @@ export function storageRoutes({ ctx, serving, store, databases, limit }: Needed)
       "DELETE",
       "/core/apps/:id/storage/:key",
       {
-        summary: "Forget a value",
+        summary: "Delete a value",
         ...shared,
         responses: { 204: null, 422: { key: ["may have at most 200 characters"] }, 429: busy },
       },

@@ -1,4 +1,4 @@
-/** All SQL about what apps store for their visitors. */
+/** All SQL for the values that apps store for their visitors. */
 import { invalid, type Queryable, type Sql, type Tx } from "platform";
 
 export interface StorageOwner {
@@ -16,7 +16,7 @@ export interface Entry {
 
 export const storageLimits = { bytes: 1_000_000, entries: 1000, bytesOfVisitors: 1_000_000_000 } as const;
 
-/** What all visitors of an app store together is booked as this one's: how many there are is up to them. */
+/** The total of all visitors of an app is kept under this owner, since the number of visitors is unlimited. */
 const allVisitors = "visitors";
 
 export type StorageStore = ReturnType<typeof createStorageStore>;
@@ -25,7 +25,7 @@ export function createStorageStore(sql: Sql) {
   const owned = (on: Queryable, { accountId, appId, owner }: StorageOwner) => on`
     owner = ${owner} and app_id = (select id from apps where account_id = ${accountId} and id = ${appId})`;
 
-  /** Books the difference; its row is locked until the transaction ends, so that nobody books past the limit. */
+  /** Adds the difference. The row stays locked until the transaction ends, so that concurrent writes cannot pass the limit. */
   const book = async (tx: Tx, { accountId, appId, owner }: StorageOwner, bytes: number, entries: number) => {
     const [usage] = await tx<{ bytes: number; entries: number }[]>`
       insert into app_storage_usage as u (app_id, owner, bytes, entries)
@@ -35,12 +35,12 @@ export function createStorageStore(sql: Sql) {
     return usage;
   };
 
-  /** Throws the 422 where it would be too much. */
+  /** Throws the 422 if it would pass the limit. */
   const bookForAll = async (tx: Tx, whose: StorageOwner, bytes: number, entries: number): Promise<void> => {
     if (!whose.owner.startsWith("visitor:")) return;
     const usage = await book(tx, { ...whose, owner: allVisitors }, bytes, entries);
     if (usage && bytes > 0 && usage.bytes > storageLimits.bytesOfVisitors)
-      throw invalid({ value: ["is too much: the visitors of this app store all that it may keep for them"] });
+      throw invalid({ value: ["is too large: this app's storage for its visitors is full"] });
   };
 
   const sizeOf = async (tx: Tx, whose: StorageOwner, key: string): Promise<number | undefined> => {
@@ -62,18 +62,22 @@ export function createStorageStore(sql: Sql) {
       return row?.value;
     },
 
-    /** Throws the 422 where it would be too much in all. Undefined where the app is gone. */
+    /** Throws the 422 if the total would pass the limit. Undefined if the app is gone. */
     async set(tx: Tx, whose: StorageOwner, { key, value }: Entry): Promise<true | undefined> {
-      // First, for its lock: who comes second then sees what the first has written.
+      // First, for its lock: a concurrent write then sees what this one has written.
       if (!(await book(tx, whose, 0, 0))) return undefined;
       const before = await sizeOf(tx, whose, key);
       const size = new TextEncoder().encode(key + value).length;
       const [bytes, entries] = [size - (before ?? 0), before === undefined ? 1 : 0];
       const usage = await book(tx, whose, bytes, entries);
       if (usage && usage.bytes > storageLimits.bytes)
-        throw invalid({ value: [`is too much: an app stores at most ${storageLimits.bytes} bytes for each visitor`] });
+        throw invalid({
+          value: [`is too large: an app may store at most ${storageLimits.bytes} bytes for each visitor`],
+        });
       if (usage && usage.entries > storageLimits.entries)
-        throw invalid({ key: [`is one too many: an app stores at most ${storageLimits.entries} for each visitor`] });
+        throw invalid({
+          key: [`is one too many: an app may store at most ${storageLimits.entries} keys for each visitor`],
+        });
       await bookForAll(tx, whose, bytes, entries);
       await tx`
         insert into app_storage (app_id, owner, key, value) values (${whose.appId}, ${whose.owner}, ${key}, ${value})

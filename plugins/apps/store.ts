@@ -1,10 +1,10 @@
-/** All SQL about apps themselves and their versions. */
+/** All SQL for apps and their versions. */
 import { type AppEngine, type CssEngine } from "./engines.ts";
 import { isUuid, type Fragment, type Page, type Sql, type Static, type Tx } from "platform";
 import type { App, AppVersion } from "./answers.ts";
 import type { Compiled } from "./compile.ts";
 
-/** An element of `actions`, as it was given. behaviour 2.3. */
+/** An element of `actions`, as given. behaviour 2.3. */
 export interface Action {
   readonly action: string;
   readonly flow_code: string;
@@ -14,7 +14,7 @@ export interface Action {
 
 export type Json = Readonly<Record<string, unknown>>;
 
-/** What a save writes, and a version keeps. */
+/** The fields that a save writes and a version keeps. */
 export interface Saved {
   readonly name: string;
   readonly urlCode: string;
@@ -47,12 +47,12 @@ export interface AppRow extends Saved {
   readonly updatedAt: Date;
 }
 
-/** An app as its page is made from it: with its build, without what only its authors see. */
+/** An app for its page: with its build, without the fields that only its authors see. */
 export interface ServedRow extends Omit<AppRow, "sourceCode" | "prompt"> {
   readonly appCode: string;
   readonly cssCode: string;
   readonly toolchain: string;
-  /** What kept the last change of the source from being saved; null = nothing did. */
+  /** Why the last change of the source was not saved; null = it was. */
   readonly failedBuild: readonly string[] | null;
 }
 
@@ -87,14 +87,14 @@ export function createAppStore(sql: Sql) {
   const columns = sql`${head}, source_code, prompt`;
   const isTile = sql`coalesce(fields -> 'dashboard_widget' = 'true', false)`;
 
-  /** Around a statement that saves an app: keeps the version that it makes, and answers with the app. */
+  /** Wraps a statement that saves an app: keeps the new version and answers with the app. */
   const savedBy = async (tx: Tx, app: Saved, statement: Fragment): Promise<AppRow> => {
     const [row] = await tx<Omit<AppRow, "sourceCode" | "prompt">[]>`
       with app as (${statement} returning ${columns}), kept as (
         insert into app_versions (app_id, version, account_id, ${saved}, created_by_id, created_at)
         select id, version, account_id, ${saved}, coalesce(updated_by_id, created_by_id), updated_at from app)
       select ${head} from app`;
-    if (!row) throw new Error("an app that is made, or was locked, is there");
+    if (!row) throw new Error("an app that was just inserted or locked exists");
     return { ...row, sourceCode: app.sourceCode, prompt: app.prompt };
   };
 
@@ -128,7 +128,7 @@ export function createAppStore(sql: Sql) {
       return row;
     },
 
-    /** By url_code; an id is one, whether or not the app is there. */
+    /** The id for a url_code. An id is returned unchanged, whether or not the app exists. */
     async idOf(accountId: number, key: string): Promise<string | undefined> {
       if (isUuid(key)) return key.toLowerCase();
       if (!isKey(key)) return undefined;
@@ -137,7 +137,7 @@ export function createAppStore(sql: Sql) {
       return row?.id;
     },
 
-    /** The version that stands; nobody else changes the app until this transaction ends. */
+    /** The current version. Nobody else can change the app until this transaction ends. */
     async lock(tx: Tx, accountId: number, id: string): Promise<number | undefined> {
       const [row] = await tx<{ version: number }[]>`
         select version from apps where account_id = ${accountId} and id = ${id} for update`;
@@ -164,7 +164,7 @@ export function createAppStore(sql: Sql) {
       return savedBy(tx, app, statement);
     },
 
-    /** Without a build the code stays as it was built. */
+    /** Without a build the compiled code stays as it is. */
     update(tx: Tx, app: Saved & Owned & { readonly build: Build | undefined }): Promise<AppRow> {
       const { build } = app;
       const built = build
@@ -182,13 +182,13 @@ export function createAppStore(sql: Sql) {
       return savedBy(tx, app, statement);
     },
 
-    /** The saved app stays as it is. */
+    /** Does not change the saved app. */
     async noteFailedBuild(accountId: number, id: string, mistakes: readonly string[]): Promise<void> {
       await sql`
         update apps set failed_build = ${json(mistakes)}::text::jsonb where account_id = ${accountId} and id = ${id}`;
     },
 
-    /** Only what was made from this very version's source: nobody's newer build is replaced. */
+    /** Saves the build only if it was made from the current version, so that it never replaces a newer one. */
     async saveBuild(accountId: number, id: string, version: number, build: Build): Promise<void> {
       await sql`
         update apps set app_code = ${build.appCode}, css_code = ${build.cssCode}, toolchain = ${build.toolchain},
@@ -220,12 +220,12 @@ export function createAppStore(sql: Sql) {
   };
 }
 
-/** Whether an app can be at this address: any other one need not be looked for. */
+/** Whether this can be an app's address; if not, there is no need to look for one. */
 export function isKey(key: string): boolean {
   return /^[\w-]{1,100}$/.test(key);
 }
 
-/** Whose row, who writes it, and what only an administrator sets. */
+/** The account, the author, and the field that only an administrator sets. */
 export interface Owned {
   readonly id: string;
   readonly accountId: number;
@@ -233,7 +233,7 @@ export interface Owned {
   readonly trusted: boolean;
 }
 
-/** An app as the API shows it, and as `Core::App` is delivered. behaviour 2.3, B.10. */
+/** An app in the form of the API and of `Core::App` webhooks. behaviour 2.3, B.10. */
 export function toApi(row: AppRow): Static<typeof App> {
   return {
     id: row.id,

@@ -1,6 +1,6 @@
 /** The slug in an app's address. behaviour 2.3. Pure. */
 
-/** Without the characters that an address cannot carry: "Moja apka!" -> "Mojaapka", "zażółć" -> "zazolc". */
+/** Removes the characters that an address cannot contain: "Moja apka!" -> "Mojaapka", "zażółć" -> "zazolc". */
 export function cleanUrlCode(given: string): string {
   return given
     .normalize("NFKD")

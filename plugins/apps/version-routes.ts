@@ -9,14 +9,14 @@ interface Needed {
   readonly writing: Writing;
 }
 
-/** Every save is a version. behaviour B.10. */
+/** Every save creates a version. behaviour B.10. */
 export function versionRoutes({ store, writing }: Needed): Route[] {
   return [
     route(
       "GET",
       "/core/apps/:id/versions",
       {
-        summary: "List an app's versions, the latest first",
+        summary: "List an app's versions, latest first",
         access,
         query: pageQuery,
         answers: { 200: answer.list(AppVersion) },
@@ -32,9 +32,9 @@ export function versionRoutes({ store, writing }: Needed): Route[] {
       "POST",
       "/core/apps/:id/versions/:n/restore",
       {
-        summary: "Save an earlier version anew",
+        summary: "Restore an earlier version",
         description:
-          'With `If-Match: "<etag>"` of a version that is no longer the latest: 412. `trusted` stays as it is.',
+          'Saves it as a new version; `trusted` does not change. With `If-Match: "<etag>"`: 412 if that version is no longer the latest.',
         access,
         ifMatch: true,
         answers: { 200: App },
@@ -53,5 +53,5 @@ export function versionRoutes({ store, writing }: Needed): Route[] {
   ];
 }
 
-/** What the column holds. */
+/** The largest value of the column. */
 const maxVersion = 2 ** 31 - 1;

@@ -1,11 +1,11 @@
-/** Who uses an app: a signed-in person, or the visitor of a page or browser. */
+/** Identifies who uses an app: a signed-in person, or the visitor of a page or browser. */
 import { notFound, type RequestInput } from "platform";
 import type { JsonDatabases } from "../jsondb/api.ts";
 import type { AppMeta, Serving } from "./serving.ts";
 
 type Input = Pick<RequestInput, "request" | "account" | "caller" | "app" | "ip" | "secure">;
 
-/** The active app of this id or url_code; 404 where there is none, or an app's token asks for another one. */
+/** The active app with this id or url_code; 404 if there is none, or if an app's token asks for another app. */
 export async function appFor(
   serving: Serving,
   { account, app }: Pick<RequestInput, "account" | "app">,
@@ -16,7 +16,7 @@ export async function appFor(
   return found;
 }
 
-/** Who it is that the app keeps something for, and the header that a browser without an app's token is known by. */
+/** The owner of stored values, and the header that identifies a browser without an app's token. */
 export function ownerOf(databases: JsonDatabases, input: Input) {
   if (input.caller) return { owner: `user:${input.caller.user.id}`, headers: {} };
   const { cookieKey, headers } = databases.visitor(input);

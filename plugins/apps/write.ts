@@ -1,4 +1,4 @@
-/** Making, changing and deleting apps: who may, what is built, and what follows from it. */
+/** Creates, changes and deletes apps: checks rights, builds, saves and tells others. */
 import {
   createTurnsByKey,
   credentialOf,
@@ -20,14 +20,14 @@ interface Needed {
   readonly ctx: Pick<BaseContext, "transaction" | "changed">;
   readonly store: AppStore;
   readonly compiler: Compiler;
-  /** After the commit, before the answer: these have changed. */
+  /** Called after the commit and before the answer, with the rows that have changed. */
   readonly forget: (...rows: readonly AppRow[]) => Promise<void>;
 }
 
-/** The version of the app of this id that the caller has seen; undefined = whichever. */
+/** The version of this app that the caller has seen; undefined = any. */
 export type SeenVersion = (id: string) => number | undefined;
 
-/** Who writes, and what that lends to an app. */
+/** Who writes, and the rights that they may lend to an app. */
 export interface Author {
   readonly accountId: number;
   /** Null = the command line. */
@@ -43,7 +43,7 @@ export function authorOf({ account, user, narrowedTo, privileges }: Caller, requ
   return {
     accountId: account.id,
     userId: user.id,
-    // A narrowed token would make itself one that is not: its app would run on the whole session of an administrator.
+    // A narrowed token could widen itself: its app would run with the full session of an administrator.
     mayTrust: user.role === "admin" && narrowedTo.length === 0,
     mayOpenDatabases: privileges.has("dbs"),
     mayNameFlows: privileges.has("flows"),
@@ -57,14 +57,14 @@ export function createWriting({ ctx, store, compiler, forget }: Needed) {
   // Changes of one app at once would all be built, and all but one built again.
   const turns = createTurnsByKey<string>();
 
-  /** Throws the 422 of a build that fails: it changes nothing. behaviour B.10. */
+  /** Throws the 422 if the build fails; nothing is changed then. behaviour B.10. */
   const buildOf = async ({ appEngine, cssEngine, sourceCode: source }: Saved, accountId: number): Promise<Build> => {
     const result = await compiler.compile({ appEngine, cssEngine, source }, accountId);
     if (!result.ok) throw invalid({ source_code: [...result.mistakes] });
     return { ...result.compiled, toolchain: compiler.toolchain };
   };
 
-  /** What does not build is told to the app's authors on its page too. */
+  /** A failed build is also reported to the app's authors on its page. */
   const rebuilt = async (app: Saved, seen: AppRow): Promise<Build> => {
     try {
       return await buildOf(app, seen.accountId);
@@ -113,7 +113,7 @@ export function createWriting({ ctx, store, compiler, forget }: Needed) {
     return row;
   };
 
-  /** `key` is an id or a url_code; `work` sees the app as it is. */
+  /** `key` is an id or a url_code; `work` gets the current app. */
   const update = async (
     author: Author,
     key: string,
@@ -136,10 +136,10 @@ export function createWriting({ ctx, store, compiler, forget }: Needed) {
       const seen = await find(accountId, id);
       if (expected !== undefined && seen.version !== expected) throw preconditionFailed();
       const planned = plan(author, seen, work);
-      // Built before the transaction: the row is not held meanwhile.
+      // Built before the transaction, so that the row is not locked meanwhile.
       const build = sameCode(planned.app, seen) ? undefined : await rebuilt(planned.app, seen);
       const saved = await ctx.transaction(async (tx) => {
-        // Changed by somebody else meanwhile: planned anew from what stands now.
+        // Somebody else has changed it meanwhile: plan again from the current state.
         if ((await store.lock(tx, accountId, id)) !== seen.version) return undefined;
         const owned = { id, accountId, userId, trusted: planned.trusted };
         const row = await store.update(tx, { ...(await withUrlCode(tx, accountId, planned.app)), ...owned, build });
@@ -166,7 +166,7 @@ export function createWriting({ ctx, store, compiler, forget }: Needed) {
     await forget(row);
   };
 
-  /** Saves what an earlier version was, as a new one. Whether the app is trusted is not part of it. */
+  /** Saves an earlier version as a new one. `trusted` is not part of a version. */
   const restore = async (author: Author, key: string, version: number, seenVersion: SeenVersion): Promise<AppRow> => {
     const id = await idOf(author.accountId, key);
     const old = await store.version(author.accountId, id, version);
@@ -194,17 +194,17 @@ interface Write {
 }
 
 /**
- * Everyone with `apps` may write every app of the account, but for three things that would lend them others' rights:
- * a trusted app runs on its viewer's session, an app with a database opens that for every viewer with `dbs`, and an
- * action runs its flow for whoever asks.
+ * Everyone with `apps` may write every app in the account, except for three things that would lend them others' rights:
+ * a trusted app runs with its viewer's session, an app with a database opens it to every viewer with `dbs`, and an
+ * action runs its flow for anyone who asks.
  */
 function mayWrite({ mayTrust, mayOpenDatabases, mayNameFlows }: Author, { before, after, trusted }: Write): void {
   if ((trusted || before?.trusted) && !mayTrust)
-    throw forbidden("`trusted`: such an app is made and changed by an admin only, with a token that is not narrowed");
+    throw forbidden("`trusted`: only an admin may create or change a trusted app, with a token that is not narrowed");
   const opens = after.dbCode !== null && (!before || after.dbCode !== before.dbCode || !sameCode(before, after));
   if (opens && !mayOpenDatabases)
     throw forbidden("`db_code`: the code of an app with a database needs the privilege `dbs`");
-  // What the app had stays, also where it is sent along with other changes.
+  // Existing actions stay allowed, also when they are sent along with other changes.
   const names = after.actions.some((action) => !before?.actions.some((one) => sameAction(one, action)));
   if (names && !mayNameFlows) throw forbidden("`actions`: naming a flow needs the privilege `flows`");
 }

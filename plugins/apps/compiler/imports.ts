@@ -1,4 +1,4 @@
-/** The imports of a module, of whatever form, against the list of what its app may import. */
+/** Checks the imports of a module, in any form, against the list of what its app may import. */
 import { sfc } from "./sfc.ts";
 import { listIn, literalOf, nodeIn, nodesOf, type Node, type Program } from "./tree.ts";
 
@@ -18,7 +18,7 @@ export function parseModule(
     const { program } = sfc.babelParse(code, {
       sourceType: "module",
       attachComment: false,
-      // `assert { … }`, the older spelling of `with { … }`, is to be refused like it and not for its spelling.
+      // Parse `assert { … }`, the older spelling of `with { … }`, so that both are refused with the same message.
       plugins: ["explicitResourceManagement", "deprecatedImportAssert", ...syntax],
     });
     return { program };
@@ -29,7 +29,7 @@ export function parseModule(
   }
 }
 
-/** What is wrong with the imports, in the order of the text. */
+/** The errors in the imports, in source order. */
 export function importsOf(program: Program, allowed: readonly string[]): Found[] {
   const names = new Set(allowed);
   const found: Found[] = [];
@@ -41,18 +41,18 @@ export function importsOf(program: Program, allowed: readonly string[]): Found[]
     const source = sourceOf(node);
     if (isOfTypes(node)) continue;
     if (source === undefined) {
-      if (isRequire(node)) report(node, "there is no `require`: use `import`");
+      if (isRequire(node)) report(node, "`require` is not supported: use `import`");
       continue;
     }
     const name = literalOf(source);
     if (name === undefined) report(source, "import() takes a literal name only");
     else if (!names.has(name)) report(source, `${shown(name)} cannot be imported: ${allowedText(name, names)}`);
-    else if (hasAttributes(node)) report(source, `${shown(name)}: an import with attributes is not possible`);
+    else if (hasAttributes(node)) report(source, `${shown(name)}: import attributes are not supported`);
   }
   return found.toSorted((a, b) => a.line - b.line || a.column - b.column);
 }
 
-/** Where the node imports from; undefined where it is no import. */
+/** The source of an import; undefined for any other node. */
 function sourceOf(node: Node): Node | undefined {
   if (/^(Import|Export(Named|All))Declaration$/.test(node.type)) return nodeIn(node["source"]);
   if (node.type === "ImportExpression") return nodeIn(node["source"]);
@@ -60,7 +60,7 @@ function sourceOf(node: Node): Node | undefined {
   return nodeIn(listIn(node["arguments"])[0]) ?? node;
 }
 
-/** TypeScript's imports of types: nothing is left of them. */
+/** TypeScript's type imports, which leave no code. */
 function isOfTypes(node: Node): boolean {
   if (node["importKind"] === "type" || node["exportKind"] === "type") return true;
   const specifiers = node.type === "ImportDeclaration" ? listIn(node["specifiers"]) : [];
@@ -73,7 +73,7 @@ function hasAttributes(node: Node): boolean {
   );
 }
 
-/** The call and the function itself: an app that calls something of its own by this name is told so too. */
+/** A call of `require`, or `require` itself. An app's own function of that name is refused too. */
 function isRequire(node: Node): boolean {
   const isName = (value: unknown) => nodeIn(value)?.type === "Identifier" && nodeIn(value)?.["name"] === "require";
   if (node.type === "CallExpression") return isName(node["callee"]);
@@ -86,7 +86,7 @@ function shown(name: string): string {
   return JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}…` : name);
 }
 
-/** The packages; where it is one of theirs, what is in that package. */
+/** Lists the packages or, for a path in an allowed package, what may be imported from it. */
 function allowedText(path: string, names: ReadonlySet<string>): string {
   const open = [...names].filter((name) => !name.includes("/internal/"));
   const same = open.filter((name) => packageOf(name) === packageOf(path));

@@ -1,4 +1,4 @@
-/** Style sheets: what an app's own CSS may not ask for, and Tailwind 4. */
+/** Style sheets: refuses what an app's own CSS may not load, and runs Tailwind 4. */
 import { transform } from "esbuild";
 import { compile } from "tailwindcss";
 import preflight from "tailwindcss/preflight.css" with { type: "text" };
@@ -8,14 +8,14 @@ import { candidatesOf } from "./candidates.ts";
 import { isFailure } from "./module.ts";
 import { mistakeAt, Mistakes, type Task } from "./types.ts";
 
-/** The style sheet of an app: its own CSS (`own`), and what its CSS engine adds. */
+/** The style sheet of an app: its own CSS (`own`) plus what its CSS engine adds. */
 export async function compileStyle({ source, cssEngine }: Task, own: string): Promise<string> {
   refuseReferences(own, source);
   const usesTailwind = /@(apply|theme|utility|variant|custom-variant|slot)\b|--(theme|spacing|alpha)\(|\btheme\(/.test(
     own,
   );
   if (cssEngine === "tailwind") return printed(await tailwind("full", own, source));
-  // The page's own Tailwind sees classes only: what stands in style blocks is worked out here.
+  // Tailwind in the browser sees only classes, so style blocks are compiled here.
   if (cssEngine === "tailwind_all" && usesTailwind) return printed(await tailwind("own", own, source));
   return own === "" ? "" : printed(own);
 }
@@ -31,7 +31,7 @@ async function tailwind(kind: keyof typeof sheets, own: string, source: string):
     throw new Error(`${what} cannot be loaded`);
   };
   try {
-    // A new compiler for every app: it keeps what it has seen.
+    // A new compiler for every app, because it remembers the classes that it has seen.
     const compiler = await compile(sheets[kind] + own, {
       loadModule: nothing("a plugin"),
       loadStylesheet: nothing("a style sheet"),
@@ -43,7 +43,7 @@ async function tailwind(kind: keyof typeof sheets, own: string, source: string):
   }
 }
 
-/** Tailwind says what is wrong but not where: what it quotes is looked for in the style blocks. */
+/** Tailwind does not say where an error is, so we search the style blocks for what it quotes. */
 function placeOf(message: string, source: string): number {
   const start = Math.max(0, source.search(/<style\b/i));
   for (const [, quoted = ""] of message.matchAll(/[`"']([^`"']+)[`"']/g)) {
@@ -53,7 +53,7 @@ function placeOf(message: string, source: string): number {
   return start;
 }
 
-/** At-rules that name something outside of the app. */
+/** At-rules that refer to something outside the app. */
 const references = new Set(["import", "plugin", "config", "source", "reference", "tailwind", "namespace", "charset"]);
 
 function refuseReferences(css: string, source: string): void {
@@ -63,7 +63,7 @@ function refuseReferences(css: string, source: string): void {
     const from = places.get(raw) ?? Math.max(0, source.search(/<style\b/i));
     const at = source.indexOf(raw, from);
     places.set(raw, at + raw.length);
-    if (references.has(name)) found.push(mistakeAt(source, at, `@${name} is not possible in an app's style`));
+    if (references.has(name)) found.push(mistakeAt(source, at, `@${name} is not allowed in an app's style`));
   }
   if (found.length > 0) throw new Mistakes(found);
 }
@@ -88,7 +88,7 @@ function unescaped(word: string): string {
   );
 }
 
-/** Without white space and comments. Not for older browsers: nesting that is undone grows without bound. */
+/** Removes white space and comments. Does not compile for older browsers: flattened nesting grows without bound. */
 async function printed(css: string): Promise<string> {
   try {
     const { code } = await transform(css, {

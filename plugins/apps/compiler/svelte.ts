@@ -25,14 +25,14 @@ async function compiled(written: string): Promise<CompileResult & { isTyped: boo
     try {
       return { ...compiledOnce(script.code, script.map), isTyped };
     } catch (second) {
-      // The same mistake: its place in what was written is exact.
+      // The same error, but with its exact place in the author's source.
       if (String(second) === String(error)) throw explained(error, source, []);
       throw explained(second, source, [script.map]);
     }
   }
 }
 
-/** `waits`: await in the markup and at the top of the script. What Svelte makes for it is more than most apps need. */
+/** `waits` allows await in the markup and at the top of the script; the code that Svelte makes for it is larger. */
 function compiledOnce(source: string, map?: Mapping, waits = false): CompileResult {
   try {
     const result = compile(source, {
@@ -54,7 +54,7 @@ function compiledOnce(source: string, map?: Mapping, waits = false): CompileResu
   }
 }
 
-/** As with Vue: what would need another file or program is said, not left out. */
+/** As with Vue: whatever needs another file or program is refused, not ignored. */
 function refuseBlocks({ instance, module, css }: AST.Root, maps: readonly Mapping[]): void {
   const found: Found[] = [];
   for (const block of [module, instance, css]) {
@@ -70,13 +70,13 @@ function refuseBlocks({ instance, module, css }: AST.Root, maps: readonly Mappin
 
 function notPossible(block: string, name: string, value: string): string | undefined {
   const tag = block === "StyleSheet" ? "style" : "script";
-  if (name === "src") return `<${tag} src> is not possible: an app is one file`;
+  if (name === "src") return `<${tag} src> is not supported: an app is one file`;
   const known = tag === "script" ? ["js", "ts"] : ["css", "postcss"];
   if (name !== "lang" || known.includes(value)) return undefined;
-  return `<${tag} lang="${value}"> is not possible, only ${known.join(", ")}`;
+  return `<${tag} lang="${value}"> is not supported, only ${known.join(", ")}`;
 }
 
-/** The last declaration of a CSS block needs no semicolon; of an `@apply` Svelte wants one. */
+/** The last declaration of a CSS block needs no semicolon, but Svelte wants one after `@apply`. */
 function withSemicolons(source: string): string {
   if (!source.includes("@apply")) return source;
   return source.replace(/<style\b[^<>]*>(?:[^<]|<(?!\/?style\b))*<\/style/gi, (style) =>
@@ -87,7 +87,7 @@ function withSemicolons(source: string): string {
   );
 }
 
-/** TypeScript that has code of its own, like enums, Svelte leaves to others. undefined = it does not parse either. */
+/** Compiles TypeScript with runtime code, like enums, which Svelte does not support. undefined = it does not parse either. */
 async function withoutTypes(source: string): Promise<{ code: string; map: Mapping } | undefined> {
   try {
     const { code, map } = await preprocess(
@@ -97,9 +97,9 @@ async function withoutTypes(source: string): Promise<{ code: string; map: Mappin
           transform(content, {
             loader: "ts",
             target: "es2022",
-            // It would leave them out without a word.
+            // Otherwise esbuild silently drops them.
             supported: { "import-attributes": true, "import-assertions": true },
-            // What only the markup uses stays imported.
+            // Keeps imports that only the markup uses.
             tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } },
             charset: "utf8",
             logLevel: "silent",
@@ -115,7 +115,7 @@ async function withoutTypes(source: string): Promise<{ code: string; map: Mappin
   }
 }
 
-/** What is imported and not used may be a type that was not called one: the page would find no such export. */
+/** An unused import may be a type without the keyword `type`: the page would not find such an export. */
 function withoutUnusedNames(code: string, program: Program): string {
   const used = new Set<unknown>();
   for (const node of nodesOf(program, ({ type }) => type !== "ImportDeclaration")) used.add(node["name"]);
@@ -133,7 +133,7 @@ function withoutUnusedNames(code: string, program: Program): string {
 /** What to throw. */
 function explained(error: unknown, source: string, maps: readonly Mapping[]): unknown {
   if (!isCompileError(error)) return error;
-  // Another language than CSS does not parse as CSS: that is no mistake of its own.
+  // Another language does not parse as CSS: report the language, not the syntax error.
   for (const block of source.matchAll(/<(script|style)\b[^>]{0,1000}?\blang\s*=\s*["']?([\w-]+)/gi)) {
     const [, tag = "", language = ""] = block;
     const message = notPossible(tag === "style" ? "StyleSheet" : "Script", "lang", language);
@@ -144,7 +144,7 @@ function explained(error: unknown, source: string, maps: readonly Mapping[]): un
   return new Mistakes([mistake(place.line, place.column + 1, plain(error))]);
 }
 
-/** What Svelte says of enums is advice on its build tools. */
+/** Svelte's message about enums is advice on its build tools. */
 function plain(error: Error & { code: unknown }): string {
   if (error.code !== "typescript_invalid_feature") return error.message;
   return 'TypeScript here may only annotate: what has code of its own belongs in <script lang="ts">';

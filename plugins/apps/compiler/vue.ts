@@ -11,7 +11,7 @@ const target = `document.getElementById("core-app") ?? document.body`;
 const mount = `import { createApp as __createApp } from "vue";
 __createApp(${component}).mount(${target});
 `;
-/** Vue shows nothing of a component that waits in its setup, but inside of a Suspense. */
+/** Vue shows a component with an asynchronous setup only inside a Suspense. */
 const mountAwaited = `import { createApp as __createApp, h as __h, Suspense as __Suspense } from "vue";
 __createApp({ render: () => __h(__Suspense, null, { default: () => __h(${component}) }) }).mount(${target});
 `;
@@ -38,14 +38,14 @@ function parse(source: string): Sfc.SFCDescriptor {
   const report = (block: Sfc.SFCBlock, message: string) =>
     found.push(mistake(block.loc.start.line, block.loc.start.column, message));
   const { template, script, scriptSetup, styles, customBlocks } = descriptor;
-  for (const block of customBlocks) report(block, `<${block.type}> blocks are not possible`);
+  for (const block of customBlocks) report(block, `<${block.type}> blocks are not supported`);
   for (const block of [template, script, scriptSetup, ...styles]) {
     if (!block) continue;
-    if (block.src !== undefined) report(block, `<${block.type} src> is not possible: an app is one file`);
+    if (block.src !== undefined) report(block, `<${block.type} src> is not supported: an app is one file`);
     const known = block.type === "style" ? ["css", "postcss"] : block.type === "template" ? ["html"] : ["js", "ts"];
     if (block.lang !== undefined && !known.includes(block.lang))
-      report(block, `<${block.type} lang="${block.lang}"> is not possible, only ${known.join(", ")}`);
-    if ("module" in block && block.module) report(block, "<style module> is not possible: use scoped");
+      report(block, `<${block.type} lang="${block.lang}"> is not supported, only ${known.join(", ")}`);
+    if ("module" in block && block.module) report(block, "<style module> is not supported: use scoped");
   }
   if (!template && !script && !scriptSetup && found.length === 0)
     found.push(mistake(1, 1, "a component needs a <template> or a <script>"));
@@ -124,7 +124,7 @@ interface CssError {
   readonly reason?: string;
 }
 
-/** Where a mistake is, Vue says in several ways: a location, `(line:column)` of the block, or a picture of the code. */
+/** Vue reports places in several ways: a location, `(line:column)` in the block, or a picture of the code. */
 function explain(error: unknown, { source, script, scriptSetup }: Sfc.SFCDescriptor): string {
   if (typeof error === "string") return mistake(1, 1, error);
   if (!(error instanceof Error)) throw error;
@@ -161,7 +161,7 @@ function isTypeScript({ script, scriptSetup }: Sfc.SFCDescriptor): boolean {
   return (scriptSetup ?? script)?.lang === "ts";
 }
 
-/** Only one component is on the page: its id must change with its styles, no more. FNV-1a. */
+/** There is only one component on the page, so its id need only change with its styles. FNV-1a. */
 function idOf(source: string): string {
   let hash = 0x811c9dc5;
   for (let at = 0; at < source.length; at++) hash = Math.imul(hash ^ source.charCodeAt(at), 0x01000193);
