@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { applied, blank, changeTo, checkChange, sameCode, type AppChange } from "./change.ts";
+import { applied, blank, patchTo, checkPatch, sameCode, type AppPatch } from "./change.ts";
 import { edited } from "./edit.ts";
 import { isModule, isView } from "./places.ts";
 import type { AppRow, Saved } from "./store.ts";
@@ -45,7 +45,7 @@ describe("a change", () => {
     fc.assert(
       fc.property(saved, saved, (before, now) => {
         expect(applied(before, {})).toEqual(before);
-        expect(applied(now, changeTo(before))).toEqual(before);
+        expect(applied(now, patchTo(before))).toEqual(before);
       }),
     );
   });
@@ -63,9 +63,9 @@ describe("a change", () => {
   });
 
   test("of what is not built leaves the build", () => {
-    const change: AppChange = { name: "n", prompt: "p", fields: {}, public: true, db_code: "d", actions: [] };
+    const change: AppPatch = { name: "n", prompt: "p", fields: {}, public: true, db_code: "d", actions: [] };
     expect(sameCode(applied(blank, change), blank)).toBe(true);
-    for (const one of [{ source_code: "x" }, { app_engine: "vue" }, { css_engine: "none" }] satisfies AppChange[])
+    for (const one of [{ source_code: "x" }, { app_engine: "vue" }, { css_engine: "none" }] satisfies AppPatch[])
       expect(sameCode(applied(blank, one), blank)).toBe(false);
   });
 
@@ -93,7 +93,7 @@ describe("a change", () => {
 
   test("names every mistake at once", () => {
     const change = { source_code: "x".repeat(200_001), show_in_module: "x y", fields: { dashboard_widget: 1 } };
-    expect(() => checkChange(change)).toThrow(expect.objectContaining({ status: 422 }));
+    expect(() => checkPatch(change)).toThrow(expect.objectContaining({ status: 422 }));
   });
 });
 

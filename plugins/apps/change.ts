@@ -8,7 +8,7 @@ import type { Action, Json, Saved } from "./store.ts";
 import { cleanUrlCode } from "./url-code.ts";
 
 /** The fields of a request, all optional. */
-export interface AppChange {
+export interface AppPatch {
   readonly name?: string;
   readonly url_code?: string | null;
   readonly description?: string | null;
@@ -27,7 +27,7 @@ export interface AppChange {
   readonly trusted?: boolean;
 }
 
-export type NewApp = AppChange & Required<Pick<AppChange, "name" | "source_code">>;
+export type NewApp = AppPatch & Required<Pick<AppPatch, "name" | "source_code">>;
 
 export const limits = {
   /** Characters are code points: an emoji is one. */
@@ -57,7 +57,7 @@ export const blank: Saved = {
 };
 
 /** Throws the 422 for rules that the schema of the route cannot express. */
-export function checkChange(given: AppChange, carriedToken?: string): void {
+export function checkPatch(given: AppPatch, carriedToken?: string): void {
   const wrong = mistakes();
   const tooLong = (field: "source_code" | "prompt", most: number) => {
     const text = given[field];
@@ -89,7 +89,7 @@ export function checkChange(given: AppChange, carriedToken?: string): void {
  * The app after the change. An empty `url_code` is replaced by one made from the name. `fields` is replaced as a whole, but
  * keeps `dashboard_widget` unless the new object sets it; the top-level field of that name takes precedence over both.
  */
-export function applied(before: Saved, given: AppChange): Saved {
+export function applied(before: Saved, given: AppPatch): Saved {
   const change: { -readonly [K in keyof Saved]?: Saved[K] } = {};
   if (given.name !== undefined) change.name = given.name;
   if (given.url_code !== undefined) change.urlCode = cleanUrlCode(given.url_code ?? "");
@@ -123,7 +123,7 @@ export function sameAction(one: Action, other: Action): boolean {
 }
 
 /** The change that restores this version. */
-export function changeTo(saved: Saved): AppChange {
+export function patchTo(saved: Saved): AppPatch {
   return {
     name: saved.name,
     url_code: saved.urlCode,
@@ -150,7 +150,7 @@ export function objectOf(value: unknown, field: string): Json {
   return { ...value };
 }
 
-function fieldsAfter(before: Saved, given: AppChange): Json {
+function fieldsAfter(before: Saved, given: AppPatch): Json {
   const kept = tileOf(before.fields);
   const fields: Record<string, unknown> = { ...(given.fields === undefined ? before.fields : given.fields) };
   if (kept !== undefined && !Object.hasOwn(fields, "dashboard_widget")) fields["dashboard_widget"] = kept;

@@ -1,7 +1,7 @@
 /** The replace endpoint: replaces text in the source, the prompt or `fields`. behaviour 4.3. Pure. */
 import { invalid } from "platform";
 import { replaceInJson } from "../jsondb/api.ts";
-import { limits, objectOf, type AppChange } from "./change.ts";
+import { limits, objectOf, type AppPatch } from "./change.ts";
 import type { AppRow } from "./store.ts";
 
 export const editable = ["source_code", "fields", "prompt"] as const;
@@ -17,7 +17,7 @@ export interface EditBody {
 }
 
 /** Throws the 422: nothing to search for, not found, or the result is too large. */
-export function edited(row: AppRow, body: EditBody): AppChange {
+export function edited(row: AppRow, body: EditBody): AppPatch {
   const { field } = body;
   const oldString = body.old_string ?? body.old;
   const newString = body.new_string ?? body.new;

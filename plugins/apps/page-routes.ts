@@ -19,13 +19,15 @@ import type { AppContext } from "./client/page-data.ts";
 import { createUserContext, placeOf } from "./page-context.ts";
 import { noticePage, noticePolicy } from "./page-notice.ts";
 import { pageTemplate, printPage, type Asset, type PageApp, type PageTemplate, type ShownApp } from "./page.ts";
+import type { PageTokens } from "./page-tokens.ts";
 import type { PreviewApp } from "./preview.ts";
 import type { AppRuntimes } from "./runtimes.ts";
 import type { Serving } from "./serving.ts";
 
 interface Needed {
   readonly runtimes: AppRuntimes;
-  readonly serving: Pick<Serving, "findForPage" | "tokenFor">;
+  readonly serving: Pick<Serving, "findForPage">;
+  readonly pageTokens: Pick<PageTokens, "tokenFor">;
   /** The compiled but unsaved app of a preview's address, or undefined if it has expired. */
   readonly findPreview: (accountId: number, token: string) => Promise<PreviewApp | undefined>;
   readonly accounts: Pick<Accounts, "unitsOf">;
@@ -147,7 +149,7 @@ function createTemplates(runtimes: AppRuntimes) {
   };
 }
 
-function createShow({ serving, accounts, databases }: Needed) {
+function createShow({ pageTokens, accounts, databases }: Needed) {
   const contextOf = createUserContext(accounts);
   const printed = createContexts();
   return async (input: Input, app: ShownApp, template: PageTemplate): Promise<Reply> => {
@@ -155,7 +157,7 @@ function createShow({ serving, accounts, databases }: Needed) {
     const visitor = databases.visitor(input);
     const shown = printed(app, account, caller && (await contextOf(account, caller.user)), input.query);
     const hasToken = !app.trusted && app.isDraft !== false;
-    const token = hasToken ? tokenOf(serving, app, { caller, visitor: visitor.cookieKey }) : null;
+    const token = hasToken ? tokenOf(pageTokens, app, { caller, visitor: visitor.cookieKey }) : null;
     const page = printPage(template, { context: shown, token });
     return text(200, page.html, html, {
       etag: etagOf(template, [shown, caller?.tokenId, visitor.cookieKey]),
@@ -203,10 +205,10 @@ function etagOf({ hash }: PageTemplate, shown: readonly unknown[]): string {
   return `"${contentHash([hash, slot, ...shown].join("\n"))}"`;
 }
 
-type TokenFor = Parameters<Serving["tokenFor"]>;
+type TokenFor = Parameters<PageTokens["tokenFor"]>;
 
-function tokenOf(serving: Pick<Serving, "tokenFor">, app: TokenFor[0], viewer: TokenFor[1]) {
-  const { token, expiresAt } = serving.tokenFor(app, viewer);
+function tokenOf(pageTokens: Pick<PageTokens, "tokenFor">, app: TokenFor[0], viewer: TokenFor[1]) {
+  const { token, expiresAt } = pageTokens.tokenFor(app, viewer);
   const lives = Math.floor((expiresAt.getTime() - Date.now()) / 1000);
   return { value: token, expires_in: Math.max(lives - samePageSeconds, 60) };
 }

@@ -7,6 +7,7 @@ import { createActing } from "./act.ts";
 import { apps } from "./api.ts";
 import { actionRoutes } from "./action-routes.ts";
 import { appTokenPrefix, createAppTokens } from "./app-token.ts";
+import { createBuilds } from "./builds.ts";
 import { createCompiler } from "./compile.ts";
 import { createEmbedStore } from "./embed-store.ts";
 import { embedRoutes } from "./embed-routes.ts";
@@ -15,6 +16,7 @@ import withoutRuns from "./migrations/002_runs.sql" with { type: "text" };
 import { pageRoutes } from "./page-routes.ts";
 import { previewRoutes } from "./preview-routes.ts";
 import { createPreviewStore } from "./preview-store.ts";
+import { createPageTokens } from "./page-tokens.ts";
 import { createPreviews } from "./preview.ts";
 import appsApi from "./prompts/apps_api.md" with { type: "text" };
 import appsHtmlApi from "./prompts/apps_html_api.md" with { type: "text" };
@@ -73,13 +75,15 @@ export default definePlugin({
     const { accounts: people, databases, flows: running } = ctx.services;
     const runtimes = await loadRuntimes();
     const compiler = createCompiler(ctx, runtimes);
-    const store = createAppStore(ctx.sql);
+    const appStore = createAppStore(ctx.sql);
     const previewStore = createPreviewStore(ctx.sql);
-    const serving = createServing({ ctx, store, compiler, tokens: createAppTokens(ctx.secrets) });
-    const writing = createWriting({ ctx, store, compiler, forget: serving.changed });
-    const previews = createPreviews({ ctx, store, previews: previewStore, writing });
+    const builds = createBuilds({ log: ctx.log, appStore, compiler });
+    const serving = createServing({ ctx, appStore, builds });
+    const pageTokens = createPageTokens({ tokens: createAppTokens(ctx.secrets), serving });
+    const writing = createWriting({ ctx, appStore, builds, forget: serving.forget });
+    const previews = createPreviews({ ctx, appStore, previewStore, builds });
     const acting = createActing({ flows: running });
-    ctx.services.tokens.acceptCredential(appTokenPrefix, serving.verify);
+    ctx.services.tokens.acceptCredential(appTokenPrefix, pageTokens.verify);
 
     const limit = ctx.config.rateLimitActions;
     const limits = {
@@ -88,16 +92,16 @@ export default definePlugin({
     };
     const stored = ctx.limiter("apps.storage", { limit, windowSeconds });
     return {
-      service: createService({ store, writing }),
+      service: createService({ appStore, writing }),
       routes: [
-        ...appRoutes({ store, writing }),
-        ...versionRoutes({ store, writing }),
+        ...appRoutes({ appStore, writing }),
+        ...versionRoutes({ appStore, writing }),
         ...previewRoutes(previews),
         ...actionRoutes({ serving, acting, databases, limits }),
-        ...storageRoutes({ ctx, serving, store: createStorageStore(ctx.sql), databases, limit: stored }),
-        ...tokenRoutes(serving),
+        ...storageRoutes({ ctx, serving, storageStore: createStorageStore(ctx.sql), databases, limit: stored }),
+        ...tokenRoutes({ serving, pageTokens }),
         ...embedRoutes(createEmbedStore(ctx.sql)),
-        ...pageRoutes({ runtimes, serving, findPreview: previews.find, accounts: people, databases }),
+        ...pageRoutes({ runtimes, serving, pageTokens, findPreview: previews.find, accounts: people, databases }),
         ...runtimeRoutes(runtimes),
       ],
       schedules: [{ id: "apps.prune", cron: "41 * * * *", run: () => previewStore.prune() }],

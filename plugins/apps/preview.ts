@@ -1,10 +1,10 @@
 /** Compiles an app without saving it, for its author. No HTTP, no SQL. */
 import { cacheKey, invalid, parseCacheKey, randomToken, sha256, uuidv7, type BaseContext, type Caller } from "platform";
-import { applied, blank, checkChange, type AppChange } from "./change.ts";
+import type { Builds } from "./builds.ts";
+import { applied, blank, checkPatch, type AppPatch } from "./change.ts";
 import type { PageApp } from "./page.ts";
 import type { PreviewRow, PreviewStore } from "./preview-store.ts";
 import type { AppStore } from "./store.ts";
-import type { Writing } from "./write.ts";
 
 export interface PreviewApp extends PageApp {
   /** The only person who may see it: the code runs with its viewer's rights. */
@@ -16,9 +16,9 @@ export interface PreviewApp extends PageApp {
 
 interface Needed {
   readonly ctx: Pick<BaseContext, "transaction" | "cache">;
-  readonly store: AppStore;
-  readonly previews: PreviewStore;
-  readonly writing: Pick<Writing, "buildOf">;
+  readonly appStore: AppStore;
+  readonly previewStore: PreviewStore;
+  readonly builds: Pick<Builds, "buildOf">;
 }
 
 const livesMs = 10 * 60_000;
@@ -26,33 +26,33 @@ const mostPerPerson = 20;
 
 export type Previews = ReturnType<typeof createPreviews>;
 
-export function createPreviews({ ctx, store, previews, writing }: Needed) {
+export function createPreviews({ ctx, appStore, previewStore, builds }: Needed) {
   // The page keeps a template per object, so the cache must return the same one. A preview never changes.
   const cache = ctx.cache<PreviewApp>({
     name: "apps.previews",
     max: 50,
     load: async (key) => {
       const { accountId, name: hash } = parseCacheKey(key);
-      const row = await previews.find(accountId, hash);
+      const row = await previewStore.find(accountId, hash);
       return row && previewApp(row);
     },
   });
 
   return {
     /** `id` names the saved app that this is a draft of: the preview then uses its actions, storage and database. */
-    async create({ account, user }: Caller, { id, ...given }: AppChange & { readonly id?: string | null }) {
-      checkChange(given);
-      const saved = id ? await store.find(account.id, id) : undefined;
+    async create({ account, user }: Caller, { id, ...given }: AppPatch & { readonly id?: string | null }) {
+      checkPatch(given);
+      const saved = id ? await appStore.find(account.id, id) : undefined;
       if (id && !saved) throw invalid({ id: ["names no app"] });
       const app = applied(saved ?? { ...blank, name: "Preview" }, given);
       if (!/\S/.test(app.sourceCode)) throw invalid({ source_code: ["can't be blank"] });
-      const { appCode, cssCode } = await writing.buildOf(app, account.id);
+      const { appCode, cssCode } = await builds.buildOf(app, account.id);
       const token = randomToken();
       const expiresAt = new Date(Date.now() + livesMs);
       const { name, appEngine, cssEngine, fields, config } = app;
       const whose = { tokenHash: sha256(token), accountId: account.id, userId: user.id, appId: saved?.id ?? null };
       const row = { ...whose, name, appEngine, cssEngine, appCode, cssCode, fields, config, expiresAt };
-      await ctx.transaction((tx) => previews.insert(tx, row, mostPerPerson));
+      await ctx.transaction((tx) => previewStore.insert(tx, row, mostPerPerson));
       return { token, expiresAt };
     },
 

@@ -20,7 +20,8 @@ import { limits } from "./change.ts";
 
 import { editable, edited } from "./edit.ts";
 import { toApi, type Action, type AppFilter, type AppRow, type AppStore, type Json } from "./store.ts";
-import { authorOf, type SeenVersion, type Writing } from "./write.ts";
+import { authorOf } from "./rights.ts";
+import type { SeenVersion, Writing } from "./write.ts";
 
 const JsonObject = Type.Unsafe<Json>(Type.Object({}, { additionalProperties: true }));
 const ActionInput = Type.Unsafe<Action>(
@@ -118,12 +119,12 @@ export const access = { privilege: "apps" } as const;
 const ifMatch = 'With `If-Match: "<etag>"`: 412 if that version is no longer the latest.';
 
 interface Needed {
-  readonly store: AppStore;
+  readonly appStore: AppStore;
   readonly writing: Writing;
 }
 
 /** behaviour 4.3; `:id` is the id or the url_code. */
-export function appRoutes({ store, writing }: Needed): Route[] {
+export function appRoutes({ appStore, writing }: Needed): Route[] {
   return [
     route(
       "GET",
@@ -144,7 +145,7 @@ export function appRoutes({ store, writing }: Needed): Route[] {
         responses: { 200: [appExample] },
       },
       async ({ account, query }) => {
-        const { rows, total } = await store.list(account.id, filterOf(query), pageOf(query));
+        const { rows, total } = await appStore.list(account.id, filterOf(query), pageOf(query));
         return list(rows.map(toApi), total);
       },
     ),

@@ -1,23 +1,23 @@
 import { isObject } from "platform";
 import type { Apps } from "./api.ts";
-import { applied, changeTo } from "./change.ts";
+import { applied, patchTo } from "./change.ts";
 import type { AppRow, AppStore } from "./store.ts";
 import type { Writing } from "./write.ts";
 
 interface Needed {
-  readonly store: AppStore;
+  readonly appStore: AppStore;
   readonly writing: Writing;
 }
 
 /** Apps for other plugins, which need no privileges for this. */
-export function createService({ store, writing }: Needed): Apps {
+export function createService({ appStore, writing }: Needed): Apps {
   return {
     async put({ accountId, userId }, app) {
       const author = { accountId, userId, mayTrust: true, mayOpenDatabases: true, mayNameFlows: true };
-      const found = await store.find(accountId, app.url_code);
+      const found = await appStore.find(accountId, app.url_code);
       if (!found) return { id: (await writing.create(author, app)).id, done: "made" };
       const same = (row: AppRow) =>
-        (app.trusted ?? row.trusted) === row.trusted && printed(changeTo(applied(row, app))) === printed(changeTo(row));
+        (app.trusted ?? row.trusted) === row.trusted && printed(patchTo(applied(row, app))) === printed(patchTo(row));
       if (same(found)) return { id: found.id, done: "unchanged" };
       await writing.update(
         author,

@@ -31,7 +31,7 @@ const busy = { error: "too many requests, try again in 4 s" };
 interface Needed {
   readonly ctx: Pick<BaseContext, "transaction">;
   readonly serving: Serving;
-  readonly store: StorageStore;
+  readonly storageStore: StorageStore;
   readonly databases: JsonDatabases;
   /** For writes by visitors without sign-in, by address. */
   readonly limit: ReturnType<BaseContext["limiter"]>;
@@ -40,7 +40,7 @@ interface Needed {
 type Input = Omit<RequestInput, "params" | "body"> & { readonly params: { readonly id: string } };
 
 /** `core.storage`: small JSON values for each app and visitor. behaviour B.10. */
-export function storageRoutes({ ctx, serving, store, databases, limit }: Needed): Route[] {
+export function storageRoutes({ ctx, serving, storageStore, databases, limit }: Needed): Route[] {
   const whoseIs = async (input: Input) => {
     const app = await appFor(serving, input, input.params.id);
     if (!input.caller && !app.public) throw unauthorized();
@@ -68,7 +68,7 @@ export function storageRoutes({ ctx, serving, store, databases, limit }: Needed)
       async (input) => {
         const { whose, headers } = await whoseIs(input);
         const { limit: most, offset } = pageOf(input.query);
-        const keys = await store.keys(whose);
+        const keys = await storageStore.keys(whose);
         return list(keys.slice(offset, offset + most), keys.length, headers);
       },
     ),
@@ -85,7 +85,7 @@ export function storageRoutes({ ctx, serving, store, databases, limit }: Needed)
       async (input) => {
         const { whose, headers } = await whoseIs(input);
         const key = keyOf(input.params.key);
-        const value = await store.get(whose, key);
+        const value = await storageStore.get(whose, key);
         return jsonText(200, `{"key":${JSON.stringify(key)},"value":${value ?? "null"}}`, headers);
       },
     ),
@@ -112,7 +112,7 @@ export function storageRoutes({ ctx, serving, store, databases, limit }: Needed)
         const key = keyOf(input.params.key);
         const value = JSON.stringify(input.body.value);
         if (!input.caller) await databases.visitorStores(input.ip, value.length);
-        const stored = await ctx.transaction((tx) => store.set(tx, whose, { key, value }));
+        const stored = await ctx.transaction((tx) => storageStore.set(tx, whose, { key, value }));
         if (!stored) throw notFound("there is no such app");
         return jsonText(200, `{"key":${JSON.stringify(key)},"value":${value}}`, headers);
       },
@@ -128,7 +128,7 @@ export function storageRoutes({ ctx, serving, store, databases, limit }: Needed)
       async (input) => {
         const { whose, headers } = await whoWrites(input);
         const key = keyOf(input.params.key);
-        await ctx.transaction((tx) => store.delete(tx, whose, key));
+        await ctx.transaction((tx) => storageStore.delete(tx, whose, key));
         return noContent(headers);
       },
     ),

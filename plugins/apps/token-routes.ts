@@ -1,10 +1,16 @@
 import { credentialOf, ok, route, secret, unauthorized, type Route } from "platform";
 import { AppToken } from "./answers.ts";
+import type { PageTokens } from "./page-tokens.ts";
 import type { Serving } from "./serving.ts";
 import { appFor } from "./visit.ts";
 
+interface Needed {
+  readonly serving: Serving;
+  readonly pageTokens: Pick<PageTokens, "renew">;
+}
+
 /** behaviour B.10: keeps the token of an open page valid. */
-export function tokenRoutes(serving: Serving): Route[] {
+export function tokenRoutes({ serving, pageTokens }: Needed): Route[] {
   return [
     route(
       "POST",
@@ -25,7 +31,7 @@ export function tokenRoutes(serving: Serving): Route[] {
       async (input) => {
         const app = await appFor(serving, input, input.params.id);
         if (input.app?.appId !== app.id) throw unauthorized("send the token of the app's page");
-        const renewed = serving.renew(credentialOf(input.request.headers)?.token ?? "");
+        const renewed = pageTokens.renew(credentialOf(input.request.headers)?.token ?? "");
         if (!renewed) throw unauthorized("the page was loaded more than a day ago: reload it");
         const { token, expiresAt } = renewed;
         const expires_in = Math.max(0, Math.floor((expiresAt.getTime() - Date.now()) / 1000));

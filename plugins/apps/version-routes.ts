@@ -1,16 +1,17 @@
 import { answer, expectedVersion, integerId, list, notFound, ok, pageOf, pageQuery, route, type Route } from "platform";
 import { App, AppVersion } from "./answers.ts";
+import { authorOf } from "./rights.ts";
 import { access, appExample, shown, versionExample } from "./routes.ts";
 import { versionToApi, type AppStore } from "./store.ts";
-import { authorOf, type Writing } from "./write.ts";
+import type { Writing } from "./write.ts";
 
 interface Needed {
-  readonly store: AppStore;
+  readonly appStore: AppStore;
   readonly writing: Writing;
 }
 
 /** Every save creates a version. behaviour B.10. */
-export function versionRoutes({ store, writing }: Needed): Route[] {
+export function versionRoutes({ appStore, writing }: Needed): Route[] {
   return [
     route(
       "GET",
@@ -24,7 +25,7 @@ export function versionRoutes({ store, writing }: Needed): Route[] {
       },
       async ({ caller, params, query }) => {
         const { id } = await writing.find(caller.account.id, params.id);
-        const { rows, total } = await store.versions(caller.account.id, id, pageOf(query));
+        const { rows, total } = await appStore.versions(caller.account.id, id, pageOf(query));
         return list(rows.map(versionToApi), total);
       },
     ),

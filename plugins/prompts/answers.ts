@@ -1,4 +1,4 @@
-/** What the routes of prompts answer with. */
+/** Schemas of the answers of the prompts' routes. */
 import { answer, field, Type } from "platform";
 import { scopes } from "./cascade.ts";
 

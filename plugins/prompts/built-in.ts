@@ -1,14 +1,14 @@
 import { parseFrontMatter } from "./front-matter.ts";
 
-/** A prompt that came as a file of a plugin. */
+/** A prompt from a plugin's file. */
 export interface BuiltIn {
   readonly plugin: string;
   readonly kind: "chat" | "agent";
   readonly name: string | null;
   readonly placeholder: string | null;
-  /** What is rendered. */
+  /** The text to render. */
   readonly text: string;
-  /** The file as it stands, its front matter included. */
+  /** The whole file, with its front matter. */
   readonly file: string;
 }
 
@@ -18,8 +18,8 @@ interface PromptFiles {
 }
 
 /**
- * All plugins' prompt files by code: `<code>.agent.md` before `<code>.md` (behaviour 2.1). Throws an Error where two plugins
- * have a file of one name, for then the order of plugins would decide in silence.
+ * All plugins' prompt files by code: `<code>.agent.md` before `<code>.md` (behaviour 2.1). Throws if two plugins have
+ * a file with the same name, because the order of plugins would silently decide.
  */
 export function builtInPrompts(plugins: readonly PromptFiles[]): ReadonlyMap<string, BuiltIn> {
   const owners = new Map<string, string>();

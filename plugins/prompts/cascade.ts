@@ -9,7 +9,7 @@ export interface Place {
   readonly scopeId: number | null;
 }
 
-/** Whose prompt it is looked up for. */
+/** The person that a prompt is looked up for. */
 export interface Reader {
   readonly id: number;
   readonly teamIds: readonly number[];
@@ -17,8 +17,8 @@ export interface Reader {
 }
 
 /**
- * The first of `candidates` in the order user, team, department, account that is this reader's; undefined where none
- * is. Who is in several teams (or departments) that each have one gets that of the team with the smallest id.
+ * The reader's first candidate in the order user, team, department, account; undefined if there is none. Among several
+ * teams (or departments) of the reader the smallest id wins.
  */
 export function firstOf<P extends Place>(candidates: readonly P[], reader: Reader): P | undefined {
   let best: P | undefined;
@@ -28,7 +28,7 @@ export function firstOf<P extends Place>(candidates: readonly P[], reader: Reade
   return best;
 }
 
-/** Whether a prompt of this place is for this reader: the account's, or that of the reader or a unit of the reader's. */
+/** Whether a prompt in this place is for this reader: the account's, the reader's own, or that of a unit of theirs. */
 export function isOf({ scope, scopeId }: Place, reader: Reader): boolean {
   if (scope === "account") return true;
   if (scopeId === null) return false;

@@ -9,8 +9,8 @@ export interface Texts {
 }
 
 /**
- * Checks what will be visible to other people of the account. Throws the 422: `content` that is no Liquid template or
- * prints `TOKEN` inside an address, and a real token in any text (behaviour 2.1, B.5).
+ * Checks the texts that other people in the account will see. Throws the 422 if `content` is not valid Liquid or prints
+ * `TOKEN` inside an address, or if any text holds a real token (behaviour 2.1, B.5).
  */
 export function checkTexts(texts: Texts, liquid: Liquid, carriedToken: string): void {
   const wrong = mistakes();

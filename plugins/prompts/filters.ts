@@ -20,7 +20,7 @@ export function promptFilters(baseUrl: string, token: string) {
   } satisfies Record<string, LiquidFilter>;
 }
 
-/** Where a template that is no prompt uses one of the two. */
+/** For templates other than prompts that use one of the two. */
 export const outsidePrompts: LiquidFilter = () => {
   throw new Error("this filter works in prompts only");
 };

@@ -1,14 +1,14 @@
-/** What stands at the beginning of a built-in file, between two `---` lines (behaviour 2.1). */
+/** The block between two `---` lines at the beginning of a built-in file (behaviour 2.1). */
 export interface FrontMatter {
   readonly name: string | null;
   readonly placeholder: string | null;
-  /** The file without that block: what is sent to the model. */
+  /** The file without that block: the text for the model. */
   readonly text: string;
 }
 
 /**
- * Takes the front matter off a file. A block that is not closed, has a line that is no `key: value`, or has no `name:`
- * is no front matter: the file is all text then, since a rule of dashes may well begin a Markdown text.
+ * Separates the front matter from a file. A block that is not closed, has a line other than `key: value` or lacks `name:`
+ * is not front matter: the whole file is text then, since Markdown may well begin with a rule of dashes.
  */
 export function parseFrontMatter(source: string): FrontMatter {
   const file = source.replace(/^\uFEFF/, "");

@@ -10,7 +10,7 @@ export interface Owned extends Place {
   readonly createdById: number;
 }
 
-/** What `<code>_extra` is appended to, a stored prompt of the code. */
+/** A stored prompt with the code that `<code>_extra` adds to. */
 export type Base = Place & Pick<Owned, "createdById">;
 
 /**
@@ -18,9 +18,9 @@ export type Base = Place & Pick<Owned, "createdById">;
  * prompts, those of one's teams and departments, and of the account's what one created; `manager` all of the account's;
  * `admin` all.
  *
- * An account prompt that takes the place of a built-in one is what every agent of the account obeys, with the token of
- * whoever starts it: that takes a manager, whoever created it. So does an `_extra` that others get, unless it adds to
- * prompts that this person made: `bases` are those stored under the code that it adds to.
+ * Every agent in the account obeys an account prompt that replaces a built-in one, with the token of the person who starts
+ * it. Writing one therefore takes a manager, even for its creator. So does an `_extra` that others get, unless it adds
+ * only to prompts that this person made: `bases` are those stored under the code that it adds to.
  */
 export function mayWrite(
   prompt: Owned,
@@ -39,7 +39,7 @@ export function mayWrite(
   return made && !isBuiltIn(code) && (extended === undefined || !isBuiltIn(extended));
 }
 
-/** The code of the prompt that one of this code is appended to; undefined where it is no `_extra`. */
+/** The code that a prompt with this code is appended to; undefined if it is not an `_extra`. */
 export function extendedCode(code: string): string | undefined {
   return code.endsWith(suffix) ? code.slice(0, -suffix.length) : undefined;
 }
@@ -47,8 +47,8 @@ export function extendedCode(code: string): string | undefined {
 export const suffix = "_extra";
 
 /**
- * Whether all that it is appended to for others is this person's: of a team's or department's own prompt that one, else
- * the account's. What a single person keeps for themselves is nobody's business here.
+ * Whether this person made every prompt that it is appended to for others: the team's or department's own prompt if it
+ * has one, else the account's. Prompts in the scope `user` do not count.
  */
 function addsToOwn(place: Place, personId: number, bases: readonly Base[]): boolean {
   const shared = bases.filter(({ scope }) => scope !== "user");

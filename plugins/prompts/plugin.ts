@@ -6,9 +6,11 @@ import { outsidePrompts } from "./filters.ts";
 import migration from "./migrations/001_prompts.sql" with { type: "text" };
 import commonApi from "./prompts/common_api.md" with { type: "text" };
 import promptsApi from "./prompts/prompts_api.md" with { type: "text" };
+import { createGuard } from "./guard.ts";
 import { createRendering } from "./render.ts";
 import { renderedRoutes } from "./rendered-routes.ts";
 import { promptExample, promptRoutes } from "./routes.ts";
+import { createSources } from "./sources.ts";
 import { createPromptStore } from "./store.ts";
 import { createWriting } from "./write.ts";
 
@@ -17,12 +19,12 @@ export default definePlugin({
   name: "prompts",
   needs: { accounts, tokens },
   migrations: [{ name: "001_prompts", sql: migration }],
-  privileges: [{ name: "prompts", doc: "keep prompts for AI", roles: ["manager", "user"] }],
+  privileges: [{ name: "prompts", doc: "create and change prompts for AI", roles: ["manager", "user"] }],
   models: [
     {
       name: "Core::Prompt",
       privilege: "prompts",
-      // Those of one person, team or department are shown to their own people.
+      // Prompts of a person, team or department are only for their own people.
       confidential: ({ scope }) => scope !== "account",
       sample: promptExample,
     },
@@ -32,16 +34,18 @@ export default definePlugin({
   setup(ctx) {
     ctx.liquid.registerFilter("prompt_url", outsidePrompts);
     ctx.liquid.registerFilter("api_block", outsidePrompts);
-    const store = createPromptStore(ctx.sql);
+    const promptStore = createPromptStore(ctx.sql);
     const builtIn = builtInPrompts(ctx.plugins);
-    const { render, forget } = createRendering({ ctx, store, builtIn });
-    const writing = createWriting({ ctx, store, accounts: ctx.services.accounts, builtIn, forget });
+    const sources = createSources({ ctx, promptStore, builtIn });
+    const rendering = createRendering({ liquid: ctx.liquid, sources });
+    const guard = createGuard({ promptStore, accounts: ctx.services.accounts, builtIn });
+    const writing = createWriting({ ctx, promptStore, guard, forget: sources.forget });
 
     return {
       routes: [
-        ...renderedRoutes({ builtIn, render, tokens: ctx.services.tokens }),
+        ...renderedRoutes({ builtIn, rendering, tokens: ctx.services.tokens }),
         ...promptRoutes({
-          store,
+          promptStore,
           writing,
           authorOf: ({ request, caller }) => ({ caller, token: credentialOf(request.headers)?.token ?? "" }),
         }),

@@ -13,19 +13,19 @@ import {
 import type { Tokens } from "../tokens/api.ts";
 import { BuiltInPrompt, Markdown } from "./answers.ts";
 import type { BuiltIn } from "./built-in.ts";
-import type { createRendering } from "./render.ts";
+import type { Rendering } from "./render.ts";
 
 const markdown = "text/markdown; charset=utf-8";
 
-export interface RenderedRoutes {
+interface Needed {
   readonly builtIn: ReadonlyMap<string, BuiltIn>;
-  readonly render: ReturnType<typeof createRendering>["render"];
+  readonly rendering: Rendering;
   readonly tokens: Tokens;
 }
 
-/** What agents read. behaviour 4.1, B.4: sign-in, but no privilege. */
-export function renderedRoutes({ builtIn, render, tokens }: RenderedRoutes): Route[] {
-  /** A session's own token stays with the browser: a prompt is carried elsewhere (behaviour B.5). */
+/** Prompts as agents read them: sign-in is required, but no privilege. behaviour 4.1, B.4. */
+export function renderedRoutes({ builtIn, rendering, tokens }: Needed): Route[] {
+  /** A session's own token must stay in the browser, since prompts are pasted elsewhere (behaviour B.5). */
   const tokenFor = async (request: Request, caller: Caller): Promise<string> =>
     caller.viaCookie ? tokens.temporaryToken(caller) : (credentialOf(request.headers)?.token ?? "");
 
@@ -36,10 +36,11 @@ export function renderedRoutes({ builtIn, render, tokens }: RenderedRoutes): Rou
       {
         summary: "A prompt, found through the cascade and rendered",
         description:
-          "The first of: your own, your team's, your department's, the account's, the built-in file; what the same " +
-          "search finds for `<code>_extra` is appended. `TOKEN` is the token that you send (for a session: one that " +
-          "lasts an hour), `ACCOUNT_URL` the account's address. The header `X-Prompt-Name` has the prompt's name, percent-encoded.",
-        access: { signedIn: "everyone who may start an agent reads its prompt" },
+          "The first one that exists: your own, your team's, your department's, the account's, the built-in file. The " +
+          "result of the same search for `<code>_extra` is appended. `TOKEN` is the token that you send (for a session, " +
+          "one that lasts an hour), `ACCOUNT_URL` the account's address. The header `X-Prompt-Name` is the prompt's " +
+          "name, percent-encoded.",
+        access: { signedIn: "everyone who may start an agent may read its prompt" },
         query: { date: "value of {{ date }}; default today", "*": "any other parameter is a variable of the prompt" },
         answers: { 200: Markdown },
         responses: {
@@ -48,7 +49,7 @@ export function renderedRoutes({ builtIn, render, tokens }: RenderedRoutes): Rou
         },
       },
       async ({ caller, request, params, query }) => {
-        const { name, text: body } = await render({
+        const { name, text: body } = await rendering({
           caller,
           code: params.code,
           query,
@@ -65,7 +66,8 @@ export function renderedRoutes({ builtIn, render, tokens }: RenderedRoutes): Rou
       "/core/prompts/system",
       {
         summary: "List the built-in prompts",
-        description: "By code, also those that a stored prompt overrides. `url` is the rendered prompt's address.",
+        description:
+          "Sorted by code, including those that a stored prompt overrides. `url` is the rendered prompt's address.",
         access: { signedIn: "everyone who may start an agent may know its instructions" },
         query: pageQuery,
         answers: { 200: answer.list(BuiltInPrompt) },
@@ -97,7 +99,7 @@ export function renderedRoutes({ builtIn, render, tokens }: RenderedRoutes): Rou
       "GET",
       "/core/prompts/system/:code.md",
       {
-        summary: "A built-in prompt file as it stands",
+        summary: "A built-in prompt file, unrendered",
         access: { signedIn: "everyone may compare a prompt with the built-in one" },
         answers: { 200: Markdown },
         responses: { 200: "---\nname: Work entry\n---\nWrite an entry for the client {{ client_id }}.\n" },

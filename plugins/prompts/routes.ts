@@ -49,30 +49,30 @@ const { name, code, content, kind, ai_placeholder } = saved;
 const updatedExample = { ...promptExample, name: "Work entry", updated_by_id: 1 };
 
 const access = { privilege: "prompts" } as const;
-const ifMatch = 'With `If-Match: "<etag>"` of a version that is no longer the latest: 412.';
+const ifMatch = 'With `If-Match: "<etag>"`: 412 if that version is no longer the latest.';
 
-export interface PromptRoutes {
-  readonly store: PromptStore;
+interface Needed {
+  readonly promptStore: PromptStore;
   readonly writing: Writing;
   readonly authorOf: (input: { request: Request; caller: Author["caller"] }) => Author;
 }
 
 /** behaviour 4.1 and B.5. */
-export function promptRoutes({ store, writing, authorOf }: PromptRoutes): Route[] {
+export function promptRoutes({ promptStore, writing, authorOf }: Needed): Route[] {
   return [
     route(
       "GET",
       "/core/prompts",
       {
         summary: "List stored prompts",
-        description: "Those of the account and of your own user, teams and departments; to an administrator all.",
+        description: "The account's, your own, and those of your teams and departments; administrators see all.",
         access,
         query: {
           q: "searches name and code; `*` and `%` are wildcards",
           code: "exact value",
           kind: "chat, agent",
           scope: scopes.join(", "),
-          order_by: `${orders.join(", ")}; with \`_desc\` at the end reversed`,
+          order_by: `${orders.join(", ")}; append \`_desc\` to reverse the order`,
           ...pageQuery,
         },
         answers: { 200: answer.list(Prompt) },
@@ -80,7 +80,13 @@ export function promptRoutes({ store, writing, authorOf }: PromptRoutes): Route[
       },
       async ({ caller, query }) => {
         const { account, user } = caller;
-        const { rows, total } = await store.list(account.id, user, filterOf(query), orderOf(query), pageOf(query));
+        const { rows, total } = await promptStore.list(
+          account.id,
+          user,
+          filterOf(query),
+          orderOf(query),
+          pageOf(query),
+        );
         return list(rows.map(toApi), total);
       },
     ),
@@ -94,7 +100,7 @@ export function promptRoutes({ store, writing, authorOf }: PromptRoutes): Route[
       "GET",
       "/core/prompts/:id.md",
       {
-        summary: "A prompt's content as it is stored, not rendered",
+        summary: "A prompt's stored content, unrendered",
         access,
         answers: { 200: Markdown },
         responses: { 200: content, 304: null },
@@ -108,10 +114,10 @@ export function promptRoutes({ store, writing, authorOf }: PromptRoutes): Route[
       "POST",
       "/core/prompts",
       {
-        summary: "Make a prompt",
+        summary: "Create a prompt",
         description:
-          "Without a scope: `account`. `user` without a `scope_id` is your own; `team` and `department` need one. " +
-          "A prompt with the code of a built-in one takes its place.",
+          "The default scope is `account`. `user` without a `scope_id` is your own; `team` and `department` require one. " +
+          "A prompt with the code of a built-in one replaces it.",
         access,
         body: { key: "prompt", schema: PromptInput },
         request: { name, code, content, kind, ai_placeholder },
@@ -144,10 +150,10 @@ export function promptRoutes({ store, writing, authorOf }: PromptRoutes): Route[
       "/core/prompts/:id",
       {
         summary: "Delete a prompt with its versions",
-        description: `A built-in prompt of the same code is used again. ${ifMatch}`,
+        description: `A built-in prompt with the same code applies again. ${ifMatch}`,
         access,
         ifMatch: true,
-        responses: { 204: null, 422: { code: ["books_extra of yours adds to it: delete or rename that first"] } },
+        responses: { 204: null, 422: { code: ["your prompt books_extra adds to it: delete or rename that first"] } },
       },
       async ({ request, caller, params }) => {
         const id = uuidOf(params.id);
@@ -159,8 +165,8 @@ export function promptRoutes({ store, writing, authorOf }: PromptRoutes): Route[
       "GET",
       "/core/prompts/:id/versions",
       {
-        summary: "List a prompt's versions, the latest first",
-        description: "Every save is one. A version of a scope that you do not see is left out.",
+        summary: "List a prompt's versions, latest first",
+        description: "Every save creates one. Versions in a scope that you may not see are left out.",
         access,
         query: pageQuery,
         answers: { 200: answer.list(PromptVersion) },
@@ -168,7 +174,7 @@ export function promptRoutes({ store, writing, authorOf }: PromptRoutes): Route[
       },
       async ({ caller, params, query }) => {
         const { id } = await writing.find(caller, uuidOf(params.id));
-        const { rows, total } = await store.versions(caller.account.id, caller.user, id, pageOf(query));
+        const { rows, total } = await promptStore.versions(caller.account.id, caller.user, id, pageOf(query));
         return list(rows.map(versionToApi), total);
       },
     ),
@@ -176,8 +182,8 @@ export function promptRoutes({ store, writing, authorOf }: PromptRoutes): Route[
       "POST",
       "/core/prompts/:id/versions/:n/restore",
       {
-        summary: "Save an earlier version anew",
-        description: ifMatch,
+        summary: "Restore an earlier version",
+        description: `Saves it as a new version. ${ifMatch}`,
         access,
         ifMatch: true,
         answers: { 200: Prompt },
@@ -194,14 +200,14 @@ export function promptRoutes({ store, writing, authorOf }: PromptRoutes): Route[
   ];
 }
 
-/** What the column holds. */
+/** The largest value of the column. */
 const maxVersion = 2 ** 31 - 1;
 
 function shown(row: PromptRow): Parameters<typeof ok> {
   return [toApi(row), { etag: etag(row.id, row.version) }];
 }
 
-/** What is no such value matches nothing, as an exact filter does. */
+/** An unknown value matches nothing, like any exact filter. */
 function filterOf(query: URLSearchParams): PromptFilter {
   const q = query.get("q");
   return {
@@ -216,6 +222,6 @@ function orderOf(query: URLSearchParams): Order {
   const given = query.get("order_by") || "id";
   const descending = given.endsWith("_desc");
   const by = orders.find((order) => order === (descending ? given.slice(0, -"_desc".length) : given));
-  if (!by) throw invalid({ order_by: [`must be one of ${orders.join(", ")}, with _desc at the end reversed`] });
+  if (!by) throw invalid({ order_by: [`must be one of ${orders.join(", ")}, with or without _desc at the end`] });
   return { by, descending };
 }

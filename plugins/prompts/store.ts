@@ -5,7 +5,7 @@ import type { Base } from "./permission.ts";
 
 export type Kind = "chat" | "agent";
 
-/** What a save writes, and a version keeps. */
+/** The fields that a save writes and a version keeps. */
 export interface Saved extends Place {
   readonly code: string;
   readonly name: string;
@@ -36,7 +36,7 @@ export interface Candidate extends Place {
   readonly version: number;
 }
 
-/** Whose eyes: the list shows what is theirs, to an administrator all. behaviour B.5. */
+/** Who looks: people see their own prompts, an administrator all. behaviour B.5. */
 export interface Viewer extends Reader {
   readonly role: Role;
 }
@@ -55,12 +55,12 @@ export interface Order {
   readonly descending: boolean;
 }
 
-/** All SQL about prompts. */
+/** All SQL for prompts. */
 export function createPromptStore(sql: Sql) {
   const saved = sql`scope, scope_id, code, name, content, kind, fields`;
   const columns = sql`id, ${saved}, created_by_id, updated_by_id, version, created_at, updated_at`;
 
-  /** Of a prompt and, alike, of a version of it, which may have belonged elsewhere. */
+  /** Applies to a prompt and to a version of it, which may have had another place. */
   const visibleTo = ({ role, id, teamIds, departmentIds }: Viewer) =>
     role === "admin"
       ? sql`true`
@@ -86,7 +86,7 @@ export function createPromptStore(sql: Sql) {
       const rows = await sql<PromptRow[]>`
         select ${columns} from prompts where ${where}
         order by ${sql(order.by)} ${direction}, id ${direction} limit ${limit} offset ${offset}`;
-      // A page that is not full ends the list, unless it begins behind its end.
+      // A page that is not full ends the list, unless it begins after the end.
       if (rows.length < limit && (rows.length > 0 || offset === 0)) return { rows, total: offset + rows.length };
       const [count] = await sql<{ total: number }[]>`select count(*) as total from prompts where ${where}`;
       return { rows, total: count?.total ?? 0 };
@@ -98,14 +98,14 @@ export function createPromptStore(sql: Sql) {
       return row;
     },
 
-    /** The same, and nobody else changes it until this transaction ends. */
+    /** The same, locked until this transaction ends. */
     async lock(tx: Tx, accountId: number, viewer: Viewer, id: string): Promise<PromptRow | undefined> {
       const [row] = await tx<PromptRow[]>`
         select ${columns} from prompts where account_id = ${accountId} and id = ${id} and ${visibleTo(viewer)} for update`;
       return row;
     },
 
-    /** Where prompts of this code stand, and who made them: of all scopes but `user`. */
+    /** The places and creators of the prompts with this code, in all scopes except `user`. */
     async shared(accountId: number, code: string, on: Queryable = sql): Promise<Base[]> {
       return on<Base[]>`
         select scope, scope_id, created_by_id from prompts

@@ -1,11 +1,11 @@
-/** What the expressions of a template may print, as far as can be told without running it. */
+/** The texts that a template's expressions may print, as far as is known without running it. */
 import { TypeGuards, Value, type Filter, type PropertyAccessToken, type Token, type ValueToken } from "liquidjs";
 import { ownUrlMark, tokenMark } from "./address.ts";
 
-/** Some of the texts that an expression may print; the token in them is a mark, and what is unknown an `x`. */
+/** Some of the texts that an expression may print. The token is a mark in them, and unknown text an `x`. */
 export type Texts = readonly string[];
 
-/** The template does with the token what it must not. */
+/** The template uses the token in a way that is not allowed. */
 export class TokenMisuse extends Error {
   place: Token | undefined;
 
@@ -48,11 +48,11 @@ export function createExpressions() {
     const name = variable || !root ? undefined : nameOf(root);
     const held = variable ? ofToken(variable) : name === undefined ? [tokenMark] : (variables.get(name) ?? ["x"]);
     if (parts.length === 0) return held;
-    if (held.some(isToken)) throw new TokenMisuse("TOKEN has no parts");
+    if (held.some(isToken)) throw new TokenMisuse("TOKEN cannot be taken apart");
     return ["x"];
   };
 
-  /** Throws where one of these may be the token. */
+  /** Throws if one of these may be the token. */
   const untouched = (tokens: readonly Token[], use: string): Texts => {
     if (tokens.some((token) => !TypeGuards.isWordToken(token) && ofToken(token).some(isToken)))
       throw new TokenMisuse(`TOKEN cannot ${use}`);
@@ -77,7 +77,7 @@ export function createExpressions() {
     return ["x"];
   };
 
-  /** The token may be asked whether it is there: any other question would tell a part of it. */
+  /** A template may test whether the token is blank. Any other comparison would reveal part of it. */
   const checkComparisons = (postfix: readonly Token[]): void => {
     const stack: ("token" | "blank" | "other")[] = [];
     for (const token of postfix) {
@@ -112,7 +112,7 @@ export function createExpressions() {
   };
 }
 
-/** The name of a variable; undefined where it is computed, so that it may be any. */
+/** The name of a variable; undefined if it is computed and so may be any. */
 function nameOf(token: Token): string | undefined {
   if (TypeGuards.isWordToken(token) || TypeGuards.isQuotedToken(token)) return token.content;
   return TypeGuards.isNumberToken(token) ? token.getText() : undefined;
@@ -138,7 +138,7 @@ function applied(name: string, input: Texts, args: readonly Texts[]): Texts {
     throw new TokenMisuse(`TOKEN cannot go through the filter \`${name}\``);
   if (name === "api_block") return [apiBlock];
   if (name === "prompt_url") return [`${ownUrlMark}/core/prompt/x.md`];
-  // Whatever else became of the own URL, it is an address still, and perhaps another's.
+  // After a filter the own URL is still an address, and perhaps another host's.
   return input.map((text) => text.replaceAll(ownUrlMark, "https://a"));
 }
 
@@ -146,14 +146,14 @@ function joined(heads: Texts, tails: Texts): Texts {
   return few(heads.flatMap((head) => tails.map((tail) => head + tail)));
 }
 
-/** As many as can be followed; those with the token, or with what looks like an address, first. */
+/** As many as can be followed; texts with the token, or with something like an address, come first. */
 function few(texts: Texts): Texts {
   const weight = (text: string) => (isToken(text) ? 2 : 0) + (/[/\uE001]/.test(text) ? 1 : 0);
   const short = new Set(texts.map(shortened));
   return short.size <= maxTexts ? [...short] : [...short].toSorted((a, b) => weight(b) - weight(a)).slice(0, maxTexts);
 }
 
-/** Both ends of a long text; the token is never lost of it. */
+/** Both ends of a long text. The token in it is never lost. */
 export function shortened(text: string): string {
   if (text.length <= longestText) return text;
   const middle = isToken(text) ? ` ${tokenMark} ` : "";

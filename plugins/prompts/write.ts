@@ -1,24 +1,13 @@
-/** Making, changing and deleting prompts: who may, where to, and what follows from it. */
-import {
-  forbidden,
-  invalid,
-  notFound,
-  preconditionFailed,
-  uuidv7,
-  type BaseContext,
-  type Caller,
-  type Tx,
-} from "platform";
-import type { Accounts } from "../accounts/api.ts";
-import type { BuiltIn } from "./built-in.ts";
-import type { Place, Scope } from "./cascade.ts";
+/** Creates, changes and deletes prompts, and tells others. */
+import { notFound, preconditionFailed, uuidv7, type BaseContext, type Caller } from "platform";
+import type { Scope } from "./cascade.ts";
 import { checkTexts } from "./check.ts";
-import { extendedCode, mayWrite, suffix, type Owned } from "./permission.ts";
+import type { Guard } from "./guard.ts";
 import { placeAfter, samePlace } from "./place.ts";
 import { toApi, type Kind, type PromptRow, type PromptStore, type Saved } from "./store.ts";
 
-/** The fields of a request; each may be missing. */
-export interface PromptChange {
+/** The fields of a request, all optional. */
+export interface PromptPatch {
   readonly name?: string;
   readonly code?: string;
   readonly content?: string;
@@ -28,53 +17,27 @@ export interface PromptChange {
   readonly ai_placeholder?: string | null;
 }
 
-export type NewPrompt = PromptChange & Required<Pick<PromptChange, "name" | "code" | "content">>;
+export type NewPrompt = PromptPatch & Required<Pick<PromptPatch, "name" | "code" | "content">>;
 
-/** Who writes, and the token that the request carries: no text may hold it. */
+/** Who writes, and the token of the request, which no text may contain. */
 export interface Author {
   readonly caller: Caller;
   readonly token: string;
 }
 
-export interface Needed {
+interface Needed {
   readonly ctx: Pick<BaseContext, "transaction" | "changed" | "liquid">;
-  readonly store: PromptStore;
-  readonly accounts: Accounts;
-  readonly builtIn: ReadonlyMap<string, BuiltIn>;
-  /** After the commit, before the answer: the cascades of these codes have changed. */
+  readonly promptStore: PromptStore;
+  readonly guard: Guard;
+  /** Called after the commit and before the answer, with the codes whose cascades have changed. */
   readonly forget: (accountId: number, codes: readonly string[]) => Promise<void>;
 }
 
 export type Writing = ReturnType<typeof createWriting>;
 
-export function createWriting({ ctx, store, accounts, builtIn, forget }: Needed) {
-  const mustBeWritable = async ({ account, user }: Caller, prompt: Owned, tx?: Tx): Promise<void> => {
-    const extended = extendedCode(prompt.code);
-    const bases = extended === undefined ? [] : await store.shared(account.id, extended, tx);
-    if (mayWrite(prompt, user, (code) => builtIn.has(code), bases)) return;
-    const why = extended === undefined ? "" : `: what adds to \`${extended}\` takes a manager, or whoever made that`;
-    throw forbidden(`you may not write this prompt of the scope \`${prompt.scope}\`${why}`);
-  };
-
-  /** Throws the 422 where one's own `_extra` would stay without its prompt: it would add to the next one's of that code. */
-  const mustLeaveNoExtra = async ({ account, user }: Caller, { scope, code }: PromptRow, tx: Tx): Promise<void> => {
-    if (scope === "user" || user.role === "admin" || user.role === "manager") return;
-    const left = await store.shared(account.id, `${code}${suffix}`, tx);
-    if (left.some(({ createdById }) => createdById === user.id))
-      throw invalid({ code: [`${code}${suffix} of yours adds to it: delete or rename that first`] });
-  };
-
-  const mustExist = async (accountId: number, { scope, scopeId }: Place): Promise<void> => {
-    if (scope === "account" || scopeId === null) return;
-    const exists =
-      scope === "user"
-        ? (await accounts.person(accountId, scopeId)) !== undefined
-        : await accounts.unitExists(accountId, scope, scopeId);
-    if (!exists) throw invalid({ scope_id: [`names no ${scope} of this account`] });
-  };
-
+export function createWriting({ ctx, promptStore, guard, forget }: Needed) {
   const find = async ({ account, user }: Caller, id: string): Promise<PromptRow> => {
-    const row = await store.byId(account.id, user, id);
+    const row = await promptStore.byId(account.id, user, id);
     if (!row) throw notFound();
     return row;
   };
@@ -83,38 +46,39 @@ export function createWriting({ ctx, store, accounts, builtIn, forget }: Needed)
     const { account, user } = caller;
     const place = placeAfter(undefined, given, user.id);
     checkTexts(given, ctx.liquid, token);
-    await mustExist(account.id, place);
-    await mustBeWritable(caller, { ...place, code: given.code, createdById: user.id });
+    await guard.mustExist(account.id, place);
+    await guard.mustBeWritable(caller, { ...place, code: given.code, createdById: user.id });
     const prompt: Saved = { ...blank, ...merged(blank, given), ...place };
     const row = await ctx.transaction(async (tx) => {
-      const made = await store.insert(tx, account.id, uuidv7(), secretToken(), user.id, prompt);
-      await ctx.changed(changeOf(account.id, "create", made), tx);
+      const made = await promptStore.insert(tx, account.id, uuidv7(), secretToken(), user.id, prompt);
+      await ctx.changed(eventOf(account.id, "create", made), tx);
       return made;
     });
     await forget(account.id, [row.code]);
     return row;
   };
 
-  /** `expected` is the version that the caller has seen; undefined = whichever. */
-  const update = async (author: Author, id: string, given: PromptChange, expected?: number): Promise<PromptRow> => {
+  /** `expected` is the version that the caller has seen; undefined = any. */
+  const update = async (author: Author, id: string, given: PromptPatch, expected?: number): Promise<PromptRow> => {
     const { account, user } = author.caller;
     checkTexts(given, ctx.liquid, author.token);
     for (;;) {
       const before = await find(author.caller, id);
-      await mustBeWritable(author.caller, before);
+      await guard.mustBeWritable(author.caller, before);
       const place = placeAfter(before, given, user.id);
-      if (!samePlace(place, before)) await mustExist(account.id, place);
+      if (!samePlace(place, before)) await guard.mustExist(account.id, place);
       const after = { ...before, ...merged(before, given), ...place };
-      await mustBeWritable(author.caller, after);
+      await guard.mustBeWritable(author.caller, after);
       const saved = await ctx.transaction(async (tx) => {
-        const locked = await store.lock(tx, account.id, user, id);
+        const locked = await promptStore.lock(tx, account.id, user, id);
         if (!locked) throw notFound();
         if (expected !== undefined && locked.version !== expected) throw preconditionFailed();
-        // Moved or renamed meanwhile: what was found out about it before no longer holds.
+        // Moved or renamed meanwhile, so the checks above must be repeated.
         if (!samePlace(locked, before) || locked.code !== before.code) return undefined;
-        if (!samePlace(after, before) || after.code !== before.code) await mustLeaveNoExtra(author.caller, before, tx);
-        const row = await store.update(tx, account.id, id, user.id, { ...merged(locked, given), ...place });
-        await ctx.changed(changeOf(account.id, "update", row), tx);
+        if (!samePlace(after, before) || after.code !== before.code)
+          await guard.mustLeaveNoExtra(author.caller, before, tx);
+        const row = await promptStore.update(tx, account.id, id, user.id, { ...merged(locked, given), ...place });
+        await ctx.changed(eventOf(account.id, "update", row), tx);
         return row;
       });
       if (!saved) continue;
@@ -126,23 +90,23 @@ export function createWriting({ ctx, store, accounts, builtIn, forget }: Needed)
   const remove = async (caller: Caller, id: string, expected?: number): Promise<void> => {
     const { account, user } = caller;
     const code = await ctx.transaction(async (tx) => {
-      const row = await store.lock(tx, account.id, user, id);
+      const row = await promptStore.lock(tx, account.id, user, id);
       if (!row) throw notFound();
-      await mustBeWritable(caller, row, tx);
-      await mustLeaveNoExtra(caller, row, tx);
+      await guard.mustBeWritable(caller, row, tx);
+      await guard.mustLeaveNoExtra(caller, row, tx);
       if (expected !== undefined && row.version !== expected) throw preconditionFailed();
-      await store.delete(tx, account.id, id);
-      await ctx.changed(changeOf(account.id, "destroy", row), tx);
+      await promptStore.delete(tx, account.id, id);
+      await ctx.changed(eventOf(account.id, "destroy", row), tx);
       return row.code;
     });
     await forget(account.id, [code]);
   };
 
-  /** Saves what an earlier version was, as a new one. */
+  /** Saves an earlier version as a new one. */
   const restore = async (author: Author, id: string, version: number, expected?: number): Promise<PromptRow> => {
     const { account, user } = author.caller;
     await find(author.caller, id);
-    const old = await store.version(account.id, user, id, version);
+    const old = await promptStore.version(account.id, user, id, version);
     if (!old) throw notFound();
     const { name, code, content, kind, scope, scopeId, fields } = old;
     const placeholder = fields["ai_placeholder"];
@@ -155,8 +119,8 @@ export function createWriting({ ctx, store, accounts, builtIn, forget }: Needed)
 
 const blank: Omit<Saved, "scope" | "scopeId"> = { name: "", code: "", content: "", kind: "chat", fields: {} };
 
-/** Everything but the place. Keys of `fields` that are not ours are kept. */
-function merged<P extends typeof blank>(before: P, given: PromptChange): P {
+/** All fields except the place. Unknown keys of `fields` are kept. */
+function merged<P extends typeof blank>(before: P, given: PromptPatch): P {
   const { name, code, content, kind, ai_placeholder } = given;
   return {
     ...before,
@@ -168,7 +132,7 @@ function merged<P extends typeof blank>(before: P, given: PromptChange): P {
   };
 }
 
-function changeOf(accountId: number, kind: "create" | "update" | "destroy", row: PromptRow) {
+function eventOf(accountId: number, kind: "create" | "update" | "destroy", row: PromptRow) {
   return { accountId, sourceType: "Core::Prompt", kind, id: row.id, data: toApi(row) };
 }
 

@@ -1,0 +1,105 @@
+/** Finds the templates of a code for a person, through the cascade and its caches. behaviour 2.1, B.5. */
+import { cacheKey, notFound, parseCacheKey, type BaseContext, type Caller, type LiquidTemplate } from "platform";
+import type { BuiltIn } from "./built-in.ts";
+import { firstOf } from "./cascade.ts";
+import { extendedCode, suffix } from "./permission.ts";
+import type { Candidate, PromptStore } from "./store.ts";
+
+export interface Source {
+  readonly name: string | null;
+  readonly template: LiquidTemplate;
+}
+
+export interface Needed {
+  readonly ctx: Pick<BaseContext, "cache" | "liquid">;
+  readonly promptStore: PromptStore;
+  readonly builtIn: ReadonlyMap<string, BuiltIn>;
+}
+
+export type Sources = ReturnType<typeof createSources>;
+
+export function createSources({ ctx, promptStore, builtIn }: Needed) {
+  // By account and code: the candidates of the code and of its `_extra`, from which the cascade chooses for each person.
+  const candidates = ctx.cache<readonly Candidate[]>({
+    name: "prompts.candidates",
+    max: 5000,
+    load: (key) => {
+      const { accountId, name: code } = parseCacheKey(key);
+      return promptStore.candidates(accountId, [code, code + suffix]);
+    },
+  });
+  const storedSource = createStoredSources({ ctx, promptStore });
+  const builtInSource = createBuiltInSources({ ctx, builtIn });
+
+  const sourceOf = async (rows: readonly Candidate[], code: string, { account, user }: Caller) => {
+    const withCode = rows.filter((candidate) => candidate.code === code);
+    const row = firstOf(withCode, user);
+    return row ? storedSource(account.id, row) : builtInSource(code);
+  };
+
+  const resolve = async (caller: Caller, code: string) => {
+    const key = cacheKey(caller.account.id, code);
+    const rows = candidates.peek(key) ?? (await candidates.get(key)) ?? [];
+    const main = await sourceOf(rows, code, caller);
+    // An `_extra` alone is not a prompt (behaviour B.5).
+    if (!main) throw notFound();
+    return { main, addition: await sourceOf(rows, code + suffix, caller) };
+  };
+
+  /** If a prompt was deleted between the two look-ups, both are repeated once. */
+  const resolveAgain = async (caller: Caller, code: string, error: unknown) => {
+    if (!(error instanceof Gone)) throw error;
+    await candidates.invalidate(cacheKey(caller.account.id, code));
+    return resolve(caller, code).catch((again: unknown) => {
+      throw again instanceof Gone ? notFound() : again;
+    });
+  };
+
+  return {
+    /** The prompt that this person gets for the code, and what is appended to it. Throws the 404. */
+    find: (caller: Caller, code: string) =>
+      resolve(caller, code).catch((error: unknown) => resolveAgain(caller, code, error)),
+
+    /** After a change has committed, before its answer. */
+    async forget(accountId: number, codes: readonly string[]): Promise<void> {
+      const all = new Set(codes.flatMap((code) => [code, extendedCode(code) ?? code]));
+      await Promise.all([...all].map((code) => candidates.invalidate(cacheKey(accountId, code))));
+    },
+  };
+}
+
+/** Cached by account, id and version, so that a cached value never changes. */
+function createStoredSources({ ctx, promptStore }: Omit<Needed, "builtIn">) {
+  const sources = ctx.cache<Source>({
+    name: "prompts.sources",
+    max: 300,
+    load: async (key) => {
+      const { accountId, name } = parseCacheKey(key);
+      const [id = "", version] = name.split(":");
+      const row = await promptStore.contentOf(accountId, id, Number(version));
+      return row && { name: row.name, template: ctx.liquid.parse(row.content) };
+    },
+  });
+  return async (accountId: number, { id, version }: Candidate): Promise<Source> => {
+    const key = cacheKey(accountId, `${id}:${version}`);
+    const source = sources.peek(key) ?? (await sources.get(key));
+    if (!source) throw new Gone();
+    return source;
+  };
+}
+
+/** Parsed on first use. */
+function createBuiltInSources({ ctx, builtIn }: Omit<Needed, "promptStore">) {
+  const parsed = new Map<string, Source>();
+  return (code: string): Source | undefined => {
+    const known = parsed.get(code);
+    const file = known ? undefined : builtIn.get(code);
+    if (!file) return known;
+    const source = { name: file.name, template: ctx.liquid.parse(file.text) };
+    parsed.set(code, source);
+    return source;
+  };
+}
+
+/** The version to be rendered no longer exists. */
+class Gone extends Error {}

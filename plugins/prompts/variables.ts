@@ -1,0 +1,34 @@
+/** The variables of a prompt: the parameters of the request, and what the server fills in. behaviour 2.1. */
+import type { Account } from "platform";
+
+/** A parameter never replaces what the server fills in. `now` dates the prompt in the account's time zone. */
+export function variablesOf(
+  { baseUrl, timezone }: Pick<Account, "baseUrl" | "timezone">,
+  query: URLSearchParams,
+  token: string,
+  now = new Date(),
+): Record<string, unknown> {
+  const variables: Record<string, unknown> = Object.assign(Object.create(null), { date: dateIn(timezone, now) });
+  for (const [name, value] of query) {
+    if (name !== "date" || value !== "") variables[name] = value;
+  }
+  return Object.assign(variables, {
+    TOKEN: token,
+    api_token: token,
+    ACCOUNT_URL: baseUrl,
+    account_url: baseUrl,
+    base_url: baseUrl,
+  });
+}
+
+const calendars = new Map<string, Intl.DateTimeFormat>();
+
+/** `2026-01-31` in that time zone. */
+function dateIn(timeZone: string, now: Date): string {
+  let calendar = calendars.get(timeZone);
+  if (!calendar) {
+    calendar = new Intl.DateTimeFormat("en-CA", { timeZone, year: "numeric", month: "2-digit", day: "2-digit" });
+    calendars.set(timeZone, calendar);
+  }
+  return calendar.format(now);
+}
