@@ -123,16 +123,15 @@ document.title = JSON.stringify({ data, kept, found: Object.keys(found[0]), list
 });
 
 test("apps_api: in a database with tables the table is named", async () => {
-  expect(await rendered("apps_api")).toContain('records.create({ title: "Bread" }, { table_name: "orders" })');
+  const [, example = ""] = blocks(await rendered("apps_api"), "js");
+  expect(example).toContain('create({ title: "Bread" }, { table_name: "orders" })');
   const schema = { tables: { orders: { fields: { title: "string" } } } };
   await post("/core/dbs.json", { db: { name: "Tables", code: "tables", schema } });
   const { path } = await stage.make({ name: "Tables", public: false, db_code: "tables" });
   const context = await stage.visit("admin");
   const { page, faults } = await stage.open(context, path);
-  const found = await page.evaluate(async () => {
-    await core.records().create({ title: "Bread" }, { table_name: "orders" });
-    return core.records().search({ table_name: "orders", q: "bread" });
-  });
+  await page.evaluate(`(async () => {${example}})()`);
+  const found = await page.evaluate(() => core.records().search({ table_name: "orders", q: "rolls" }));
   expect([found.length, faults]).toEqual([1, []]);
   await context.close();
 });

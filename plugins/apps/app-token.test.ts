@@ -1,0 +1,84 @@
+import { describe, expect, test } from "bun:test";
+import { contentHash } from "platform";
+import { createAppTokens, type Claims } from "./app-token.ts";
+
+/** Signs without a key: the claims stay readable, so that a test can change them. */
+const secrets = {
+  sign: (purpose: string, payload: string) => `${payload}.${contentHash(purpose + payload)}`,
+  verify: (purpose: string, signed: string) => {
+    const payload = signed.slice(0, signed.lastIndexOf("."));
+    return signed === secrets.sign(purpose, payload) ? payload : undefined;
+  },
+};
+const start = Date.parse("2026-01-31T10:00:00Z");
+const minute = 60_000;
+const hour = 60 * minute;
+const asked = {
+  accountId: 7,
+  appId: "019a9c1e-0000-7000-8000-000000000003",
+  viewer: { userId: 3, tokenId: 5 },
+  visitor: "v1",
+};
+
+/** Tokens, and a clock that the test sets. */
+function tokensAt(ms: number) {
+  const clock = { ms };
+  return { clock, tokens: createAppTokens(secrets, () => clock.ms) };
+}
+
+describe("a page's token", () => {
+  test.each([
+    ["of a person", asked],
+    ["of nobody", { ...asked, viewer: null }],
+    ["of somebody without a visitor's key", { ...asked, visitor: "" }],
+  ])("%s says what was claimed, for an hour", (_, claims) => {
+    const { clock, tokens } = tokensAt(start);
+    const { token, expiresAt } = tokens.issue(claims);
+    expect(token).toStartWith("capp_");
+    expect(expiresAt).toEqual(new Date(start + hour));
+    expect(tokens.read(token)).toMatchObject(claims);
+    clock.ms = start + hour - 1000;
+    expect(tokens.read(token)).toMatchObject(claims);
+    clock.ms = start + hour;
+    expect(tokens.read(token)).toBeUndefined();
+  });
+
+  test.each([
+    ["of another kind", (token: string) => token.replace("capp_", "core_")],
+    ["without a prefix", (token: string) => token.slice("capp_".length)],
+    ["for another app", (token: string) => token.replace("0003", "0004")],
+    ["that lives longer", (token: string) => token.replace("1769857200", "1769957200")],
+    ["without a signature", (token: string) => token.slice(0, token.lastIndexOf("."))],
+    ["of nothing", () => ""],
+  ])("%s is refused", (_, changed) => {
+    const { tokens } = tokensAt(start);
+    const { token } = tokens.issue(asked);
+    expect(changed(token)).not.toBe(token);
+    expect(tokens.read(changed(token))).toBeUndefined();
+  });
+});
+
+describe("a renewal", () => {
+  const claimed = (at: number): Claims => {
+    const { tokens } = tokensAt(at);
+    const claims = tokens.read(tokens.issue(asked).token);
+    if (!claims) throw new Error("a new token is read");
+    return claims;
+  };
+  const cases: [afterMs: number, lives: number | undefined][] = [
+    [0, hour],
+    [30 * minute, hour],
+    [22 * hour, hour],
+    [23 * hour, hour],
+    [23.5 * hour, hour / 2],
+    [24 * hour - 1000, 1000],
+    [24 * hour, undefined],
+    [48 * hour, undefined],
+  ];
+  test.each(cases)("%i ms after the page was loaded lives for %p ms", (afterMs, lives) => {
+    const { tokens } = tokensAt(start + afterMs);
+    const renewed = tokens.renew(claimed(start));
+    expect(renewed && renewed.expiresAt.getTime() - start - afterMs).toBe(lives);
+    if (renewed) expect(tokens.read(renewed.token)).toMatchObject({ ...asked, loadedAt: start / 1000 });
+  });
+});
