@@ -128,7 +128,10 @@ describe("the quota", () => {
     expect(await all()).toMatchObject([{ bytes: 1003 }]);
     await app.sql`update app_storage_usage set bytes = 1000000000 - 10 where app_id = ${own} and owner = 'visitors'`;
     const over = await set("k", "x".repeat(20), { token: null }, own);
-    expect([over.status, over.json]).toEqual([422, { value: [expect.stringContaining("storage for its visitors is full")] }]);
+    expect([over.status, over.json]).toEqual([
+      422,
+      { value: [expect.stringContaining("storage for its visitors is full")] },
+    ]);
     expect((await set("k", "x", { token: null, headers: { cookie } }, own)).status).toBe(200);
     const { token } = await person(app);
     expect((await set("k", "x".repeat(20), { token }, own)).status).toBe(200);
