@@ -2,11 +2,9 @@ import {
   answer,
   created,
   field,
-  forbidden,
   integerId,
   invalid,
   list,
-  mistakes,
   noContent,
   notFound,
   ok,
@@ -15,12 +13,13 @@ import {
   route,
   Type,
 } from "platform";
-import type { BaseContext, Caller, Route, Static } from "platform";
+import type { BaseContext, Route, Static } from "platform";
 import type { Flows } from "../flows/api.ts";
 import { Cron, CronRun, ListedCron } from "./answers.ts";
 import type { Firing } from "./fire.ts";
-import { isTimezone, nextRun, nextRuns, scheduleMistake } from "./schedule.ts";
-import { toApi, type CronInput, type CronRow, type CronStore } from "./store.ts";
+import { checkedInput } from "./input.ts";
+import { nextRuns } from "./schedule.ts";
+import { toApi, type CronRow, type CronStore } from "./store.ts";
 
 const Input = Type.Object({
   name: Type.Optional(field.line()),
@@ -31,15 +30,6 @@ const Input = Type.Object({
   active: Type.Optional(field.flag()),
   missed: Type.Optional(field.oneOf(["skip", "latest"])),
 });
-
-interface CronChange {
-  readonly name?: string | null;
-  readonly target_code?: string;
-  readonly schedule?: string;
-  readonly timezone?: string | null;
-  readonly active?: boolean;
-  readonly missed?: "skip" | "latest";
-}
 
 const requestExample = { name: "Every morning", kind: "flow", target_code: "weather-advice", schedule: "0 7 * * *" };
 const cronExample = {
@@ -118,7 +108,7 @@ export function cronRoutes({ ctx, store, flows, firing }: Needed): Route[] {
         responses: { 201: shownExample, 422: { schedule: ["is not a cron expression: …"] } },
       },
       async ({ caller, body }) => {
-        const input = await checked(caller, body);
+        const input = await checkedInput(flows, caller, body);
         return created(
           shown(await ctx.transaction((tx) => store.insert(tx, caller.account.id, caller.user.id, input))),
         );
@@ -140,7 +130,7 @@ export function cronRoutes({ ctx, store, flows, firing }: Needed): Route[] {
         const row = await ctx.transaction(async (tx) => {
           const before = await store.lock(tx, account.id, integerId(params.id));
           if (!before) throw notFound();
-          return store.update(tx, account.id, before.id, user.id, await checked(caller, body, before));
+          return store.update(tx, account.id, before.id, user.id, await checkedInput(flows, caller, body, before));
         });
         return ok(shown(row));
       },
@@ -175,30 +165,6 @@ export function cronRoutes({ ctx, store, flows, firing }: Needed): Route[] {
       },
     ),
   ];
-
-  /** What is to be stored, with everything that is wrong told at once. */
-  async function checked(caller: Caller, change: CronChange, before?: CronRow): Promise<CronInput> {
-    const { account } = caller;
-    const found = mistakes();
-    const targetCode = change.target_code ?? before?.targetCode ?? "";
-    const schedule = (change.schedule ?? before?.schedule ?? "").trim();
-    const timezone = (change.timezone === undefined ? before?.timezone : change.timezone) || account.timezone;
-    const mistake = scheduleMistake(schedule);
-    if (mistake !== undefined) found.add("schedule", mistake);
-    if (!isTimezone(timezone)) found.add("timezone", "must be the name of a time zone, e.g. Europe/Warsaw");
-    // One whose flow is gone can still be switched off.
-    if (change.target_code !== undefined && !(await flows.flowExists(account.id, targetCode)))
-      found.add("target_code", "names no flow of this account");
-    found.check();
-    if (targetCode !== before?.targetCode && !caller.privileges.has("flows"))
-      throw forbidden("`target_code`: naming a flow needs the privilege `flows`");
-    const active = change.active ?? before?.active ?? true;
-    const same = before?.active === true && before.schedule === schedule && before.timezone === timezone;
-    const nextRunAt = !active ? null : same ? before.nextRunAt : nextRun({ schedule, timezone }, new Date());
-    const missed = change.missed ?? before?.missed ?? "skip";
-    const name = (change.name === undefined ? before?.name : change.name) || targetCode;
-    return { name, kind: "flow", targetCode, schedule, timezone, active, missed, nextRunAt };
-  }
 }
 
 function shown(row: CronRow): Static<typeof Cron> {

@@ -1,0 +1,44 @@
+/** A cron as it is to be stored, from what a request gives and what stands there. No SQL, no HTTP. */
+import { forbidden, mistakes, type Caller } from "platform";
+import type { Flows } from "../flows/api.ts";
+import { isTimezone, nextRun, scheduleMistake } from "./schedule.ts";
+import type { CronInput, CronRow } from "./store.ts";
+
+/** The fields of a request; each may be missing. */
+interface CronChange {
+  readonly name?: string | null;
+  readonly target_code?: string;
+  readonly schedule?: string;
+  readonly timezone?: string | null;
+  readonly active?: boolean;
+  readonly missed?: "skip" | "latest";
+}
+
+/** What is to be stored, with everything that is wrong told at once. */
+export async function checkedInput(
+  flows: Pick<Flows, "flowExists">,
+  caller: Caller,
+  change: CronChange,
+  before?: CronRow,
+): Promise<CronInput> {
+  const { account } = caller;
+  const found = mistakes();
+  const targetCode = change.target_code ?? before?.targetCode ?? "";
+  const schedule = (change.schedule ?? before?.schedule ?? "").trim();
+  const timezone = (change.timezone === undefined ? before?.timezone : change.timezone) || account.timezone;
+  const mistake = scheduleMistake(schedule);
+  if (mistake !== undefined) found.add("schedule", mistake);
+  if (!isTimezone(timezone)) found.add("timezone", "must be the name of a time zone, e.g. Europe/Warsaw");
+  // One whose flow is gone can still be switched off.
+  if (change.target_code !== undefined && !(await flows.flowExists(account.id, targetCode)))
+    found.add("target_code", "names no flow of this account");
+  found.check();
+  if (targetCode !== before?.targetCode && !caller.privileges.has("flows"))
+    throw forbidden("`target_code`: naming a flow needs the privilege `flows`");
+  const active = change.active ?? before?.active ?? true;
+  const same = before?.active === true && before.schedule === schedule && before.timezone === timezone;
+  const nextRunAt = !active ? null : same ? before.nextRunAt : nextRun({ schedule, timezone }, new Date());
+  const missed = change.missed ?? before?.missed ?? "skip";
+  const name = (change.name === undefined ? before?.name : change.name) || targetCode;
+  return { name, kind: "flow", targetCode, schedule, timezone, active, missed, nextRunAt };
+}
