@@ -68,7 +68,8 @@ const launcher = `
   command -v nice >/dev/null && exec nice -n 10 "$@"
   exec "$@"`;
 
-const startLimitMs = 20_000;
+/** Wall-clock time: beside other work a process waits for its turn before it has read its own program. */
+const startLimitMs = 60_000;
 
 export function startChildProcess(options: ChildProcessOptions): ChildProcess {
   return new GuardedProcess(options);
