@@ -435,6 +435,6 @@ test("token create prints a token once, narrowed as asked", async () => {
   expect(run({})).rejects.toThrow("token create");
   expect(run({ user: "nobody-here" })).rejects.toThrow("nobody");
   expect(run({ user: "admin", privileges: "nonsense" })).rejects.toThrow("nonsense");
-  expect(run({ user: "admin", "expires-at": "2020-01-01" })).rejects.toThrow("date to come");
+  expect(run({ user: "admin", "expires-at": "2020-01-01" })).rejects.toThrow("date in the future");
   expect(run({ user: "admin", account: "unknown.test" })).rejects.toThrow("unknown.test");
 });
