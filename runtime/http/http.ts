@@ -71,7 +71,7 @@ export function createHttp(needed: Needed, systemRoutes: readonly SystemRoute[])
       return finish(request, refusalOf(badRequest("send one Host header"), log, ""), newRequestId(request));
     const client = clientOf(needed, request);
     const isSite = door?.find(client.host) !== undefined;
-    const response = await (isSite && answerAtSite ? answerAtSite(request) : app.fetch(withLongHost(request)));
+    const response = await (isSite && answerAtSite ? answerAtSite(request, client) : app.fetch(withLongHost(request)));
     if (needed.hstsSeconds && (client.secure || needed.isHttps))
       response.headers.set("strict-transport-security", `max-age=${needed.hstsSeconds}`);
     return response;
@@ -79,10 +79,10 @@ export function createHttp(needed: Needed, systemRoutes: readonly SystemRoute[])
 }
 
 /** A site's pages come first, then what is served on a site's host too; what neither has, the site answers as it likes. */
-function createSiteAnswer(needed: Needed, door: HostDoor): Fetch {
+function createSiteAnswer(needed: Needed, door: HostDoor) {
   const { log, metrics } = needed;
-  const doorRequest = (request: Request): DoorRequest => {
-    return { request, requestId: newRequestId(request), ...clientOf(needed, request), log };
+  const doorRequest = (request: Request, client = clientOf(needed, request)): DoorRequest => {
+    return { request, requestId: newRequestId(request), ...client, log };
   };
   const siteRoutes = needed.routes.filter(({ spec }) => spec.onSites);
   const app = mounted(needed, siteRoutes, [], async (request) => {
@@ -93,9 +93,9 @@ function createSiteAnswer(needed: Needed, door: HostDoor): Fetch {
       return finish(request, refusalOf(error, log, asked.requestId), asked.requestId);
     }
   });
-  return async (request) => {
+  return async (request: Request, client: ReturnType<typeof clientOf>): Promise<Response> => {
     const started = performance.now();
-    const asked = doorRequest(request);
+    const asked = doorRequest(request, client);
     let reply: Reply | Response | null;
     try {
       reply = safeMethods.has(request.method) ? await door.page(asked) : null;
