@@ -84,21 +84,20 @@ function checked(
   given: Readonly<Record<string, unknown>>,
 ): ReadonlyMap<string, string | null> {
   const changes = new Map<string, string | null>();
-  const mistakes: Record<string, string[]> = {};
+  // A map: a name may be `__proto__`.
+  const mistakes = new Map<string, string[]>();
   for (const [name, value] of Object.entries(given)) {
     const known = declared.get(name)?.setting;
-    if (!known) mistakes[name] = ["is not a setting of an account"];
+    if (!known) mistakes.set(name, ["is not a setting of an account"]);
     else if (value === null) changes.set(name, null);
-    else if (typeof value === "object" || value === undefined)
-      mistakes[name] = ["must be a text, a number, true, false or null"];
-    else {
-      const text = `${value as string | number | boolean}`;
+    else if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") {
+      const text = `${value}`;
       const wrong = mistakeIn(known, text);
-      if (wrong) mistakes[name] = [wrong];
+      if (wrong) mistakes.set(name, [wrong]);
       else changes.set(name, text);
-    }
+    } else mistakes.set(name, ["must be a text, a number, true, false or null"]);
   }
-  if (Object.keys(mistakes).length > 0) throw new ValidationError(mistakes);
+  if (mistakes.size > 0) throw new ValidationError(Object.fromEntries(mistakes));
   return changes;
 }
 

@@ -79,6 +79,7 @@ describe("settings of an account", () => {
     [{ lists_max_items: [5] }, "lists_max_items"],
     [{ lists_loud: "perhaps" }, "lists_loud"],
     [{ PORT: 80 }, "PORT"],
+    [{ ["__proto__"]: 1 }, "__proto__"],
     [{ lists_max_items: 7, lists_quiet: true }, "lists_quiet"],
   ];
   test.each(wrong)("%j: 422 for the setting, and nothing is changed", async (settings, name) => {
