@@ -1,7 +1,7 @@
 /** scripts/start and scripts/test where the package registry cannot be reached. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { cleanUp, folderWith } from "./server-process.ts";
 
 afterAll(cleanUp);
@@ -34,7 +34,9 @@ async function runScript(script: string, folder: string, path: string) {
 describe.each(["start", "test"])("scripts/%s says what could not be installed, why, and what to do", (script) => {
   test("of packages", async () => {
     const { folder, bin } = freshCheckout();
-    const { code, said } = await runScript(script, folder, `${bin}:${dirname(process.execPath)}`);
+    // npm's Bun is a file named bun.exe, so the name is given here.
+    symlinkSync(process.execPath, join(bin, "bun"));
+    const { code, said } = await runScript(script, folder, bin);
     expect(code).toBe(1);
     expect(said).toContain("The packages of bun.lock could not be installed; the reason is above.");
     expect(said).toMatch(/ConnectionRefused/);
