@@ -66,7 +66,7 @@ export interface Kernel {
 export async function createKernel(options: KernelOptions, sql: Sql, plugins: readonly PluginFacts[]): Promise<Kernel> {
   const { config, log } = options;
   const parts = createParts(options, sql);
-  const { broadcast, queue, events, schedules, idempotency, metrics, readiness } = parts;
+  const { broadcast, queue, events, schedules, idempotency, metrics, readiness, secrets } = parts;
   const hooks = createHooks();
   const stopping = new AbortController();
   let origin = config.baseUrl || (options.servedAt ?? localOrigin(config.host, config.port));
@@ -93,11 +93,12 @@ export async function createKernel(options: KernelOptions, sql: Sql, plugins: re
     connect: createConnect(outside),
     resolveTxt: options.names?.txt ?? lookupTxt,
     liquid: createLiquid(),
-    secrets: createSecrets(options.secretKey),
+    secrets,
     cache: (cacheOptions) => createCache({ ...cacheOptions, broadcast }),
     child: (qualified, childOptions = {}) => childOf(qualified, childOptions, options),
     limiter: options.limits ?? localLimits,
     origin: () => origin,
+    baseUrl: config.baseUrl,
     maxImportBytes: config.maxImportBytes,
     stopping: stopping.signal,
   };
@@ -153,8 +154,10 @@ async function checkListening(broadcast: Broadcast, { databaseListenUrl }: Confi
 
 type Parts = ReturnType<typeof createParts>;
 
-function createParts({ config, target, log, solo }: KernelOptions, sql: Sql) {
+function createParts({ config, target, log, secretKey, solo }: KernelOptions, sql: Sql) {
   const processId = crypto.randomUUID();
+  const secrets = createSecrets(secretKey);
+  const hash = (content: string) => secrets.derive("idempotency", content);
   // One connection each, which takes no settings that a pooler would refuse.
   const single = { max: 1, prepare: false, pooled: true, connectTimeoutMs: config.databaseConnectSeconds * 1000 };
   const listenAt = config.databaseListenUrl ? { url: config.databaseListenUrl } : target;
@@ -174,9 +177,10 @@ function createParts({ config, target, log, solo }: KernelOptions, sql: Sql) {
     queue,
     metrics,
     readiness,
+    secrets,
     events: createEvents({ queue, log }),
     schedules: createSchedules({ sql, queue, log }),
-    idempotency: createIdempotency({ sql, log, processId, alone: solo }),
+    idempotency: createIdempotency({ sql, log, processId, hash, alone: solo }),
   };
 }
 

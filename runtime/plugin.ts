@@ -69,6 +69,8 @@ export interface BaseContext {
   readonly child: (name: string, options?: ChildOptions) => Child;
   /** The server's own address, without a slash at the end: `BASE_URL`, or where it listens. */
   readonly origin: () => string;
+  /** `BASE_URL`, without a slash at the end; "" if it is not set. */
+  readonly baseUrl: string;
   readonly maxImportBytes: number;
   /** All plugins' facts: their privileges, models and built-in prompts. */
   readonly plugins: readonly PluginFacts[];

@@ -14,9 +14,7 @@ export async function readmeWithSettings(): Promise<string> {
 }
 
 function table(): string {
-  const all: Setting<unknown>[] = [runtimeSettings, ...plugins.map(({ config }) => config)].flatMap(Object.values);
-  // A plugin may read a variable of the runtime too.
-  const settings = [...Map.groupBy(all, ({ env }) => env).values()].flatMap(([first]) => first ?? []);
+  const settings: Setting<unknown>[] = [runtimeSettings, ...plugins.map(({ config }) => config)].flatMap(Object.values);
   const rows = settings.map(({ env, standard, doc }) => [`\`${env}\``, standard && `\`${standard}\``, doc]);
   const lines = [["Variable", "Default", "Meaning"], ...rows];
   const widths = [0, 1, 2].map((at) => Math.max(...lines.map((row) => row[at]?.length ?? 0)));

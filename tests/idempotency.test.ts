@@ -215,6 +215,41 @@ test.each([
   await server.stop();
 });
 
+test.each([
+  ["idempotency.committing:kill", "before the commit", 201],
+  ["idempotency.committed:kill", "after the commit and before the answer", 409],
+] as const)(
+  "kill -9 of a sign-in at %s, %s: the retry is %i, and there is one session",
+  async (failpoint, _, retried) => {
+    const folder = folderWith();
+    const password = "a password of theirs";
+    const serve = (armed: string) =>
+      startServer(fromSource, {
+        cwd: folder,
+        env: { DATA_DIR: "data", CORE_ADMIN_PASSWORD: password, CORESTEAD_FAILPOINT: armed },
+      });
+    const signIn = (server: Awaited<ReturnType<typeof serve>>, key: string) =>
+      server.request(
+        "POST",
+        "/account/session.json",
+        { login: "admin", password },
+        { token: null, headers: { "idempotency-key": key } },
+      );
+    const victim = await serve(failpoint);
+    await signIn(victim, "k").catch(() => undefined);
+    expect(await victim.exited).toBe(137);
+    const server = await serve("");
+    expect((await signIn(server, "k")).status).toBe(retried);
+    const cookie = ((await signIn(server, "another")).headers.get("set-cookie") ?? "").split(";")[0] ?? "";
+    const listed = await server.request("GET", "/account/api_tokens.json?kind=web_token", undefined, {
+      token: null,
+      headers: { cookie },
+    });
+    expect(listed.json).toHaveLength(2); // that of `k`, and that of this cookie
+    await server.stop();
+  },
+);
+
 describe("a call of a connector with an Idempotency-Key", () => {
   const call = (key: string) => keyed("/connect/connectors/remote/send", { a: 1 }, key);
   beforeAll(async () => {

@@ -2,6 +2,8 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { plugins } from "../plugins/index.ts";
+import { checkSettingNames } from "../runtime/config.ts";
 import { readmeWithSettings } from "../scripts/readme.ts";
 import { readmeWithTour, withoutVariables } from "../scripts/tour.ts";
 import { adminToken, startTestApp } from "./harness.ts";
@@ -10,6 +12,10 @@ const readme = await Bun.file(`${import.meta.dir}/../README.md`).text();
 
 test("the README's table of settings is that of the code: run bun scripts/readme.ts", async () => {
   expect(readme).toBe(await readmeWithSettings());
+});
+
+test("no variable is declared twice, by the runtime or by a built-in plugin", () => {
+  expect(() => checkSettingNames([], plugins)).not.toThrow();
 });
 
 test("the README's tour prints what it says: run bun scripts/tour.ts", async () => {

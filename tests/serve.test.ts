@@ -190,6 +190,7 @@ test("wrong settings are a line each, of the runtime and of plugins, and nothing
   const env = {
     PORT: "http",
     WORKERS: "0",
+    BASE_URL: "core.example.com",
     DATABASE_URL: "mysql://x",
     LOG_LEVEL: "loud",
     OUTBOUND_ALLOW: "!!",
@@ -201,7 +202,7 @@ test("wrong settings are a line each, of the runtime and of plugins, and nothing
   expect(refused.code).toBe(1);
   for (const name of Object.keys(env))
     expect(lines.filter((line) => line.startsWith(`corestead: ${name} must`))).toHaveLength(1);
-  expect(lines).toHaveLength(7);
+  expect(lines).toHaveLength(8);
 
   const external = await run(fromSource, { cwd, env: { PLUGINS_DIR: "plugins", MINE_SIZE: "10" } });
   expect(external).toMatchObject({ code: 1, stderr: "corestead: MINE_SIZE must be a whole number from 1 to 9\n" });

@@ -5,14 +5,14 @@ import { bareHost, type AccountStore } from "./account-store.ts";
 import type { UserRow, UserStore } from "./user-store.ts";
 
 interface Needed {
-  readonly ctx: Pick<BaseContext, "cache" | "origin" | "plugins">;
+  readonly ctx: Pick<BaseContext, "cache" | "origin" | "baseUrl" | "plugins">;
   readonly accountStore: AccountStore;
   readonly userStore: UserStore;
-  /** The first account's own host, from BASE_URL; "" = none. */
-  readonly firstHost: string;
 }
 
-export function createAccess({ ctx, accountStore, userStore, firstHost }: Needed) {
+export function createAccess({ ctx, accountStore, userStore }: Needed) {
+  // A guessed host is nobody's own: only BASE_URL gives the first account one.
+  const firstHost = ctx.baseUrl === "" ? "" : new URL(ctx.baseUrl).host;
   // An unknown host is an answer too, and the most common one: most installations have one account and no BASE_URL.
   const hosts = ctx.cache<{ accountId: number | undefined }>({
     name: "accounts.hosts",

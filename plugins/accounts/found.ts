@@ -55,13 +55,6 @@ export function addressOf(host: string, protocol: string): { host: string; baseU
   return { host: url.host, baseUrl: url.origin };
 }
 
-/** `https://core.example.com` -> its host; "" -> "". Throws if it is not an address. */
-export function hostOfAddress(address: string): string {
-  if (address === "") return "";
-  if (!URL.canParse(address)) throw new Error("must be an address like https://core.example.com");
-  return new URL(address).host;
-}
-
 /** `pl`, `pl-PL` or `pl_PL`. Throws if the system does not know the language. */
 export function localeOf(name: string): string {
   const [known] = supported(name.replaceAll("_", "-"));

@@ -4,7 +4,7 @@ import { createAccountSettings } from "./account-settings.ts";
 import { createAccountStore } from "./account-store.ts";
 import { accounts, type PasswordHook } from "./api.ts";
 import { accountCommands, accountCreate, hostRelease, userPassword } from "./commands.ts";
-import { foundAccount, hostOfAddress, localeOf, timezoneOf, type AccountHook } from "./found.ts";
+import { foundAccount, localeOf, timezoneOf, type AccountHook } from "./found.ts";
 import { meRoutes } from "./me-routes.ts";
 import migration from "./migrations/001_accounts.sql" with { type: "text" };
 import settingsMigration from "./migrations/002_settings.sql" with { type: "text" };
@@ -27,13 +27,6 @@ export default definePlugin({
     adminPassword: setting.text("CORE_ADMIN_PASSWORD", "", "Their password; empty = generated and printed once"),
     timezone: setting.checked("CORE_TIMEZONE", "UTC", "Time zone of the first account", timezoneOf),
     locale: setting.checked("CORE_LOCALE", "en", "Locale of the first account", localeOf),
-    // The runtime declares it too. `ctx.origin()` does not tell whether it is set, and a guessed host is nobody's own.
-    firstHost: setting.checked(
-      "BASE_URL",
-      "",
-      "Public address of the first account, e.g. `https://core.example.com`",
-      hostOfAddress,
-    ),
   },
   migrations: [
     { name: "001_accounts", sql: migration },
@@ -52,7 +45,7 @@ export default definePlugin({
     const accountStore = createAccountStore(sql);
     const userStore = createUserStore(sql);
     const unitStore = createUnitStore(sql);
-    const access = createAccess({ ctx, accountStore, userStore, firstHost: config.firstHost });
+    const access = createAccess({ ctx, accountStore, userStore });
     const passwordHooks: PasswordHook[] = [];
     const accountHooks: AccountHook[] = [];
     const parts = { ctx, access, accountStore, userStore, unitStore, accountHooks, passwordHooks };

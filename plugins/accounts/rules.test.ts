@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Caller, Role } from "platform";
 import { hostNames } from "./access.ts";
 import { bareHost } from "./account-store.ts";
-import { addressOf, generatePassword, hostOfAddress, localeOf, timezoneOf } from "./found.ts";
+import { addressOf, generatePassword, localeOf, timezoneOf } from "./found.ts";
 import { merged } from "./person.ts";
 import { mustNotExceed, mustReach, stopsBeingAdmin } from "./rules.ts";
 import { isHostName } from "./service.ts";
@@ -156,17 +156,6 @@ describe("names", () => {
     "x.test:99999",
   ])("%j is not one", (text) => {
     expect(() => addressOf(text, "https:")).toThrow("is not a host");
-  });
-
-  test.each([
-    ["", ""],
-    ["https://core.example.com", "core.example.com"],
-    ["http://core.example.com:8080/", "core.example.com:8080"],
-  ])("the host of %j is %j", (address, host) => {
-    expect(hostOfAddress(address)).toBe(host);
-  });
-  test.each(["core.example.com", "/", "https://"])("%j is no address", (address) => {
-    expect(() => hostOfAddress(address)).toThrow("must be an address");
   });
 
   test.each([

@@ -1,5 +1,4 @@
-import { answer, HttpError, redirect, route, text, Type, type RequestInput, type Route } from "platform";
-import type { Accounts } from "../accounts/api.ts";
+import { answer, HttpError, redirect, route, secret, text, Type, type RequestInput, type Route } from "platform";
 import type { Tokens } from "../tokens/api.ts";
 import { endedCookie, sessionCookieOf } from "./cookie.ts";
 import { loginPage, logoutPage } from "./page.ts";
@@ -18,7 +17,6 @@ const html = answer.text("text/html");
 const either = [html, answer.error];
 
 interface Needed {
-  readonly accounts: Pick<Accounts, "signedInAt">;
   readonly tokens: Tokens;
   readonly signIn: SignIn;
   /** Of the page's style, as a Content-Security-Policy writes it. */
@@ -26,7 +24,7 @@ interface Needed {
 }
 
 /** The sign-in page, for people without scripts too. */
-export function pageRoutes({ accounts, tokens, signIn, styleHash }: Needed): Route[] {
+export function pageRoutes({ tokens, signIn, styleHash }: Needed): Route[] {
   const headers = {
     "content-security-policy": `default-src 'none'; style-src '${styleHash}'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; report-uri /csp-report`,
     "cache-control": "no-store",
@@ -62,6 +60,7 @@ export function pageRoutes({ accounts, tokens, signIn, styleHash }: Needed): Rou
         input: "form",
         body: { schema: Form },
         maxBytes: 16_384,
+        idempotency: "own",
         request: { login: "admin", password: "a long pass phrase", return_to: "/" },
         answers: { 401: either, 403: either, 422: [html, answer.fieldErrors], 429: either },
         responses: {
@@ -73,7 +72,7 @@ export function pageRoutes({ accounts, tokens, signIn, styleHash }: Needed): Rou
         },
       },
       async (input) => {
-        const { account, host, ip, secure, caller } = input;
+        const { account, ip, secure } = input;
         const { login = "", password = "", return_to } = input.body;
         const returnTo = safePath(return_to);
         const mistake = originMistake(input);
@@ -84,10 +83,11 @@ export function pageRoutes({ accounts, tokens, signIn, styleHash }: Needed): Rou
           return page(422, input, { ...shown, error: "Fill in both fields." });
         if (login.length > maxChars || password.length > 1000) return page(401, input, { ...shown, error: wrong });
         try {
-          const session = await signIn({ accountId: account.id, ip, login: login.trim(), password });
-          if (caller?.viaCookie) await tokens.endSession(caller);
-          await accounts.signedInAt(account.id, host);
-          return redirect(303, returnTo, { "set-cookie": sessionCookieOf(session.token, session.expiresAt, secure) });
+          const userId = await signIn.personOf({ accountId: account.id, ip, login: login.trim(), password });
+          return await input.once(`sign-in:${userId}`, async () => {
+            const { token, expiresAt } = await signIn.start(input, userId);
+            return secret(redirect(303, returnTo, { "set-cookie": sessionCookieOf(token, expiresAt, secure) }));
+          });
         } catch (error) {
           if (!(error instanceof HttpError)) throw error;
           if (error.status === 401) return page(401, input, { ...shown, error: wrong });

@@ -15,14 +15,14 @@ export default definePlugin({
   migrations: [{ name: "001_sessions", sql: migration }],
 
   async setup(ctx) {
-    const store = createFailureStore(ctx.sql);
-    const signIn = createSignIn({ ...ctx.services, store });
+    const failureStore = createFailureStore(ctx.sql);
+    const signIn = createSignIn({ ...ctx.services, failureStore });
     return {
       routes: [
         ...sessionRoutes({ ...ctx.services, signIn }),
-        ...pageRoutes({ ...ctx.services, signIn, styleHash: await hashOf(loginStyle) }),
+        ...pageRoutes({ tokens: ctx.services.tokens, signIn, styleHash: await hashOf(loginStyle) }),
       ],
-      schedules: [{ id: "sessions.prune", cron: "41 * * * *", run: store.prune }],
+      schedules: [{ id: "sessions.prune", cron: "41 * * * *", run: failureStore.prune }],
     };
   },
 });

@@ -28,7 +28,7 @@ const person = {
 };
 
 interface Needed {
-  readonly accounts: Accounts;
+  readonly accounts: Pick<Accounts, "person" | "signedInAt">;
   readonly tokens: Tokens;
   readonly signIn: SignIn;
 }
@@ -42,28 +42,32 @@ export function sessionRoutes({ accounts, tokens, signIn }: Needed): Route[] {
       {
         summary: "Sign in",
         description:
-          "Sets the cookie `core_session` (`__Host-core_session` under https), for 14 days. Wrong: 401; after five failures of a login from one address each further one doubles a wait (429 with Retry-After).",
+          "Sets the cookie `core_session` (`__Host-core_session` under https), for 14 days. Wrong: 401; after five failures of a login from one address each further one doubles a wait (429 with Retry-After). An Idempotency-Key counts per person and starts one session: the cookie is not kept, so the same key again is 409.",
         access: { open: "it is how one signs in" },
         body: { schema: Credentials },
         maxBytes: 16_384,
+        // Whoever signs in has no token yet. Their key counts once the password is known to be right.
+        idempotency: "own",
         request: { login: "admin", password: "a long pass phrase" },
         answers: { 201: personAnswer },
         responses: {
           201: person,
           401: { error: "wrong login or password" },
           403: { error: "sign in on this server's own pages" },
+          409: { error: "the answer to this Idempotency-Key showed a secret and was not kept" },
           429: { error: "too many requests, try again in 4 s" },
         },
       },
       async (input) => {
         refuseOtherOrigins(input);
-        const { account, body, ip, secure, caller } = input;
-        const session = await signIn({ accountId: account.id, ip, ...body });
-        if (caller?.viaCookie) await tokens.endSession(caller);
-        await accounts.signedInAt(account.id, input.host);
-        const shown = await accounts.person(account.id, session.userId);
+        const { account, body, ip, secure } = input;
+        const userId = await signIn.personOf({ accountId: account.id, ip, ...body });
+        const shown = await accounts.person(account.id, userId);
         if (!shown) throw unauthorized();
-        return secret(created(shown, { "set-cookie": sessionCookieOf(session.token, session.expiresAt, secure) }));
+        return input.once(`sign-in:${userId}`, async () => {
+          const { token, expiresAt } = await signIn.start(input, userId);
+          return secret(created(shown, { "set-cookie": sessionCookieOf(token, expiresAt, secure) }));
+        });
       },
     ),
     route(

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { adminPassword, adminToken, otherAccount, person, startTestApp, type TestApp } from "../../tests/harness.ts";
+import { adminPassword, adminToken, otherAccount, person, startTestApp } from "../../tests/harness.ts";
+import type { Answer, RequestOptions, TestApp } from "../../tests/harness.ts";
 import { accounts } from "../accounts/api.ts";
 import { sha256 } from "../../runtime/hash.ts";
 import { createFailureStore } from "./store.ts";
@@ -21,6 +22,7 @@ const withCookie = (cookie: string, headers: Record<string, string> = {}) => ({
   token: null,
   headers: { cookie, ...headers },
 });
+const plainHash = (text: string) => new Bun.CryptoHasher("sha256").update(text).digest("base64url");
 /** Failures of other tests come from this address as well. */
 const forgive = () => app.sql`delete from sign_in_failures`;
 
@@ -108,14 +110,61 @@ describe("signing in", () => {
     expect((await app.get(me, withCookie(second))).status).toBe(200);
   });
 
-  test("with an Idempotency-Key keeps nothing that opens the session", async () => {
+  const forms = { "content-type": "application/x-www-form-urlencoded" };
+  const ways: [string, (body: Record<string, string>, options: RequestOptions) => Promise<Answer>, number][] = [
+    ["by the API", (body, options) => app.post(path, body, options), 201],
+    [
+      "by the form",
+      (body, options) =>
+        app.request("POST", "/login", undefined, {
+          ...options,
+          raw: new URLSearchParams(body).toString(),
+          headers: { ...forms, ...options.headers },
+        }),
+      303,
+    ],
+  ];
+  test.each(ways)(
+    "%s with an Idempotency-Key starts one session, and keeps neither it nor the password",
+    async (...way) => {
+      const [, send, done] = way;
+      const key = crypto.randomUUID();
+      const { id, login, token } = await person(app, { password });
+      const headers = { "idempotency-key": key };
+      const body = { login, password };
+      const sessions = () => app.sql`select 1 from api_tokens where user_id = ${id} and purpose = 'session'`;
+      expect((await send({ login, password: "wrong" }, { headers, token: null })).status).toBe(401);
+      const first = await send(body, { headers, token: null });
+      expect(first.status).toBe(done);
+      // Whoever else is asking: the key is the person's.
+      for (const as of [null, token]) expect((await send(body, { headers, token: as })).status).toBe(409);
+      expect((await send({ login, password: "wrong" }, { headers, token: null })).status).toBe(401);
+      expect(await sessions()).toHaveLength(1);
+      expect((await app.get(me, withCookie(cookieOf(first)))).json.id).toBe(id);
+
+      const kept = await app.sql<{ row: string; fingerprint: string }[]>`
+      select k::text as row, fingerprint from idempotency_keys k where key = ${key}`;
+      expect(kept).toHaveLength(1);
+      expect(kept[0]?.row).not.toContain(cookieOf(first).split("=")[1] ?? "");
+      expect(kept[0]?.fingerprint).not.toBe(plainHash(`POST /account/session ${JSON.stringify(body)}`));
+      expect(kept[0]?.fingerprint).not.toBe(plainHash(`POST /login ${JSON.stringify(body)}`));
+      await forgive();
+    },
+  );
+
+  test("with the same Idempotency-Key many times at once starts one session", async () => {
+    const { id, login } = await person(app, { password });
     const headers = { "idempotency-key": crypto.randomUUID() };
-    const body = { login: "admin", password: adminPassword };
-    const first = await app.post(path, body, { headers });
-    expect(first.status).toBe(201);
-    expect((await app.post(path, body, { headers })).status).toBe(409);
-    const kept = JSON.stringify(await app.sql`select k::text as row from idempotency_keys k`);
-    expect(kept).not.toContain(cookieOf(first).split("=")[1] ?? "");
+    const answers = await Promise.all(Array.from({ length: 6 }, () => signIn(login, password, headers)));
+    const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b);
+    expect(statuses).toEqual([201, 409, 409, 409, 409, 409]);
+    expect(await app.sql`select 1 from api_tokens where user_id = ${id} and purpose = 'session'`).toHaveLength(1);
+  });
+
+  test("with one's own Idempotency-Key is apart from somebody else's of the same text", async () => {
+    const headers = { "idempotency-key": "the same text" };
+    for (const { login } of [await person(app, { password }), await person(app, { password })])
+      expect((await signIn(login, password, headers)).status).toBe(201);
   });
 
   test("writes neither password nor token into the log", async () => {

@@ -1,5 +1,5 @@
 /** Signing in by password, slowed down where it fails again and again. behaviour B.1. */
-import { createTurnsByKey, limitKey, sha256, tooMany, unauthorized } from "platform";
+import { createTurnsByKey, limitKey, sha256, tooMany, unauthorized, type RequestInput } from "platform";
 import type { Accounts } from "../accounts/api.ts";
 import type { IssuedToken, Tokens } from "../tokens/api.ts";
 import type { FailureStore } from "./store.ts";
@@ -14,14 +14,10 @@ export interface Attempt {
   readonly ip: string;
 }
 
-export interface Session extends IssuedToken {
-  readonly userId: number;
-}
-
 interface Needed {
-  readonly accounts: Accounts;
-  readonly tokens: Tokens;
-  readonly store: FailureStore;
+  readonly accounts: Pick<Accounts, "verifyPassword" | "signedInAt">;
+  readonly tokens: Pick<Tokens, "startSession" | "endSession">;
+  readonly failureStore: FailureStore;
 }
 
 const wrong = "wrong login or password";
@@ -34,32 +30,45 @@ const patience = {
   login: { free: 100, maxSeconds: 5 },
 };
 
-/** The way in: throws 401 for a wrong login or password, 429 after too many. */
-export function createSignIn({ accounts, tokens, store }: Needed) {
+export function createSignIn({ accounts, tokens, failureStore }: Needed) {
   const turns = createTurnsByKey<string>();
 
-  const attempt = async ({ accountId, login, password, ip }: Attempt): Promise<Session> => {
+  const attempt = async ({ accountId, login, password, ip }: Attempt): Promise<number> => {
     const [hash, address] = [sha256(login.toLowerCase()), limitKey(ip)];
     const subjects = { pair: `pair:${hash} ${address}`, address: `address:${address}`, login: `login:${hash}` };
-    const seconds = await store.secondsToWait(accountId, Object.values(subjects));
+    const seconds = await failureStore.secondsToWait(accountId, Object.values(subjects));
     if (seconds > 0) throw tooMany(seconds);
     const userId = await accounts.verifyPassword(accountId, login, password);
     if (userId === undefined) {
-      await store.add(accountId, subjects.pair, patience.pair);
-      await store.add(accountId, subjects.address, patience.address);
-      await store.add(accountId, subjects.login, patience.login);
+      await failureStore.add(accountId, subjects.pair, patience.pair);
+      await failureStore.add(accountId, subjects.address, patience.address);
+      await failureStore.add(accountId, subjects.login, patience.login);
       throw unauthorized(wrong);
     }
-    await store.clear(accountId, subjects.pair);
-    const session = await tokens.startSession({ accountId, userId, seconds: sessionSeconds });
-    if (!session) throw unauthorized(wrong); // deleted meanwhile
-    return { ...session, userId };
+    await failureStore.clear(accountId, subjects.pair);
+    return userId;
   };
 
-  // One after another for each login and address: else a thousand tries at once would all come before the first failure
-  // counts. Not for each login alone: a crowd of guesses from elsewhere would keep its owner waiting.
-  return (tried: Attempt): Promise<Session> =>
-    turns.run(`${tried.accountId} ${limitKey(tried.ip)} ${tried.login.toLowerCase()}`, () => attempt(tried));
+  return {
+    /**
+     * The id of the person; throws 401 for a wrong login or password, 429 after too many. Tries with one login from one
+     * address take turns: otherwise a thousand at once would all come before the first failure counts. They do not take
+     * turns by login alone, because guesses from elsewhere would then keep its owner waiting.
+     */
+    personOf: (tried: Attempt): Promise<number> =>
+      turns.run(`${tried.accountId} ${limitKey(tried.ip)} ${tried.login.toLowerCase()}`, () => attempt(tried)),
+
+    /** Starts their session in place of the one that the request carries. */
+    async start({ account, host, caller }: Asked, userId: number): Promise<IssuedToken> {
+      await accounts.signedInAt(account.id, host);
+      const session = await tokens.startSession({ accountId: account.id, userId, seconds: sessionSeconds });
+      if (!session) throw unauthorized(wrong); // the person was deleted meanwhile
+      if (caller?.viaCookie) await tokens.endSession(caller);
+      return session;
+    },
+  };
 }
+
+type Asked = Pick<RequestInput, "account" | "host" | "caller">;
 
 export type SignIn = ReturnType<typeof createSignIn>;

@@ -7,7 +7,7 @@ import { blankToken } from "./rules.ts";
 import type { NewTokenRow, TokenStore } from "./store.ts";
 
 interface Needed {
-  readonly ctx: Pick<BaseContext, "sql" | "secrets" | "transaction">;
+  readonly ctx: Pick<BaseContext, "sql" | "secrets" | "transaction" | "committed">;
   readonly store: TokenStore;
   readonly identifier: Identifier;
 }
@@ -38,9 +38,9 @@ export function createIssuing({ ctx, store, identifier }: Needed) {
   const startSession: Tokens["startSession"] = async ({ accountId, userId, openedBy, seconds }) => {
     const session = { accountId, userId, name: "session", kind: "web_token" } as const;
     const end = new Date(Date.now() + seconds * 1000);
-    if (openedBy === undefined)
-      return insert(ctx.sql, { ...session, expiresAt: end }, newRawToken(), { purpose: "session" });
     return ctx.transaction(async (tx) => {
+      if (openedBy === undefined)
+        return insert(tx, { ...session, expiresAt: end }, newRawToken(), { purpose: "session" });
       const opener = await store.byId(tx, accountId, openedBy);
       if (!opener || !(await store.open(tx, accountId, openedBy))) return undefined;
       const { privileges, expiresAt } = opener;
@@ -50,10 +50,12 @@ export function createIssuing({ ctx, store, identifier }: Needed) {
   };
 
   const endSession = async (caller: Caller): Promise<boolean> => {
-    const row = await store.byId(ctx.sql, caller.account.id, caller.tokenId);
-    if (row?.purpose !== "session") return false;
-    await identifier.forget(await store.delete(ctx.sql, caller.account.id, row.id));
-    return true;
+    const ended = await ctx.transaction(async (tx) => {
+      const row = await store.byId(tx, caller.account.id, caller.tokenId);
+      return row?.purpose === "session" ? store.delete(tx, caller.account.id, row.id) : undefined;
+    });
+    if (ended) await ctx.committed(() => identifier.forget(ended));
+    return ended !== undefined;
   };
 
   /** One a half hour and session, the same in every process: so it is nowhere kept, and the table is not flooded. */

@@ -58,10 +58,11 @@ function commandList(plugins: readonly PluginFacts[]): string {
 ${lines.join("\n")}`;
 }
 
-/** What the runtime and the plugins read, each once: a plugin may read a variable of the runtime too. */
+/** What the runtime and the plugins read. */
 function settingList(plugins: readonly PluginFacts[]): string {
-  const all = [runtimeSettings, ...plugins.map(({ config }) => config)].flatMap((settings) => Object.values(settings));
-  const settings = [...new Map(all.toReversed().map((setting) => [setting.env, setting])).values()].toReversed();
+  const settings = [runtimeSettings, ...plugins.map(({ config }) => config)].flatMap((declared) =>
+    Object.values(declared),
+  );
   const width = Math.max(...settings.map(({ env }) => env.length));
   return settings
     .map(({ env, doc, standard }) => `  ${env.padEnd(width)}  ${doc}${standard && ` (default: ${standard})`}`)

@@ -30,6 +30,8 @@ interface Needed {
   readonly sql: Sql;
   readonly log: Log;
   readonly processId: string;
+  /** A keyed hash: a body may contain a password, and a plain hash of it could be searched for that. */
+  readonly hash: (content: string) => string;
   /** No other process works on this database: what another one has claimed was left by one that died. */
   readonly alone: boolean;
 }
@@ -37,7 +39,7 @@ interface Needed {
 /** Stands for the fingerprint of a stream that is not read yet. */
 const unread = "";
 
-export function createIdempotency({ sql, log, processId, alone }: Needed): Idempotency {
+export function createIdempotency({ sql, log, processId, hash, alone }: Needed): Idempotency {
   const store = createIdempotencyStore(sql);
   const claims = createClaims({ store, log, processId, alone });
 
@@ -92,8 +94,8 @@ export function createIdempotency({ sql, log, processId, alone }: Needed): Idemp
   const once = async (at: KeyedRequest, run: () => Promise<Reply>): Promise<Reply> => {
     const { content } = at;
     const isStream = typeof content !== "string";
-    const mark = isStream ? unread : fingerprintOf(content);
-    const fingerprint = async () => (isStream ? fingerprintOf(await content()) : mark);
+    const mark = isStream ? unread : hash(content);
+    const fingerprint = async () => (isStream ? hash(await content()) : mark);
     const earlier = await store.find(at);
     if (earlier?.status) return replay(earlier, mark, await fingerprint());
     if (!isStream && !at.claim && !earlier) return inOneTransaction(at, mark, run);
@@ -112,8 +114,4 @@ function replay(kept: Kept, mark: string, fingerprint: string): Reply {
     throw conflict("this Idempotency-Key was used with another request");
   if (kept.secret) throw conflict("the answer to this Idempotency-Key showed a secret and was not kept");
   return { status: kept.status, headers: { ...kept.headers, "idempotency-replayed": "true" }, body: kept.body };
-}
-
-function fingerprintOf(content: string): string {
-  return new Bun.CryptoHasher("sha256").update(content).digest("base64url");
 }
