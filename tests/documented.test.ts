@@ -2,7 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { documented } from "./documented.ts";
 
 /** The comparison of answers with /openapi.json must itself find what is wrong. */
-const json = (schema: object) => ({ content: { "application/json": { schema } } });
+const json = (schema: object, headers?: object) => ({
+  content: { "application/json": { schema } },
+  ...(headers && { headers }),
+});
 const Note = {
   type: "object",
   required: ["id"],
@@ -23,6 +26,7 @@ const { check } = documented({
     "/notes/latest.json": { get: { responses: { 200: json({ type: "null" }) } } },
     "/notes/{id}.md": { get: { responses: { 200: { content: { "text/markdown": { schema: { type: "string" } } } } } } },
     "/open": { get: { responses: { 200: json({}) } }, post: { responses: { 422: json({ type: "null" }) } } },
+    "/hinted": { get: { responses: { 200: json({ type: "object" }, { Warning: {} }) } } },
     "/site/{path}": { get: { responses: { 200: json({ type: "string" }) } } },
   },
   components: {
@@ -35,9 +39,9 @@ const asked = (name: string) => {
   const [method = "", path = ""] = name.split(" ");
   return { method, path };
 };
-const answer = (status: number, body: unknown, type = "application/json; charset=utf-8") => ({
+const answer = (status: number, body: unknown, type = "application/json; charset=utf-8", more = {}) => ({
   status,
-  headers: new Headers({ "content-type": type }),
+  headers: new Headers({ "content-type": type, ...more }),
   text: typeof body === "string" && !type.includes("json") ? body : (JSON.stringify(body) ?? ""),
 });
 
@@ -51,6 +55,7 @@ describe("an answer as documented", () => {
     ["GET /notes/7.md", answer(200, "text", "text/markdown; charset=utf-8")],
     ["DELETE /notes/7", answer(204, undefined)],
     ["DELETE /notes/7", answer(500, { error: "internal error" })],
+    ["GET /hinted", answer(200, {}, "application/json", { warning: '299 - "x"' })],
     ["GET /site/a/b/c", answer(200, "x")],
     ["GET /open", answer(418, { any: "thing" })],
     ["POST /open", answer(200, { any: "thing" })],
@@ -75,6 +80,7 @@ describe("an answer that is not", () => {
     ["GET /notes/7", answer(200, "<p>", "text/html"), 'the type "text/html" is not declared'],
     ["GET /notes", answer(500, {}), "this status is not declared"],
     ["DELETE /notes/7", answer(204, { id: 7 }), "it has no body"],
+    ["GET /notes", answer(200, [], "application/json", { warning: '299 - "x"' }), "its header Warning is not declared"],
   ];
   test.each(cases)("%s fails and says where", (name, given, says) => {
     expect(() => check(asked(name), given)).toThrow(says);

@@ -26,6 +26,7 @@ interface Operation {
 }
 
 interface Response {
+  readonly headers?: object;
   readonly content?: Readonly<Record<string, { readonly schema: object }>>;
 }
 
@@ -50,7 +51,8 @@ export function documented(document: Document): Documented {
     const own = operation.responses[key];
     if (!own) return "this status is not declared";
     const isShared = "$ref" in own;
-    const content = isShared ? document.components.responses[key]?.content : own.content;
+    const { content, headers: named = {} } = (isShared ? document.components.responses[key] : own) ?? {};
+    if (headers.has("warning") && !Object.hasOwn(named, "Warning")) return "its header Warning is not declared";
     if (!content) return text === "" ? undefined : "it has no body";
     const type = (headers.get("content-type") ?? "").split(";", 1)[0] ?? "";
     if (!Object.hasOwn(content, type)) return `the type "${type}" is not declared`;

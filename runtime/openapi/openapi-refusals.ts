@@ -58,10 +58,11 @@ export const sharedResponses = Object.fromEntries(
   [...Object.keys(table).map(Number), "default" as const].map((status) => {
     const usual =
       status === "default"
-        ? { description: "What nobody foresaw; `request_id` finds it in the log", schema: error }
+        ? { description: "Unforeseen; `request_id` finds it in the log", headers: undefined, schema: error }
         : usualResponse(status);
-    const { schema, ...more } = usual;
+    const { schema, headers: usualHeaders, ...more } = usual;
     const content = schema && { "application/json": { schema: { $ref: `#/components/schemas/${schema.$id}` } } };
-    return [status, { ...more, ...(content && { content }) }];
+    const shown = { ...usualHeaders, Warning: { $ref: "#/components/headers/Warning" } };
+    return [status, { ...more, headers: shown, ...(content && { content }) }];
   }),
 );

@@ -106,7 +106,10 @@ describe("a route", () => {
     ]);
     expect(responses[200]).toEqual({
       description: "OK",
-      headers: { "X-Total-Count": { $ref: "#/components/headers/TotalCount" } },
+      headers: {
+        "X-Total-Count": { $ref: "#/components/headers/TotalCount" },
+        Warning: { $ref: "#/components/headers/Warning" },
+      },
       content: {
         "application/json": {
           schema: { type: "array", items: { $ref: "#/components/schemas/Note" } },
@@ -115,6 +118,25 @@ describe("a route", () => {
       },
     });
     expect(Object.keys(responses).toSorted()).toEqual(["200", "400", "401", "403", "422", "503", "default"]);
+  });
+
+  test("says with each of its answers that there may be a Warning", () => {
+    const spec = {
+      summary: "",
+      access,
+      body: { schema: Note },
+      answers: { 201: Note },
+      responses: { 201: {}, 418: null },
+    };
+    const { responses } = operationOf(route("POST", "/core/notes", spec, run));
+    const { components } = openapi([route("POST", "/core/notes", spec, run)], [], "http://localhost");
+    const { responses: shared, headers } = Object(components);
+    const warning = { $ref: "#/components/headers/Warning" };
+    expect(headers).toHaveProperty("Warning.schema", { type: "string" });
+    for (const [status, own] of Object.entries(responses)) {
+      const { headers: named } = own.$ref ? shared[status] : own;
+      expect([status, named?.Warning]).toEqual([status, warning]);
+    }
   });
 
   test("with a version says 304, 412 and their headers", () => {
@@ -127,7 +149,7 @@ describe("a route", () => {
       ),
     );
     expect(one.parameters).toContainEqual({ $ref: "#/components/parameters/IfNoneMatch" });
-    expect(one.responses[200]?.headers).toEqual({ ETag: { $ref: "#/components/headers/ETag" } });
+    expect(one.responses[200]?.headers).toHaveProperty("ETag", { $ref: "#/components/headers/ETag" });
     expect(one.responses[304]).toEqual({ $ref: "#/components/responses/304" });
     const change = route(
       "DELETE",

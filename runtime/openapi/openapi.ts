@@ -70,7 +70,12 @@ const sharedParameters = {
 const sharedHeaders = {
   ETag: { schema: { type: "string" }, description: "The version of this object, for If-Match and If-None-Match" },
   TotalCount: { schema: { type: "integer" }, description: "How many there are on all pages" },
-  NextCursor: { schema: { type: "string" }, description: "`after` of the next page, where there may be one" },
+  NextCursor: { schema: { type: "string" }, description: "`after` of the next page, if there may be one" },
+  Warning: {
+    schema: { type: "string" },
+    description:
+      'What the request says and the server does not read, as `299 - "text"`, comma-separated; usually absent',
+  },
 };
 
 /** `/core/notes/:id` -> `/core/notes/{id}.json`: the form in which paths are documented; what `*` stands for is `path`. */
@@ -120,6 +125,7 @@ function operation(route: Route, schemas: Schemas): Json {
         answers: spec.answers,
         query: spec.query,
         wrapped: spec.errors === "wrapped",
+        mayWarn: true,
       },
       schemas,
     ),
@@ -183,10 +189,13 @@ interface Told {
   readonly answers: Answers | undefined;
   readonly query?: Readonly<Record<string, unknown>> | undefined;
   readonly wrapped?: boolean;
+  /** Hints about the request go into the header `Warning`. */
+  readonly mayWarn?: boolean;
 }
 
-function responsesOf({ examples, answers = {}, query = {}, wrapped }: Told, schemas: Schemas): Json {
+function responsesOf({ examples, answers = {}, query = {}, wrapped, mayWarn }: Told, schemas: Schemas): Json {
   const responses: Json = {};
+  const warning = mayWarn ? { headers: { Warning: ref("Warning") } } : {};
   for (const status of new Set([...Object.keys(examples), ...Object.keys(answers)].map(Number))) {
     const example = examples[status];
     const own = answers[status];
@@ -194,14 +203,14 @@ function responsesOf({ examples, answers = {}, query = {}, wrapped }: Told, sche
     const isUsual = own === undefined && (example === null || (example === undefined && !(wrapped && status === 422)));
     if (isUsual) {
       const isShared = Object.hasOwn(sharedResponses, status);
-      responses[status] = isShared ? { $ref: `#/components/responses/${status}` } : { description };
+      responses[status] = isShared ? { $ref: `#/components/responses/${status}` } : { description, ...warning };
       continue;
     }
     const media = own ?? schema ?? (typeof example === "string" ? plainText : open);
-    const headers = status < 300 ? headersOf(own, examples, query) : usualHeaders;
+    const headers = { ...(status < 300 ? headersOf(own, examples, query) : usualHeaders), ...warning.headers };
     responses[status] = {
       description,
-      ...(headers && { headers }),
+      ...(Object.keys(headers).length > 0 && { headers }),
       content: contentOf([media].flat(), example, schemas),
     };
   }
@@ -212,8 +221,9 @@ function responsesOf({ examples, answers = {}, query = {}, wrapped }: Told, sche
 const open = Type.Unknown();
 const plainText = answer.text("text/plain");
 
+const ref = (name: keyof typeof sharedHeaders) => ({ $ref: `#/components/headers/${name}` });
+
 function headersOf(own: Answers[number] | undefined, examples: Told["examples"], query: Json): Json | undefined {
-  const ref = (name: keyof typeof sharedHeaders) => ({ $ref: `#/components/headers/${name}` });
   const isList = own !== undefined && "type" in own && own["type"] === "array" && "limit" in query;
   if (304 in examples) return { ETag: ref("ETag") };
   if (!isList) return undefined;
