@@ -8,7 +8,7 @@ import { startEmbeddedPostgres } from "../runtime/postgres/embedded-postgres.ts"
 import { createEvents } from "../runtime/events/events.ts";
 import { createQueue, type Needed as QueueNeeded } from "../runtime/jobs/jobs.ts";
 import { createLog } from "../runtime/log.ts";
-import migration from "../runtime/migrations/001_jobs.sql" with { type: "text" };
+import { runtimeMigrations } from "../runtime/postgres/runtime-migrations.ts";
 import { createSchedules } from "../runtime/jobs/schedule.ts";
 
 export const silent = createLog("error", () => {});
@@ -23,7 +23,7 @@ export async function startTestDatabase(): Promise<TestDatabase> {
   const folder = await mkdtemp(join(tmpdir(), "corestead-jobs-"));
   const server = await startEmbeddedPostgres({ dataDir: folder, log: silent });
   const sql = openPool(server.target, { max: 4 });
-  await sql.unsafe(migration);
+  for (const migration of runtimeMigrations) await sql.unsafe(migration.sql);
   return {
     target: server.target,
     sql,

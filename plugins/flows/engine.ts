@@ -7,6 +7,7 @@ import { StepFault } from "./fault.ts";
 import { Returned, Stopped, Suspended, type End, type Host } from "./host.ts";
 import { limits, type Step } from "./program.ts";
 import { recover } from "./recovery.ts";
+import { cutToLength } from "./set-back.ts";
 import { resultOf, rootScope, type BlockFrame, type State } from "./state.ts";
 import { perform } from "./steps.ts";
 import { deadlineOf, idOf, scopeAt, stepOf, type Thread } from "./thread.ts";
@@ -20,6 +21,7 @@ export function createRun(state: State, host: Host) {
     /** Runs it to its end, or as far as it goes now. Throws what has nothing to do with the flow. */
     async run(): Promise<End> {
       try {
+        cutToLength(state.cursor.frames, host.now());
         await runThread(tools, { frames: state.cursor.frames, index: 0, stopped: () => false });
         const scope = state.memory.scopes[rootScope];
         return { kind: "finished", data: scope ? resultOf(scope) : null };
@@ -86,7 +88,7 @@ async function advance(tools: Tools, thread: Thread, frame: BlockFrame, step: St
   const { host, cursor, world } = tools;
   if (frame.wake !== undefined) {
     await tools.pause(thread, frame.wake);
-    frame.wake = undefined;
+    frame.wake = frame.wakeMs = undefined;
   }
   if (frame.waiting) {
     checkTime(tools, thread);
@@ -97,7 +99,10 @@ async function advance(tools: Tools, thread: Thread, frame: BlockFrame, step: St
     const id = idOf(world, thread, thread.frames.length - 1);
     frame.running = { n: cursor.begun, since: host.now(), id, type: step.type };
   }
-  if (step.timeout !== undefined) frame.deadline ??= host.now() + step.timeout * 1000;
+  if (step.timeout !== undefined && frame.deadline === undefined) {
+    frame.deadlineMs = step.timeout * 1000;
+    frame.deadline = host.now() + frame.deadlineMs;
+  }
   if (cursor.begun > limits.executed) throw new StepFault(`a process may run at most ${limits.executed} steps`);
   checkTime(tools, thread);
   await perform(tools, thread, frame, step);

@@ -33,8 +33,9 @@ function tryAgain(tools: Tools, thread: Thread, at: number, frame: BlockFrame, f
   const step = stepOf(tools.world, thread, at);
   leaveAbove(tools, thread, at, at + 1, fault);
   frame.tries = (frame.tries ?? 0) + 1;
-  frame.deadline = frame.waiting = undefined;
-  frame.wake = tools.host.now() + (step?.retry?.delay ?? 1) * 1000;
+  frame.deadline = frame.deadlineMs = frame.waiting = undefined;
+  frame.wakeMs = (step?.retry?.delay ?? 1) * 1000;
+  frame.wake = tools.host.now() + frame.wakeMs;
 }
 
 function runOnError(tools: Tools, thread: Thread, at: number, frame: BlockFrame, fault: StepFault): void {

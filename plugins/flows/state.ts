@@ -16,9 +16,13 @@ export interface BlockFrame {
   tries?: number | undefined;
   /** Not before this time: a wait, or the pause before another attempt. */
   wake?: number | undefined;
+  /** How long that was to be, in milliseconds. */
+  wakeMs?: number | undefined;
   /** A `wait` step has set `wake`. */
   waiting?: boolean | undefined;
   deadline?: number | undefined;
+  /** The step's `timeout` in milliseconds. */
+  deadlineMs?: number | undefined;
   /** What `on_error` steps see as `error`. */
   readonly error?: Readonly<Record<string, unknown>> | undefined;
 }
@@ -116,8 +120,8 @@ export function forgetAttempts(frames: readonly Frame[]): void {
     if (frame.kind === "each") for (const lane of frame.lanes) forgetAttempts(lane.frames);
     if (frame.kind !== "block") continue;
     frame.tries = undefined;
-    frame.deadline = undefined;
-    if (!frame.waiting) frame.wake = undefined;
+    frame.deadline = frame.deadlineMs = undefined;
+    if (!frame.waiting) frame.wake = frame.wakeMs = undefined;
   }
 }
 

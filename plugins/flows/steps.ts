@@ -62,7 +62,8 @@ function wait({ host, world, finish }: Tools, thread: Thread, frame: BlockFrame,
   if (typeof seconds !== "number" || !(seconds >= 0 && seconds <= limits.waitSeconds))
     throw new StepFault(`seconds must be a number from 0 to ${limits.waitSeconds}`);
   if (seconds === 0) return finish(thread, null);
-  frame.wake = Math.min(host.now() + seconds * 1000, deadlineOf(thread) ?? Infinity);
+  frame.wakeMs = seconds * 1000;
+  frame.wake = Math.min(host.now() + frame.wakeMs, deadlineOf(thread) ?? Infinity);
   frame.waiting = true;
 }
 

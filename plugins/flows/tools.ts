@@ -92,7 +92,8 @@ export function createTools(state: State, host: Host): Tools {
 
 /** The step of this frame is over: the next one begins with nothing of it. */
 export function clear(frame: BlockFrame): void {
-  frame.running = frame.tries = frame.wake = frame.waiting = frame.deadline = undefined;
+  frame.running = frame.tries = frame.waiting = undefined;
+  frame.wake = frame.wakeMs = frame.deadline = frame.deadlineMs = undefined;
 }
 
 async function sleep(ms: number, signal: AbortSignal): Promise<void> {

@@ -107,14 +107,15 @@ export function createJobStore(sql: Sql, worker: string, clock?: () => Date) {
       where state = 'running' and run_at > coalesce(${now()}::timestamptz, now())`,
 
     /**
-     * After the database's clock was set back: what was made by the time that it showed before is due as if it were made
-     * now, and what is claimed is held for an hour at most.
+     * After the database's clock was set back: a job that began to wait by the time that it showed before waits as long
+     * from now on, also for another attempt, and what is claimed is held for an hour at most.
      */
     async setBack(): Promise<void> {
       const at = sql`coalesce(${now()}::timestamptz, now())`;
       await sql`
-        update jobs set run_at = ${at} + greatest(run_at - created_at, interval '0'), created_at = ${at}
-        where state <> 'running' and created_at > ${at} + interval '1 minute'`;
+        update jobs set run_at = ${at} + greatest(run_at - coalesce(waits_since, created_at), interval '0'),
+          created_at = least(created_at, ${at}), waits_since = ${at}
+        where state <> 'running' and coalesce(waits_since, created_at) > ${at} + interval '1 minute'`;
       await sql`
         update jobs set run_at = ${at} + interval '1 hour'
         where state = 'running' and run_at > ${at} + interval '1 hour'`;

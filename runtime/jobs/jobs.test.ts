@@ -396,3 +396,40 @@ test("a job that was made while the clock was a day ahead runs when the clock is
   await until(() => seen.length === 2);
   expect(new Set(seen)).toEqual(new Set([1, 2]));
 });
+
+test.each([
+  ["is tried again after its own pause", {}],
+  ["and is ordered goes on, and so does the one behind it", { orderKey: "a" }],
+])("a job that failed while the clock was a day ahead %s when it is right again", async (_, options) => {
+  let ahead = 0;
+  const clock = () => new Date(Date.now() + ahead);
+  const failed = Promise.withResolvers<void>();
+  await using before = await startProcess(database.target, { clock });
+  await before.queue.enqueue(count, { n: 1 }, options);
+  await before.queue.enqueue(count, { n: 2 }, { ...options, runAt: new Date(Date.now() + 1) });
+  ahead = 86_400_000;
+  const attempted = new Set<number>();
+  before.queue.handle(
+    count,
+    async ({ n }) => {
+      attempted.add(n);
+      if (attempted.size === ("orderKey" in options ? 1 : 2)) failed.resolve();
+      throw new Error("not now");
+    },
+    { retry: () => 0.2, maxAttempts: 1000 },
+  );
+  await before.queue.start();
+  await failed.promise;
+  await before.stop();
+  const [row] = await database.sql<{ ahead: boolean }[]>`
+    select bool_or(run_at > now() + interval '23 hours') as ahead from jobs`;
+  expect(row).toEqual({ ahead: true });
+  ahead = 0;
+  const seen = new Set<number>();
+  await using after = await startProcess(database.target, { clock });
+  after.queue.handle(count, async ({ n }) => void seen.add(n));
+  await after.queue.start();
+  await until(async () => (await history()).length === 2);
+  expect((await history()).map(({ outcome }) => outcome)).toEqual(["done", "done"]);
+  expect(seen).toEqual(new Set([1, 2]));
+});

@@ -1,6 +1,7 @@
 import jobs from "../migrations/001_jobs.sql" with { type: "text" };
 import idempotency from "../migrations/002_idempotency.sql" with { type: "text" };
 import claims from "../migrations/003_idempotency_claims.sql" with { type: "text" };
+import waits from "../migrations/004_waits.sql" with { type: "text" };
 import type { Migration } from "./migrate.ts";
 
 /** The kernel's own tables. */
@@ -8,4 +9,5 @@ export const runtimeMigrations: readonly Migration[] = [
   { name: "001_jobs", sql: jobs },
   { name: "002_idempotency", sql: idempotency },
   { name: "003_idempotency_claims", sql: claims },
+  { name: "004_waits", sql: waits },
 ];

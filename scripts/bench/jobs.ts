@@ -11,7 +11,7 @@ import { afterCommit, openPool, transaction, type DatabaseTarget, type Sql } fro
 import { startEmbeddedPostgres } from "../../runtime/postgres/embedded-postgres.ts";
 import { createQueue, type Queue } from "../../runtime/jobs/jobs.ts";
 import { createLog } from "../../runtime/log.ts";
-import migration from "../../runtime/migrations/001_jobs.sql" with { type: "text" };
+import { runtimeMigrations } from "../../runtime/postgres/runtime-migrations.ts";
 import { job } from "../../runtime/references.ts";
 import { measuredWith, number, publish, table, verdict, verdictTable, versionOf, type Verdict } from "./report.ts";
 
@@ -32,6 +32,7 @@ const url = Bun.env["DATABASE_URL"];
 const server = url ? undefined : await startEmbeddedPostgres({ dataDir: folder, log });
 const target: DatabaseTarget = server ? server.target : { url: url ?? "" };
 const sql = openPool(target, { max: 10 });
+const migration = runtimeMigrations.map((one) => one.sql).join("\n");
 await sql.unsafe(migration);
 const broadcast = createBroadcast({
   sql,
