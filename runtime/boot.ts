@@ -1,7 +1,7 @@
 /** Starts plugins on a database: order by needs -> migrate -> setup -> seed -> mount -> listen -> stop. */
 import { laneOf, openPool, reportCallbackErrorsTo, transaction, type PoolOptions, type Sql, type Tx } from "./db.ts";
 import { requestTransaction } from "./http/keyed.ts";
-import { createKernel, type KernelOptions } from "./kernel.ts";
+import { createKernel, type Needed as KernelNeeded } from "./kernel.ts";
 import { migrate, type MigrationSet } from "./postgres/migrate.ts";
 import { inOrder } from "./order.ts";
 import { isPooled } from "./postgres/pooler.ts";
@@ -13,7 +13,7 @@ import { databaseSecretKey } from "./postgres/secret-key.ts";
 import { runningOrigin } from "./http/served-at.ts";
 import type { Environment } from "./settings.ts";
 
-export interface BootOptions extends Omit<KernelOptions, "secretKey" | "servedAt"> {
+export interface Needed extends Omit<KernelNeeded, "secretKey" | "servedAt"> {
   readonly env: Environment;
   readonly plugins: readonly Plugin[];
   /** `serve` listens and works on jobs; `command` does neither. */
@@ -38,19 +38,19 @@ export interface App {
   readonly stop: () => Promise<void>;
 }
 
-export async function boot(options: BootOptions): Promise<App> {
-  const { config, log, target } = options;
+export async function boot(needed: Needed): Promise<App> {
+  const { config, log, target } = needed;
   reportCallbackErrorsTo((message, error) => log.error(message, { error }));
-  const plugins = inOrder(options.plugins);
+  const plugins = inOrder(needed.plugins);
   const pooled = await isPooled(target, config.databaseConnectSeconds * 1000);
-  const sql = openPool(target, { prepare: config.databasePrepare, pooled, ...limitsOf(options) });
+  const sql = openPool(target, { prepare: config.databasePrepare, pooled, ...limitsOf(needed) });
   const undo: (() => Promise<unknown>)[] = [() => sql.end({ timeout: 2 })];
   let stopping: Promise<void> | undefined;
   const stop = () => (stopping ??= undoAll(undo));
   try {
-    await bringUpToDate(options, plugins, pooled);
+    await bringUpToDate(needed, plugins, pooled);
     const kernel = await createKernel(
-      { ...options, pooled, secretKey: await secretKeyFor(sql, options), servedAt: await servedAt(sql, options) },
+      { ...needed, pooled, secretKey: await secretKeyFor(sql, needed), servedAt: await servedAt(sql, needed) },
       sql,
       plugins,
     );
@@ -60,15 +60,15 @@ export async function boot(options: BootOptions): Promise<App> {
     const started: Running[] = [];
     for (const plugin of plugins) {
       const context = inLane(kernel.context, plugin.name);
-      const running = await plugin.start(context, options.env, ({ id }) => services.get(id));
+      const running = await plugin.start(context, needed.env, ({ id }) => services.get(id));
       if (plugin.provides) services.set(plugin.provides.id, running.service);
       if (running.stop) undo.push(async () => running.stop?.());
       started.push({ ...running, plugin: plugin.name });
       kernel.addHooks({ ...running, plugin: plugin.name });
     }
-    await seed(sql, started, options.announce);
+    await seed(sql, started, needed.announce);
     const routes = started.flatMap(({ plugin, routes: own = [] }) => own.map((route) => ({ ...route, plugin })));
-    const listener = options.role === "serve" ? await kernel.serve(started, routes) : undefined;
+    const listener = needed.role === "serve" ? await kernel.serve(started, routes) : undefined;
     // Requests and jobs finish side by side: one after the other they could take longer than we have.
     undo.push(() => Promise.all([listener?.stop(), kernel.drain()]));
     undo.push(async () => kernel.beginStop());
@@ -89,12 +89,12 @@ export async function boot(options: BootOptions): Promise<App> {
   }
 }
 
-function secretKeyFor(sql: Sql, { config, log, role }: BootOptions): Promise<string> {
+function secretKeyFor(sql: Sql, { config, log, role }: Needed): Promise<string> {
   return databaseSecretKey(sql, config, role === "serve" ? (text) => log.warn(text) : () => {});
 }
 
 /** A command beside a server prints the server's address. */
-async function servedAt(sql: Sql, { role }: BootOptions): Promise<string | undefined> {
+async function servedAt(sql: Sql, { role }: Needed): Promise<string | undefined> {
   return role === "command" ? runningOrigin(sql) : undefined;
 }
 
@@ -105,7 +105,7 @@ function inLane(context: BaseContext, plugin: string): BaseContext {
 }
 
 /** A server answers 503 in time where the database does not; a backup takes as long as it takes. */
-function limitsOf({ config, role }: BootOptions): PoolOptions {
+function limitsOf({ config, role }: Needed): PoolOptions {
   const { databasePool: laneMax, databaseConnectSeconds } = config;
   const connections = { max: laneMax + sparePool, laneMax, connectTimeoutMs: databaseConnectSeconds * 1000 };
   if (role === "command") return connections;
@@ -121,7 +121,7 @@ function limitsOf({ config, role }: BootOptions): PoolOptions {
 }
 
 /** On a connection of its own, which may be silent for longer than those of requests: PostgreSQL says nothing meanwhile. */
-async function bringUpToDate({ config, log, target }: BootOptions, plugins: readonly Plugin[], pooled: boolean) {
+async function bringUpToDate({ config, log, target }: Needed, plugins: readonly Plugin[], pooled: boolean) {
   const connectTimeoutMs = config.databaseConnectSeconds * 1000;
   const sql = openPool(target, { max: 1, prepare: config.databasePrepare, pooled, connectTimeoutMs });
   try {
@@ -143,7 +143,7 @@ async function undoAll(undo: readonly (() => Promise<unknown>)[]): Promise<void>
 }
 
 /** Fills an empty database, all plugins' seeds in one transaction; a database that was filled once is left alone. */
-async function seed(sql: Sql, started: readonly Running[], announce: BootOptions["announce"]): Promise<void> {
+async function seed(sql: Sql, started: readonly Running[], announce: Needed["announce"]): Promise<void> {
   const seeded = async (tx: Sql | Tx) => (await tx`select 1 from runtime_state where key = 'seeded'`).length > 0;
   if (await seeded(sql)) return;
   const lines = await transaction(sql, async (tx) => {

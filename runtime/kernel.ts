@@ -33,7 +33,7 @@ import { systemRoutes } from "./http/system-routes.ts";
 /** How long running jobs may take when the process stops; requests have as long (serve.ts). */
 const graceMs = 7_000;
 
-export interface KernelOptions {
+export interface Needed {
   readonly config: Config;
   readonly target: DatabaseTarget;
   readonly log: Log;
@@ -63,14 +63,14 @@ export interface Kernel {
   readonly stop: () => Promise<void>;
 }
 
-export async function createKernel(options: KernelOptions, sql: Sql, plugins: readonly PluginFacts[]): Promise<Kernel> {
-  const { config, log } = options;
-  const parts = createParts(options, sql);
+export async function createKernel(needed: Needed, sql: Sql, plugins: readonly PluginFacts[]): Promise<Kernel> {
+  const { config, log } = needed;
+  const parts = createParts(needed, sql);
   const { broadcast, queue, events, schedules, idempotency, metrics, readiness, secrets } = parts;
   const hooks = createHooks();
   const stopping = new AbortController();
-  let origin = config.baseUrl || (options.servedAt ?? localOrigin(config.host, config.port));
-  const lookup = options.names?.addresses;
+  let origin = config.baseUrl || (needed.servedAt ?? localOrigin(config.host, config.port));
+  const lookup = needed.names?.addresses;
   const outside = { allow: config.outboundAllow, log, ...(lookup && { lookup }) };
   const context: BaseContext = {
     sql,
@@ -91,19 +91,19 @@ export async function createKernel(options: KernelOptions, sql: Sql, plugins: re
     enqueue: async (ref, payload, enqueueOptions) => void (await queue.enqueue(ref, payload, enqueueOptions)),
     fetch: createOutbound(outside).fetchOutside,
     connect: createConnect(outside),
-    resolveTxt: options.names?.txt ?? lookupTxt,
+    resolveTxt: needed.names?.txt ?? lookupTxt,
     liquid: createLiquid(),
     secrets,
     cache: (cacheOptions) => createCache({ ...cacheOptions, broadcast }),
-    child: (qualified, childOptions = {}) => childOf(qualified, childOptions, options),
-    limiter: options.limits ?? localLimits,
+    child: (qualified, childOptions = {}) => childOf(qualified, childOptions, needed),
+    limiter: needed.limits ?? localLimits,
     origin: () => origin,
     baseUrl: config.baseUrl,
     maxImportBytes: config.maxImportBytes,
     stopping: stopping.signal,
   };
   await broadcast.start();
-  if (options.pooled || config.databaseListenUrl) await checkListening(broadcast, config);
+  if (needed.pooled || config.databaseListenUrl) await checkListening(broadcast, config);
 
   const serve: Kernel["serve"] = async (started, routes) => {
     for (const running of started) register(running, parts);
@@ -154,7 +154,7 @@ async function checkListening(broadcast: Broadcast, { databaseListenUrl }: Confi
 
 type Parts = ReturnType<typeof createParts>;
 
-function createParts({ config, target, log, secretKey, solo }: KernelOptions, sql: Sql) {
+function createParts({ config, target, log, secretKey, solo }: Needed, sql: Sql) {
   const processId = crypto.randomUUID();
   const secrets = createSecrets(secretKey);
   const hash = (content: string) => secrets.derive("idempotency", content);
@@ -199,7 +199,7 @@ function register(running: Running, { queue, events, schedules }: Parts): void {
 }
 
 /** `qualified` is the plugin's name and the child's. */
-function childOf(qualified: string, childOptions: ChildOptions, { config, log }: KernelOptions): Child {
+function childOf(qualified: string, childOptions: ChildOptions, { config, log }: Needed): Child {
   const [plugin = "", name = ""] = qualified.split(" ");
   const programs = async () => {
     const found = Object.entries(childOptions.programs ?? {}).map(async ([variable, program]) => {

@@ -12,6 +12,14 @@ import { join } from "node:path";
 import { accounts } from "../plugins/accounts/api.ts";
 import { plugins as builtIn } from "../plugins/index.ts";
 import { tokens } from "../plugins/tokens/api.ts";
+import {
+  clientOf,
+  eventually,
+  requester as plainRequester,
+  type Answer,
+  type Client,
+  type RequestOptions,
+} from "../runtime/authors/test-client.ts";
 import { parseArguments } from "../runtime/command/arguments.ts";
 import { boot, type App } from "../runtime/boot.ts";
 import { documented, type Documented } from "./documented.ts";
@@ -30,35 +38,15 @@ setDefaultTimeout(60_000);
 export const adminToken = "test-admin-token-0123456789abcdefghijklmnop";
 export const adminPassword = "correct horse battery staple";
 
-/** An answer, read whole. `json` is undefined where the body is none. */
-export interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-  // Tests read answers as an outside client does: the assertion is the check.
-  // oxlint-disable-next-line typescript/no-explicit-any
-  readonly json: any;
-}
+export { eventually };
+export type { Answer, RequestOptions };
 
-export interface RequestOptions {
-  /** A bearer token; null = none. Default: the administrator's. */
-  readonly token?: string | null;
-  readonly headers?: Record<string, string>;
-  /** Sent as it is instead of JSON. */
-  readonly raw?: BodyInit;
-}
-
-export interface TestApp {
+export interface TestApp extends Client {
   readonly app: App;
   readonly origin: string;
   readonly sql: Sql;
   readonly target: DatabaseTarget;
   readonly logged: string[];
-  request(method: string, path: string, body?: unknown, options?: RequestOptions): Promise<Answer>;
-  get(path: string, options?: RequestOptions): Promise<Answer>;
-  post(path: string, body?: unknown, options?: RequestOptions): Promise<Answer>;
-  patch(path: string, body?: unknown, options?: RequestOptions): Promise<Answer>;
-  delete(path: string, options?: RequestOptions): Promise<Answer>;
   service<T>(ref: ServiceRef<T>): T;
   /** What a plugin's command of the command line prints: `app.command("token", "create", "--user", "admin")`. */
   command(...words: string[]): Promise<string>;
@@ -142,11 +130,7 @@ export async function startTestApp(options: TestOptions = {}): Promise<TestApp> 
     sql: app.sql,
     target,
     logged,
-    request,
-    get: (path, requestOptions) => request("GET", path, undefined, requestOptions),
-    post: (path, body, requestOptions) => request("POST", path, body, requestOptions),
-    patch: (path, body, requestOptions) => request("PATCH", path, body, requestOptions),
-    delete: (path, requestOptions) => request("DELETE", path, undefined, requestOptions),
+    ...clientOf(request),
     service: app.service,
     command: async (...words) => {
       const given = parseArguments(words);
@@ -167,25 +151,15 @@ async function approve({ commands }: App, domain: string): Promise<void> {
   await commands.find(({ name }) => name === "domain approve")?.run({}, [domain]);
 }
 
-/** Requests to one address, as an outside client sends them. */
-export function requester(origin: string): TestApp["request"] {
-  return async (method, path, body, { token = adminToken, headers = {}, raw } = {}) => {
-    const response = await fetch(`${origin}${path}`, {
-      method,
-      redirect: "manual",
-      headers: {
-        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
-        ...(body === undefined ? {} : { "content-type": "application/json; charset=utf-8" }),
-        ...headers,
-      },
-      ...(raw !== undefined ? { body: raw } : body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    const { status, headers: answered } = response;
-    // On a site's host a page's path wins: there only JSON is surely the API's.
-    const mayBePage = "host" in headers && !answered.get("content-type")?.startsWith("application/json");
-    if (!mayBePage) (await documentedAt(origin))?.check({ method, path }, { status, headers: answered, text });
-    return { status, headers: answered, text, json: parsed(text) };
+/** Sends requests to one address and compares each answer with what the server documents. */
+export function requester(origin: string): Client["request"] {
+  const send = plainRequester(origin, adminToken);
+  return async (method, path, body, options = {}) => {
+    const answer = await send(method, path, body, options);
+    // On a site's host a page's path wins: there only JSON is certain to come from the API.
+    const isJson = answer.headers.get("content-type")?.startsWith("application/json");
+    if (isJson || !("host" in (options.headers ?? {}))) (await documentedAt(origin))?.check({ method, path }, answer);
+    return answer;
   };
 }
 
@@ -210,14 +184,6 @@ async function readDocument(origin: string): Promise<Documented | undefined> {
   const made = documents.get(key) ?? documented(JSON.parse(text));
   documents.set(key, made);
   return made;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 export interface TestPerson {
@@ -262,7 +228,7 @@ export async function person(app: TestApp, options: PersonOptions = {}): Promise
 }
 
 /** Another account; its requests carry its Host header and its administrator's token. */
-export interface OtherAccount extends Pick<TestApp, "request" | "get" | "post" | "patch" | "delete" | "approve"> {
+export interface OtherAccount extends Client, Pick<TestApp, "approve"> {
   readonly id: number;
   readonly host: string;
   readonly adminToken: string;
@@ -277,32 +243,13 @@ export async function otherAccount(app: TestApp, options: Record<string, string>
   const token = /API token: (\S+)/.exec(lines.join("\n"))?.[1];
   const account = await app.service(accounts).accountForHost(host);
   if (!token || !account) throw new Error(`the account was not made: ${lines.join("; ")}`);
-  const request: TestApp["request"] = (method, path, body, { headers, ...rest } = {}) =>
+  const request: Client["request"] = (method, path, body, { headers, ...rest } = {}) =>
     app.request(method, path, body, { token, ...rest, headers: { host, ...headers } });
   return {
     approve: app.approve,
     id: account.id,
     host,
     adminToken: token,
-    request,
-    get: (path, requestOptions) => request("GET", path, undefined, requestOptions),
-    post: (path, body, requestOptions) => request("POST", path, body, requestOptions),
-    patch: (path, body, requestOptions) => request("PATCH", path, body, requestOptions),
-    delete: (path, requestOptions) => request("DELETE", path, undefined, requestOptions),
+    ...clientOf(request),
   };
-}
-
-/** Waits until `check` gives something truthy; fails after `withinMs`. */
-export async function eventually<T>(
-  check: () => Promise<T> | T,
-  what = "the condition",
-  withinMs = 10_000,
-): Promise<NonNullable<T>> {
-  const end = Date.now() + withinMs;
-  for (;;) {
-    const value = await check();
-    if (value) return value;
-    if (Date.now() > end) throw new Error(`${what} did not come true`);
-    await Bun.sleep(10);
-  }
 }

@@ -6,7 +6,7 @@ import { generatedFile, isCompiled } from "../generated.ts";
 
 const root = resolve(import.meta.dir, "../..");
 
-export interface NewPluginOptions {
+export interface Needed {
   /** The folder to write it into. */
   readonly parent: string;
   /** The names of the built-in plugins. */
@@ -14,7 +14,7 @@ export interface NewPluginOptions {
 }
 
 /** Answers with the new folder. Throws in one line, and leaves nothing behind, where it cannot be written. */
-export async function newPlugin(name: string, { parent, taken }: NewPluginOptions): Promise<string> {
+export async function newPlugin(name: string, { parent, taken }: Needed): Promise<string> {
   checkName(name, taken);
   const folder = join(parent, name);
   if (existsSync(folder)) throw new Error(`${folder} exists: nothing was written`);

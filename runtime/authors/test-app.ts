@@ -9,33 +9,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { clientOf, requester, type Client } from "./test-client.ts";
 
-/** An answer, read whole. `json` is undefined where the body is none. */
-export interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-  // Tests read answers as an outside client does: the assertion is the check.
-  // oxlint-disable-next-line typescript/no-explicit-any
-  readonly json: any;
-}
-
-export interface RequestOptions {
-  /** A bearer token; null = none. Default: the administrator's. */
-  readonly token?: string | null;
-  readonly headers?: Record<string, string>;
-  /** Sent as it is instead of JSON. */
-  readonly raw?: BodyInit;
-}
-
-/** Requests as an outside client sends them: `app.post("/items", { item: { … } })`. */
-export interface Client {
-  request(method: string, path: string, body?: unknown, options?: RequestOptions): Promise<Answer>;
-  get(path: string, options?: RequestOptions): Promise<Answer>;
-  post(path: string, body?: unknown, options?: RequestOptions): Promise<Answer>;
-  patch(path: string, body?: unknown, options?: RequestOptions): Promise<Answer>;
-  delete(path: string, options?: RequestOptions): Promise<Answer>;
-}
+export { eventually, type Answer, type Client, type RequestOptions } from "./test-client.ts";
 
 export interface TestApp extends Client {
   readonly origin: string;
@@ -77,7 +53,7 @@ export async function startTestApp(options: TestOptions = {}): Promise<TestApp> 
   const app: TestApp = {
     origin,
     adminToken,
-    ...clientOf(origin, adminToken, {}),
+    ...clientOf(requester(origin, adminToken)),
     async command(...words) {
       const child = Bun.spawn([...program, ...words], { cwd, env, stdout: "pipe", stderr: "pipe" });
       const [out, said] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
@@ -108,51 +84,10 @@ export async function otherAccount(app: TestApp): Promise<OtherAccount> {
   const lines = await app.command("account", "create", "--name", "Other", "--host", host);
   const adminToken = /API token: (\S+)/.exec(lines)?.[1];
   if (!adminToken) throw new Error(`the account was not made: ${lines}`);
-  return { host, adminToken, ...clientOf(app.origin, adminToken, { host }) };
-}
-
-/** Waits until `check` gives something truthy; fails after ten seconds. */
-export async function eventually<T>(check: () => Promise<T> | T, what = "the condition"): Promise<NonNullable<T>> {
-  const end = Date.now() + 10_000;
-  for (;;) {
-    const value = await check();
-    if (value) return value;
-    if (Date.now() > end) throw new Error(`${what} did not come true`);
-    await Bun.sleep(10);
-  }
-}
-
-function clientOf(origin: string, bearer: string, standard: Record<string, string>): Client {
-  const request: Client["request"] = async (method, path, body, { token = bearer, headers = {}, raw } = {}) => {
-    const response = await fetch(`${origin}${path}`, {
-      method,
-      redirect: "manual",
-      headers: {
-        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
-        ...(body === undefined ? {} : { "content-type": "application/json; charset=utf-8" }),
-        ...standard,
-        ...headers,
-      },
-      ...(raw !== undefined ? { body: raw } : body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    return { status: response.status, headers: response.headers, text, json: parsed(text) };
-  };
-  return {
-    request,
-    get: (path, options) => request("GET", path, undefined, options),
-    post: (path, body, options) => request("POST", path, body, options),
-    patch: (path, body, options) => request("PATCH", path, body, options),
-    delete: (path, options) => request("DELETE", path, undefined, options),
-  };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  const send = requester(app.origin, adminToken);
+  const request: Client["request"] = (method, path, body, { headers, ...rest } = {}) =>
+    send(method, path, body, { ...rest, headers: { host, ...headers } });
+  return { host, adminToken, ...clientOf(request) };
 }
 
 /** Where the server says that it serves; undefined where it ends without a word. */

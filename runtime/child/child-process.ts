@@ -32,7 +32,7 @@ export interface Answer {
   readonly rss: number;
 }
 
-export interface ChildProcessOptions {
+export interface Needed {
   readonly plugin: string;
   readonly name: string;
   readonly cwd: string;
@@ -71,12 +71,12 @@ const launcher = `
 /** Wall-clock time: beside other work a process waits for its turn before it has read its own program. */
 const startLimitMs = 60_000;
 
-export function startChildProcess(options: ChildProcessOptions): ChildProcess {
-  return new GuardedProcess(options);
+export function startChildProcess(needed: Needed): ChildProcess {
+  return new GuardedProcess(needed);
 }
 
 class GuardedProcess implements ChildProcess {
-  readonly #options: ChildProcessOptions;
+  readonly #needed: Needed;
   readonly #ready = Promise.withResolvers<void>();
   readonly #startTimer = setTimeout(() => this.#end("crash", "the process did not start in time"), startLimitMs);
   #process: Spawned | undefined;
@@ -84,8 +84,8 @@ class GuardedProcess implements ChildProcess {
   /** Why it has ended. */
   #ending: ChildFault | undefined;
 
-  constructor(options: ChildProcessOptions) {
-    this.#options = options;
+  constructor(needed: Needed) {
+    this.#needed = needed;
     this.#ready.promise.catch(() => {}); // nobody may be waiting for it
     this.#launch().catch((error: unknown) => this.#end("crash", String(error)));
   }
@@ -97,7 +97,7 @@ class GuardedProcess implements ChildProcess {
   async ask(input: unknown): Promise<Answer> {
     await this.#ready.promise;
     if (this.#ending || !this.#process) throw this.#ending ?? new Error("ready without a process");
-    const { timeLimitMs, longRunMs, onLongRun } = this.#options;
+    const { timeLimitMs, longRunMs, onLongRun } = this.#needed;
     const answer = (this.#pending = Promise.withResolvers<Answer>());
     const tooLong = (): void => this.#end("timeout", `no result in ${timeLimitMs} ms`);
     const spent = processorTimeOf(this.#process.pid);
@@ -113,11 +113,11 @@ class GuardedProcess implements ChildProcess {
   }
 
   async #launch(): Promise<void> {
-    const programs = await this.#options.programs();
+    const programs = await this.#needed.programs();
     if (this.#ending) return;
-    this.#process = spawn(this.#options, { ...this.#options.env, ...programs });
+    this.#process = spawn(this.#needed, { ...this.#needed.env, ...programs });
     void this.#bury(this.#process);
-    const { maxResultBytes } = this.#options;
+    const { maxResultBytes } = this.#needed;
     for await (const text of linesOf(this.#process.stdout, maxResultBytes)) {
       if (text === undefined) return this.#end("result-too-large", `the result is larger than ${maxResultBytes} bytes`);
       this.#take(JSON.parse(text) as Line); // child-main.ts writes it
@@ -140,7 +140,7 @@ class GuardedProcess implements ChildProcess {
     const code = await process.exited;
     closePipe(process);
     const stderr = await complaints;
-    if (!this.#ending) this.#options.log.warn("a child process ended", { child: this.#options.name, code, stderr });
+    if (!this.#ending) this.#needed.log.warn("a child process ended", { child: this.#needed.name, code, stderr });
     this.#end("crash", `the process ended (${process.signalCode ?? code})`);
   }
 
@@ -157,7 +157,7 @@ class GuardedProcess implements ChildProcess {
 
 type Spawned = ReturnType<typeof spawn>;
 
-function spawn({ plugin, name, cwd, memoryBytes }: ChildProcessOptions, env: Readonly<Record<string, string>>) {
+function spawn({ plugin, name, cwd, memoryBytes }: Needed, env: Readonly<Record<string, string>>) {
   const { PATH = "/usr/local/bin:/usr/bin:/bin" } = process.env;
   const limit = `${Math.floor(memoryBytes / 1024)}`;
   const command = [...ownProgram(), "child", plugin, name];

@@ -45,7 +45,7 @@ export interface Child {
   stop(): Promise<void>;
 }
 
-export interface ChildSetup {
+export interface Needed {
   readonly plugin: string;
   readonly name: string;
   readonly log: Log;
@@ -68,9 +68,9 @@ const defaults = {
   longRunMs: 3_000,
 };
 
-export function createChild(setup: ChildSetup): Child {
-  const { env = {}, ...given } = setup.options;
-  const options = { ...defaults, ...given, ...setup, env };
+export function createChild(needed: Needed): Child {
+  const { env = {}, ...given } = needed.options;
+  const options = { ...defaults, ...given, ...needed, env };
   const queue = createChildQueue(options);
   const pump = (): void => {
     while (queue.length > 0) {

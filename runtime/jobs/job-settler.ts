@@ -1,77 +1,46 @@
-/** Writes how jobs ended, whatever collected while the last statement was under way in one; tries until it is written. */
-
+/**
+ * Writes how jobs ended. Whatever ends while a statement is under way goes into the next one together; a failed statement
+ * is repeated until it succeeds.
+ */
 import { type Run } from "./job.ts";
-import type { Finish, JobStore, OrderKey, Retry } from "./job-store.ts";
+import { createEnds } from "./job-ends.ts";
+import type { Finish, JobStore, OrderKey } from "./job-store.ts";
 import type { Log } from "../log.ts";
 
 interface Needed {
   readonly jobStore: Pick<JobStore, "finish" | "retry" | "promote">;
   readonly log: Log;
   readonly wake: (name: string) => void;
-  /** A job comes back in so many seconds. */
+  /** A job becomes due again after this many seconds. */
   readonly soon: (seconds: number) => void;
   readonly settled: (run: Run) => void;
   readonly counts: { done: number; failed: number; retried: number };
 }
 
-const maxBatch = 500;
 const maxErrorChars = 4000;
 const pauseAfterErrorMs = 500;
 
 export type Settler = ReturnType<typeof createSettler>;
 
-export function createSettler({ jobStore, log, wake, soon, settled, counts }: Needed) {
-  const finishes: { run: Run; row: Finish }[] = [];
-  const retries: { run: Run; row: Retry }[] = [];
-  const promotions: OrderKey[] = [];
+export function createSettler({ log, counts, ...needed }: Needed) {
+  const ends = createEnds(needed);
   let writing: Promise<void> | undefined;
   let stopping = false;
 
   const write = async () => {
-    // What ends in this tick goes along.
+    // Ends of the same tick go into the same batch.
     await new Promise(setImmediate);
-    while (finishes.length + retries.length + promotions.length > 0) {
+    while (!ends.isEmpty()) {
       try {
-        await writeBatch();
+        await ends.writeBatch();
       } catch (error) {
         log.warn("writing the ends of jobs failed, trying again", { error });
-        // Unwritten ones run again when their leases end.
+        // Jobs whose end is not written run again when their leases expire.
         if (stopping) break;
         await Bun.sleep(pauseAfterErrorMs);
       }
     }
     writing = undefined;
-  };
-  /** Rows leave their list when they are written. */
-  const writeBatch = async () => {
-    const finished = finishes.slice(0, maxBatch);
-    if (finished.length > 0) {
-      await jobStore.finish(finished.map(({ row }) => row));
-      finishes.splice(0, finished.length);
-      for (const { run } of finished) close(run);
-    }
-    const retried = retries.slice(0, maxBatch);
-    if (retried.length > 0) {
-      await jobStore.retry(retried.map(({ row }) => row));
-      retries.splice(0, retried.length);
-      for (const { run, row } of retried) {
-        settled(run);
-        if (row.delaySeconds <= 0) wake(run.job.name);
-        else soon(row.delaySeconds);
-      }
-    }
-    const promoted = promotions.slice(0, maxBatch);
-    if (promoted.length > 0) {
-      const names = await jobStore.promote(promoted);
-      promotions.splice(0, promoted.length);
-      for (const name of new Set(names)) wake(name);
-    }
-  };
-  /** Its order key is free only after the commit: another statement looks for the next one. */
-  const close = (run: Run) => {
-    settled(run);
-    const { name, orderKey } = run.job;
-    if (orderKey !== null) promotions.push({ name, orderKey });
   };
   const begin = () => {
     writing ??= write();
@@ -79,24 +48,24 @@ export function createSettler({ jobStore, log, wake, soon, settled, counts }: Ne
   const retry = (run: Run, delaySeconds: number, error: string | null, forgiven: boolean) => {
     run.finished = true;
     const { id, attempt } = run.job;
-    retries.push({ run, row: { id, attempt, delaySeconds, error, forgiven } });
+    ends.retry(run, { id, attempt, delaySeconds, error, forgiven });
     begin();
   };
   const finish = (run: Run, outcome: Finish["outcome"], error: string | null) => {
     run.finished = true;
     const { id, attempt } = run.job;
-    finishes.push({ run, row: { id, attempt, outcome, error } });
+    ends.finish(run, { id, attempt, outcome, error });
     begin();
   };
 
   return {
-    unwritten: () => finishes.length + retries.length,
+    unwritten: ends.unwritten,
     done(run: Run) {
       if (run.finished) return;
       counts.done++;
       finish(run, "done", null);
     },
-    /** `delaySeconds` undefined: for good. */
+    /** Without `delaySeconds` the job has failed for good. */
     failed(run: Run, error: unknown, delaySeconds: number | undefined) {
       if (run.finished) return;
       const { id, name, attempt } = run.job;
@@ -111,16 +80,16 @@ export function createSettler({ jobStore, log, wake, soon, settled, counts }: Ne
         retry(run, delaySeconds, errorText(error), false);
       }
     },
-    /** Leaves the jobs to others; the attempt does not count. */
+    /** Returns the jobs to the queue without counting the attempt. */
     giveBack(runs: readonly Run[]) {
       for (const run of runs) if (!run.finished) retry(run, 0, null, true);
     },
     promote(keys: readonly OrderKey[]) {
       if (keys.length === 0) return;
-      promotions.push(...keys);
+      ends.promote(keys);
       begin();
     },
-    /** Resolves when all is written that can be. */
+    /** Resolves when everything that can be written is. */
     async stop() {
       stopping = true;
       await writing;
@@ -130,6 +99,6 @@ export function createSettler({ jobStore, log, wake, soon, settled, counts }: Ne
 
 function errorText(error: unknown): string {
   const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-  // PostgreSQL's text holds no NUL.
+  // PostgreSQL's text type cannot hold NUL.
   return text.slice(0, maxErrorChars).replaceAll("\0", "");
 }

@@ -8,7 +8,7 @@
 import { connect as connectTcp, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { isPublicAddress, literalAddress, plainHost } from "./addresses.ts";
-import { checkedAddresses, OutboundFault, type OutboundOptions } from "./outbound.ts";
+import { checkedAddresses, OutboundFault, type Needed } from "./outbound.ts";
 
 export interface ConnectTarget {
   readonly host: string;
@@ -52,8 +52,8 @@ export type Connect = (target: ConnectTarget) => Promise<OutboundConnection>;
 
 const standardTimeoutMs = 10_000;
 
-export function createConnect(options: Pick<OutboundOptions, "allow" | "log" | "lookup">): Connect {
-  const settings = { ...options, allowed: options.allow };
+export function createConnect(needed: Pick<Needed, "allow" | "log" | "lookup">): Connect {
+  const settings = { ...needed, allowed: needed.allow };
   return async ({ host, port, timeoutMs = standardTimeoutMs, signal }) => {
     // An address of another scheme is not normalised by the URL parser: decimal, octal and hexadecimal forms are here.
     const target = URL.parse(`http://${host.includes(":") && !host.startsWith("[") ? `[${host}]` : host}/`);

@@ -4,17 +4,14 @@ import { createServer as createTlsServer, createSecureContext } from "node:tls";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { createLog } from "../log.ts";
 import { parseAllow } from "./addresses.ts";
-import { createOutbound, OutboundFault, type OutboundOptions, type OutboundRequest } from "./outbound.ts";
+import { createOutbound, OutboundFault, type Needed, type OutboundRequest } from "./outbound.ts";
 import { certificate } from "./outbound-fixture.ts";
 
 const log = createLog("error", () => {});
 const stops: (() => void)[] = [];
 afterAll(() => stops.forEach((stop) => stop()));
 
-const outbound = ({
-  allow = "127.0.0.0/8",
-  ...options
-}: Partial<Omit<OutboundOptions, "allow">> & { allow?: string } = {}) =>
+const outbound = ({ allow = "127.0.0.0/8", ...options }: Partial<Omit<Needed, "allow">> & { allow?: string } = {}) =>
   createOutbound({ allow: parseAllow(allow), log, ...options });
 const fetchOutside = outbound().fetchOutside;
 
@@ -215,7 +212,7 @@ describe("an address that is not public is refused without OUTBOUND_ALLOW", () =
 
   test("public addresses pass", async () => {
     const seen: string[] = [];
-    const connect: OutboundOptions["connect"] = async (url) => (seen.push(url), new Response("ok"));
+    const connect: Needed["connect"] = async (url) => (seen.push(url), new Response("ok"));
     const open = outbound({ allow: "", connect, lookup: async () => ["2606:4700::1111", "93.184.216.34"] });
     await open.fetchOutside("https://public.example:8443/a?b=c#d");
     await open.fetchOutside("http://8.8.8.8/");

@@ -71,7 +71,7 @@ export interface Outbound {
   fetchOutside: (url: string | URL, request?: OutboundRequest) => Promise<OutboundResponse>;
 }
 
-export interface OutboundOptions {
+export interface Needed {
   /** What OUTBOUND_ALLOW says. */
   allow: Allow;
   log: Log;
@@ -96,15 +96,15 @@ const ownHeaders = [
   "te",
 ];
 
-export function createOutbound(options: OutboundOptions): Outbound {
-  const settings: Settings = { ...options, allowed: options.allow };
+export function createOutbound(needed: Needed): Outbound {
+  const settings: Settings = { ...needed, allowed: needed.allow };
   if (
     process.env["HTTP_PROXY"] ??
     process.env["HTTPS_PROXY"] ??
     process.env["http_proxy"] ??
     process.env["https_proxy"]
   ) {
-    options.log.warn("a proxy is set in the environment: outbound requests go through it, by address");
+    needed.log.warn("a proxy is set in the environment: outbound requests go through it, by address");
   }
   return {
     async fetchOutside(url, request = {}) {
@@ -129,7 +129,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
   };
 }
 
-interface Settings extends OutboundOptions {
+interface Settings extends Needed {
   allowed: Allow;
 }
 

@@ -32,7 +32,7 @@ export interface EmbeddedPostgres {
   pid(): number | undefined;
 }
 
-export interface EmbeddedPostgresOptions {
+export interface Needed {
   dataDir: string;
   log: Log;
   /** Memory for pages; left out = what postgresql.conf says. */
@@ -53,9 +53,9 @@ const stopsWithinMs = 8_000;
 const logMaxBytes = 5_000_000;
 
 /** Starts the server, making its folder on the first start. Throws where the folder is in use or cannot be used. */
-export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+export async function startEmbeddedPostgres(needed: Needed): Promise<EmbeddedPostgres> {
   if (process.platform === "win32") throw noPostgresHere("Windows has no server of ours");
-  const { dataDir, cluster, runAs } = await prepareFolder(options.dataDir);
+  const { dataDir, cluster, runAs } = await prepareFolder(needed.dataDir);
   const unlock = lockFolder(dataDir);
   let socketDir: string | undefined;
   const cleanUp = async () => {
@@ -66,17 +66,17 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     await clearUnfinished(dataDir);
     const programs = postgresHome(dataDir, (program) => mayRun(program, runAs));
     // A cluster that is only unpacked does not wait for the programs.
-    const [home] = await Promise.all([programs, seedCluster(programs, cluster, runAs, options.onWait)]);
+    const [home] = await Promise.all([programs, seedCluster(programs, cluster, runAs, needed.onWait)]);
     socketDir = await socketFolder(dataDir, runAs);
     const logFile = join(dataDir, "postgres.log");
-    const onWait = options.onWait && { onWait: options.onWait };
+    const onWait = needed.onWait && { onWait: needed.onWait };
     const target = { socketDir, port, database, user };
-    const { place, first } = await launchWithCache({ home, cluster, socketDir, logFile, runAs, ...onWait }, options);
+    const { place, first } = await launchWithCache({ home, cluster, socketDir, logFile, runAs, ...onWait }, needed);
     await ensureDatabase(target).catch(async (error: unknown) => {
       await first.end();
       throw error;
     });
-    const watched = watch(first, () => launch(place), options);
+    const watched = watch(first, () => launch(place), needed);
     const stop = async () => {
       await watched.stop();
       await cleanUp();
@@ -107,7 +107,7 @@ interface Run {
 }
 
 /** A kernel that promises no memory that it may not have refuses a large cache: a server without one is better than none. */
-async function launchWithCache(place: Place, { cacheMegabytes, log }: EmbeddedPostgresOptions) {
+async function launchWithCache(place: Place, { cacheMegabytes, log }: Needed) {
   if (cacheMegabytes === undefined) return { place, first: await launch(place) };
   const roomy = { ...place, cacheMegabytes };
   try {
@@ -233,7 +233,7 @@ async function answers(target: SocketTarget): Promise<boolean> {
 }
 
 /** Starts the server again when it dies by itself, until it is stopped. */
-function watch(first: Run, again: () => Promise<Run>, { log, onRestart }: EmbeddedPostgresOptions) {
+function watch(first: Run, again: () => Promise<Run>, { log, onRestart }: Needed) {
   let current: Run | undefined = first;
   const stopping = new AbortController();
   const watching = (async () => {
