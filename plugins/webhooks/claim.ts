@@ -37,7 +37,7 @@ export function createClaiming({ queueStore, holding, log, leaseSeconds, isStopp
         for (const { id } of rows) release(id);
         return true;
       }
-      lane.state = claimEnded(lane.state, rows, { most, since });
+      lane.state = claimEnded(lane.state, rows, { most, since }, performance.now());
       holding.take(lane, rows);
     } catch (error) {
       log.warn("claiming deliveries failed, trying again", { error });

@@ -14,6 +14,8 @@ const delivery = (id: number, dueAt = new Date(0)): ClaimedDelivery => ({
   attempts: 0,
   attemptsBefore: 0,
   dueAt,
+  sentMsAgo: null,
+  sentHere: null,
 });
 const some = (...ids: number[]) => ids.map((id) => delivery(id));
 const limits: lane.Limits = { concurrency: 2, rateLimit: null, ratePeriod: "second" };
@@ -42,8 +44,31 @@ describe("the next step", () => {
     ["it ran out of time, and nothing is under way", { waiting: two, suspect: true }, {}, false, { kind: "send" }],
     ["the receiver asked to wait", { waiting: two, pausedUntil: 1300 }, {}, false, { kind: "wait", ms: 300 }],
     ["the receiver's wait is over", { waiting: two, pausedUntil: 1000 }, {}, false, { kind: "send" }],
-    ["the rate allows none yet", { waiting: two, notBefore: 1050 }, { rateLimit: 20 }, false, { kind: "wait", ms: 50 }],
-    ["both, the later one", { waiting: two, notBefore: 1050, pausedUntil: 1400 }, {}, false, { kind: "wait", ms: 400 }],
+    ["the rate allows none yet", { waiting: two, slot: 990 }, { rateLimit: 20 }, false, { kind: "wait", ms: 40 }],
+    ["the rate allows one by now", { waiting: two, slot: 950 }, { rateLimit: 20 }, false, { kind: "send" }],
+    [
+      "the rate allows none yet, and the receiver asked to wait longer",
+      { waiting: two, slot: 990, pausedUntil: 1400 },
+      { rateLimit: 20 },
+      false,
+      { kind: "wait", ms: 400 },
+    ],
+    [
+      "the receiver asked to wait, and the rate allows none for longer",
+      { waiting: two, slot: 990, pausedUntil: 1010 },
+      { rateLimit: 1, ratePeriod: "minute" },
+      false,
+      { kind: "wait", ms: 59_990 },
+    ],
+    ["the rate was taken away", { waiting: two, slot: 999 }, { rateLimit: null }, false, { kind: "send" }],
+    ["the rate was raised", { waiting: two, slot: 900 }, { rateLimit: 10 }, false, { kind: "send" }],
+    [
+      "the rate was lowered",
+      { waiting: two, slot: 0 },
+      { rateLimit: 30, ratePeriod: "minute" },
+      false,
+      { kind: "wait", ms: 1000 },
+    ],
   ] as const)("where %s", (_, state, more, full, expected) => {
     expect(lane.nextStep(stateOf(state), { ...limits, ...more }, full, 1000)).toMatchObject(expected);
   });
@@ -52,19 +77,23 @@ describe("the next step", () => {
     const before = stateOf({ waiting: some(1, 2, 3) });
     const step = lane.nextStep(before, limits, false, 0);
     expect(step).toMatchObject({ kind: "send", delivery: { id: 1 } });
-    expect(sent(step)).toEqual({ ...before, waiting: some(2, 3), inFlight: 1 });
+    expect(sent(step)).toMatchObject({ ...before, waiting: some(2, 3), inFlight: 1, slot: -20 });
     expect(before.waiting).toHaveLength(3);
   });
 
   test.each([
-    ["no limit", { rateLimit: null }, 0, 0],
-    ["10 a second", { rateLimit: 10 }, 0, 1080],
-    ["6 a minute", { rateLimit: 6, ratePeriod: "minute" }, 0, 10_980],
-    ["10 a second, and a late timer", { rateLimit: 10 }, 990, 1090],
-    ["10 a second, and a very late timer", { rateLimit: 10 }, 100, 1080],
-  ] as const)("with %s is followed by the right wait", (_, more, notBefore, next) => {
-    const state = stateOf({ waiting: some(1), notBefore });
-    expect(sent(lane.nextStep(state, { ...limits, ...more }, false, 1000)).notBefore).toBe(next);
+    ["10 a second, the first", { rateLimit: 10 }, -Infinity, 80],
+    ["6 a minute, the first", { rateLimit: 6, ratePeriod: "minute" }, -Infinity, 9980],
+    ["10 a second, in time", { rateLimit: 10 }, 900, 100],
+    ["10 a second, and a late timer", { rateLimit: 10 }, 890, 90],
+    ["10 a second, and a very late timer", { rateLimit: 10 }, 100, 80],
+  ] as const)("with %s is followed by the right wait", (_, more, slot, ms) => {
+    const state = stateOf({ waiting: some(1, 2), slot });
+    const rated = { ...limits, ...more };
+    expect(lane.nextStep(sent(lane.nextStep(state, rated, false, 1000)), rated, false, 1000)).toEqual({
+      kind: "wait",
+      ms,
+    });
   });
 
   test("never sends more in a second than the rate, whenever it is asked", () => {
@@ -111,8 +140,8 @@ describe("a claim", () => {
     ["was asked for a later time meanwhile", [9000], 5000, at(8500), 8000, false],
   ] as const)("that %s", (_, due, since, asked, next, more) => {
     const state = stateOf({ claiming: true, asked });
-    const rows = due.map((ms) => ({ dueAt: at(ms) }));
-    expect(lane.claimEnded(state, rows, { most: 2, since: at(since) })).toEqual({
+    const rows = due.map((ms) => delivery(1, at(ms)));
+    expect(lane.claimEnded(state, rows, { most: 2, since: at(since) }, 0)).toEqual({
       ...state,
       claiming: false,
       since: at(next),
@@ -124,8 +153,22 @@ describe("a claim", () => {
     const begun = lane.claimBegun(stateOf({ more: true, asked: at(1), since: at(50) }));
     expect(begun).toMatchObject({ claiming: true, more: false, asked: lane.never });
     const wished = lane.woken(begun, at(20));
-    expect(lane.claimEnded(wished, [], { most: 2, since: at(50) })).toMatchObject({ more: true, since: at(20) });
-    expect(lane.claimEnded(begun, [], { most: 2, since: at(50) })).toMatchObject({ more: false, since: at(50) });
+    expect(lane.claimEnded(wished, [], { most: 2, since: at(50) }, 0)).toMatchObject({ more: true, since: at(20) });
+    expect(lane.claimEnded(begun, [], { most: 2, since: at(50) }, 0)).toMatchObject({ more: false, since: at(50) });
+  });
+
+  test.each([
+    ["no request is known", -Infinity, null, null, -Infinity],
+    ["no request is known to the queue", 4000, null, null, 4000],
+    ["another process sent the last one", -Infinity, 300, false, 9700],
+    ["another process sent the last one, after ours", 4000, 300, false, 9700],
+    ["another process sent one before ours", 9900, 300, false, 9900],
+    ["this process sent the last one: it knows better", 9650, 300, true, 9650],
+    ["this process sent the last one, and has forgotten it", -Infinity, 300, true, 9700],
+    ["the database's clock was set back", -Infinity, -86_400_000, false, 10_000],
+  ] as const)("takes the rate over where %s", (_, slot, sentMsAgo, sentHere, next) => {
+    const rows = some(1, 2).map((row) => ({ ...row, sentMsAgo, sentHere }));
+    expect(lane.claimEnded(stateOf({ slot }), rows, { most: 2, since: at(0) }, 10_000).slot).toBe(next);
   });
 
   test("that fails is made again; one of a process that stops is not", () => {
@@ -166,7 +209,7 @@ test.each([
   ["without one that it has not", lane.lost(stateOf({ waiting: some(1) }), 2), { waiting: some(1) }],
   ["emptied", lane.emptied(stateOf({ waiting: some(1, 2), inFlight: 1 })), { waiting: [], inFlight: 1 }],
   ["past a request", lane.ended(stateOf({ inFlight: 2 })), { inFlight: 1 }],
-  ["urged", lane.urged(stateOf({ pausedUntil: 9000, notBefore: 50 })), { pausedUntil: 0, notBefore: 50 }],
+  ["urged", lane.urged(stateOf({ pausedUntil: 9000, slot: 50 })), { pausedUntil: 0, slot: 50 }],
 ])("a lane %s", (_, state, expected) => {
   expect(state).toMatchObject(expected);
 });

@@ -17,8 +17,8 @@ export interface LaneState {
   readonly since: Date;
   /** The earliest time that somebody asked to look from while a claim was under way. */
   readonly asked: Date;
-  /** The webhook's rate allows no request before this time. */
-  readonly notBefore: number;
+  /** When the last request was due by the webhook's rate; the next one is due an interval later. */
+  readonly slot: number;
   /** The receiver has asked to wait until then. */
   readonly pausedUntil: number;
   /** Its last attempt ran out of time. */
@@ -52,7 +52,7 @@ export type Step =
 export const never = new Date(8.64e15);
 
 const claimMost = 100;
-// A timer fires late by so much; the rate is kept all the same.
+// A timer fires late by so much; the rate is reached all the same.
 const rateSlackMs = 20;
 // What is due earlier than the last claim was written by a slower transaction, or by another clock.
 const lateMs = 1000;
@@ -66,7 +66,7 @@ export const emptyLane: LaneState = {
   more: false,
   since: new Date(0),
   asked: never,
-  notBefore: 0,
+  slot: -Infinity,
   pausedUntil: 0,
   suspect: false,
 };
@@ -94,16 +94,18 @@ export function claimFailed(state: LaneState): LaneState {
   return { ...state, claiming: false, more: true };
 }
 
-/** Says where the next claim begins to look, and whether there may be more. */
+/** Says where the next claim begins to look, whether there may be more, and what the rate has to take into account. */
 export function claimEnded(
   state: LaneState,
-  rows: readonly Pick<ClaimedDelivery, "dueAt">[],
+  rows: readonly Pick<ClaimedDelivery, "dueAt" | "sentMsAgo" | "sentHere">[],
   { most, since }: Pick<Want, "most" | "since">,
+  now: number,
 ): LaneState {
   const last = Math.max(since.getTime(), ...rows.map(({ dueAt }) => dueAt.getTime()));
   const full = rows.length === most;
   const next = new Date(full ? last : Math.max(since.getTime(), last - lateMs));
-  return { ...state, claiming: false, since: earlier(next, state.asked), more: state.more || full };
+  const slot = knownSlot(state.slot, rows[0], now);
+  return { ...state, claiming: false, since: earlier(next, state.asked), more: state.more || full, slot };
 }
 
 export function queued(state: LaneState, rows: readonly ClaimedDelivery[]): LaneState {
@@ -124,13 +126,14 @@ export function nextStep(state: LaneState, limits: Limits, processIsFull: boolea
   const [delivery] = state.waiting;
   if (!delivery || state.inFlight >= slotsOf(state, limits)) return { kind: "none" };
   if (processIsFull) return { kind: "full" };
-  const earliest = Math.max(state.notBefore, state.pausedUntil);
+  const due = state.slot + intervalMs(limits);
+  const earliest = Math.max(due, state.pausedUntil);
   if (now < earliest) return { kind: "wait", ms: earliest - now };
-  const notBefore = nextSlot(state.notBefore, limits, now);
+  const slot = Math.max(due, now - rateSlackMs);
   return {
     kind: "send",
     delivery,
-    state: { ...state, waiting: state.waiting.slice(1), notBefore, inFlight: state.inFlight + 1 },
+    state: { ...state, waiting: state.waiting.slice(1), slot, inFlight: state.inFlight + 1 },
   };
 }
 
@@ -168,10 +171,20 @@ function slotsOf({ suspect }: LaneState, { concurrency }: Limits): number {
   return suspect ? 1 : concurrency;
 }
 
-function nextSlot(notBefore: number, { rateLimit, ratePeriod }: Limits, now: number): number {
-  if (rateLimit === null) return notBefore;
-  const intervalMs = (ratePeriod === "second" ? 1000 : 60_000) / rateLimit;
-  return Math.max(notBefore, now - rateSlackMs) + intervalMs;
+/** The limits as they are now: a change of the rate holds for the next request. */
+function intervalMs({ rateLimit, ratePeriod }: Limits): number {
+  return rateLimit === null ? 0 : (ratePeriod === "second" ? 1000 : 60_000) / rateLimit;
+}
+
+/** The slot of the last request, wherever it was sent. A request of this process is remembered here more exactly. */
+function knownSlot(
+  slot: number,
+  last: Pick<ClaimedDelivery, "sentMsAgo" | "sentHere"> | undefined,
+  now: number,
+): number {
+  if (!last || last.sentMsAgo === null || (last.sentHere && slot > -Infinity)) return slot;
+  // Not in the future, whatever the database's clock says.
+  return Math.max(slot, now - Math.max(0, last.sentMsAgo));
 }
 
 function earlier(a: Date, b: Date): Date {

@@ -11,6 +11,7 @@ import { createLanes } from "./lanes.ts";
 import { createManagement } from "./manage.ts";
 import migration from "./migrations/001_webhooks.sql" with { type: "text" };
 import madeBy from "./migrations/002_made_by.sql" with { type: "text" };
+import rates from "./migrations/003_rates.sql" with { type: "text" };
 import instructions from "./prompts/webhooks_api.md" with { type: "text" };
 import { createQueueStore } from "./queue-store.ts";
 import { createRedelivery } from "./redeliver.ts";
@@ -49,6 +50,7 @@ export default definePlugin({
   migrations: [
     { name: "001_webhooks", sql: migration },
     { name: "002_made_by", sql: madeBy },
+    { name: "003_rates", sql: rates },
   ],
   privileges: [{ name: "webhooks", doc: "keep webhooks and see what they sent", roles: ["manager"] }],
   prompts: { "webhooks_api.md": instructions },

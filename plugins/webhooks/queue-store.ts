@@ -26,6 +26,10 @@ export interface ClaimedDelivery {
   readonly attempts: number;
   readonly attemptsBefore: number;
   readonly dueAt: Date;
+  /** The last request that counts for its webhook's rate: how long ago. Null: none is known, or it has no rate. */
+  readonly sentMsAgo: number | null;
+  /** Whether this process sent that one. */
+  readonly sentHere: boolean | null;
 }
 
 export interface Want {
@@ -33,6 +37,13 @@ export interface Want {
   readonly most: number;
   /** What is due before this time is not looked for. */
   readonly since: Date;
+}
+
+/** A request that counts for its webhook's rate. */
+export interface Counted {
+  readonly webhookId: number;
+  /** When it was sent, as `performance.now()`. */
+  readonly slot: number;
 }
 
 /** What came of an attempt. */
@@ -46,6 +57,8 @@ export interface Settlement {
   readonly error: string | null;
   readonly durationMs: number;
   readonly attemptedAt: Date;
+  /** Null: its webhook has no rate. */
+  readonly counted: Counted | null;
 }
 
 export interface Place {
@@ -59,6 +72,23 @@ const earliest = (date: Date) => date.toISOString();
 
 /** The SQL of sending; what must keep its plan is a function of the migration. */
 export function createQueueStore(sql: Sql, worker: string) {
+  /** Writes down the last request of each webhook. A clock that was set back may not forbid requests for long. */
+  const count = (counted: readonly Counted[]) => {
+    const last = lastSlots(counted);
+    const now = performance.now();
+    return sql`
+      insert into webhook_rates as r (webhook_id, sent_at, worker)
+      select w.id, now() - make_interval(secs => c.ms_ago / 1000), ${worker}
+      from unnest(${[...last.keys()]}::bigint[], ${[...last.values()].map((slot) => now - slot)}::float8[])
+        as c (webhook_id, ms_ago)
+      join webhooks w on w.id = c.webhook_id
+      -- Two that count for the same webhooks do it in the same order, and one that is being deleted is left out.
+      order by w.id
+      for key share of w
+      on conflict (webhook_id) do update set sent_at = excluded.sent_at, worker = excluded.worker
+        where excluded.sent_at > r.sent_at or r.sent_at > now()`;
+  };
+
   return {
     /** Writes deliveries to be sent, in order. One event makes one for a webhook, however often it is written. */
     async insert(rows: readonly NewDelivery[]): Promise<void> {
@@ -88,7 +118,8 @@ export function createQueueStore(sql: Sql, worker: string) {
     },
 
     claim: (wants: readonly Want[], leaseSeconds: number) => sql<ClaimedDelivery[]>`
-      select id, webhook_id, message_id, source_type, kind, order_key, body, causation, attempts, attempts_before, due_at
+      select id, webhook_id, message_id, source_type, kind, order_key, body, causation, attempts, attempts_before, due_at,
+        sent_ms_ago, sent_here
       from claim_deliveries(${wants.map((w) => w.webhookId)}::bigint[], ${wants.map((w) => w.most)}::integer[],
         ${wants.map((w) => earliest(w.since))}::text[]::timestamptz[], ${leaseSeconds}, ${worker})
       order by webhook_id, due_at, id`,
@@ -97,7 +128,10 @@ export function createQueueStore(sql: Sql, worker: string) {
     async settle(settlements: readonly Settlement[]): Promise<Set<number>> {
       // In the order in which `requeue` locks them.
       const rows = settlements.toSorted((a, b) => a.id - b.id);
+      const counted = rows.flatMap((row) => row.counted ?? []);
+      // In the same statement: nobody may claim for the webhook before its last request is known.
       const settled = await sql<{ id: number }[]>`
+        ${counted.length === 0 ? sql`` : sql`with counted as (${count(counted)})`}
         select id from settle_deliveries(${rows.map((r) => r.id)}::bigint[], ${rows.map((r) => r.status)}::text[],
           ${rows.map((r) => r.delaySeconds)}::float8[], ${rows.map((r) => r.responseStatus)}::integer[],
           ${rows.map((r) => r.responseBody)}::text[], ${rows.map((r) => r.error)}::text[],
@@ -128,9 +162,10 @@ export function createQueueStore(sql: Sql, worker: string) {
       return new Set(rows.map(({ deliveryId }) => deliveryId));
     },
 
-    /** Gives back what was not sent. */
-    async release(ids: readonly number[]): Promise<void> {
+    /** Gives back what was not sent, or was cut off: then its request counts all the same. */
+    async release(ids: readonly number[], counted: readonly Counted[] = []): Promise<void> {
       await sql`
+        ${counted.length === 0 ? sql`` : sql`with counted as (${count(counted)})`}
         update webhook_queue set due_at = now(), worker = null
         where delivery_id = any(${ids}::bigint[]) and worker = ${worker}`;
     },
@@ -179,4 +214,10 @@ export function createQueueStore(sql: Sql, worker: string) {
       return row?.count ?? 0;
     },
   };
+}
+
+function lastSlots(counted: readonly Counted[]): ReadonlyMap<number, number> {
+  const last = new Map<number, number>();
+  for (const { webhookId, slot } of counted) last.set(webhookId, Math.max(slot, last.get(webhookId) ?? slot));
+  return last;
 }

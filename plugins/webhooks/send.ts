@@ -3,7 +3,7 @@ import { failpoint, type Log } from "platform";
 import type { Attempt, Outcome } from "./attempt.ts";
 import type { Held, Holding } from "./holding.ts";
 import { answered } from "./lane.ts";
-import type { ClaimedDelivery } from "./queue-store.ts";
+import type { ClaimedDelivery, Counted } from "./queue-store.ts";
 import type { Settled, Settler } from "./settle.ts";
 import type { Hook } from "./subscriptions.ts";
 
@@ -23,8 +23,15 @@ export type Sending = ReturnType<typeof createSending>;
 
 /** Resolves when the receiver has answered, not only when that is written. */
 export function createSending({ attempt, holding, settler, log, judge, settled, isStopped }: SendingNeeded) {
-  const finish = async (hook: Hook, delivery: ClaimedDelivery, outcome: Outcome, mine: Held): Promise<void> => {
-    const written = await settler.settle(hook.row.accountId, delivery, judge(hook, delivery, outcome), outcome);
+  const finish = async (
+    hook: Hook,
+    delivery: ClaimedDelivery,
+    outcome: Outcome,
+    counted: Counted | null,
+    mine: Held,
+  ) => {
+    const what = judge(hook, delivery, outcome);
+    const written = await settler.settle(hook.row.accountId, delivery, what, outcome, counted);
     holding.drop(delivery.id, mine);
     if (written)
       await settled(hook, outcome).catch((error: unknown) => log.warn("a webhook's health was not noted", { error }));
@@ -32,15 +39,17 @@ export function createSending({ attempt, holding, settler, log, judge, settled, 
 
   return async (hook: Hook, delivery: ClaimedDelivery, mine: Held): Promise<void> => {
     const { lane, controller } = mine;
+    const { webhookId, state } = lane;
+    const counted = hook.row.rateLimit === null ? null : { webhookId, slot: state.slot };
     try {
       const outcome = await attempt(hook, delivery, controller.signal);
       failpoint("webhooks.answered");
       mine.settling = true;
       lane.state = answered(lane.state, outcome, performance.now());
-      void finish(hook, delivery, outcome, mine);
+      void finish(hook, delivery, outcome, counted, mine);
     } catch {
       holding.drop(delivery.id); // the process stops, or another one has it now
-      if (isStopped()) settler.release(delivery.id);
+      if (isStopped()) settler.release(delivery.id, counted);
     }
   };
 }

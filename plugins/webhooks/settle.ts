@@ -2,7 +2,7 @@
 import { batched } from "platform";
 import type { Log } from "platform";
 import type { Outcome } from "./attempt.ts";
-import type { ClaimedDelivery, Place, QueueStore, Settlement } from "./queue-store.ts";
+import type { ClaimedDelivery, Counted, Place, QueueStore, Settlement } from "./queue-store.ts";
 
 /** What follows from an attempt. */
 export interface Settled {
@@ -24,7 +24,7 @@ const soonSeconds = 2;
 export function createSettler({ queueStore, log, wake }: Needed) {
   const counts = { unwritten: 0 };
   let stopping = false;
-  const releases = new Set<number>();
+  const releases = new Map<number, Counted | null>();
 
   const write = batched(async (rows: readonly Settlement[]) => {
     for (;;) {
@@ -56,6 +56,7 @@ export function createSettler({ queueStore, log, wake }: Needed) {
       delivery: ClaimedDelivery,
       { status, delaySeconds }: Settled,
       outcome: Outcome,
+      counted: Counted | null,
     ): Promise<boolean> {
       const { id, webhookId, orderKey } = delivery;
       const { status: responseStatus, body: responseBody, error, durationMs, attemptedAt } = outcome;
@@ -69,6 +70,7 @@ export function createSettler({ queueStore, log, wake }: Needed) {
         error,
         durationMs,
         attemptedAt,
+        counted,
       });
       counts.unwritten--;
       // The poll notices longer waits in time.
@@ -80,15 +82,16 @@ export function createSettler({ queueStore, log, wake }: Needed) {
         );
       return written;
     },
-    /** Gives back what was not sent. */
-    release: (id: number) => void releases.add(id),
+    /** Gives back what was not sent, or was cut off after it was counted. */
+    release: (id: number, counted: Counted | null = null) => void releases.set(id, counted),
     /** Resolves when all is written that can be. */
     async stop() {
       stopping = true;
       const end = performance.now() + 1000;
       while (counts.unwritten > 0 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 5));
-      const ids = [...releases];
-      if (ids.length > 0) await queueStore.release(ids).catch(() => {}); // their leases end by themselves
+      const counted = [...releases.values()].flatMap((one) => one ?? []);
+      // Their leases end by themselves.
+      if (releases.size > 0) await queueStore.release([...releases.keys()], counted).catch(() => {});
     },
   };
 }
