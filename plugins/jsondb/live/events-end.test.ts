@@ -1,8 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { transaction, type Tx } from "../../../runtime/db.ts";
+import { HttpError } from "../../../runtime/errors.ts";
 import { createLog } from "../../../runtime/log.ts";
 import { followStream, type Follower, type Following } from "../../../tests/event-stream.ts";
 import { eventually, person, startTestApp, type TestApp } from "../../../tests/harness.ts";
+import { accounts } from "../../accounts/api.ts";
+import { tokens, type ForeignCredential } from "../../tokens/api.ts";
 import { createChangeStore } from "./change-store.ts";
 import { createChanges } from "../records/changes.ts";
 import { databaseOf, type Database, type DatabaseRow } from "../databases/database.ts";
@@ -240,6 +243,72 @@ describe("a token that ends", () => {
     await end(id);
     await eventually(() => follower.ended(), "the stream has ended");
     expect(follower.text()).not.toContain("heartbeat");
+  });
+});
+
+describe("whether a client may still follow", () => {
+  /** Whose right to follow is asked of `verify`, as that of an app's page; `fault` is thrown instead of an answer. */
+  const state: { fault: Error | undefined; asked: number } = { fault: undefined, asked: 0 };
+  const prefix = "asked_";
+  let credential: ForeignCredential;
+  beforeAll(async () => {
+    const { id: accountId } = await app.service(accounts).defaultAccount();
+    const { id: userId, token } = await person(app, { role: "user" });
+    const tokenId = (await app.get("/account/api_tokens.json", { token })).json[0].id;
+    const grant = { appId: "an app", dbCode: "set by the test", visitor: "a visitor" };
+    credential = { accountId, viewer: { userId, tokenId }, privileges: ["dbs"], app: grant };
+    app.service(tokens).acceptCredential(prefix, async () => {
+      state.asked++;
+      if (state.fault) throw state.fault;
+      return credential;
+    });
+  });
+  beforeEach(() => {
+    state.fault = undefined;
+  });
+
+  /** A stream over which the server is asked a few times while `fault` is what it finds. */
+  async function followedWith(fault: Error, isPublic: boolean) {
+    const db = await newDb({ public_methods: { list: {} } });
+    credential = { ...credential, app: { ...credential.app, dbCode: db } };
+    const address = `${app.origin}/core/${isPublic ? "db" : "dbs"}/${db}/events`;
+    const follower = await followStream(address, { token: `${prefix}x` });
+    expect(follower.status).toBe(200);
+    state.fault = fault;
+    const { asked } = state;
+    await eventually(() => state.asked >= asked + 2 || follower.ended(), "two more questions");
+    return { db, follower };
+  }
+
+  test.each([
+    [
+      "the database is busy, on the private stream",
+      new HttpError(503, { error: "busy" }, { "retry-after": "1" }),
+      false,
+    ],
+    ["the database is busy, on the public stream", new HttpError(503, { error: "busy" }, { "retry-after": "1" }), true],
+    ["too much is asked at once", new HttpError(429, { error: "too many requests" }), false],
+    ["something is broken", new Error("broken"), false],
+    ["something is broken, on the public stream", new Error("broken"), true],
+  ])("is not known while %s: the stream goes on", async (_, fault, isPublic) => {
+    const { db, follower } = await followedWith(fault, isPublic);
+    expect(follower.ended()).toBe(false);
+    await create(db, { n: 1 });
+    await eventually(() => follower.events.length === 1);
+    expect(follower.events[0]?.event).toBe("create");
+    // It was asked again, not given up.
+    state.fault = new HttpError(401, { error: "ended" });
+    await eventually(() => follower.ended(), "the end of the stream");
+  });
+
+  test.each([
+    [401, false],
+    [401, true],
+    [403, false],
+    [403, true],
+  ])("is answered by %i: the stream ends (public: %p)", async (status, isPublic) => {
+    const { follower } = await followedWith(new HttpError(status, { error: "no" }), isPublic);
+    await eventually(() => follower.ended(), "the end of the stream");
   });
 });
 

@@ -149,13 +149,16 @@ async function isSamePerson(tokens: Tokens, follower: Follower & Pick<RequestInp
   return now !== undefined && now.caller?.user.id === follower.caller?.user.id;
 }
 
-/** Undefined where an app's token has ended, or no longer opens the database. */
+/**
+ * Undefined if an app's token has ended, or no longer opens the database. Throws if that is not known now: a busy
+ * database takes nobody's rights away.
+ */
 async function identityNow(tokens: Tokens, { request, host, app, db }: Follower): Promise<Identity | undefined> {
   try {
     const now = await tokens.identify(host, credentialOf(request.headers));
     return now.app?.appId === app?.appId && isOpenTo(now.app, db) ? now : undefined;
   } catch (error) {
-    if (error instanceof HttpError) return undefined;
+    if (error instanceof HttpError && (error.status === 401 || error.status === 403)) return undefined;
     throw error;
   }
 }

@@ -19,7 +19,7 @@ export interface Follow {
   readonly version?: number;
   /** The id of the last event that the client has. */
   readonly lastEventId: string | undefined;
-  /** Whether the client may still see the database; asked every second. */
+  /** Whether the client may still see the database; asked every second. If it throws, that is not known, and asked again. */
   readonly isAllowed: () => Promise<boolean>;
   /** Aborted when the client is gone. */
   readonly signal: AbortSignal;
@@ -51,12 +51,18 @@ export async function streamTo(asked: Follow, needed: Needed): Promise<ReadableS
     follower.beat();
     if (++missedBeats > maxMissedBeats) breakOff();
   };
+  let isLooking = false;
   const look = async () => {
-    if (!(await asked.isAllowed())) outbox.end();
+    if (isLooking) return;
+    isLooking = true;
+    // What is not known now is asked again.
+    const isAllowed = await asked.isAllowed().catch(() => true);
+    isLooking = false;
+    if (!isAllowed) outbox.end();
   };
   const heartbeat = setInterval(beat, needed.heartbeatMs);
   // Answered from caches: a token that ends takes its streams with it.
-  const looking = setInterval(() => void look().catch(() => {}), lookMs);
+  const looking = setInterval(() => void look(), lookMs);
   const end = () => {
     clearInterval(heartbeat);
     clearInterval(looking);
