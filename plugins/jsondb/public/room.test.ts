@@ -2,17 +2,17 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../../../tests/harness.ts";
 
+const env = {
+  VISITOR_BYTES_PER_DATABASE: "60000",
+  VISITOR_BYTES_PER_ADDRESS: "40000",
+  RATE_LIMIT_REQUESTS: "10000",
+  RATE_LIMIT_CREATES: "10000",
+  TRUSTED_PROXIES: "127.0.0.1",
+};
+
 let app: TestApp;
 beforeAll(async () => {
-  app = await startTestApp({
-    env: {
-      VISITOR_BYTES_PER_DATABASE: "60000",
-      VISITOR_BYTES_PER_ADDRESS: "40000",
-      RATE_LIMIT_REQUESTS: "10000",
-      RATE_LIMIT_CREATES: "10000",
-      TRUSTED_PROXIES: "127.0.0.1",
-    },
-  });
+  app = await startTestApp({ env });
 });
 afterAll(() => app.stop());
 
@@ -26,9 +26,18 @@ async function newDb(): Promise<string> {
 
 /** Nothing that PostgreSQL can make smaller. */
 const noise = (length: number) => crypto.getRandomValues(new Uint8Array(length)).toBase64().slice(0, length);
+/** Runs a second server process on the same database. */
+async function besideAnother(run: (other: TestApp) => Promise<void>): Promise<void> {
+  const other = await startTestApp({ target: app.target, env });
+  try {
+    await run(other);
+  } finally {
+    await other.stop();
+  }
+}
 const from = (ip: string, token: string | null = null) => ({ token, headers: { "x-forwarded-for": ip } });
-const leave = (db: string, ip: string, length: number) =>
-  app.post(`/core/db/${db}/create`, { data: { text: noise(length) } }, from(ip));
+const leave = (db: string, ip: string, length: number, at = app) =>
+  at.post(`/core/db/${db}/create`, { data: { text: noise(length) } }, from(ip));
 const kept = async (db: string) => (await app.get(`/core/dbs/${db}/records.json?limit=100`)).json.length;
 
 describe("one address", () => {
@@ -75,6 +84,18 @@ describe("a full database", () => {
     const data = { text: noise(50_000) };
     expect((await app.post(`/core/db/${db}/create`, { data })).status).toBe(201);
     expect((await app.post(`/core/dbs/${db}/records.json`, { record: { data } })).status).toBe(201);
+  });
+
+  test("is noticed by a process that has measured it before others filled it, after a tenth more", async () => {
+    const db = await newDb();
+    await besideAnother(async (other) => {
+      expect((await leave(db, "192.0.2.15", 100, other)).status).toBe(201);
+      expect((await leave(db, "192.0.2.16", 30_000)).status).toBe(201);
+      expect((await leave(db, "192.0.2.17", 29_000)).status).toBe(201);
+      expect((await leave(db, "192.0.2.18", 6_500, other)).status).toBe(201);
+      expect((await leave(db, "192.0.2.18", 100, other)).status).toBe(413);
+      expect(await kept(db)).toBe(4);
+    });
   });
 
   test("is known for what it already holds", async () => {

@@ -1,6 +1,9 @@
 /**
- * How much visitors may store: so many bytes a day from one address, and none where a database is full. What is written
- * is added up here; the database itself is measured at first, and again where the sum says that it is full.
+ * How much visitors may store: a number of bytes per day and address, and nothing in a database that is full.
+ *
+ * Measuring a database reads all its records, so each process measures it once and then adds up what it writes itself.
+ * It measures again when its sum says that the database is full, and after every tenth of the limit that it has added:
+ * with several processes a database exceeds its limit by at most a tenth for each of them.
  */
 import { HttpError, limitKey, tooMany, type BaseContext } from "platform";
 import type { Database } from "../databases/database.ts";
@@ -18,6 +21,8 @@ interface Needed {
 
 interface Known {
   bytes: number;
+  /** What this process has added since it measured. */
+  added: number;
   /** When it was last measured. */
   at: number;
   measuring: Promise<void> | undefined;
@@ -26,9 +31,10 @@ interface Known {
 export type Room = ReturnType<typeof createRoom>;
 
 const daySeconds = 86_400;
-/** A full database is measured no more often: to look at a gigabyte takes a second. */
+/** A full database is not measured more often than this: reading a gigabyte takes a second. */
 const restMs = 10_000;
 const maxKnown = 10_000;
+const unknown: Known = { bytes: 0, added: 0, at: Number.NEGATIVE_INFINITY, measuring: undefined };
 
 export function createRoom({ ctx, roomStore }: Needed) {
   const { visitorBytesPerDatabase: perDatabase, visitorBytesPerAddress: perAddress } = ctx.config;
@@ -36,7 +42,7 @@ export function createRoom({ ctx, roomStore }: Needed) {
   const databases = new Map<string, Known>();
 
   const knownOf = (db: Database): Known => {
-    const known = databases.get(db.id) ?? { bytes: 0, at: Number.NEGATIVE_INFINITY, measuring: undefined };
+    const known = databases.get(db.id) ?? { ...unknown };
     if (databases.size >= maxKnown && !databases.has(db.id)) databases.clear();
     databases.set(db.id, known);
     return known;
@@ -47,11 +53,12 @@ export function createRoom({ ctx, roomStore }: Needed) {
       .bytesOf(db)
       .then((bytes) => {
         known.bytes = bytes;
+        known.added = 0;
         known.at = performance.now();
       })
       .finally(() => (known.measuring = undefined)));
 
-  /** 429 for an address that has stored its share of today. */
+  /** 429 for an address that has stored its share of the day. */
   const takeAddress = async (ip: string, bytes: number): Promise<void> => {
     if (bytes > perAddress) throw full(`a visitor may store at most ${perAddress} bytes a day`);
     const { allowed, retryAfterSeconds } = await addresses.take(limitKey(ip), bytes);
@@ -61,15 +68,16 @@ export function createRoom({ ctx, roomStore }: Needed) {
   return {
     takeAddress,
 
-    /** Before a visitor stores so many bytes: 413 where the database is full, 429 as above. */
+    /** Call it before a visitor stores `bytes`: 413 if the database is full, 429 as above. */
     async take(db: Database, ip: string, bytes: number): Promise<void> {
       const known = knownOf(db);
       const isFull = () => known.bytes + bytes > perDatabase;
-      const isNew = known.at === Number.NEGATIVE_INFINITY;
-      if (isNew || (isFull() && performance.now() - known.at > restMs)) await measure(db, known);
+      const isStale = known.at === Number.NEGATIVE_INFINITY || known.added > perDatabase / 10;
+      if (isStale || (isFull() && performance.now() - known.at > restMs)) await measure(db, known);
       if (isFull()) throw full(`this database takes at most ${perDatabase} bytes from visitors, and is full`);
       await takeAddress(ip, bytes);
       known.bytes += bytes;
+      known.added += bytes;
     },
   };
 }
