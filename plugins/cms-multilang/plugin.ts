@@ -15,6 +15,7 @@ import domainStatus from "./migrations/002_domain_status.sql" with { type: "text
 import cmsApi from "./prompts/cms_api.md" with { type: "text" };
 import { siteCommandFacts, siteCommands } from "./files/commands.ts";
 import { createPush, pushFiles } from "./files/push.ts";
+import { createSiteEngine } from "./render/engine.ts";
 import { createRenderStore } from "./render/render-store.ts";
 import { createSiteRendering } from "./render/rendering.ts";
 import { createResources } from "./resources.ts";
@@ -41,13 +42,15 @@ export default definePlugin({
 
   async setup(ctx) {
     const { sql } = ctx;
-    const { sites, door, routes, warn } = await createSiteRendering({ ctx, accounts: ctx.services.accounts });
-    keepHosts(ctx.services.accounts, createDomainStore(sql));
-    const resources = createResources({ ctx, accounts: ctx.services.accounts });
+    const { services } = ctx;
+    const engine = createSiteEngine();
+    const { sites, door, routes, warn } = await createSiteRendering({ ctx, accounts: services.accounts, engine });
+    keepHosts(services.accounts, createDomainStore(sql));
+    const resources = createResources({ ctx, accounts: services.accounts, engine });
     const run = createRunChange({ ctx, store: createSiteStore(sql), sites });
     const scheme = () => new URL(ctx.origin()).protocol;
-    const care = createCare({ store: createCareStore(sql), render: createRenderStore(sql), scheme });
-    const push = createPush({ run, resources });
+    const care = createCare({ careStore: createCareStore(sql), renderStore: createRenderStore(sql), engine, scheme });
+    const push = createPush({ run, resources, engine });
     return {
       routes: [
         ...cmsRoutes({ sql, run, resources }),
@@ -58,8 +61,8 @@ export default definePlugin({
       door,
       begin: warn,
       commands: [
-        ...siteCommands({ ctx, accounts: ctx.services.accounts, resources, push }),
-        ...domainCommands({ accounts: ctx.services.accounts, resources, run, store: createDomainStore(sql) }),
+        ...siteCommands({ ctx, accounts: services.accounts, resources, push }),
+        ...domainCommands({ accounts: services.accounts, resources, run, store: createDomainStore(sql) }),
       ],
       service: { ...createCms({ sql, run, resources }), pushFiles: pushFiles(push) },
     };

@@ -20,16 +20,18 @@ import { createParagraphWriter, ParagraphBody } from "./pages/paragraph.ts";
 import type { Kept, Resource } from "./resource.ts";
 import { createSiteStore, toApi as siteToApi } from "./sites/site-store.ts";
 import { createSiteWriter, SiteBody } from "./sites/site.ts";
+import type { TemplateCheck } from "./texts.ts";
 import type { Page, Queryable, TObject } from "platform";
 
 interface Needed {
   readonly ctx: Pick<BaseContext, "sql" | "changed">;
   readonly accounts: Pick<Accounts, "isReservedHost" | "holdHost" | "hasSeveral">;
+  readonly engine: TemplateCheck;
 }
 
 export type Resources = ReturnType<typeof createResources>;
 
-export function createResources({ ctx, accounts }: Needed) {
+export function createResources({ ctx, accounts, engine }: Needed) {
   const { sql } = ctx;
   const siteStore = createSiteStore(sql);
   const domainStore = createDomainStore(sql);
@@ -40,9 +42,9 @@ export function createResources({ ctx, accounts }: Needed) {
   const articleStore = createArticleStore(sql);
   const site = createSiteWriter({ ctx, siteStore, pageStore, articleStore });
   const domain = createDomainWriter({ domainStore, siteStore, accounts });
-  const layout = createLayoutWriter({ layoutStore, siteStore });
-  const page = createPageWriter({ ctx, pageStore, siteStore, layoutStore });
-  const paragraph = createParagraphWriter({ paragraphStore, siteStore, pageStore });
+  const layout = createLayoutWriter({ engine, layoutStore, siteStore });
+  const page = createPageWriter({ engine, ctx, pageStore, siteStore, layoutStore });
+  const paragraph = createParagraphWriter({ engine, paragraphStore, siteStore, pageStore });
   const category = createCategoryWriter({ categoryStore, siteStore });
   const article = createArticleWriter({ ctx, articleStore, siteStore, categoryStore });
   return {

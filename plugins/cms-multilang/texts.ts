@@ -1,7 +1,7 @@
 /** What is checked of the values of every record: templates, `fields`, and real tokens anywhere. */
 import type { mistakes } from "platform";
 import { holdsToken } from "../tokens/api.ts";
-import { checkTemplate } from "./render/check.ts";
+import type { SiteEngine } from "./render/engine.ts";
 
 export const maxContent = 1_000_000;
 /** A template's: the engine parses no longer ones. */
@@ -16,9 +16,16 @@ interface Texts {
   readonly fields?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Adds a template's mistakes under `content` with line and column, and what is too much under `fields`. */
-export function checkTexts(wrong: Mistakes, { content, fields }: Texts): void {
-  if (content) for (const mistake of checkTemplate(content)) wrong.add("content", mistake);
+/** What checks a template. */
+export type TemplateCheck = Pick<SiteEngine, "mistakes">;
+
+/** Adds a template's mistakes under `content` with line and column, and fields that are too large under `fields`. */
+export function checkTexts(wrong: Mistakes, engine: TemplateCheck, { content, fields }: Texts): void {
+  if (content) for (const mistake of engine.mistakes(content)) wrong.add("content", mistake);
+  checkFields(wrong, fields);
+}
+
+export function checkFields(wrong: Mistakes, fields: Texts["fields"]): void {
   if (!fields) return;
   if (isDeeper(fields, maxFieldsDepth)) wrong.add("fields", `may nest at most ${maxFieldsDepth} levels deep`);
   else if (JSON.stringify(fields).length > maxFieldsChars)

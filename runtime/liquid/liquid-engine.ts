@@ -4,14 +4,17 @@ import {
   Context,
   defaultOperators,
   evalToken,
+  IncludeTag,
+  LayoutTag,
   Liquid,
   Parser,
+  RenderTag,
   Tag,
   toValue,
   type Emitter,
   type Operators,
   type TagToken,
-  type Template,
+  type Template as Node,
   type TopLevelToken,
 } from "liquidjs";
 import { boundedFilters, chargeSearch } from "./liquid-filters.ts";
@@ -20,12 +23,16 @@ import { BoundedEmitter, guarded, limits, LimitReached, type Run, type RunLimits
 // Without a map of partials there is nothing that these could load.
 const loadingTags = ["include", "render", "layout", "block"];
 
-/** One engine: filters and tags registered on it, and the run that is under way. */
+/** A parsed text: what is rendered, and every tag in it, however deep it stands. */
+export interface Template {
+  readonly nodes: Node[];
+  readonly tags: readonly Tag[];
+}
+
+/** One engine: the filters and tags registered on it. What belongs to one rendering is in its `Run`. */
 export class GuardedLiquid extends Liquid {
-  /** Rendering is synchronous, so that there is one at a time, or one within another. */
-  run: Run | undefined;
   /** Parses a partial, by way of the cache. */
-  load: (source: string, name: string) => Template[] = (source, name) => this.parse(source, name);
+  load: (source: string, name: string) => Node[] = (source, name) => this.parse(source, name);
 
   constructor(hasPartials: boolean, { memory }: Pick<RunLimits, "memory"> = limits) {
     super({
@@ -42,28 +49,38 @@ export class GuardedLiquid extends Liquid {
     for (const [name, filter] of boundedFilters()) this.registerFilter(name, filter);
     this.registerTag("case", BoundedCase);
     this.registerTag("#", BoundedComment);
+    this.registerTag("render", BoundRender);
+    this.registerTag("include", BoundInclude);
+    this.registerTag("layout", BoundLayout);
     if (!hasPartials) for (const name of loadingTags) Reflect.deleteProperty(this.tags, name);
     guardRenderer(this);
   }
 
-  override parse(html: string, filepath?: string): Template[] {
-    return new BoundedParser(this).parse(html, filepath);
+  override parse(html: string, filepath?: string): Node[] {
+    return this.read(html, filepath).nodes;
   }
 
-  // oxlint-disable-next-line require-yield -- LiquidJS wants a generator
-  override *_parsePartialFile(file: string): Generator<unknown, Template[], Template[]> {
-    const partials = this.run?.partials;
-    // A name that is computed may be anything.
-    const given: unknown = toValue(file);
-    const name = typeof given === "string" ? given : "";
-    const source = typeof partials === "function" ? partials(name) : ownText(partials, name);
-    if (source === undefined) throw new Error(`there is no partial "${name.slice(0, 100)}"`);
-    return this.load(source, name);
+  read(html: string, filepath?: string): Template {
+    const parser = new BoundedParser(this);
+    return { nodes: parser.parse(html, filepath), tags: parser.found };
   }
 
-  override _parseLayoutFile(file: string): Generator<unknown, Template[], Template[]> {
-    // oxlint-disable-next-line eslint/no-underscore-dangle -- LiquidJS's name
-    return this._parsePartialFile(file);
+  /** This engine as the tags of one rendering see it: partials are those of that rendering. */
+  within({ partials }: Run): Liquid {
+    // oxlint-disable-next-line require-yield -- LiquidJS wants a generator
+    const partial = function* (this: GuardedLiquid, file: string): Generator<unknown, Node[], Node[]> {
+      // A name that is computed may be anything.
+      const given: unknown = toValue(file);
+      const name = typeof given === "string" ? given : "";
+      const source = typeof partials === "function" ? partials(name) : ownText(partials, name);
+      if (source === undefined) throw new Error(`there is no partial "${name.slice(0, 100)}"`);
+      return this.load(source, name);
+    };
+    const bound: Liquid = Object.create(this, {
+      _parsePartialFile: { value: partial },
+      _parseLayoutFile: { value: partial },
+    });
+    return bound;
   }
 }
 
@@ -74,12 +91,15 @@ function ownText(partials: Record<string, string> | undefined, name: string): st
 /** LiquidJS recurses as deep as blocks and partials are nested. */
 class BoundedParser extends Parser {
   #nesting = 0;
+  readonly found: Tag[] = [];
 
   override parseToken(token: TopLevelToken, rest: TopLevelToken[]): ReturnType<Parser["parseToken"]> {
     this.#nesting++;
     try {
       if (this.#nesting > limits.nesting) throw new LimitReached("blocks are nested too deeply");
-      return super.parseToken(token, rest);
+      const node = super.parseToken(token, rest);
+      if (node instanceof Tag) this.found.push(node);
+      return node;
     } finally {
       this.#nesting--;
     }
@@ -89,7 +109,7 @@ class BoundedParser extends Parser {
 function guardRenderer(liquid: Liquid): void {
   const { renderer } = liquid;
   const renderTemplates = renderer.renderTemplates.bind(renderer);
-  renderer.renderTemplates = function* (templates: Template[], ctx: Context, emitter?: Emitter) {
+  renderer.renderTemplates = function* (templates: Node[], ctx: Context, emitter?: Emitter) {
     const context = guarded(ctx);
     context.tick(1 + templates.length);
     if (++context.run.nesting > limits.nesting) throw new LimitReached("partials are nested too deeply");
@@ -179,4 +199,29 @@ class BoundedComment extends Tag {
   }
 
   render(): void {}
+}
+
+/** LiquidJS's tags ask their engine for a partial without saying for which rendering. */
+function inRun<T extends Tag>(tag: T, context: Context): T {
+  if (!(tag.liquid instanceof GuardedLiquid)) throw new TypeError("a tag belongs to another engine");
+  const bound: T = Object.create(tag, { liquid: { value: tag.liquid.within(guarded(context).run) } });
+  return bound;
+}
+
+class BoundRender extends RenderTag {
+  override *render(ctx: Context, emitter: Emitter): Generator<unknown, void, unknown> {
+    yield* super.render.call(inRun(this, ctx), ctx, emitter);
+  }
+}
+
+class BoundInclude extends IncludeTag {
+  override *render(ctx: Context, emitter: Emitter): Generator<unknown, void, unknown> {
+    yield* super.render.call(inRun(this, ctx), ctx, emitter);
+  }
+}
+
+class BoundLayout extends LayoutTag {
+  override *render(ctx: Context, emitter: Emitter): Generator<unknown, unknown, unknown> {
+    return yield* super.render.call(inRun(this, ctx), ctx, emitter);
+  }
 }

@@ -1,10 +1,17 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { Tag } from "liquidjs";
-import { createLiquid, LiquidFault, type RenderOptions } from "./liquid.ts";
+import { createLiquid, LiquidFault, type Liquid, type RenderOptions } from "./liquid.ts";
 
 const clock = () => new Date("2026-01-05T23:30:00.123Z");
-const liquid = createLiquid({ clock, random: () => 0.5 });
+const plain = createLiquid();
+const fixed = { clock, random: () => 0.5 };
+const liquid: Liquid = {
+  ...plain,
+  renderSync: (template, variables, options) => plain.renderSync(template, variables, { ...fixed, ...options }),
+  evaluate: (source, variables, options) => plain.evaluate(source, variables, { ...fixed, ...options }),
+  condition: (source, variables, options) => plain.condition(source, variables, { ...fixed, ...options }),
+};
 
 function faultOf(work: () => unknown): LiquidFault {
   try {

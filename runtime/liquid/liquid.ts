@@ -7,30 +7,21 @@
  *     liquid.evaluate("weather.main.temp | plus: 1", { weather }); // 21, a number
  *     liquid.condition("city != blank and temp > 20", { city, temp });
  */
-import {
-  LiquidError,
-  toValue,
-  toValueSync,
-  Tokenizer,
-  TypeGuards,
-  Value,
-  type Template as Node,
-  type Token,
-} from "liquidjs";
-import { GuardedLiquid } from "./liquid-engine.ts";
+import { LiquidError, toValue, toValueSync, Tokenizer, TypeGuards, Value, type Context, type Token } from "liquidjs";
+import { GuardedLiquid, type Template } from "./liquid-engine.ts";
 import { customFilter } from "./liquid-filters.ts";
 import {
   BoundedEmitter,
-  GuardedContext,
   LimitReached,
   limits as standardLimits,
   type FilterFunction,
-  type Partials,
-  type Run,
-  type RunLimits,
+  type GuardedContext,
 } from "./liquid-guard.ts";
+import { createRuns, type LiquidOptions, type RenderOptions } from "./liquid-run.ts";
 
+export type { Template } from "./liquid-engine.ts";
 export type { FilterFunction, Partials } from "./liquid-guard.ts";
+export type { LiquidOptions, RenderOptions } from "./liquid-run.ts";
 
 /** A template could not be read ("syntax"), went beyond a limit, or failed as it ran. */
 export class LiquidFault extends Error {
@@ -59,29 +50,17 @@ interface Place {
 /** A tag: a class that extends LiquidJS's Tag. */
 export type TagClass = GuardedLiquid["tags"][string];
 
-/** A parsed template; it stays valid for the engine that parsed it. */
-export interface Template {
-  readonly nodes: Node[];
-}
-
-export interface RenderOptions {
-  /** In place of filters registered under these names, for this rendering. */
-  filters?: Record<string, FilterFunction>;
-  partials?: Partials;
-  timezone?: string;
-  locale?: string;
-}
-
-export interface Liquid {
-  /** Throws a LiquidFault; the same text is parsed once. */
+/** `Data` is what a rendering hands to its tags. */
+export interface Liquid<Data = undefined> {
+  /** Throws a LiquidFault; the same text is parsed once. The template stays valid for this engine. */
   parse(source: string): Template;
   /** The mistake of a template that cannot be parsed. */
   syntaxError(source: string): { line: number; column: number; message: string } | undefined;
-  renderSync(template: string | Template, variables: Record<string, unknown>, options?: RenderOptions): string;
+  renderSync(template: string | Template, variables: Record<string, unknown>, options?: RenderOptions<Data>): string;
   /** The typed value of an expression, filters included: what stands between `{{` and `}}`. */
-  evaluate(expression: string, variables: Record<string, unknown>, options?: RenderOptions): unknown;
+  evaluate(expression: string, variables: Record<string, unknown>, options?: RenderOptions<Data>): unknown;
   /** Whether a condition holds: what stands in `{% if … %}`. */
-  condition(expression: string, variables: Record<string, unknown>, options?: RenderOptions): boolean;
+  condition(expression: string, variables: Record<string, unknown>, options?: RenderOptions<Data>): boolean;
   /** The mistake of an expression or condition. */
   expressionError(expression: string): { line: number; column: number; message: string } | undefined;
   /** The variables that a template expects, with their paths: `client.name`. */
@@ -89,47 +68,39 @@ export interface Liquid {
   /** Before templates that use it are parsed: an unknown filter is a syntax fault. */
   registerFilter(name: string, filter: FilterFunction): void;
   registerTag(name: string, tag: TagClass): void;
-}
-
-export interface LiquidOptions {
-  /** IANA name or "+02:00". */
-  timezone?: string;
-  locale?: string;
-  /** Templates that others may load. Without it there are no `render`, `include`, `layout` and `block` tags. */
-  partials?: Partials;
-  clock?: () => Date;
-  random?: () => number;
-  /** Less than the standard, where a template is rendered for anybody who asks. */
-  limits?: Partial<RunLimits>;
+  /** The `data` of the rendering that a tag is printed in. */
+  dataOf(context: Context): Data | undefined;
 }
 
 const cachedTemplateBytes = 32_000_000;
 const cachedExpressionBytes = 8_000_000;
 
-export function createLiquid(options: LiquidOptions = {}): Liquid {
-  const most = { ...standardLimits, ...options.limits };
-  const engine = new GuardedLiquid(options.partials !== undefined, most);
+export function createLiquid<Data = undefined>(options: LiquidOptions = {}): Liquid<Data> {
+  const engine = new GuardedLiquid(options.partials !== undefined, { ...standardLimits, ...options.limits });
   const templates = cache<Template>(cachedTemplateBytes);
   const expressions = cache<Value>(cachedExpressionBytes);
   const own = new Set<string>();
+  const runs = createRuns<Data>(engine, options);
 
   const parse = (source: string, name = ""): Template =>
-    templates(`${name}\n${source}`, source, () => ({
-      nodes: reading(() => engine.parse(source, name || undefined)),
-    }));
+    templates(`${name}\n${source}`, source, () => reading(() => engine.read(source, name || undefined)));
   const parseExpression = (source: string) =>
     expressions(source, source, () => reading(() => readExpression(engine, source)));
   engine.load = (source, name) => parse(source, name).nodes;
 
-  const start = (given: RenderOptions): Run => {
+  const running = <T>(variables: object, given: RenderOptions<Data>, work: (context: GuardedContext) => T): T => {
     for (const name of Object.keys(given.filters ?? {})) {
       if (!own.has(name)) throw new TypeError(`the filter ${name} is not registered`);
     }
-    return newRun(options, most, given);
+    try {
+      return work(runs.start(variables, given));
+    } catch (error) {
+      throw asFault(error, "runtime");
+    }
   };
-  const valueOf = (source: string, variables: Record<string, unknown>, given: RenderOptions = {}): unknown => {
+  const valueOf = (source: string, variables: Record<string, unknown>, given: RenderOptions<Data> = {}): unknown => {
     const expression = parseExpression(source);
-    return running(engine, start(given), variables, (context) => {
+    return running(variables, given, (context) => {
       const value: unknown = toValue(toValueSync(expression.value(context)));
       return value;
     });
@@ -141,7 +112,7 @@ export function createLiquid(options: LiquidOptions = {}): Liquid {
     expressionError: (source) => faultOf(() => parseExpression(source)),
     renderSync: (template, variables, given = {}) => {
       const { nodes } = typeof template === "string" ? parse(template) : template;
-      return running(engine, start(given), variables, (context) => {
+      return running(variables, given, (context) => {
         const emitter = new BoundedEmitter(context);
         toValueSync(engine.renderer.renderTemplates(nodes, context, emitter));
         return emitter.buffer;
@@ -161,36 +132,8 @@ export function createLiquid(options: LiquidOptions = {}): Liquid {
       engine.registerFilter(name, customFilter(name, filter));
     },
     registerTag: (name, tag) => engine.registerTag(name, tag),
+    dataOf: runs.dataOf,
   };
-}
-
-function newRun(options: LiquidOptions, most: RunLimits, given: RenderOptions): Run {
-  return {
-    limits: most,
-    timezone: given.timezone ?? options.timezone ?? "UTC",
-    locale: given.locale ?? options.locale ?? "en",
-    now: options.clock ?? (() => new Date()),
-    random: options.random ?? Math.random,
-    partials: given.partials ?? options.partials,
-    filters: given.filters ?? {},
-    steps: 0,
-    nesting: 0,
-    weights: new WeakMap(),
-  };
-}
-
-function running<T>(engine: GuardedLiquid, run: Run, variables: object, work: (context: GuardedContext) => T): T {
-  const outer = engine.run;
-  engine.run = run;
-  try {
-    // A copy without a prototype: `increment` writes into it, and nothing is inherited.
-    const scope: object = Object.assign(Object.create(null), variables);
-    return work(new GuardedContext(run, scope, engine.options, { sync: true }, { liquid: engine }));
-  } catch (error) {
-    throw asFault(error, "runtime");
-  } finally {
-    engine.run = outer;
-  }
 }
 
 function readExpression(engine: GuardedLiquid, source: string): Value {

@@ -18,7 +18,7 @@ import {
 import { cleanPath } from "../pages/path.ts";
 import { parsePublished } from "./published.ts";
 import type { SiteStore } from "../sites/site-store.ts";
-import { checkTexts } from "../texts.ts";
+import { checkFields } from "../texts.ts";
 import {
   codeOf,
   mustStay,
@@ -145,7 +145,7 @@ type Plain = Omit<ArticleInput, "code" | "categoryId">;
 /** All but the references; a path of "" is still to be made. */
 function inputOf(wrong: Mistakes, before: ArticleView | undefined, body: ArticleBody, timezone: string): Plain {
   // Its content is printed as it stands, so it is no template: an article may well be about Liquid.
-  checkTexts(wrong, { fields: body.fields });
+  checkFields(wrong, body.fields);
   const path = body.path === undefined ? { path: before?.path ?? "" } : cleanPath(body.path);
   if ("mistake" in path) wrong.add("path", path.mistake);
   return {

@@ -8,7 +8,7 @@ import { cleanPath } from "../pages/path.ts";
 import { parsePublished } from "../articles/published.ts";
 import type { Resource } from "../resource.ts";
 import type { Resources } from "../resources.ts";
-import { checkTexts, checkTokens } from "../texts.ts";
+import { checkTexts, checkTokens, type TemplateCheck } from "../texts.ts";
 import { difference, printDifference, type Difference } from "./diff.ts";
 import { kinds, type KindName, type SiteRecord } from "./kinds.ts";
 import { FileMistakes, mistakesOf } from "./mistakes.ts";
@@ -27,6 +27,7 @@ export interface PushOptions {
 interface Needed {
   readonly run: RunChange;
   readonly resources: Resources;
+  readonly engine: TemplateCheck;
 }
 
 /** What the site is to become; a function is told what it is, while it is held. */
@@ -34,12 +35,12 @@ export type Wanted = Tree | ((now: readonly SiteRecord[]) => Tree);
 export type Push = (wanted: Wanted, options: PushOptions) => Promise<Difference>;
 
 /** Throws FileMistakes where anything is wrong; then nothing is changed. */
-export function createPush({ run, resources }: Needed): Push {
+export function createPush({ run, resources, engine }: Needed): Push {
   return async (given, options) => {
     const { author, site: code, deletes, dryRun } = options;
     const { timezone } = author.account;
     // What the files say by themselves is told before the database is asked for anything.
-    if (typeof given !== "function") check(given, resources, timezone);
+    if (typeof given !== "function") check(given, { resources, engine }, timezone);
     let found: Difference | undefined;
     try {
       await run(author, async (change) => {
@@ -48,7 +49,7 @@ export function createPush({ run, resources }: Needed): Push {
         const now = there ? await siteRecords(change.tx, author.account.id, there.id) : [];
         if (typeof given === "function" && !there) throw new Error(`there is no site ${code}`);
         const tree = typeof given === "function" ? given(now) : given;
-        if (typeof given === "function") check(tree, resources, timezone);
+        if (typeof given === "function") check(tree, { resources, engine }, timezone);
         const wanted = tree.records.map((record) => normal(record, timezone));
         found = difference(now, withPrimary(wanted, now));
         await apply({ change, resources, tree, code, siteId: there?.id }, found, deletes);
@@ -78,7 +79,7 @@ function siteRef(code: string): Ref {
 }
 
 /** All that can be said without the database, of all files at once. */
-function check(tree: Tree, resources: Resources, timezone: string): void {
+function check(tree: Tree, { resources, engine }: Pick<Needed, "resources" | "engine">, timezone: string): void {
   const found = [...tree.mistakes];
   const checkers = new Map<KindName, (value: unknown) => unknown>();
   for (const record of tree.records) {
@@ -100,7 +101,7 @@ function check(tree: Tree, resources: Resources, timezone: string): void {
       const map = typeof fields === "object" && fields !== null && !Array.isArray(fields) ? (fields as Values) : {};
       // An article is printed as it stands: it is no template.
       const template = record.kind === "article" ? "" : textOf(content);
-      checkTexts(wrong, { content: template, fields: map });
+      checkTexts(wrong, engine, { content: template, fields: map });
       checkTokens(wrong, bodyOf(record, "site"));
       wrong.check();
     } catch (error) {

@@ -4,7 +4,7 @@ import { codeField } from "../code.ts";
 import { templateField, fieldsField, nameField, siteRef } from "../input.ts";
 import type { LayoutStore, LayoutView } from "./layout-store.ts";
 import type { SiteStore } from "../sites/site-store.ts";
-import { checkTexts } from "../texts.ts";
+import { checkTexts, type TemplateCheck } from "../texts.ts";
 import { codeOf, mustStay, nameOf, siteOf, there, type Writer, lockedIn, reread } from "../write.ts";
 
 export const LayoutBody = Type.Object({
@@ -17,18 +17,19 @@ export const LayoutBody = Type.Object({
 export type LayoutBody = Static<typeof LayoutBody>;
 
 interface Needed {
+  readonly engine: TemplateCheck;
   readonly layoutStore: LayoutStore;
   readonly siteStore: SiteStore;
 }
 
-export function createLayoutWriter({ layoutStore, siteStore }: Needed): Writer<LayoutBody, LayoutView> {
+export function createLayoutWriter({ engine, layoutStore, siteStore }: Needed): Writer<LayoutBody, LayoutView> {
   return {
     async create(change, body) {
       const { tx, account, userId } = change;
       const wrong = mistakes();
       const site = await siteOf(change, siteStore, wrong, body);
       const name = nameOf(wrong, body.name, body.code);
-      checkTexts(wrong, body);
+      checkTexts(wrong, engine, body);
       wrong.check();
       const { id: siteId } = there(site);
       await change.touch(siteId);
@@ -43,7 +44,7 @@ export function createLayoutWriter({ layoutStore, siteStore }: Needed): Writer<L
       const before = await lockedIn(change, layoutStore, ref, expected);
       const wrong = mistakes();
       mustStay(wrong, body, before);
-      checkTexts(wrong, body);
+      checkTexts(wrong, engine, body);
       wrong.check();
       const { code = before.code, name = before.name, fields = before.fields } = body;
       const content = body.content === undefined ? before.content : (body.content ?? "");

@@ -21,7 +21,7 @@ import { masterMistake, type Relative } from "./master.ts";
 import { toApi, type PageInput, type PageStore, type PageView } from "./page-store.ts";
 import { cleanPath } from "./path.ts";
 import type { SiteStore } from "../sites/site-store.ts";
-import { checkTexts } from "../texts.ts";
+import { checkTexts, type TemplateCheck } from "../texts.ts";
 import {
   codeOf,
   mustStay,
@@ -59,13 +59,20 @@ export const PageBody = Type.Object({
 export type PageBody = Static<typeof PageBody>;
 
 interface Needed {
+  readonly engine: TemplateCheck;
   readonly ctx: Pick<BaseContext, "changed">;
   readonly pageStore: PageStore;
   readonly siteStore: SiteStore;
   readonly layoutStore: Pick<LayoutStore, "find">;
 }
 
-export function createPageWriter({ ctx, pageStore, siteStore, layoutStore }: Needed): Writer<PageBody, PageView> {
+export function createPageWriter({
+  engine,
+  ctx,
+  pageStore,
+  siteStore,
+  layoutStore,
+}: Needed): Writer<PageBody, PageView> {
   /** The page again, and the news of it. */
   const told = async (change: Change, kind: "create" | "update", id: number): Promise<PageView> => {
     const row = await reread(change, pageStore, id);
@@ -114,7 +121,7 @@ export function createPageWriter({ ctx, pageStore, siteStore, layoutStore }: Nee
       const layoutId = (site && (await layoutOf(change, wrong, body, site.id))) ?? null;
       const place = { id: undefined, path, basedOnPageId: null };
       const master = site && (await masterOf(change, wrong, body, { ...place, siteId: site.id }));
-      checkTexts(wrong, body);
+      checkTexts(wrong, engine, body);
       wrong.check();
       const { id: siteId } = there(site);
       const input = inputOf(undefined, body, { code, name, path, layoutId, master });
@@ -132,7 +139,7 @@ export function createPageWriter({ ctx, pageStore, siteStore, layoutStore }: Nee
       const path = body.path === undefined ? before.path : pathOf(wrong, body.path);
       const layout = await layoutOf(change, wrong, body, siteId);
       const master = await masterOf(change, wrong, body, { ...before, path });
-      checkTexts(wrong, body);
+      checkTexts(wrong, engine, body);
       wrong.check();
       const { code = before.code, name = before.name } = body;
       const layoutId = layout === undefined ? before.layoutId : layout;

@@ -6,7 +6,7 @@ import { codeRef, templateField, fieldsField, idRef, nameField, positionField, s
 import type { PageStore } from "./page-store.ts";
 import type { ParagraphStore, ParagraphView } from "./paragraph-store.ts";
 import type { SiteStore } from "../sites/site-store.ts";
-import { checkTexts } from "../texts.ts";
+import { checkTexts, type TemplateCheck } from "../texts.ts";
 import { codeOf, named, nameOf, siteOf, type Mistakes, type Writer, lockedIn, reread } from "../write.ts";
 
 export const ParagraphBody = Type.Object({
@@ -22,6 +22,7 @@ export const ParagraphBody = Type.Object({
 export type ParagraphBody = Static<typeof ParagraphBody>;
 
 interface Needed {
+  readonly engine: TemplateCheck;
   readonly paragraphStore: ParagraphStore;
   readonly siteStore: SiteStore;
   readonly pageStore: Pick<PageStore, "relatives">;
@@ -34,6 +35,7 @@ interface Place {
 }
 
 export function createParagraphWriter({
+  engine,
   paragraphStore,
   siteStore,
   pageStore,
@@ -63,7 +65,7 @@ export function createParagraphWriter({
       // The page may have gone before its site was held.
       const place = await placeOf(change, wrong, body, nowhere);
       const name = nameOf(wrong, body.name, body.code);
-      checkTexts(wrong, body);
+      checkTexts(wrong, engine, body);
       wrong.check();
       const id = await paragraphStore.insert(tx, account.id, userId, {
         ...place,
@@ -83,7 +85,7 @@ export function createParagraphWriter({
       const place = await placeOf(change, wrong, body, before);
       if (before.siteId !== null && place.siteId !== before.siteId)
         wrong.add(body.page_code || body.page_id ? "page_code" : "site_code", "cannot lead to another site");
-      checkTexts(wrong, body);
+      checkTexts(wrong, engine, body);
       wrong.check();
       const { code = before.code, name = before.name, fields = before.fields, position = before.position } = body;
       const content = body.content === undefined ? before.content : (body.content ?? "");

@@ -2,8 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eventually, startTestApp, type TestApp } from "../../../tests/harness.ts";
 import { siteMaker, type SiteMaker } from "../../../tests/sites.ts";
 import { parseAttributes } from "./articles-block.ts";
-import { checkTemplate } from "./check.ts";
+import { createSiteEngine } from "./engine.ts";
 
+const { mistakes } = createSiteEngine();
 let app: TestApp;
 let make: SiteMaker;
 let at: SiteMaker["at"];
@@ -237,7 +238,7 @@ describe("attributes are literals:", () => {
     '__proto__="x"',
   ])("not %s", (args) => {
     expect(() => parseAttributes(args)).toThrow();
-    expect(checkTemplate(`ok\n{% articles ${args} %}{% list %}{% endarticles %}`)[0]).toMatch(/^line 2, column 1: /);
+    expect(mistakes(`ok\n{% articles ${args} %}{% list %}{% endarticles %}`)[0]).toMatch(/^line 2, column 1: /);
   });
 
   test.each([
@@ -252,11 +253,11 @@ describe("attributes are literals:", () => {
     "{% endarticles %}",
     "{% articles %}{% list x %}{% endarticles %}",
     "{% articles %}{% list %}{% endarticles %}".repeat(21),
-  ])("no block: %s", (content) => expect(checkTemplate(content)).toHaveLength(1));
+  ])("no block: %s", (content) => expect(mistakes(content)).toHaveLength(1));
 
   test("a whole block in each branch is right", () => {
     const whole = "{% articles %}\n {%- comment %}x{% endcomment %}\n{% show %}{% endarticles %}";
-    expect(checkTemplate(`{% if a %}${whole}{% else %}${whole}{% endif %}`)).toEqual([]);
+    expect(mistakes(`{% if a %}${whole}{% else %}${whole}{% endif %}`)).toEqual([]);
   });
 });
 
@@ -295,7 +296,7 @@ describe("a list of several pages", () => {
   test("stays in the preview, and is one list of a template", async () => {
     expect((await app.get("/w/blog/paged?lang=pl")).text).toContain(" /w/blog/paged?lang=pl&page=2 ");
     const two = "{% articles paginate=2 %}{% list %}{% endarticles %}".repeat(2);
-    expect(checkTemplate(two)).toEqual(["line 1, column 53: one `articles` block of a template may have paginate"]);
+    expect(mistakes(two)).toEqual(["line 1, column 53: one `articles` block of a template may have paginate"]);
   });
 
   test("does not change what other pages answer", async () => {

@@ -5,7 +5,7 @@ import { createRenderStore, type RenderStore } from "./render-store.ts";
 import { createBlocks } from "./blocks.ts";
 import type { SiteState } from "./cache.ts";
 import { createComposer } from "./compose.ts";
-import { siteEngine } from "./engine.ts";
+import { createSiteEngine } from "./engine.ts";
 import { createFinder } from "./find.ts";
 import { createTemplates } from "./templates.ts";
 
@@ -210,7 +210,7 @@ describe("the database is asked", () => {
       categories: () => createRenderStore(app.sql).categories(site.site),
       nextPublication: async () => null,
     };
-    const engine = siteEngine();
+    const engine = createSiteEngine();
     const templatesOf = createTemplates(store, engine);
     const finder = createFinder(store, createBlocks(engine, templatesOf));
     const composer = createComposer(store, engine, templatesOf);

@@ -39,13 +39,13 @@ export function createBlocks(engine: SiteEngine, templatesOf: ReadTemplates): Re
 
 /** Those of a template alone; none where it cannot be read. */
 export function contentBlocks(engine: SiteEngine, content: string): readonly ArticlesQuery[] {
-  return engine.syntaxError(content) ? [] : engine.parse(content).blocks;
+  return engine.mistakes(content).length > 0 ? [] : engine.parse(content).blocks;
 }
 
 /** Of layouts and paragraphs those that show articles, by themselves or in a paragraph that they name. */
 export function showingOutside(engine: SiteEngine, sources: readonly Source[]): Outside {
   const read = sources.flatMap((source) =>
-    engine.syntaxError(source.content) ? [] : [{ source, needs: engine.parse(source.content) }],
+    engine.mistakes(source.content).length > 0 ? [] : [{ source, needs: engine.parse(source.content) }],
   );
   let showing: readonly Source[] = [];
   let codes: ReadonlySet<string> = new Set();

@@ -52,6 +52,39 @@ describe("a rendering says what its text depends on:", () => {
   });
 });
 
+test("a rendering that begins within another one marks only itself, and answers its own tags", () => {
+  const printed = (text: string) => ({ nodes: engine.parse(text).template.nodes, values: Object.create(null) });
+  const inner = rendering({ paragraph: () => printed("inner") });
+  let within = "";
+  const outer = rendering({
+    paragraph: (code) => {
+      within = engine.render(engine.parse("{% paragraph 'x' %} {{ 'now' | date: '%Y' | size }}"), {}, inner);
+      return printed(`outer ${code}`);
+    },
+  });
+  const text = engine.render(engine.parse("{% paragraph 'a' %}, {% paragraph 'b' %}"), {}, outer);
+  expect([text, within]).toEqual(["outer a, outer b", "inner 4"]);
+  expect([outer.usesClock, inner.usesClock]).toEqual([false, true]);
+});
+
+describe("blocks of one template are limited, and the first one too many is named by its place:", () => {
+  const list = (args: string) => `{% articles ${args} %}{% list %}{% endarticles %}\n`;
+  test.each([
+    ["twenty", list("").repeat(20), []],
+    ["twenty-one", list("").repeat(21), ["line 21, column 1: a template holds at most 20 `articles` blocks"]],
+    ["one with parts", list("paginate=2") + list(""), []],
+    [
+      "two with parts",
+      `${list("paginate=2")} ${list("paginate=3")}`,
+      ["line 2, column 2: one `articles` block of a template may have paginate"],
+    ],
+  ])("%s", (_, source, mistakes) => {
+    expect(engine.mistakes(source)).toEqual(mistakes);
+    // The parsed text is kept, and is refused again.
+    expect(engine.mistakes(source)).toEqual(mistakes);
+  });
+});
+
 describe("sites have less to use up than other templates:", () => {
   const loop = (body: string) => `{% for i in (1..1000000) %}${body}{% endfor %}`;
   test.each([

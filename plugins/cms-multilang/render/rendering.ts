@@ -8,7 +8,7 @@ import { createBlocks } from "./blocks.ts";
 import { createSiteCache } from "./cache.ts";
 import { createComposer } from "./compose.ts";
 import { createDoor } from "./door.ts";
-import { siteEngine } from "./engine.ts";
+import type { SiteEngine } from "./engine.ts";
 import { createFinder } from "./find.ts";
 import { createTemplates } from "./templates.ts";
 
@@ -24,13 +24,13 @@ export interface SiteRendering {
 interface Needed {
   readonly ctx: Pick<BaseContext, "sql" | "cache" | "broadcast" | "log" | "origin">;
   readonly accounts: Pick<Accounts, "accountById">;
+  readonly engine: SiteEngine;
 }
 
-export async function createSiteRendering({ ctx, accounts }: Needed): Promise<SiteRendering> {
+export async function createSiteRendering({ ctx, accounts, engine }: Needed): Promise<SiteRendering> {
   const store = createRenderStore(ctx.sql);
   const sites = createSiteCache({ ctx, store, account: (id) => accounts.accountById(id) });
   await sites.load();
-  const engine = siteEngine();
   const templatesOf = createTemplates(store, engine);
   const blocksOf = createBlocks(engine, templatesOf);
   const finder = createFinder(store, blocksOf);

@@ -4,7 +4,7 @@ import { siteMaker, type SiteMaker } from "../../../tests/sites.ts";
 import { createRenderStore } from "./render-store.ts";
 import { createBlocks } from "./blocks.ts";
 import type { SiteState } from "./cache.ts";
-import { siteEngine } from "./engine.ts";
+import { createSiteEngine } from "./engine.ts";
 import { createSitemap } from "./sitemap.ts";
 import { createTemplates } from "./templates.ts";
 
@@ -141,7 +141,7 @@ describe("a list longer than a file", () => {
       categories: () => store.categories(found.site),
       nextPublication: async () => null,
     };
-    const engine = siteEngine();
+    const engine = createSiteEngine();
     const reading = { store, engine, blocksOf: createBlocks(engine, createTemplates(store, engine)) };
     return { reading, request: { state, domain, scheme: "https:", headOnly: false } };
   };

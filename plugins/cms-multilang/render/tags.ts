@@ -8,14 +8,15 @@ import {
   type Template,
   type TopLevelToken,
 } from "liquidjs";
+import { LiquidFault } from "platform";
 import { parseAttributes, type ArticlesQuery } from "./articles-block.ts";
 import type { Values } from "./fields.ts";
 
-/** What the tags of a template were found to need, as it was parsed. */
+/** What must be fetched before a template is rendered. */
 export interface Needs {
-  readonly blocks: ArticlesQuery[];
-  readonly paragraphs: Set<string>;
-  allParagraphs: boolean;
+  readonly blocks: readonly ArticlesQuery[];
+  readonly paragraphs: ReadonlySet<string>;
+  readonly allParagraphs: boolean;
 }
 
 /** A paragraph as it is printed. */
@@ -36,12 +37,8 @@ export interface Answers {
   block(query: ArticlesQuery): BlockResult | undefined;
 }
 
-export interface Ask {
-  /** The template that is being parsed. */
-  readonly needs: () => Needs;
-  /** The page that is being rendered. */
-  readonly answers: () => Answers;
-}
+/** The answers for the page that a tag is printed in. */
+export type AnswersIn = (context: Context) => Answers;
 
 type TagClass = Liquid["tags"][string];
 type TagParser = ConstructorParameters<TagClass>[3];
@@ -52,12 +49,47 @@ type Part = "list" | "empty" | "show";
 
 const maxBlocks = 20;
 
-export function siteTags(ask: Ask): Record<string, TagClass> {
-  return { paragraph: paragraphTag(ask), paragraphs: paragraphsTag(ask), articles: articlesTag(ask) };
+/** Throws the tag that is one too many, with its place. */
+export function needsOf(tags: readonly Tag[]): Needs {
+  const blocks: ArticlesQuery[] = [];
+  const paragraphs = new Set<string>();
+  let allParagraphs = false;
+  for (const tag of tags) {
+    if (!(tag instanceof SiteTag)) continue;
+    const { block, paragraph } = tag.need;
+    if (paragraph === all) allParagraphs = true;
+    else if (paragraph !== undefined) paragraphs.add(paragraph);
+    if (!block) continue;
+    if (block.paginate && blocks.some(({ paginate }) => paginate))
+      throw faultAt(tag, "one `articles` block of a template may have paginate");
+    if (blocks.push(block) > maxBlocks) throw faultAt(tag, `a template holds at most ${maxBlocks} \`articles\` blocks`);
+  }
+  return { blocks, paragraphs, allParagraphs };
 }
 
-function paragraphTag(ask: Ask): TagClass {
-  return class extends Tag {
+function faultAt({ token }: Tag, message: string): LiquidFault {
+  const [line = 1, column = 1] = token.getPosition();
+  return new LiquidFault("syntax", message, { line, column }, undefined);
+}
+
+export function siteTags(answersIn: AnswersIn): Record<string, TagClass> {
+  return { paragraph: paragraphTag(answersIn), paragraphs: paragraphsTag(answersIn), articles: articlesTag(answersIn) };
+}
+
+const all = Symbol("all paragraphs");
+
+interface Need {
+  readonly paragraph?: string | typeof all;
+  readonly block?: ArticlesQuery;
+}
+
+abstract class SiteTag extends Tag {
+  abstract readonly need: Need;
+}
+
+function paragraphTag(answersIn: AnswersIn): TagClass {
+  return class extends SiteTag {
+    readonly need: Need;
     readonly #code: string;
 
     constructor(token: TagToken, rest: TopLevelToken[], liquid: Liquid) {
@@ -67,27 +99,28 @@ function paragraphTag(ask: Ask): TagClass {
       if (code === undefined)
         throw new Error('`paragraph` takes the code of a paragraph as a literal: {% paragraph "code" %}');
       this.#code = code;
-      ask.needs().paragraphs.add(code);
+      this.need = { paragraph: code };
     }
 
     *render(context: Context, emitter: Emitter): Generator<unknown, void, unknown> {
-      const found = ask.answers().paragraph(this.#code);
+      const found = answersIn(context).paragraph(this.#code);
       if (found) yield* print(this.liquid, found, context, emitter);
     }
   };
 }
 
-function paragraphsTag(ask: Ask): TagClass {
-  return class extends Tag {
+function paragraphsTag(answersIn: AnswersIn): TagClass {
+  return class extends SiteTag {
+    readonly need = { paragraph: all } as const;
+
     constructor(token: TagToken, rest: TopLevelToken[], liquid: Liquid) {
       super(token, rest, liquid);
       if (token.args.trim() !== "")
         throw new Error("`paragraphs` takes no arguments: it prints all paragraphs of the page");
-      ask.needs().allParagraphs = true;
     }
 
     *render(context: Context, emitter: Emitter): Generator<unknown, void, unknown> {
-      for (const found of ask.answers().paragraphs()) yield* print(this.liquid, found, context, emitter);
+      for (const found of answersIn(context).paragraphs()) yield* print(this.liquid, found, context, emitter);
     }
   };
 }
@@ -103,8 +136,9 @@ function* print(
   context.pop();
 }
 
-function articlesTag(ask: Ask): TagClass {
-  return class extends Tag {
+function articlesTag(answersIn: AnswersIn): TagClass {
+  return class extends SiteTag {
+    readonly need: Need;
     readonly #intro: readonly Template[];
     readonly #parts: ReadonlyMap<Part, Template[]>;
     readonly #query: ArticlesQuery;
@@ -117,15 +151,11 @@ function articlesTag(ask: Ask): TagClass {
       this.#parts = parts;
       const listsContent = /\bcontent\b|\[/.test(sources.get("list") ?? "");
       this.#query = { ...attributes, listsContent, shows: parts.has("show") };
-      const { blocks } = ask.needs();
-      if (attributes.paginate && blocks.some(({ paginate }) => paginate))
-        throw new Error("one `articles` block of a template may have paginate");
-      if (blocks.push(this.#query) > maxBlocks)
-        throw new Error(`a template holds at most ${maxBlocks} \`articles\` blocks`);
+      this.need = { block: this.#query };
     }
 
     *render(context: Context, emitter: Emitter): Generator<unknown, void, unknown> {
-      const result = ask.answers().block(this.#query);
+      const result = answersIn(context).block(this.#query);
       const { renderer } = this.liquid;
       if (!result) return;
       if (result.part === "show") {

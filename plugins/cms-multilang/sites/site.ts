@@ -10,7 +10,7 @@ import type { PageStore } from "../pages/page-store.ts";
 import { pageEvent } from "../pages/page.ts";
 import type { SiteRow } from "../rows.ts";
 import type { SiteInput, SiteStore } from "./site-store.ts";
-import { checkTexts } from "../texts.ts";
+import { checkFields } from "../texts.ts";
 import { codeOf, nameOf, there, type Writer } from "../write.ts";
 
 export const SiteBody = Type.Object({
@@ -41,7 +41,7 @@ export function createSiteWriter({ ctx, siteStore, pageStore, articleStore }: Ne
       const { tx, account, userId } = change;
       const wrong = mistakes();
       const name = nameOf(wrong, body.name, body.code);
-      checkTexts(wrong, body);
+      checkFields(wrong, body.fields);
       wrong.check();
       const id = await siteStore.insert(tx, account.id, userId, {
         code: await codeOf(change, siteStore, { code: body.code, name, kind: "site", siteId: null }),
@@ -58,7 +58,7 @@ export function createSiteWriter({ ctx, siteStore, pageStore, articleStore }: Ne
       const { tx, account, userId } = change;
       const before = await locked(change, (which) => find(change, which), ref, expected);
       const wrong = mistakes();
-      checkTexts(wrong, body);
+      checkFields(wrong, body.fields);
       wrong.check();
       const { code, name, locale, multilang, fields, active } = { ...before, ...given(body, account.locale) };
       await siteStore.update(tx, account.id, before.id, userId, { code, name, locale, multilang, fields, active });

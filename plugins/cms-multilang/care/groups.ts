@@ -1,0 +1,50 @@
+/** The language groups of some pages of a site. */
+import type { SiteData } from "../render/data.ts";
+import type { RenderStore } from "../render/render-store.ts";
+import type { CarePage, CareStore } from "./care-store.ts";
+
+export type CareVariant = Pick<CarePage, "id" | "path" | "locale" | "basedOnPageId">;
+
+export interface PageGroups {
+  /** These pages and every other member of their groups. */
+  readonly known: ReadonlyMap<number, CarePage>;
+  /** By page, the group with drafts. */
+  readonly drafted: ReadonlyMap<number, readonly CareVariant[]>;
+  /** The group that visitors see; empty for a page of no group. */
+  groupOf(id: number): readonly CareVariant[];
+}
+
+interface Needed {
+  readonly careStore: Pick<CareStore, "pagesById">;
+  readonly renderStore: Pick<RenderStore, "groups">;
+}
+
+export async function readGroups(
+  { careStore, renderStore }: Needed,
+  site: SiteData,
+  pages: readonly CarePage[],
+): Promise<PageGroups> {
+  const ids = pages.map(({ id }) => id);
+  const drafted = await renderStore.groups(site, ids, true);
+  const known = new Map(pages.map((page) => [page.id, page]));
+  const others = [...drafted.values()].flat().map(({ id }) => id);
+  const missing = [...new Set(others)].filter((id) => !known.has(id));
+  for (const page of await careStore.pagesById(site, missing)) known.set(page.id, page);
+  return { known, drafted, groupOf: shownGroups(known, drafted) };
+}
+
+/** Groups without the pages that are not active. */
+function shownGroups(
+  known: ReadonlyMap<number, CarePage>,
+  drafted: ReadonlyMap<number, readonly CareVariant[]>,
+): PageGroups["groupOf"] {
+  const groups = new Map<number, readonly CareVariant[]>();
+  const ofMember = new Map<number, readonly CareVariant[]>();
+  for (const [page, group] of drafted) {
+    const shown = group.filter(({ id }) => known.get(id)?.active);
+    groups.set(page, shown);
+    // Every page of a group has the same group, including pages that were not asked about.
+    for (const { id } of shown) if (!ofMember.has(id)) ofMember.set(id, shown);
+  }
+  return (id) => groups.get(id) ?? ofMember.get(id) ?? [];
+}

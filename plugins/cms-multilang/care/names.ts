@@ -1,0 +1,42 @@
+/** Paragraphs and categories that templates name and that do not exist. */
+import type { SiteData } from "../render/data.ts";
+import type { SiteEngine } from "../render/engine.ts";
+import type { CareStore } from "./care-store.ts";
+import { finding, type Finding } from "./finding.ts";
+import type { Checked } from "./templates.ts";
+
+interface Needed {
+  readonly careStore: Pick<CareStore, "unknownParagraphs">;
+  readonly engine: Pick<SiteEngine, "parse">;
+}
+
+/** `records` are those whose templates can be parsed. */
+export async function unknownNames(
+  { careStore, engine }: Needed,
+  site: SiteData,
+  categories: ReadonlySet<string>,
+  records: readonly Checked[],
+): Promise<Finding[]> {
+  const named = records.map((record) => {
+    const { paragraphs, blocks } = engine.parse(record.content);
+    return { record, paragraphs: [...paragraphs], categories: blocks.flatMap((block) => block.categories) };
+  });
+  const codes = [...new Set(named.flatMap(({ paragraphs }) => paragraphs))];
+  const unknown = new Set(codes.length === 0 ? [] : await careStore.unknownParagraphs(site, codes));
+  return named.flatMap(({ record: { page, place }, ...of }) => [
+    ...of.paragraphs
+      .filter((code) => unknown.has(code))
+      .map((code) =>
+        finding("unknown_paragraph", page, `prints the paragraph ${code}, which does not exist`, {
+          field: `${place}content`,
+        }),
+      ),
+    ...of.categories
+      .filter((code) => !categories.has(code))
+      .map((code) =>
+        finding("unknown_category", page, `lists articles of the category ${code}, which does not exist`, {
+          field: `${place}content`,
+        }),
+      ),
+  ]);
+}
