@@ -14,10 +14,13 @@ import type { BaseContext } from "platform";
 import { ConnectorAnswer, ConnectorFailure } from "./answers.ts";
 import type { Connectors } from "./api.ts";
 
-type PublicLimit = ReturnType<BaseContext["limiter"]>;
+interface Needed {
+  readonly calls: Pick<Connectors, "call" | "methodsOf">;
+  readonly publicLimit: ReturnType<BaseContext["limiter"]>;
+}
 
 /** behaviour B.9: one method of a connector. */
-export function callRoutes(connectors: Omit<Connectors, "put">, publicLimit: PublicLimit): Route[] {
+export function callRoutes({ calls, publicLimit }: Needed): Route[] {
   return [
     route(
       "POST",
@@ -42,7 +45,7 @@ export function callRoutes(connectors: Omit<Connectors, "put">, publicLimit: Pub
         },
       },
       async ({ account, caller, params: { code, method_name: name }, body, ip }) => {
-        const method = (await connectors.methodsOf(account.id, code))?.find((one) => one.name === name);
+        const method = (await calls.methodsOf(account.id, code))?.find((one) => one.name === name);
         if (!method) throw notFound("there is no such connector or method");
         if (!method.public && !caller) throw unauthorized();
         if (!method.public && !caller?.privileges.has("flows")) throw forbidden("this needs the privilege `flows`");
@@ -50,7 +53,7 @@ export function callRoutes(connectors: Omit<Connectors, "put">, publicLimit: Pub
           const take = await publicLimit.take(`${account.id}/${code}/${limitKey(ip)}`);
           if (!take.allowed) throw tooMany(take.retryAfterSeconds);
         }
-        const outcome = await connectors.call({ accountId: account.id, code, method: name, params: paramsOf(body) });
+        const outcome = await calls.call({ accountId: account.id, code, method: name, params: paramsOf(body) });
         if (!outcome) throw notFound("there is no such connector or method");
         const { status, data, error } = outcome;
         if (!outcome.ok) throw new HttpError(502, { error, status, data });

@@ -3,11 +3,11 @@ import { accounts } from "../accounts/api.ts";
 import { connectors, type Connectors } from "./api.ts";
 import { callRoutes } from "./call-routes.ts";
 import { customConnector } from "./custom.ts";
-import { createManaging } from "./manage.ts";
 import migration from "./migrations/001_connectors.sql" with { type: "text" };
 import { connectorRoutes } from "./routes.ts";
-import { createCalling } from "./service.ts";
+import { createCalls } from "./service.ts";
 import { createConnectorStore } from "./store.ts";
+import { createConnectorWriter } from "./writer.ts";
 
 /** Connectors: other services' HTTP methods behind a sealed secret. behaviour 4.3, B.9. */
 export default definePlugin({
@@ -28,22 +28,22 @@ export default definePlugin({
   migrations: [{ name: "001_connectors", sql: migration }],
 
   setup(ctx) {
-    const store = createConnectorStore(ctx.sql);
-    const calling = createCalling({ ctx, store });
-    calling.register(customConnector(ctx.fetch));
-    const { kinds, forget } = calling;
-    const managing = createManaging({ ctx, store, kinds, forget });
+    const connectorStore = createConnectorStore(ctx.sql);
+    const calls = createCalls({ ctx, connectorStore });
+    calls.register(customConnector(ctx.fetch));
+    const { kinds, forget } = calls;
+    const connectorWriter = createConnectorWriter({ ctx, connectorStore, kinds, forget });
     const put: Connectors["put"] = async ({ accountId, userId }, connector) => {
       const author = { account: { id: accountId }, user: { id: userId } };
-      return putAt(connector, await store.byCode(accountId, connector.code), {
-        create: () => managing.create(author, connector),
-        update: (id) => managing.update(author, id, connector),
+      return putAt(connector, await connectorStore.byCode(accountId, connector.code), {
+        create: () => connectorWriter.create(author, connector),
+        update: (id) => connectorWriter.update(author, id, connector),
       });
     };
     const publicLimit = ctx.limiter("connectors.public", { limit: ctx.config.publicLimit, windowSeconds: 60 });
     return {
-      routes: [...connectorRoutes(store, managing), ...callRoutes(calling, publicLimit)],
-      service: { ...calling, put },
+      routes: [...connectorRoutes({ connectorStore, connectorWriter }), ...callRoutes({ calls, publicLimit })],
+      service: { ...calls, put },
     };
   },
 });

@@ -13,8 +13,9 @@ import {
   type Route,
 } from "platform";
 import { Connector } from "./answers.ts";
-import { customKind, type Managing } from "./manage.ts";
+import { customKind } from "./check.ts";
 import { toApi, type ConnectorStore } from "./store.ts";
+import type { ConnectorWriter } from "./writer.ts";
 
 const ConnectorInput = Type.Object({
   name: field.name(),
@@ -54,8 +55,13 @@ export const connectorExample = {
 
 const access = { privilege: "flows" } as const;
 
+interface Needed {
+  readonly connectorStore: Pick<ConnectorStore, "list">;
+  readonly connectorWriter: ConnectorWriter;
+}
+
 /** behaviour B.9: the usual five calls; `:id` is the id or the code. */
-export function connectorRoutes(store: ConnectorStore, managing: Managing): Route[] {
+export function connectorRoutes({ connectorStore, connectorWriter }: Needed): Route[] {
   return [
     route(
       "GET",
@@ -79,7 +85,7 @@ export function connectorRoutes(store: ConnectorStore, managing: Managing): Rout
           code: query.get("code") || undefined,
           kind: query.get("kind") || undefined,
         };
-        const { rows, total } = await store.list(caller.account.id, filter, pageOf(query));
+        const { rows, total } = await connectorStore.list(caller.account.id, filter, pageOf(query));
         return list(rows.map(toApi), total);
       },
     ),
@@ -92,7 +98,7 @@ export function connectorRoutes(store: ConnectorStore, managing: Managing): Rout
         answers: { 200: Connector },
         responses: { 200: connectorExample },
       },
-      async ({ caller, params }) => ok(toApi(await managing.find(caller.account.id, params.id))),
+      async ({ caller, params }) => ok(toApi(await connectorWriter.find(caller.account.id, params.id))),
     ),
     route(
       "POST",
@@ -108,7 +114,7 @@ export function connectorRoutes(store: ConnectorStore, managing: Managing): Rout
         answers: { 201: Connector },
         responses: { 201: connectorExample, 422: { fields: ["methods.current.method must be one of GET, POST, …"] } },
       },
-      async ({ caller, body }) => created(toApi(await managing.create(caller, body))),
+      async ({ caller, body }) => created(toApi(await connectorWriter.create(caller, body))),
     ),
     route(
       "PATCH",
@@ -116,7 +122,7 @@ export function connectorRoutes(store: ConnectorStore, managing: Managing): Rout
       {
         summary: "Change a connector",
         description:
-          "`fields` replaces the whole object. `secret_token` null takes the secret away; left out it stays.",
+          "`fields` replaces the whole object. A `secret_token` of null removes the secret; left out, it stays.",
         access,
         body: { key: "connector", schema: Type.Partial(ConnectorInput) },
         request: { active: false },
@@ -124,8 +130,8 @@ export function connectorRoutes(store: ConnectorStore, managing: Managing): Rout
         responses: { 200: { ...connectorExample, active: false } },
       },
       async ({ caller, params, body }) => {
-        const { id } = await managing.find(caller.account.id, params.id);
-        return ok(toApi(await managing.update(caller, id, body)));
+        const { id } = await connectorWriter.find(caller.account.id, params.id);
+        return ok(toApi(await connectorWriter.update(caller, id, body)));
       },
     ),
     route(
@@ -133,8 +139,8 @@ export function connectorRoutes(store: ConnectorStore, managing: Managing): Rout
       "/connect/connectors/:id",
       { summary: "Delete a connector", access, responses: { 204: null } },
       async ({ caller, params }) => {
-        const { id } = await managing.find(caller.account.id, params.id);
-        await managing.delete(caller, id);
+        const { id } = await connectorWriter.find(caller.account.id, params.id);
+        await connectorWriter.delete(caller, id);
         return noContent();
       },
     ),

@@ -1,32 +1,32 @@
-/** Calling connectors, for routes and other plugins: finds the connector, opens its secret and hides it in what comes back. */
+/** Calls connectors for routes and other plugins: finds one, opens its secret and clears the answer of it. */
 import { cacheKey, parseCacheKey, SecretFault, sentenceOf, ValidationError, type BaseContext } from "platform";
 import type { CallOutcome, ConnectorKind, Connectors, KindCall } from "./api.ts";
 import { maxTimeoutSeconds } from "./definition.ts";
 import { isCode } from "./code.ts";
-import { secretPlace } from "./manage.ts";
 import { redact, redactText, TooDeep } from "./redact.ts";
 import type { ConnectorRow, ConnectorStore } from "./store.ts";
+import { secretPlace } from "./writer.ts";
 
 interface Needed {
   readonly ctx: Pick<BaseContext, "cache" | "log" | "secrets">;
-  readonly store: ConnectorStore;
+  readonly connectorStore: Pick<ConnectorStore, "byCode">;
 }
 
-/** Everything but `put`, which manage.ts does. */
-export interface Calling extends Omit<Connectors, "put"> {
+/** The service without `put`, which needs the writer. */
+export interface Calls extends Omit<Connectors, "put"> {
   readonly kinds: ReadonlyMap<string, ConnectorKind>;
   /** After a change has committed. */
   readonly forget: (accountId: number, codes: readonly string[]) => Promise<void>;
 }
 
-export function createCalling({ ctx, store }: Needed): Calling {
+export function createCalls({ ctx, connectorStore }: Needed): Calls {
   const kinds = new Map<string, ConnectorKind>();
   const cache = ctx.cache<ConnectorRow>({
     name: "connectors",
     max: 1000,
     load: async (key) => {
       const { accountId, name: code } = parseCacheKey(key);
-      return store.byCode(accountId, code);
+      return connectorStore.byCode(accountId, code);
     },
   });
   const cached = async (accountId: number, code: string): Promise<ConnectorRow | undefined> => {
@@ -90,7 +90,7 @@ export function createCalling({ ctx, store }: Needed): Calling {
           timeoutMs,
         });
       } catch (error) {
-        // The record lacks what the method asks for: told as a failed delivery.
+        // The record lacks a parameter of the method: the delivery has failed.
         if (!(error instanceof ValidationError)) throw error;
         return failed(sentenceOf(error.fields));
       }
@@ -98,7 +98,7 @@ export function createCalling({ ctx, store }: Needed): Calling {
   };
 }
 
-/** What never left the house. */
+/** A call that was never sent. */
 function failed(error: string): CallOutcome {
   return { ok: false, status: null, data: null, error, retryAfterSeconds: null, durationMs: 0 };
 }

@@ -1,16 +1,16 @@
 /**
- * Due times that a wrong clock has left behind. While it was ahead, crons were fired for times to come and their next due
- * time was set beyond those; when it is right again they would all be silent until then.
+ * Mends the due times that a wrong clock has left behind. While the clock was ahead, crons fired for times to come and
+ * got a next due time beyond those. Once it is right again, they would all be silent until then.
  */
 import { nextRun } from "./schedule.ts";
 import type { CronStore } from "./store.ts";
 
-// The clock of another server that uses the same database may have been wrong unseen.
+// The clock of another server on the same database may have been wrong without anybody here noticing.
 const lookAgainMs = 600_000;
 const pageSize = 1000;
 
-/** Looks at all due times at first, after the clock was set back, and now and then. */
-export function createAlignment(store: Pick<CronStore, "page" | "moveNext" | "forgetFuture">) {
+/** Looks at all due times on the first call, after the clock was set back, and every ten minutes. */
+export function createAlignment(cronStore: Pick<CronStore, "page" | "moveNext" | "forgetFuture">) {
   let lastAt: Date | undefined;
   let lookedAt = -Infinity;
 
@@ -20,12 +20,12 @@ export function createAlignment(store: Pick<CronStore, "page" | "moveNext" | "fo
       lastAt = now;
       return;
     }
-    await store.forgetFuture(now);
+    await cronStore.forgetFuture(now);
     for (let after = 0; ;) {
-      const crons = await store.page(after, pageSize);
+      const crons = await cronStore.page(after, pageSize);
       for (const cron of crons) {
         const next = nextRun(cron, now);
-        if (next && cron.nextRunAt && cron.nextRunAt > next) await store.moveNext(cron, next);
+        if (next && cron.nextRunAt && cron.nextRunAt > next) await cronStore.moveNext(cron, next);
       }
       const last = crons.at(-1);
       if (!last || crons.length < pageSize) break;

@@ -43,7 +43,7 @@ function firingAt(time: string | (() => string)) {
   };
   const firing = createFiring({
     ctx,
-    store: createCronStore(app.sql),
+    cronStore: createCronStore(app.sql),
     flows: { startFlow },
     clock: () => new Date(typeof time === "string" ? time : time()),
   });

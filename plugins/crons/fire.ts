@@ -7,7 +7,7 @@ import type { CronRow, CronStore } from "./store.ts";
 
 interface Needed {
   readonly ctx: Pick<BaseContext, "transaction" | "log">;
-  readonly store: CronStore;
+  readonly cronStore: CronStore;
   readonly flows: Pick<Flows, "startFlow">;
   readonly clock?: () => Date;
 }
@@ -21,11 +21,11 @@ const longestOutageMs = 3_600_000;
 
 export type Firing = ReturnType<typeof createFiring>;
 
-export function createFiring({ ctx, store, flows, clock = () => new Date() }: Needed) {
+export function createFiring({ ctx, cronStore, flows, clock = () => new Date() }: Needed) {
   const start = ({ id, accountId, targetCode }: CronRow, tx: Tx): Promise<string | undefined> =>
     flows.startFlow({ accountId, code: targetCode, input: { kind: "cron", cron_id: id }, tx });
 
-  const align = createAlignment(store);
+  const align = createAlignment(cronStore);
   const tries = new Map<number, number>();
   /** Up to here this process has seen to everything: what came later was not missed, even if the database was away. */
   let checkedTo = new Date(clock().getTime() - lateMs);
@@ -35,7 +35,7 @@ export function createFiring({ ctx, store, flows, clock = () => new Date() }: Ne
     let cron: CronRow | undefined;
     try {
       const fired = await ctx.transaction(async (tx) => {
-        cron = await store.due(tx, clock(), [...failed]);
+        cron = await cronStore.due(tx, clock(), [...failed]);
         if (!cron?.nextRunAt) return false;
         await fire(cron, cron.nextRunAt, tx);
         return true;
@@ -57,7 +57,7 @@ export function createFiring({ ctx, store, flows, clock = () => new Date() }: Ne
   };
   const giveUp = async (cron: CronRow, error: unknown): Promise<void> => {
     ctx.log.error("a cron cannot be fired", { cron_id: cron.id, error });
-    await store.skip(cron.id, nextRun(cron, clock()), "internal error");
+    await cronStore.skip(cron.id, nextRun(cron, clock()), "internal error");
     tries.delete(cron.id);
   };
   const fire = async (cron: CronRow, dueAt: Date, tx: Tx): Promise<void> => {
@@ -66,11 +66,11 @@ export function createFiring({ ctx, store, flows, clock = () => new Date() }: Ne
     const at = toFire(cron, dueAt, now, since);
     // Times that are only late are fired one after another.
     const nextRunAt = nextRun(cron, at ?? now);
-    if (!at || !(await store.claim(tx, cron.id, at)))
-      return store.fired(tx, cron.id, { nextRunAt, lastRunAt: null, lastError: cron.lastError });
+    if (!at || !(await cronStore.claim(tx, cron.id, at)))
+      return cronStore.fired(tx, cron.id, { nextRunAt, lastRunAt: null, lastError: cron.lastError });
     const processId = await start(cron, tx);
     const lastError = processId === undefined ? `there is no active flow "${cron.targetCode}"` : null;
-    await store.fired(tx, cron.id, { nextRunAt, lastRunAt: processId === undefined ? null : now, lastError });
+    await cronStore.fired(tx, cron.id, { nextRunAt, lastRunAt: processId === undefined ? null : now, lastError });
     if (lastError !== null) ctx.log.warn("a cron cannot start its flow", { cron_id: cron.id, error: lastError });
     failpoint("crons.firing");
   };
@@ -94,7 +94,7 @@ export function createFiring({ ctx, store, flows, clock = () => new Date() }: Ne
     async now(cron: CronRow): Promise<string | undefined> {
       return ctx.transaction(async (tx) => {
         const id = await start(cron, tx);
-        if (id !== undefined) await store.ran(tx, cron.id, clock());
+        if (id !== undefined) await cronStore.ran(tx, cron.id, clock());
         return id;
       });
     },

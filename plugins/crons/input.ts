@@ -5,7 +5,7 @@ import { isTimezone, nextRun, scheduleMistake } from "./schedule.ts";
 import type { CronInput, CronRow } from "./store.ts";
 
 /** The fields of a request; each may be missing. */
-interface CronChange {
+interface CronPatch {
   readonly name?: string | null;
   readonly target_code?: string;
   readonly schedule?: string;
@@ -18,27 +18,27 @@ interface CronChange {
 export async function checkedInput(
   flows: Pick<Flows, "flowExists">,
   caller: Caller,
-  change: CronChange,
+  patch: CronPatch,
   before?: CronRow,
 ): Promise<CronInput> {
   const { account } = caller;
   const found = mistakes();
-  const targetCode = change.target_code ?? before?.targetCode ?? "";
-  const schedule = (change.schedule ?? before?.schedule ?? "").trim();
-  const timezone = (change.timezone === undefined ? before?.timezone : change.timezone) || account.timezone;
+  const targetCode = patch.target_code ?? before?.targetCode ?? "";
+  const schedule = (patch.schedule ?? before?.schedule ?? "").trim();
+  const timezone = (patch.timezone === undefined ? before?.timezone : patch.timezone) || account.timezone;
   const mistake = scheduleMistake(schedule);
   if (mistake !== undefined) found.add("schedule", mistake);
   if (!isTimezone(timezone)) found.add("timezone", "must be the name of a time zone, e.g. Europe/Warsaw");
   // One whose flow is gone can still be switched off.
-  if (change.target_code !== undefined && !(await flows.flowExists(account.id, targetCode)))
+  if (patch.target_code !== undefined && !(await flows.flowExists(account.id, targetCode)))
     found.add("target_code", "names no flow of this account");
   found.check();
   if (targetCode !== before?.targetCode && !caller.privileges.has("flows"))
     throw forbidden("`target_code`: naming a flow needs the privilege `flows`");
-  const active = change.active ?? before?.active ?? true;
+  const active = patch.active ?? before?.active ?? true;
   const same = before?.active === true && before.schedule === schedule && before.timezone === timezone;
   const nextRunAt = !active ? null : same ? before.nextRunAt : nextRun({ schedule, timezone }, new Date());
-  const missed = change.missed ?? before?.missed ?? "skip";
-  const name = (change.name === undefined ? before?.name : change.name) || targetCode;
+  const missed = patch.missed ?? before?.missed ?? "skip";
+  const name = (patch.name === undefined ? before?.name : patch.name) || targetCode;
   return { name, kind: "flow", targetCode, schedule, timezone, active, missed, nextRunAt };
 }

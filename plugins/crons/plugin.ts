@@ -17,14 +17,14 @@ export default definePlugin({
   privileges: [{ name: "crons", doc: "start flows by the clock", roles: ["manager"] }],
 
   setup(ctx) {
-    const store = createCronStore(ctx.sql);
-    const firing = createFiring({ ctx, store, flows: ctx.services.flows });
+    const cronStore = createCronStore(ctx.sql);
+    const firing = createFiring({ ctx, cronStore, flows: ctx.services.flows });
     return {
-      routes: cronRoutes({ ctx, store, flows: ctx.services.flows, firing }),
+      routes: cronRoutes({ ctx, cronStore, flows: ctx.services.flows, firing }),
       schedules: [
         // Five fields know no seconds: once a minute is on time.
         { id: "crons.check", cron: "* * * * *", run: firing.check },
-        { id: "crons.prune", cron: "29 3 * * *", run: () => store.prune(keptDays) },
+        { id: "crons.prune", cron: "29 3 * * *", run: () => cronStore.prune(keptDays) },
       ],
     };
   },

@@ -49,15 +49,15 @@ const access = { privilege: "crons" } as const;
 
 interface Needed {
   readonly ctx: Pick<BaseContext, "transaction">;
-  readonly store: CronStore;
+  readonly cronStore: CronStore;
   readonly flows: Flows;
   readonly firing: Firing;
 }
 
 /** behaviour 2.6 and B.9. */
-export function cronRoutes({ ctx, store, flows, firing }: Needed): Route[] {
+export function cronRoutes({ ctx, cronStore, flows, firing }: Needed): Route[] {
   const find = async (accountId: number, id: string): Promise<CronRow> => {
-    const row = await store.byId(accountId, integerId(id));
+    const row = await cronStore.byId(accountId, integerId(id));
     if (!row) throw notFound();
     return row;
   };
@@ -73,7 +73,7 @@ export function cronRoutes({ ctx, store, flows, firing }: Needed): Route[] {
         responses: { 200: [cronExample] },
       },
       async ({ caller, query }) => {
-        const { rows, total } = await store.list(
+        const { rows, total } = await cronStore.list(
           caller.account.id,
           query.get("target_code") || undefined,
           pageOf(query),
@@ -110,7 +110,7 @@ export function cronRoutes({ ctx, store, flows, firing }: Needed): Route[] {
       async ({ caller, body }) => {
         const input = await checkedInput(flows, caller, body);
         return created(
-          shown(await ctx.transaction((tx) => store.insert(tx, caller.account.id, caller.user.id, input))),
+          shown(await ctx.transaction((tx) => cronStore.insert(tx, caller.account.id, caller.user.id, input))),
         );
       },
     ),
@@ -128,9 +128,9 @@ export function cronRoutes({ ctx, store, flows, firing }: Needed): Route[] {
       async ({ caller, params, body }) => {
         const { account, user } = caller;
         const row = await ctx.transaction(async (tx) => {
-          const before = await store.lock(tx, account.id, integerId(params.id));
+          const before = await cronStore.lock(tx, account.id, integerId(params.id));
           if (!before) throw notFound();
-          return store.update(tx, account.id, before.id, user.id, await checkedInput(flows, caller, body, before));
+          return cronStore.update(tx, account.id, before.id, user.id, await checkedInput(flows, caller, body, before));
         });
         return ok(shown(row));
       },
@@ -140,7 +140,7 @@ export function cronRoutes({ ctx, store, flows, firing }: Needed): Route[] {
       "/account/crons/:id",
       { summary: "Delete a cron", access, responses: { 204: null } },
       async ({ caller, params }) => {
-        if (!(await store.delete(caller.account.id, integerId(params.id)))) throw notFound();
+        if (!(await cronStore.delete(caller.account.id, integerId(params.id)))) throw notFound();
         return noContent();
       },
     ),

@@ -1,19 +1,21 @@
-/** What other plugins ask of flows: starting them, for webhooks, crons and the actions of apps. */
+/** The service `flows`: starts flows for webhooks, crons and the actions of apps. */
 import { putAt } from "platform";
 import type { Flows } from "./api.ts";
 import type { FlowStore } from "./flow-store.ts";
-import type { Managing } from "./manage.ts";
+import type { FlowLookup } from "./flow-lookup.ts";
+import type { FlowWriter } from "./flow-writer.ts";
 import type { Processes } from "./processes.ts";
-import type { ProcessStore } from "./process-store.ts";
+import type { ProcessViewStore } from "./process-view-store.ts";
 import { toAction } from "./show.ts";
 import type { RegisteredSteps } from "./step-types.ts";
 import type { Waiting } from "./waiting.ts";
 
 interface Needed {
-  readonly store: FlowStore;
-  readonly managing: Managing;
+  readonly flowStore: Pick<FlowStore, "byCode">;
+  readonly flowLookup: Pick<FlowLookup, "exists">;
+  readonly flowWriter: FlowWriter;
   readonly processes: Processes;
-  readonly processStore: ProcessStore;
+  readonly processViewStore: Pick<ProcessViewStore, "origin">;
   readonly waiting: Waiting;
   readonly registerStep: RegisteredSteps["register"];
 }
@@ -21,17 +23,18 @@ interface Needed {
 const actionWaitMs = 1000;
 const mostWaitSeconds = 25;
 
-export function createActions({ store, managing, processes, processStore, waiting, registerStep }: Needed): Flows {
+export function createActions(needed: Needed): Flows {
+  const { flowStore, flowLookup, flowWriter, processes, processViewStore, waiting, registerStep } = needed;
   return {
     registerStep,
     async putFlow({ accountId, userId }, flow) {
       const author = { account: { id: accountId }, user: { id: userId }, privileges: null };
-      return putAt(flow, await store.byCode(accountId, flow.code), {
-        create: () => managing.create(author, flow),
-        update: (id) => managing.update(author, id, flow),
+      return putAt(flow, await flowStore.byCode(accountId, flow.code), {
+        create: () => flowWriter.create(author, flow),
+        update: (id) => flowWriter.update(author, id, flow),
       });
     },
-    flowExists: managing.exists,
+    flowExists: flowLookup.exists,
     startFlow: async (flow) => (await processes.start(flow))?.process.id,
 
     async runAction({ accountId, flowCode, input, scope, origin, waitMs = actionWaitMs, onPending }) {
@@ -43,7 +46,7 @@ export function createActions({ store, managing, processes, processStore, waitin
       return toAction((await waiting.wait({ accountId, id: process.id, ms: waitMs, fresh: true })) ?? process);
     },
 
-    originOf: ({ accountId, processId }) => processStore.origin(accountId, processId),
+    originOf: ({ accountId, processId }) => processViewStore.origin(accountId, processId),
 
     async actionStatus({ accountId, flowCode, processId, waitSeconds = 0, signal }) {
       const ms = Math.min(Math.max(waitSeconds, 0), mostWaitSeconds) * 1000;

@@ -1,9 +1,10 @@
-/** What starting and driving flow processes needs, and how they are told of. */
+/** The dependencies of starting and driving flow processes, their jobs and the news of them. */
 import { event, job, modelChanged, type BaseContext, type ModelEvent, type Tx } from "platform";
 import type { Accounts } from "../accounts/api.ts";
 import type { Connectors } from "../connectors/api.ts";
 import type { FlowStore } from "./flow-store.ts";
 import type { ProcessId, ProcessRow, ProcessStore } from "./process-store.ts";
+import type { ProcessViewStore } from "./process-view-store.ts";
 import type { Program } from "./program.ts";
 import type { FlowRecords } from "./records.ts";
 import { toEvent } from "./show.ts";
@@ -22,7 +23,8 @@ export interface Needed {
     BaseContext,
     "transaction" | "keyed" | "changed" | "wanted" | "emit" | "enqueue" | "broadcast" | "log"
   >;
-  readonly store: ProcessStore;
+  readonly processStore: ProcessStore;
+  readonly processViewStore: ProcessViewStore;
   readonly flowStore: FlowStore;
   readonly accounts: Accounts;
   readonly connectors: Connectors;
@@ -35,32 +37,33 @@ export interface Needed {
   readonly leaseSeconds: number;
 }
 
-/** A new process has steps that reach outside: an event, so that flows that start each other are counted as a chain. */
+/** A new process has steps that reach outside. This is an event, so that flows that start each other count as a chain. */
 export const processStarted = event<ProcessId>("connect.flow.started");
 export const driveHandler = "drive";
-/** A process is to be gone on with. */
+/** Continues a process. */
 export const driveProcess = job<ProcessId>("flows.drive");
 
 export const processModel = "Connect::FlowProcess";
 
-/** The kinds of change that a process coming to this status is. */
+/** The kinds of event that a process causes when it gets this status. */
 export const kindsOf = { pending: [], finished: ["update", "finished"], error: ["update", "error"] } as const;
 
-export interface Told {
-  /** Those kinds of this change that somebody follows. */
+/** The events of processes. */
+export interface News {
+  /** The kinds that somebody follows. */
   wanted(row: ProcessRow, kinds: readonly string[]): string[];
   tell(row: ProcessRow, kinds: readonly string[], tx: Tx): Promise<void>;
 }
 
-export function createTold(ctx: Pick<BaseContext, "changed" | "wanted">): Told {
+export function createNews(ctx: Pick<BaseContext, "changed" | "wanted">): News {
   return {
-    wanted: (row, kinds) => kinds.filter((kind) => ctx.wanted(modelChanged, changeOf(row, kind))),
+    wanted: (row, kinds) => kinds.filter((kind) => ctx.wanted(modelChanged, eventOf(row, kind))),
     async tell(row, kinds, tx) {
-      for (const kind of kinds) await ctx.changed(changeOf(row, kind), tx);
+      for (const kind of kinds) await ctx.changed(eventOf(row, kind), tx);
     },
   };
 }
 
-function changeOf(row: ProcessRow, kind: string): ModelEvent {
+function eventOf(row: ProcessRow, kind: string): ModelEvent {
   return { accountId: row.accountId, sourceType: processModel, kind, id: row.id, data: toEvent(row) };
 }

@@ -4,21 +4,25 @@ import { connectors } from "../connectors/api.ts";
 import { createActions } from "./actions.ts";
 import { flows } from "./api.ts";
 import { jsonDatabases } from "../jsondb/api.ts";
+import { createFlowLookup } from "./flow-lookup.ts";
 import { flowRoutes } from "./flow-routes.ts";
 import { createFlowStore } from "./flow-store.ts";
-import { createManaging } from "./manage.ts";
+import { createFlowWriter } from "./flow-writer.ts";
 import migration from "./migrations/001_flows.sql" with { type: "text" };
 import origins from "./migrations/002_origin.sql" with { type: "text" };
 import instructions from "./prompts/flows_api.md" with { type: "text" };
 import { processExample, processRoutes } from "./process-routes.ts";
 import { createProcessStore } from "./process-store.ts";
+import { createProcessViewStore } from "./process-view-store.ts";
 import { processModel } from "./needed.ts";
 import { createProcesses } from "./processes.ts";
 import { createRecords } from "./records.ts";
+import { runRoutes } from "./run-routes.ts";
 import { stepRoutes } from "./step-routes.ts";
 import { createStepTypes } from "./step-types.ts";
 import { createTemplates } from "./template.ts";
 import { createWaiting } from "./waiting.ts";
+import { createWarnings } from "./warnings.ts";
 
 const { steps: _, ...sample } = processExample;
 
@@ -51,40 +55,40 @@ export default definePlugin({
   models: [{ name: processModel, privilege: "flows", kinds: ["finished", "error"], sample }],
 
   setup(ctx) {
-    const { accounts: people, connectors: calling } = ctx.services;
+    const { accounts: people, connectors: calls, databases } = ctx.services;
     const flowStore = createFlowStore(ctx.sql);
-    const store = createProcessStore(ctx.sql);
+    const processStore = createProcessStore(ctx.sql);
+    const processViewStore = createProcessViewStore(ctx.sql);
     const templates = createTemplates(ctx.liquid);
     const { types: stepTypes, register: registerStep } = createStepTypes();
-    const managing = createManaging({
-      ctx,
-      store: flowStore,
-      connectors: calling,
-      databases: ctx.services.databases,
-      templates,
-      stepTypes,
-    });
-    const waiting = createWaiting(ctx, store);
+    const flowLookup = createFlowLookup({ ctx, flowStore });
+    const flowWriter = createFlowWriter({ ctx, flowStore, flowLookup, templates, stepTypes });
+    const isActiveFlow = async (accountId: number, code: string) =>
+      (await flowLookup.current(accountId, code)) !== undefined;
+    const warnings = createWarnings({ connectors: calls, databases, templates, stepTypes, isActiveFlow });
+    const waiting = createWaiting({ ctx, processViewStore });
     const processes = createProcesses({
       ctx,
-      store,
+      processStore,
+      processViewStore,
       flowStore,
       waiting,
       templates,
       accounts: people,
-      connectors: calling,
-      flowOf: managing.current,
-      records: createRecords(ctx.services.databases),
+      connectors: calls,
+      flowOf: flowLookup.current,
+      records: createRecords(databases),
       stepTypes,
       leaseSeconds: ctx.config.leaseSeconds,
     });
     const prune = async () => {
-      while ((await store.prune(ctx.config.historyDays, 1000)) === 1000 && !ctx.stopping.aborted);
+      while ((await processStore.prune(ctx.config.historyDays, 1000)) === 1000 && !ctx.stopping.aborted);
     };
     return {
       routes: [
-        ...flowRoutes({ store: flowStore, managing, processes, waiting, templates, stepTypes }),
-        ...processRoutes(store, processes),
+        ...flowRoutes({ flowStore, flowLookup, flowWriter, warnings }),
+        ...runRoutes({ flowLookup, processes, waiting, templates, stepTypes }),
+        ...processRoutes({ processViewStore, processes }),
         ...stepRoutes(stepTypes),
       ],
       handlers: processes.handlers,
@@ -93,10 +97,11 @@ export default definePlugin({
         { id: "flows.sweep", cron: "*/5 * * * *", run: processes.sweep },
       ],
       service: createActions({
-        store: flowStore,
-        managing,
+        flowStore,
+        flowLookup,
+        flowWriter,
         processes,
-        processStore: store,
+        processViewStore,
         waiting,
         registerStep,
       }),

@@ -1,7 +1,7 @@
 import { answer, list, notFound, ok, pageOf, pageQuery, route, uuidOf, type Route } from "platform";
 import { FlowProcess } from "./answers.ts";
 import type { Processes } from "./processes.ts";
-import type { ProcessStore } from "./process-store.ts";
+import type { ProcessViewStore } from "./process-view-store.ts";
 import { toListed } from "./show.ts";
 
 const at = "2026-01-31T10:00:00.000Z";
@@ -30,8 +30,13 @@ const failed = { ...processExample, status: "error", data: null, error: "cancell
 const access = { privilege: "flows" } as const;
 const statuses = ["pending", "finished", "error"];
 
+interface Needed {
+  readonly processViewStore: Pick<ProcessViewStore, "list">;
+  readonly processes: Processes;
+}
+
 /** behaviour B.9. */
-export function processRoutes(store: ProcessStore, processes: Processes): Route[] {
+export function processRoutes({ processViewStore, processes }: Needed): Route[] {
   return [
     route(
       "GET",
@@ -51,7 +56,7 @@ export function processRoutes(store: ProcessStore, processes: Processes): Route[
       },
       async ({ caller, query }) => {
         const filter = { flowCode: query.get("flow_code") || undefined, status: query.get("status") || undefined };
-        const { rows, total } = await store.list(caller.account.id, filter, pageOf(query));
+        const { rows, total } = await processViewStore.list(caller.account.id, filter, pageOf(query));
         return list(rows.map(toListed), total);
       },
     ),

@@ -1,6 +1,5 @@
-/** All SQL about flow processes. A write names the fence that the writer holds, and does nothing where it is another's. */
-import { failedJob, openJob, type Page, type Queryable, type Sql, type Tx } from "platform";
-import type { Origin } from "./api.ts";
+/** SQL that runs flow processes. A write names the fence that the writer holds, and does nothing if it has been raised. */
+import { failedJob, openJob, type Fragment, type Queryable, type Sql, type Tx } from "platform";
 import type { Cursor, Memory, StepRecord } from "./state.ts";
 
 export type ProcessStatus = "pending" | "finished" | "error";
@@ -17,11 +16,9 @@ export interface ProcessRow {
   readonly finishedAt: Date | null;
 }
 
-/** With its steps and where it stands. */
-export interface WholeProcess extends ProcessRow {
+/** A process whose row is held. */
+export interface LockedProcess extends ProcessRow {
   readonly cursor: Cursor | null;
-  readonly steps: readonly StepRecord[];
-  readonly further: readonly (readonly StepRecord[])[] | null;
 }
 
 export interface Started {
@@ -81,37 +78,19 @@ export interface LostProcess extends ProcessId {
   readonly failed: boolean;
 }
 
-export interface ProcessFilter {
-  readonly flowCode: string | undefined;
-  readonly status: string | undefined;
-}
-
-const listedStepsBytes = 20_000;
-const listedBatches = 20;
-
 export type ProcessStore = ReturnType<typeof createProcessStore>;
 
+/** The columns of a ProcessRow, of `flow_processes p`. */
+export function processColumns(sql: Sql): Fragment {
+  return sql`p.account_id, p.id, p.flow_code, p.status, p.input, p.data, p.error, p.created_at, p.finished_at`;
+}
+
 export function createProcessStore(sql: Sql) {
-  const columns = sql`p.account_id, p.id, p.flow_code, p.status, p.input, p.data, p.error, p.created_at, p.finished_at`;
+  const columns = processColumns(sql);
 
   return {
     /** Many in one statement: all or none. */
-    async insert(rows: readonly NewProcess[], on: Queryable = sql): Promise<void> {
-      await on`
-        insert into flow_processes (account_id, id, flow_code, program_id, status, input, data, error, cursor, memory,
-          steps, origin, created_at, finished_at)
-        select n.account_id, n.id, n.flow_code, n.program_id, n.status, n.input::json, n.data::json, n.error,
-          n.cursor::json, n.memory::json, n.steps::json, n.origin::json, n.created_at, n.finished_at
-        from unnest(${rows.map((r) => r.accountId)}::bigint[], ${rows.map((r) => r.id)}::uuid[],
-          ${rows.map((r) => r.flowCode)}::text[], ${rows.map((r) => r.programId)}::bigint[],
-          ${rows.map((r) => r.status)}::text[], ${rows.map((r) => r.input)}::text[], ${rows.map((r) => r.data)}::text[],
-          ${rows.map((r) => r.error)}::text[], ${rows.map((r) => r.cursor)}::text[], ${rows.map((r) => r.memory)}::text[],
-          ${rows.map((r) => r.steps)}::text[], ${rows.map((r) => r.origin)}::text[],
-          ${rows.map((r) => r.createdAt.toISOString())}::text[]::timestamptz[],
-          ${rows.map((r) => r.finishedAt?.toISOString() ?? null)}::text[]::timestamptz[]
-        ) as n (account_id, id, flow_code, program_id, status, input, data, error, cursor, memory, steps, origin,
-          created_at, finished_at)`;
-    },
+    insert: (rows: readonly NewProcess[], on: Queryable = sql) => insertProcesses(on, rows),
 
     /**
      * Takes the process over: whoever had it before writes nothing any more. Undefined where it does not run. A crash of
@@ -142,66 +121,8 @@ export function createProcessStore(sql: Sql) {
       select p.account_id, p.id, exists (${failedJob(sql, jobNames, sql`p.id::text`)}) as failed from flow_processes p
       where p.status = 'pending' and not exists (${openJob(sql, jobNames, sql`p.id::text`)}) limit ${most}`,
 
-    /** Stores how far it is, and its end. False where the process has ended or was taken over. */
-    async progress(
-      { accountId, id, fence, stored, steps, cursor, memory, end }: Progress,
-      on: Queryable = sql,
-    ): Promise<boolean> {
-      const update = sql`
-        update flow_processes set fence = fence
-          ${cursor === undefined ? sql`` : sql`, cursor = ${cursor}::text::json`}
-          ${memory === undefined ? sql`` : sql`, memory = ${memory}::text::json`}
-          ${steps === undefined ? sql`` : sql`, stored = ${stored + 1}`}
-          ${
-            end === undefined
-              ? sql``
-              : sql`, status = ${end.status}, data = ${end.data}::text::json, error = ${end.error}, finished_at = now()`
-          }
-        where account_id = ${accountId} and id = ${id} and fence = ${fence} and status = 'pending'`;
-      if (steps === undefined) return (await on`${update}`).count === 1;
-      const result = await on`
-        with p as (${update} returning account_id, id)
-        insert into flow_process_steps (account_id, process_id, number, steps)
-        select p.account_id, p.id, ${stored}, ${steps}::text::json from p`;
-      return result.count === 1;
-    },
-
-    async show(accountId: number, id: string, on: Queryable = sql): Promise<WholeProcess | undefined> {
-      const [row] = await on<WholeProcess[]>`
-        select ${columns}, p.cursor, p.steps,
-          (select json_agg(s.steps order by s.number) from flow_process_steps s
-            where s.account_id = p.account_id and s.process_id = p.id) as further
-        from flow_processes p where p.account_id = ${accountId} and p.id = ${id}`;
-      return row;
-    },
-
-    async origin(accountId: number, id: string): Promise<{ flowCode: string; origin: Origin } | undefined> {
-      const [row] = await sql<{ flowCode: string; origin: Origin | null }[]>`
-        select flow_code, origin from flow_processes where account_id = ${accountId} and id = ${id}`;
-      return row && { flowCode: row.flowCode, origin: row.origin ?? {} };
-    },
-
-    async state(accountId: number, id: string, on: Queryable = sql): Promise<ProcessRow | undefined> {
-      const [row] = await on<ProcessRow[]>`
-        select ${columns} from flow_processes p where p.account_id = ${accountId} and p.id = ${id}`;
-      return row;
-    },
-
-    /** The latest first; steps of such a size that a list of them would be too much are left out. */
-    async list(accountId: number, { flowCode, status }: ProcessFilter, { limit, offset }: Page) {
-      const where = sql`p.account_id = ${accountId}
-        ${flowCode === undefined ? sql`` : sql`and p.flow_code = ${flowCode}`}
-        ${status === undefined ? sql`` : sql`and p.status = ${status}`}`;
-      const rows = await sql<WholeProcess[]>`
-        select ${columns}, p.cursor,
-          case when pg_column_size(p.steps) <= ${listedStepsBytes} then p.steps else '[]' end as steps,
-          (select json_agg(s.steps order by s.number) from flow_process_steps s
-            where s.account_id = p.account_id and s.process_id = p.id and s.number <= ${listedBatches}
-              and pg_column_size(s.steps) <= ${listedStepsBytes}) as further
-        from flow_processes p where ${where} order by p.id desc limit ${limit} offset ${offset}`;
-      const [count] = await sql<{ total: number }[]>`select count(*) as total from flow_processes p where ${where}`;
-      return { rows, total: count?.total ?? 0 };
-    },
+    /** Stores how far it is, and its end. False if the process has ended or another driver has taken it over. */
+    progress: (progress: Progress, on: Queryable = sql) => storeProgress(on, progress),
 
     /** Undefined where it does not run. */
     async breakOff(tx: Tx, { accountId, id }: ProcessId, error: string): Promise<ProcessRow | undefined> {
@@ -212,9 +133,9 @@ export function createProcessStore(sql: Sql) {
     },
 
     /** Held until the transaction ends. */
-    async lock(tx: Tx, accountId: number, id: string): Promise<WholeProcess | undefined> {
-      const [row] = await tx<WholeProcess[]>`
-        select ${columns}, p.cursor, '[]'::json as steps, null as further from flow_processes p
+    async lock(tx: Tx, accountId: number, id: string): Promise<LockedProcess | undefined> {
+      const [row] = await tx<LockedProcess[]>`
+        select ${columns}, p.cursor from flow_processes p
         where p.account_id = ${accountId} and p.id = ${id} for no key update`;
       return row;
     },
@@ -235,4 +156,44 @@ export function createProcessStore(sql: Sql) {
       return result.count;
     },
   };
+}
+
+async function insertProcesses(on: Queryable, rows: readonly NewProcess[]): Promise<void> {
+  await on`
+    insert into flow_processes (account_id, id, flow_code, program_id, status, input, data, error, cursor, memory,
+      steps, origin, created_at, finished_at)
+    select n.account_id, n.id, n.flow_code, n.program_id, n.status, n.input::json, n.data::json, n.error,
+      n.cursor::json, n.memory::json, n.steps::json, n.origin::json, n.created_at, n.finished_at
+    from unnest(${rows.map((r) => r.accountId)}::bigint[], ${rows.map((r) => r.id)}::uuid[],
+      ${rows.map((r) => r.flowCode)}::text[], ${rows.map((r) => r.programId)}::bigint[],
+      ${rows.map((r) => r.status)}::text[], ${rows.map((r) => r.input)}::text[], ${rows.map((r) => r.data)}::text[],
+      ${rows.map((r) => r.error)}::text[], ${rows.map((r) => r.cursor)}::text[], ${rows.map((r) => r.memory)}::text[],
+      ${rows.map((r) => r.steps)}::text[], ${rows.map((r) => r.origin)}::text[],
+      ${rows.map((r) => r.createdAt.toISOString())}::text[]::timestamptz[],
+      ${rows.map((r) => r.finishedAt?.toISOString() ?? null)}::text[]::timestamptz[]
+    ) as n (account_id, id, flow_code, program_id, status, input, data, error, cursor, memory, steps, origin,
+      created_at, finished_at)`;
+}
+
+async function storeProgress(
+  on: Queryable,
+  { accountId, id, fence, stored, steps, cursor, memory, end }: Progress,
+): Promise<boolean> {
+  const update = on`
+    update flow_processes set fence = fence
+      ${cursor === undefined ? on`` : on`, cursor = ${cursor}::text::json`}
+      ${memory === undefined ? on`` : on`, memory = ${memory}::text::json`}
+      ${steps === undefined ? on`` : on`, stored = ${stored + 1}`}
+      ${
+        end === undefined
+          ? on``
+          : on`, status = ${end.status}, data = ${end.data}::text::json, error = ${end.error}, finished_at = now()`
+      }
+    where account_id = ${accountId} and id = ${id} and fence = ${fence} and status = 'pending'`;
+  if (steps === undefined) return (await on`${update}`).count === 1;
+  const result = await on`
+    with p as (${update} returning account_id, id)
+    insert into flow_process_steps (account_id, process_id, number, steps)
+    select p.account_id, p.id, ${stored}, ${steps}::text::json from p`;
+  return result.count === 1;
 }

@@ -1,10 +1,9 @@
 /** A flow process as the API shows it. behaviour B.9. Pure. */
 import type { Static } from "platform";
 import type { FlowProcess, FlowRun } from "./answers.ts";
-import { type Started } from "./process-store.ts";
 import type { ActionState } from "./api.ts";
-import type { ProcessRow, WholeProcess } from "./process-store.ts";
-
+import type { ProcessRow, Started } from "./process-store.ts";
+import type { WholeProcess } from "./process-view-store.ts";
 import { previewOf } from "./journal.ts";
 import type { Cursor, Frame, StepRecord } from "./state.ts";
 

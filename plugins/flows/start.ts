@@ -1,29 +1,28 @@
-/** Starts a flow: what has no effect is run at once; where that is all, the process is one statement, and finished. */
-import { type Started } from "./process-store.ts";
+/** Starts a flow: steps without effects run at once. If there are no others, the finished process is one statement. */
 import { batched, failpoint, timeOfUuidv7, uuidv7, type Tx } from "platform";
 import type { StartFlow } from "./api.ts";
 import { createRun } from "./engine.ts";
 import { MemoryFull } from "./fault.ts";
 import type { End } from "./host.ts";
 import { createHost } from "./live-host.ts";
-import { driveProcess, kindsOf, processStarted, type CurrentFlow, type Needed, type Told } from "./needed.ts";
-import type { NewProcess, ProcessRow } from "./process-store.ts";
+import { driveProcess, kindsOf, processStarted, type CurrentFlow, type Needed, type News } from "./needed.ts";
+import type { NewProcess, ProcessRow, Started } from "./process-store.ts";
 import { memoryText, newState, type Memory } from "./state.ts";
 
 interface Prepared extends Started {
   readonly written: NewProcess;
-  /** When to go on with it; undefined where it has ended. */
+  /** When to continue it; undefined if it has ended. */
   readonly until: number | undefined;
 }
 
-/** Never aborted: what is computed at once is not stopped. */
+/** Never aborted: steps that only compute are not stopped. */
 const never = new AbortController().signal;
 
-export function createStart(needed: Needed, told: Told) {
-  const { ctx, store } = needed;
+export function createStarter(needed: Needed, news: News) {
+  const { ctx, processStore } = needed;
   const insertTogether = batched(
     async (rows: readonly NewProcess[]) => {
-      await store.insert(rows);
+      await processStore.insert(rows);
       return rows;
     },
     { most: 100, alone: true },
@@ -31,22 +30,22 @@ export function createStart(needed: Needed, told: Told) {
 
   const insert = async ({ process, written, until }: Prepared, kinds: readonly string[], tx: Tx): Promise<void> => {
     const { accountId, id } = process;
-    await store.insert([written], tx);
-    await told.tell(process, kinds, tx);
+    await processStore.insert([written], tx);
+    await news.tell(process, kinds, tx);
     if (until === undefined) return;
     if (until > Date.now())
       await ctx.enqueue(driveProcess, { accountId, id }, { tx, accountId, runAt: new Date(until) });
     else await ctx.emit(processStarted, { accountId, id }, tx, { accountId });
   };
 
-  /** Undefined where there is no active flow of this code. */
+  /** Undefined if no active flow has this code. */
   return async (start: StartFlow): Promise<Started | undefined> => {
     const { accountId, code, tx } = start;
     const flow = await needed.flowOf(accountId, code);
     if (!flow) return undefined;
     const prepared = await runAtOnce(needed, flow, start);
     const { process } = prepared;
-    const kinds = told.wanted(process, ["create", ...kindsOf[process.status]]);
+    const kinds = news.wanted(process, ["create", ...kindsOf[process.status]]);
     if (tx) await insert(prepared, kinds, tx);
     else if (prepared.until === undefined && kinds.length === 0 && !ctx.keyed()) await insertTogether(prepared.written);
     else await ctx.transaction((own) => insert(prepared, kinds, own));
@@ -55,7 +54,7 @@ export function createStart(needed: Needed, told: Told) {
   };
 }
 
-/** A new process, as far as it goes without any effect. */
+/** A new process, run up to its first effect. */
 async function runAtOnce(
   needed: Needed,
   { code: flowCode, programId, program }: CurrentFlow,
@@ -84,7 +83,7 @@ async function runAtOnce(
   return { process, steps, cursor, written, until: end.kind === "suspended" ? end.until : undefined };
 }
 
-/** The memory as text where there is something to go on with; an end where it is too large to be kept. */
+/** The memory as text if the process goes on; an error if it is too large to be stored. */
 function keepable(end: End, memory: Memory): { end: End; memory: string | null } {
   if (end.kind === "finished") return { end, memory: null };
   try {

@@ -1,20 +1,26 @@
-/** Waits for the end of flow processes, woken by whichever server process ends them. */
+/** Waits for the end of flow processes; the server process that ends one wakes the others. */
 import type { BaseContext } from "platform";
-import type { ProcessRow, ProcessStore } from "./process-store.ts";
+import type { ProcessRow } from "./process-store.ts";
+import type { ProcessViewStore } from "./process-view-store.ts";
+
+interface Needed {
+  readonly ctx: Pick<BaseContext, "broadcast" | "stopping">;
+  readonly processViewStore: Pick<ProcessViewStore, "state">;
+}
 
 export interface WaitFor {
   readonly accountId: number;
   readonly id: string;
   readonly ms: number;
-  /** It was started just now, in this server process: it is waited for without a look at it first. */
+  /** It was started just now, in this server process: the first look at its row can wait. */
   readonly fresh?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface Waiting {
-  /** Says that a process has ended; after the commit. */
+  /** Tells every server process that this one has ended; after the commit. */
   tell(row: ProcessRow): void;
-  /** The process once it has ended, or as it is after `ms`; undefined where there is none. */
+  /** The process once it has ended, or as it is after `ms`; undefined if it is unknown. */
   wait(process: WaitFor): Promise<ProcessRow | undefined>;
 }
 
@@ -22,10 +28,7 @@ const topic = "flows.ended";
 // A message may be lost while a server process is disconnected.
 const backstopMs = 1000;
 
-export function createWaiting(
-  { broadcast, stopping }: Pick<BaseContext, "broadcast" | "stopping">,
-  store: ProcessStore,
-): Waiting {
+export function createWaiting({ ctx: { broadcast, stopping }, processViewStore }: Needed): Waiting {
   const waiters = new Map<string, Set<(row?: ProcessRow) => void>>();
   const wake = (id: string, row?: ProcessRow) => {
     for (const resolve of waiters.get(id) ?? []) resolve(row);
@@ -40,16 +43,16 @@ export function createWaiting(
     async wait({ accountId, id, ms, signal, fresh = false }) {
       const until = performance.now() + ms;
       for (let look = !fresh; ; look = true) {
-        // Listened for before it is looked at: an end in between is not missed.
+        // Listening begins before the look at the row: an end in between is not missed.
         const next = listen(waiters, id);
         try {
-          const ended = look ? undefined : await next.within(Math.min(ms, backstopMs));
-          if (ended) return ended;
-          const row = await store.state(accountId, id);
+          const endedSoon = look ? undefined : await next.within(Math.min(ms, backstopMs));
+          if (endedSoon) return endedSoon;
+          const row = await processViewStore.state(accountId, id);
           const left = until - performance.now();
           if (!row || row.status !== "pending" || left <= 0 || signal?.aborted || stopping.aborted) return row;
-          const told = await next.within(Math.min(left, backstopMs));
-          if (told) return told;
+          const ended = await next.within(Math.min(left, backstopMs));
+          if (ended) return ended;
         } finally {
           next.end();
         }

@@ -8,9 +8,9 @@ import { mailOf, type Mail } from "./message.ts";
 
 const mostMs = 30_000;
 
-type Outside = Pick<BaseContext, "connect" | "origin">;
+type Needed = Pick<BaseContext, "connect" | "origin">;
 
-export function smtpConnector(outside: Outside): ConnectorKind {
+export function smtpConnector(needed: Needed): ConnectorKind {
   return {
     name: "core/smtp",
     needsUrl: true,
@@ -20,7 +20,7 @@ export function smtpConnector(outside: Outside): ConnectorKind {
       const template = call.method === "send" ? undefined : templateOf(connector.fields, call.method);
       const mail = mailOf(template ? filled(template, call.params) : call.params, connector.fields);
       const startedAt = performance.now();
-      const outcome = await send(outside, connector, mail, call);
+      const outcome = await send(needed, connector, mail, call);
       return { ...outcome, retryAfterSeconds: null, durationMs: Math.round(performance.now() - startedAt) };
     },
   };
@@ -39,14 +39,14 @@ function filled(template: Template, params: KindCall["params"]): Record<string, 
 
 type Outcome = Omit<CallOutcome, "retryAfterSeconds" | "durationMs">;
 
-async function send(outside: Outside, connector: OpenConnector, mail: Mail, call: KindCall): Promise<Outcome> {
+async function send(needed: Needed, connector: OpenConnector, mail: Mail, call: KindCall): Promise<Outcome> {
   const timeoutMs = Math.min(call.timeoutMs, mostMs);
   const end = new AbortController();
   const late = new OutboundFault("timeout", `the mail server did not take the mail within ${timeoutMs} ms`);
   const timer = setTimeout(() => end.abort(late), timeoutMs);
   const signal = call.signal ? AbortSignal.any([end.signal, call.signal]) : end.signal;
   try {
-    return await sendThrough(outside, connector, mail, { timeoutMs, signal, key: call.idempotencyKey });
+    return await sendThrough(needed, connector, mail, { timeoutMs, signal, key: call.idempotencyKey });
   } catch (error) {
     if (call.signal?.aborted) throw call.signal.reason;
     return failure(end.signal.aborted ? late : error);
@@ -62,7 +62,7 @@ interface Sending {
   readonly key: string | undefined;
 }
 
-async function sendThrough({ connect, origin }: Outside, connector: OpenConnector, mail: Mail, sending: Sending) {
+async function sendThrough({ connect, origin }: Needed, connector: OpenConnector, mail: Mail, sending: Sending) {
   const server = serverOf(connector.url, connector.fields);
   const { timeoutMs, signal } = sending;
   const connection = await connect({ host: server.host, port: server.port, timeoutMs, signal });
