@@ -7,7 +7,9 @@ import { jsonDatabases } from "./api.ts";
 import { backgroundJobs } from "./databases/background.ts";
 import { createBackgroundStore } from "./databases/background-store.ts";
 import { createBatches } from "./bulk/batch.ts";
-import { bulkRoutes } from "./bulk/bulk-routes.ts";
+import { batchRoute } from "./bulk/batch-routes.ts";
+import { exportRoute } from "./bulk/export-routes.ts";
+import { importRoute } from "./bulk/import-routes.ts";
 import { createBulkStore } from "./bulk/bulk-store.ts";
 import { createChangeStore } from "./live/change-store.ts";
 import { createChanges } from "./records/changes.ts";
@@ -132,7 +134,9 @@ export default definePlugin({
         ...recordRoutes({ databases, records, recordStore }),
         ...searchRoutes({ ctx, databases, searches }),
         ...publicRoutes({ ctx, databases, calls, searches, room }),
-        ...bulkRoutes({ ctx, databases, bulkStore, imports, batches }),
+        importRoute({ ctx, databases, imports }),
+        exportRoute({ ctx, databases, bulkStore }),
+        batchRoute({ databases, batches }),
         ...aggregateRoutes({ databases, aggregates: createAggregates({ ctx, databases }) }),
         ...eventRoutes({ ctx, databases, events, tokens: ctx.services.tokens }),
       ],

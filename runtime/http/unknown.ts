@@ -36,6 +36,8 @@ export function bodyHints(
 ): string[] {
   const { properties } = schema;
   const names = Object.keys(fields).filter((name) => !Object.hasOwn(properties, name));
+  // Nearly every request: nothing to compare.
+  if (names.length === 0 && (key === undefined || Object.keys(whole).length === 1)) return [];
   const hints = unknownNames(names, Object.keys(properties), (name) => `unknown field "${name}"`);
   if (key === undefined) return hints;
   const beside = Object.keys(whole).filter((name) => name !== key);

@@ -15,11 +15,11 @@ export function warned(reply: Reply, texts: readonly string[]): Reply {
 
 /** The header with further hints; undefined where there are none at all. */
 export function withWarnings(header: string | undefined, texts: readonly string[]): string | undefined {
+  if (texts.length === 0) return header;
   const shown = texts.slice(0, warningLimits.texts);
   const more = texts.length > shown.length ? [`and ${texts.length - shown.length} more`] : [];
   const values = [...shown, ...more].map((text) => `299 - "${quoted(text)}"`);
-  const all = header === undefined ? values : [header, ...values];
-  return all.length > 0 ? all.join(", ") : undefined;
+  return [...(header === undefined ? [] : [header]), ...values].join(", ");
 }
 
 /** The text as a quoted string of ASCII, bounded; other characters as they stand in addresses. */

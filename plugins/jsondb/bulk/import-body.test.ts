@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { textOf, type BodyLimits } from "./import-body.ts";
+import { createImportPlaces } from "./import-places.ts";
 
 const standard: BodyLimits = {
   maxBytes: 100,
   idleMs: 60_000,
   totalMs: 60_000,
-  minBytesPerSecond: 1,
-  graceMs: 60_000,
+  pace: { minBytesPerSecond: 1, graceMs: 60_000 },
   stopping: new AbortController().signal,
 };
 
@@ -26,9 +26,11 @@ function bodyOf(pieces: readonly Uint8Array[], isWhole = true): ReadableStream<U
 
 async function read(body: ReadableStream<Uint8Array> | null, limits: Partial<BodyLimits> = {}): Promise<string> {
   let text = "";
-  for await (const piece of textOf(body, { ...standard, ...limits })) text += piece;
+  for await (const piece of textOf(body, newPlace(), { ...standard, ...limits })) text += piece;
   return text;
 }
+
+const newPlace = () => createImportPlaces().take();
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
@@ -58,14 +60,31 @@ describe("the body of an import", () => {
         controller.enqueue(bytes("a"));
       },
     });
-    const slowly = { maxBytes: 1e9, minBytesPerSecond: 1e6, graceMs: 20 };
+    const slowly = { maxBytes: 1e9, pace: { minBytesPerSecond: 1e6, graceMs: 20 } };
     expect(await read(trickle, slowly).catch((error: unknown) => error)).toMatchObject({ status: 408 });
     let text = "";
-    for await (const piece of textOf(bodyOf([bytes("a"), bytes("b"), bytes("c")]), { ...standard, ...slowly })) {
+    for await (const piece of textOf(bodyOf([bytes("a"), bytes("b"), bytes("c")]), newPlace(), {
+      ...standard,
+      ...slowly,
+    })) {
       await Bun.sleep(30);
       text += piece;
     }
     expect(text).toBe("abc");
+  });
+
+  test("is given up when its place goes to another import, and says so", async () => {
+    const clock = { ms: 0 };
+    const places = createImportPlaces({ most: 1, now: () => clock.ms });
+    const reading = Array.fromAsync(textOf(bodyOf([bytes("a")], false), places.take(), standard));
+    const ended = reading.catch((error: unknown) => error);
+    await Bun.sleep(0); // the second piece is waited for
+    clock.ms = 25_000;
+    places.take();
+    expect(await ended).toMatchObject({
+      status: 408,
+      body: { error: "the rows arrive too slowly while other imports wait: send them again later" },
+    });
   });
 
   test("is given up when the server stops", async () => {

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import { createServer } from "node:http";
 import { connect } from "node:net";
 import { adminToken, eventually, person, startTestApp, type Answer, type TestApp } from "../../../tests/harness.ts";
+import { traces } from "../../../tests/traces.ts";
 import { createBulkStore } from "./bulk-store.ts";
 import { inSlices } from "./import-slices.ts";
 import { dataFromText } from "./import-values.ts";
@@ -434,6 +435,30 @@ describe("a client that goes away", () => {
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "10"]);
     for (const socket of sockets) socket.destroy();
     await eventually(async () => (await send(db, csv, "email\na\n")).status === 201, "an import is taken again");
+  });
+
+  test("loses its place to a new import when all are taken and it trickles", async () => {
+    const db = await newDb();
+    const sockets = await Promise.all(Array.from({ length: 10 }, () => begin(db, rows(1000))));
+    const answers = sockets.map(() => "");
+    for (const [at, socket] of sockets.entries()) socket.on("data", (piece) => (answers[at] += piece.toString()));
+    await eventually(async () => (await imports()) >= 10, "ten imports under way");
+    const before = await traces(app, "records");
+    expect((await send(db, csv, "email\na\n")).status).toBe(429);
+    expect(await traces(app, "records")).toEqual(before);
+    const now = performance.now.bind(performance);
+    const clock = spyOn(performance, "now").mockImplementation(() => now() + 25_000);
+    try {
+      expect((await send(db, csv, "email\na\n")).status).toBe(201);
+      await eventually(() => answers.some((text) => text !== ""), "one of the ten is refused");
+    } finally {
+      clock.mockRestore();
+    }
+    const refused = answers.filter((text) => text !== "");
+    expect(refused).toEqual([expect.stringMatching(/^HTTP\/1.1 408 [^]*while other imports wait/)]);
+    for (const socket of sockets) socket.destroy();
+    await eventually(async () => (await imports()) === 0, "the parts are gone");
+    expect(await data(db)).toEqual([{ email: "a" }]);
   });
 });
 

@@ -1,0 +1,55 @@
+import { jsonText, route, Type, warned, type Route } from "platform";
+import { BatchResults } from "../records/answers.ts";
+import { operationHints, readOperations, type Batches } from "./batch.ts";
+import { nullTableHints } from "../databases/database.ts";
+import { databaseAt, recordExample } from "../records/record-routes.ts";
+import type { Databases } from "../databases/database-store.ts";
+
+const access = { privilege: "dbs" } as const;
+
+const Operations = Type.Object({ operations: Type.Array(Type.Unknown()) });
+
+interface Needed {
+  readonly databases: Databases;
+  readonly batches: Batches;
+}
+
+/** `:id` of a database is an id or a code. */
+export function batchRoute({ databases, batches }: Needed): Route {
+  return route(
+    "POST",
+    "/core/dbs/:id/batch",
+    {
+      summary: "Create, change and delete up to 1,000 records",
+      description:
+        "In one transaction, in order: all or none. An `update` merges `data` key by key; in a multi-table database send its `table_name` again.",
+      access,
+      body: { schema: Operations },
+      request: {
+        operations: [
+          { op: "create", data: recordExample.data, table_name: null },
+          { op: "update", id: recordExample.id, data: { age: 35 } },
+          { op: "delete", id: "019a9c1e-0000-7000-8000-000000000003" },
+        ],
+      },
+      answers: { 200: BatchResults },
+      responses: {
+        200: {
+          results: [recordExample, recordExample, { id: "019a9c1e-0000-7000-8000-000000000003", deleted: true }],
+        },
+        422: { "operations[0].data.email": ["is required"] },
+      },
+    },
+    async ({ account, params, body }) => {
+      const db = await databaseAt(databases, account.id, params.id);
+      const operations = readOperations(body.operations);
+      const answers = await batches(db, operations);
+      const withoutTable = operations.filter((operation) => operation.op !== "delete" && !operation.tableName);
+      const hints = [
+        ...operationHints(body.operations),
+        ...nullTableHints(db, withoutTable.length, "with each operation"),
+      ];
+      return warned(jsonText(200, `{"results":[${answers.join(",")}]}`), hints);
+    },
+  );
+}

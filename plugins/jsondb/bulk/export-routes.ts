@@ -1,0 +1,98 @@
+import { answer, badRequest, flagOf, route, Type, type BaseContext, type Log, type Route } from "platform";
+import { ShownRecord, UnknownTable } from "../records/answers.ts";
+import type { BulkStore } from "./bulk-store.ts";
+import { tableForSearch } from "../databases/database.ts";
+import { exportFormats, exportTexts, type ExportFormat } from "./export.ts";
+import { databaseAt, recordExample, unknownTable } from "../records/record-routes.ts";
+import { noTable } from "../databases/schema.ts";
+import type { Databases } from "../databases/database-store.ts";
+
+const access = { privilege: "dbs" } as const;
+
+interface Needed {
+  readonly ctx: Pick<BaseContext, "log">;
+  readonly databases: Databases;
+  readonly bulkStore: BulkStore;
+}
+
+/** `:id` of a database is an id or a code. */
+export function exportRoute({ ctx, databases, bulkStore }: Needed): Route {
+  return route(
+    "GET",
+    "/core/dbs/:id/export",
+    {
+      summary: "Export all records",
+      description:
+        "In the order of their ids, page by page: a record that changes meanwhile is exported either before or after its change. CSV has the columns id, table_name (where the schema has tables), the fields of the schema, other keys that are found, created_at and updated_at; a field named like one of the record's own columns is exported as `data.<name>`.",
+      access,
+      query: {
+        format: "csv, json or ndjson; default json",
+        table_name: "only this table",
+        spreadsheet: Type.Boolean({
+          description:
+            "CSV: `true` puts an apostrophe before texts that a spreadsheet takes for a formula (those that begin with `=`, `+`, `-`, `@`, a tab or a carriage return); else texts stand as they are, so that an import gives back the same",
+        }),
+      },
+      answers: {
+        200: [answer.list(ShownRecord), answer.text("text/csv"), answer.text("application/x-ndjson")],
+        400: UnknownTable,
+        422: Type.Union([answer.error, answer.fieldErrors]),
+      },
+      responses: { 200: [recordExample], ...unknownTable },
+    },
+    async ({ account, params, query }) => {
+      const db = await databaseAt(databases, account.id, params.id);
+      const format = formatOf(query.get("format"));
+      const tableName = db.schema.multiTable ? query.get("table_name") : null;
+      const scope =
+        tableName === null && db.schema.multiTable
+          ? { table: noTable, allTables: true }
+          : { table: tableForSearch(db, tableName), allTables: !db.schema.multiTable };
+      // `safe` is its former name: who still sends it must not be given formulas.
+      const spreadsheet = flagOf(query, "spreadsheet") ?? flagOf(query, "safe") ?? false;
+      const texts = await exportTexts(bulkStore, db, { format, scope, safe: spreadsheet });
+      return new Response(await streamOf(texts, ctx.log), {
+        headers: {
+          "content-type": types[format],
+          "content-disposition": `attachment; filename="${db.code}.${format}"`,
+          "cache-control": "private, no-store",
+        },
+      });
+    },
+  );
+}
+
+const types: Record<ExportFormat, string> = {
+  csv: "text/csv; charset=utf-8; header=present",
+  json: "application/json; charset=utf-8",
+  ndjson: "application/x-ndjson; charset=utf-8",
+};
+
+function formatOf(given: string | null): ExportFormat {
+  const found = exportFormats.find((format) => format === (given || "json"));
+  if (found === undefined) throw badRequest("`format` must be csv, json or ndjson");
+  return found;
+}
+
+/** The first piece is made at once, so that what fails from the start still gets its status. */
+async function streamOf(texts: AsyncGenerator<string>, log: Log): Promise<ReadableStream<Uint8Array>> {
+  const encoder = new TextEncoder();
+  let next: Promise<IteratorResult<string>> | undefined = Promise.resolve(await texts.next());
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { value, done } = await (next ?? texts.next());
+        next = undefined;
+        if (done) controller.close();
+        else controller.enqueue(encoder.encode(value));
+      } catch (error) {
+        // The answer has begun: all that is left is to break it off. Bun would print a reason to standard error.
+        log.warn("an export broke off", { error });
+        controller.error();
+      }
+    },
+    async cancel() {
+      await texts.return(undefined);
+    },
+  });
+}
