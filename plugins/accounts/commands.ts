@@ -2,6 +2,7 @@ import type { BaseContext, Command, CommandFacts } from "platform";
 import type { AccessTable } from "./access.ts";
 import type { AccountStore } from "./account-store.ts";
 import { addressOf, foundAccount, generatePassword, localeOf, timezoneOf, type AccountHook } from "./found.ts";
+import type { LoginStore } from "./login-store.ts";
 import type { People } from "./people.ts";
 import type { UserStore } from "./user-store.ts";
 
@@ -9,6 +10,7 @@ interface Needed {
   readonly ctx: Pick<BaseContext, "transaction" | "origin">;
   readonly accountStore: AccountStore;
   readonly userStore: UserStore;
+  readonly loginStore: LoginStore;
   readonly accountHooks: readonly AccountHook[];
   readonly people: People;
   readonly access: AccessTable;
@@ -32,7 +34,15 @@ export const hostRelease: CommandFacts = {
   doc: "let a site have a host at which people have signed in",
 };
 
-export function accountCommands({ ctx, accountStore, userStore, accountHooks, people, access }: Needed): Command[] {
+export function accountCommands({
+  ctx,
+  accountStore,
+  userStore,
+  loginStore,
+  accountHooks,
+  people,
+  access,
+}: Needed): Command[] {
   const createAccount: Command = {
     ...accountCreate,
     async run(options) {
@@ -58,7 +68,7 @@ export function accountCommands({ ctx, accountStore, userStore, accountHooks, pe
       if (password.length < 8) throw new Error("the password must have at least 8 characters");
       const account = host ? await access.accountForHost(host) : await access.defaultAccount();
       if (!account) throw new Error(`no account has the host ${host}`);
-      const id = await userStore.idByLogin(account.id, login);
+      const id = await loginStore.idByLogin(account.id, login);
       if (id === undefined) throw new Error(`nobody in the account ${account.name} has the login ${login}`);
       await people.setPassword(account.id, id, password);
       return [options["password"] ? `${login} has the new password` : `The new password of ${login}: ${password}`];

@@ -18,8 +18,14 @@ const example = {
   account: { id: 1, name: "Main", base_url: "https://core.example.com", timezone: "UTC", locale: "en" },
 };
 
+interface Needed {
+  readonly sql: Sql;
+  readonly userStore: UserStore;
+  readonly people: People;
+}
+
 /** The caller's own record. behaviour B.1. */
-export function meRoutes(sql: Sql, userStore: UserStore, people: People): Route[] {
+export function meRoutes({ sql, userStore, people }: Needed): Route[] {
   return [
     route(
       "GET",

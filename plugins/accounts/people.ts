@@ -1,16 +1,18 @@
 /** Who may change which person; person-writer.ts changes them. */
 import { invalid, notFound, tooMany, verifyPassword, type BaseContext, type Caller } from "platform";
 import type { Person } from "./api.ts";
+import type { LoginStore } from "./login-store.ts";
 import { createPersonWriter, type PersonWriterNeeded } from "./person-writer.ts";
 import type { OwnPatch, PersonPatch } from "./person.ts";
 import { mustNotExceed, mustReach } from "./rules.ts";
 
 interface Needed extends PersonWriterNeeded {
   readonly ctx: Pick<BaseContext, "transaction" | "changed" | "limiter">;
+  readonly loginStore: Pick<LoginStore, "passwordById">;
 }
 
 export function createPeople(needed: Needed) {
-  const { ctx, access, userStore } = needed;
+  const { ctx, access, loginStore } = needed;
   const { privilegesOfRole: ofRole } = access;
   const writer = createPersonWriter(needed);
   // Somebody who found an open session must not be able to find the password through it as well.
@@ -27,7 +29,7 @@ export function createPeople(needed: Needed) {
     if (password === undefined) throw invalid({ current_password: ["is required for a new password"] });
     const guess = await guesses.take(`${user.id}`);
     if (!guess.allowed) throw tooMany(guess.retryAfterSeconds);
-    const hash = await userStore.passwordById(account.id, user.id);
+    const hash = await loginStore.passwordById(account.id, user.id);
     if (!(await verifyPassword(password, hash))) throw invalid({ current_password: ["is wrong"] });
   };
 

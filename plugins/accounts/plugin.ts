@@ -5,6 +5,7 @@ import { createAccountStore } from "./account-store.ts";
 import { accounts, type PasswordHook } from "./api.ts";
 import { accountCommands, accountCreate, hostRelease, userPassword } from "./commands.ts";
 import { foundAccount, localeOf, timezoneOf, type AccountHook } from "./found.ts";
+import { createLoginStore } from "./login-store.ts";
 import { meRoutes } from "./me-routes.ts";
 import migration from "./migrations/001_accounts.sql" with { type: "text" };
 import settingsMigration from "./migrations/002_settings.sql" with { type: "text" };
@@ -44,19 +45,20 @@ export default definePlugin({
     const { sql, config } = ctx;
     const accountStore = createAccountStore(sql);
     const userStore = createUserStore(sql);
+    const loginStore = createLoginStore(ctx.sql);
     const unitStore = createUnitStore(sql);
     const access = createAccess({ ctx, accountStore, userStore });
     const passwordHooks: PasswordHook[] = [];
     const accountHooks: AccountHook[] = [];
-    const parts = { ctx, access, accountStore, userStore, unitStore, accountHooks, passwordHooks };
+    const parts = { ctx, access, accountStore, userStore, loginStore, unitStore, accountHooks, passwordHooks };
     const settings = createAccountSettings({ ctx, settingStore: createSettingStore(sql) });
     const people = createPeople(parts);
 
     return {
       routes: [
-        ...userRoutes(sql, userStore, people),
+        ...userRoutes({ sql, userStore, people }),
         ...unitRoutes({ ctx, unitStore, accountStore, accessTable: access }),
-        ...meRoutes(sql, userStore, people),
+        ...meRoutes({ sql, userStore, people }),
         ...settingRoutes(settings),
       ],
       commands: accountCommands({ ...parts, people }),

@@ -53,8 +53,14 @@ export const personExample = {
 };
 const access = { privilege: "users" } as const;
 
+interface Needed {
+  readonly sql: Sql;
+  readonly userStore: UserStore;
+  readonly people: People;
+}
+
 /** People. behaviour B.1. */
-export function userRoutes(sql: Sql, userStore: UserStore, people: People): Route[] {
+export function userRoutes({ sql, userStore, people }: Needed): Route[] {
   return [
     route(
       "GET",

@@ -5,6 +5,7 @@ import type { AccountSettings } from "./account-settings.ts";
 import type { AccountStore } from "./account-store.ts";
 import type { Accounts, PasswordHook } from "./api.ts";
 import type { AccountHook } from "./found.ts";
+import type { LoginStore } from "./login-store.ts";
 import type { UnitStore } from "./unit-store.ts";
 import { toApi, type UserStore } from "./user-store.ts";
 
@@ -13,6 +14,7 @@ interface Needed {
   readonly access: AccessTable;
   readonly accountStore: AccountStore;
   readonly userStore: UserStore;
+  readonly loginStore: LoginStore;
   readonly unitStore: UnitStore;
   readonly settings: Pick<AccountSettings, "of">;
   readonly accountHooks: AccountHook[];
@@ -20,7 +22,7 @@ interface Needed {
 }
 
 export function createService(needed: Needed): Accounts {
-  const { ctx, access, accountStore, userStore, unitStore, settings, accountHooks, passwordHooks } = needed;
+  const { ctx, access, accountStore, userStore, loginStore, unitStore, settings, accountHooks, passwordHooks } = needed;
   const { accountForHost, isReservedHost, defaultAccount, accountById, isPrivilege } = access;
   return {
     accountForHost,
@@ -32,7 +34,7 @@ export function createService(needed: Needed): Accounts {
     hasSeveral: accountStore.hasSeveral,
     holdHost: (host, tx) => accountStore.holdHost(tx, host),
     settingsOf: settings.of,
-    userIdOf: userStore.idByLogin,
+    userIdOf: loginStore.idByLogin,
     unitsOf: unitStore.ofUser,
     onAccountCreated: (run) => void accountHooks.push(run),
     onPasswordChanged: (run) => void passwordHooks.push(run),
@@ -52,7 +54,7 @@ export function createService(needed: Needed): Accounts {
 
     async verifyPassword(accountId, loginOrEmail, password) {
       // PostgreSQL cannot even compare a text with NUL in it: nobody has such a login.
-      const row = loginOrEmail.includes("\0") ? undefined : await userStore.passwordByLogin(accountId, loginOrEmail);
+      const row = loginOrEmail.includes("\0") ? undefined : await loginStore.passwordByLogin(accountId, loginOrEmail);
       // Also without a person: the answer then takes the same time.
       const right = await verifyPassword(password, row?.passwordHash);
       return right && row?.active ? row.id : undefined;

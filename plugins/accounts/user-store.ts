@@ -37,13 +37,7 @@ export interface UserFilter {
   readonly unitId?: number | undefined;
 }
 
-export interface PasswordRow {
-  readonly id: number;
-  readonly active: boolean;
-  readonly passwordHash: string | null;
-}
-
-/** All SQL about people. */
+/** People and their memberships; login-store.ts finds them by what they sign in with. */
 export function createUserStore(sql: Sql) {
   const columns = sql`
     u.id, u.account_id, u.login, u.email, u.name, u.role, u.active, u.privileges, m.team_ids, m.group_ids,
@@ -81,26 +75,6 @@ export function createUserStore(sql: Sql) {
     async byTokenOwner(id: number): Promise<UserRow | undefined> {
       const [row] = await sql<UserRow[]>`select ${columns} from users u ${withUnits} where u.id = ${id}`;
       return row;
-    },
-
-    async idByLogin(accountId: number, login: string): Promise<number | undefined> {
-      const [row] = await sql<{ id: number }[]>`
-        select id from users where account_id = ${accountId} and lower(login) = lower(${login})`;
-      return row?.id;
-    },
-
-    async passwordByLogin(accountId: number, loginOrEmail: string): Promise<PasswordRow | undefined> {
-      const [row] = await sql<PasswordRow[]>`
-        select id, active, password_hash from users
-        where account_id = ${accountId} and (lower(login) = lower(${loginOrEmail}) or lower(email) = lower(${loginOrEmail}))
-        order by lower(login) = lower(${loginOrEmail}) desc limit 1`;
-      return row;
-    },
-
-    async passwordById(accountId: number, id: number): Promise<string | null | undefined> {
-      const [row] = await sql<PasswordRow[]>`
-        select id, active, password_hash from users where account_id = ${accountId} and id = ${id}`;
-      return row?.passwordHash;
     },
 
     async insert(tx: Tx, accountId: number, input: UserInput): Promise<number> {

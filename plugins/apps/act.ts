@@ -18,9 +18,9 @@ export interface Act {
   readonly onPending?: (state: ActionState) => Promise<void>;
 }
 
-export type Acting = ReturnType<typeof createActing>;
+export type AppActions = ReturnType<typeof createAppActions>;
 
-export function createActing({ flows }: Needed) {
+export function createAppActions({ flows }: Needed) {
   return {
     /** Runs the action's flow and waits a second for its result. 422: parameters too large, or no such flow. */
     async run(

@@ -15,8 +15,8 @@ import {
 import type { ActionState } from "../flows/api.ts";
 import type { JsonDatabases } from "../jsondb/api.ts";
 import { ActionRun, ActionStatus } from "./answers.ts";
-import { actionOf, type Acting } from "./act.ts";
-import type { Serving } from "./serving.ts";
+import { actionOf, type AppActions } from "./act.ts";
+import type { ServedApps } from "./serving.ts";
 import { appFor, ownerOf } from "./visit.ts";
 
 const access = { open: "an action may be public; any other one needs sign-in" } as const;
@@ -29,15 +29,15 @@ const busy = { error: "too many requests, try again in 4 s" };
 type Limit = ReturnType<BaseContext["limiter"]>;
 
 interface Needed {
-  readonly serving: Serving;
-  readonly acting: Acting;
+  readonly servedApps: ServedApps;
+  readonly appActions: AppActions;
   readonly databases: JsonDatabases;
   /** For visitors without sign-in, by address: starts, and requests for the status. */
   readonly limits: { readonly runs: Limit; readonly polls: Limit };
 }
 
 /** behaviour 4.3, B.9. */
-export function actionRoutes({ serving, acting, databases, limits }: Needed): Route[] {
+export function actionRoutes({ servedApps, appActions, databases, limits }: Needed): Route[] {
   const take = async (limit: Limit, ip: string) => {
     const { allowed, retryAfterSeconds } = await limit.take(limitKey(ip));
     if (!allowed) throw tooMany(retryAfterSeconds);
@@ -65,14 +65,14 @@ export function actionRoutes({ serving, acting, databases, limits }: Needed): Ro
       },
       async (input) => {
         const { caller, app: grant, params, body, ip, settle } = input;
-        const app = await appFor(serving, input, params.id);
+        const app = await appFor(servedApps, input, params.id);
         const action = actionOf(app, params.action_name);
         if (!caller && !action.public) throw unauthorized();
         if (!caller) await take(limits.runs, ip);
         // A visitor without an app's token may be a program without cookies, which knows only the id.
         const owner = caller || grant ? ownerOf(databases, input).owner : null;
         const onPending = (state: ActionState) => settle(answerOf(state));
-        return answerOf(await acting.run({ app, action, caller, owner, onPending }, paramsOf(body)));
+        return answerOf(await appActions.run({ app, action, caller, owner, onPending }, paramsOf(body)));
       },
     ),
     route(
@@ -94,7 +94,7 @@ export function actionRoutes({ serving, acting, databases, limits }: Needed): Ro
       },
       async (input) => {
         const { caller, params, query, request, ip } = input;
-        const app = await appFor(serving, input, params.id);
+        const app = await appFor(servedApps, input, params.id);
         const action = actionOf(app, params.action_name);
         if (!caller && !action.public) throw unauthorized();
         if (!caller) await take(limits.polls, ip);
@@ -102,7 +102,7 @@ export function actionRoutes({ serving, acting, databases, limits }: Needed): Ro
         if (!given) throw invalid({ flow_process_id: ["is required"] });
         const { owner } = ownerOf(databases, input);
         const asked = { processId: uuidOf(given), waitSeconds: secondsOf(query.get("wait")), signal: request.signal };
-        const { status, data: result, error } = await acting.status({ app, action, owner }, asked);
+        const { status, data: result, error } = await appActions.status({ app, action, owner }, asked);
         return ok({ status, data: result, error });
       },
     ),

@@ -1,17 +1,19 @@
 /** The builds of saved apps: a failed one changes nothing, and one by another toolchain is replaced. behaviour B.10. */
 import { invalid, ValidationError, type BaseContext } from "platform";
+import type { BuildStore } from "./build-store.ts";
 import type { Compiler } from "./compile.ts";
 import type { AppRow, AppStore, Build, Saved, ServedRow } from "./store.ts";
 
 interface Needed {
   readonly log: BaseContext["log"];
-  readonly appStore: AppStore;
+  readonly appStore: Pick<AppStore, "find">;
+  readonly buildStore: Pick<BuildStore, "noteFailed" | "save">;
   readonly compiler: Compiler;
 }
 
 export type Builds = ReturnType<typeof createBuilds>;
 
-export function createBuilds({ log, appStore, compiler }: Needed) {
+export function createBuilds({ log, appStore, buildStore, compiler }: Needed) {
   const { toolchain } = compiler;
 
   /** Throws the 422 if the build fails. */
@@ -30,7 +32,7 @@ export function createBuilds({ log, appStore, compiler }: Needed) {
         return await buildOf(app, accountId);
       } catch (error) {
         if (error instanceof ValidationError) {
-          await appStore.noteFailedBuild(accountId, id, error.fields["source_code"] ?? []);
+          await buildStore.noteFailed(accountId, id, error.fields["source_code"] ?? []);
           await noted();
         }
         throw error;
@@ -49,7 +51,7 @@ export function createBuilds({ log, appStore, compiler }: Needed) {
         return row;
       }
       const { appCode, cssCode } = result.compiled;
-      await appStore.saveBuild(row.accountId, row.id, row.version, { ...result.compiled, toolchain });
+      await buildStore.save(row.accountId, row.id, row.version, { ...result.compiled, toolchain });
       return { ...row, appCode, cssCode, toolchain };
     },
   };

@@ -17,9 +17,9 @@ const example = {
 };
 
 /** Lists the apps to embed in modules and views. behaviour 2.3, `show_in_module`. */
-export function embedRoutes(store: EmbedStore): Route[] {
+export function embedRoutes(embedStore: EmbedStore): Route[] {
   const shownIn = async (account: Account, place: string, asked: Page) => {
-    const { rows, total } = await store.shownIn(account.id, place, asked);
+    const { rows, total } = await embedStore.shownIn(account.id, place, asked);
     return list(rows.map(toApi), total);
   };
   return [

@@ -22,11 +22,11 @@ import { pageTemplate, printPage, type Asset, type PageApp, type PageTemplate, t
 import type { PageTokens } from "./page-tokens.ts";
 import type { PreviewApp } from "./preview.ts";
 import type { AppRuntimes } from "./runtimes.ts";
-import type { Serving } from "./serving.ts";
+import type { ServedApps } from "./serving.ts";
 
 interface Needed {
   readonly runtimes: AppRuntimes;
-  readonly serving: Pick<Serving, "findForPage">;
+  readonly servedApps: Pick<ServedApps, "findForPage">;
   readonly pageTokens: Pick<PageTokens, "tokenFor">;
   /** The compiled but unsaved app of a preview's address, or undefined if it has expired. */
   readonly findPreview: (accountId: number, token: string) => Promise<PreviewApp | undefined>;
@@ -71,7 +71,7 @@ export function pageRoutes(needed: Needed): Route[] {
         },
       },
       async (input) => {
-        const app = await needed.serving.findForPage(input.account.id, input.params.url_code);
+        const app = await needed.servedApps.findForPage(input.account.id, input.params.url_code);
         if (!app) return missing(input, noApp);
         if (!app.public && !input.caller) return signInFirst(input);
         return show(input, app, templates.of(app, input));
@@ -120,7 +120,7 @@ export function pageRoutes(needed: Needed): Route[] {
         const [key = ""] = file.split(".", 1);
         const preview = key.startsWith("preview-") ? key.slice("preview-".length) : undefined;
         const { id } = input.account;
-        const app = preview ? await needed.findPreview(id, preview) : await needed.serving.findForPage(id, key);
+        const app = preview ? await needed.findPreview(id, preview) : await needed.servedApps.findForPage(id, key);
         const asset = app && templates.of(app, input, preview && key).assets.get(file);
         if (!asset) throw notFound();
         return fileReply(input.request, asset, {

@@ -2,16 +2,16 @@
 import type { Caller } from "platform";
 import type { ForeignCredential } from "../tokens/api.ts";
 import type { AppTokens, Claims, IssuedAppToken } from "./app-token.ts";
-import type { AppMeta, Serving } from "./serving.ts";
+import type { AppMeta, ServedApps } from "./serving.ts";
 
 interface Needed {
   readonly tokens: AppTokens;
-  readonly serving: Pick<Serving, "findActive">;
+  readonly servedApps: Pick<ServedApps, "findActive">;
 }
 
 export type PageTokens = ReturnType<typeof createPageTokens>;
 
-export function createPageTokens({ tokens, serving }: Needed) {
+export function createPageTokens({ tokens, servedApps }: Needed) {
   return {
     /** The token for a page that is being loaded. Without sign-in (`caller` null) only public apps are ever shown. */
     tokenFor(
@@ -31,7 +31,7 @@ export function createPageTokens({ tokens, serving }: Needed) {
     /** What the token opens now. The caller of this checks the person's own rights. */
     async verify(token: string): Promise<ForeignCredential | undefined> {
       const claims = tokens.read(token);
-      const app = claims && (await serving.findActive(claims.accountId, claims.appId));
+      const app = claims && (await servedApps.findActive(claims.accountId, claims.appId));
       return app && (claims.viewer !== null || app.public) ? credentialOf(claims, app) : undefined;
     },
   };

@@ -3,10 +3,11 @@ import { accounts } from "../accounts/api.ts";
 import { flows } from "../flows/api.ts";
 import { jsonDatabases } from "../jsondb/api.ts";
 import { tokens } from "../tokens/api.ts";
-import { createActing } from "./act.ts";
+import { createAppActions } from "./act.ts";
 import { apps } from "./api.ts";
 import { actionRoutes } from "./action-routes.ts";
 import { appTokenPrefix, createAppTokens } from "./app-token.ts";
+import { createBuildStore } from "./build-store.ts";
 import { createBuilds } from "./builds.ts";
 import { createCompiler } from "./compile.ts";
 import { createEmbedStore } from "./embed-store.ts";
@@ -30,13 +31,14 @@ import { appExample, appRoutes } from "./routes.ts";
 import { runtimeRoutes } from "./runtime-routes.ts";
 import { loadRuntimes } from "./runtimes.ts";
 import { createService } from "./service.ts";
-import { createServing } from "./serving.ts";
+import { createServedApps } from "./serving.ts";
 import { storageRoutes } from "./storage-routes.ts";
 import { createStorageStore } from "./storage-store.ts";
 import { createAppStore } from "./store.ts";
 import { tokenRoutes } from "./token-routes.ts";
 import { versionRoutes } from "./version-routes.ts";
-import { createWriting } from "./write.ts";
+import { createVersionStore } from "./version-store.ts";
+import { createAppWriter } from "./write.ts";
 
 const windowSeconds = 10;
 
@@ -77,12 +79,14 @@ export default definePlugin({
     const compiler = createCompiler(ctx, runtimes);
     const appStore = createAppStore(ctx.sql);
     const previewStore = createPreviewStore(ctx.sql);
-    const builds = createBuilds({ log: ctx.log, appStore, compiler });
-    const serving = createServing({ ctx, appStore, builds });
-    const pageTokens = createPageTokens({ tokens: createAppTokens(ctx.secrets), serving });
-    const writing = createWriting({ ctx, appStore, builds, forget: serving.forget });
+    const buildStore = createBuildStore(ctx.sql);
+    const versionStore = createVersionStore(ctx.sql);
+    const builds = createBuilds({ log: ctx.log, appStore, buildStore, compiler });
+    const servedApps = createServedApps({ ctx, buildStore, builds });
+    const pageTokens = createPageTokens({ tokens: createAppTokens(ctx.secrets), servedApps });
+    const appWriter = createAppWriter({ ctx, appStore, versionStore, builds, forget: servedApps.forget });
     const previews = createPreviews({ ctx, appStore, previewStore, builds });
-    const acting = createActing({ flows: running });
+    const appActions = createAppActions({ flows: running });
     ctx.services.tokens.acceptCredential(appTokenPrefix, pageTokens.verify);
 
     const limit = ctx.config.rateLimitActions;
@@ -92,16 +96,16 @@ export default definePlugin({
     };
     const stored = ctx.limiter("apps.storage", { limit, windowSeconds });
     return {
-      service: createService({ appStore, writing }),
+      service: createService({ appStore, appWriter }),
       routes: [
-        ...appRoutes({ appStore, writing }),
-        ...versionRoutes({ appStore, writing }),
+        ...appRoutes({ appStore, appWriter }),
+        ...versionRoutes({ versionStore, appWriter }),
         ...previewRoutes(previews),
-        ...actionRoutes({ serving, acting, databases, limits }),
-        ...storageRoutes({ ctx, serving, storageStore: createStorageStore(ctx.sql), databases, limit: stored }),
-        ...tokenRoutes({ serving, pageTokens }),
+        ...actionRoutes({ servedApps, appActions, databases, limits }),
+        ...storageRoutes({ ctx, servedApps, storageStore: createStorageStore(ctx.sql), databases, limit: stored }),
+        ...tokenRoutes({ servedApps, pageTokens }),
         ...embedRoutes(createEmbedStore(ctx.sql)),
-        ...pageRoutes({ runtimes, serving, pageTokens, findPreview: previews.find, accounts: people, databases }),
+        ...pageRoutes({ runtimes, servedApps, pageTokens, findPreview: previews.find, accounts: people, databases }),
         ...runtimeRoutes(runtimes),
       ],
       schedules: [{ id: "apps.prune", cron: "41 * * * *", run: () => previewStore.prune() }],

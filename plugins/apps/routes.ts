@@ -21,7 +21,7 @@ import { limits } from "./change.ts";
 import { editable, edited } from "./edit.ts";
 import { toApi, type Action, type AppFilter, type AppRow, type AppStore, type Json } from "./store.ts";
 import { authorOf } from "./rights.ts";
-import type { SeenVersion, Writing } from "./write.ts";
+import type { SeenVersion, AppWriter } from "./write.ts";
 
 const JsonObject = Type.Unsafe<Json>(Type.Object({}, { additionalProperties: true }));
 const ActionInput = Type.Unsafe<Action>(
@@ -120,11 +120,11 @@ const ifMatch = 'With `If-Match: "<etag>"`: 412 if that version is no longer the
 
 interface Needed {
   readonly appStore: AppStore;
-  readonly writing: Writing;
+  readonly appWriter: AppWriter;
 }
 
 /** behaviour 4.3; `:id` is the id or the url_code. */
-export function appRoutes({ appStore, writing }: Needed): Route[] {
+export function appRoutes({ appStore, appWriter }: Needed): Route[] {
   return [
     route(
       "GET",
@@ -164,13 +164,13 @@ export function appRoutes({ appStore, writing }: Needed): Route[] {
         answers: { 201: App },
         responses: { 201: appExample, 422: buildFails },
       },
-      async ({ caller, body, request }) => created(...shown(await writing.create(authorOf(caller, request), body))),
+      async ({ caller, body, request }) => created(...shown(await appWriter.create(authorOf(caller, request), body))),
     ),
     route(
       "GET",
       "/core/apps/:id",
       { summary: "One app", access, answers: { 200: App }, responses: { 200: appExample, 304: null } },
-      async ({ caller, params }) => ok(...shown(await writing.find(caller.account.id, params.id))),
+      async ({ caller, params }) => ok(...shown(await appWriter.find(caller.account.id, params.id))),
     ),
     route(
       "PATCH",
@@ -189,7 +189,7 @@ export function appRoutes({ appStore, writing }: Needed): Route[] {
       },
       async ({ caller, params, body, request }) => {
         const seen: SeenVersion = (id) => expectedVersion(request, id);
-        return ok(...shown(await writing.update(authorOf(caller, request), params.id, () => body, seen)));
+        return ok(...shown(await appWriter.update(authorOf(caller, request), params.id, () => body, seen)));
       },
     ),
     route(
@@ -203,7 +203,7 @@ export function appRoutes({ appStore, writing }: Needed): Route[] {
         responses: { 204: null },
       },
       async ({ caller, params, request }) => {
-        await writing.remove(authorOf(caller, request), params.id, (id) => expectedVersion(request, id));
+        await appWriter.remove(authorOf(caller, request), params.id, (id) => expectedVersion(request, id));
         return noContent();
       },
     ),
@@ -226,7 +226,7 @@ export function appRoutes({ appStore, writing }: Needed): Route[] {
       async ({ caller, params, body, request }) => {
         const work = (row: AppRow) => edited(row, body);
         const seen: SeenVersion = (id) => expectedVersion(request, id);
-        return ok(...shown(await writing.update(authorOf(caller, request), params.id, work, seen)));
+        return ok(...shown(await appWriter.update(authorOf(caller, request), params.id, work, seen)));
       },
     ),
   ];

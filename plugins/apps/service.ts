@@ -2,24 +2,24 @@ import { isObject } from "platform";
 import type { Apps } from "./api.ts";
 import { applied, patchTo } from "./change.ts";
 import type { AppRow, AppStore } from "./store.ts";
-import type { Writing } from "./write.ts";
+import type { AppWriter } from "./write.ts";
 
 interface Needed {
   readonly appStore: AppStore;
-  readonly writing: Writing;
+  readonly appWriter: AppWriter;
 }
 
 /** Apps for other plugins, which need no privileges for this. */
-export function createService({ appStore, writing }: Needed): Apps {
+export function createService({ appStore, appWriter }: Needed): Apps {
   return {
     async put({ accountId, userId }, app) {
       const author = { accountId, userId, mayTrust: true, mayOpenDatabases: true, mayNameFlows: true };
       const found = await appStore.find(accountId, app.url_code);
-      if (!found) return { id: (await writing.create(author, app)).id, done: "made" };
+      if (!found) return { id: (await appWriter.create(author, app)).id, done: "made" };
       const same = (row: AppRow) =>
         (app.trusted ?? row.trusted) === row.trusted && printed(patchTo(applied(row, app))) === printed(patchTo(row));
       if (same(found)) return { id: found.id, done: "unchanged" };
-      await writing.update(
+      await appWriter.update(
         author,
         found.id,
         () => app,

@@ -1,7 +1,8 @@
 /** The apps that pages and the runtime ask for at every request, cached. A change drops them before it is answered. */
 import { cacheKey, isUuid, parseCacheKey, type BaseContext } from "platform";
+import type { BuildStore } from "./build-store.ts";
 import type { Builds } from "./builds.ts";
-import { isKey, type AppStore, type ServedRow } from "./store.ts";
+import { isKey, type ServedRow } from "./store.ts";
 
 /** An active app with its build. The same object until something about the app changes. */
 export type ServedApp = ServedRow;
@@ -11,13 +12,13 @@ export type AppMeta = Pick<ServedRow, "id" | "accountId" | "active" | "public" |
 
 interface Needed {
   readonly ctx: Pick<BaseContext, "cache">;
-  readonly appStore: AppStore;
+  readonly buildStore: Pick<BuildStore, "find">;
   readonly builds: Pick<Builds, "current">;
 }
 
-export type Serving = ReturnType<typeof createServing>;
+export type ServedApps = ReturnType<typeof createServedApps>;
 
-export function createServing({ ctx, appStore, builds }: Needed) {
+export function createServedApps({ ctx, buildStore, builds }: Needed) {
   // The builds: at most 400 kB each.
   const pages = ctx.cache<ServedRow>({ name: "apps.pages", max: 200, load: loadPage });
   const metas = ctx.cache<AppMeta>({ name: "apps.metas", max: 10_000, load: loadMeta });
@@ -36,7 +37,7 @@ export function createServing({ ctx, appStore, builds }: Needed) {
 
   function readApp(key: string): Promise<ServedRow | undefined> {
     const { accountId, name } = parseCacheKey(key);
-    return appStore.served(accountId, name);
+    return buildStore.find(accountId, name);
   }
 
   return {

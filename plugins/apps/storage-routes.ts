@@ -16,7 +16,7 @@ import {
 import type { BaseContext, RequestInput, Route } from "platform";
 import type { JsonDatabases } from "../jsondb/api.ts";
 import { StoredValue } from "./answers.ts";
-import type { Serving } from "./serving.ts";
+import type { ServedApps } from "./serving.ts";
 import type { StorageStore } from "./storage-store.ts";
 import { appFor, ownerOf } from "./visit.ts";
 
@@ -30,7 +30,7 @@ const busy = { error: "too many requests, try again in 4 s" };
 
 interface Needed {
   readonly ctx: Pick<BaseContext, "transaction">;
-  readonly serving: Serving;
+  readonly servedApps: ServedApps;
   readonly storageStore: StorageStore;
   readonly databases: JsonDatabases;
   /** For writes by visitors without sign-in, by address. */
@@ -40,9 +40,9 @@ interface Needed {
 type Input = Omit<RequestInput, "params" | "body"> & { readonly params: { readonly id: string } };
 
 /** `core.storage`: small JSON values for each app and visitor. behaviour B.10. */
-export function storageRoutes({ ctx, serving, storageStore, databases, limit }: Needed): Route[] {
+export function storageRoutes({ ctx, servedApps, storageStore, databases, limit }: Needed): Route[] {
   const whoseIs = async (input: Input) => {
-    const app = await appFor(serving, input, input.params.id);
+    const app = await appFor(servedApps, input, input.params.id);
     if (!input.caller && !app.public) throw unauthorized();
     const { owner, headers } = ownerOf(databases, input);
     return { headers, whose: { accountId: app.accountId, appId: app.id, owner } };

@@ -1,4 +1,4 @@
-/** All SQL for apps and their versions. */
+/** All SQL for saving apps. */
 import { type AppEngine, type CssEngine } from "./engines.ts";
 import { isUuid, type Fragment, type Page, type Sql, type Static, type Tx } from "platform";
 import type { App, AppVersion } from "./answers.ts";
@@ -76,15 +76,25 @@ export interface AppFilter {
   readonly public?: boolean | undefined;
 }
 
-export type AppStore = ReturnType<typeof createAppStore>;
-
-export function createAppStore(sql: Sql) {
+/** `saved`: what a save writes and a version keeps; `head`: an app without its long texts; `columns`: an AppRow. */
+export function appColumns(sql: Sql) {
   const saved = sql`name, url_code, description, app_engine, css_engine, source_code, public, active, db_code,
     show_in_module, prompt, actions, fields, config`;
   const head = sql`id, account_id, name, url_code, description, app_engine, css_engine, public, active, db_code,
     show_in_module, actions, fields, config, trusted, app_build_time, css_build_time, created_by_id, updated_by_id,
     version, created_at, updated_at`;
-  const columns = sql`${head}, source_code, prompt`;
+  return { saved, head, columns: sql`${head}, source_code, prompt` };
+}
+
+/** By id or url_code. */
+export const byKey = (sql: Sql, accountId: number, key: string) =>
+  sql`account_id = ${accountId} and ${isUuid(key) ? sql`id = ${key}` : sql`url_code = ${key}`}`;
+
+export type AppStore = ReturnType<typeof createAppStore>;
+
+/** Apps as their authors save them; build-store.ts serves them, version-store.ts reads their versions. */
+export function createAppStore(sql: Sql) {
+  const { saved, head, columns } = appColumns(sql);
   const isTile = sql`coalesce(fields -> 'dashboard_widget' = 'true', false)`;
 
   /** Wraps a statement that saves an app: keeps the new version and answers with the app. */
@@ -97,9 +107,6 @@ export function createAppStore(sql: Sql) {
     if (!row) throw new Error("an app that was just inserted or locked exists");
     return { ...row, sourceCode: app.sourceCode, prompt: app.prompt };
   };
-
-  const byKey = (accountId: number, key: string) =>
-    sql`account_id = ${accountId} and ${isUuid(key) ? sql`id = ${key}` : sql`url_code = ${key}`}`;
 
   const conditions = (accountId: number, filter: AppFilter) => {
     const { q, appEngine, showInModule, dashboardWidget, active } = filter;
@@ -124,7 +131,7 @@ export function createAppStore(sql: Sql) {
     /** By id or url_code. */
     async find(accountId: number, key: string): Promise<AppRow | undefined> {
       if (!isKey(key)) return undefined;
-      const [row] = await sql<AppRow[]>`select ${columns} from apps where ${byKey(accountId, key)}`;
+      const [row] = await sql<AppRow[]>`select ${columns} from apps where ${byKey(sql, accountId, key)}`;
       return row;
     },
 
@@ -142,13 +149,6 @@ export function createAppStore(sql: Sql) {
       const [row] = await tx<{ version: number }[]>`
         select version from apps where account_id = ${accountId} and id = ${id} for update`;
       return row?.version;
-    },
-
-    /** By id or url_code. */
-    async served(accountId: number, key: string): Promise<ServedRow | undefined> {
-      const [row] = await sql<ServedRow[]>`
-        select ${head}, app_code, css_code, toolchain, failed_build from apps where ${byKey(accountId, key)}`;
-      return row;
     },
 
     insert(tx: Tx, app: Saved & Owned & { readonly build: Build }): Promise<AppRow> {
@@ -182,39 +182,9 @@ export function createAppStore(sql: Sql) {
       return savedBy(tx, app, statement);
     },
 
-    /** Does not change the saved app. */
-    async noteFailedBuild(accountId: number, id: string, mistakes: readonly string[]): Promise<void> {
-      await sql`
-        update apps set failed_build = ${json(mistakes)}::text::jsonb where account_id = ${accountId} and id = ${id}`;
-    },
-
-    /** Saves the build only if it was made from the current version, so that it never replaces a newer one. */
-    async saveBuild(accountId: number, id: string, version: number, build: Build): Promise<void> {
-      await sql`
-        update apps set app_code = ${build.appCode}, css_code = ${build.cssCode}, toolchain = ${build.toolchain},
-          app_build_time = ${build.appBuildMs}, css_build_time = ${build.cssBuildMs}
-        where account_id = ${accountId} and id = ${id} and version = ${version}`;
-    },
-
     async delete(tx: Tx, accountId: number, id: string): Promise<AppRow | undefined> {
       const [row] = await tx<AppRow[]>`
         delete from apps where account_id = ${accountId} and id = ${id} returning ${columns}`;
-      return row;
-    },
-
-    async versions(accountId: number, id: string, { limit, offset }: Page) {
-      const where = sql`account_id = ${accountId} and app_id = ${id}`;
-      const rows = await sql<VersionRow[]>`
-        select version, ${saved}, created_by_id, created_at from app_versions where ${where}
-        order by version desc limit ${limit} offset ${offset}`;
-      const [count] = await sql<{ total: number }[]>`select count(*) as total from app_versions where ${where}`;
-      return { rows, total: count?.total ?? 0 };
-    },
-
-    async version(accountId: number, id: string, version: number): Promise<VersionRow | undefined> {
-      const [row] = await sql<VersionRow[]>`
-        select version, ${saved}, created_by_id, created_at from app_versions
-        where account_id = ${accountId} and app_id = ${id} and version = ${version}`;
       return row;
     },
   };

@@ -1,16 +1,16 @@
 import { credentialOf, ok, route, secret, unauthorized, type Route } from "platform";
 import { AppToken } from "./answers.ts";
 import type { PageTokens } from "./page-tokens.ts";
-import type { Serving } from "./serving.ts";
+import type { ServedApps } from "./serving.ts";
 import { appFor } from "./visit.ts";
 
 interface Needed {
-  readonly serving: Serving;
+  readonly servedApps: ServedApps;
   readonly pageTokens: Pick<PageTokens, "renew">;
 }
 
 /** behaviour B.10: keeps the token of an open page valid. */
-export function tokenRoutes({ serving, pageTokens }: Needed): Route[] {
+export function tokenRoutes({ servedApps, pageTokens }: Needed): Route[] {
   return [
     route(
       "POST",
@@ -29,7 +29,7 @@ export function tokenRoutes({ serving, pageTokens }: Needed): Route[] {
         },
       },
       async (input) => {
-        const app = await appFor(serving, input, input.params.id);
+        const app = await appFor(servedApps, input, input.params.id);
         if (input.app?.appId !== app.id) throw unauthorized("send the token of the app's page");
         const renewed = pageTokens.renew(credentialOf(input.request.headers)?.token ?? "");
         if (!renewed) throw unauthorized("the page was loaded more than a day ago: reload it");

@@ -2,16 +2,17 @@ import { answer, expectedVersion, integerId, list, notFound, ok, pageOf, pageQue
 import { App, AppVersion } from "./answers.ts";
 import { authorOf } from "./rights.ts";
 import { access, appExample, shown, versionExample } from "./routes.ts";
-import { versionToApi, type AppStore } from "./store.ts";
-import type { Writing } from "./write.ts";
+import { versionToApi } from "./store.ts";
+import type { VersionStore } from "./version-store.ts";
+import type { AppWriter } from "./write.ts";
 
 interface Needed {
-  readonly appStore: AppStore;
-  readonly writing: Writing;
+  readonly versionStore: VersionStore;
+  readonly appWriter: AppWriter;
 }
 
 /** Every save creates a version. behaviour B.10. */
-export function versionRoutes({ appStore, writing }: Needed): Route[] {
+export function versionRoutes({ versionStore, appWriter }: Needed): Route[] {
   return [
     route(
       "GET",
@@ -24,8 +25,8 @@ export function versionRoutes({ appStore, writing }: Needed): Route[] {
         responses: { 200: [versionExample] },
       },
       async ({ caller, params, query }) => {
-        const { id } = await writing.find(caller.account.id, params.id);
-        const { rows, total } = await appStore.versions(caller.account.id, id, pageOf(query));
+        const { id } = await appWriter.find(caller.account.id, params.id);
+        const { rows, total } = await versionStore.list(caller.account.id, id, pageOf(query));
         return list(rows.map(versionToApi), total);
       },
     ),
@@ -46,7 +47,9 @@ export function versionRoutes({ appStore, writing }: Needed): Route[] {
         if (version > maxVersion) throw notFound();
         return ok(
           ...shown(
-            await writing.restore(authorOf(caller, request), params.id, version, (id) => expectedVersion(request, id)),
+            await appWriter.restore(authorOf(caller, request), params.id, version, (id) =>
+              expectedVersion(request, id),
+            ),
           ),
         );
       },

@@ -5,10 +5,12 @@ import type { Builds } from "./builds.ts";
 import { applied, blank, patchTo, checkPatch, sameCode, type AppPatch, type NewApp } from "./change.ts";
 import { mustBeAllowed, type Author } from "./rights.ts";
 import { toApi, type AppRow, type AppStore, type Saved } from "./store.ts";
+import type { VersionStore } from "./version-store.ts";
 
 interface Needed {
   readonly ctx: Pick<BaseContext, "transaction" | "changed">;
   readonly appStore: AppStore;
+  readonly versionStore: Pick<VersionStore, "find">;
   readonly builds: Builds;
   /** Called after the commit and before the answer, with the rows that have changed. */
   readonly forget: (...rows: readonly AppRow[]) => Promise<void>;
@@ -17,9 +19,9 @@ interface Needed {
 /** The version of this app that the caller has seen; undefined = any. */
 export type SeenVersion = (id: string) => number | undefined;
 
-export type Writing = ReturnType<typeof createWriting>;
+export type AppWriter = ReturnType<typeof createAppWriter>;
 
-export function createWriting({ ctx, appStore, builds, forget }: Needed) {
+export function createAppWriter({ ctx, appStore, versionStore, builds, forget }: Needed) {
   // Of simultaneous changes of one app, all but one would have to be built again.
   const turns = createTurnsByKey<string>();
 
@@ -111,7 +113,7 @@ export function createWriting({ ctx, appStore, builds, forget }: Needed) {
   /** Saves an earlier version as a new one. `trusted` is not part of a version. */
   const restore = async (author: Author, key: string, version: number, seenVersion: SeenVersion): Promise<AppRow> => {
     const id = await idOf(author.accountId, key);
-    const old = await appStore.version(author.accountId, id, version);
+    const old = await versionStore.find(author.accountId, id, version);
     if (!old) throw notFound();
     const patch = patchTo(old);
     return update(author, id, () => patch, seenVersion);

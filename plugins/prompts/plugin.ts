@@ -7,12 +7,14 @@ import migration from "./migrations/001_prompts.sql" with { type: "text" };
 import commonApi from "./prompts/common_api.md" with { type: "text" };
 import promptsApi from "./prompts/prompts_api.md" with { type: "text" };
 import { createGuard } from "./guard.ts";
-import { createRendering } from "./render.ts";
+import { createRenderer } from "./render.ts";
 import { renderedRoutes } from "./rendered-routes.ts";
 import { promptExample, promptRoutes } from "./routes.ts";
 import { createSources } from "./sources.ts";
 import { createPromptStore } from "./store.ts";
-import { createWriting } from "./write.ts";
+import { versionRoutes } from "./version-routes.ts";
+import { createVersionStore } from "./version-store.ts";
+import { createPromptWriter, type Author } from "./write.ts";
 
 /** Prompt templates, their cascade and their versions. behaviour 2.1 and 4.1, B.5. */
 export default definePlugin({
@@ -35,20 +37,23 @@ export default definePlugin({
     ctx.liquid.registerFilter("prompt_url", outsidePrompts);
     ctx.liquid.registerFilter("api_block", outsidePrompts);
     const promptStore = createPromptStore(ctx.sql);
+    const versionStore = createVersionStore(ctx.sql);
     const builtIn = builtInPrompts(ctx.plugins);
-    const sources = createSources({ ctx, promptStore, builtIn });
-    const rendering = createRendering({ liquid: ctx.liquid, sources });
+    const sources = createSources({ ctx, promptStore, versionStore, builtIn });
+    const render = createRenderer({ liquid: ctx.liquid, sources });
     const guard = createGuard({ promptStore, accounts: ctx.services.accounts, builtIn });
-    const writing = createWriting({ ctx, promptStore, guard, forget: sources.forget });
+    const promptWriter = createPromptWriter({ ctx, promptStore, versionStore, guard, forget: sources.forget });
+
+    const authorOf = ({ request, caller }: { request: Request; caller: Author["caller"] }): Author => ({
+      caller,
+      token: credentialOf(request.headers)?.token ?? "",
+    });
 
     return {
       routes: [
-        ...renderedRoutes({ builtIn, rendering, tokens: ctx.services.tokens }),
-        ...promptRoutes({
-          promptStore,
-          writing,
-          authorOf: ({ request, caller }) => ({ caller, token: credentialOf(request.headers)?.token ?? "" }),
-        }),
+        ...renderedRoutes({ builtIn, render, tokens: ctx.services.tokens }),
+        ...promptRoutes({ promptStore, promptWriter, authorOf }),
+        ...versionRoutes({ versionStore, promptWriter, authorOf }),
       ],
     };
   },

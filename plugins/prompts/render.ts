@@ -24,11 +24,11 @@ interface Needed {
   readonly sources: Pick<Sources, "find">;
 }
 
-export type Rendering = ReturnType<typeof createRendering>;
+export type Renderer = ReturnType<typeof createRenderer>;
 
 const heading = "## Dodatkowe instrukcje";
 
-export function createRendering({ liquid, sources }: Needed) {
+export function createRenderer({ liquid, sources }: Needed) {
   return async ({ caller, code, query, token }: Asked): Promise<Rendered> => {
     if (!/^[\w.-]{1,120}$/.test(code)) throw notFound();
     try {

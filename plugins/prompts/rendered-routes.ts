@@ -13,18 +13,18 @@ import {
 import type { Tokens } from "../tokens/api.ts";
 import { BuiltInPrompt, Markdown } from "./answers.ts";
 import type { BuiltIn } from "./built-in.ts";
-import type { Rendering } from "./render.ts";
+import type { Renderer } from "./render.ts";
 
 const markdown = "text/markdown; charset=utf-8";
 
 interface Needed {
   readonly builtIn: ReadonlyMap<string, BuiltIn>;
-  readonly rendering: Rendering;
+  readonly render: Renderer;
   readonly tokens: Tokens;
 }
 
 /** Prompts as agents read them: sign-in is required, but no privilege. behaviour 4.1, B.4. */
-export function renderedRoutes({ builtIn, rendering, tokens }: Needed): Route[] {
+export function renderedRoutes({ builtIn, render, tokens }: Needed): Route[] {
   /** A session's own token must stay in the browser, since prompts are pasted elsewhere (behaviour B.5). */
   const tokenFor = async (request: Request, caller: Caller): Promise<string> =>
     caller.viaCookie ? tokens.temporaryToken(caller) : (credentialOf(request.headers)?.token ?? "");
@@ -49,7 +49,7 @@ export function renderedRoutes({ builtIn, rendering, tokens }: Needed): Route[] 
         },
       },
       async ({ caller, request, params, query }) => {
-        const { name, text: body } = await rendering({
+        const { name, text: body } = await render({
           caller,
           code: params.code,
           query,

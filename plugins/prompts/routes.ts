@@ -1,17 +1,9 @@
-import { answer, created, etag, expectedVersion, field, integerId, invalid, list, noContent, notFound } from "platform";
+import { answer, created, etag, expectedVersion, field, invalid, list, noContent } from "platform";
 import { ok, pageOf, pageQuery, route, text, Type, uuidOf, wildcardPattern, type Route } from "platform";
-import { Markdown, Prompt, PromptVersion } from "./answers.ts";
+import { Markdown, Prompt } from "./answers.ts";
 import { scopes } from "./cascade.ts";
-import {
-  orders,
-  toApi,
-  versionToApi,
-  type Order,
-  type PromptFilter,
-  type PromptRow,
-  type PromptStore,
-} from "./store.ts";
-import type { Author, Writing } from "./write.ts";
+import { orders, toApi, type Order, type PromptFilter, type PromptRow, type PromptStore } from "./store.ts";
+import type { Author, PromptWriter } from "./write.ts";
 
 const maxContent = 200_000;
 
@@ -44,21 +36,21 @@ export const promptExample = {
   created_at,
   updated_at: created_at,
 };
-const versionExample = { version: 1, created_at, created_by_id: 1, ...saved };
+export const versionExample = { version: 1, created_at, created_by_id: 1, ...saved };
 const { name, code, content, kind, ai_placeholder } = saved;
-const updatedExample = { ...promptExample, name: "Work entry", updated_by_id: 1 };
+export const updatedExample = { ...promptExample, name: "Work entry", updated_by_id: 1 };
 
-const access = { privilege: "prompts" } as const;
-const ifMatch = 'With `If-Match: "<etag>"`: 412 if that version is no longer the latest.';
+export const access = { privilege: "prompts" } as const;
+export const ifMatch = 'With `If-Match: "<etag>"`: 412 if that version is no longer the latest.';
 
 interface Needed {
   readonly promptStore: PromptStore;
-  readonly writing: Writing;
+  readonly promptWriter: PromptWriter;
   readonly authorOf: (input: { request: Request; caller: Author["caller"] }) => Author;
 }
 
 /** behaviour 4.1 and B.5. */
-export function promptRoutes({ promptStore, writing, authorOf }: Needed): Route[] {
+export function promptRoutes({ promptStore, promptWriter, authorOf }: Needed): Route[] {
   return [
     route(
       "GET",
@@ -94,7 +86,7 @@ export function promptRoutes({ promptStore, writing, authorOf }: Needed): Route[
       "GET",
       "/core/prompts/:id",
       { summary: "One prompt", access, answers: { 200: Prompt }, responses: { 200: promptExample, 304: null } },
-      async ({ caller, params }) => ok(...shown(await writing.find(caller, uuidOf(params.id)))),
+      async ({ caller, params }) => ok(...shown(await promptWriter.find(caller, uuidOf(params.id)))),
     ),
     route(
       "GET",
@@ -106,7 +98,7 @@ export function promptRoutes({ promptStore, writing, authorOf }: Needed): Route[
         responses: { 200: content, 304: null },
       },
       async ({ caller, params }) => {
-        const row = await writing.find(caller, uuidOf(params.id));
+        const row = await promptWriter.find(caller, uuidOf(params.id));
         return text(200, row.content, "text/markdown; charset=utf-8", { etag: etag(row.id, row.version) });
       },
     ),
@@ -124,7 +116,7 @@ export function promptRoutes({ promptStore, writing, authorOf }: Needed): Route[
         answers: { 201: Prompt },
         responses: { 201: promptExample, 422: { code: ["is already taken"] } },
       },
-      async (input) => created(...shown(await writing.create(authorOf(input), input.body))),
+      async (input) => created(...shown(await promptWriter.create(authorOf(input), input.body))),
     ),
     route(
       "PATCH",
@@ -142,7 +134,7 @@ export function promptRoutes({ promptStore, writing, authorOf }: Needed): Route[
       async (input) => {
         const id = uuidOf(input.params.id);
         const expected = expectedVersion(input.request, id);
-        return ok(...shown(await writing.update(authorOf(input), id, input.body, expected)));
+        return ok(...shown(await promptWriter.update(authorOf(input), id, input.body, expected)));
       },
     ),
     route(
@@ -157,53 +149,14 @@ export function promptRoutes({ promptStore, writing, authorOf }: Needed): Route[
       },
       async ({ request, caller, params }) => {
         const id = uuidOf(params.id);
-        await writing.remove(caller, id, expectedVersion(request, id));
+        await promptWriter.remove(caller, id, expectedVersion(request, id));
         return noContent();
-      },
-    ),
-    route(
-      "GET",
-      "/core/prompts/:id/versions",
-      {
-        summary: "List a prompt's versions, latest first",
-        description: "Every save creates one. Versions in a scope that you may not see are left out.",
-        access,
-        query: pageQuery,
-        answers: { 200: answer.list(PromptVersion) },
-        responses: { 200: [versionExample] },
-      },
-      async ({ caller, params, query }) => {
-        const { id } = await writing.find(caller, uuidOf(params.id));
-        const { rows, total } = await promptStore.versions(caller.account.id, caller.user, id, pageOf(query));
-        return list(rows.map(versionToApi), total);
-      },
-    ),
-    route(
-      "POST",
-      "/core/prompts/:id/versions/:n/restore",
-      {
-        summary: "Restore an earlier version",
-        description: `Saves it as a new version. ${ifMatch}`,
-        access,
-        ifMatch: true,
-        answers: { 200: Prompt },
-        responses: { 200: updatedExample, 422: { code: ["is already taken"] } },
-      },
-      async (input) => {
-        const id = uuidOf(input.params.id);
-        const version = integerId(input.params.n);
-        if (version > maxVersion) throw notFound();
-        const expected = expectedVersion(input.request, id);
-        return ok(...shown(await writing.restore(authorOf(input), id, version, expected)));
       },
     ),
   ];
 }
 
-/** The largest value of the column. */
-const maxVersion = 2 ** 31 - 1;
-
-function shown(row: PromptRow): Parameters<typeof ok> {
+export function shown(row: PromptRow): Parameters<typeof ok> {
   return [toApi(row), { etag: etag(row.id, row.version) }];
 }
 

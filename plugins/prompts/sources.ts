@@ -4,6 +4,7 @@ import type { BuiltIn } from "./built-in.ts";
 import { firstOf } from "./cascade.ts";
 import { extendedCode, suffix } from "./permission.ts";
 import type { Candidate, PromptStore } from "./store.ts";
+import type { VersionStore } from "./version-store.ts";
 
 export interface Source {
   readonly name: string | null;
@@ -12,13 +13,14 @@ export interface Source {
 
 export interface Needed {
   readonly ctx: Pick<BaseContext, "cache" | "liquid">;
-  readonly promptStore: PromptStore;
+  readonly promptStore: Pick<PromptStore, "candidates">;
+  readonly versionStore: Pick<VersionStore, "contentOf">;
   readonly builtIn: ReadonlyMap<string, BuiltIn>;
 }
 
 export type Sources = ReturnType<typeof createSources>;
 
-export function createSources({ ctx, promptStore, builtIn }: Needed) {
+export function createSources({ ctx, promptStore, versionStore, builtIn }: Needed) {
   // By account and code: the candidates of the code and of its `_extra`, from which the cascade chooses for each person.
   const candidates = ctx.cache<readonly Candidate[]>({
     name: "prompts.candidates",
@@ -28,7 +30,7 @@ export function createSources({ ctx, promptStore, builtIn }: Needed) {
       return promptStore.candidates(accountId, [code, code + suffix]);
     },
   });
-  const storedSource = createStoredSources({ ctx, promptStore });
+  const storedSource = createStoredSources({ ctx, versionStore });
   const builtInSource = createBuiltInSources({ ctx, builtIn });
 
   const sourceOf = async (rows: readonly Candidate[], code: string, { account, user }: Caller) => {
@@ -69,14 +71,14 @@ export function createSources({ ctx, promptStore, builtIn }: Needed) {
 }
 
 /** Cached by account, id and version, so that a cached value never changes. */
-function createStoredSources({ ctx, promptStore }: Omit<Needed, "builtIn">) {
+function createStoredSources({ ctx, versionStore }: Pick<Needed, "ctx" | "versionStore">) {
   const sources = ctx.cache<Source>({
     name: "prompts.sources",
     max: 300,
     load: async (key) => {
       const { accountId, name } = parseCacheKey(key);
       const [id = "", version] = name.split(":");
-      const row = await promptStore.contentOf(accountId, id, Number(version));
+      const row = await versionStore.contentOf(accountId, id, Number(version));
       return row && { name: row.name, template: ctx.liquid.parse(row.content) };
     },
   });
@@ -89,7 +91,7 @@ function createStoredSources({ ctx, promptStore }: Omit<Needed, "builtIn">) {
 }
 
 /** Parsed on first use. */
-function createBuiltInSources({ ctx, builtIn }: Omit<Needed, "promptStore">) {
+function createBuiltInSources({ ctx, builtIn }: Pick<Needed, "ctx" | "builtIn">) {
   const parsed = new Map<string, Source>();
   return (code: string): Source | undefined => {
     const known = parsed.get(code);

@@ -55,18 +55,21 @@ export interface Order {
   readonly descending: boolean;
 }
 
-/** All SQL for prompts. */
-export function createPromptStore(sql: Sql) {
-  const saved = sql`scope, scope_id, code, name, content, kind, fields`;
-  const columns = sql`id, ${saved}, created_by_id, updated_by_id, version, created_at, updated_at`;
+/** What a save writes and a version keeps. */
+export const savedColumns = (sql: Sql) => sql`scope, scope_id, code, name, content, kind, fields`;
 
-  /** Applies to a prompt and to a version of it, which may have had another place. */
-  const visibleTo = ({ role, id, teamIds, departmentIds }: Viewer) =>
-    role === "admin"
-      ? sql`true`
-      : sql`(scope = 'account' or (scope = 'user' and scope_id = ${id})
-          or (scope = 'team' and scope_id = any(${teamIds}::bigint[]))
-          or (scope = 'department' and scope_id = any(${departmentIds}::bigint[])))`;
+/** Applies to a prompt and to a version of it, which may have had another place. */
+export const visibleTo = (sql: Sql, { role, id, teamIds, departmentIds }: Viewer) =>
+  role === "admin"
+    ? sql`true`
+    : sql`(scope = 'account' or (scope = 'user' and scope_id = ${id})
+        or (scope = 'team' and scope_id = any(${teamIds}::bigint[]))
+        or (scope = 'department' and scope_id = any(${departmentIds}::bigint[])))`;
+
+/** All SQL for prompts; version-store.ts reads their versions. */
+export function createPromptStore(sql: Sql) {
+  const saved = savedColumns(sql);
+  const columns = sql`id, ${saved}, created_by_id, updated_by_id, version, created_at, updated_at`;
 
   const keepVersion = (tx: Tx, accountId: number, row: PromptRow) => tx`
     insert into prompt_versions (prompt_id, version, account_id, ${saved}, created_by_id, created_at)
@@ -77,7 +80,7 @@ export function createPromptStore(sql: Sql) {
     async list(accountId: number, viewer: Viewer, filter: PromptFilter, order: Order, { limit, offset }: Page) {
       const { q, code, kind, scope } = filter;
       const where = sql`
-        account_id = ${accountId} and ${visibleTo(viewer)}
+        account_id = ${accountId} and ${visibleTo(sql, viewer)}
         ${q === undefined ? sql`` : sql`and (name ilike ${q} or code ilike ${q})`}
         ${code === undefined ? sql`` : sql`and code = ${code}`}
         ${kind === undefined ? sql`` : sql`and kind = ${kind}`}
@@ -94,14 +97,14 @@ export function createPromptStore(sql: Sql) {
 
     async byId(accountId: number, viewer: Viewer, id: string): Promise<PromptRow | undefined> {
       const [row] = await sql<PromptRow[]>`
-        select ${columns} from prompts where account_id = ${accountId} and id = ${id} and ${visibleTo(viewer)}`;
+        select ${columns} from prompts where account_id = ${accountId} and id = ${id} and ${visibleTo(sql, viewer)}`;
       return row;
     },
 
     /** The same, locked until this transaction ends. */
     async lock(tx: Tx, accountId: number, viewer: Viewer, id: string): Promise<PromptRow | undefined> {
       const [row] = await tx<PromptRow[]>`
-        select ${columns} from prompts where account_id = ${accountId} and id = ${id} and ${visibleTo(viewer)} for update`;
+        select ${columns} from prompts where account_id = ${accountId} and id = ${id} and ${visibleTo(sql, viewer)} for update`;
       return row;
     },
 
@@ -147,35 +150,11 @@ export function createPromptStore(sql: Sql) {
       await tx`delete from prompts where account_id = ${accountId} and id = ${id}`;
     },
 
-    async versions(accountId: number, viewer: Viewer, id: string, { limit, offset }: Page) {
-      const where = sql`account_id = ${accountId} and prompt_id = ${id} and ${visibleTo(viewer)}`;
-      const rows = await sql<VersionRow[]>`
-        select version, ${saved}, created_by_id, created_at from prompt_versions where ${where}
-        order by version desc limit ${limit} offset ${offset}`;
-      const [count] = await sql<{ total: number }[]>`select count(*) as total from prompt_versions where ${where}`;
-      return { rows, total: count?.total ?? 0 };
-    },
-
-    async version(accountId: number, viewer: Viewer, id: string, version: number): Promise<VersionRow | undefined> {
-      const [row] = await sql<VersionRow[]>`
-        select version, ${saved}, created_by_id, created_at from prompt_versions
-        where account_id = ${accountId} and prompt_id = ${id} and version = ${version} and ${visibleTo(viewer)}`;
-      return row;
-    },
-
     /** All prompts of an account with one of these codes: the choice among them depends on who asks. */
     async candidates(accountId: number, codes: readonly string[]): Promise<Candidate[]> {
       return sql<Candidate[]>`
         select id, scope, scope_id, code, version from prompts
         where account_id = ${accountId} and code = any(${codes}::text[])`;
-    },
-
-    /** What a version says; it never changes. */
-    async contentOf(accountId: number, id: string, version: number) {
-      const [row] = await sql<{ name: string; content: string }[]>`
-        select name, content from prompt_versions
-        where account_id = ${accountId} and prompt_id = ${id} and version = ${version}`;
-      return row;
     },
   };
 }

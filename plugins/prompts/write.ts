@@ -5,6 +5,7 @@ import { checkTexts } from "./check.ts";
 import type { Guard } from "./guard.ts";
 import { placeAfter, samePlace } from "./place.ts";
 import { toApi, type Kind, type PromptRow, type PromptStore, type Saved } from "./store.ts";
+import type { VersionStore } from "./version-store.ts";
 
 /** The fields of a request, all optional. */
 export interface PromptPatch {
@@ -28,14 +29,15 @@ export interface Author {
 interface Needed {
   readonly ctx: Pick<BaseContext, "transaction" | "changed" | "liquid">;
   readonly promptStore: PromptStore;
+  readonly versionStore: Pick<VersionStore, "find">;
   readonly guard: Guard;
   /** Called after the commit and before the answer, with the codes whose cascades have changed. */
   readonly forget: (accountId: number, codes: readonly string[]) => Promise<void>;
 }
 
-export type Writing = ReturnType<typeof createWriting>;
+export type PromptWriter = ReturnType<typeof createPromptWriter>;
 
-export function createWriting({ ctx, promptStore, guard, forget }: Needed) {
+export function createPromptWriter({ ctx, promptStore, versionStore, guard, forget }: Needed) {
   const find = async ({ account, user }: Caller, id: string): Promise<PromptRow> => {
     const row = await promptStore.byId(account.id, user, id);
     if (!row) throw notFound();
@@ -106,7 +108,7 @@ export function createWriting({ ctx, promptStore, guard, forget }: Needed) {
   const restore = async (author: Author, id: string, version: number, expected?: number): Promise<PromptRow> => {
     const { account, user } = author.caller;
     await find(author.caller, id);
-    const old = await promptStore.version(account.id, user, id, version);
+    const old = await versionStore.find(account.id, user, id, version);
     if (!old) throw notFound();
     const { name, code, content, kind, scope, scopeId, fields } = old;
     const placeholder = fields["ai_placeholder"];

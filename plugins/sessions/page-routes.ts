@@ -24,16 +24,10 @@ interface Needed {
 }
 
 /** The sign-in page, for people without scripts too. */
-export function pageRoutes({ tokens, signIn, styleHash }: Needed): Route[] {
-  const headers = {
-    "content-security-policy": `default-src 'none'; style-src '${styleHash}'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; report-uri /csp-report`,
-    "cache-control": "no-store",
-  };
+export function loginRoutes({ signIn, styleHash }: Pick<Needed, "signIn" | "styleHash">): Route[] {
+  const headers = headersOf(styleHash);
   const page = (status: number, { account }: Pick<RequestInput, "account">, state: Shown, more: Headers = {}) =>
-    text(status, loginPage({ accountName: account.name, ...state }), "text/html; charset=utf-8", {
-      ...headers,
-      ...more,
-    });
+    text(status, loginPage({ accountName: account.name, ...state }), htmlType, { ...headers, ...more });
 
   return [
     route(
@@ -97,6 +91,13 @@ export function pageRoutes({ tokens, signIn, styleHash }: Needed): Route[] {
         }
       },
     ),
+  ];
+}
+
+/** A way out without scripts. */
+export function logoutRoutes({ tokens, styleHash }: Pick<Needed, "tokens" | "styleHash">): Route[] {
+  const headers = headersOf(styleHash);
+  return [
     route(
       "GET",
       "/logout",
@@ -109,7 +110,7 @@ export function pageRoutes({ tokens, signIn, styleHash }: Needed): Route[] {
       ({ account, caller }) => {
         if (!caller?.viaCookie) return redirect(303, "/login", { "cache-control": "no-store" });
         const person = caller.user.name || caller.user.login;
-        return text(200, logoutPage(account.name, person), "text/html; charset=utf-8", headers);
+        return text(200, logoutPage(account.name, person), htmlType, headers);
       },
     ),
     route(
@@ -126,6 +127,15 @@ export function pageRoutes({ tokens, signIn, styleHash }: Needed): Route[] {
       },
     ),
   ];
+}
+
+const htmlType = "text/html; charset=utf-8";
+
+function headersOf(styleHash: string) {
+  return {
+    "content-security-policy": `default-src 'none'; style-src '${styleHash}'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; report-uri /csp-report`,
+    "cache-control": "no-store",
+  };
 }
 
 type Headers = Readonly<Record<string, string>>;

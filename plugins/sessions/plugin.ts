@@ -3,7 +3,7 @@ import { accounts } from "../accounts/api.ts";
 import { tokens } from "../tokens/api.ts";
 import migration from "./migrations/001_sessions.sql" with { type: "text" };
 import { loginStyle } from "./page.ts";
-import { pageRoutes } from "./page-routes.ts";
+import { loginRoutes, logoutRoutes } from "./page-routes.ts";
 import { sessionRoutes } from "./routes.ts";
 import { createSignIn } from "./sign-in.ts";
 import { createFailureStore } from "./store.ts";
@@ -16,11 +16,13 @@ export default definePlugin({
 
   async setup(ctx) {
     const failureStore = createFailureStore(ctx.sql);
+    const styleHash = await hashOf(loginStyle);
     const signIn = createSignIn({ ...ctx.services, failureStore });
     return {
       routes: [
         ...sessionRoutes({ ...ctx.services, signIn }),
-        ...pageRoutes({ tokens: ctx.services.tokens, signIn, styleHash: await hashOf(loginStyle) }),
+        ...loginRoutes({ signIn, styleHash }),
+        ...logoutRoutes({ tokens: ctx.services.tokens, styleHash }),
       ],
       schedules: [{ id: "sessions.prune", cron: "41 * * * *", run: failureStore.prune }],
     };

@@ -1,4 +1,4 @@
-/** What other plugins may know of tokens: issuing the ones that people do not make themselves, and ending them. */
+/** What other plugins do with tokens: they issue those that people do not make themselves, and end them. */
 import { service, type AppGrant, type Caller, type Identify } from "platform";
 
 export interface IssuedToken {

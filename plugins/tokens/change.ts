@@ -1,6 +1,7 @@
-/** Changes of the tokens that people make, each in one transaction, and the caches put right before the answer. */
+/** Changes tokens for the people who make them: each change is one transaction, and caches are right before the answer. */
 import { forbidden, invalid, notFound, sha256, unauthorized, type BaseContext, type Caller, type Tx } from "platform";
 import type { Access, Accounts } from "../accounts/api.ts";
+import type { TokenEndStore } from "./end-store.ts";
 import type { Identifier } from "./identify.ts";
 import { newRawToken, tokenInfo } from "./raw-token.ts";
 import {
@@ -18,12 +19,13 @@ import { toApi, type TokenInput, type TokenRow, type TokenStore } from "./store.
 
 interface Needed {
   readonly ctx: Pick<BaseContext, "transaction" | "changed" | "sql">;
-  readonly store: TokenStore;
+  readonly tokenStore: TokenStore;
+  readonly tokenEndStore: TokenEndStore;
   readonly accounts: Accounts;
   readonly forget: Identifier["forget"];
 }
 
-export function createChanges({ ctx, store, accounts, forget }: Needed) {
+export function createTokenWriter({ ctx, tokenStore, tokenEndStore, accounts, forget }: Needed) {
   const announce = (kind: string, row: TokenRow, tx: Tx) => {
     const { accountId, id } = row;
     return ctx.changed({ accountId, sourceType: "Account::ApiToken", kind, id, data: toApi(row) }, tx);
@@ -36,24 +38,24 @@ export function createChanges({ ctx, store, accounts, forget }: Needed) {
   };
 
   const locked = async (tx: Tx, caller: Caller, id: number): Promise<TokenRow> => {
-    const row = await store.lockById(tx, caller.account.id, id);
+    const row = await tokenStore.lockById(tx, caller.account.id, id);
     if (!row || !maySee(caller, row)) throw notFound();
     return row;
   };
 
   return {
-    async create(caller: Caller, change: TokenPatch): Promise<{ row: TokenRow; raw: string }> {
-      const input = merged(blankToken, change, caller.account.timezone);
+    async create(caller: Caller, patch: TokenPatch): Promise<{ row: TokenRow; raw: string }> {
+      const input = merged(blankToken, patch, caller.account.timezone);
       mustManage(caller, input);
       mustBeOwners(input.privileges, await ownerOf(caller.user.id), accounts.isPrivilege);
       mustStayWithin(caller, input.privileges);
       if (isPast(input)) throw invalid({ expires_at: ["is in the past"] });
-      mustEndWithin(await store.endOf(ctx.sql, caller.account.id, caller.tokenId), input);
+      mustEndWithin(await tokenStore.endOf(ctx.sql, caller.account.id, caller.tokenId), input);
       const raw = newRawToken();
       const made = { parentId: null, purpose: null, tokenHash: sha256(raw), tokenInfo: tokenInfo(raw), given: false };
       const row = await ctx.transaction(async (tx) => {
         const owner = { accountId: caller.account.id, userId: caller.user.id };
-        const inserted = await store.insert(tx, { ...input, ...owner, ...made });
+        const inserted = await tokenStore.insert(tx, { ...input, ...owner, ...made });
         if (!inserted) throw unauthorized(); // the caller was deleted meanwhile
         await announce("create", inserted, tx);
         return inserted;
@@ -61,22 +63,22 @@ export function createChanges({ ctx, store, accounts, forget }: Needed) {
       return { row, raw };
     },
 
-    async update(caller: Caller, id: number, change: TokenPatch): Promise<TokenRow> {
+    async update(caller: Caller, id: number, patch: TokenPatch): Promise<TokenRow> {
       const { row, stale } = await ctx.transaction(async (tx) => {
         const before = await locked(tx, caller, id);
         if (before.purpose !== null) throw invalid({ base: ["a session can only be ended"] });
-        const after = merged(before, change, caller.account.timezone);
+        const after = merged(before, patch, caller.account.timezone);
         mustManage(caller, before);
         mustManage(caller, after);
-        if (change.privileges !== undefined)
+        if (patch.privileges !== undefined)
           mustBeOwners(after.privileges, await ownerOf(before.userId), accounts.isPrivilege);
         mustStayWithin(caller, before.privileges);
         mustStayWithin(caller, after.privileges);
-        if (change.expires_at !== undefined || (after.active && !before.active))
-          mustEndWithin(await store.endOf(tx, caller.account.id, caller.tokenId), after);
-        const updated = await store.update(tx, caller.account.id, id, after);
+        if (patch.expires_at !== undefined || (after.active && !before.active))
+          mustEndWithin(await tokenStore.endOf(tx, caller.account.id, caller.tokenId), after);
+        const updated = await tokenStore.update(tx, caller.account.id, id, after);
         if (!updated) throw notFound();
-        const children = endsChildren(change) ? await store.deleteChildren(tx, id) : [];
+        const children = endsChildren(patch) ? await tokenEndStore.deleteChildren(tx, id) : [];
         await announce("update", updated, tx);
         return { row: updated, stale: [updated.tokenHash, ...children] };
       });
@@ -90,7 +92,7 @@ export function createChanges({ ctx, store, accounts, forget }: Needed) {
         // behaviour 2.2 rule 5: running integrations depend on it.
         if (before.forAccount) throw invalid({ base: ["a token of the whole account cannot be deleted"] });
         if (!within(caller, before)) throw forbidden("this token can do more than the one you use");
-        const hashes = await store.delete(tx, caller.account.id, id);
+        const hashes = await tokenEndStore.delete(tx, caller.account.id, id);
         if (before.purpose === null) await announce("destroy", before, tx);
         return hashes;
       });
@@ -98,14 +100,14 @@ export function createChanges({ ctx, store, accounts, forget }: Needed) {
     },
 
     async find(caller: Caller, id: number): Promise<TokenRow> {
-      const row = await store.byId(ctx.sql, caller.account.id, id);
+      const row = await tokenStore.byId(ctx.sql, caller.account.id, id);
       if (!row || !maySee(caller, row)) throw notFound();
       return row;
     },
   };
 }
 
-export type Changes = ReturnType<typeof createChanges>;
+export type TokenWriter = ReturnType<typeof createTokenWriter>;
 
 function isPast({ expiresAt }: TokenInput): boolean {
   return expiresAt !== null && expiresAt.getTime() <= Date.now();

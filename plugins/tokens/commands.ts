@@ -1,7 +1,7 @@
 import type { Command, CommandFacts } from "platform";
 import type { Accounts } from "../accounts/api.ts";
 import { parseExpiry } from "./expiry.ts";
-import type { Issuing } from "./issue.ts";
+import type { TokenIssuer } from "./issue.ts";
 
 export const tokenCreate: CommandFacts = {
   name: "token create",
@@ -9,7 +9,12 @@ export const tokenCreate: CommandFacts = {
   doc: "make an API token and print it once",
 };
 
-export function tokenCommands(accounts: Accounts, issuing: Issuing): Command[] {
+interface Needed {
+  readonly accounts: Accounts;
+  readonly tokenIssuer: TokenIssuer;
+}
+
+export function tokenCommands({ accounts, tokenIssuer }: Needed): Command[] {
   const create: Command = {
     ...tokenCreate,
     async run(options) {
@@ -26,7 +31,7 @@ export function tokenCommands(accounts: Accounts, issuing: Issuing): Command[] {
       const expiresAt = expires ? parseExpiry(expires, account.timezone) : undefined;
       if (expires && (!expiresAt || expiresAt.getTime() <= Date.now()))
         throw new Error("--expires-at must be a date in the future, e.g. 2030-12-31");
-      const made = await issuing.issue({
+      const made = await tokenIssuer.issue({
         accountId: account.id,
         userId: owner.user.id,
         privileges,

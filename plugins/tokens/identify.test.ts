@@ -44,7 +44,7 @@ function identifierOn(known: Record<string, Partial<TokenRow>>, givenTokens: str
   const asked: string[] = [];
   let faults = 0;
   let access = { account, user, active: true, privileges: new Set(["prompts", "api_tokens"]) };
-  const store = {
+  const identityStore = {
     byHash: async (hash: string) => (asked.push(hash), rows.get(hash)),
     givenHashes: async () => {
       asked.push("given");
@@ -52,17 +52,22 @@ function identifierOn(known: Record<string, Partial<TokenRow>>, givenTokens: str
       return new Set(givenTokens.map(sha256));
     },
   };
-  const cache = () => ({ peek: () => undefined, get: store.byHash, invalidate: async () => {}, clear: async () => {} });
+  const cache = () => ({
+    peek: () => undefined,
+    get: identityStore.byHash,
+    invalidate: async () => {},
+    clear: async () => {},
+  });
   const accounts = {
     accountForHost: async () => undefined,
     defaultAccount: async () => account,
     access: async () => access,
   };
-  const usage = createUsage({ touch: async () => {} }, createLog("error"));
+  const usage = createUsage({ identityStore: { touch: async () => {} }, log: createLog("error") });
   const identifier = createIdentifier({
     // The parts that it uses.
     ctx: { cache } as unknown as Parameters<typeof createIdentifier>[0]["ctx"],
-    store: store as unknown as Parameters<typeof createIdentifier>[0]["store"],
+    identityStore: identityStore as unknown as Parameters<typeof createIdentifier>[0]["identityStore"],
     accounts: accounts as unknown as Accounts,
     usage,
   });

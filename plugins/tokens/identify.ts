@@ -3,13 +3,14 @@ import { sha256, unauthorized, type Account, type BaseContext, type Caller } fro
 import type { Credential, Identify, Identity } from "platform";
 import type { Access, Accounts } from "../accounts/api.ts";
 import type { ForeignCredential, Tokens } from "./api.ts";
+import type { IdentityStore } from "./identity-store.ts";
 import { isWellFormed } from "./raw-token.ts";
-import type { TokenRow, TokenStore } from "./store.ts";
+import type { TokenRow } from "./store.ts";
 import type { Usage } from "./usage.ts";
 
 interface Needed {
   readonly ctx: Pick<BaseContext, "cache">;
-  readonly store: TokenStore;
+  readonly identityStore: IdentityStore;
   readonly accounts: Accounts;
   readonly usage: Usage;
 }
@@ -26,11 +27,15 @@ export interface Identifier {
 // Longer than any token; whoever sends more sends none.
 const maxChars = 512;
 
-export function createIdentifier({ ctx, store, accounts, usage }: Needed): Identifier {
+export function createIdentifier({ ctx, identityStore, accounts, usage }: Needed): Identifier {
   // Keyed by hash: no token stands in memory. That there is no such token is never kept.
-  const cache = ctx.cache<TokenRow>({ name: "tokens.tokens", max: 20_000, load: store.byHash });
+  const cache = ctx.cache<TokenRow>({ name: "tokens.tokens", max: 20_000, load: identityStore.byHash });
   // The hash of a token never changes.
-  const hashesById = ctx.cache<string>({ name: "tokens.hashes", max: 20_000, load: (id) => store.hashOf(Number(id)) });
+  const hashesById = ctx.cache<string>({
+    name: "tokens.hashes",
+    max: 20_000,
+    load: (id) => identityStore.hashOf(Number(id)),
+  });
   const foreign: { prefix: string; verify: Parameters<Tokens["acceptCredential"]>[1] }[] = [];
   const callers = new WeakMap<TokenRow, { access: Access; bearer: Caller; cookie: Caller }>();
   let given: Promise<Set<string>> | undefined;
@@ -38,7 +43,7 @@ export function createIdentifier({ ctx, store, accounts, usage }: Needed): Ident
   /** Only a token that was given from outside may have another form than ours: all else need not be looked for. */
   const mayExist = async (token: string, hash: string): Promise<boolean> => {
     if (isWellFormed(token)) return true;
-    given ??= store.givenHashes();
+    given ??= identityStore.givenHashes();
     given.catch(() => (given = undefined));
     return (await given).has(hash);
   };

@@ -4,11 +4,13 @@ import type { IssuedToken, NewToken, Tokens } from "./api.ts";
 import type { Identifier } from "./identify.ts";
 import { derivedRawToken, newRawToken, tokenInfo } from "./raw-token.ts";
 import { blankToken } from "./rules.ts";
+import type { TokenEndStore } from "./end-store.ts";
 import type { NewTokenRow, TokenStore } from "./store.ts";
 
 interface Needed {
-  readonly ctx: Pick<BaseContext, "sql" | "secrets" | "transaction" | "committed">;
-  readonly store: TokenStore;
+  readonly ctx: Pick<BaseContext, "sql" | "secrets" | "transaction">;
+  readonly tokenStore: TokenStore;
+  readonly tokenEndStore: TokenEndStore;
   readonly identifier: Identifier;
 }
 
@@ -16,12 +18,12 @@ type Special = Partial<Pick<NewTokenRow, "parentId" | "purpose" | "given">>;
 
 const hourMs = 3_600_000;
 
-export function createIssuing({ ctx, store, identifier }: Needed) {
+export function createTokenIssuer({ ctx, tokenStore, tokenEndStore, identifier }: Needed) {
   const insert = async (db: Sql | Tx, token: NewToken, raw: string, special: Special = {}) => {
     const { accountId, userId, name = null, kind = null, privileges = [], expiresAt = null } = token;
     const text = { tokenHash: sha256(raw), tokenInfo: tokenInfo(raw) };
     const made = { parentId: null, purpose: null, given: false, ...special };
-    const row = await store.insert(db, {
+    const row = await tokenStore.insert(db, {
       ...blankToken,
       accountId,
       userId,
@@ -41,8 +43,8 @@ export function createIssuing({ ctx, store, identifier }: Needed) {
     return ctx.transaction(async (tx) => {
       if (openedBy === undefined)
         return insert(tx, { ...session, expiresAt: end }, newRawToken(), { purpose: "session" });
-      const opener = await store.byId(tx, accountId, openedBy);
-      if (!opener || !(await store.open(tx, accountId, openedBy))) return undefined;
+      const opener = await tokenStore.byId(tx, accountId, openedBy);
+      if (!opener || !(await tokenStore.open(tx, accountId, openedBy))) return undefined;
       const { privileges, expiresAt } = opener;
       const narrowed = { ...session, privileges, expiresAt: earlier(end, expiresAt) };
       return insert(tx, narrowed, newRawToken(), { purpose: "session", parentId: openedBy });
@@ -51,10 +53,10 @@ export function createIssuing({ ctx, store, identifier }: Needed) {
 
   const endSession = async (caller: Caller): Promise<boolean> => {
     const ended = await ctx.transaction(async (tx) => {
-      const row = await store.byId(tx, caller.account.id, caller.tokenId);
-      return row?.purpose === "session" ? store.delete(tx, caller.account.id, row.id) : undefined;
+      const row = await tokenStore.byId(tx, caller.account.id, caller.tokenId);
+      return row?.purpose === "session" ? tokenEndStore.delete(tx, caller.account.id, row.id) : undefined;
     });
-    if (ended) await ctx.committed(() => identifier.forget(ended));
+    if (ended) await identifier.forget(ended);
     return ended !== undefined;
   };
 
@@ -63,7 +65,7 @@ export function createIssuing({ ctx, store, identifier }: Needed) {
     const now = Date.now();
     const raw = derivedRawToken(ctx.secrets, `${caller.user.id}:${caller.tokenId}:${Math.floor(now / (hourMs / 2))}`);
     if (await identifier.knows(raw)) return raw;
-    const session = await store.byId(ctx.sql, caller.account.id, caller.tokenId);
+    const session = await tokenStore.byId(ctx.sql, caller.account.id, caller.tokenId);
     const expiresAt = earlier(new Date(now + hourMs), session?.expiresAt);
     const owner = { accountId: caller.account.id, userId: caller.user.id, name: "prompt" };
     const special = { purpose: "temporary", parentId: caller.tokenId } as const;
@@ -82,7 +84,7 @@ export function createIssuing({ ctx, store, identifier }: Needed) {
   };
 }
 
-export type Issuing = ReturnType<typeof createIssuing>;
+export type TokenIssuer = ReturnType<typeof createTokenIssuer>;
 
 function earlier(one: Date, other: Date | null | undefined): Date {
   return other && other < one ? other : one;

@@ -1,10 +1,12 @@
 import { definePlugin, setting } from "platform";
 import { accounts } from "../accounts/api.ts";
 import { tokens } from "./api.ts";
-import { createChanges } from "./change.ts";
+import { createTokenWriter } from "./change.ts";
 import { tokenCommands, tokenCreate } from "./commands.ts";
+import { createTokenEndStore } from "./end-store.ts";
 import { createIdentifier } from "./identify.ts";
-import { createIssuing } from "./issue.ts";
+import { createIdentityStore } from "./identity-store.ts";
+import { createTokenIssuer } from "./issue.ts";
 import migration from "./migrations/001_tokens.sql" with { type: "text" };
 import openedMigration from "./migrations/002_opened.sql" with { type: "text" };
 import instructions from "./prompts/api_tokens_api.md" with { type: "text" };
@@ -38,39 +40,47 @@ export default definePlugin({
 
   setup(ctx) {
     const { accounts: people } = ctx.services;
-    const store = createTokenStore(ctx.sql);
-    const usage = createUsage(store, ctx.log);
-    const identifier = createIdentifier({ ctx, store, accounts: people, usage });
-    const changes = createChanges({ ctx, store, accounts: people, forget: identifier.forget });
-    const issuing = createIssuing({ ctx, store, identifier });
+    const tokenStore = createTokenStore(ctx.sql);
+    const tokenEndStore = createTokenEndStore(ctx.sql);
+    const identityStore = createIdentityStore(ctx.sql);
+    const usage = createUsage({ identityStore, log: ctx.log });
+    const identifier = createIdentifier({ ctx, identityStore, accounts: people, usage });
+    const tokenWriter = createTokenWriter({
+      ctx,
+      tokenStore,
+      tokenEndStore,
+      accounts: people,
+      forget: identifier.forget,
+    });
+    const tokenIssuer = createTokenIssuer({ ctx, tokenStore, tokenEndStore, identifier });
 
     people.onAccountCreated(async ({ accountId, userId, first }, tx) => {
       const token = { accountId, userId, name: "first token" };
       const given = first ? ctx.config.adminToken : "";
       if (given) {
-        await issuing.issueGiven(token, given, tx);
+        await tokenIssuer.issueGiven(token, given, tx);
         return given.length < 20 ? ["CORE_ADMIN_TOKEN is short: choose one of 20 characters or more"] : [];
       }
-      const made = await issuing.issue(token, tx);
+      const made = await tokenIssuer.issue(token, tx);
       return made ? [`API token: ${made.token}`] : [];
     });
     people.onPasswordChanged(async (userId, byTokenId, tx) => {
-      const ended = await store.deleteSessions(tx, userId, byTokenId);
+      const ended = await tokenEndStore.deleteSessions(tx, userId, byTokenId);
       return () => identifier.forget(ended);
     });
 
     return {
-      routes: tokenRoutes(store, changes, usage),
+      routes: tokenRoutes({ tokenStore, tokenWriter, usage }),
       identify: identifier.identify,
-      commands: tokenCommands(people, issuing),
-      schedules: [{ id: "tokens.prune", cron: "23 * * * *", run: store.pruneExpired }],
+      commands: tokenCommands({ accounts: people, tokenIssuer }),
+      schedules: [{ id: "tokens.prune", cron: "23 * * * *", run: tokenEndStore.pruneExpired }],
       service: {
         identify: identifier.identify,
         acceptCredential: identifier.acceptCredential,
-        issue: (token) => issuing.issue(token),
-        startSession: issuing.startSession,
-        endSession: issuing.endSession,
-        temporaryToken: issuing.temporaryToken,
+        issue: (token) => tokenIssuer.issue(token),
+        startSession: tokenIssuer.startSession,
+        endSession: tokenIssuer.endSession,
+        temporaryToken: tokenIssuer.temporaryToken,
       },
       stop: usage.flush,
     };

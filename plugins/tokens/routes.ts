@@ -15,7 +15,7 @@ import {
 } from "platform";
 import type { Caller, Route } from "platform";
 import { ApiToken, NewApiToken } from "./answers.ts";
-import type { Changes } from "./change.ts";
+import type { TokenWriter } from "./change.ts";
 import { isAdmin } from "./rules.ts";
 import { toApi, type TokenFilter, type TokenStore } from "./store.ts";
 import type { Usage } from "./usage.ts";
@@ -53,8 +53,14 @@ const exampleRaw = "core_…";
 const access = { privilege: "api_tokens" } as const;
 const errors = "wrapped";
 
+interface Needed {
+  readonly tokenStore: TokenStore;
+  readonly tokenWriter: TokenWriter;
+  readonly usage: Usage;
+}
+
 /** behaviour 4.2 and B.6. */
-export function tokenRoutes(store: TokenStore, changes: Changes, usage: Usage): Route[] {
+export function tokenRoutes({ tokenStore, tokenWriter, usage }: Needed): Route[] {
   return [
     route(
       "GET",
@@ -76,7 +82,7 @@ export function tokenRoutes(store: TokenStore, changes: Changes, usage: Usage): 
       async ({ caller, query }) => {
         const filter = filterOf(caller, query);
         await usage.flush();
-        const { rows, total } = await store.list(caller.account.id, filter, pageOf(query));
+        const { rows, total } = await tokenStore.list(caller.account.id, filter, pageOf(query));
         return list(rows.map(toApi), total);
       },
     ),
@@ -86,7 +92,7 @@ export function tokenRoutes(store: TokenStore, changes: Changes, usage: Usage): 
       { summary: "One token", access, errors, answers: { 200: ApiToken }, responses: { 200: tokenExample } },
       async ({ caller, params }) => {
         await usage.flush();
-        return ok(toApi(await changes.find(caller, integerId(params.id))));
+        return ok(toApi(await tokenWriter.find(caller, integerId(params.id))));
       },
     ),
     route(
@@ -104,7 +110,7 @@ export function tokenRoutes(store: TokenStore, changes: Changes, usage: Usage): 
         responses: { 201: { ...tokenExample, token: exampleRaw } },
       },
       async ({ caller, body }) => {
-        const { row, raw } = await changes.create(caller, body);
+        const { row, raw } = await tokenWriter.create(caller, body);
         return secret(created({ ...toApi(row), token: raw }));
       },
     ),
@@ -120,7 +126,7 @@ export function tokenRoutes(store: TokenStore, changes: Changes, usage: Usage): 
         answers: { 200: ApiToken },
         responses: { 200: { ...tokenExample, active: false } },
       },
-      async ({ caller, params, body }) => ok(toApi(await changes.update(caller, integerId(params.id), body))),
+      async ({ caller, params, body }) => ok(toApi(await tokenWriter.update(caller, integerId(params.id), body))),
     ),
     route(
       "DELETE",
@@ -133,7 +139,7 @@ export function tokenRoutes(store: TokenStore, changes: Changes, usage: Usage): 
         responses: { 204: null, 422: { errors: { base: ["a token with for_account is not deleted"] } } },
       },
       async ({ caller, params }) => {
-        await changes.delete(caller, integerId(params.id));
+        await tokenWriter.delete(caller, integerId(params.id));
         return noContent();
       },
     ),

@@ -48,30 +48,16 @@ export type TokenFilter =
   /** A person's own: those made through the API, or with `kind` also their sessions. */
   | { readonly of: "user"; readonly userId: number; readonly webTokens: boolean };
 
-/** All SQL about tokens. */
+/** A row as `api_tokens t` gives it. */
+export const tokenColumns = (sql: Sql) => sql`
+  t.id, t.account_id, t.user_id, t.purpose, t.name, t.code, t.kind, t.integration_app_code, t.for_account, t.active,
+  t.privileges, t.expires_at, t.token_hash, t.token_info, t.last_used_at, t.created_at, t.updated_at`;
+
+/** Tokens as people make, see and change them. identity-store.ts finds out who asks, end-store.ts ends tokens. */
 export function createTokenStore(sql: Sql) {
-  const columns = sql`
-    t.id, t.account_id, t.user_id, t.purpose, t.name, t.code, t.kind, t.integration_app_code, t.for_account, t.active,
-    t.privileges, t.expires_at, t.token_hash, t.token_info, t.last_used_at, t.created_at, t.updated_at`;
-  const hashes = (rows: readonly { tokenHash: string }[]) => rows.map(({ tokenHash }) => tokenHash);
+  const columns = tokenColumns(sql);
 
   return {
-    async byHash(hash: string): Promise<TokenRow | undefined> {
-      const [row] = await sql<TokenRow[]>`select ${columns} from api_tokens t where t.token_hash = ${hash}`;
-      return row;
-    },
-
-    /** Of any token, temporary ones too. */
-    async hashOf(id: number): Promise<string | undefined> {
-      const [row] = await sql<{ tokenHash: string }[]>`select token_hash from api_tokens where id = ${id}`;
-      return row?.tokenHash;
-    },
-
-    /** The hashes of tokens that were given from outside. */
-    async givenHashes(): Promise<Set<string>> {
-      return new Set(hashes(await sql<{ tokenHash: string }[]>`select token_hash from api_tokens where given`));
-    },
-
     async list(accountId: number, filter: TokenFilter, { limit, offset }: Page) {
       const mine = (userId: number, webTokens: boolean) => sql`
         t.user_id = ${userId} and ${webTokens ? sql`t.kind = 'web_token' and t.purpose is distinct from 'temporary'` : sql`t.purpose is null`}`;
@@ -144,51 +130,6 @@ export function createTokenStore(sql: Sql) {
           privileges = ${token.privileges}::text[], expires_at = ${token.expiresAt}, updated_at = now()
         where t.account_id = ${accountId} and t.id = ${id} returning ${columns}`;
       return row;
-    },
-
-    /** Deletes it with what was made from it; gives back the hashes of all. */
-    async delete(db: Queryable, accountId: number, id: number): Promise<string[]> {
-      return hashes(
-        await db<TokenRow[]>`
-        with recursive family as (
-          select id from api_tokens where account_id = ${accountId} and id = ${id}
-          union all select c.id from api_tokens c join family f on c.parent_id = f.id
-        )
-        delete from api_tokens where id in (select id from family) returning token_hash`,
-      );
-    },
-
-    /** Deletes what was made from it; gives back the hashes. */
-    async deleteChildren(tx: Tx, id: number): Promise<string[]> {
-      return hashes(
-        await tx<TokenRow[]>`
-        with recursive family as (
-          select id from api_tokens where parent_id = ${id}
-          union all select c.id from api_tokens c join family f on c.parent_id = f.id
-        )
-        delete from api_tokens where id in (select id from family) returning token_hash`,
-      );
-    },
-
-    /** Deletes a person's sessions and what was made from them, but `keepId` with its own; gives back the hashes. */
-    async deleteSessions(tx: Tx, userId: number, keepId: number | null): Promise<string[]> {
-      return hashes(
-        await tx<TokenRow[]>`
-        delete from api_tokens where user_id = ${userId} and purpose is not null
-          and id is distinct from ${keepId}::bigint and (parent_id is distinct from ${keepId}::bigint or ${keepId}::bigint is null)
-        returning token_hash`,
-      );
-    },
-
-    async pruneExpired(): Promise<void> {
-      await sql`delete from api_tokens where purpose is not null and expires_at < now()`;
-    },
-
-    /** Writes when tokens were last used, each at most once a minute. */
-    async touch(ids: readonly number[], at: Date): Promise<void> {
-      await sql`
-        update api_tokens set last_used_at = ${at} where id = any(${ids}::bigint[])
-          and (last_used_at is null or last_used_at <= ${at}::timestamptz - interval '1 minute')`;
     },
   };
 }

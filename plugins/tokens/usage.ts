@@ -1,6 +1,7 @@
 /** When tokens were last used: noted without waiting, written together, each at most once a minute. behaviour B.6. */
 import type { Log } from "platform";
-import type { TokenRow, TokenStore } from "./store.ts";
+import type { IdentityStore } from "./identity-store.ts";
+import type { TokenRow } from "./store.ts";
 
 export interface Usage {
   seen(token: TokenRow, now: number): void;
@@ -11,7 +12,12 @@ export interface Usage {
 const everyMs = 60_000;
 const writeAfterMs = 250;
 
-export function createUsage(store: Pick<TokenStore, "touch">, log: Log): Usage {
+interface Needed {
+  readonly identityStore: Pick<IdentityStore, "touch">;
+  readonly log: Log;
+}
+
+export function createUsage({ identityStore, log }: Needed): Usage {
   // By the row that is kept in the cache: what the cache forgets is forgotten here as well.
   const noted = new WeakMap<TokenRow, number>();
   let waiting = new Set<number>();
@@ -24,7 +30,7 @@ export function createUsage(store: Pick<TokenStore, "touch">, log: Log): Usage {
     const ids = [...waiting];
     waiting = new Set();
     try {
-      await store.touch(ids, new Date());
+      await identityStore.touch(ids, new Date());
     } catch (error) {
       log.warn("when tokens were last used was not written", { tokens: ids.length, error });
     }

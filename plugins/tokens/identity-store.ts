@@ -1,0 +1,33 @@
+/** What every request asks of tokens: whose is it, and when was it last used. */
+import type { Sql } from "platform";
+import { tokenColumns, type TokenRow } from "./store.ts";
+
+export function createIdentityStore(sql: Sql) {
+  return {
+    async byHash(hash: string): Promise<TokenRow | undefined> {
+      const [row] = await sql<TokenRow[]>`select ${tokenColumns(sql)} from api_tokens t where t.token_hash = ${hash}`;
+      return row;
+    },
+
+    /** Of any token, temporary ones too. */
+    async hashOf(id: number): Promise<string | undefined> {
+      const [row] = await sql<{ tokenHash: string }[]>`select token_hash from api_tokens where id = ${id}`;
+      return row?.tokenHash;
+    },
+
+    /** The hashes of tokens that were given from outside. */
+    async givenHashes(): Promise<Set<string>> {
+      const rows = await sql<{ tokenHash: string }[]>`select token_hash from api_tokens where given`;
+      return new Set(rows.map(({ tokenHash }) => tokenHash));
+    },
+
+    /** Writes when tokens were last used, each at most once a minute. */
+    async touch(ids: readonly number[], at: Date): Promise<void> {
+      await sql`
+        update api_tokens set last_used_at = ${at} where id = any(${ids}::bigint[])
+          and (last_used_at is null or last_used_at <= ${at}::timestamptz - interval '1 minute')`;
+    },
+  };
+}
+
+export type IdentityStore = ReturnType<typeof createIdentityStore>;
