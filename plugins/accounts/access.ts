@@ -28,7 +28,7 @@ export function createAccess({ ctx, accountStore, userStore }: Needed) {
   let first: number | undefined;
 
   const firstId = async () => {
-    // Kept once it is known: it never changes.
+    // It never changes once it exists.
     first ??= await accountStore.firstId();
     return first;
   };
@@ -42,7 +42,7 @@ export function createAccess({ ctx, accountStore, userStore }: Needed) {
     const row = await accountStore.byId(id);
     if (!row) return undefined;
     const { name, baseUrl, timezone, locale } = row;
-    // Where the server listens is known only once it does.
+    // The server knows its address only once it listens.
     return {
       id,
       name,
@@ -109,7 +109,7 @@ export type AccessTable = ReturnType<typeof createAccess>;
 // The longest name of a host, and a port.
 const maxHostChars = 260;
 
-/** A Host header's name as it is, and without its port: `["a.example:3000", "a.example"]`. */
+/** A Host header as given, and without its port: `["a.example:3000", "a.example"]`. */
 export function hostNames(host: string): string[] {
   const bare = bareHost(host);
   return bare === host ? [host] : [host, bare];

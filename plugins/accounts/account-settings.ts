@@ -1,4 +1,4 @@
-/** Settings that each account has its own values of. Plugins declare them as `accountSettings`; no HTTP, no SQL. */
+/** Settings with a value for each account. Plugins declare them as `accountSettings`; no HTTP, no SQL. */
 import { setting, ValidationError, type BaseContext, type PluginFacts, type Settings } from "platform";
 import type { Accounts } from "./api.ts";
 import type { SettingStore } from "./setting-store.ts";
@@ -65,7 +65,7 @@ export function createAccountSettings({ ctx, settingStore }: Needed) {
   };
 }
 
-/** Throws if two plugins declare one name: the answer to a request could mean either. */
+/** Throws if two plugins declare one name, because a request could mean either. */
 function declaredBy(plugins: readonly PluginFacts[]): ReadonlyMap<string, Declared> {
   const declared = new Map<string, Declared>();
   for (const { name: plugin, accountSettings } of plugins) {
@@ -84,7 +84,7 @@ function checked(
   given: Readonly<Record<string, unknown>>,
 ): ReadonlyMap<string, string | null> {
   const changes = new Map<string, string | null>();
-  // A map: a name may be `__proto__`.
+  // A map, because a name may be `__proto__`.
   const mistakes = new Map<string, string[]>();
   for (const [name, value] of Object.entries(given)) {
     const known = declared.get(name)?.setting;

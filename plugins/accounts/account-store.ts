@@ -37,12 +37,12 @@ export function createAccountStore(sql: Sql) {
       return row?.id;
     },
 
-    /** Nobody else takes this host, with whatever port, for a domain or an account before the transaction ends. */
+    /** Until the transaction ends, nobody else can take this host, with any port, for a domain or an account. */
     async holdHost(tx: Tx, host: string): Promise<void> {
       await tx`select pg_advisory_xact_lock(hashtextextended(${bareHost(host)}, ${hostLock}))`;
     },
 
-    /** Whether an account has this host, or people have signed in there, with whatever port. */
+    /** Whether an account has this host, or people have signed in there, with any port. */
     async isReserved(tx: Tx, host: string): Promise<boolean> {
       const name = bareHost(host);
       const [row] = await tx<{ reserved: boolean }[]>`
@@ -63,7 +63,7 @@ export function createAccountStore(sql: Sql) {
         on conflict do nothing`;
     },
 
-    /** Of whichever account: a command of the installation's operator. */
+    /** In any account: it is a command of the installation's operator. */
     async releaseSignInHost(host: string): Promise<boolean> {
       const rows = await sql`delete from account_sign_in_hosts where host = ${bareHost(host)} returning host`;
       return rows.length > 0;
@@ -84,8 +84,8 @@ export function createAccountStore(sql: Sql) {
     },
 
     /**
-     * Changes of an account's people happen one after another: so the rules that look at several of them (the last
-     * administrator, who has which login) hold when two change at once.
+     * Changes of an account's people run one after another, so that rules about several people (the last administrator,
+     * unique logins) hold when two change at once.
      */
     async lock(tx: Tx, accountId: number): Promise<void> {
       await tx`select 1 from accounts where id = ${accountId} for no key update`;
@@ -93,7 +93,7 @@ export function createAccountStore(sql: Sql) {
   };
 }
 
-/** One number for all locks of hosts. */
+/** The first key of all advisory locks of hosts. */
 const hostLock = 20_611;
 
 /** "example.com:8080" -> "example.com" */

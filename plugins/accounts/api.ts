@@ -5,12 +5,12 @@ import { User as PersonAnswer } from "./answers.ts";
 export const unitKinds = ["team", "department", "group"] as const;
 export type UnitKind = (typeof unitKinds)[number];
 
-/** Who a person is and may be, without regard to any token. */
+/** A person and their rights, regardless of any token. */
 export interface Access {
   readonly account: Account;
   readonly user: User;
   readonly active: boolean;
-  /** Those of the role and the person's own (behaviour B.4). */
+  /** The role's privileges and the person's own (behaviour B.4). */
   readonly privileges: ReadonlySet<string>;
 }
 
@@ -30,7 +30,7 @@ export interface NewAccount {
   readonly userId: number;
   /** Where it is reached; null = at `BASE_URL`. */
   readonly host: string | null;
-  /** The one that an empty database is filled with. */
+  /** Whether it is the account that an empty database starts with. */
   readonly first: boolean;
 }
 
@@ -38,20 +38,20 @@ export interface Accounts {
   /** The account of a Host header (with or without a port), or undefined if the host is nobody's. */
   accountForHost(host: string): Promise<Account | undefined>;
   /**
-   * Whether no site may have this host, with whatever port: it is an account's or the installation's own, or people have
-   * signed in there. Read as part of a transaction: without another connection.
+   * Whether no site may have this host, with any port: it belongs to an account or to the installation, or people have
+   * signed in there. It reads in the given transaction and needs no further connection.
    */
   isReservedHost(host: string, tx: Tx): Promise<boolean>;
-  /** Nobody else takes this host, for a domain, an account or a sign-in, before the transaction ends. */
+  /** Until the transaction ends, nobody else can take this host for a domain, an account or a sign-in. */
   holdHost(host: string, tx: Tx): Promise<void>;
-  /** Before a sign-in is answered: its host is from then on no site's. */
+  /** To be called before a sign-in is answered: from then on no site can have its host. */
   signedInAt(accountId: number, host: string): Promise<void>;
   /** Whether the installation has more than one account. */
   hasSeveral(tx: Tx): Promise<boolean>;
-  /** The first account: that of a request whose host and credential name none. */
+  /** The first account. It serves requests whose host and credential name no account. */
   defaultAccount(): Promise<Account>;
   accountById(accountId: number): Promise<Account | undefined>;
-  /** Cached, and right again in every process before the answer to a change. */
+  /** Cached; every process has the new value before a change is answered. */
   access(userId: number): Promise<Access | undefined>;
   person(accountId: number, userId: number): Promise<Person | undefined>;
   /** The id of the person with this login (letter case does not matter), or undefined. */
@@ -65,17 +65,19 @@ export interface Accounts {
   /** The teams, departments and groups that a person is in. */
   unitsOf(accountId: number, userId: number): Promise<readonly Unit[]>;
   /**
-   * What this account has set of the `accountSettings` that a plugin declares, e.g.
-   * `(await accounts.settingsOf(accountId, accountSettings)).maxItems`. Cached, and right again after a change.
+   * This account's values of the `accountSettings` that a plugin declares, e.g.
+   * `(await accounts.settingsOf(accountId, accountSettings)).maxItems`. Cached, and current after every change.
    */
   settingsOf<S extends Settings>(accountId: number, settings: S): Promise<ConfigOf<S>>;
   /** Whether any plugin declares this privilege. */
   isPrivilege(name: string): boolean;
-  /** Calls `run` in the transaction that makes an account: its lines are shown once, and what it throws refuses that. */
+  /**
+   * Calls `run` in the transaction that creates an account. Its lines are shown once; if it throws, nothing is created.
+   */
   onAccountCreated(run: (account: NewAccount, tx: Tx) => Promise<readonly string[]>): void;
   /**
-   * Calls `run` in the transaction that changes a person's password, with the token that asked for it (null: a command).
-   * What it gives back runs after the commit, before the answer.
+   * Calls `run` in the transaction that changes a person's password, with the token that asked for it (null: a
+   * command). The function that it returns runs after the commit, before the answer.
    */
   onPasswordChanged(run: PasswordHook): void;
 }

@@ -1,4 +1,4 @@
-/** Making accounts: the first one on an empty database, and further ones by command. behaviour B.1 and B.2. */
+/** Creates accounts: the first one on an empty database, further ones by command. behaviour B.1 and B.2. */
 import { hashPassword, type Tx } from "platform";
 import type { AccountInput, AccountStore } from "./account-store.ts";
 import type { NewAccount } from "./api.ts";
@@ -9,7 +9,7 @@ export type AccountHook = (account: NewAccount, tx: Tx) => Promise<readonly stri
 export interface Founding {
   readonly account: AccountInput;
   readonly login: string;
-  /** "" = generated, and shown. */
+  /** "" = generated and shown. */
   readonly password: string;
   readonly first: boolean;
 }
@@ -20,7 +20,7 @@ interface Needed {
   readonly accountHooks: readonly AccountHook[];
 }
 
-/** Makes an account and its administrator; gives back the lines to show once. */
+/** Creates an account and its administrator; returns the lines to show once. */
 export async function foundAccount(tx: Tx, { accountStore, userStore, accountHooks }: Needed, founding: Founding) {
   const { account, login, first } = founding;
   const password = founding.password || generatePassword();

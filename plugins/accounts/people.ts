@@ -15,10 +15,10 @@ export function createPeople(needed: Needed) {
   const { ctx, access, loginStore } = needed;
   const { privilegesOfRole: ofRole } = access;
   const writer = createPersonWriter(needed);
-  // Somebody who found an open session must not be able to find the password through it as well.
+  // Somebody who finds an open session must not be able to guess the password through it.
   const guesses = ctx.limiter("accounts.own-password", { limit: 10, windowSeconds: 300 });
 
-  /** A sign-in gives a whole session: so a narrowed token does not change what its owner signs in with. */
+  /** A sign-in gives a full session, so a narrowed token must not change what its owner signs in with. */
   const mustReachSelf = async (caller: Caller): Promise<void> => {
     const own = await access.access(caller.user.id);
     if (!own) throw notFound();
@@ -49,7 +49,7 @@ export function createPeople(needed: Needed) {
       return writer.change({ accountId: caller.account.id, id: caller.user.id }, patch, caller.tokenId, anybody);
     },
 
-    /** For the command line, which may change everybody. */
+    /** For the command line, which may change anyone. */
     setPassword: (accountId: number, id: number, password: string): Promise<Person> =>
       writer.change({ accountId, id }, { password }, null, anybody),
 

@@ -1,6 +1,6 @@
 /**
- * Changes of people, each in one transaction with its event, and the caches put right before the answer. Nobody is asked
- * here whether they may: `authorize` is (people.ts), within the transaction.
+ * Changes people: each change is one transaction with its event, and caches are right before the answer. It does not
+ * decide who may: `authorize` does (people.ts), inside the transaction.
  */
 import { hashPassword, invalid, notFound, type BaseContext, type Tx } from "platform";
 import type { AccessTable } from "./access.ts";
@@ -69,7 +69,7 @@ export function createPersonWriter(needed: PersonWriterNeeded) {
       });
     },
 
-    /** `byTokenId`: the token that asks for it; null = a command. */
+    /** `byTokenId`: the token of the request; null = a command. */
     async change(
       place: Place,
       patch: PersonPatch,

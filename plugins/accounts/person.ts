@@ -1,4 +1,4 @@
-/** A person's fields: as a request gives them, merged, and checked. */
+/** A person's fields: read from a request, merged with what is stored, and checked. */
 import { mistakes, type Role, type Tx } from "platform";
 import type { AccessTable } from "./access.ts";
 import type { UnitKind } from "./api.ts";
@@ -19,7 +19,7 @@ export interface PersonPatch {
   readonly department_ids?: readonly number[];
 }
 
-/** The fields of a person's own record that they may change. */
+/** The fields that people may change in their own record. */
 export interface OwnPatch {
   readonly name?: string;
   readonly email?: string | null;
@@ -33,7 +33,7 @@ interface Needed {
   readonly unitStore: UnitStore;
 }
 
-/** A check that needs the database: it throws the 422 for a person of this id (0 = a new one) after the change. */
+/** The check that needs the database. It throws the 422 for the person with this id (0 = new) as changed. */
 export function createCheck({ access, userStore, unitStore }: Needed) {
   return async (tx: Tx, accountId: number, id: number, person: UserInput, change: PersonPatch): Promise<void> => {
     const wrong = mistakes();

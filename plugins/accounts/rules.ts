@@ -1,14 +1,14 @@
 /** Decides who may change whom, and what they may give. behaviour B.1 and B.4. */
 import { forbidden, mistakes, type Caller, type Role, roles } from "platform";
 
-/** What makes a person powerful. */
+/** The parts of a person that decide what they may do. */
 export interface Power {
   readonly role: Role;
-  /** Beyond those of the role. */
+  /** In addition to the role's. */
   readonly privileges: readonly string[];
 }
 
-/** All that a role gives. */
+/** The privileges of a role. */
 export type PrivilegesOfRole = (role: Role) => Iterable<string>;
 
 /**
@@ -33,7 +33,7 @@ export function mustNotExceed(caller: Caller, person: Power, ofRole: PrivilegesO
   wrong.check();
 }
 
-/** A whole token has what its owner's role gives, and so what the roles below that give. */
+/** A token that is not narrowed has the privileges of its owner's role, and so those of the roles below it. */
 function given(caller: Caller, role: Role, ofRole: PrivilegesOfRole): string[] {
   return caller.narrowedTo.length === 0 ? [] : [...ofRole(role)];
 }
@@ -42,13 +42,13 @@ function lacks(caller: Caller, name: string): boolean {
   return !caller.privileges.has(name);
 }
 
-/** Administrators are only for administrators, and with a token that is not narrowed: else it could widen itself. */
+/** Only administrators touch administrators, with a token that is not narrowed: otherwise it could widen itself. */
 function tooHigh(caller: Caller, role: Role): boolean {
   if (role === "admin" && caller.narrowedTo.length > 0) return true;
   return roles.indexOf(role) < roles.indexOf(caller.user.role); // the highest role comes first
 }
 
-/** Whether the account would have to have another active administrator for this change. */
+/** Whether this change is allowed only if the account has another active administrator. */
 export function stopsBeingAdmin(before: Power & { active: boolean }, after?: Power & { active: boolean }): boolean {
   const was = before.role === "admin" && before.active;
   return was && !(after?.role === "admin" && after.active);

@@ -55,7 +55,7 @@ export function createService(needed: Needed): Accounts {
     async verifyPassword(accountId, loginOrEmail, password) {
       // PostgreSQL cannot even compare a text with NUL in it: nobody has such a login.
       const row = loginOrEmail.includes("\0") ? undefined : await loginStore.passwordByLogin(accountId, loginOrEmail);
-      // Also without a person: the answer then takes the same time.
+      // Also if there is no such person, so that the answer takes the same time.
       const right = await verifyPassword(password, row?.passwordHash);
       return right && row?.active ? row.id : undefined;
     },
@@ -67,8 +67,8 @@ export function createService(needed: Needed): Accounts {
 }
 
 /**
- * Whether a domain could be called so, with or without a port. Anything else that a client writes into its Host header
- * is not worth a row.
+ * Whether this can be a domain, with or without a port. Any other Host header that a client makes up is not worth a
+ * row.
  */
 export function isHostName(host: string): boolean {
   return host.length <= maxHostChars && /^[a-z0-9-]+(\.[a-z0-9-]+)+(:\d+)?$/.test(host);

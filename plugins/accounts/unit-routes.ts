@@ -36,7 +36,7 @@ interface Needed {
   readonly accessTable: AccessTable;
 }
 
-/** Teams, departments and groups: three alike. behaviour B.1. */
+/** Teams, departments and groups have the same routes. behaviour B.1. */
 export function unitRoutes(needed: Needed): Route[] {
   return unitKinds.flatMap((kind) => routesOf(kind, needed));
 }

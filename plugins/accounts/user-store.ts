@@ -17,7 +17,7 @@ export interface UserRow {
   readonly updatedAt: Date;
 }
 
-/** What is stored of a person, memberships aside. */
+/** The stored fields of a person, without memberships. */
 export interface UserInput {
   readonly login: string;
   readonly email: string | null;
@@ -112,7 +112,10 @@ export function createUserStore(sql: Sql) {
       return rows.length > 0;
     },
 
-    /** Which of the two would make another person's sign-in ambiguous: a login that is someone else's address, or the reverse. */
+    /**
+     * Which of the two would make another person's sign-in ambiguous: a login that is someone else's address, or the
+     * reverse.
+     */
     async clash(tx: Tx, accountId: number, id: number, login: string, email: string | null) {
       const [row] = await tx<{ login: boolean; email: boolean }[]>`
         select exists (select 1 from users where account_id = ${accountId} and id <> ${id} and lower(email) = lower(${login})) as login,

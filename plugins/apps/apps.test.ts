@@ -392,7 +392,7 @@ describe("replace", () => {
 });
 
 describe("versions", () => {
-  test("every save is one, and each can be saved anew", async () => {
+  test("every save is one, and each can be restored", async () => {
     const { id } = await made({ source_code: "<p>1</p>", fields: { a: 1 }, dashboard_widget: true, url_code: "v" });
     await patch(id, { source_code: "<p>2</p>", fields: {}, dashboard_widget: null, name: "Second" });
     const list = await app.get(`/core/apps/${id}/versions.json`);
@@ -561,7 +561,7 @@ describe("an app of another toolchain", () => {
     return (await app.get(address ?? "/none")).text;
   };
 
-  test("is built anew when it is asked for, and is no new version", async () => {
+  test("is rebuilt when it is asked for, without a new version", async () => {
     const { id } = await made({ app_engine: "js", source_code: "fresh();" });
     await stale(id);
     expect(await code(id)).toContain("fresh()");

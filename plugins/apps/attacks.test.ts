@@ -188,7 +188,7 @@ describe("the token of nobody", () => {
   });
 });
 
-describe("a token works no more", () => {
+describe("a token stops working", () => {
   const ends: [string, (id: string) => Promise<unknown>][] = [
     ["when the app is switched off", (id) => change(id, { active: false })],
     ["when the app is deleted", (id) => app.delete(`/core/apps/${id}.json`)],

@@ -41,7 +41,7 @@ function row(fields: Partial<AppRow>): AppRow {
 }
 
 describe("a change", () => {
-  test("of nothing changes nothing, and a version saved anew is what it was", () => {
+  test("of nothing changes nothing, and a version that is saved again is unchanged", () => {
     fc.assert(
       fc.property(saved, saved, (before, now) => {
         expect(applied(before, {})).toEqual(before);

@@ -38,7 +38,7 @@ function queryOf({ fields }: OpenConnector, call: KindCall): { query: Query; sec
   const declared = methodOf(fields, call.method);
   const { sql, params } = declared ? { sql: declared.sql, params: call.params } : rawQuery(call.params, writes);
   const statement = parseStatement(sql, writes);
-  // A declared one was checked when it was saved, a raw one just now.
+  // A declared statement was checked when it was saved, a raw one just now.
   if ("mistake" in statement) throw invalid({ sql: [statement.mistake] });
   const values = Array.isArray(params) ? params : named(statement.names, params);
   if (Array.isArray(params) && statement.names.length > 0)

@@ -1,4 +1,4 @@
-/** What a database connector's `url` and `fields` say, and what is wrong with them. Pure. */
+/** Reads and checks a database connector's `url` and `fields`. Pure. */
 import type { FieldErrors } from "platform";
 import { recordOf, type MethodFacts } from "../connectors/api.ts";
 import { parseStatement } from "./statement.ts";
@@ -14,7 +14,7 @@ export interface DatabaseServer {
   readonly user: string;
   readonly database: string;
   readonly password: string | null;
-  /** Undefined: as the address asks for. */
+  /** Undefined = decided by the address. */
   readonly tls: TlsMode | undefined;
   readonly servername: string | undefined;
   readonly ca: string | undefined;
@@ -23,7 +23,7 @@ export interface DatabaseServer {
 export const limits = { rows: 1000, bytes: 5_000_000, sqlChars: 100_000, params: 1000, methods: 100, seconds: 60 };
 const standardSeconds = 15;
 
-/** What `checkDefinition` accepted. */
+/** The definition that `checkDefinition` accepted. */
 export function serverOf(url: string, fields: Fields, password: string | null): DatabaseServer {
   const { hostname, port, username, pathname } = new URL(url);
   const text = (key: string) => (typeof fields[key] === "string" && fields[key] !== "" ? fields[key] : undefined);

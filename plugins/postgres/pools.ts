@@ -1,4 +1,4 @@
-/** A few connections for each connector, kept while it stays the same; which are used longest ago go first. */
+/** A few connections for each connector, kept until it changes; the least recently used are closed first. */
 import type { BaseContext } from "platform";
 import type { DatabaseServer } from "./definition.ts";
 import { createClient, QueryFault, type Client, type Query, type Rows, type RunOptions } from "./remote-store.ts";
@@ -6,7 +6,7 @@ import { createClient, QueryFault, type Client, type Query, type Rows, type RunO
 export const poolLimits = { pools: 50, connections: 4, waiting: 100 };
 
 interface Pool {
-  /** What the connections were made with. */
+  /** The settings that the connections were made with. */
   readonly made: string;
   readonly server: DatabaseServer;
   readonly idle: Client[];
@@ -47,7 +47,7 @@ export function createPools(connect: BaseContext["connect"]) {
   };
   const leave = (pool: Pool): void => {
     const next = pool.waiting.shift();
-    // Who waited takes over this place.
+    // The longest waiting call takes over this place.
     if (next) next();
     else pool.busy -= 1;
   };
@@ -77,7 +77,7 @@ export function createPools(connect: BaseContext["connect"]) {
   };
 }
 
-/** Waits until another call has ended, and has its place then. */
+/** Waits until another call has ended, and takes its place. */
 async function turn(pool: Pool, timeoutMs: number, signal: AbortSignal | undefined): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const leave = (reason: unknown) => {

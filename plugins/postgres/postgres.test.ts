@@ -377,7 +377,7 @@ test("TLS is used where it is offered, the certificate checked; required, nothin
     expect([answer.status, answer.json.error]).toEqual([502, expect.stringContaining("no secure connection")]);
   }
   const plain = await query(await connector({ tls: "required" }), "select 1");
-  expect([plain.status, plain.json.error]).toEqual([502, expect.stringContaining("offers no TLS")]);
+  expect([plain.status, plain.json.error]).toEqual([502, expect.stringContaining("does not offer TLS")]);
 });
 
 test("declared methods take parameters by name, and may be public; `query` may not", async () => {
@@ -459,7 +459,7 @@ test("connections are few, and new ones are made where the connector has changed
 });
 
 test.each(["plain", "encrypted"])(
-  "a connection that is idle is closed, and made anew when it is needed: %s",
+  "a connection that is idle is closed, and reopened when it is needed: %s",
   async (kind) => {
     const isPlain = kind === "plain";
     const connectOutside = createConnect({ allow: parseAllow("127.0.0.1"), log: createLog("error") });
@@ -479,7 +479,7 @@ test.each(["plain", "encrypted"])(
   },
 );
 
-test("a connection that broke is made anew", async () => {
+test("a broken connection is replaced", async () => {
   const code = await connector();
   expect((await query(code, "select 1")).status).toBe(200);
   await remote`select pg_terminate_backend(pid) from pg_stat_activity where usename = 'reader'`;
@@ -548,7 +548,7 @@ test.each([
   expect("mistake" in statement ? statement.mistake : statement.names.length).toBe(count);
 });
 
-test("so many calls of one connector may wait, and no more; who is gone already waits for nothing", async () => {
+test("only so many calls of one connector may wait, and a call that was given up does not wait", async () => {
   const pools = createPools(() => new Promise(() => {}));
   const server = serverOf("postgres://reader@127.0.0.1/x", {}, null);
   const one = { text: "select 1", values: [], mayWrite: false };

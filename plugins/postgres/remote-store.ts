@@ -1,5 +1,5 @@
 /**
- * One connection to another's database. It is made when it is first needed, closes itself when idle, and runs one
+ * One connection to an external database. It is made when it is first needed, closes itself when idle, and runs one
  * statement at a time, in a transaction of its own: read-only unless writes are allowed.
  */
 import postgres from "postgres";
@@ -15,11 +15,11 @@ export interface Query {
 
 export interface Rows {
   readonly rows: Record<string, unknown>[];
-  /** How many rows it gave, or changed. */
+  /** The number of rows that it returned or changed. */
   readonly count: number;
 }
 
-/** What the database, or this side of it, says against the statement. `code` is PostgreSQL's SQLSTATE. */
+/** Why the statement failed, by the database or by this side. `code` is PostgreSQL's SQLSTATE. */
 export class QueryFault extends Error {
   override readonly name = "QueryFault";
   readonly code: string | undefined;
@@ -36,12 +36,12 @@ export interface RunOptions {
 
 export interface Client {
   run(query: Query, options: RunOptions): Promise<Rows>;
-  /** It is not to be used any more. */
+  /** Whether it must not be used again. */
   isBroken(): boolean;
   close(): Promise<void>;
 }
 
-/** Ends a transaction that has nothing to keep, not even settings that a function changed for the session. */
+/** Ends a transaction and keeps nothing of it, not even session settings that a function changed. */
 class Done extends Error {
   readonly result: Rows;
   constructor(result: Rows) {
@@ -94,7 +94,7 @@ export function createClient(
       const timer = setTimeout(late, timeoutMs + 250);
       signal?.addEventListener("abort", aborted);
       const done = inTransaction(sql, query, timeoutMs);
-      // Where it is given up, it fails later.
+      // If the call is given up, this fails later.
       done.catch(() => {});
       try {
         return await Promise.race([failed.promise, done]);
@@ -124,7 +124,7 @@ function openRemote(
     port: 5432,
     user,
     database,
-    // A text that is empty would be replaced by PGPASSWORD of this process.
+    // postgres.js would replace an empty text with this process's PGPASSWORD.
     password: () => password ?? "",
     ssl: false,
     max: 1,
@@ -139,7 +139,7 @@ function openRemote(
   });
 }
 
-/** Encrypted where the server's side or the address ask for it; the certificate is checked. */
+/** Encrypted if the server or the address asks for it; the certificate is checked. */
 async function connectTo(connect: BaseContext["connect"], server: DatabaseServer): Promise<OutboundSocket> {
   const { host, port, servername, ca } = server;
   const connection = await connect({ host, port });
@@ -151,14 +151,14 @@ async function connectTo(connect: BaseContext["connect"], server: DatabaseServer
   connection.socket.destroy();
   throw new OutboundFault(
     "tls",
-    answer === "N" ? `${host} offers no TLS, which \`tls\` asks for` : `${host} is no PostgreSQL`,
+    answer === "N" ? `${host} does not offer TLS, but \`tls\` requires it` : `${host} is not a PostgreSQL server`,
   );
 }
 
 async function inTransaction(sql: Remote, { text, values, mayWrite }: Query, timeoutMs: number): Promise<Rows> {
   try {
     return await sql.begin(mayWrite ? "read write" : "read only", async (tx) => {
-      // It also takes the transaction's snapshot: from here on nothing can make it a writing one.
+      // It also takes the transaction's snapshot, after which nothing can make the transaction writable.
       await tx.unsafe("select set_config('statement_timeout', $1, true)", [String(Math.max(1, Math.round(timeoutMs)))]);
       const result = await rowsOf(sql, tx, text, values);
       if (!mayWrite) throw new Done(result);
@@ -185,7 +185,7 @@ async function rowsOf(
   const last = asPart(
     await query.cursor(limits.rows + 1, (rows) => {
       parts.push(asPart(rows));
-      // More is not asked for.
+      // No further rows are fetched.
       return rows.length > limits.rows ? sql.CLOSE : undefined;
     }),
   );
@@ -207,7 +207,7 @@ function asPart(rows: unknown): Part {
   return rows as Part;
 }
 
-/** PostgreSQL's own errors say what is wrong; with any other the connection is not to be trusted. */
+/** PostgreSQL's own errors say what is wrong. After any other error the connection cannot be trusted. */
 function asFault(error: unknown, breaks: () => void): unknown {
   if (error instanceof QueryFault || error instanceof OutboundFault || !(error instanceof Error)) return error;
   const code = "code" in error && typeof error.code === "string" ? error.code : "";

@@ -1,7 +1,7 @@
-/** Looks at a statement as far as it must be known: how it begins, whether it is one, and its `{name}`s. Pure. */
+/** Reads just enough of a statement: its first word, that it is a single one, and its `{name}`s. Pure. */
 
 export interface Statement {
-  /** With `$1`, `$2`, … where it had `{name}`s. */
+  /** With `$1`, `$2`, … instead of `{name}`s. */
   readonly text: string;
   /** The name of each `$n`, in order. */
   readonly names: readonly string[];
@@ -12,7 +12,7 @@ export interface Statement {
 const reading = ["select", "with", "values", "table", "show", "explain"];
 const writing = ["insert", "update", "delete", "merge"];
 
-/** Strings, quoted names and comments: nothing in them counts. `E'…'` alone knows backslashes. */
+/** Strings, quoted names and comments, whose content does not count. Only `E'…'` has backslash escapes. */
 const quoted = /[eE]'(?:[^'\\]|\\[^]|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*/uy;
 const dollars = /\$(?:[\p{L}_][\p{L}\p{N}_]*)?\$/uy;
 const word = /[\p{L}_][\p{L}\p{N}_$]*/uy;
@@ -28,7 +28,7 @@ export function parseStatement(sql: string, mayWrite: boolean): Statement | { re
   for (let at = 0; at < sql.length;) {
     const skipped = skip(sql, at);
     if (skipped !== undefined) {
-      // A comment behind the end is no second statement.
+      // A comment after the end is not a second statement.
       const isComment = sql.startsWith("--", at) || sql.startsWith("/*", at);
       if (ended && !isComment) return { mistake: "must be one statement" };
       text += sql.slice(at, skipped);
@@ -61,13 +61,13 @@ export function parseStatement(sql: string, mayWrite: boolean): Statement | { re
   return { text, names: [...names.keys()], verb };
 }
 
-/** Where what begins here ends, if it is a string, a quoted name or a comment. */
+/** The end of the string, quoted name or comment that begins here. */
 function skip(sql: string, at: number): number | undefined {
   const match = matchAt(quoted, sql, at);
   if (match) return match[0] === "/*" ? endOfComment(sql, at) : at + match[0].length;
   const tag = matchAt(dollars, sql, at)?.[0];
   if (tag === undefined) return undefined;
-  // One without an end is refused by the database: to look on behind each of many would take for ever.
+  // The database refuses one without an end. Searching on after each of many would take quadratic time.
   const end = sql.indexOf(tag, at + tag.length);
   return end < 0 ? sql.length : end + tag.length;
 }

@@ -3,7 +3,7 @@
 const text = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
 const same = (value: string): string => value;
 
-/** A number where it says the same, else the text. */
+/** A number if it has the same value, else the text. */
 const numeric = (value: string): unknown =>
   /^-?\d{1,15}(?:\.\d+)?$/.test(value) && digits(value) <= 15 ? Number(value) : value;
 const digits = (value: string): number => value.replaceAll(/^-?0*|\.|-/g, "").length;

@@ -1,22 +1,22 @@
 /**
- * Finds the token inside an address, in a text that is read piece by piece (behaviour 2.1, B.5): who follows such an
- * address, a reader or an agent, would hand the token to whoever it leads to.
+ * Finds the token inside an address, in a text that is read piece by piece (behaviour 2.1, B.5). A reader or an agent
+ * who follows such an address would hand the token to a third party.
  *
- * An address is wider here than in any one grammar, because readers differ: whatever a Markdown renderer, a browser, a
- * shell or a model may take as one. So a word (up to a blank or an angle bracket) that holds the token is refused where
- * something of an address stands before the token, or a host after it; and so is a token in a tag's link.
+ * Readers differ, so an address is anything that a Markdown renderer, a browser, a shell or a model may take for one.
+ * This is wider than any single grammar. A word (up to a blank or an angle bracket) that contains the token is refused
+ * if part of an address precedes the token or a host follows it. A token in a tag's link is refused as well.
  */
 
-/** Stands for the token while a text is examined: a private-use character, which no text needs. */
+/** Stands for the token while a text is examined. It is a private-use character, which no text needs. */
 export const tokenMark = "\uE000";
-/** Stands for the account's own URL: an address like any other, but one that a delimiter directly behind it ends. */
+/** Stands for the account's own URL: an address like any other, except that a delimiter directly after it ends it. */
 export const ownUrlMark = "\uE001";
 
-/** Where a text read so far ends. */
+/** The state at the end of the text that has been read so far. */
 export interface Spot {
-  /** The word under way. */
+  /** The current, unfinished word. */
   readonly word: string;
-  /** What stands since an angle bracket that is still open; null outside of one. */
+  /** The state since an angle bracket that is still open; null outside of one. */
   readonly angle: Angle | null;
 }
 
@@ -24,17 +24,17 @@ interface Angle {
   /** Its first characters: `<https://a b>` is a destination in Markdown, blanks included. */
   readonly head: string;
   readonly tail: string;
-  /** An attribute that holds an address was seen. */
+  /** Whether an attribute that holds an address was seen. */
   readonly link: boolean;
-  /** The quote of an attribute's value that is still open, or "". */
+  /** The quote of an attribute's value that is still open, or "" if none is. */
   readonly quote: string;
 }
 
 export const textStart: Spot = { word: "", angle: null };
 
 /**
- * Reads on. `exposed` is true where a token mark stands inside an address, taking the text to end here: `T"@` is a
- * mailbox that `",` behind it would have made a quoted part. Every rendered prompt passes here, whole.
+ * Reads the next piece. `exposed` says whether a token mark is inside an address if the text ends here: `T"@` is a
+ * mailbox, although a following `",` would have made it a quoted part. Every rendered prompt passes through here.
  */
 export function readOn(from: Spot, text: string): { spot: Spot; exposed: boolean } {
   let { word, angle } = from;
@@ -45,7 +45,7 @@ export function readOn(from: Spot, text: string): { spot: Spot; exposed: boolean
     const code = at < text.length ? text.charCodeAt(at) : textEnd;
     if (code > highestSeparator) marked ||= code === markCode;
     if (code > highestSeparator || !separators.has(code)) continue;
-    // Most words are neither in an angle nor near the token: they are only passed by.
+    // Most words are neither in an angle bracket nor near the token, so they are skipped.
     if (angle || marked || code === textEnd) {
       const piece = text.slice(wordStart, at);
       word += piece;
@@ -68,26 +68,26 @@ const openingCode = "<".charCodeAt(0);
 const highestSeparator = ">".charCodeAt(0);
 const separators = new Set([textEnd, ...Array.from("\t\n\v\f\r <>", (character) => character.charCodeAt(0))]);
 
-/** Whether `token` stands inside an address anywhere in the `text` of an account with this URL. */
+/** Whether `token` is inside an address anywhere in `text`, for an account with this URL. */
 export function exposesToken(text: string, token: string, ownUrl: string): boolean {
   if (token === "" || !text.includes(token)) return false;
   const marked = text.replaceAll(token, tokenMark);
   return readOn(textStart, ownUrl === "" ? marked : marked.replaceAll(ownUrl, ownUrlMark)).exposed;
 }
 
-/** Whether what is printed next would stand inside an address. */
+/** Whether what is printed next would be inside an address. */
 export function isInAddress({ word, angle }: Spot): boolean {
   return isAddress(word + tokenMark) || (angle !== null && isLink(angle));
 }
 
 const schemes =
   "https?|wss?|ftps?|sftp|ssh|git|file|data|blob|javascript|vbscript|mailto|sms|tel|view-source|ldaps?|gopher";
-/** What makes the rest of a word an address: a slash, a query, a user's `@`, a fragment, an entity that may be any of these, a scheme. */
+/** Makes the rest of a word an address: a slash, `?`, `@`, `#`, an entity that may stand for one of these, a scheme. */
 const before = new RegExp(
   String.raw`[/?@${ownUrlMark}]|\w#|\\[/:.\\](?!["'])|&#?\w+;|(?:^|[^a-z0-9])(?:${schemes}):|(?:^|\W)www\.`,
   "i",
 );
-/** A mailbox or a host that the token begins. */
+/** A mailbox or a host that begins with the token. */
 const after = new RegExp(String.raw`${tokenMark}[^${tokenMark}]*@|${tokenMark}\.[\w${ownUrlMark}-]`);
 
 function isAddress(word: string): boolean {
@@ -99,21 +99,21 @@ function isAddress(word: string): boolean {
 const ownUrlEnd = new RegExp(String.raw`${ownUrlMark}[|,;)\]"'\x60]`, "g");
 const ownUrlStart = /(?:^|["'`([{|,;=])$/;
 /**
- * Nothing that could make a longer host of the own URL's: whoever takes `https://own,T.evil.com` as one address is led
- * to evil.com, and so with a dot that is written otherwise. Behind a slash no host goes on.
+ * Excludes everything that could turn the own URL's host into a longer one: a reader who takes `https://own,T.evil.com`
+ * for one address goes to evil.com, and a dot can be written in other ways. After a slash the host has ended.
  */
 const plain = new RegExp(
   String.raw`^[\p{L}\p{M}\w|,;:()[\]{}"'\x60=*${tokenMark}-]*\.*(?:[/?#${ownUrlMark}].*)?$`,
   "su",
 );
 
-/** What follows the account's own URL where that stands alone, with a delimiter behind it; else the word itself. */
+/** The part after the account's own URL if a delimiter follows it directly; else the whole word. */
 function behindOwnUrl(word: string): string {
   let start = 0;
   for (const { index } of word.matchAll(ownUrlEnd)) {
     const head = word.slice(start, index);
     if (!ownUrlStart.test(head) || head.includes(tokenMark) || before.test(withoutQuotedParts(head))) break;
-    // A Markdown link has it all as its address up to the bracket.
+    // In a Markdown link everything up to the bracket is the address.
     if (head.endsWith("](") && word[index + 1] !== ")") break;
     start = index + 2;
   }
@@ -126,7 +126,7 @@ function holdsAddress(word: string): boolean {
   return at >= 0 && (before.test(bare.slice(0, at)) || after.test(bare));
 }
 
-/** `{"url":"https://x","token":"` is compact JSON: a quoted part that a separator ends is a value of its own. */
+/** In compact JSON, `{"url":"https://x","token":"`, a quoted part that a separator follows is a separate value. */
 function withoutQuotedParts(word: string): string {
   if (!/["'`]/.test(word)) return word;
   return withoutEscapes(word).replaceAll(/(["'`])(?:(?!\1)[^\uE000])*\1(?=[,:;)}\]])/g, "");
@@ -138,7 +138,10 @@ function withoutEscapes(word: string): string {
 
 const longestWord = 300;
 
-/** The end of a very long word, which stays an address where it is one: else a text without blanks is read again and again. */
+/**
+ * Keeps only the end of a very long word, and whether it is an address. Otherwise a text without blanks is reread for
+ * every piece.
+ */
 function shortened(word: string): string {
   if (word.length <= longestWord) return word;
   const bare = withoutQuotedParts(word);
@@ -159,13 +162,13 @@ function isLink({ head, link }: Angle): boolean {
   return link || linkStart.test(head);
 }
 
-/** The angle after one more piece: null where a `>` outside of an attribute's quotes closed it. */
+/** The angle bracket after one more piece; null if a `>` outside of an attribute's quotes has closed it. */
 function readAngle(angle: Angle, piece: string): Angle | null {
   if (angle.quote === "") {
     if (piece === ">") return null;
-    // What opens last counts: the one before was a less-than sign or `<<EOF`.
+    // The last one counts: an earlier one was a less-than sign or `<<EOF`.
     if (piece === "<") return openAngle;
-    // A destination ends with its line; a tag goes on.
+    // A destination ends with its line; a tag can continue.
     if (piece === "\n" && !angle.link && linkStart.test(angle.head)) return null;
   }
   const text = angle.tail + piece;
@@ -177,7 +180,7 @@ function readAngle(angle: Angle, piece: string): Angle | null {
   };
 }
 
-/** A quote opens a value only where it follows the `=`: an apostrophe in a text opens nothing. */
+/** A quote opens a value only after `=`. An apostrophe in a text opens nothing. */
 function quoteAfter({ quote, tail }: Angle, piece: string): string {
   let open = quote;
   let afterEquals = tail.trimEnd().endsWith("=");

@@ -18,9 +18,9 @@ export type Base = Place & Pick<Owned, "createdById">;
  * prompts, those of one's teams and departments, and of the account's what one created; `manager` all of the account's;
  * `admin` all.
  *
- * Every agent in the account obeys an account prompt that replaces a built-in one, with the token of the person who starts
- * it. PromptWriter one therefore takes a manager, even for its creator. So does an `_extra` that others get, unless it adds
- * only to prompts that this person made: `bases` are those stored under the code that it adds to.
+ * Every agent in the account obeys an account prompt that replaces a built-in one, with the token of the person who
+ * starts it. Writing one therefore takes a manager, even for its creator. So does an `_extra` that others get, unless
+ * it adds only to prompts that this person made: `bases` are those stored under the code that it adds to.
  */
 export function mayWrite(
   prompt: Owned,

@@ -1,11 +1,11 @@
 /**
- * Follows the token through a template before it is saved (behaviour B.5): `TOKEN` may be printed as it is, joined to other
- * text, stored in a variable and asked whether it is blank; printed inside an address it is refused, and so is whatever
- * would change or take it apart, since nobody could tell what became of it then.
+ * Follows the token through a template before the template is saved (behaviour B.5). A template may print `TOKEN`
+ * unchanged, join it to other text, store it in a variable and test whether it is blank. Printing it inside an address
+ * is refused. So is anything that changes it or takes it apart, because the result could no longer be recognised.
  *
- * Every variable is taken to hold all that is assigned to it anywhere, and every branch to be taken: so this refuses
- * more than it must where texts without blanks are put together from pieces, and what it cannot know (a query
- * parameter, the outcome of a filter) is looked at again in the rendered text.
+ * Every variable is assumed to hold everything that is assigned to it anywhere, and every branch to be taken. This
+ * refuses more than necessary if texts without blanks are put together from pieces. What it cannot know (a query
+ * parameter, the result of a filter) is checked again in the rendered text.
  */
 import {
   AssignTag,
@@ -35,14 +35,14 @@ export interface Misuse {
   readonly message: string;
 }
 
-/** Where the texts of all ways through the template may end. */
+/** The possible ends of the text, over all ways through the template. */
 type Spots = readonly Spot[];
 
 /** The first misuse of the token in a parsed template, or undefined. */
 export function tokenMisuse(nodes: readonly Node[]): Misuse | undefined {
   const flow = createFlow();
   try {
-    // Again, until no variable and no loop learns anything new; a chain longer than that is left to the rendered text.
+    // Repeats until no variable and no loop changes. Longer chains are caught in the rendered text.
     for (let pass = 0; pass < maxPasses; pass++) {
       const known = flow.knowledge();
       flow.walk(nodes, [textStart]);
@@ -77,11 +77,11 @@ function createFlow() {
   const walk = (nodes: readonly Node[], spots: Spots): Spots =>
     nodes.reduce((before, node) => expressions.at(node.token, () => step(node, before)), spots);
 
-  /** A branch that is not there lets everything pass as it was. */
+  /** A missing branch changes nothing. */
   const branches = (bodies: readonly (readonly Node[] | undefined)[], spots: Spots): Spots =>
     distinct(bodies.flatMap((body) => (body ? walk(body, spots) : spots)));
 
-  /** The body begins where the loop does, or where the body itself ended in an earlier pass. */
+  /** The body begins in the state before the loop, or in the state in which an earlier pass of the body ended. */
   const loop = (node: Node, body: readonly Node[], spots: Spots): Spots => {
     const begins = distinct([...spots, ...(loopStarts.get(node) ?? [])]);
     const ends = distinct([...begins, ...walk(body, begins)]);
@@ -118,7 +118,7 @@ function createFlow() {
         throw new TokenMisuse(`TOKEN cannot be used in {% ${tagName(node)} %}`, node.token);
     }
     if (node instanceof CaseTag) {
-      // All that match are taken, one after the other.
+      // Every matching branch runs, one after the other.
       const bodies = [...node.branches.map(({ templates }) => templates), node.elseTemplates];
       return bodies.reduce((before, body) => branches([body, undefined], before), spots);
     }
@@ -132,7 +132,7 @@ function createFlow() {
   const printedBy = (node: EchoTag | CycleTag | AssignTag): Texts =>
     [...node.arguments()].flatMap((argument) => expressions.texts(argument));
 
-  /** One text for all that a body may print, its branches one after the other. */
+  /** One text for everything that a body may print, with its branches one after the other. */
   const capturedText = (nodes: readonly Node[]): string => {
     return shortened(nodes.map((node) => expressions.at(node.token, () => printedText(node))).join(""));
   };
@@ -155,7 +155,7 @@ function createFlow() {
 function distinct(spots: Spots): Spots {
   const byText = new Map(spots.map((spot) => [JSON.stringify(spot), spot]));
   if (byText.size <= maxSpots) return [...byText.values()];
-  // Of too many, those that matter: an address, and most of all one that a delimiter does not end.
+  // If there are too many, keep those that matter: addresses first, above all those that no delimiter ends.
   const weight = (spot: Spot) => Number(isInAddress(spot)) + Number(isInAddress({ ...spot, word: `${spot.word}|` }));
   return [...byText.values()].toSorted((a, b) => weight(b) - weight(a)).slice(0, maxSpots);
 }
@@ -165,7 +165,7 @@ function childrenOf(node: Node): readonly Node[] {
   return Array.isArray(children) ? children : [];
 }
 
-/** Its text is what stands between the tags, and only its own rendering gives it. */
+/** Its text is the part between the tags, which only its own rendering produces. */
 function rawText(node: RawTag): string {
   const text: unknown = node.render();
   return typeof text === "string" ? text : "x";

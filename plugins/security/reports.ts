@@ -1,4 +1,6 @@
-/** Reports of browsers into the log. Anybody may send one, so they are few, short, and hold no query of an address. */
+/**
+ * Writes browsers' reports to the log. Anybody may send one, so they are limited in number and length, without queries.
+ */
 import type { BaseContext } from "platform";
 
 interface Needed {
@@ -20,7 +22,7 @@ export function createReports({ log, perMinute }: Needed) {
   };
 }
 
-/** Of the form that `report-uri` sends, and of the one that `report-to` sends. */
+/** Reads the format of `report-uri` and that of `report-to`. */
 export function reportsIn(body: unknown): Record<string, string>[] {
   const given = Array.isArray(body) ? body.map((one) => fieldOf(one, "body")) : [fieldOf(body, "csp-report")];
   return given.flatMap((report) => {
@@ -42,7 +44,7 @@ function textOf(value: unknown, ...names: readonly string[]): string {
   return typeof found === "string" ? found.slice(0, maxChars) : "";
 }
 
-/** A query may hold private values. */
+/** A query may contain private values. */
 function withoutQuery(address: string): string {
   return address.split(/[?#]/, 1)[0] ?? "";
 }

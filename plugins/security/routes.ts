@@ -42,7 +42,7 @@ export function securityRoutes(reports: Reports, contact: string): Route[] {
       },
       async () => {
         if (contact === "") throw notFound();
-        // Of whole days, so that the file is the same for a day.
+        // In whole days, so that the file changes once a day.
         const expires = new Date((Math.floor(Date.now() / dayMs) + 180) * dayMs).toISOString();
         return text(200, `Contact: ${contact}\nExpires: ${expires}\n`, "text/plain; charset=utf-8");
       },

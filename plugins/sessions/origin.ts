@@ -1,4 +1,4 @@
-/** Another site must not sign its visitors in here, as somebody of its choice. */
+/** Another site must not sign its visitors in here as a person of its choice. */
 import { forbidden, fromSameOrigin, type RequestInput } from "platform";
 
 type Asked = Pick<RequestInput, "request" | "host" | "account">;
@@ -11,8 +11,8 @@ export function refuseOtherOrigins(input: Asked): void {
 const ownPages = "sign in on this server's own pages";
 
 /**
- * Why a sign-in is refused, or undefined. Programs send neither header, and are let in. A page of our own looks like
- * another site's where a proxy hides the host that it was asked for: so it says which header is missing.
+ * Why a sign-in is refused, or undefined. Programs send neither header and are let in. If a proxy hides the requested
+ * host, our own page looks like another site's, so the message names the header that is missing.
  */
 export function originMistake({ request: { headers }, host, account }: Asked): string | undefined {
   const origin = headers.get("origin");

@@ -13,13 +13,13 @@ const Form = Type.Object({
 });
 
 const html = answer.text("text/html");
-/** The runtime refuses some requests before a page is made. */
+/** The runtime itself refuses some requests, with JSON. */
 const either = [html, answer.error];
 
 interface Needed {
   readonly tokens: Tokens;
   readonly signIn: SignIn;
-  /** Of the page's style, as a Content-Security-Policy writes it. */
+  /** The hash of the page's style, as a Content-Security-Policy writes it. */
   readonly styleHash: string;
 }
 
@@ -70,7 +70,7 @@ export function loginRoutes({ signIn, styleHash }: Pick<Needed, "signIn" | "styl
         const { login = "", password = "", return_to } = input.body;
         const returnTo = safePath(return_to);
         const mistake = originMistake(input);
-        // Nothing of what another site sent is shown.
+        // The page repeats nothing that another site sent.
         if (mistake !== undefined) return page(403, input, { returnTo: "/", error: `Refused: ${mistake}` });
         const shown = { returnTo, login: login.slice(0, maxChars) };
         if (login.trim() === "" || password === "")
@@ -94,7 +94,7 @@ export function loginRoutes({ signIn, styleHash }: Pick<Needed, "signIn" | "styl
   ];
 }
 
-/** A way out without scripts. */
+/** The page to sign out by, which needs no scripts. */
 export function logoutRoutes({ tokens, styleHash }: Pick<Needed, "tokens" | "styleHash">): Route[] {
   const headers = headersOf(styleHash);
   return [

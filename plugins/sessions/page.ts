@@ -11,7 +11,7 @@ export interface PageState {
 export function loginPage({ accountName, returnTo, login = "", error }: PageState): string {
   const alert = error ? `<p id="error" role="alert">${escapeHtml(error)}</p>` : "";
   const described = error ? ' aria-invalid="true" aria-describedby="error"' : "";
-  // The cursor stands where there is something to type.
+  // Focus the first field that is still empty.
   const [first, second] = login === "" ? [" autofocus", ""] : ["", " autofocus"];
   const form = `<form method="post" action="/login">
 <input type="hidden" name="return_to" value="${escapeHtml(returnTo)}">
@@ -24,7 +24,7 @@ export function loginPage({ accountName, returnTo, login = "", error }: PageStat
   return page("Sign in", accountName, `${alert}\n${form}`);
 }
 
-/** It changes nothing by itself: a link, or a browser that fetches pages ahead, must not sign anybody out. */
+/** Showing it changes nothing: a link, or a browser that prefetches pages, must not sign anybody out. */
 export function logoutPage(accountName: string, person: string): string {
   const form = `<form method="post" action="/logout">
 <p>You are signed in as ${escapeHtml(person)}.</p>
@@ -55,7 +55,7 @@ ${content}
 `;
 }
 
-/** The page's only style; its hash stands in the Content-Security-Policy. */
+/** The page's only style; the Content-Security-Policy contains its hash. */
 export const loginStyle = `
 :root { color-scheme: light dark; --ink: #1b2230; --soft: #566074; --paper: #f3f5f8; --card: #ffffff; --line: #8a94a6;
   --accent: #1f5fd0; --on-accent: #ffffff; --wrong: #b3261e; --wrong-paper: #fdecea }

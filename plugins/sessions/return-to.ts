@@ -1,6 +1,6 @@
 /**
- * Where to go after sign-in: a path of the same origin, else `/`. What a browser would read as another host
- * (`//evil`, `/\evil`, a tab inside, `/.//evil`) is none. behaviour B.1.
+ * Where to go after sign-in: a path of the same origin, else `/`. Anything that a browser would read as another host
+ * (`//evil`, `/\evil`, a tab inside, `/.//evil`) is not such a path. behaviour B.1.
  */
 export function safePath(given: string | null | undefined): string {
   if (!given || given.length > 2000 || !given.startsWith("/")) return "/";

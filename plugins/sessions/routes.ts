@@ -33,7 +33,7 @@ interface Needed {
   readonly signIn: SignIn;
 }
 
-/** Sessions of the API. behaviour B.1. */
+/** Sessions through the API. behaviour B.1. */
 export function sessionRoutes({ accounts, tokens, signIn }: Needed): Route[] {
   return [
     route(
@@ -75,7 +75,7 @@ export function sessionRoutes({ accounts, tokens, signIn }: Needed): Route[] {
       "/account/session",
       {
         summary: "Sign out",
-        description: "Ends the session that the request carries. An ordinary API token goes on working.",
+        description: "Ends the session that the request carries. An ordinary API token is not affected.",
         access: { signedIn: "it ends one's own session" },
         responses: { 204: null },
       },
@@ -102,7 +102,7 @@ export function sessionRoutes({ accounts, tokens, signIn }: Needed): Route[] {
       async (input) => {
         const path = safePath(input.query.get("return_to"));
         const owner = await ownerByToken(tokens, input);
-        // A mail program that looks where a link leads must not use it up.
+        // A mail program that checks where a link leads must not use it up.
         if (input.request.method === "HEAD") return redirect(303, path);
         if (input.caller?.viaCookie && !fromHere(input.request)) {
           if (input.caller.user.id === owner.user.id) return redirect(303, path);
@@ -122,7 +122,7 @@ export function sessionRoutes({ accounts, tokens, signIn }: Needed): Route[] {
 }
 
 async function ownerByToken(tokens: Tokens, { query, host }: Pick<RequestInput, "query" | "host">): Promise<Caller> {
-  // As in a cookie: there only a `web_token` is a credential.
+  // Treated like a cookie, where only a `web_token` is a credential.
   const { caller } = await tokens.identify(host, { token: query.get("token") ?? "", viaCookie: true });
   if (!caller) throw unusable();
   return caller;
@@ -137,7 +137,9 @@ async function sessionOf(tokens: Tokens, { account, user, tokenId }: Caller) {
 
 const unusable = () => unauthorized("this needs a working web_token that was not used before");
 
-/** Typed, opened from elsewhere than a page, or a link of our own: programs and old browsers do not say. */
+/**
+ * Whether it was typed, opened outside of a page, or linked from our own pages. Programs and old browsers send nothing.
+ */
 function fromHere({ headers }: Request): boolean {
   return ["same-origin", "none", null].includes(headers.get("sec-fetch-site"));
 }

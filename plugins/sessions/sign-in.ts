@@ -1,4 +1,4 @@
-/** Signing in by password, slowed down where it fails again and again. behaviour B.1. */
+/** Signing in by password, slowed down by repeated failures. behaviour B.1. */
 import { createTurnsByKey, limitKey, sha256, tooMany, unauthorized, type RequestInput } from "platform";
 import type { Accounts } from "../accounts/api.ts";
 import type { IssuedToken, Tokens } from "../tokens/api.ts";

@@ -1,6 +1,6 @@
 import type { Sql } from "platform";
 
-/** When failures begin to cost waiting: each beyond `free` doubles the wait, up to `maxSeconds`. */
+/** How long failures make people wait: each one beyond `free` doubles the wait, up to `maxSeconds`. */
 export interface Patience {
   readonly free: number;
   readonly maxSeconds: number;
@@ -11,7 +11,7 @@ export function createFailureStore(sql: Sql) {
   return {
     /** Seconds until the last of these may try again; 0 = now. */
     async secondsToWait(accountId: number, subjects: readonly string[]): Promise<number> {
-      // A failure to come was counted by a clock that was ahead: nobody waits for that time.
+      // A failure in the future was written while the clock was ahead. It does not count.
       const [row] = await sql<{ seconds: number | null }[]>`
         select extract(epoch from max(blocked_until) - now())::float8 as seconds from sign_in_failures
         where account_id = ${accountId} and subject = any(${subjects}::text[]) and last_at <= now()`;

@@ -7,14 +7,16 @@ export interface Address {
 
 const maxAddressChars = 254;
 const maxNameChars = 200;
-/** With all blanks and backslashes. The patterns below take time by the square of the length. */
+/** Includes blanks and backslashes. The patterns below take quadratic time. */
 const maxWrittenChars = 1_000;
 const local = String.raw`[^\s<>()[\],;:\\"@]{1,64}`;
 const domain = String.raw`[\p{L}\p{N}](?:[\p{L}\p{N}.-]*[\p{L}\p{N}])?`;
 const bare = new RegExp(String.raw`^${local}@${domain}$`, "u");
 const named = /^(?:"((?:[^"\\]|\\.)*)"|([^"<>]*?))\s*<([^<>]*)>$/;
 
-/** `ewa@example.com`, `Ewa <ewa@example.com>` or `"Nowak, Ewa" <ewa@example.com>`; undefined where it is none. */
+/**
+ * `ewa@example.com`, `Ewa <ewa@example.com>` or `"Nowak, Ewa" <ewa@example.com>`; undefined if it is not an address.
+ */
 export function parseAddress(text: string): Address | undefined {
   const trimmed = text.trim();
   if (trimmed.length > maxWrittenChars || hasControl(text)) return undefined;
@@ -25,7 +27,7 @@ export function parseAddress(text: string): Address | undefined {
   return inner.includes("..") ? undefined : { name, address: inner };
 }
 
-/** The parts between the commas that stand outside of quotes. */
+/** Splits at commas outside of quotes. */
 export function splitList(text: string): string[] {
   const parts: string[] = [];
   let from = 0;
@@ -41,7 +43,7 @@ export function splitList(text: string): string[] {
   return [...parts, text.slice(from)].map((part) => part.trim()).filter((part) => part !== "");
 }
 
-/** Line breaks and their like: with them a value would become a header of its own. */
+/** Line breaks and similar characters: with them a value could add a header. */
 export function hasControl(text: string): boolean {
   // oxlint-disable-next-line eslint/no-control-regex -- control characters are what is looked for
   return /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/.test(text);

@@ -58,7 +58,7 @@ async function send(needed: Needed, connector: OpenConnector, mail: Mail, call: 
 interface Sending {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** The same for every attempt: so is the Message-ID. */
+  /** The same for every attempt, and so is the Message-ID. */
   readonly key: string | undefined;
 }
 
@@ -96,7 +96,7 @@ async function sendThrough({ connect, origin }: Needed, connector: OpenConnector
   }
 }
 
-/** By default TLS is a must on the way to public addresses, and used where it is offered to those of OUTBOUND_ALLOW. */
+/** By default TLS is required for public addresses, and optional for those of OUTBOUND_ALLOW. */
 function transportOptions(server: MailServer, isPublic: boolean, timeoutMs: number) {
   const { host, port, secure, servername, ca } = server;
   const mode = server.tls ?? (isPublic ? "required" : "optional");
@@ -110,7 +110,7 @@ function transportOptions(server: MailServer, isPublic: boolean, timeoutMs: numb
     connectionTimeout: timeoutMs,
     greetingTimeout: timeoutMs,
     socketTimeout: timeoutMs,
-    // What is attached stands in the call, and nowhere else.
+    // Attachments come only from the call itself.
     disableFileAccess: true,
     disableUrlAccess: true,
     logger: false,
@@ -131,7 +131,7 @@ function messageOf(mail: Mail, { key }: Sending) {
     ...(html === undefined ? {} : { html }),
     attachments: attachments.map((attachment) => ({ ...attachment, encoding: "base64" })),
     messageId: `<${key ?? crypto.randomUUID()}@${domain}>`,
-    // Answering machines leave such mails alone.
+    // Autoresponders do not answer such mails.
     headers: { "Auto-Submitted": "auto-generated" },
     xMailer: false as const,
   };
@@ -139,7 +139,7 @@ function messageOf(mail: Mail, { key }: Sending) {
 
 interface MailFault extends Error {
   readonly code?: string;
-  /** Of the socket, where it was that. */
+  /** The socket's own error, if it failed. */
   readonly originalCode?: string;
   readonly responseCode?: number;
   readonly response?: string;
@@ -150,7 +150,7 @@ function failure(error: unknown): Outcome {
   const { code = "", originalCode = code, responseCode, response = "", message }: MailFault = error;
   const failed = { ok: false, status: responseCode ?? null, data: null };
   if (error instanceof OutboundFault) return { ...failed, error: message };
-  // What the server says to a sign-in may repeat it.
+  // The server's answer to a sign-in may repeat the credentials.
   if (code === "EAUTH" || code === "ENOAUTH")
     return { ...failed, error: `the mail server refused the sign-in${responseCode ? ` (${responseCode})` : ""}` };
   if (/TLS|CERT|SSL|SIGNATURE/.test(originalCode))

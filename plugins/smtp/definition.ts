@@ -1,4 +1,4 @@
-/** What a mail connector's `url` and `fields` say, and what is wrong with them. Pure. */
+/** Reads and checks a mail connector's `url` and `fields`. Pure. */
 import type { FieldErrors } from "platform";
 import { placeholders, recordOf, type MethodFacts } from "../connectors/api.ts";
 import { hasControl, parseAddress, splitList } from "./address.ts";
@@ -14,7 +14,7 @@ export interface MailServer {
   /** TLS from the first byte (`smtps:`). */
   readonly secure: boolean;
   readonly user: string | undefined;
-  /** Undefined: as the address asks for. */
+  /** Undefined = decided by the address. */
   readonly tls: TlsMode | undefined;
   readonly servername: string | undefined;
   readonly ca: string | undefined;
@@ -28,7 +28,7 @@ export const templateKeys = [...listKeys, "subject", "text", "html"] as const;
 const maxMethods = 100;
 const maxTemplateChars = 100_000;
 
-/** What `checkDefinition` accepted. */
+/** The definition that `checkDefinition` accepted. */
 export function serverOf(url: string, fields: Fields): MailServer {
   const { protocol, hostname, port } = new URL(url);
   const secure = protocol === "smtps:";

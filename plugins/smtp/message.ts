@@ -1,4 +1,4 @@
-/** A mail from the parameters of a call, with everything that is wrong named by its field. Pure. */
+/** Makes a mail from the parameters of a call; names every mistake by its field. Pure. */
 import { mistakes } from "platform";
 import { recordOf } from "../connectors/api.ts";
 import { hasControl, parseAddress, splitList, type Address } from "./address.ts";
@@ -30,7 +30,7 @@ export const limits = {
   subjectChars: 998,
   textChars: 2_000_000,
   attachments: 20,
-  /** Of all attachments together, as they are and not in base64. */
+  /** The size of all attachments together, before base64. */
   attachmentBytes: 7_000_000,
 };
 

@@ -1,4 +1,4 @@
-/** What the routes of tokens answer with. */
+/** Schemas of the answers of the tokens' routes. */
 import { answer, field, Type } from "platform";
 
 const shown = {

@@ -13,37 +13,37 @@ export interface NewToken {
   readonly userId: number;
   readonly name?: string;
   readonly kind?: "web_token";
-  /** Empty = all that the person may. */
+  /** Empty = all privileges of the person. */
   readonly privileges?: readonly string[];
   readonly expiresAt?: Date;
 }
 
-/** What the token of an app's page stands for, as it is now. */
+/** What the token of an app's page stands for at this moment. */
 export interface ForeignCredential {
   readonly accountId: number;
   /** The person who looks at the page, and the token that they came with; null = nobody. */
   readonly viewer: { readonly userId: number; readonly tokenId: number } | null;
-  /** What of the viewer's privileges it keeps. */
+  /** The viewer's privileges that it keeps. */
   readonly privileges: readonly string[];
   readonly app: AppGrant;
 }
 
 export interface Tokens {
   /**
-   * Finds out who asks; also for a credential that does not stand in the usual headers. Throws 401 for an app's token
-   * that no longer works: whoever holds one must not be taken for nobody.
+   * Finds out who sends a request, also by a credential from outside the usual headers. Throws 401 for an app's token
+   * that has expired: its holder must not be treated as a visitor without a credential.
    */
   readonly identify: Identify;
   /**
-   * From now on bearer tokens that begin with `prefix` are asked of `verify` (undefined = it does not work). One of a
-   * viewer works only while their own token does, and never as a session.
+   * From now on `verify` answers for bearer tokens that begin with `prefix` (undefined = invalid). A viewer's page
+   * token works only while the viewer's own token does, and never as a session.
    */
   acceptCredential(prefix: string, verify: (token: string) => Promise<ForeignCredential | undefined>): void;
-  /** A token for a person, with no regard to who asks for it. Undefined if the person does not exist. */
+  /** A token for a person, without asking who wants it. Undefined if the person does not exist. */
   issue(token: NewToken): Promise<IssuedToken | undefined>;
   /**
-   * Starts a session of this person. One that a `web_token` opens is narrowed as that is, ends with it and lasts no
-   * longer; it opens one only. Undefined where the person or the `web_token` is gone, or it has opened one before.
+   * Starts a session of this person. A session that a `web_token` opens has the token's privileges and ends with it, at
+   * the latest. Undefined if the person or the `web_token` is gone, or the `web_token` has already opened a session.
    */
   startSession(of: {
     accountId: number;
@@ -51,11 +51,11 @@ export interface Tokens {
     openedBy?: number;
     seconds: number;
   }): Promise<IssuedToken | undefined>;
-  /** Ends the session that this request carries; any other token goes on working. */
+  /** Ends the session of this request. A token that is not a session is left alone (false). */
   endSession(caller: Caller): Promise<boolean>;
   /**
-   * A token that can do what the caller can and lasts at most an hour, for a prompt rendered for a session. The same
-   * one is given again while half of its hour is left.
+   * A token with the caller's rights that lasts at most an hour, for a prompt rendered in a session. The same token is
+   * returned as long as half of its hour is left.
    */
   temporaryToken(caller: Caller): Promise<string>;
 }

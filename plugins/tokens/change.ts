@@ -1,4 +1,6 @@
-/** Changes tokens for the people who make them: each change is one transaction, and caches are right before the answer. */
+/**
+ * Changes tokens for the people who make them: each change is one transaction, and caches are right before the answer.
+ */
 import { forbidden, invalid, notFound, sha256, unauthorized, type BaseContext, type Caller, type Tx } from "platform";
 import type { Access, Accounts } from "../accounts/api.ts";
 import type { TokenEndStore } from "./end-store.ts";
@@ -113,7 +115,7 @@ function isPast({ expiresAt }: TokenInput): boolean {
   return expiresAt !== null && expiresAt.getTime() <= Date.now();
 }
 
-/** A narrowed token ends itself and those within its own set. */
+/** A narrowed token may delete itself and tokens within its own set. */
 function within(caller: Caller, { id, privileges }: TokenRow): boolean {
   if (caller.narrowedTo.length === 0 || id === caller.tokenId) return true;
   return privileges.length > 0 && privileges.every((name) => caller.narrowedTo.includes(name));

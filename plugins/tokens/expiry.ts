@@ -6,7 +6,7 @@ const timeForm =
 const latest = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 const dayMs = 86_400_000;
 
-/** The instant of a date or a date with time (without an offset: in `timezone`), or undefined where it is neither. */
+/** The instant of a date or a date with time (in `timezone` if it has no offset); undefined if it is neither. */
 export function parseExpiry(text: string, timezone: string): Date | undefined {
   const date = dateForm.exec(text);
   if (date) {
@@ -24,7 +24,7 @@ export function parseExpiry(text: string, timezone: string): Date | undefined {
   return minutes === undefined ? undefined : instant(local - minutes * 60_000);
 }
 
-/** Milliseconds as if the parts were UTC; undefined if no calendar has the day or time. */
+/** Milliseconds as if the parts were UTC; undefined if the day or time does not exist. */
 function utc(parts: readonly (string | undefined)[], milliseconds = 0): number | undefined {
   const [year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0] = parts.map((part) => Number(part ?? 0));
   const at = new Date(Date.UTC(year, month - 1, day, hour, minute, second, milliseconds));
@@ -48,7 +48,7 @@ function offsetMinutes(offset: string): number | undefined {
   return (hours * 60 + minutes) * (offset.startsWith("-") ? -1 : 1);
 }
 
-/** The instant at which clocks in `timezone` show this time. Where they skip it or show it twice, one near it. */
+/** The instant at which clocks in `timezone` show this time; a near one if they skip it or show it twice. */
 function inZone(local: number, timezone: string): number {
   const guess = local - zoneOffset(local, timezone);
   return local - zoneOffset(guess, timezone);

@@ -1,4 +1,4 @@
-/** Finds out who sends a request: the hot path of every request. behaviour B.1. */
+/** Finds out who sends a request. Every request passes through here. behaviour B.1. */
 import { sha256, unauthorized, type Account, type BaseContext, type Caller } from "platform";
 import type { Credential, Identify, Identity } from "platform";
 import type { Access, Accounts } from "../accounts/api.ts";
@@ -18,17 +18,17 @@ interface Needed {
 export interface Identifier {
   readonly identify: Identify;
   readonly acceptCredential: Tokens["acceptCredential"];
-  /** Whether this very token stands in the database; it may be switched off. */
+  /** Whether the database has this token, active or not. */
   readonly knows: (raw: string) => Promise<boolean>;
   /** After the commit, before the answer. */
   readonly forget: (hashes: readonly string[]) => Promise<void>;
 }
 
-// Longer than any token; whoever sends more sends none.
+// Longer than any token: anything longer is not a token.
 const maxChars = 512;
 
 export function createIdentifier({ ctx, identityStore, accounts, usage }: Needed): Identifier {
-  // Keyed by hash: no token stands in memory. That there is no such token is never kept.
+  // Keyed by hash, so that memory holds no token. The absence of a token is not cached.
   const cache = ctx.cache<TokenRow>({ name: "tokens.tokens", max: 20_000, load: identityStore.byHash });
   // The hash of a token never changes.
   const hashesById = ctx.cache<string>({
@@ -40,7 +40,7 @@ export function createIdentifier({ ctx, identityStore, accounts, usage }: Needed
   const callers = new WeakMap<TokenRow, { access: Access; bearer: Caller; cookie: Caller }>();
   let given: Promise<Set<string>> | undefined;
 
-  /** Only a token that was given from outside may have another form than ours: all else need not be looked for. */
+  /** Only a token that was given from outside can have another form than ours. Nothing else needs to be looked up. */
   const mayExist = async (token: string, hash: string): Promise<boolean> => {
     if (isWellFormed(token)) return true;
     given ??= identityStore.givenHashes();
@@ -54,7 +54,7 @@ export function createIdentifier({ ctx, identityStore, accounts, usage }: Needed
     return cache.peek(hash) ?? ((await mayExist(raw, hash)) ? cache.get(hash) : undefined);
   };
 
-  /** The callers that a working token makes. */
+  /** The callers of a valid token: as a bearer token and as a cookie. */
   const callersBy = async (token: TokenRow | undefined) => {
     const now = Date.now();
     if (!token?.active || (token.expiresAt && token.expiresAt.getTime() <= now)) return undefined;
@@ -68,13 +68,13 @@ export function createIdentifier({ ctx, identityStore, accounts, usage }: Needed
 
   const callerOf = async ({ token: raw, viaCookie }: Credential): Promise<Caller | null> => {
     const token = await tokenOf(raw);
-    // A session is a `web_token`: an ordinary token does not become one by standing in a cookie.
+    // A session is a `web_token`. An ordinary token in a cookie is not a session.
     if (viaCookie && token?.kind !== "web_token") return null;
     const made = await callersBy(token);
     return (viaCookie ? made?.cookie : made?.bearer) ?? null;
   };
 
-  /** The viewer of an app's page with what the page may do for them; undefined where their own token has ended. */
+  /** The viewer of an app's page, with the page's rights; undefined if the viewer's own token has ended. */
   const viewerOf = async ({ accountId, viewer, privileges }: ForeignCredential): Promise<Caller | undefined> => {
     if (!viewer) return undefined;
     const hash = hashesById.peek(`${viewer.tokenId}`) ?? (await hashesById.get(`${viewer.tokenId}`));

@@ -1,4 +1,4 @@
-/** What every request asks of tokens: whose is it, and when was it last used. */
+/** Tokens as every request needs them: found by hash, and marked as used. */
 import type { Sql } from "platform";
 import { tokenColumns, type TokenRow } from "./store.ts";
 
@@ -9,7 +9,7 @@ export function createIdentityStore(sql: Sql) {
       return row;
     },
 
-    /** Of any token, temporary ones too. */
+    /** The hash of any token, also of a temporary one. */
     async hashOf(id: number): Promise<string | undefined> {
       const [row] = await sql<{ tokenHash: string }[]>`select token_hash from api_tokens where id = ${id}`;
       return row?.tokenHash;
@@ -21,7 +21,7 @@ export function createIdentityStore(sql: Sql) {
       return new Set(rows.map(({ tokenHash }) => tokenHash));
     },
 
-    /** Writes when tokens were last used, each at most once a minute. */
+    /** Writes when tokens were last used; for each token at most once a minute. */
     async touch(ids: readonly number[], at: Date): Promise<void> {
       await sql`
         update api_tokens set last_used_at = ${at} where id = any(${ids}::bigint[])

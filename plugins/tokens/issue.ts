@@ -1,4 +1,6 @@
-/** Tokens that the server makes: sessions, temporary ones for prompts, and those of the command line. */
+/**
+ * Issues tokens that the server itself makes: sessions, temporary tokens for prompts, and those of the command line.
+ */
 import { sha256, type BaseContext, type Caller, type Sql, type Tx } from "platform";
 import type { IssuedToken, NewToken, Tokens } from "./api.ts";
 import type { Identifier } from "./identify.ts";
@@ -60,7 +62,9 @@ export function createTokenIssuer({ ctx, tokenStore, tokenEndStore, identifier }
     return ended !== undefined;
   };
 
-  /** One a half hour and session, the same in every process: so it is nowhere kept, and the table is not flooded. */
+  /**
+   * The same token in every process for half an hour and session, so that nothing has to keep it and few rows are made.
+   */
   const temporaryToken = async (caller: Caller): Promise<string> => {
     const now = Date.now();
     const raw = derivedRawToken(ctx.secrets, `${caller.user.id}:${caller.tokenId}:${Math.floor(now / (hourMs / 2))}`);
@@ -76,7 +80,7 @@ export function createTokenIssuer({ ctx, tokenStore, tokenEndStore, identifier }
   return {
     issue: (token: NewToken, db: Sql | Tx = ctx.sql): Promise<IssuedToken | undefined> =>
       insert(db, token, newRawToken()),
-    /** Stores a token whose text was given from outside, of whatever form. */
+    /** Stores a token whose text was given from outside, in any form. */
     issueGiven: (token: NewToken, raw: string, db: Sql | Tx) => insert(db, token, raw, { given: true }),
     startSession,
     endSession,

@@ -1,6 +1,6 @@
 /**
- * The text of a token: `core_`, 36 random letters and digits, and 6 of a checksum (CRC-32, as GitHub's tokens have it):
- * secret scanners find it, and a mistyped one is refused without asking the database. behaviour B.6.
+ * The text of a token: `core_`, 36 random letters and digits, and 6 of a checksum (CRC-32, as in GitHub's tokens).
+ * Secret scanners can recognise it, and a mistyped token is refused without asking the database. behaviour B.6.
  */
 import type { Secrets } from "platform";
 
@@ -14,14 +14,14 @@ export function newRawToken(): string {
   const picked: string[] = [];
   while (picked.length < randomChars) {
     for (const byte of crypto.getRandomValues(new Uint8Array(64))) {
-      // 248 = 4 × 62: above it some characters would come more often.
+      // 248 = 4 × 62: higher bytes would make some characters more likely.
       if (byte < 248 && picked.length < randomChars) picked.push(alphabet.charAt(byte % 62));
     }
   }
   return withChecksum(picked.join(""));
 }
 
-/** Always the same token for the same `value`: who has the server's secret key, and nobody else, can make it again. */
+/** Always the same token for the same `value`. Only the holder of the server's secret key can derive it. */
 export function derivedRawToken(secrets: Pick<Secrets, "derive">, value: string): string {
   const bytes = Uint8Array.fromBase64(secrets.derive("tokens.temporary", value), { alphabet: "base64url" });
   let number = bytes.reduce((sum, byte) => sum * 256n + BigInt(byte), 0n);
@@ -34,12 +34,12 @@ export function derivedRawToken(secrets: Pick<Secrets, "derive">, value: string)
   return withChecksum(text);
 }
 
-/** Whether we can have made it. */
+/** Whether it has our form and a correct checksum. */
 export function isWellFormed(token: string): boolean {
   return form.test(token) && token === withChecksum(token.slice(prefix.length, -checksumChars));
 }
 
-/** What of a token may be shown: its first 8 and last 4 characters, of a short one nothing that would give it away. */
+/** The part of a token that may be shown: the first 8 and last 4 characters; of a short token only the first 2. */
 export function tokenInfo(token: string): string {
   return token.length >= 24 ? `${token.slice(0, 8)}...${token.slice(-4)}` : `${token.slice(0, 2)}...`;
 }
@@ -54,7 +54,7 @@ function withChecksum(random: string): string {
   return `${prefix}${random}${checksum}`;
 }
 
-/** Of ASCII text. */
+/** The CRC-32 of ASCII text. */
 export function crc32(text: string): number {
   let crc = 0xffffffff;
   for (let at = 0; at < text.length; at++) {

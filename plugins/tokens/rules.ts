@@ -1,4 +1,4 @@
-/** The rules of a token's fields, and of who may set them. behaviour B.4 and B.6. */
+/** The rules for a token's fields, and for who may set them. behaviour B.4 and B.6. */
 import { forbidden, invalid, mistakes, type Caller } from "platform";
 import type { Access } from "../accounts/api.ts";
 import { parseExpiry } from "./expiry.ts";
@@ -51,7 +51,7 @@ export function merged(before: TokenInput, change: TokenPatch, timezone: string)
   };
 }
 
-/** Throws the 422 where the list names what no plugin declares or the owner lacks. */
+/** Throws the 422 if the list names a privilege that no plugin declares or that the owner lacks. */
 export function mustBeOwners(list: readonly string[], owner: Access, isPrivilege: (name: string) => boolean): void {
   const wrong = mistakes();
   for (const name of list) {
@@ -61,7 +61,7 @@ export function mustBeOwners(list: readonly string[], owner: Access, isPrivilege
   wrong.check();
 }
 
-/** Throws the 422 where a narrowed token would make or change one that can do more than it. */
+/** Throws the 422 if a narrowed token would make or change a token with more rights than its own. */
 export function mustStayWithin(caller: Caller, list: readonly string[]): void {
   if (caller.narrowedTo.length === 0) return;
   if (list.length === 0) throw invalid({ privileges: ["can't be empty: your own token is narrowed"] });
@@ -69,13 +69,13 @@ export function mustStayWithin(caller: Caller, list: readonly string[]): void {
   if (wider.length > 0) throw invalid({ privileges: wider.map((name) => `${name} is beyond your own token`) });
 }
 
-/** Throws the 422 where a token would make or change one that works for longer than it does itself: it would outlive its end. */
+/** Throws the 422 if a token would make or change one that expires later than itself: it would outlive its own end. */
 export function mustEndWithin(ends: Date | null, { expiresAt }: Pick<TokenInput, "expiresAt">): void {
   if (ends === null || (expiresAt !== null && expiresAt <= ends)) return;
   throw invalid({ expires_at: [`must not be later than ${ends.toISOString()}, when your own token ends`] });
 }
 
-/** Throws the 403 where this is not the caller's to change. */
+/** Throws the 403 if the caller may not change this token. */
 export function mustManage(caller: Caller, token: Pick<TokenInput, "forAccount">): void {
   if (token.forAccount && !isAdmin(caller)) throw forbidden("tokens of the whole account are for administrators");
 }
@@ -84,12 +84,12 @@ export function isAdmin(caller: Caller): boolean {
   return caller.user.role === "admin";
 }
 
-/** One's own; an administrator sees all of the account's. */
+/** People see their own tokens, an administrator all of the account's. */
 export function maySee(caller: Caller, token: TokenRow): boolean {
   return token.userId === caller.user.id || isAdmin(caller);
 }
 
-/** Whether the change is one after which what was made from the token must end. */
+/** Whether this change ends the tokens that were made from it. */
 export function endsChildren(change: TokenPatch): boolean {
   const { active, kind, privileges, expires_at } = change;
   return active !== undefined || kind !== undefined || privileges !== undefined || expires_at !== undefined;

@@ -87,8 +87,8 @@ export function createTokenStore(sql: Sql) {
     },
 
     /**
-     * When what this token makes must end; null = never. A session ends of itself, but it stands for a person who has
-     * signed in: only the web_token that opened it sets its bounds.
+     * When the tokens that this one makes must end; null = never. A session expires, but it stands for a person who has
+     * signed in, so only the `web_token` that opened it limits what it makes.
      */
     async endOf(db: Queryable, accountId: number, id: number): Promise<Date | null> {
       const [row] = await db<{ endsAt: Date | null }[]>`
@@ -98,14 +98,14 @@ export function createTokenStore(sql: Sql) {
       return row?.endsAt ?? null;
     },
 
-    /** Whether it has not opened a session before; from now on it has. */
+    /** Marks it as having opened a session; false if it had already. */
     async open(tx: Tx, accountId: number, id: number): Promise<boolean> {
       const { count } = await tx`
         update api_tokens set opened_at = now() where account_id = ${accountId} and id = ${id} and opened_at is null`;
       return count > 0;
     },
 
-    /** Undefined where the owner (or the parent) is gone, or the very same token stands already. */
+    /** Undefined if the owner (or the parent) is gone, or if the same token exists already. */
     async insert(db: Queryable, token: NewTokenRow): Promise<TokenRow | undefined> {
       const [row] = await db<TokenRow[]>`
         insert into api_tokens as t (account_id, user_id, parent_id, purpose, name, code, kind, integration_app_code,
@@ -136,7 +136,7 @@ export function createTokenStore(sql: Sql) {
 
 export type TokenStore = ReturnType<typeof createTokenStore>;
 
-/** A token as the API shows it: never the token itself. */
+/** A token as the API shows it, without its text. */
 export function toApi(row: TokenRow): Static<typeof ApiToken> {
   return {
     id: row.id,

@@ -1,11 +1,13 @@
-/** When tokens were last used: noted without waiting, written together, each at most once a minute. behaviour B.6. */
+/**
+ * Notes when tokens are used and writes that later, in batches, for each token at most once a minute. behaviour B.6.
+ */
 import type { Log } from "platform";
 import type { IdentityStore } from "./identity-store.ts";
 import type { TokenRow } from "./store.ts";
 
 export interface Usage {
   seen(token: TokenRow, now: number): void;
-  /** Writes what is noted. */
+  /** Writes what has been noted. */
   flush(): Promise<void>;
 }
 
@@ -18,7 +20,7 @@ interface Needed {
 }
 
 export function createUsage({ identityStore, log }: Needed): Usage {
-  // By the row that is kept in the cache: what the cache forgets is forgotten here as well.
+  // Keyed by the cached row, so that entries disappear together with it.
   const noted = new WeakMap<TokenRow, number>();
   let waiting = new Set<number>();
   let timer: ReturnType<typeof setTimeout> | undefined;

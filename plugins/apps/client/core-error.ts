@@ -1,8 +1,8 @@
-/** What a refused call rejects with. */
+/** The error that a refused call rejects with. */
 export class CoreError extends Error {
-  /** The HTTP status; 0 where no answer came, 500 where an action's flow failed. */
+  /** The HTTP status; 0 if no answer came, 500 if an action's flow failed. */
   readonly status: number;
-  /** Field name to messages, where the server refused fields (422). */
+  /** Field name to messages, if the server refused fields (422). */
   readonly errors: Readonly<Record<string, readonly string[]>>;
 
   constructor(status: number, message: string, errors: Readonly<Record<string, readonly string[]>> = {}) {
@@ -13,7 +13,7 @@ export class CoreError extends Error {
   }
 }
 
-/** The error that an answer's body tells: `{ error }`, `{ error, errors }`, or fields to messages. */
+/** Reads the error from an answer's body: `{ error }`, `{ error, errors }`, or fields to messages. */
 export function errorOf(status: number, body: unknown): CoreError {
   if (!isObject(body)) return new CoreError(status, `the server answered ${status}`);
   const fields = fieldErrors(isObject(body.errors) ? body.errors : body);

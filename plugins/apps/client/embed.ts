@@ -1,4 +1,4 @@
-/** An embedded app tells its height to the page around it, which makes the frame as high. */
+/** An embedded app reports its height to the surrounding page, which resizes the frame to match. */
 export function reportHeight(appId: string): void {
   const { parent } = window;
   if (parent === window) return;
@@ -7,7 +7,7 @@ export function reportHeight(appId: string): void {
     const height = Math.ceil(document.documentElement.getBoundingClientRect().height);
     if (height === last) return;
     last = height;
-    // `frame-ancestors 'self'`: the page around is one of our own.
+    // The policy has `frame-ancestors 'self'`, so the surrounding page is one of ours.
     parent.postMessage({ type: "core:height", app: appId, height }, location.origin);
   };
   new ResizeObserver(report).observe(document.documentElement);

@@ -2,9 +2,9 @@
 
 const pauseMs = 1000;
 
-/** Calls `told` where the page shows nothing now, and `gone` once it does after all. */
+/** Calls `told` if the page shows nothing now, and `gone` if something appears later. */
 export function watchEmpty(told: () => void, gone: () => void): void {
-  // A page of the author's own has no place that an app is put into.
+  // An `html` page has no element that an app is mounted into.
   if (document.getElementById("core-app") === null || showsSomething()) return;
   told();
   const timer = setInterval(() => {

@@ -1,9 +1,9 @@
-/** Live changes: Server-Sent Events read by `fetch`, since an EventSource cannot carry the app token. */
+/** Live changes: Server-Sent Events read through `fetch`, because an EventSource cannot send the app token. */
 
 export interface Change {
-  /** `reset`: changes were missed, read everything anew. */
+  /** `reset`: changes were missed, so read everything again. */
   readonly event: "create" | "update" | "destroy" | "reset";
-  /** The record after the change, the deleted one at `destroy`; undefined at `reset`. */
+  /** The record after the change; for `destroy` the deleted one, for `reset` undefined. */
   readonly record: unknown;
 }
 
@@ -25,7 +25,7 @@ interface Following {
   readonly signal: AbortSignal;
 }
 
-/** Connects again where the stream ends, from the last event on; stops for good where the server refuses. */
+/** Reconnects when the stream ends and continues after the last event; gives up for good if the server refuses. */
 async function keepFollowing({ fetch, path, run, signal }: Following): Promise<void> {
   let lastId = "";
   let pauseMs = firstPauseMs;

@@ -1,8 +1,7 @@
 /**
- * The script that every app's page runs first (`core.js`): a classic, strict script, so that it is done before any line
- * of the app runs. It takes the app token out of the page and gives the app `core` and its `fetch`; `CoreAppContext` is
- * there already.
- * behaviour B.10.
+ * The script that every app's page runs first (`core.js`). It is a classic script, so it has finished before any line
+ * of the app runs. It removes the app token from the page and gives the app `core` and its own `fetch`; an earlier
+ * script has set `CoreAppContext`. behaviour B.10.
  */
 import { reportHeight } from "./embed.ts";
 import { takePageData } from "./page-data.ts";
@@ -21,12 +20,12 @@ if (data) {
 }
 
 /**
- * What a plain script exports is shown in `#core-app`: an element, or a function that is given it. The compiled engines
- * do the same for their components.
+ * Shows the default export of a plain script in `#core-app`: an element, or a function that is called with `#core-app`.
+ * The compiled engines mount their components themselves.
  */
 async function mountDefault(address: string): Promise<void> {
-  await new Promise((resolve) => document.addEventListener("DOMContentLoaded", resolve)); // else there is no `#core-app`
-  const loaded = await import(new URL(address, location.href).href).catch(() => undefined); // its own script element reports the fault
+  await new Promise((resolve) => document.addEventListener("DOMContentLoaded", resolve)); // before that there is no `#core-app`
+  const loaded = await import(new URL(address, location.href).href).catch(() => undefined); // the script element reports the error itself
   const main: unknown = loaded?.default;
   const root = document.getElementById("core-app") ?? document.body;
   const shown: unknown = typeof main === "function" ? await main(root) : main;
@@ -38,11 +37,11 @@ function define(name: string, value: unknown, writable: boolean): void {
 }
 
 /**
- * Loads the page anew, with another token or as the sign-in page; false where that has just been done.
- * The sandbox has no storage: the history entry remembers.
+ * Reloads the page, which brings a new token or leads to sign-in; false if it did so a moment ago.
+ * The sandbox has no storage, so the history entry remembers when.
  */
 function reloadOnce(): boolean {
-  // Of the window: a classic script of the app may have a `let history` of its own.
+  // Read from `window`, because a classic script of the app may declare its own `let history`.
   const { history } = window;
   const state: unknown = history.state;
   const last = typeof state === "object" && state !== null && "coreReloadedAt" in state ? state.coreReloadedAt : 0;

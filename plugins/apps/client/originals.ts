@@ -2,9 +2,9 @@
  * The browser's own functions, taken before any line of the app runs.
  *
  * The app shares this realm and may replace whatever it can reach: `fetch`, `Headers.prototype.set`, `Promise`,
- * `Object.prototype`. So whatever touches the app token calls these originals, puts the token only into variables of a
- * closure and into objects that the app never gets hold of, and never sends it through a promise (`await` looks up
- * `Promise.prototype.constructor`), an iterator or an inherited property.
+ * `Object.prototype`. Code that touches the app token therefore calls these originals. It keeps the token only in
+ * variables of a closure and in objects that the app can never reach. It never passes the token through a promise
+ * (`await` looks up `Promise.prototype.constructor`), an iterator or an inherited property.
  */
 const { apply } = Reflect;
 

@@ -1,21 +1,21 @@
 /**
- * What the server writes into an app's page, as inert JSON, beside `window.CoreAppContext`. It is read once, before any
- * line of the app runs, and taken out of the document, since it carries the app token.
+ * The inert JSON that the server writes into an app's page, beside `window.CoreAppContext`. It is read once, before any
+ * line of the app runs, and then removed from the document, because it contains the app token.
  */
 export interface PageData {
-  /** The address of a plain script whose default export is to be shown; null for the other engines. */
+  /** The address of a plain script whose default export will be shown; null for the other engines. */
   readonly main: string | null;
   /** The code of the app's own database. */
   readonly db: string | null;
   /** Null for a trusted app, which runs on the viewer's session. */
   readonly token: PageToken | null;
-  /** Where the token is added to the app's requests: beginnings of paths. */
+  /** The token is added to the app's requests whose paths begin with one of these. */
   readonly paths: readonly string[];
 }
 
 export interface PageToken {
   readonly value: string;
-  /** It works at least as long, counted from when the page was received. */
+  /** The token works for at least this long after the page was received. */
   readonly expires_in: number;
 }
 
@@ -50,10 +50,10 @@ export interface ContextUser {
 /** The id of the element that holds the JSON. */
 export const pageDataId = "core-page";
 
-/** And of the one with what kept the last change of the source from being saved: an array of texts, for authors. */
+/** The id of the element that tells authors why the last change of the source was not saved: an array of texts. */
 export const failedBuildId = "core-failed-build";
 
-/** With the context, which a script in front of this one has set. */
+/** The page's data with the context, which an earlier script has set. */
 export type TakenData = PageData & { readonly context: AppContext };
 
 export function takePageData(): TakenData | undefined {
@@ -62,7 +62,7 @@ export function takePageData(): TakenData | undefined {
   const source = element.textContent ?? "";
   element.remove();
   element.textContent = "";
-  // Both were written by our own server (page.ts).
+  // Our own server has written both (page.ts).
   const { CoreAppContext: context } = window as unknown as { readonly CoreAppContext: AppContext };
   return { ...(JSON.parse(source) as PageData), context };
 }

@@ -1,4 +1,4 @@
-/** The error panel (`panel.js`): only pages of those who may edit the app load it. */
+/** The error panel (`panel.js`). Only people who may edit the app get a page that loads it. */
 import { watchEmpty } from "./empty.ts";
 import { failedBuildId } from "./page-data.ts";
 import { startReport, type Entry } from "./report.ts";
@@ -13,7 +13,7 @@ const list = document.createElement("ol");
 const report = startReport(scheduleShow);
 let isPlanned = false;
 
-/** What is seen is the app as it was saved before. */
+/** The page shows the app as it was before the failed change. */
 function reportFailedBuild(): void {
   const element = document.getElementById(failedBuildId);
   if (!element) return;
@@ -24,7 +24,7 @@ function reportFailedBuild(): void {
 
 const empty = "nothing was put on the page: neither #core-app nor the body shows anything";
 
-/** Where a fault is told already, that is why. */
+/** Shown only if no error explains the empty page already. */
 function reportEmpty(): void {
   if (faults() === 0)
     watchEmpty(
@@ -37,7 +37,7 @@ function faults(): number {
   return report.entries.filter(({ level }) => level !== "log").reduce((sum, { count }) => sum + count, 0);
 }
 
-/** At once shown often, an app in a loop would spend its time here. */
+/** Rendering every error at once would keep an app that fails in a loop busy here. */
 function scheduleShow(): void {
   if (isPlanned) return;
   isPlanned = true;
@@ -86,7 +86,7 @@ function action(name: string, run: () => void): HTMLButtonElement {
   return button;
 }
 
-/** The sandbox may have no clipboard: then it is selected, to be copied by hand. */
+/** If the sandbox has no clipboard, the text is selected so that a person can copy it. */
 function copy(): void {
   const select = () => getSelection()?.selectAllChildren(list);
   if (navigator.clipboard) navigator.clipboard.writeText(asText()).catch(select);
@@ -97,7 +97,7 @@ function show(): void {
   const count = faults();
   badge.textContent = `${count} ${count === 1 ? "problem" : "problems"}`;
   badge.hidden = count === 0 && panel.hidden;
-  // Not before there is something to tell: an app without faults keeps its page to itself.
+  // Added only when there is an error, so that an app without errors keeps its page unchanged.
   if (!badge.hidden && !host.isConnected) document.documentElement.append(host);
   if (badge.hidden) host.remove();
   if (!panel.hidden) list.replaceChildren(...report.entries.map(itemOf));

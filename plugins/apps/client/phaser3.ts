@@ -1,9 +1,9 @@
 /**
- * Most of what is written about Phaser is about Phaser 3: what its games call and Phaser 4 has no more, where that is
- * little. What is left of the differences stands in the prompt `apps_phaser_api`.
+ * Most documentation and examples are for Phaser 3. This adds what games call there and Phaser 4 has dropped, as far as
+ * that takes little code. The prompt `apps_phaser_api` describes the remaining differences.
  */
 
-/** As far as it is touched here. */
+/** The parts that this file touches. */
 interface Phaser4 {
   readonly Geom: Record<string, unknown>;
   readonly Structs: Record<string, unknown>;
@@ -24,7 +24,7 @@ export function speakPhaser3(phaser: Phaser4): void {
   listed(phaser.GameObjects.Group, "children");
   listed(phaser.Physics.Arcade.World, "bodies");
   listed(phaser.Physics.Arcade.World, "staticBodies");
-  // Each has its own copy of what it is mixed from.
+  // Each class has its own copy of the mixed-in methods.
   for (const type of Object.values(phaser.GameObjects)) {
     const prototype: unknown = Object(type).prototype;
     if (hasMethod(prototype, "setTintFill")) prototype["setTintFill"] = tintFill(phaser.TintModes.FILL);
@@ -36,9 +36,9 @@ function hasMethod(value: unknown, name: string): value is Record<string, unknow
   return typeof value === "object" && value !== null && Object.hasOwn(value, name);
 }
 
-/** The Set of Phaser 3, which is the language's own in Phaser 4. */
+/** Phaser 3's own Set; Phaser 4 uses the built-in one. */
 class ListedSet<T> extends Set<T> {
-  /** `run` ends it with false. */
+  /** Stops when `run` returns false. */
   each(run: (value: T, index: number) => unknown, self?: unknown): this {
     this.getArray().every((value, index) => run.call(self, value, index) !== false);
     return this;
@@ -57,14 +57,14 @@ class ListedSet<T> extends Set<T> {
   }
 }
 
-// An array, where the language's own has a function, which Phaser does not call.
+// An array; the built-in Set has a method of this name, which Phaser does not call.
 Object.defineProperty(ListedSet.prototype, "entries", {
   get(this: ListedSet<unknown>) {
     return this.getArray();
   },
 });
 
-/** The Set that the class puts into its property becomes a ListedSet. */
+/** Turns the Set that the class stores in this property into a ListedSet. */
 function listed({ prototype }: Class, name: string): void {
   const kept = Symbol(name);
   Object.defineProperty(prototype, name, {

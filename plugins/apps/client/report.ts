@@ -1,9 +1,9 @@
-/** What went wrong in the page, and what the app wrote to the console, as lines for its author. */
+/** Collects the errors of the page, and what the app writes to the console, as lines for its author. */
 
 export interface Entry {
   readonly level: "error" | "warn" | "log";
   readonly text: string;
-  /** Where it came from, e.g. `app.js:3:14`. */
+  /** The place in the code, e.g. `app.js:3:14`. */
   readonly place: string;
   readonly count: number;
 }
@@ -11,7 +11,7 @@ export interface Entry {
 export interface Report {
   readonly entries: readonly Entry[];
   readonly add: Add;
-  /** Takes out what is no longer true. */
+  /** Removes an entry that is no longer true. */
   remove(text: string): void;
   clear(): void;
 }
@@ -19,7 +19,7 @@ export interface Report {
 const mostEntries = 200;
 const mostChars = 4000;
 
-/** Collects from now on; `changed` is called after every entry. */
+/** Starts to collect; calls `changed` after every entry. */
 export function startReport(changed: () => void): Report {
   const entries: Entry[] = [];
   const add = (level: Entry["level"], text: string, place = "") => {
@@ -51,7 +51,7 @@ export function startReport(changed: () => void): Report {
 type Add = (level: Entry["level"], text: string, place?: string) => void;
 
 function followFaults(add: Add): void {
-  // Captured: what fails to load fires an event that does not bubble.
+  // In the capture phase, because the error event of something that fails to load does not bubble.
   addEventListener(
     "error",
     (event) => {
@@ -104,7 +104,7 @@ function addressOf(element: Element): string {
   return element.getAttribute("src") ?? element.getAttribute("href") ?? `a <${element.localName}>`;
 }
 
-/** The app's own file has a long name. */
+/** Shortens the long name of the app's own file. */
 function shortened(stack: string): string {
   return stack.replaceAll(/https?:\/\/[^\s)]{0,300}?\/a\/-\/[^\s):]+/g, "app");
 }

@@ -1,9 +1,9 @@
-/** `window.core`: what an app may do with its server. */
+/** `window.core`: what an app can do on the server. */
 import { CoreError } from "./core-error.ts";
 import { follow, type Change } from "./follow.ts";
 import type { Transport } from "./transport.ts";
 
-/** A value that JSON can hold, as the server stores it. */
+/** A JSON object, as the server stores it. */
 export type Data = Record<string, unknown>;
 
 export interface CoreRecord {
@@ -16,16 +16,16 @@ export interface CoreRecord {
 
 export type Params = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
-/** The public methods of a database, as far as its `public_methods` open them (behaviour 2.4). */
+/** The public methods of a database; each works only if `public_methods` allows it (behaviour 2.4). */
 export interface PublicDatabase {
   list(params?: { readonly limit?: number; readonly offset?: number }): Promise<CoreRecord[]>;
   get(id: string): Promise<CoreRecord>;
   create(data: Data): Promise<CoreRecord>;
   update(id: string, data: Data): Promise<CoreRecord>;
   delete(id: string): Promise<{ readonly id: string; readonly deleted: true }>;
-  /** Flat records. A text is the phrase to look for: `search("anna")`. */
+  /** Flat records. A string is the phrase to search for: `search("anna")`. */
   search(params?: Params | string): Promise<Data[]>;
-  /** Calls `run` with every change of what `list` shows; gives back how to stop. */
+  /** Calls `run` with every change of what `list` shows; returns a function that stops it. */
   subscribe(run: (change: Change) => void): () => void;
 }
 
@@ -34,10 +34,12 @@ export interface Records {
   list(params?: Params): Promise<CoreRecord[]>;
   get(id: string): Promise<CoreRecord>;
   create(data: Data, options?: TableOption): Promise<CoreRecord>;
-  /** Changes the keys of `data` alone. The record stays in its table unless `table_name` names another one. */
+  /** Changes only the keys in `data`. The record stays in its table unless `table_name` names another one. */
   update(id: string, data: Data, options?: TableOption): Promise<CoreRecord>;
   delete(id: string): Promise<void>;
-  /** Flat records, by the parameters of behaviour 4.4: `search({ q: "anna", "filter[city]": "Łódź", sort: "-age" })`. */
+  /**
+   * Flat records, by the parameters of behaviour 4.4: `search({ q: "anna", "filter[city]": "Łódź", sort: "-age" })`.
+   */
   search(params?: Params | string): Promise<Data[]>;
   subscribe(run: (change: Change) => void, options?: TableOption): () => void;
 }
@@ -48,7 +50,7 @@ export interface TableOption {
 
 /** Small values per app and visitor, kept on the server. */
 export interface Storage {
-  /** The value, or null where there is none. */
+  /** The value, or null if nothing is stored. */
   get(key: string): Promise<unknown>;
   set(key: string, value: unknown): Promise<void>;
   delete(key: string): Promise<void>;
@@ -56,10 +58,10 @@ export interface Storage {
 }
 
 export interface Core {
-  /** The public methods of the app's database, or of another one by its code. */
+  /** The public methods of the app's database, or of the database with this code. */
   db(code?: string): PublicDatabase;
   records(code?: string): Records;
-  /** Runs an action of the app and waits for its result; rejects with its error, or after `timeout` ms (60,000). */
+  /** Runs an action of the app and waits for its result; rejects if it fails, or after `timeout` ms (60,000). */
   action(name: string, params?: Data, options?: { readonly timeout?: number }): Promise<unknown>;
   readonly storage: Storage;
   readonly CoreError: typeof CoreError;
@@ -87,7 +89,7 @@ export function createCore({ transport, appId, ownDb }: Needed): Core {
   return Object.freeze(core);
 }
 
-// What the server answers has the shape that the API documents: the casts below name it.
+// The casts below name the shapes that the API documents.
 
 function publicDatabase({ call, fetch }: Transport, base: string): PublicDatabase {
   return {
@@ -145,11 +147,11 @@ function createAction({ call }: Transport, base: string): Core["action"] {
 function createStorage({ call }: Transport, base: string): Storage {
   const at = (key: string) => `${base}/${encodeURIComponent(key)}.json`;
   return {
-    // A 404 would stand in the browser's console as an error.
+    // A 404 would appear as an error in the browser's console.
     get: async (key) => ((await call("GET", at(key))) as { value: unknown }).value,
     set: async (key, value) => void (await call("PUT", at(key), { value })),
     delete: async (key) => void (await call("DELETE", at(key))),
-    // As many as there may be.
+    // The largest number of keys that one visitor can store.
     keys: () => call("GET", `${base}.json?limit=1000`) as Promise<string[]>,
   };
 }

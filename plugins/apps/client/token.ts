@@ -1,19 +1,19 @@
 /**
- * Keeps the app token where the app cannot read it, and renews it. Only `authorize` and `send` use it; see originals.ts
- * for what this code may not do.
+ * Keeps the app token where the app cannot read it, and renews it. Only `authorize` and `send` use the token;
+ * originals.ts says what this code must not do.
  */
 import { Original } from "./originals.ts";
 import type { PageToken } from "./page-data.ts";
 
 export interface TokenKeeper {
-  /** Adds the token to a request that only we hold. */
+  /** Adds the token to a request that the app has no reference to. */
   authorize(request: Request): void;
-  /** Resolves when the token works for some time to come; false where it could not be renewed. */
+  /** Resolves once the token will work for some time; false if it could not be renewed. */
   fresh(): Promise<boolean>;
   renew(): Promise<boolean>;
 }
 
-/** Two thirds of its life passed: time for another one. */
+/** The share of its lifetime after which a token is renewed. */
 const renewAfter = 2 / 3;
 
 export function keepToken({ value, expires_in }: PageToken, renewalUrl: string): TokenKeeper {
@@ -33,7 +33,7 @@ export function keepToken({ value, expires_in }: PageToken, renewalUrl: string):
     const done = () => {
       const status = Original.xhrStatus(request);
       const text = status === 200 ? Original.xhrText(request) : "";
-      // `window.event.target` is this request while the microtasks after this listener run: leave nothing in it.
+      // The microtasks after this listener can still read this request as `window.event.target`, so empty it.
       Original.xhrAbort(request);
       const renewed = text === "" ? undefined : (Original.parse(text) as { token: string; expires_in: number });
       if (renewed) {
@@ -52,7 +52,7 @@ export function keepToken({ value, expires_in }: PageToken, renewalUrl: string):
   };
 
   const renew = () =>
-    // What goes through this promise is whether it worked, never the token.
+    // This promise carries only whether it worked, never the token.
     new Promise<boolean>((resolve) => {
       if (waiting) {
         waiting[waiting.length] = resolve;
@@ -62,7 +62,7 @@ export function keepToken({ value, expires_in }: PageToken, renewalUrl: string):
       send();
     });
 
-  // A page that stays open keeps a token that works: an expired one cannot be renewed.
+  // An expired token cannot be renewed, so an open page renews its token in time.
   const planRenewal = () => Original.setTimeout(() => void renew(), lifeSeconds * renewAfter * 1000);
   planRenewal();
 
@@ -75,5 +75,5 @@ export function keepToken({ value, expires_in }: PageToken, renewalUrl: string):
   };
 }
 
-// Without a prototype, so that nothing is inherited from an `Object.prototype` of the app's making.
+// Without a prototype, so that it inherits nothing that the app has put into `Object.prototype`.
 const onlyOnce = { __proto__: null, once: true } as const;

@@ -1,6 +1,6 @@
 /**
- * Requests to our own server. The app's `fetch` and `core.*` both go through here: the app token is added where it
- * opens something, and nowhere else.
+ * Requests to our own server, from the app's `fetch` and from `core.*`. The app token is added only to requests that
+ * need it.
  */
 import { errorOf, CoreError } from "./core-error.ts";
 import { Original } from "./originals.ts";
@@ -10,9 +10,9 @@ import { keepToken, type TokenKeeper } from "./token.ts";
 export type Fetch = (input: RequestInfo | URL, init?: RequestInit) => Promise<Response>;
 
 export interface Transport {
-  /** Takes the place of `window.fetch`. */
+  /** Replaces `window.fetch`. */
   readonly fetch: Fetch;
-  /** The JSON that the server answers; rejects with a CoreError. */
+  /** Resolves with the JSON of the answer; rejects with a CoreError. */
   call(method: string, path: string, body?: unknown): Promise<unknown>;
 }
 
@@ -35,13 +35,13 @@ export function createTransport({ token, paths, context }: TakenData, reload: ()
     const url = new Original.URL(address, document.baseURI);
     if (!opens(url)) return Original.fetchAny(given, init);
     const request = new Original.Request(typeof given === "string" ? Original.urlHref(url) : given, init);
-    // Who brings a credential of their own means it.
+    // The app has set its own credential, which must not be replaced.
     if (Original.hasHeader(Original.requestHeaders(request), "authorization")) return Original.fetch(request);
     await keeper.fresh();
     return send(keeper, request);
   };
 
-  // Cookies never go along (the sandbox has none); a redirect would carry the token on.
+  // Without cookies, which the sandbox does not have, and without redirects, which would pass the token on.
   const send = (keeping: TokenKeeper, request: Request) => {
     const ours = new Original.Request(request, sendOptions);
     keeping.authorize(ours);
@@ -54,7 +54,7 @@ export function createTransport({ token, paths, context }: TakenData, reload: ()
     if (!keeper || !opens(url)) return Original.fetchAny(path, init);
     await keeper.fresh();
     const response = await send(keeper, new Original.Request(path, init));
-    // The token was refused: the machine slept, or the session has ended. A new one, else the page anew, or sign-in.
+    // The token was refused: the machine was asleep, or the session has ended. Renew it, or else reload the page.
     if (Original.responseStatus(response) !== 401) return response;
     if (await keeper.renew()) return send(keeper, new Original.Request(path, init));
     if (reload()) await new Promise(() => {});
@@ -78,7 +78,7 @@ export function createTransport({ token, paths, context }: TakenData, reload: ()
 const jsonHeaders = { "content-type": "application/json; charset=utf-8", accept: "application/json" };
 const sendOptions: RequestInit = Object.assign(Object.create(null), { credentials: "omit", redirect: "error" });
 
-/** By the getter of Request, which throws for anything else: `instanceof` could be made to lie. */
+/** Uses the getter of Request, which throws for anything else. The app could make `instanceof` lie. */
 function isRequest(value: unknown): value is Request {
   try {
     Original.requestUrl(value as Request);

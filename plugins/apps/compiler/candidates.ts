@@ -1,16 +1,18 @@
-/** Finds in a source what may be a class of Tailwind's: it knows nothing of the language around it. */
+/** Finds words in a source that may be Tailwind classes, whatever language the source is in. */
 
 const maxCandidates = 50_000;
 const maxLength = 300;
 
 const [space, backslash, doubleQuote, singleQuote] = [0x20, 0x5c, 0x22, 0x27];
 const white = " \t\n\r\f\v\u00a0";
-/** What ends a word outside of its groups. */
+/** Characters that end a word, except inside its groups. */
 const ends = tableOf(`${white}"'\`<>{}()]=;,|?\\$`);
-/** A word begins behind one of these, inside of another word's group too: `['p-4']` may be a group and an array. */
+/** A word begins after one of these, even inside another word's group: `['p-4']` may be a group or an array. */
 const begins = tableOf(`${white}"'\`<>{}()[]=;,|?\\$`);
 
-/** Too many does no harm but time: each is asked for once, and what is no class makes nothing. */
+/**
+ * Extra candidates only cost time: Tailwind is asked once for each, and a word that is not a class produces nothing.
+ */
 export function candidatesOf(source: string): string[] {
   const found = new Set<string>();
   for (let at = 0; at < source.length && found.size < maxCandidates; at++) {
@@ -21,7 +23,7 @@ export function candidatesOf(source: string): string[] {
   return [...found];
 }
 
-/** `bg-[url('x')]`, `w-(--size)`, `[&>p]:mt-0`: a group belongs to its word, whatever it holds. */
+/** `bg-[url('x')]`, `w-(--size)`, `[&>p]:mt-0`: a group belongs to its word, whatever it contains. */
 function wordEnd(source: string, start: number): number {
   let at = start;
   for (; at < source.length && at - start <= maxLength; at++) {
@@ -35,13 +37,13 @@ function wordEnd(source: string, start: number): number {
   return at;
 }
 
-/** Where the group that opens at `start` ends; 0 where it is none: a class has no spaces. */
+/** The end of the group that opens at `start`; 0 if it contains a space and so is not a group. */
 function groupEnd(source: string, start: number, opener: "[" | "("): number {
   const open = opener.charCodeAt(0);
   const close = (opener === "[" ? "]" : ")").charCodeAt(0);
   const most = Math.min(source.length, start + maxLength);
   let depth = 0;
-  /** Of the string that a place is in; 0 = in none. */
+  /** The quote of the string that this place is in; 0 = not in a string. */
   let quote = 0;
   for (let at = start; at < most; at++) {
     const code = source.charCodeAt(at);

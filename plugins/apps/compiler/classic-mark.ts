@@ -1,6 +1,6 @@
 /**
- * How the compiler tells the page that plain JavaScript is no module: by a comment behind it, so that no line or column
- * moves and what is saved stays one text.
+ * The compiler marks plain JavaScript that is not a module with a comment at its end. This keeps the code one text and
+ * moves no line or column.
  */
 const mark = "\n//# classic script";
 

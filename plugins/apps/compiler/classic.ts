@@ -1,12 +1,14 @@
-/** Plain JavaScript is a classic script where it can be one: `onclick="…"` then finds its functions, and `x = 5` works. */
+/**
+ * Plain JavaScript becomes a classic script if possible, so that `onclick="…"` finds its functions and `x = 5` works.
+ */
 import { parseModule } from "./imports.ts";
 import { sfc } from "./sfc.ts";
 import type { Program } from "./tree.ts";
 
-/** Names that a classic script may not declare, since the window has them for good; in a module they are its own. */
+/** Names that a classic script cannot declare, because the window owns them. A module can declare them. */
 const taken = "\n;let window, document, location, top, core;";
 
-/** Undefined where the source is a module, by what it has in it, or does not parse. */
+/** Undefined if the source can only be a module, or does not parse. */
 export function parseClassic(source: string): Program | undefined {
   try {
     const { program } = sfc.babelParse(source + taken, { sourceType: "script", attachComment: false });
@@ -17,7 +19,7 @@ export function parseClassic(source: string): Program | undefined {
   }
 }
 
-/** In a script `await (x)` calls a function of that name. */
+/** In a classic script `await (x)` calls a function named `await`. */
 function awaitsAtTop(source: string): boolean {
   if (!/\bawait\b/.test(source)) return false;
   const parsed = parseModule(source);

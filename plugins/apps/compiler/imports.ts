@@ -60,7 +60,7 @@ function sourceOf(node: Node): Node | undefined {
   return nodeIn(listIn(node["arguments"])[0]) ?? node;
 }
 
-/** TypeScript's type imports, which leave no code. */
+/** TypeScript's type imports, which produce no code. */
 function isOfTypes(node: Node): boolean {
   if (node["importKind"] === "type" || node["exportKind"] === "type") return true;
   const specifiers = node.type === "ImportDeclaration" ? listIn(node["specifiers"]) : [];
@@ -73,7 +73,7 @@ function hasAttributes(node: Node): boolean {
   );
 }
 
-/** A call of `require`, or `require` itself. An app's own function of that name is refused too. */
+/** A call of `require`, or a use of the name. An app's own function named `require` is refused too. */
 function isRequire(node: Node): boolean {
   const isName = (value: unknown) => nodeIn(value)?.type === "Identifier" && nodeIn(value)?.["name"] === "require";
   if (node.type === "CallExpression") return isName(node["callee"]);
@@ -86,7 +86,7 @@ function shown(name: string): string {
   return JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}…` : name);
 }
 
-/** Lists the packages or, for a path in an allowed package, what may be imported from it. */
+/** Lists the allowed packages or, for a path in an allowed package, what may be imported from that package. */
 function allowedText(path: string, names: ReadonlySet<string>): string {
   const open = [...names].filter((name) => !name.includes("/internal/"));
   const same = open.filter((name) => packageOf(name) === packageOf(path));

@@ -1,11 +1,13 @@
-/** The function of the compiler process (architecture 5). It reads no file and calls nobody: what it needs, the task has. */
+/**
+ * Runs in the compiler process (architecture 5). It reads no files and sends no requests: its task contains everything.
+ */
 import { type AppEngine } from "../engines.ts";
 import { Mistakes, type Code, type Task } from "./types.ts";
 import type { CompileResult } from "../compile.ts";
 
 type Engine = (task: Task) => Promise<Code>;
 
-/** Each is loaded when its first app comes: all of them take longer to load than an app takes to compile. */
+/** Each compiler is loaded for its first app. Loading all of them takes longer than compiling an app. */
 const engines: Readonly<Record<AppEngine, () => Promise<Engine>>> = {
   svelte: async () => (await import("./svelte.ts")).compileSvelte,
   vue: async () => (await import("./vue.ts")).compileVue,
@@ -35,7 +37,7 @@ export default async function compile(input: unknown): Promise<CompileResult> {
     return { ok: true, compiled };
   } catch (error) {
     if (error instanceof Mistakes) return { ok: false, mistakes: error.mistakes };
-    // Every compiler goes down a tree by recursion.
+    // Every compiler walks its tree recursively.
     if (error instanceof RangeError) return { ok: false, mistakes: ["1:1 the source is nested too deeply"] };
     throw error;
   }

@@ -1,4 +1,4 @@
-/** Reads a source map far enough to say where a place of generated code was written. */
+/** Reads just enough of a source map to find where a place in generated code was written. */
 
 export interface Mapping {
   readonly mappings: string;
@@ -13,7 +13,7 @@ export interface Position {
 
 const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/** The last place of the same line that is known, else the last one before it. Only mistakes ask: it may read it all. */
+/** The last known place on the same line, else before it. Only mistakes need this, so it may read the whole map. */
 export function originalPosition({ mappings }: Mapping, line: number, column: number): Position {
   let found: Position = { line: 1, column: 0 };
   let sourceLine = 0;

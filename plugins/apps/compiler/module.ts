@@ -1,8 +1,8 @@
 /**
- * What every module of an app goes through: TypeScript and JSX away, then a look at each of its imports. Nothing is
- * bundled in: an import either stays as it is, for the page's import map, or is refused. Neither esbuild's `transform`
- * nor the parser opens a file or runs anything: `build` would list folders for import(`./${name}`), and Bun's own
- * transpiler runs macros.
+ * The steps for every module of an app: remove TypeScript and JSX, then check each import. Nothing is bundled: an
+ * import either stays unchanged, for the page's import map, or is refused. Neither esbuild's `transform` nor the parser
+ * opens a file or runs code. esbuild's `build` would list folders for import(`./${name}`), and Bun's own transpiler
+ * runs macros.
  */
 import { transform, type Message, type TransformFailure } from "esbuild";
 import { importsOf, parseModule, type Found } from "./imports.ts";
@@ -12,16 +12,16 @@ import { mistake, Mistakes } from "./types.ts";
 
 export interface Module {
   readonly code: string;
-  /** The name that the code gives its default export; undefined where it has none. */
+  /** The name that the code gives its default export; undefined if there is no default export. */
   readonly main: string | undefined;
   readonly program: Program;
 }
 
 export interface ModuleOptions {
   readonly allowed: readonly string[];
-  /** Left out = JavaScript that a compiler has made. */
+  /** Undefined = JavaScript that a compiler has produced. */
   readonly loader?: "ts" | "tsx";
-  /** Where the lines of `source` stand in what its author wrote; left out = there. */
+  /** Maps the lines of `source` to what its author wrote; undefined = they are the same. */
   readonly mapping?: Mapping;
 }
 
@@ -29,13 +29,13 @@ export async function compileModule(source: string, { allowed, loader, mapping }
   const maps = mapping ? [mapping] : [];
   const { code } = loader ? await stripped(source, loader, maps) : { code: source };
   if (loader) {
-    // An import that nobody uses is gone from the code, but to its author it has not worked.
+    // esbuild drops unused imports, but their author still needs to hear that they do not work.
     const written = parseModule(source, loader === "tsx" ? ["typescript", "jsx"] : ["typescript"]);
     if ("program" in written) refuse(importsOf(written.program, allowed), maps);
   }
   const parsed = parseModule(code);
   const found = "mistake" in parsed ? [parsed.mistake] : importsOf(parsed.program, allowed);
-  // Only a mistake asks where the lines came from.
+  // The original lines matter only for a mistake.
   if (loader && found.length > 0) maps.unshift(JSON.parse((await stripped(source, loader, maps, true)).map) as Mapping);
   refuse(found, maps);
   const { program } = parsed as { program: Program }; // else it has been refused
@@ -43,8 +43,8 @@ export async function compileModule(source: string, { allowed, loader, mapping }
 }
 
 /**
- * Looks at the imports of code that is served as it was written. What does not parse is not ours to refuse (behaviour 2.3: the
- * server does not compile it): the browser tells its author.
+ * Checks the imports of code that is served unchanged. Code that does not parse is not refused (behaviour 2.3: the
+ * server does not compile it): the browser reports it to its author.
  */
 export function checkImports(source: string, allowed: readonly string[]): void {
   const parsed = parseModule(source);
@@ -55,12 +55,12 @@ export function checkProgram(program: Program, allowed: readonly string[]): void
   refuse(importsOf(program, allowed), []);
 }
 
-/** Throws where something is wrong; `maps` lead from where it was found to where its author wrote it. */
+/** Throws if an import is wrong; `maps` lead from the place in the code to the place in the author's source. */
 export function refuse(found: readonly Found[], maps: readonly Mapping[]): void {
   if (found.length > 0) throw new Mistakes(found.map((one) => placed(one, maps)));
 }
 
-/** Svelte names its component, and esbuild names whatever is exported. */
+/** Svelte names its component, and esbuild names every export. */
 function mainOf({ body }: Program): string | undefined {
   for (const node of body) {
     if (node.type === "ExportDefaultDeclaration" && "id" in node.declaration)
@@ -82,7 +82,7 @@ async function stripped(source: string, loader: "ts" | "tsx", maps: readonly Map
       format: "esm",
       platform: "browser",
       target: "es2022",
-      // It would leave them out without a word.
+      // esbuild would drop them silently.
       supported: { "import-attributes": true, "import-assertions": true },
       charset: "utf8",
       jsx: "automatic",

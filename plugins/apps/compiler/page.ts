@@ -1,4 +1,4 @@
-/** Plain HTML pages: behaviour 2.3 serves the source as it is; the imports of its module scripts are looked at first. */
+/** Plain HTML pages are served unchanged (behaviour 2.3). First the imports of their module scripts are checked. */
 import { checkImports } from "./module.ts";
 import { mistake, Mistakes, type Code, type Task } from "./types.ts";
 
@@ -20,12 +20,12 @@ export async function checkPage({ source, allowed }: Task): Promise<Code> {
 
 interface ModuleScript {
   readonly text: string;
-  /** Where it begins, both from 0. */
+  /** Where it begins, both counted from 0. */
   readonly line: number;
   readonly column: number;
 }
 
-/** The inline ones. What else a page asks for, its policy refuses. One way through the text, whatever stands in it. */
+/** The inline scripts; the page's policy refuses all others. It reads the text once, whatever it contains. */
 function moduleScripts(source: string): ModuleScript[] {
   const scripts: ModuleScript[] = [];
   const next = /<!--|<script(?=[\s/>])/gi;
@@ -52,7 +52,7 @@ function moduleScripts(source: string): ModuleScript[] {
   return scripts;
 }
 
-/** Behind the `>` of the tag whose attributes begin at `from`; 0 where it has none. */
+/** The offset after the `>` of the tag whose attributes begin at `from`; 0 if the tag is not closed. */
 function tagEnd(source: string, from: number): number {
   for (let at = from; at < source.length; at++) {
     const character = source[at];

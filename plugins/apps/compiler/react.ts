@@ -6,18 +6,18 @@ import type { Code, Task } from "./types.ts";
 export async function compileReact({ source, allowed }: Task): Promise<Code> {
   const { code, main, program } = await compileModule(source, { loader: "tsx", allowed });
   const component = componentOf(program, main);
-  // On the first line of the code: the others keep their numbers.
+  // Added to the first line of the code, so that all lines keep their numbers.
   const started = `${missingImports(code, program)}${code}`;
   return { code: component === undefined ? started : `${started}\n${mount(component)}`, css: "" };
 }
 
-/** What is to be mounted: the default export, else `App`; nothing where the source does that itself. */
+/** What the page mounts: the default export, else `App`; nothing if the source mounts something itself. */
 function componentOf(program: Program, main: string | undefined): string | undefined {
   if (main !== undefined) return program.body.some(mountsAtOnce) ? undefined : main;
   return program.body.some(declaresApp) && !nodesOf(program).some(isMountName) ? "App" : undefined;
 }
 
-/** Not in a function, which may be there for something else than the app. */
+/** Calls inside a function do not count: the function may serve another purpose than mounting the app. */
 function mountsAtOnce(statement: object): boolean {
   return nodesOf(statement, (node) => !/Function|Class|Method/.test(node.type)).some((node) => {
     const callee = node.type === "CallExpression" ? nodeIn(node["callee"]) : undefined;
@@ -39,7 +39,7 @@ function declaresApp(statement: object): boolean {
   return /^(Variable|Function|Class)Declaration$/.test(node.type) && declared.some((one) => isNamed(one, "App"));
 }
 
-/** As pages that load React by a script tag have them. */
+/** The globals that pages with a React script tag have. */
 const globals: Readonly<Record<string, string>> = {
   React: `import React from "react";`,
   ReactDOM:
@@ -65,7 +65,7 @@ function isNamed(value: unknown, name: string): boolean {
   return nodeIn(node?.["id"] ?? node?.["local"])?.["name"] === name;
 }
 
-/** An element is as good as a component. */
+/** The default export may be an element instead of a component. */
 function mount(main: string): string {
   return `import { isValidElement as __isElement, createElement as __createElement } from "react";
 import { createRoot as __createRoot } from "react-dom/client";

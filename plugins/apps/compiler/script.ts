@@ -1,4 +1,4 @@
-/** kaboom and phaser: TypeScript or JavaScript. Plain JavaScript is looked at and left as it is. */
+/** kaboom and phaser: TypeScript or JavaScript. Plain JavaScript is checked and served unchanged. */
 import { parseClassic } from "./classic.ts";
 import { markedClassic } from "./classic-mark.ts";
 import { checkImports, checkProgram, compileModule } from "./module.ts";
@@ -10,7 +10,7 @@ export async function compileGame(library: string, { source, allowed }: Task): P
   return { code: `import ${JSON.stringify(library)};\n${code}`, css: "" };
 }
 
-/** behaviour 2.3: the source is the app's code, not one character of it changed. */
+/** behaviour 2.3: the source is the app's code, unchanged to the last character. */
 export async function checkScript({ source, allowed }: Task): Promise<Code> {
   const classic = parseClassic(source);
   if (classic) checkProgram(classic, allowed);

@@ -1,4 +1,4 @@
-/** Svelte 5 components. TypeScript that only annotates is taken out by Svelte itself. */
+/** Svelte 5 components. Svelte itself removes TypeScript that only annotates. */
 import { transform } from "esbuild";
 import { compile, preprocess, type AST, type CompileResult } from "svelte/compiler";
 import type { Found } from "./imports.ts";
@@ -87,7 +87,10 @@ function withSemicolons(source: string): string {
   );
 }
 
-/** Compiles TypeScript with runtime code, like enums, which Svelte does not support. undefined = it does not parse either. */
+/**
+ * Compiles TypeScript with runtime code, like enums, which Svelte does not support. undefined = it does not parse
+ * either.
+ */
 async function withoutTypes(source: string): Promise<{ code: string; map: Mapping } | undefined> {
   try {
     const { code, map } = await preprocess(
@@ -130,7 +133,7 @@ function withoutUnusedNames(code: string, program: Program): string {
   return own;
 }
 
-/** What to throw. */
+/** The error to throw for what Svelte reports. */
 function explained(error: unknown, source: string, maps: readonly Mapping[]): unknown {
   if (!isCompileError(error)) return error;
   // Another language does not parse as CSS: report the language, not the syntax error.

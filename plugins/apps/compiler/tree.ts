@@ -1,4 +1,4 @@
-/** Babel's tree of a module, as far as looking for something in all of it needs its types. */
+/** Babel's syntax tree of a module, with just the types that a search through the whole tree needs. */
 import type { sfc } from "./sfc.ts";
 
 export type Program = ReturnType<typeof sfc.babelParse>["program"];
@@ -9,7 +9,7 @@ export interface Node {
   readonly [key: string]: unknown;
 }
 
-/** Every node below `root`, and itself, without recursion: a tree may be deep. What `enter` says no to is left out. */
+/** `root` and every node below it, without recursion, because a tree may be deep. Skips nodes that `enter` rejects. */
 export function* nodesOf(root: object, enter: (node: Node) => boolean = () => true): Generator<Node> {
   const rest = [root as Node]; // Babel's nodes are such
   for (let node = rest.pop(); node; node = rest.pop()) {
@@ -33,7 +33,7 @@ export function listIn(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The text of a string, in whatever quotes; undefined where it is none or has something in it. */
+/** The text of a string literal, in any quotes; undefined for other nodes and for templates with expressions. */
 export function literalOf(node: Node): string | undefined {
   if (node.type === "StringLiteral" && typeof node["value"] === "string") return node["value"];
   const quasi = nodeIn(listIn(node["quasis"])[0])?.["value"];

@@ -1,4 +1,4 @@
-/** What passes between the server (compile.ts) and its compiler process (main.ts). */
+/** The messages between the server (compile.ts) and its compiler process (main.ts). */
 
 export interface Task {
   readonly appEngine: AppEngine;
@@ -11,7 +11,7 @@ export interface Task {
 /** An engine's output. */
 export interface Code {
   readonly code: string;
-  /** The component's own style sheet, scoped; "" where it has none. */
+  /** The component's own style sheet, scoped; "" if it has none. */
   readonly css: string;
 }
 

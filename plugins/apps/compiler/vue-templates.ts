@@ -1,6 +1,7 @@
 /**
- * Further components in a Vue file: `const Item = { props: ["a"], template: "<li>{{ a }}</li>" }`. The page's Vue compiles
- * no templates (its policy forbids making code from text), so they get a render function here.
+ * Further components in a Vue file: `const Item = { props: ["a"], template: "<li>{{ a }}</li>" }`. The page's Vue
+ * cannot compile templates, because the page's policy forbids making code from text, so they get a render function
+ * here.
  */
 import { parseModule, type Found } from "./imports.ts";
 import { sfc } from "./sfc.ts";
@@ -8,13 +9,13 @@ import { listIn, literalOf, nodeIn, nodesOf, type Node, type Program } from "./t
 
 interface Template {
   readonly text: string;
-  /** Where its literal stands: an offset behind it, and its beginning. */
+  /** The literal's place: the offset after it, and its beginning. */
   readonly end: number;
   readonly line: number;
   readonly column: number;
 }
 
-/** `code` with render functions beside the templates, and what is wrong with them; lines keep their numbers. */
+/** `code` with render functions next to the templates, and their mistakes. Lines keep their numbers. */
 export function withRenderFunctions(code: string, syntax: readonly "typescript"[]): { code: string; found: Found[] } {
   const found: Found[] = [];
   if (!/\btemplate\b/.test(code)) return { code, found };
@@ -70,7 +71,7 @@ function templatesOf(program: Program): Template[] {
   return [...found.values()];
 }
 
-/** Objects that are components by where they stand: any other object may have a template that is only a text. */
+/** Objects whose position makes them components. In any other object `template` may be an ordinary text. */
 function componentsAt(node: Node): readonly unknown[] {
   if (node.type === "VariableDeclarator") return /^([A-Z]|__app$)/.test(nameOf(node["id"])) ? [node["init"]] : [];
   if (node.type === "CallExpression") {

@@ -1,4 +1,6 @@
-/** Vue 3 single-file components: script setup or options, TypeScript, scoped styles. Nothing from other files. */
+/**
+ * Vue 3 single-file components: script setup or options, TypeScript, scoped styles. They cannot refer to other files.
+ */
 import type * as Sfc from "@vue/compiler-sfc";
 import { compileModule, refuse } from "./module.ts";
 import { sfc } from "./sfc.ts";
