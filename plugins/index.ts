@@ -1,5 +1,6 @@
 import type { Plugin } from "platform";
 import demo from "../sites/demo/plugin.ts";
+import studio from "../sites/studio/plugin.ts";
 import accounts from "./accounts/plugin.ts";
 import apps from "./apps/plugin.ts";
 import cmsMultilang from "./cms-multilang/plugin.ts";
@@ -32,4 +33,5 @@ export const plugins: readonly Plugin[] = [
   apps,
   cmsMultilang,
   demo,
+  studio,
 ];

@@ -82,6 +82,7 @@ export type { Access, Method, RequestInput, Route } from "./http/route.ts";
 export { latestDueTime, nextDueTimes } from "./jobs/due-times.ts";
 export type { Secrets } from "./secrets.ts";
 export { unknownNames } from "./http/unknown.ts";
+export { webFile } from "./http/web-file.ts";
 export { warned } from "./http/warning.ts";
 export * as setting from "./settings.ts";
 export type { ConfigOf, Settings } from "./settings.ts";

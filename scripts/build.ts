@@ -16,6 +16,7 @@ import { startEmbeddedPostgres } from "../runtime/postgres/embedded-postgres.ts"
 import { createLog } from "../runtime/log.ts";
 import { exists, linkLibraries } from "../runtime/postgres/postgres-binaries.ts";
 import { makeRuntimes } from "./runtimes.ts";
+import { makeStudio } from "./studio.ts";
 
 interface BuildOptions {
   readonly outfile: string;
@@ -101,12 +102,17 @@ function bundledSource({ programs, cluster, version }: Parts): string {
 
 /** What scripts make, and the programs that npm packages bring: name (runtime/generated.ts) -> path. */
 async function generatedFiles(target: string): Promise<Map<string, string>> {
-  await makeRuntimes();
-  const runtimes = join(root, "dist/runtimes");
-  const names = (await readdir(runtimes)).filter((name) => !name.startsWith("."));
+  await Promise.all([makeRuntimes(), makeStudio()]);
+  const made = await Promise.all(["runtimes", "studio"].map(filesIn));
   const esbuild = await esbuildProgram(target);
   const authors = await authorFiles();
-  return new Map([...names.map((name) => [`runtimes/${name}`, join(runtimes, name)] as const), esbuild, ...authors]);
+  return new Map([...made.flat(), esbuild, ...authors]);
+}
+
+/** The files of a folder of dist/, by their names there. */
+async function filesIn(folder: string): Promise<[string, string][]> {
+  const names = (await readdir(join(root, "dist", folder))).filter((name) => !name.startsWith("."));
+  return names.map((name) => [`${folder}/${name}`, join(root, "dist", folder, name)]);
 }
 
 /** What `plugin new` writes, and what `test` gives a plugin's tests. */

@@ -6,10 +6,9 @@
  *     bun scripts/runtimes.ts --force   always
  */
 import { build, type BuildOptions } from "esbuild";
-import { mkdir, readdir, rename, rm } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { promisify } from "node:util";
-import { brotliCompress, constants, gzip } from "node:zlib";
+import { writeWebFiles } from "./web-files.ts";
 
 const root = resolve(import.meta.dir, "..");
 const folder = join(root, "dist/runtimes");
@@ -72,9 +71,6 @@ const common = {
   logOverride: { "ambiguous-reexport": "error" },
 } as const satisfies BuildOptions;
 
-const gzipped = promisify(gzip);
-const brotlied = promisify<Uint8Array, object, Buffer>(brotliCompress);
-
 if (import.meta.main) {
   const made = await makeRuntimes(process.argv.includes("--force"));
   if (made) process.stdout.write(`dist/runtimes  ${made.hash}, ${Object.keys(made.files).length} files\n`);
@@ -104,7 +100,7 @@ export async function makeRuntimes(force = false): Promise<Manifest | undefined>
     ),
     packages: packageFolders(outputs.flatMap(({ inputs }) => inputs)),
   };
-  await write(files, manifest);
+  await writeWebFiles(folder, new Map([...files].map(([name, { code }]) => [name, code])), manifest);
   return manifest;
 }
 
@@ -275,32 +271,4 @@ async function hashOf(path: string, further: string): Promise<string> {
   for (const name of names.toSorted())
     hash.update(`\n${name}\n`).update(await Bun.file(join(root, path, name)).bytes());
   return hash.digest("hex");
-}
-
-/** The manifest comes last: with it the folder is complete. Another process may be reading, or doing the same. */
-async function write(files: Files, manifest: Manifest): Promise<void> {
-  await mkdir(folder, { recursive: true });
-  await Promise.all(
-    [...files].map(async ([name, { code }]) => {
-      const bytes = new TextEncoder().encode(code);
-      // The highest quality takes seconds for a megabyte.
-      const quality = bytes.length > 500_000 ? 9 : 11;
-      const brotli = await brotlied(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: quality } });
-      await Promise.all([
-        replace(name, bytes),
-        replace(`${name}.gz`, await gzipped(bytes, { level: 9 })),
-        replace(`${name}.br`, brotli),
-      ]);
-    }),
-  );
-  await replace("manifest.json", new TextEncoder().encode(`${JSON.stringify(manifest, undefined, 2)}\n`));
-  const kept = new Set(["manifest.json", ...[...files.keys()].flatMap((name) => [name, `${name}.gz`, `${name}.br`])]);
-  for (const name of await readdir(folder))
-    if (!kept.has(name) && !name.startsWith(".")) await rm(join(folder, name), { force: true });
-}
-
-async function replace(name: string, bytes: Uint8Array): Promise<void> {
-  const unfinished = join(folder, `.${name}.${process.pid}`);
-  await Bun.write(unfinished, bytes);
-  await rename(unfinished, join(folder, name));
 }

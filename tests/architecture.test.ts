@@ -91,7 +91,9 @@ const rules: readonly Rule[] = [
     wrong: ({ packages }) =>
       packages.find((name) => {
         const packageName = /^(?:@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? "";
-        return !/^(platform|bun|(bun|node):.*)$/.test(name) && !Object.hasOwn(dependencies, packageName);
+        return (
+          !/^(platform|studio|studio:pages|bun|(bun|node):.*)$/.test(name) && !Object.hasOwn(dependencies, packageName)
+        );
       }),
     finds: [
       ["plugins/a/b.ts", `import fc from "fast-check"; fc();`],
@@ -116,6 +118,16 @@ const rules: readonly Rule[] = [
     finds: [
       ["plugins/a/client/main.ts", `import { sha256 } from "platform"; sha256("");`],
       ["plugins/a/client/main.ts", `import { toApi } from "../store.ts"; toApi();`],
+    ],
+  },
+  {
+    in: /^sites\/studio\/app\//,
+    says: "the Studio's app is for browsers, and asks the server by HTTP alone",
+    wrong: ({ imports }) =>
+      imports.find((name) => name === "platform" || (isOurs(name) && !isIn("sites/studio/app", name))),
+    finds: [
+      ["sites/studio/app/api.ts", `import { sha256 } from "platform"; sha256("");`],
+      ["sites/studio/app/api.ts", `import { loadFiles } from "../files.ts"; loadFiles();`],
     ],
   },
   {

@@ -49,7 +49,7 @@ describe("GET /_rt/:hash/:name", () => {
     expect(answer.headers.get("vary")).toBe("accept-encoding");
     const headers = { "accept-encoding": accepted };
     const decoded = await fetch(`${app.origin}${path}`, { headers });
-    const plain = await runtimes.read("svelte.js", "identity");
+    const plain = await runtimes.read("svelte.js", "");
     expect(await decoded.text()).toBe(new TextDecoder().decode(plain));
   });
 

@@ -13,11 +13,9 @@ export interface AppRuntimes {
   preloads(engine: AppEngine): readonly string[];
   /** The address of a named file: `core.js` (the SDK), `tailwind.js` (@tailwindcss/browser). Throws for an unknown name. */
   address(name: string): string;
-  /** A file in the encoding, or undefined for an unknown name. */
-  read(name: string, encoding: Encoding): Promise<Uint8Array<ArrayBuffer> | undefined>;
+  /** A file, compressed where `suffix` is `.br` or `.gz`; undefined for an unknown name. */
+  read(name: string, suffix: string): Promise<Uint8Array<ArrayBuffer> | undefined>;
 }
-
-export type Encoding = "br" | "gzip" | "identity";
 
 /** Written by scripts/runtimes.ts. */
 interface Manifest {
@@ -51,8 +49,6 @@ const needed: Readonly<Record<AppEngine, readonly string[]>> = {
   phaser: ["phaser"],
 };
 
-const suffixes = { br: ".br", gzip: ".gz", identity: "" } as const;
-
 export async function loadRuntimes(): Promise<AppRuntimes> {
   // scripts/runtimes.ts wrote it, so its form is known.
   const manifest = JSON.parse(new TextDecoder().decode(await generatedFile("runtimes/manifest.json"))) as Manifest;
@@ -83,9 +79,9 @@ export async function loadRuntimes(): Promise<AppRuntimes> {
       return map;
     },
     preloads,
-    async read(name, encoding) {
+    async read(name, suffix) {
       if (!Object.hasOwn(files, name)) return undefined;
-      const path = `runtimes/${name}${suffixes[encoding]}`;
+      const path = `runtimes/${name}${suffix}`;
       const bytes = read.get(path) ?? generatedFile(path);
       read.set(path, bytes);
       return bytes;

@@ -58,7 +58,7 @@ test.each([
   expect([answer.status, answer.text]).toEqual([status, body]);
 });
 
-test("this machine's own address leads to the documentation", async () => {
+test("this machine's own address leads to the sign-in page", async () => {
   const answer = await fetch(`${app.origin}/`, { redirect: "manual" });
-  expect([answer.status, answer.headers.get("location")]).toEqual([303, "/docs"]);
+  expect([answer.status, answer.headers.get("location")]).toEqual([303, "/login"]);
 });

@@ -28,9 +28,9 @@ export function systemRoutes({ readiness, metrics, routes, origin, stopping }: N
       throw unauthorized("metrics are for an administrator's token, or for this machine");
     return text(200, await metrics.print(), metrics.type);
   };
-  const begin = async ({ ownHost }: SystemRequest) => {
+  const begin = async ({ ownHost, caller }: SystemRequest) => {
     if (!(await ownHost())) throw notFound();
-    return redirect(303, "/docs");
+    return redirect(303, (await caller())?.viaCookie ? "/studio" : "/login", { "cache-control": "no-store" });
   };
   const docsHeaders = {
     "content-security-policy":
@@ -40,7 +40,7 @@ export function systemRoutes({ readiness, metrics, routes, origin, stopping }: N
   const own: SystemRoute[] = [
     {
       path: "/",
-      summary: "Where to begin: the documentation",
+      summary: "Where to begin: the Studio, or signing in",
       responses: { 303: null, 404: { error: "not found" } },
       run: begin,
     },

@@ -114,6 +114,7 @@ function operation(route: Route, schemas: Schemas): Json {
     tags: [tagOf(route)],
     ...("open" in spec.access && { security: [{}, { token: [] }, { session: [] }] }),
     "x-access": accessText(spec.access),
+    ...("privilege" in spec.access && { "x-privilege": spec.access.privilege }),
     parameters: [...inPath, ...inQuery, ...headerParameters(route)],
     ...requestBody(route, schemas),
     responses: responsesOf(

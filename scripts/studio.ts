@@ -1,0 +1,212 @@
+/**
+ * Bundles the Studio (sites/studio/app, and the pages that plugins bring in plugins/<name>/studio) into dist/studio.
+ *
+ *     bun scripts/studio.ts           if something has changed
+ *     bun scripts/studio.ts --force   always
+ *
+ * Fails if the first load or a page is larger than its budget.
+ */
+import { build, transform, type BuildResult, type Metafile, type Plugin } from "esbuild";
+import { join, relative, resolve } from "node:path";
+import { gzipSync } from "node:zlib";
+import { compile, compileModule } from "svelte/compiler";
+import manifest from "../package.json" with { type: "json" };
+import { writeWebFiles } from "./web-files.ts";
+
+const root = resolve(import.meta.dir, "..");
+const app = join(root, "sites/studio/app");
+const folder = join(root, "dist/studio");
+
+/** Bytes after gzip. */
+const budget = { firstScripts: 90_000, style: 12_000, page: 40_000, editor: 220_000 };
+
+/** What sites/studio/files.ts reads. */
+interface Manifest {
+  /** Of everything that went in; another one makes the folder stale. */
+  readonly key: string;
+  readonly script: string;
+  readonly preloads: readonly string[];
+  readonly style: string;
+  readonly files: Readonly<Record<string, string>>;
+}
+
+if (import.meta.main) {
+  const made = await makeStudio(process.argv.includes("--force"));
+  if (made) process.stdout.write(`dist/studio  ${Object.keys(made.files).length} files, ${made.report}\n`);
+}
+
+/** Answers with undefined if the folder is up to date. Throws what does not compile, and what is too large. */
+export async function makeStudio(force = false): Promise<(Manifest & { report: string }) | undefined> {
+  const key = await inputKey();
+  const standing: Partial<Manifest> = await Bun.file(join(folder, "manifest.json"))
+    .json()
+    .catch(() => ({}));
+  if (!force && standing.key === key) return undefined;
+
+  const styles = new Map<string, string>();
+  const result = await bundle(styles);
+  const style = await styleSheet(styles);
+  const files = new Map(result.outputFiles.map(({ path, text }) => [baseName(path), text]));
+  const styleName = `studio-${hashOf(style).slice(0, 8)}.css`;
+  files.set(styleName, style);
+  const script = entryOf(result.metafile);
+  const preloads = importedAtOnce(result.metafile, script);
+  const report = checkSizes({ files, first: [script, ...preloads], style: styleName, metafile: result.metafile });
+  const made = {
+    key,
+    script,
+    preloads,
+    style: styleName,
+    files: Object.fromEntries([...files].map(([name, text]) => [name, hashOf(text).slice(0, 16)])),
+  };
+  await writeWebFiles(folder, files, made);
+  return { ...made, report };
+}
+
+type Bundled = BuildResult<{ write: false; metafile: true }>;
+
+function bundle(styles: Map<string, string>): Promise<Bundled> {
+  return build({
+    entryPoints: [{ in: join(app, "main.ts"), out: "main" }],
+    bundle: true,
+    write: false,
+    minify: true,
+    splitting: true,
+    format: "esm",
+    platform: "browser",
+    target: "es2022",
+    conditions: ["browser", "production", "svelte"],
+    define: { "process.env.NODE_ENV": '"production"' },
+    absWorkingDir: root,
+    outdir: "/out",
+    entryNames: "[name]-[hash]",
+    chunkNames: "[name]-[hash]",
+    metafile: true,
+    // Their licences are in NOTICE.
+    legalComments: "none",
+    alias: { studio: join(app, "kit/index.ts") },
+    plugins: [svelte(styles), pages()],
+  });
+}
+
+/** Compiles components, and modules with runes (`*.svelte.ts`); the styles of components are collected. */
+function svelte(styles: Map<string, string>): Plugin {
+  const options = { generate: "client", dev: false, discloseVersion: false } as const;
+  return {
+    name: "svelte",
+    setup(builder) {
+      builder.onLoad({ filter: /\.svelte$/ }, async ({ path }) => {
+        const { js, css, warnings } = compile(await Bun.file(path).text(), {
+          ...options,
+          filename: relative(root, path),
+          css: "external",
+          runes: true,
+          modernAst: true,
+        });
+        const [warning] = warnings;
+        if (warning) throw new Error(`${relative(root, path)}:${warning.start?.line ?? 1} ${warning.message}`);
+        if (css) styles.set(path, css.code);
+        return { contents: js.code, loader: "js" };
+      });
+      builder.onLoad({ filter: /\.svelte\.ts$/ }, async ({ path }) => {
+        const { code } = await transform(await Bun.file(path).text(), {
+          loader: "ts",
+          target: "esnext",
+          tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } },
+        });
+        return { contents: compileModule(code, { ...options, filename: relative(root, path) }).js.code, loader: "js" };
+      });
+    },
+  };
+}
+
+/** `studio:pages`: what plugins/<name>/studio/pages.ts export, in one list. */
+function pages(): Plugin {
+  return {
+    name: "pages",
+    setup(builder) {
+      builder.onResolve({ filter: /^studio:pages$/ }, ({ path }) => ({ path, namespace: "pages" }));
+      builder.onLoad({ filter: /.*/, namespace: "pages" }, async () => {
+        const found = (await Array.fromAsync(new Bun.Glob("plugins/*/studio/pages.ts").scan(root))).toSorted();
+        const imports = found.map((path, at) => `import { pages as pages${at} } from ${JSON.stringify(`./${path}`)};`);
+        const list = found.map((_, at) => `...pages${at}`).join(", ");
+        return { contents: `${imports.join("\n")}\nexport const pages = [${list}];`, resolveDir: root };
+      });
+    },
+  };
+}
+
+/** The kit's own style first; components follow in the order of their names. */
+async function styleSheet(styles: ReadonlyMap<string, string>): Promise<string> {
+  const parts = [...styles].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, css]) => css);
+  const text = [await Bun.file(join(app, "style.css")).text(), ...parts].join("\n");
+  return (await transform(text, { loader: "css", minify: true, target: "es2022" })).code;
+}
+
+function entryOf({ outputs }: Metafile): string {
+  const [path = ""] = Object.entries(outputs).find(([, { entryPoint }]) => entryPoint?.endsWith("app/main.ts")) ?? [];
+  return baseName(path);
+}
+
+function importedAtOnce({ outputs }: Metafile, script: string): string[] {
+  const found = new Set<string>();
+  const visit = (name: string): void => {
+    const output = Object.entries(outputs).find(([path]) => baseName(path) === name)?.[1];
+    for (const { path, kind } of output?.imports ?? []) {
+      const next = baseName(path);
+      if (kind !== "import-statement" || found.has(next)) continue;
+      found.add(next);
+      visit(next);
+    }
+  };
+  visit(script);
+  return [...found];
+}
+
+interface Sized {
+  readonly files: ReadonlyMap<string, string>;
+  readonly first: readonly string[];
+  readonly style: string;
+  readonly metafile: Metafile;
+}
+
+/** Throws where a budget is exceeded. */
+function checkSizes({ files, first, style, metafile }: Sized): string {
+  const size = (name: string) => gzipSync(files.get(name) ?? "", { level: 9 }).length;
+  const firstScripts = first.reduce((sum, name) => sum + size(name), 0);
+  const problems = [
+    ...(firstScripts > budget.firstScripts ? [`the first load is ${firstScripts} bytes of script after gzip`] : []),
+    ...(size(style) > budget.style ? [`the style is ${size(style)} bytes after gzip`] : []),
+  ];
+  for (const [path, { inputs }] of Object.entries(metafile.outputs)) {
+    const name = baseName(path);
+    if (first.includes(name)) continue;
+    const isEditor = Object.keys(inputs).some((input) => input.includes("node_modules/@codemirror/"));
+    const most = isEditor ? budget.editor : budget.page;
+    if (size(name) > most) problems.push(`${name} is ${size(name)} bytes after gzip, more than ${most}`);
+  }
+  if (problems.length > 0) throw new Error(`The Studio is too large: ${problems.join("; ")}`);
+  return `first load ${kilobytes(firstScripts)} of script and ${kilobytes(size(style))} of style`;
+}
+
+/** Whatever could change what is made here. */
+async function inputKey(): Promise<string> {
+  const hash = new Bun.CryptoHasher("sha256").update(JSON.stringify(manifest.dependencies));
+  const patterns = ["sites/studio/app/**/*", "plugins/*/studio/**/*", "scripts/studio.ts"];
+  const found = await Promise.all(patterns.map((pattern) => Array.fromAsync(new Bun.Glob(pattern).scan(root))));
+  for (const path of found.flat().toSorted())
+    hash.update(`\n${path}\n`).update(await Bun.file(join(root, path)).bytes());
+  return hash.digest("hex");
+}
+
+function hashOf(text: string): string {
+  return new Bun.CryptoHasher("sha256").update(text).digest("hex");
+}
+
+function baseName(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+
+function kilobytes(bytes: number): string {
+  return `${(bytes / 1000).toFixed(1)} kB`;
+}

@@ -1,0 +1,87 @@
+/** Which page an address of the Studio is, and the address of a page. */
+import { studioPath } from "./names.ts";
+import type { Resource } from "./resources.ts";
+
+export const base = "/studio";
+
+/** A page of a plugin, as its path is declared: `crm/contacts/:id`. */
+export interface PagePath {
+  readonly path: string;
+}
+
+export type Place<P extends PagePath> =
+  | { readonly kind: "home" }
+  | { readonly kind: "list" | "new"; readonly resource: Resource; readonly values: readonly string[] }
+  | { readonly kind: "item"; readonly resource: Resource; readonly values: readonly string[] }
+  | { readonly kind: "page"; readonly page: P; readonly params: Readonly<Record<string, string>> }
+  | { readonly kind: "missing" };
+
+/** A plugin's page comes before the one that is made from the API's description; a literal part before a parameter. */
+export function placeOf<P extends PagePath>(
+  pathname: string,
+  resources: readonly Resource[],
+  pages: readonly P[],
+): Place<P> {
+  const parts = pathname.slice(base.length).split("/").filter(Boolean).map(decoded);
+  if (parts.length === 0) return { kind: "home" };
+  const own = best(pages, (page) => page.path.split("/"), parts);
+  if (own) return { kind: "page", page: own.found, params: own.params };
+  const list = best(resources, partsOf, parts);
+  if (list) return { kind: "list", resource: list.found, values: list.values };
+  const above = parts.slice(0, -1);
+  const creating = parts.at(-1) === "new" ? best(resources, partsOf, above) : undefined;
+  if (creating?.found.create) return { kind: "new", resource: creating.found, values: creating.values };
+  const item = best(resources, partsOf, above);
+  if (item) return { kind: "item", resource: item.found, values: [...item.values, parts.at(-1) ?? ""] };
+  return { kind: "missing" };
+}
+
+/** The address of a list, or with one value more than its path has parameters, of one of its items. */
+export function addressOf(resource: Pick<Resource, "path">, values: readonly string[]): string {
+  let at = 0;
+  const path = studioPath(resource.path).replace(/\{\w+\}/g, () => encodeURIComponent(values[at++] ?? ""));
+  return [base + path, ...values.slice(at).map(encodeURIComponent)].join("/");
+}
+
+interface Matched<T> {
+  readonly found: T;
+  readonly values: readonly string[];
+  readonly params: Readonly<Record<string, string>>;
+}
+
+function best<T>(
+  candidates: readonly T[],
+  pathOf: (one: T) => readonly string[],
+  parts: readonly string[],
+): Matched<T> | undefined {
+  const fitting = candidates.flatMap((found) => {
+    const match = matched(pathOf(found), parts);
+    return match ? [{ found, ...match }] : [];
+  });
+  return fitting.toSorted((a, b) => a.values.length - b.values.length)[0];
+}
+
+function matched(path: readonly string[], parts: readonly string[]): Omit<Matched<unknown>, "found"> | undefined {
+  if (path.length !== parts.length) return undefined;
+  const params: Record<string, string> = {};
+  for (const [at, part] of path.entries()) {
+    const value = parts[at] ?? "";
+    const name = /^(?:\{(\w+)\}|:(\w+))$/.exec(part);
+    if (name) params[name[1] ?? name[2] ?? ""] = value;
+    else if (part !== value) return undefined;
+  }
+  return { params, values: Object.values(params) };
+}
+
+function partsOf({ path }: Resource): string[] {
+  return studioPath(path).split("/").filter(Boolean);
+}
+
+/** A part that is no UTF-8 stays as it is. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}

@@ -1,0 +1,126 @@
+/**
+ * Requests to the public API with the session's cookie. They outlast a server that is away for a while, and a session
+ * that ends: the frame says so meanwhile, and the request goes on.
+ */
+import { connection } from "./connection.svelte.ts";
+import { isMap, textOf } from "./values.ts";
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** Null where the body is empty. */
+  readonly json: unknown;
+}
+
+export interface Options {
+  readonly body?: unknown;
+  readonly ifMatch?: string | undefined;
+  readonly signal?: AbortSignal;
+}
+
+/** A refusal: by fields for a 422, in one sentence otherwise. */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly errors: Readonly<Record<string, readonly string[]>>;
+
+  constructor(status: number, message: string, errors: ApiError["errors"] = {}) {
+    super(message);
+    this.status = status;
+    this.errors = errors;
+  }
+}
+
+const attempts = 8;
+const longestWaitMs = 15_000;
+
+/** Throws an ApiError for anything but success. */
+export async function request(method: string, path: string, options: Options = {}): Promise<Answer> {
+  // The same key for each attempt: a request that did arrive is not done twice.
+  const key = method === "POST" ? crypto.randomUUID() : undefined;
+  for (let attempt = 1; ; attempt++) {
+    const response = await sent(method, path, options, key);
+    if (response && !isTransient(response)) {
+      connection.trouble = undefined;
+      if (response.status === 401 && path !== "/account/session.json") {
+        await connection.signedInAgain();
+        continue;
+      }
+      return answerOf(response);
+    }
+    connection.trouble = response ? "busy" : "offline";
+    if (attempt === attempts) throw new ApiError(response?.status ?? 0, response?.statusText ?? "");
+    await pause(waitOf(response, attempt), options.signal);
+  }
+}
+
+export const get = (path: string, signal?: AbortSignal): Promise<Answer> =>
+  request("GET", path, signal ? { signal } : {});
+
+/** Undefined if the server could not be reached. */
+async function sent(
+  method: string,
+  path: string,
+  { body, ifMatch, signal }: Options,
+  key?: string,
+): Promise<Response | undefined> {
+  const headers: Record<string, string> = { accept: "application/json" };
+  if (body !== undefined) headers["content-type"] = "application/json";
+  if (ifMatch !== undefined) headers["if-match"] = ifMatch;
+  if (key !== undefined) headers["idempotency-key"] = key;
+  try {
+    return await fetch(path, {
+      method,
+      headers,
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(signal && { signal }),
+    });
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    return undefined;
+  }
+}
+
+function isTransient({ status }: Response): boolean {
+  return status === 503 || status === 502 || status === 504 || status === 429;
+}
+
+function waitOf(response: Response | undefined, attempt: number): number {
+  const asked = Number(response?.headers.get("retry-after") ?? Number.NaN);
+  const own = 500 * 2 ** (attempt - 1);
+  return Math.min(Number.isFinite(asked) ? asked * 1000 : own, longestWaitMs);
+}
+
+function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, ms);
+    addEventListener("online", () => resolve(), { once: true });
+    signal?.addEventListener("abort", () => {
+      clearTimeout(timer);
+      reject(signal.reason as Error);
+    });
+  });
+}
+
+async function answerOf(response: Response): Promise<Answer> {
+  const { status, headers } = response;
+  const body = await response.text();
+  const isJson = headers.get("content-type")?.startsWith("application/json") ?? false;
+  const json: unknown = isJson && body !== "" ? JSON.parse(body) : body === "" ? null : body;
+  if (response.ok) return { status, headers, json };
+  throw refusalOf(status, json);
+}
+
+/** `{ error }`, `{ errors: { field: […] } }` or `{ field: […] }`. */
+function refusalOf(status: number, json: unknown): ApiError {
+  if (!isMap(json)) return new ApiError(status, textOf(json));
+  if (typeof json["error"] === "string") return new ApiError(status, json["error"]);
+  const fields = isMap(json["errors"]) ? json["errors"] : json;
+  const errors = Object.fromEntries(Object.entries(fields).map(([name, said]) => [name, [said].flat().map(String)]));
+  return new ApiError(
+    status,
+    Object.entries(errors)
+      .map(([name, said]) => `${name} ${said.join(", ")}`)
+      .join("; "),
+    errors,
+  );
+}

@@ -1,0 +1,26 @@
+/** A request as the curl call that does the same ("Show as API"). */
+
+export interface Call {
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+  readonly body?: unknown;
+  readonly ifMatch?: string;
+}
+
+export function curlOf({ method, path, body, ifMatch }: Call, origin: string): string {
+  const lines = [
+    `curl ${method === "GET" ? "" : `-X ${method} `}${quoted(origin + path)}`,
+    `-H "Authorization: Bearer $TOKEN"`,
+    ...(ifMatch === undefined ? [] : [`-H ${quoted(`If-Match: ${ifMatch}`)}`]),
+    ...(body === undefined
+      ? []
+      : [`-H 'Content-Type: application/json'`, `-d ${quoted(JSON.stringify(body, null, 2))}`]),
+  ];
+  return lines.join(" \\\n  ");
+}
+
+/** For a POSIX shell. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,105 @@
+/** What a list asks for and shows: pure, from the API's description and the address. */
+import { typesOf, type Schema } from "./openapi.ts";
+import type { Parameter, Resource } from "./resources.ts";
+import { isMap } from "./values.ts";
+
+export const pageSize = 50;
+
+const paging = new Set(["limit", "offset", "after", "sort", "fields", "format", "include"]);
+/** What one looks for first. */
+const firstColumns = [
+  "name",
+  "title",
+  "login",
+  "host",
+  "code",
+  "url_code",
+  "kind",
+  "status",
+  "role",
+  "active",
+  "app_engine",
+  "public",
+];
+const lastColumns = ["created_at", "updated_at"];
+/** Too long for a table, or of interest to programs only. */
+const wide = new Set(["content", "source_code", "body", "schema", "program", "actions", "fields", "config", "data"]);
+const columnsAtFirst = 6;
+
+/** The filters of a list; `filter[…]` of records has a builder of its own. */
+export function filtersOf({ list }: Resource): Parameter[] {
+  return list.query.filter(({ name, schema }) => !paging.has(name) && !typesOf(schema).includes("object"));
+}
+
+export function canSort({ list }: Resource): boolean {
+  return list.query.some(({ name }) => name === "sort");
+}
+
+/** The query of the API for an address of the Studio: its own parameters are left out. */
+export function apiQuery(resource: Resource, search: URLSearchParams): URLSearchParams {
+  const query = new URLSearchParams();
+  const known = new Set(resource.list.query.map(({ name }) => name));
+  const families = resource.list.query
+    .filter(({ schema }) => typesOf(schema).includes("object"))
+    .map(({ name }) => name);
+  for (const [name, value] of search) {
+    const isFamily = families.some((family) => name.startsWith(`${family}[`));
+    if ((known.has(name) || isFamily) && name !== "limit" && value !== "") query.append(name, value);
+  }
+  if (known.has("limit")) query.set("limit", String(pageSize));
+  return query;
+}
+
+/** All fields that a list has, in the order in which they are of interest. */
+export function allColumns({ list }: Resource, rows: readonly unknown[]): string[] {
+  const declared = Object.keys(propertiesOf(list.answer));
+  const found = rows.slice(0, 20).flatMap((row) => (isMap(row) ? Object.keys(row) : []));
+  const names = [...new Set([...declared, ...found])];
+  const rank = (name: string) => {
+    const at = firstColumns.indexOf(name);
+    if (at >= 0) return at;
+    if (lastColumns.includes(name)) return 300;
+    return wide.has(name) || name === "id" ? 400 : 100;
+  };
+  return names.toSorted((a, b) => rank(a) - rank(b));
+}
+
+/** Those that are shown: as the address says, else the first six that fit into a cell. */
+export function shownColumns({ list }: Resource, all: readonly string[], chosen: string | null): string[] {
+  const wanted = chosen?.split(",").filter((name) => all.includes(name)) ?? [];
+  if (wanted.length > 0) return wanted;
+  const properties = propertiesOf(list.answer);
+  const narrow = all.filter((name) => !wide.has(name) && name !== "id" && !isLarge(properties[name]));
+  return (narrow.length > 0 ? narrow : all).slice(0, columnsAtFirst);
+}
+
+/** Maps, lists of maps, and any JSON. */
+function isLarge(schema: Schema | undefined): boolean {
+  if (!schema) return false;
+  const types = typesOf(schema);
+  if (types.length === 0) return schema.enum === undefined;
+  return (
+    types.includes("object") ||
+    (types.includes("array") && !typesOf(schema.items ?? {}).some((type) => type !== "object"))
+  );
+}
+
+function propertiesOf(schema: Schema | undefined): Readonly<Record<string, Schema>> {
+  return schema?.items?.properties ?? {};
+}
+
+/** The value by which an item is addressed: the field that the path names, else its id. */
+export function idOf(row: unknown, { read, update, remove }: Resource): string | undefined {
+  const path = (read ?? update ?? remove)?.path;
+  if (!isMap(row) || path === undefined) return undefined;
+  const name = /\{(\w+)\}(?:\.json)?$/.exec(path)?.[1] ?? "id";
+  const value = row[name] ?? row["id"] ?? row["code"] ?? row["key"];
+  return typeof value === "string" || typeof value === "number" ? String(value) : undefined;
+}
+
+/** Values are cut: one of a megabyte must not freeze the page. */
+const mostChars = 2000;
+
+export function cut(value: string, most = mostChars): string {
+  return value.length > most ? `${value.slice(0, most)}…` : value;
+}

@@ -1,0 +1,48 @@
+/** How the built-in resources are addressed and grouped in the Studio. Others go by their path in the API. */
+
+/** Path in the API -> path in the Studio. */
+const addresses: Readonly<Record<string, string>> = {
+  "/account/users": "/account/people",
+  "/account/api_tokens": "/account/tokens",
+  "/connect/flow_processes": "/connect/processes",
+};
+
+/** The menu, by modules, in its order; what a plugin adds comes after them. */
+export const modules: readonly { readonly name: string; readonly paths: readonly string[] }[] = [
+  { name: "core", paths: ["/core/prompts", "/core/apps", "/core/dbs"] },
+  { name: "connect", paths: ["/connect/connectors", "/connect/flows", "/connect/flow_processes"] },
+  {
+    name: "cms",
+    paths: ["sites", "pages", "layouts", "paragraphs", "articles", "categories", "domains"].map(
+      (name) => `/cms/${name}`,
+    ),
+  },
+  {
+    name: "account",
+    paths: ["users", "teams", "departments", "groups", "api_tokens", "webhooks", "crons"].map(
+      (name) => `/account/${name}`,
+    ),
+  },
+];
+
+/** Lists that no menu shows: they belong to a page, or only describe what may be chosen elsewhere. */
+export const unlisted: ReadonlySet<string> = new Set([
+  "/core/prompts/system",
+  "/connect/flow_steps",
+  "/account/webhooks/source_types",
+]);
+
+export function studioPath(path: string): string {
+  return addresses[path] ?? path;
+}
+
+/** `url_code` -> `Url code`: a field's name in words. */
+export function words(name: string): string {
+  const text = name.replaceAll("_", " ").trim();
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** The last word of a path that is no parameter: `/core/dbs/{db_id}/records` -> `records`. */
+export function lastWord(path: string): string {
+  return path.split("/").findLast((part) => part !== "" && !part.includes("{")) ?? "";
+}

@@ -1,0 +1,60 @@
+/** The parts of an OpenAPI 3.1 document that the Studio reads (/openapi.json). */
+
+/** A JSON Schema (draft 2020-12) as this server writes it. */
+export interface Schema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly (string | number | null)[];
+  readonly const?: unknown;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly items?: Schema;
+  readonly anyOf?: readonly Schema[];
+  readonly description?: string;
+  readonly format?: string;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly default?: unknown;
+}
+
+interface Content {
+  readonly content?: Readonly<Record<string, { readonly schema?: Schema; readonly example?: unknown }>>;
+}
+
+export interface Described {
+  readonly summary: string;
+  readonly description?: string;
+  readonly tags?: readonly string[];
+  readonly "x-privilege"?: string;
+  readonly parameters?: readonly {
+    readonly $ref?: string;
+    readonly name?: string;
+    readonly in?: string;
+    readonly description?: string;
+    readonly schema?: Schema;
+  }[];
+  readonly requestBody?: Content;
+  readonly responses: Readonly<Record<string, Content>>;
+}
+
+export interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Partial<Record<string, Described>>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+}
+
+/** The schema that a reference names; itself where it is none. */
+export function resolved(schema: Schema, { components }: Document): Schema {
+  const name = schema.$ref?.split("/").at(-1);
+  return (name !== undefined && components.schemas[name]) || schema;
+}
+
+/** The types that a schema allows, without `null`. */
+export function typesOf({ type }: Schema): string[] {
+  return [type ?? []].flat().filter((one) => one !== "null");
+}
+
+export function isNullable({ type, anyOf = [] }: Schema): boolean {
+  return [type ?? []].flat().includes("null") || anyOf.some(isNullable);
+}

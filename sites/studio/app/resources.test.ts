@@ -1,0 +1,219 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { startTestApp, type TestApp } from "../../../tests/harness.ts";
+import { addressOf, placeOf } from "./address.ts";
+import { fieldsOf, inputsOf, messagesByField, typed, type FormField } from "./forms.ts";
+import { allColumns, apiQuery, canSort, filtersOf, idOf, shownColumns } from "./list.ts";
+import { modules } from "./names.ts";
+import type { Document } from "./openapi.ts";
+import { filled, privilegesOf, resourcesOf, type Resource } from "./resources.ts";
+
+let app: TestApp;
+let document: Document;
+let resources: Resource[];
+beforeAll(async () => {
+  app = await startTestApp();
+  document = (await app.get("/openapi.json", { token: null })).json;
+  resources = resourcesOf(document);
+});
+afterAll(() => app.stop());
+
+function resource(path: string): Resource {
+  const found = resources.find((one) => one.path === path);
+  if (!found) throw new Error(`there is no resource ${path}`);
+  return found;
+}
+const known = () => ({ resources, privileges: privilegesOf(document) });
+function fieldOf(path: string, name: string): FormField {
+  const schema = resource(path).create?.body?.schema ?? {};
+  const field = fieldsOf(schema, known()).find((one) => one.name === name);
+  if (!field) throw new Error(`${path} has no field ${name}`);
+  return field;
+}
+
+describe("resources", () => {
+  test("of the menu are all there, with a list", () => {
+    const paths = resources.map(({ path }) => path);
+    expect(modules.flatMap((module) => module.paths).filter((path) => !paths.includes(path))).toEqual([]);
+  });
+
+  test.each([
+    ["/core/prompts", "prompts", ["create", "read", "update", "remove"]],
+    ["/connect/flow_processes", "flows", ["read"]],
+    ["/core/dbs/{db_id}/records", "dbs", ["create", "read", "update", "remove"]],
+    ["/account/webhooks/{id}/deliveries", "webhooks", ["read"]],
+    ["/core/prompts/system", undefined, []],
+  ] as const)("%s needs %s and can %p", (path, privilege, can) => {
+    const found = resource(path);
+    expect(found.privilege).toBe(privilege);
+    expect((["create", "read", "update", "remove"] as const).filter((verb) => found[verb])).toEqual([...can]);
+  });
+
+  test.each([
+    ["/account/crons", ["run"]],
+    ["/connect/flow_processes", ["retry", "cancel"]],
+    ["/account/webhooks", ["rotate_secret", "redeliver", "test"]],
+    ["/account/webhooks/{id}/deliveries", ["redeliver"]],
+    ["/cms/domains", ["verify"]],
+    ["/core/dbs", []],
+    ["/core/prompts", []],
+  ] as const)("%s has the actions %p", (path, words) => {
+    const found = resource(path).actions.map((action) => action.path.replace(".json", "").split("/").at(-1));
+    expect(found).toEqual([...words]);
+  });
+
+  test.each([
+    ["/core/dbs", ["/core/dbs/{db_id}/records"]],
+    ["/core/prompts", ["/core/prompts/{id}/versions"]],
+    ["/account/webhooks", ["/account/webhooks/{id}/deliveries"]],
+    ["/account/teams", []],
+  ] as const)("below one of %s is %p", (path, children) => expect(resource(path).children).toEqual([...children]));
+
+  test("know which changes take If-Match", () => {
+    expect(resource("/core/prompts").update?.ifMatch).toBe(true);
+  });
+
+  test("privileges are those that routes ask for", () => {
+    expect(privilegesOf(document)).toEqual(
+      expect.arrayContaining(["api_tokens", "apps", "cms", "crons", "dbs", "flows", "prompts", "users", "webhooks"]),
+    );
+  });
+});
+
+describe("addresses", () => {
+  test.each([
+    ["/studio", "home", undefined, []],
+    ["/studio/", "home", undefined, []],
+    ["/studio/core/prompts", "list", "/core/prompts", []],
+    ["/studio/core/prompts/new", "new", "/core/prompts", []],
+    ["/studio/core/prompts/01a2", "item", "/core/prompts", ["01a2"]],
+    ["/studio/core/prompts/system", "list", "/core/prompts/system", []],
+    ["/studio/account/people/1", "item", "/account/users", ["1"]],
+    ["/studio/account/users", "missing", undefined, []],
+    ["/studio/core/dbs/people/records", "list", "/core/dbs/{db_id}/records", ["people"]],
+    ["/studio/core/dbs/a%20b/records/x%2Fy", "item", "/core/dbs/{db_id}/records", ["a b", "x/y"]],
+    ["/studio/core/dbs/people/records/new", "new", "/core/dbs/{db_id}/records", ["people"]],
+    ["/studio/connect/processes/new", "item", "/connect/flow_processes", ["new"]],
+    ["/studio/core/dbs/%E0%A4%A/records", "list", "/core/dbs/{db_id}/records", ["%E0%A4%A"]],
+    ["/studio/nothing/here/at/all", "missing", undefined, []],
+  ] as const)("%s is a %s of %s", (address, kind, path, values) => {
+    const place = placeOf(address, resources, []);
+    expect(place.kind).toBe(kind);
+    if (!("resource" in place)) return;
+    expect([place.resource.path, [...place.values]] as unknown[]).toEqual([path, [...values]]);
+    const suffix = kind === "new" ? "/new" : "";
+    expect(decodeURI(addressOf(place.resource, place.values).replace("%25E0%25A4%25A", "")) + suffix).toBe(
+      decodeURI(address.replace("%E0%A4%A", "")),
+    );
+  });
+
+  test("of a plugin's page come first, a literal part before a parameter", () => {
+    const pages = [{ path: "core/prompts/:id" }, { path: "core/prompts/map" }];
+    expect(placeOf("/studio/core/prompts/7", resources, pages)).toEqual({
+      kind: "page",
+      page: pages[0]!,
+      params: { id: "7" },
+    });
+    expect(placeOf("/studio/core/prompts/map", resources, pages)).toMatchObject({ kind: "page", page: pages[1] });
+    expect(placeOf("/studio/core/prompts", resources, pages)).toMatchObject({ kind: "list" });
+  });
+
+  test("fill the parameters of a path, encoded", () => {
+    expect(filled("/core/dbs/{db_id}/records/{id}.json", ["a/b", "ü"])).toBe("/core/dbs/a%2Fb/records/%C3%BC.json");
+  });
+});
+
+describe("lists", () => {
+  test("ask for what the API knows", () => {
+    const search = new URLSearchParams("kind=agent&cols=name&q=&limit=7&offset=50&nonsense=1");
+    expect(apiQuery(resource("/core/prompts"), search).toString()).toBe("kind=agent&offset=50&limit=50");
+    const records = new URLSearchParams("filter[age][gt]=3&sort=-age&open=1");
+    expect(decodeURIComponent(apiQuery(resource("/core/dbs/{db_id}/records"), records).toString())).toContain(
+      "sort=-age",
+    );
+  });
+
+  test("show the columns of interest first, and what the address asks for", () => {
+    const prompts = resource("/core/prompts");
+    const all = allColumns(prompts, []);
+    expect(all.slice(0, 3)).toEqual(["name", "code", "kind"]);
+    expect(shownColumns(prompts, all, null)).not.toContain("content");
+    expect(shownColumns(prompts, all, "code,content,unknown")).toEqual(["code", "content"]);
+    const processes = resource("/connect/flow_processes");
+    expect(shownColumns(processes, allColumns(processes, []), null)).not.toContain("steps");
+  });
+
+  test("have filters, and may be sorted where the API can", () => {
+    expect(filtersOf(resource("/core/apps")).map(({ name }) => name)).toEqual(
+      expect.arrayContaining(["q", "app_engine", "active", "public"]),
+    );
+    expect(canSort(resource("/core/dbs/{db_id}/records"))).toBe(true);
+  });
+
+  test.each([
+    [{ id: "u1", code: "a" }, "/core/prompts", "u1"],
+    [{ id: 7 }, "/account/users", "7"],
+    [{ name: "no id" }, "/account/users", undefined],
+    [{ id: 7 }, "/account/webhooks/source_types", undefined],
+    [null, "/account/users", undefined],
+  ] as const)("address %p of %s by %s", (row, path, id) => expect(idOf(row, resource(path))).toBe(id));
+});
+
+describe("forms", () => {
+  test.each([
+    ["/core/prompts", "name", "line", true],
+    ["/core/prompts", "content", "text", true],
+    ["/core/prompts", "kind", "choice", false],
+    ["/account/users", "privileges", "choices", false],
+    ["/account/users", "team_ids", "lookups", false],
+    ["/account/users", "password", "secret", false],
+    ["/account/users", "active", "flag", false],
+    ["/core/apps", "db_code", "lookup", false],
+    ["/core/dbs", "schema", "json", false],
+    ["/account/webhooks", "rate_limit", "number", false],
+  ] as const)("%s: %s is a %s (required: %p)", (path, name, kind, required) => {
+    const field = fieldOf(path, name);
+    expect([field.kind, field.required]).toEqual([kind, required]);
+  });
+
+  test.each([
+    ["/core/prompts", "ai_placeholder", "", null],
+    ["/core/prompts", "name", "", ""],
+    ["/account/webhooks", "rate_limit", "12", 12],
+    ["/account/webhooks", "rate_limit", "1e2", 100],
+    ["/account/webhooks", "rate_limit", "", null],
+    ["/core/dbs", "schema", '{"fields":{}}', { fields: {} }],
+    ["/account/users", "team_ids", ["3", "4"], [3, 4]],
+    ["/account/users", "password", "", undefined],
+    ["/core/apps", "db_code", "7", "7"],
+  ] as const)("%s: %s typed as %p is %p", (path, name, input, value) => {
+    expect(typed(fieldOf(path, name), input)).toEqual({ value: value as unknown });
+  });
+
+  test.each([
+    ["/account/webhooks", "rate_limit", "twelve", "number"],
+    ["/account/webhooks", "rate_limit", " ", "number"],
+    ["/account/webhooks", "rate_limit", "Infinity", "number"],
+    ["/core/dbs", "schema", "{", "json"],
+  ] as const)("%s: %s typed as %p is no %s", (path, name, input, mistake) => {
+    expect(typed(fieldOf(path, name), input)).toEqual({ mistake });
+  });
+
+  test("never show a secret, and show values as they are typed", () => {
+    const fields = ["password", "active", "team_ids", "name"].map((name) => fieldOf("/account/users", name));
+    expect(inputsOf(fields, { password: "x", active: true, team_ids: [3], name: "<b>" })).toEqual({
+      password: "",
+      active: true,
+      team_ids: ["3"],
+      name: "<b>",
+    });
+  });
+
+  test("put each message at its field, and the others together", () => {
+    const fields = [fieldOf("/core/prompts", "name"), fieldOf("/core/prompts", "code")];
+    const errors = { name: ["is required"], "code[0].x": ["is wrong"], base: ["too many"], scope_id: ["is unknown"] };
+    expect(messagesByField(fields, errors)).toEqual({
+      byField: { name: ["is required"], code: ["code[0].x: is wrong"] },
+      others: ["too many", "Scope id is unknown"],
+    });
+  });
+});

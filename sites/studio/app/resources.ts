@@ -1,0 +1,164 @@
+/**
+ * What the API has, found in its own description: lists of things that can be made, read, changed and deleted, what else
+ * can be done with one, and what belongs to one. A folder plugin's resources are found like any others.
+ */
+import { isMap } from "./values.ts";
+import { resolved, type Described, type Document, type Schema } from "./openapi.ts";
+
+export interface Parameter {
+  readonly name: string;
+  readonly help: string;
+  readonly schema: Schema;
+}
+
+export interface Operation {
+  readonly method: string;
+  /** As documented: `/core/prompts/{id}.json`. */
+  readonly path: string;
+  readonly summary: string;
+  readonly help: string;
+  readonly query: readonly Parameter[];
+  /** The fields of the body, and the key that wraps them. */
+  readonly body?: { readonly key?: string; readonly schema: Schema; readonly example?: unknown };
+  /** Of a good answer. */
+  readonly answer?: Schema;
+  readonly ifMatch: boolean;
+  readonly privilege: string | undefined;
+}
+
+export interface Resource {
+  /** `/core/dbs/{db_id}/records` */
+  readonly path: string;
+  /** The plugin's name. */
+  readonly plugin: string;
+  readonly privilege: string | undefined;
+  readonly list: Operation;
+  readonly create?: Operation;
+  readonly read?: Operation;
+  readonly update?: Operation;
+  readonly remove?: Operation;
+  /** What else can be done with one: `POST /account/crons/{id}/run`. */
+  readonly actions: readonly Operation[];
+  /** The paths of the resources that belong to one. */
+  readonly children: readonly string[];
+}
+
+/** Lists that only answer a question about another resource: a page of their own would say nothing. */
+const questions = /\/(search|aggregate|views|check|translations|preview|export)$/;
+
+export function resourcesOf(document: Document): Resource[] {
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, described]) =>
+      described ? [operationOf(method, path, described, document)] : [],
+    ),
+  );
+  const lists = operations.filter((one) => one.method === "GET" && isList(one));
+  const paths = lists.map(({ path }) => bare(path)).filter((path) => !questions.test(path));
+  return lists
+    .filter(({ path }) => paths.includes(bare(path)))
+    .map((list) => resourceOf(list, operations, paths, document));
+}
+
+/** Every privilege that a route asks for. */
+export function privilegesOf(document: Document): string[] {
+  const all = Object.values(document.paths).flatMap((methods) =>
+    Object.values(methods).map((one) => one?.["x-privilege"]),
+  );
+  return [...new Set(all.flatMap((name) => name ?? []))].toSorted();
+}
+
+function resourceOf(
+  list: Operation,
+  operations: readonly Operation[],
+  paths: readonly string[],
+  document: Document,
+): Resource {
+  const path = bare(list.path);
+  const ofOne = operations.filter((one) => isOne(bare(one.path), path));
+  const find = (method: string) => ofOne.find((one) => one.method === method);
+  const create = operations.find((one) => one.method === "POST" && bare(one.path) === path && one.body);
+  const [read, update, remove] = [find("GET"), find("PATCH"), find("DELETE")];
+  return {
+    path,
+    plugin: document.paths[list.path]?.["get"]?.tags?.[0] ?? "",
+    privilege: list.privilege,
+    list,
+    ...(create && { create }),
+    ...(read && { read }),
+    ...(update && { update }),
+    ...(remove && { remove }),
+    actions: operations.filter((one) => isActionOf(one, path) && !paths.includes(bare(one.path))),
+    children: paths.filter((other) => isChildOf(other, path)),
+  };
+}
+
+function operationOf(method: string, path: string, described: Described, document: Document): Operation {
+  const query = (described.parameters ?? []).flatMap(({ name, in: place, description = "", schema = {} }) =>
+    place === "query" && name !== undefined ? [{ name, help: description, schema }] : [],
+  );
+  const body = bodyOf(described, document);
+  const good = described.responses["200"] ?? described.responses["201"];
+  const answer = good?.content?.["application/json"]?.schema;
+  return {
+    method: method.toUpperCase(),
+    path,
+    summary: described.summary,
+    help: described.description ?? "",
+    query,
+    ...(body && { body }),
+    ...(answer && { answer: withItems(resolved(answer, document), document) }),
+    ifMatch: (described.parameters ?? []).some(({ $ref }) => $ref?.endsWith("/IfMatch")),
+    privilege: described["x-privilege"],
+  };
+}
+
+function withItems(schema: Schema, document: Document): Schema {
+  return schema.items ? { ...schema, items: resolved(schema.items, document) } : schema;
+}
+
+/** The fields of a body, out of the key that wraps them. */
+function bodyOf({ requestBody }: Described, document: Document): Operation["body"] {
+  const media = requestBody?.content?.["application/json"];
+  if (!media?.schema) return undefined;
+  const whole = resolved(media.schema, document);
+  const [[key, inner] = []] = Object.entries(whole.properties ?? {});
+  const wraps = key !== undefined && inner && Object.keys(whole.properties ?? {}).length === 1;
+  const fields = wraps ? resolved(inner, document) : whole;
+  if (!wraps || !fields.properties) return { schema: whole, example: media.example };
+  return { key, schema: fields, example: isMap(media.example) ? media.example[key] : undefined };
+}
+
+function isList({ path, answer }: Operation): boolean {
+  return answer?.type === "array" && !/\}(\.json)?$/.test(path);
+}
+
+/** `/core/prompts/{id}.json` is one of `/core/prompts`. */
+function isOne(path: string, list: string): boolean {
+  return path.startsWith(`${list}/{`) && path.indexOf("/", list.length + 1) === -1 && path.endsWith("}");
+}
+
+/** What follows the id is one word: `/account/crons/{id}/run`. Imports and batches are no forms. */
+function isActionOf({ method, path }: Operation, list: string): boolean {
+  if (method !== "POST" || !path.startsWith(`${list}/{`)) return false;
+  const rest = bare(path)
+    .slice(list.length + 1)
+    .split("/")
+    .slice(1);
+  return rest.length === 1 && !/\{|^(import|batch|token)$/.test(rest[0] ?? "");
+}
+
+/** `/core/dbs/{db_id}/records` belongs to one of `/core/dbs`. */
+function isChildOf(path: string, list: string): boolean {
+  if (!path.startsWith(`${list}/{`)) return false;
+  return path.slice(list.length + 1).split("/").length === 2;
+}
+
+function bare(path: string): string {
+  return path.replace(/\.json$/, "");
+}
+
+/** `/core/dbs/{db_id}/records.json` with the values of `{…}` in their order. */
+export function filled(path: string, values: readonly string[]): string {
+  let at = 0;
+  return path.replace(/\{\w+\}/g, () => encodeURIComponent(values[at++] ?? ""));
+}

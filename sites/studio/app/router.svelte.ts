@@ -1,0 +1,61 @@
+/** The address as state: the History API, and links that change it without loading the page anew. */
+
+class Router {
+  path = $state(location.pathname);
+  search = $state(location.search);
+  /** Asked before the page is left; false keeps it. */
+  guard: (() => boolean) | undefined;
+
+  begin(): void {
+    addEventListener("popstate", () => this.read());
+    document.addEventListener("click", (event) => this.follow(event));
+  }
+
+  get query(): URLSearchParams {
+    return new URLSearchParams(this.search);
+  }
+
+  go(address: string, { replace = false } = {}): void {
+    if (replace) history.replaceState(null, "", address);
+    else history.pushState(null, "", address);
+    const moved = location.pathname !== this.path;
+    this.read();
+    if (moved) scrollTo(0, 0);
+  }
+
+  /** Changes parameters of the query; undefined and "" remove one. */
+  set(values: Readonly<Record<string, string | undefined>>): void {
+    const query = this.query;
+    for (const [name, value] of Object.entries(values)) {
+      if (value === undefined || value === "") query.delete(name);
+      else query.set(name, value);
+    }
+    const text = query.toString();
+    this.go(`${this.path}${text === "" ? "" : `?${text}`}`);
+  }
+
+  private read(): void {
+    this.path = location.pathname;
+    this.search = location.search;
+  }
+
+  private follow(event: MouseEvent): void {
+    if (
+      event.defaultPrevented ||
+      event.button !== 0 ||
+      event.metaKey ||
+      event.ctrlKey ||
+      event.shiftKey ||
+      event.altKey
+    )
+      return;
+    const link = event.target instanceof Element ? event.target.closest("a") : null;
+    if (!link || link.target || link.hasAttribute("download") || link.origin !== location.origin) return;
+    if (!/^\/studio(\/|$)/.test(link.pathname) || link.pathname.startsWith("/studio/-/")) return;
+    if (link.hash !== "" && link.pathname === location.pathname) return;
+    event.preventDefault();
+    this.go(link.pathname + link.search);
+  }
+}
+
+export const router = new Router();

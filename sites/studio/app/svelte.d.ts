@@ -1,0 +1,12 @@
+/** Components are compiled by scripts/studio.ts; tsc sees their name only. */
+declare module "*.svelte" {
+  import type { Component } from "svelte";
+  // The props are checked by nobody: what a component decides stands in .ts files.
+  const component: Component<Record<string, unknown>>;
+  export default component;
+}
+
+declare module "studio:pages" {
+  import type { StudioPage } from "studio";
+  export const pages: readonly StudioPage[];
+}

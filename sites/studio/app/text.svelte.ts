@@ -1,0 +1,78 @@
+/** The language of the Studio: its messages, and dates and numbers in the account's time zone. */
+import { lastWord, words } from "./names.ts";
+import { en, type Messages } from "./text/en.ts";
+
+export const languages = ["en", "pl", "de"] as const;
+export type Language = (typeof languages)[number];
+
+const storageKey = "corestead.language";
+
+class Text {
+  language = $state<Language>("en");
+  messages = $state.raw<Messages>(en);
+  timezone = "UTC";
+
+  /** Takes the one chosen before, else the first that the browser asks for. */
+  async begin(): Promise<void> {
+    const wanted = [localStorage.getItem(storageKey) ?? "", ...navigator.languages].map((tag) => tag.split("-")[0]);
+    await this.use(wanted.flatMap((tag) => languages.find((language) => language === tag) ?? [])[0] ?? "en");
+  }
+
+  async choose(language: Language): Promise<void> {
+    localStorage.setItem(storageKey, language);
+    await this.use(language);
+  }
+
+  private async use(language: Language): Promise<void> {
+    this.messages = await loaded(language);
+    this.language = language;
+    document.documentElement.lang = language;
+  }
+
+  /** The heading of a resource's list. */
+  plural(path: string): string {
+    return this.names(path)?.[0] ?? words(lastWord(path));
+  }
+
+  /** One item of a resource. */
+  singular(path: string): string {
+    return this.names(path)?.[1] ?? words(lastWord(path)).toLowerCase().replace(/s$/, "");
+  }
+
+  private names(path: string): readonly string[] | undefined {
+    const names: Readonly<Record<string, readonly string[]>> = this.messages.resources;
+    return names[path];
+  }
+
+  number(value: number): string {
+    return new Intl.NumberFormat(this.language).format(value);
+  }
+
+  time(value: string | number | Date): string {
+    const date = new Date(value);
+    if (Number.isNaN(date.getTime())) return String(value);
+    const options = { dateStyle: "medium", timeStyle: "short", timeZone: this.timezone } as const;
+    return new Intl.DateTimeFormat(this.language, options).format(date);
+  }
+
+  /** A plural by its number. */
+  count(
+    forms: { readonly one: string; readonly few?: string; readonly many?: string; readonly other: string },
+    count: number,
+  ): string {
+    const category = new Intl.PluralRules(this.language).select(count);
+    const form = category === "one" || category === "few" || category === "many" ? forms[category] : undefined;
+    return filledIn(form ?? forms.other, { count: this.number(count) });
+  }
+}
+
+export const text = new Text();
+
+export function filledIn(message: string, values: Readonly<Record<string, string>>): string {
+  return message.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
+}
+
+async function loaded(language: Language): Promise<Messages> {
+  if (language === "pl") return (await import("./text/pl.ts")).pl;
+  return language === "de" ? (await import("./text/de.ts")).de : en;
+}

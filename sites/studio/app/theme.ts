@@ -1,0 +1,23 @@
+/** Light, dark, or as the system: an attribute that style.css knows. */
+
+export const themes = ["system", "light", "dark"] as const;
+export type Theme = (typeof themes)[number];
+
+const storageKey = "corestead.theme";
+
+export const theme = {
+  begin(): void {
+    show(this.chosen());
+  },
+  chosen(): Theme {
+    return themes.find((one) => one === localStorage.getItem(storageKey)) ?? "system";
+  },
+  choose(wanted: Theme): void {
+    localStorage.setItem(storageKey, wanted);
+    show(wanted);
+  },
+};
+
+function show(wanted: Theme): void {
+  document.documentElement.dataset["theme"] = wanted;
+}

@@ -1,0 +1,28 @@
+/** What scripts/studio.ts has built from `app/`. */
+import { generatedFile } from "platform";
+
+/** Written by scripts/studio.ts; all are names of files. */
+interface Manifest {
+  readonly script: string;
+  /** What the script imports at once. */
+  readonly preloads: readonly string[];
+  readonly style: string;
+  /** All of them: name -> hash of the content. */
+  readonly files: Readonly<Record<string, string>>;
+}
+
+export interface StudioFiles extends Manifest {
+  /** A file, compressed where `suffix` is `.br` or `.gz`; undefined for an unknown name. */
+  read(name: string, suffix: string): Promise<Uint8Array<ArrayBuffer> | undefined>;
+}
+
+export async function loadFiles(): Promise<StudioFiles> {
+  // scripts/studio.ts wrote it, so its form is known.
+  const manifest = JSON.parse(new TextDecoder().decode(await generatedFile("studio/manifest.json"))) as Manifest;
+  return {
+    ...manifest,
+    // Nothing is kept in memory: a browser asks for each once.
+    read: async (name, suffix) =>
+      Object.hasOwn(manifest.files, name) ? generatedFile(`studio/${name}${suffix}`) : undefined,
+  };
+}

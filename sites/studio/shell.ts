@@ -1,0 +1,48 @@
+/** The one HTML document of the Studio. */
+import { escapeHtml } from "platform";
+import type { StudioFiles } from "./files.ts";
+
+interface Shown {
+  readonly files: StudioFiles;
+  readonly nonce: string;
+  readonly accountName: string;
+}
+
+export function shell({ files, nonce, accountName }: Shown): string {
+  const preloads = files.preloads.map((name) => `<link rel="modulepreload" href="/studio/-/${name}">\n`).join("");
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<meta name="color-scheme" content="light dark">
+<title>${escapeHtml(accountName)}</title>
+<link rel="stylesheet" href="/studio/-/${files.style}">
+${preloads}<script type="module" nonce="${nonce}" src="/studio/-/${files.script}"></script>
+</head>
+<body>
+<noscript>The Studio needs JavaScript. Without it, the API at <a href="/docs">/docs</a> does all that the Studio does.</noscript>
+</body>
+</html>
+`;
+}
+
+/** The nonce is for the styles that the code editor makes. `svelte-trusted-html` makes elements of our own templates only. */
+export function shellPolicy(nonce: string): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    "connect-src 'self'",
+    "img-src 'self' data: blob:",
+    "font-src 'self'",
+    "frame-src 'self'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types svelte-trusted-html",
+    "report-uri /csp-report",
+  ].join("; ");
+}

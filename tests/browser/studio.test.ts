@@ -1,0 +1,338 @@
+/** The Studio in Chromium: what a person does first. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { faultsOf, launchChromium } from "../chromium.ts";
+import { adminPassword, eventually, startTestApp, type TestApp } from "../harness.ts";
+
+let app: TestApp;
+let browser: Browser;
+beforeAll(async () => {
+  [app, browser] = await Promise.all([startTestApp(), launchChromium()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await app.stop();
+});
+
+interface Opened extends AsyncDisposable {
+  readonly page: Page;
+  readonly faults: readonly string[];
+}
+
+async function signedIn(options: BrowserContextOptions = {}): Promise<Opened> {
+  const context = await browser.newContext({ locale: "en-US", viewport: { width: 1280, height: 800 }, ...options });
+  const page = await context.newPage();
+  const faults = faultsOf(page);
+  await page.goto(app.origin);
+  await page.getByLabel("Login or e-mail").fill("admin");
+  await page.getByLabel("Password").fill(adminPassword);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.waitForURL(`${app.origin}/studio`);
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  return { page, faults, [Symbol.asyncDispose]: () => context.close() };
+}
+
+async function prompt(name: string, code: string): Promise<string> {
+  const answer = await app.post("/core/prompts.json", { prompt: { name, code, content: "Hello" } });
+  expect(answer.status).toBe(201);
+  return answer.json.id;
+}
+
+test("a stranger is led to sign in, and back to the page", async () => {
+  await using context = await browser.newContext({ locale: "en-US" });
+  const page = await context.newPage();
+  await page.goto(`${app.origin}/studio/core/prompts?kind=agent`);
+  await page.getByLabel("Login or e-mail").fill("admin");
+  await page.getByLabel("Password").fill(adminPassword);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("heading", { level: 1, name: "Prompts" }).waitFor();
+  expect(page.url()).toBe(`${app.origin}/studio/core/prompts?kind=agent`);
+});
+
+test("every list of the menu opens without a fault, in each language", async () => {
+  for (const [locale, heading] of [
+    ["en-US", "Prompts"],
+    ["pl-PL", "Prompty"],
+    ["de-DE", "Prompts"],
+  ] as const) {
+    await using context = await browser.newContext({ locale });
+    const page = await context.newPage();
+    await page.goto(`${app.origin}/login`);
+    await page.getByLabel("Login or e-mail").fill("admin");
+    await page.getByLabel("Password").fill(adminPassword);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.waitForURL(`${app.origin}/studio`);
+    const faults = faultsOf(page);
+    const links = page.locator("#menu a");
+    await links.first().waitFor();
+    const addresses = await links.evaluateAll((found) => found.map((link) => link.getAttribute("href") ?? ""));
+    expect(addresses.length).toBeGreaterThan(18);
+    const headings: string[] = [];
+    for (const address of addresses) {
+      await page.locator(`#menu a[href="${address}"]`).click();
+      await page.waitForURL(app.origin + address);
+      await page.locator("main [role=grid], main .empty, main .tiles").first().waitFor();
+      headings.push((await page.locator("main h1").textContent()) ?? "");
+    }
+    expect(headings).toContain(heading);
+    expect(new Set(headings).size).toBe(headings.length);
+    expect(faults).toEqual([]);
+  }
+});
+
+describe("a prompt", () => {
+  test("is made, found, changed, and deleted with ten seconds to think", async () => {
+    await using opened = await signedIn();
+    const { page, faults } = opened;
+    await page.getByRole("link", { name: "Prompts", exact: true }).first().click();
+    await page.getByRole("button", { name: "New prompt" }).click();
+    await page.getByLabel("Name").fill("Greeting <b>");
+    await page.getByLabel("Code").fill("greeting");
+    await page.getByLabel("Content").fill("Hello {{ date }}");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("heading", { level: 1, name: "Greeting <b>" }).waitFor();
+    const [row] = await app.sql`select id, name, kind, scope from prompts where code = 'greeting'`;
+    expect(row).toMatchObject({ name: "Greeting <b>", kind: "chat", scope: "account" });
+
+    await page.getByLabel("Name").fill("Greeting");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("status").getByText("Saved").first().waitFor();
+    await eventually(async () => (await app.get(`/core/prompts/${row?.["id"]}.json`)).json.name === "Greeting");
+
+    await page.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("heading", { level: 1, name: "Prompts" }).waitFor();
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.getByRole("heading", { level: 1, name: "Greeting" }).waitFor();
+    expect((await app.get(`/core/prompts/${row?.["id"]}.json`)).status).toBe(200);
+
+    await page.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("heading", { level: 1, name: "Prompts" }).waitFor();
+    await page.close({ runBeforeUnload: true });
+    await eventually(async () => (await app.get(`/core/prompts/${row?.["id"]}.json`)).status === 404);
+    expect(faults).toEqual([]);
+  });
+
+  test("that is wrong keeps what was typed, with the words of the server at its field", async () => {
+    await using opened = await signedIn();
+    const { page } = opened;
+    await page.goto(`${app.origin}/studio/core/prompts/new`);
+    await page.getByLabel("Name").fill("Half done");
+    await page.getByLabel("Code").fill("no spaces");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("alert").getByText("Some fields need your attention").waitFor();
+    expect(await page.getByLabel("Name").inputValue()).toBe("Half done");
+    expect(await page.getByLabel("Content").getAttribute("aria-invalid")).toBe("true");
+    expect(await app.sql`select from prompts where name = 'Half done'`).toHaveLength(0);
+    // The tab is closed; another one offers the draft.
+    await page.goto(`${app.origin}/studio`);
+    await page.goto(`${app.origin}/studio/core/prompts/new`);
+    await page.getByRole("button", { name: "Restore" }).click();
+    expect(await page.getByLabel("Name").inputValue()).toBe("Half done");
+  });
+
+  test("that somebody else changes meanwhile is merged, and a field of both is asked about", async () => {
+    await using opened = await signedIn();
+    const { page } = opened;
+    const id = await prompt("Two people", "two_people");
+    await page.goto(`${app.origin}/studio/core/prompts/${id}`);
+    await page.getByLabel("Content").fill("Mine");
+    await app.patch(`/core/prompts/${id}.json`, { prompt: { name: "Theirs", content: "Other" } });
+    await page.getByRole("button", { name: "Save" }).click();
+    const dialog = page.getByRole("dialog", { name: "Somebody else has changed this" });
+    await dialog.getByText("Other", { exact: true }).waitFor();
+    await dialog.getByRole("button", { name: "Apply" }).click();
+    expect(await page.getByLabel("Name").inputValue()).toBe("Theirs");
+    expect(await page.getByLabel("Content").inputValue()).toBe("Mine");
+    await page.getByRole("button", { name: "Save" }).click();
+    await eventually(async () => (await app.get(`/core/prompts/${id}.json`)).json.content === "Mine");
+    expect((await app.get(`/core/prompts/${id}.json`)).json.name).toBe("Theirs");
+  });
+
+  test("is still saved when the session ends while typing", async () => {
+    await using opened = await signedIn();
+    const { page } = opened;
+    const id = await prompt("Long work", "long_work");
+    await page.goto(`${app.origin}/studio/core/prompts/${id}`);
+    await page.getByLabel("Content").fill("Typed for an hour");
+    await page.evaluate(() => fetch("/account/session.json", { method: "DELETE" }));
+    await page.getByRole("button", { name: "Save" }).click();
+    const dialog = page.getByRole("dialog", { name: "Your session has ended" });
+    await dialog.getByLabel("Password").fill("wrong");
+    await dialog.getByRole("button", { name: "Sign in" }).click();
+    await dialog.getByRole("alert").getByText("Wrong login or password").waitFor();
+    await dialog.getByLabel("Password").fill(adminPassword);
+    await dialog.getByRole("button", { name: "Sign in" }).click();
+    await eventually(async () => (await app.get(`/core/prompts/${id}.json`)).json.content === "Typed for an hour");
+  });
+});
+
+test("a token is shown once, and masked afterwards", async () => {
+  await using opened = await signedIn();
+  const { page } = opened;
+  await page.goto(`${app.origin}/studio/account/tokens/new`);
+  await page.getByLabel("Name").fill("CI");
+  await page.getByLabel("prompts").check();
+  await page.getByRole("button", { name: "Save" }).click();
+  const dialog = page.getByRole("dialog", { name: "This secret is shown once" });
+  const token = (await dialog.locator("pre").textContent()) ?? "";
+  expect(token).toMatch(/^core_/);
+  expect((await app.get("/core/prompts.json", { token })).status).toBe(200);
+  expect((await app.get("/core/dbs.json", { token })).status).toBe(403);
+  await dialog.getByRole("button", { name: "Done" }).click();
+  await page.getByRole("heading", { level: 1, name: "CI" }).waitFor();
+  expect(await page.locator("body").textContent()).not.toContain(token);
+  const stored = await page.evaluate(() => JSON.stringify([localStorage, sessionStorage]));
+  expect(stored).not.toContain(token);
+});
+
+test("a database is deleted only after its name was typed", async () => {
+  await using opened = await signedIn();
+  const { page } = opened;
+  const made = await app.post("/core/dbs.json", { db: { name: "Precious", code: "precious" } });
+  await page.goto(`${app.origin}/studio/core/dbs/${made.json.id}`);
+  await page.getByRole("button", { name: "Delete" }).click();
+  const dialog = page.getByRole("dialog", { name: "Delete" });
+  const button = dialog.getByRole("button", { name: "Delete" });
+  expect(await button.isDisabled()).toBe(true);
+  await dialog.getByLabel("Name").fill("Precious");
+  await button.click();
+  await page.getByRole("heading", { level: 1, name: "Databases" }).waitFor();
+  expect((await app.get("/core/dbs/precious.json")).status).toBe(200);
+  await page.close({ runBeforeUnload: true });
+  await eventually(async () => (await app.get("/core/dbs/precious.json")).status === 404);
+});
+
+test("the keyboard alone opens the palette, finds a page, moves in the grid and opens a row", async () => {
+  await using opened = await signedIn();
+  const { page } = opened;
+  await prompt("First by keys", "first_by_keys");
+  await page.keyboard.press("Control+k");
+  await page.getByRole("dialog", { name: "Commands" }).waitFor();
+  await page.keyboard.type("New prompt");
+  await page.getByRole("option", { name: /New prompt/ }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { level: 1, name: "New prompt" }).waitFor();
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("First by keys");
+  await page.getByRole("option", { name: /First by keys/ }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.goto(`${app.origin}/studio/core/prompts`);
+  const grid = page.getByRole("grid", { name: "Prompts" });
+  await grid.locator('[role=gridcell][tabindex="0"]').focus();
+  await page.keyboard.press("End");
+  await page.keyboard.press("Home");
+  await page.keyboard.press("Shift+Space");
+  await page.getByText("1 chosen").waitFor();
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/\/studio\/core\/prompts\/[0-9a-f-]{36}$/);
+});
+
+test("a phone shows everything without scrolling sideways, in the dark too", async () => {
+  await using opened = await signedIn({ viewport: { width: 360, height: 700 }, colorScheme: "dark" });
+  const { page, faults } = opened;
+  await prompt(`Long ${"x".repeat(200)}`, "long_name");
+  for (const path of ["/studio", "/studio/core/prompts", "/studio/core/prompts/new", "/studio/account/people/1"]) {
+    await page.goto(app.origin + path);
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    await page.locator("main [role=grid], main form, main .tiles").first().waitFor();
+    expect([path, await page.evaluate(() => document.documentElement.scrollWidth)]).toEqual([path, 360]);
+  }
+  await page.getByRole("button", { name: "Menu", exact: true }).click();
+  await page.getByRole("navigation", { name: "Menu" }).getByRole("link", { name: "Apps" }).click();
+  await page.getByRole("heading", { level: 1, name: "Apps" }).waitFor();
+  expect(faults.filter((fault) => !fault.includes("ERR_ABORTED"))).toEqual([]);
+});
+
+test("somebody with few privileges sees only what they may use", async () => {
+  const password = "a long pass phrase";
+  await app.post("/account/users.json", { user: { login: "guest1", name: "Gina", role: "guest", password } });
+  await using context = await browser.newContext({ locale: "en-US" });
+  const page = await context.newPage();
+  await page.goto(`${app.origin}/login`);
+  await page.getByLabel("Login or e-mail").fill("guest1");
+  await page.getByLabel("Password").fill(password);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("heading", { level: 1, name: "Welcome, Gina" }).waitFor();
+  expect(await page.locator("#menu").textContent()).not.toContain("Prompts");
+  await page.goto(`${app.origin}/studio/core/prompts`);
+  await page.getByRole("heading", { level: 1, name: "There is nothing at this address" }).waitFor();
+});
+
+describe("what is written in records", () => {
+  const hostile = [
+    "<script>window.hit=1</script>",
+    "</style><img src=x onerror=window.hit=1>",
+    "javascript:window.hit=1",
+    "\u202egnp.exe",
+  ];
+
+  test("never runs, and is shown as it is", async () => {
+    await using opened = await signedIn();
+    const { page } = opened;
+    for (const [at, name] of hostile.entries()) await prompt(name, `hostile_${at}`);
+    await page.goto(`${app.origin}/studio/core/prompts?q=hostile_`);
+    await page.getByRole("grid").waitFor();
+    for (const name of hostile) await page.getByText(name, { exact: true }).first().waitFor();
+    await page
+      .getByText(hostile[1] ?? "", { exact: true })
+      .first()
+      .click();
+    await page.getByRole("heading", { level: 1, name: hostile[1] ?? "" }).waitFor();
+    expect(await page.evaluate(() => "hit" in window)).toBe(false);
+  });
+
+  test("of two megabytes does not hold up the page", async () => {
+    await using opened = await signedIn();
+    const { page } = opened;
+    await app.post("/core/dbs.json", { db: { name: "Big", code: "big" } });
+    await app.post("/core/dbs/big/records.json", { record: { data: { text: "x".repeat(900_000) } } });
+    await page.goto(`${app.origin}/studio/core/dbs/big/records?cols=data`);
+    await page.getByRole("grid").waitFor();
+    expect((await page.getByRole("grid").textContent())?.length).toBeLessThan(2000);
+  });
+});
+
+describe("the page", () => {
+  test("may not be framed, runs no script but its own, and its files are kept forever", async () => {
+    await using opened = await signedIn();
+    const { page } = opened;
+    const answer = await page.goto(`${app.origin}/studio`);
+    const headers = answer?.headers() ?? {};
+    const policy = headers["content-security-policy"] ?? "";
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).not.toContain("unsafe");
+    expect(headers["x-frame-options"]).toBe("DENY");
+    const script = await page.locator("script[type=module]").getAttribute("src");
+    for (const [accepted, encoding] of [
+      ["br, gzip", "br"],
+      ["gzip", "gzip"],
+      ["identity", null],
+    ] as const) {
+      const file = await fetch(app.origin + script, { headers: { "accept-encoding": accepted }, decompress: false });
+      expect(file.headers.get("content-encoding")).toBe(encoding);
+      expect(file.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+      const again = await fetch(app.origin + script, {
+        headers: { "accept-encoding": accepted, "if-none-match": file.headers.get("etag") ?? "" },
+      });
+      expect(again.status).toBe(304);
+    }
+    expect((await fetch(`${app.origin}/studio/-/nothing.js`)).status).toBe(404);
+    expect((await fetch(`${app.origin}/studio/-/manifest.json`)).status).toBe(404);
+  });
+
+  test("waits for a server that is away, and goes on", async () => {
+    await using opened = await signedIn();
+    const { page } = opened;
+    let away = true;
+    await page.route("**/core/prompts.json*", (route) =>
+      away
+        ? route.fulfill({ status: 503, headers: { "retry-after": "1" }, body: '{"error":"busy"}' })
+        : route.continue(),
+    );
+    await page.goto(`${app.origin}/studio/core/prompts`);
+    await page.getByRole("alert").getByText("The server is busy").waitFor();
+    away = false;
+    await page.locator("main [role=grid], main .empty").first().waitFor();
+    expect(await page.getByRole("alert").count()).toBe(0);
+  });
+});
