@@ -32,7 +32,7 @@ export async function generatedFile(name: string): Promise<Uint8Array<ArrayBuffe
   return Bun.file(path)
     .bytes()
     .catch((cause: unknown) => {
-      throw new Error(`dist/${name} is missing: run \`bun scripts/runtimes.ts\``, { cause });
+      throw new Error(`dist/${name} is missing: run scripts/start once`, { cause });
     });
 }
 
