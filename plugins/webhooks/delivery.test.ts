@@ -24,7 +24,7 @@ const probe = definePlugin({
   },
 });
 
-const env = { WEBHOOK_RETRY_SECONDS: "0.05,0.05,0.05", WEBHOOK_TIMEOUT_SECONDS: "1", LOG_LEVEL: "error" };
+const env = { WEBHOOK_RETRY_SECONDS: "0.05,0.05,0.05", LOG_LEVEL: "error" };
 
 beforeAll(async () => {
   receiver = startReceiver();
@@ -52,6 +52,12 @@ const settled = (at: string, count = 1) =>
     const all = await deliveries(at);
     return all.length >= count && all.every((one: { status: string }) => one.status !== "pending") ? all : undefined;
   }, `the end of ${count} deliveries`);
+/** No event waits to become deliveries: one that came while a webhook was off must not see it on again. */
+const eventsDone = () =>
+  eventually(async () => {
+    const jobs = await app.sql`select from jobs where name = 'event:core.model.changed:webhooks'`;
+    return jobs.length === 0;
+  }, "the end of all events");
 const ids = (requests: readonly Received[]) => requests.map(({ headers }) => headers.get("webhook-id"));
 const answers = (path: string, answer: (nth: number) => Response | Promise<Response>) => {
   const others = receiver.answer;
@@ -162,6 +168,7 @@ describe("an inactive webhook", () => {
       error: expect.stringContaining("switched off"),
     });
     await change(kind, { id: 2 });
+    await eventsDone();
     const again = await app.patch(`${at}.json`, { webhook: { active: true } });
     expect(again.json).toMatchObject({ active: true, failing_since: null });
     answers(path, () => new Response("ok"));
@@ -241,6 +248,7 @@ describe("a failure", () => {
     });
     expect(off.disabled_reason).toContain("410");
     await change(kind, { id: 2 });
+    await eventsDone();
     const on = await app.patch(`${at}.json`, { webhook: { active: true } });
     expect(on.json).toMatchObject({ active: true, disabled_reason: null });
     expect(receiver.at(path)).toHaveLength(1);

@@ -7,36 +7,42 @@ import { plugins } from "../index.ts";
 
 /** Every fault of a receiver is in the log as what it is. */
 let app: TestApp;
+/** The same with a short time limit, for receivers that take too long. */
+let hasty: TestApp;
 
-let change: (sourceType: string) => Promise<void>;
-const probe = definePlugin({
-  name: "probe",
-  setup(ctx) {
-    change = (sourceType) =>
-      ctx.emit(modelChanged, { accountId: 1, sourceType, kind: "create", id: 1, data: { id: 1 } });
-    return {};
-  },
-});
+const changes = new Map<TestApp, (sourceType: string) => Promise<void>>();
+async function start(fields: Record<string, string>): Promise<TestApp> {
+  let change = async (_: string) => {};
+  const probe = definePlugin({
+    name: "probe",
+    setup(ctx) {
+      change = (sourceType) =>
+        ctx.emit(modelChanged, { accountId: 1, sourceType, kind: "create", id: 1, data: { id: 1 } });
+      return {};
+    },
+  });
+  const env = { WEBHOOK_RETRY_SECONDS: "600", LOG_LEVEL: "error", OUTBOUND_ALLOW: "127.0.0.1, nowhere.invalid" };
+  const started = await startTestApp({ plugins: [...plugins, probe], env: { ...env, ...fields } });
+  changes.set(started, (sourceType) => change(sourceType));
+  return started;
+}
 
 beforeAll(async () => {
-  const env = { WEBHOOK_RETRY_SECONDS: "600", WEBHOOK_TIMEOUT_SECONDS: "1", LOG_LEVEL: "error" };
-  app = await startTestApp({
-    plugins: [...plugins, probe],
-    env: { ...env, OUTBOUND_ALLOW: "127.0.0.1, nowhere.invalid" },
-  });
+  app = await start({ WEBHOOK_TIMEOUT_SECONDS: "60" });
+  hasty = await start({ WEBHOOK_TIMEOUT_SECONDS: "1" });
 });
-afterAll(() => app.stop());
+afterAll(() => Promise.all([app.stop(), hasty.stop()]));
 
 let made = 0;
 
 /** Sends one event to this address; the delivery after its first attempt. */
-async function attemptTo(url: string) {
+async function attemptTo(url: string, by = app) {
   const source_type = `Fault::N${++made}`;
-  const answer = await app.post("/account/webhooks.json", { webhook: { source_type, kind: "create", url } });
+  const answer = await by.post("/account/webhooks.json", { webhook: { source_type, kind: "create", url } });
   expect(answer.status).toBe(201);
-  await change(source_type);
+  await changes.get(by)?.(source_type);
   return eventually(async () => {
-    const { json } = await app.get(`/account/webhooks/${answer.json.id}/deliveries.json`);
+    const { json } = await by.get(`/account/webhooks/${answer.json.id}/deliveries.json`);
     return json[0]?.attempts === 1 ? json[0] : undefined;
   }, "the first attempt");
 }
@@ -76,7 +82,7 @@ describe("a receiver that", () => {
 
   test("hangs before it answers", async () => {
     const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Promise<Response>(() => {}) });
-    const delivery = await attemptTo(`http://127.0.0.1:${server.port}/`);
+    const delivery = await attemptTo(`http://127.0.0.1:${server.port}/`, hasty);
     expect(delivery).toMatchObject({
       ...failed,
       error: expect.stringMatching(/^timeout: no whole answer within 1000 ms/),
@@ -90,7 +96,7 @@ describe("a receiver that", () => {
     const server = rawServer("HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n", (socket) => {
       drip ??= setInterval(() => socket.write("x"), 20);
     });
-    const delivery = await attemptTo(`http://127.0.0.1:${server.port}/`);
+    const delivery = await attemptTo(`http://127.0.0.1:${server.port}/`, hasty);
     expect(delivery).toMatchObject({
       status: "pending",
       response_status: 200,
@@ -207,7 +213,7 @@ test("addresses that are not public are refused, however they are written", asyn
     "http://[fc00::1]/",
     "http://[fe80::1]/",
   ];
-  for (const { status, error } of await Promise.all(addresses.map(attemptTo))) {
+  for (const { status, error } of await Promise.all(addresses.map((url) => attemptTo(url)))) {
     expect(status).toBe("pending");
     expect(error).toMatch(/^refused-address: /);
   }

@@ -14,7 +14,12 @@ afterAll(async () => {
 });
 
 test("more requests hang than Bun sends at once by itself, and a healthy receiver hears all the same", async () => {
-  const env = { DATA_DIR: "data", CORE_ADMIN_TOKEN: adminToken, OUTBOUND_ALLOW: "127.0.0.1" };
+  const env = {
+    DATA_DIR: "data",
+    CORE_ADMIN_TOKEN: adminToken,
+    OUTBOUND_ALLOW: "127.0.0.1",
+    WEBHOOK_TIMEOUT_SECONDS: "60",
+  };
   const server = await startServer(fromSource, { cwd: folderWith(), env });
   await server.request("POST", "/core/dbs.json", { db: { name: "Orders", code: "orders" } });
   const follow = (path: string) =>
@@ -24,7 +29,7 @@ test("more requests hang than Bun sends at once by itself, and a healthy receive
   const change = () => server.request("POST", "/core/dbs/orders/records.json", { record: { data: {} } });
   for (let n = 0; n < 30; n++) expect((await follow(`/hangs/${n}`)).status).toBe(201);
   for (let n = 0; n < 10; n++) await change();
-  await eventually(() => remote.requests.length === 300, "three hundred requests at once");
+  await eventually(() => remote.requests.length === 300, "three hundred requests at once", 30_000);
   await follow("/healthy");
   await change();
   await eventually(() => remote.at("/healthy").length === 1, "the healthy receiver's request");

@@ -80,9 +80,13 @@ describe("two processes", () => {
     let running = 0;
     let most = 0;
     const others = receiver.answer;
+    const full = Promise.withResolvers<void>();
     receiver.answer = async (request) => {
       if (request.path !== path) return others(request);
       most = Math.max(most, ++running);
+      if (running === 3) full.resolve();
+      // The first wait until as many are under way as may; a fourth would come while they all wait.
+      await full.promise;
       await Bun.sleep(15);
       running--;
       return new Response("ok");
@@ -114,7 +118,7 @@ describe("an ordered webhook", () => {
         for (const n of upTo(20)) await update(n % 2 ? first : second, id, n);
       }),
     );
-    await eventually(() => records.every((id) => accepted[id]?.length === 20), "all deliveries in order");
+    await eventually(() => records.every((id) => accepted[id]?.length === 20), "all deliveries in order", 30_000);
     for (const id of records) expect(accepted[id]).toEqual(upTo(20));
     await eventually(async () => {
       const list = (await first.get(`${at}/deliveries.json?status=delivered`)).json;
@@ -162,7 +166,7 @@ test("receivers that hang hold their own slots only", async () => {
   const hooks = await Promise.all(upTo(8).map((n) => hook({ url: `${receiver.url}/hang${made}/${n}` })));
   const id = await record();
   await Promise.all(upTo(60).map((n) => update(n % 2 ? first : second, id, n)));
-  await eventually(() => receiver.at(path).length === 60);
+  await eventually(() => receiver.at(path).length === 60 && hanging.length >= 80, "every request that may be sent");
   expect(hanging).toHaveLength(80);
   for (const at of hooks) await first.patch(`${at}.json`, { webhook: { active: false } });
   for (const end of hanging) end();
@@ -241,7 +245,7 @@ describe("a process that stops", () => {
       if (!request.path.startsWith("/stop")) return others(request);
       const ids = requests.get(request.path) ?? [];
       requests.set(request.path, ids.concat(request.headers.get("webhook-id")));
-      if (requests.size === 2) started.resolve();
+      if (requests.has("/stop/ends") && requests.has("/stop/hangs")) started.resolve();
       if (ids.length > 0 || request.path === "/stop/third") return new Response("ok");
       await (request.path === "/stop/hangs" ? new Promise(() => {}) : started.promise);
       return new Response("ok");
