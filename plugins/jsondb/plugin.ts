@@ -12,6 +12,7 @@ import { exportRoute } from "./bulk/export-routes.ts";
 import { importRoute } from "./bulk/import-routes.ts";
 import { createBulkStore } from "./bulk/bulk-store.ts";
 import { createChangeStore } from "./live/change-store.ts";
+import { createFollowStore } from "./live/follow-store.ts";
 import { createChanges } from "./records/changes.ts";
 import type { Database } from "./databases/database.ts";
 import { createDbs } from "./databases/dbs.ts";
@@ -109,7 +110,8 @@ export default definePlugin({
     const backgroundStore = createBackgroundStore(sql);
     const bulkStore = createBulkStore(sql);
     const changeStore = createChangeStore(sql);
-    const events = createEvents({ ctx, changeStore, databases, changes });
+    const followStore = createFollowStore(sql);
+    const events = createEvents({ ctx, changeStore, followStore, databases, changes });
     const stored = (db: Database) => db.live && events.wake(db.id);
     const imports = createImports({ ctx, databases, bulkStore, recordStore, events: recordEvents, stored });
     const batches = createBatches({ ctx, bulkStore, records });
@@ -122,7 +124,7 @@ export default definePlugin({
           cron: "23 * * * *",
           run: async () => {
             await bulkStore.prune(2);
-            const idle = await ctx.transaction(changeStore.endIdle);
+            const idle = await ctx.transaction(followStore.endIdle);
             for (const db of idle) await databases.changed(db.accountId, db);
             await changeStore.prune(24);
           },

@@ -1,4 +1,4 @@
-/** What the routes of webhooks answer with. */
+/** The answers of the webhook routes. */
 import { answer, field, Type } from "platform";
 
 const shown = {
@@ -22,7 +22,7 @@ const shown = {
 };
 
 export const Webhook = answer.object("Webhook", shown);
-/** Where a signing secret was made: it is shown this once. */
+/** The only answer that shows a signing secret: the secret is new. */
 export const WebhookWithSecret = answer.object("WebhookWithSecret", { ...shown, signing_secret: Type.String() });
 
 export const SourceType = answer.object("SourceType", {
@@ -52,7 +52,7 @@ export const Delivery = answer.object("Delivery", delivery);
 export const DeliveryWithBody = answer.object("DeliveryWithBody", { ...delivery, body: Type.Unknown() });
 export const Redelivered = answer.object("Redelivered", { redelivered: Type.Integer(), more: Type.Boolean() });
 
-/** What is sent depends on the target: a request, a connector's event or a flow's input. */
+/** The target decides what is sent: a request, a connector's event or a flow's input. */
 export const DeliveryPreview = answer.object("DeliveryPreview", {
   target_kind: field.oneOf(["url", "connector", "flow"]),
   target_code: Type.Optional(field.nullable(Type.String())),

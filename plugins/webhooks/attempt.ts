@@ -1,4 +1,4 @@
-/** One attempt to deliver: to an address, a connector or a flow. It answers with the outcome and throws no failure. No SQL. */
+/** One attempt to deliver: to an address, a connector or a flow. A failure is an outcome, not an exception. No SQL. */
 import { causationHeader, causationToHeader, OutboundFault, parseRetryAfter, withCausation } from "platform";
 import type { BaseContext, Causation, OutboundResponse } from "platform";
 import type { Connectors } from "../connectors/api.ts";
@@ -7,7 +7,7 @@ import type { Rights } from "./rights.ts";
 import { signatureOf } from "./sign.ts";
 import type { Hook } from "./subscriptions.ts";
 
-/** What is delivered. */
+/** The message that is delivered. */
 export interface Parcel {
   readonly messageId: string;
   readonly sourceType: string;
@@ -26,9 +26,9 @@ export interface Outcome {
   readonly retryAfterSeconds: number | null;
   readonly durationMs: number;
   readonly attemptedAt: Date;
-  /** The receiver wants no more (410). */
+  /** The receiver asked for nothing more (410). */
   readonly gone: boolean;
-  /** It was so slow that the time was over. */
+  /** The receiver did not answer in time. */
   readonly timedOut: boolean;
 }
 
@@ -56,7 +56,7 @@ export function createAttempt({ fetch, targets, timeoutMs, refusal }: Needed): A
     let result: Result;
     try {
       if (hook.fault !== null) throw new Error(hook.fault);
-      // Also what was queued while it was allowed, and what is sent again.
+      // Checked for each attempt: rights may have changed since the delivery was queued, or first sent.
       const refused = await refusal(hook.row, parcel.sourceType, () => eventOf(parcel).data);
       if (refused) throw new Error(refused.reason);
       const tools = { fetch, targets, timeoutMs, signal };
@@ -162,7 +162,7 @@ function failure(error: unknown): Result {
   return { ...nowhere(`${kind}: ${message}`), status, timedOut: kind === "timeout" };
 }
 
-/** At most 4 KB, without what PostgreSQL's text does not hold. */
+/** At most 4 KB, without characters that PostgreSQL's text cannot hold. */
 function storable(text: string): string {
   return text.slice(0, keptBytes).toWellFormed().replaceAll("\0", "\ufffd");
 }

@@ -1,15 +1,15 @@
-/** Fills a lane from the queue; what several lanes ask for at once is one statement. No SQL. */
+/** Fills a lane from the queue; several lanes that ask at once share one statement. No SQL. */
 import { batched, failpoint, type Log } from "platform";
 import type { Holding } from "./holding.ts";
 import { claimBegun, claimDropped, claimEnded, claimFailed, type Lane } from "./lane.ts";
-import type { QueueStore, Want } from "./queue-store.ts";
+import type { LeaseStore, Want } from "./lease-store.ts";
 
 interface Needed {
-  readonly queueStore: Pick<QueueStore, "claim">;
+  readonly leaseStore: Pick<LeaseStore, "claim">;
   readonly holding: Pick<Holding, "take">;
   readonly log: Log;
   readonly leaseSeconds: number;
-  /** If the process has stopped by then, others may have what was claimed. */
+  /** If the process has stopped by then, it releases what it claimed. */
   readonly isStopped: () => boolean;
   readonly release: (id: number) => void;
 }
@@ -17,10 +17,10 @@ interface Needed {
 const lanesPerStatement = 100;
 
 /** Answers false if it failed and should be tried again. */
-export function createClaiming({ queueStore, holding, log, leaseSeconds, isStopped, release }: Needed) {
+export function createClaiming({ leaseStore, holding, log, leaseSeconds, isStopped, release }: Needed) {
   const claim = batched(
     async (wants: readonly Want[]) => {
-      const rows = await queueStore.claim(wants, leaseSeconds);
+      const rows = await leaseStore.claim(wants, leaseSeconds);
       return wants.map(({ webhookId }) => rows.filter((row) => row.webhookId === webhookId));
     },
     { most: lanesPerStatement },

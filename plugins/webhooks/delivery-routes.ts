@@ -1,6 +1,5 @@
 import {
   answer,
-  badRequest,
   field,
   integerId,
   invalid,
@@ -14,11 +13,10 @@ import {
   Type,
   type Route,
 } from "platform";
-import { Delivery, DeliveryPreview, DeliveryWithBody, Redelivered } from "./answers.ts";
+import { Delivery, DeliveryWithBody, Redelivered } from "./answers.ts";
 import { toApi, type DeliveryStore } from "./delivery-store.ts";
 import type { Management } from "./manage.ts";
 import { maxPerRange, type Redelivery } from "./redeliver.ts";
-import type { Trials } from "./trial.ts";
 import type { Rights } from "./rights.ts";
 
 const RangeInput = Type.Object({
@@ -27,7 +25,7 @@ const RangeInput = Type.Object({
   status: Type.Optional(field.oneOf(["failed", "delivered"])),
 });
 
-const deliveryExample = {
+export const deliveryExample = {
   id: 811,
   message_id: "msg_0198c5d27a1b7c3d8e4f5a6b7c8d9e0f",
   source_type: "Core::Record",
@@ -42,28 +40,20 @@ const deliveryExample = {
   next_attempt_at: null,
   created_at: "2026-01-31T10:00:00.000Z",
 };
+export const bodyExample = { id: "0198c5d2-…", db_code: "orders" };
 const pendingExample = { ...deliveryExample, status: "pending", next_attempt_at: "2026-01-31T11:00:00.000Z" };
-const previewExample = {
-  target_kind: "url",
-  method: "POST",
-  url: "https://example.com/hooks/orders",
-  headers: { "webhook-id": deliveryExample.message_id, "webhook-timestamp": "1769853600", "x-core-event": "create" },
-  body: { id: "0198c5d2-…", db_code: "orders" },
-};
-
-const inactive = { base: ["the webhook is not active: switch it on first"] };
+export const inactive = { base: ["the webhook is not active: switch it on first"] };
 const access = { privilege: "webhooks" } as const;
 
 interface Needed {
   readonly management: Management;
   readonly deliveryStore: DeliveryStore;
   readonly redelivery: Redelivery;
-  readonly trials: Trials;
   readonly rights: Pick<Rights, "mustSee">;
 }
 
-/** What was and is to be sent. behaviour B.8. */
-export function deliveryRoutes({ management, deliveryStore, redelivery, trials, rights }: Needed): Route[] {
+/** The log of deliveries, and sending them again. behaviour B.8. */
+export function deliveryRoutes({ management, deliveryStore, redelivery, rights }: Needed): Route[] {
   return [
     route(
       "GET",
@@ -96,7 +86,7 @@ export function deliveryRoutes({ management, deliveryStore, redelivery, trials, 
         summary: "One delivery, with what was sent",
         access,
         answers: { 200: DeliveryWithBody },
-        responses: { 200: { ...deliveryExample, body: previewExample.body } },
+        responses: { 200: { ...deliveryExample, body: bodyExample } },
       },
       async ({ account, caller, params }) => {
         const { id } = await management.findManaged(caller, integerId(params.id));
@@ -142,40 +132,6 @@ export function deliveryRoutes({ management, deliveryStore, redelivery, trials, 
         const { count, more } = await redelivery.range(row, { from, to, status: body.status ?? "failed" });
         return ok({ redelivered: count, more });
       },
-    ),
-    route(
-      "POST",
-      "/account/webhooks/:id/test",
-      {
-        summary: "Send the sample payload now",
-        description: "Once, and answers with the delivery. Its requests carry `X-Core-Test: true`.",
-        access,
-        idempotency: "claim",
-        answers: { 200: Delivery },
-        responses: { 200: deliveryExample, 422: inactive },
-      },
-      async ({ caller, params, request }) => {
-        const row = await management.findManaged(caller, integerId(params.id));
-        try {
-          return ok(toApi(await trials.test(row, request.signal)));
-        } catch (error) {
-          if (request.signal.aborted) throw badRequest("the request was cut off");
-          throw error;
-        }
-      },
-    ),
-    route(
-      "GET",
-      "/account/webhooks/:id/preview",
-      {
-        summary: "What a delivery would look like",
-        description: "With the sample payload; of the receiver's credential only `api_token_info`.",
-        access,
-        answers: { 200: DeliveryPreview },
-        responses: { 200: previewExample },
-      },
-      async ({ caller, params }) =>
-        ok(await trials.preview(await management.findManaged(caller, integerId(params.id)))),
     ),
   ];
 }

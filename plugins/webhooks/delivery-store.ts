@@ -19,7 +19,7 @@ export interface DeliveryRow {
   readonly createdAt: Date;
 }
 
-/** A delivery that was sent already when it is written: a test. */
+/** A delivery that is written after it was sent: a test. */
 export interface SentDelivery extends Omit<DeliveryRow, "id" | "attempts" | "nextAttemptAt" | "createdAt"> {
   readonly accountId: number;
   readonly webhookId: number;
@@ -41,9 +41,9 @@ export function createDeliveryStore(sql: Sql) {
     id, message_id, source_type, kind, status, attempts, response_status, response_body, error, duration_ms,
     attempted_at, next_attempt_at, created_at`;
 
-  /** Puts deliveries back into the queue; one that is being sent is left alone. */
+  /** Puts deliveries back into the queue; those that are being sent are left alone. */
   const requeue = async (tx: Tx, accountId: number, ids: readonly number[]) => {
-    // The queue first, as who writes down what came of them does: in the other order the two could lock each other out.
+    // The queue first, in the order of `settle_deliveries`: otherwise the two could deadlock.
     await tx`
       select from webhook_queue where account_id = ${accountId} and delivery_id = any(${ids}::bigint[])
       order by delivery_id for update`;
@@ -90,7 +90,7 @@ export function createDeliveryStore(sql: Sql) {
       return row?.body;
     },
 
-    /** Undefined if the webhook is gone: nobody would ever delete the row with it. */
+    /** Undefined if the webhook is gone: nothing would ever delete the row. */
     async insertSent(sent: SentDelivery): Promise<DeliveryRow | undefined> {
       const [row] = await sql<DeliveryRow[]>`
         insert into webhook_deliveries (account_id, webhook_id, message_id, source_type, kind, body, status, attempts,
@@ -113,7 +113,7 @@ export function createDeliveryStore(sql: Sql) {
       return { ids: rows.slice(0, most).map(({ id }) => id), more: rows.length > most };
     },
 
-    /** Forgets what is older than so many days and not in the queue; how many, at most `most`. */
+    /** Deletes what is older than so many days and not in the queue; gives back how many, at most `most`. */
     async prune(days: number, most: number): Promise<number> {
       const result = await sql`
         delete from webhook_deliveries where id in (
@@ -124,7 +124,7 @@ export function createDeliveryStore(sql: Sql) {
       return result.count;
     },
 
-    /** Forgets deliveries of a webhook that is gone; how many, at most `most`. */
+    /** Deletes deliveries of a webhook that is gone; gives back how many, at most `most`. */
     async forget(accountId: number, webhookId: number, most: number): Promise<number> {
       const result = await sql`
         delete from webhook_deliveries where id in (

@@ -127,7 +127,7 @@ describe("a delivery", () => {
     expect(await deliveries(none.at)).toEqual([]);
   });
 
-  test("of a change that is rolled back there is none", async () => {
+  test("is not made of a change that is rolled back", async () => {
     const { kind, at } = await webhook();
     const failing = app.sql.begin(async () => {
       throw new Error("rolled back");
@@ -258,7 +258,7 @@ describe("a failure", () => {
     const { kind, at, path, id } = await webhook();
     answers(path, () => new Response("", { status: 502 }));
     await app.sql`update webhooks set failing_since = now() - interval '5 days 1 minute' where id = ${id}`;
-    await app.patch(`${at}.json`, { webhook: {} }); // every process reads it anew
+    await app.patch(`${at}.json`, { webhook: {} }); // every process reads it again
     await change(kind, { id: 1 });
     const off = await eventually(async () => {
       const { json } = await app.get(`${at}.json`);
@@ -268,7 +268,7 @@ describe("a failure", () => {
     expect((await settled(at))[0].status).toBe("failed");
     const listed = (await app.get("/account/webhooks.json?limit=1000")).json;
     expect(listed.find((one: { id: number }) => one.id === id).disabled_reason).toBe(off.disabled_reason);
-    // Another change of it keeps the reason; switched on again, it begins anew.
+    // Another change of it keeps the reason; switched on again, it starts afresh.
     const renamed = await app.patch(`${at}.json`, { webhook: { concurrency: 2 } });
     expect(renamed.json).toMatchObject({ active: false, disabled_reason: off.disabled_reason });
     answers(path, () => new Response("ok"));
@@ -306,7 +306,7 @@ describe("sending again", () => {
     expect(new Set(ids(receiver.at(path))).size).toBe(1);
   });
 
-  test("one that failed for good has all its attempts anew", async () => {
+  test("one that failed for good has all its attempts again", async () => {
     const { kind, at, path } = await webhook();
     answers(path, (nth) => new Response("", { status: nth <= 6 ? 500 : 200 }));
     await change(kind, { id: 1 });
@@ -374,7 +374,7 @@ describe("sending again", () => {
   });
 });
 
-test("a rotated secret signs beside the new one, and alone no more after its time", async () => {
+test("a rotated secret signs beside the new one, until its time is over", async () => {
   const { kind, at, path, id, secret } = await webhook();
   const rotated = await app.post(`${at}/rotate_secret.json`);
   expect(rotated.status).toBe(200);

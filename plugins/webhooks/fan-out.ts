@@ -22,7 +22,7 @@ export function createFanOut({ ctx, queueStore, subscriptions, refusal, switchOf
     async (all: readonly (readonly NewDelivery[])[]) => {
       const rows = all.flat();
       for (const part of inParts(rows)) await queueStore.insert(part);
-      // Only after the commit do those of one key see each other.
+      // Deliveries of one key see each other only after the commit.
       const ordered = rows.flatMap(({ webhookId, orderKey }) => (orderKey === null ? [] : [{ webhookId, orderKey }]));
       if (ordered.length > 0) await queueStore.promote(ordered);
       for (const place of new Set(rows.map(({ accountId, webhookId }) => `${accountId}:${webhookId}`)))
@@ -32,7 +32,7 @@ export function createFanOut({ ctx, queueStore, subscriptions, refusal, switchOf
     { most: 200 },
   );
 
-  /** One that may have nothing of this model is switched off, with the reason; a record that it may not have passes it by. */
+  /** Without the right to follow this model, the webhook is switched off. A record that it may not have is skipped. */
   const allowed = async (hook: Hook, { sourceType, data }: ModelEvent): Promise<boolean> => {
     const refused = await refusal(hook.row, sourceType, () => data);
     if (refused?.whole) await switchOff(hook, refused.reason);

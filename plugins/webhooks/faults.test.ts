@@ -12,7 +12,7 @@ let hasty: TestApp;
 
 const changes = new Map<TestApp, (sourceType: string) => Promise<void>>();
 async function start(fields: Record<string, string>): Promise<TestApp> {
-  let change = async (_: string) => {};
+  let change: (sourceType: string) => Promise<void> = async () => {};
   const probe = definePlugin({
     name: "probe",
     setup(ctx) {

@@ -1,30 +1,31 @@
-/** What follows from an attempt: when the delivery comes again, and when a webhook is switched off. behaviour B.8. */
+/** The consequences of an attempt: when the delivery is retried, and when its webhook is switched off. behaviour B.8. */
 import { createTurnsByKey, job, type BaseContext } from "platform";
+import type { HealthStore } from "./health-store.ts";
 import type { Outcome } from "./attempt.ts";
-import type { ClaimedDelivery, Place } from "./queue-store.ts";
+import type { ClaimedDelivery } from "./lease-store.ts";
+import type { Place } from "./queue-store.ts";
 import { nextWait, switchOffAfterMs } from "./retry.ts";
 import type { Settled } from "./settle.ts";
-import type { WebhookStore } from "./store.ts";
 import type { Hook, Subscriptions } from "./subscriptions.ts";
 
-/** Takes what waits out of the queue where its webhook is off or gone. */
+/** Clears the queue of a webhook that is off or gone. */
 export const clearQueue = job<Place>("webhooks.clear-queue");
 
 interface Needed {
   readonly ctx: Pick<BaseContext, "transaction" | "enqueue" | "log">;
-  readonly webhookStore: WebhookStore;
+  readonly healthStore: HealthStore;
   readonly subscriptions: Pick<Subscriptions, "forget" | "peek">;
   readonly waits: readonly number[];
 }
 
-export function createHealth({ ctx, webhookStore, subscriptions, waits }: Needed) {
-  // The attempts of one webhook that fail together take turns.
+export function createHealth({ ctx, healthStore, subscriptions, waits }: Needed) {
+  // Failures of one webhook that end together are noted one after another.
   const noting = createTurnsByKey<number>();
 
   const switchOff = async ({ row }: Hook, reason: string) => {
     const { accountId, id } = row;
     const switched = await ctx.transaction(async (tx) => {
-      if (!(await webhookStore.switchOff(tx, accountId, id, reason))) return false;
+      if (!(await healthStore.switchOff(tx, accountId, id, reason))) return false;
       await ctx.enqueue(clearQueue, { accountId, webhookId: id }, { tx });
       return true;
     });
@@ -39,7 +40,7 @@ export function createHealth({ ctx, webhookStore, subscriptions, waits }: Needed
     if (!outcome.ok && failingSince && outcome.attemptedAt.getTime() - failingSince.getTime() >= switchOffAfterMs)
       return switchOff(hook, `nothing but failures since ${failingSince.toISOString()}; the last: ${outcome.error}`);
     if (outcome.ok === (failingSince === null)) return;
-    if (await webhookStore.noteHealth(accountId, id, !outcome.ok)) await subscriptions.forget(accountId);
+    if (await healthStore.note(accountId, id, !outcome.ok)) await subscriptions.forget(accountId);
   };
 
   return {

@@ -1,7 +1,8 @@
 /** The deliveries that this process has claimed: their leases, and how they are given up. No SQL. */
 import type { Log } from "platform";
 import { emptied, lost, queued, type Lane } from "./lane.ts";
-import type { ClaimedDelivery, QueueStore } from "./queue-store.ts";
+import type { ClaimedDelivery, LeaseStore } from "./lease-store.ts";
+import type { QueueStore } from "./queue-store.ts";
 
 /** A delivery that this process holds. */
 export interface Held {
@@ -12,7 +13,8 @@ export interface Held {
 }
 
 interface Needed {
-  readonly queueStore: Pick<QueueStore, "extend" | "release" | "clear">;
+  readonly leaseStore: Pick<LeaseStore, "extend" | "release">;
+  readonly queueStore: Pick<QueueStore, "clear">;
   readonly log: Log;
   readonly leaseSeconds: number;
 }
@@ -21,7 +23,7 @@ export type Holding = ReturnType<typeof createHolding>;
 
 const clearMost = 1000;
 
-export function createHolding({ queueStore, log, leaseSeconds }: Needed) {
+export function createHolding({ leaseStore, queueStore, log, leaseSeconds }: Needed) {
   const held = new Map<number, Held>();
 
   /** Another process has it: it was silent here for too long, or it was taken out of the queue. */
@@ -60,25 +62,25 @@ export function createHolding({ queueStore, log, leaseSeconds }: Needed) {
       if (held.get(id) === mine) held.delete(id);
     },
 
-    /** For a webhook that is off or gone: gives back everything that waits for it, and clears it away. */
+    /** For a webhook that is off or gone: releases everything that waits for it, and clears it away. */
     async giveBack(lane: Lane): Promise<void> {
       const ids = dropWaiting(lane);
       if (ids.length === 0) return;
       try {
-        await queueStore.release(ids);
+        await leaseStore.release(ids);
         await queueStore.clear(clearMost);
       } catch (error) {
-        // Their leases end by themselves, and what is left over is cleared away every hour.
+        // Their leases end by themselves, and leftovers are cleared away every hour.
         log.warn("deliveries of a webhook that is off were not given back", { error });
       }
     },
 
-    /** Holds on to all of them. */
+    /** Extends all leases. */
     async extend(): Promise<void> {
       const ids = [...held].flatMap(([id, { settling }]) => (settling ? [] : [id]));
       if (ids.length === 0) return;
       try {
-        const kept = await queueStore.extend(ids, leaseSeconds);
+        const kept = await leaseStore.extend(ids, leaseSeconds);
         for (const id of ids) if (!kept.has(id)) lose(id);
       } catch (error) {
         log.warn("extending the leases of deliveries failed, trying again", { error });

@@ -1,9 +1,9 @@
 /**
- * What a process remembers of one webhook while it sends for it, and every way in which that changes: pure functions
- * from one state to the next. Times are `performance.now()`, except `since` and `asked`, which are the database's.
+ * The state of one webhook in the process that sends for it, and every change of that state: pure functions from one
+ * state to the next. Times are `performance.now()`, except `since` and `asked`, which are the database's.
  */
 import type { Outcome } from "./attempt.ts";
-import type { ClaimedDelivery, Want } from "./queue-store.ts";
+import type { ClaimedDelivery, Want } from "./lease-store.ts";
 import type { RatePeriod } from "./store.ts";
 
 export interface LaneState {
@@ -32,7 +32,7 @@ export interface Lane {
   state: LaneState;
 }
 
-/** What the webhook's owner allows. */
+/** The limits that the webhook's owner set. */
 export interface Limits {
   readonly concurrency: number;
   readonly rateLimit: number | null;
@@ -54,7 +54,7 @@ export const never = new Date(8.64e15);
 const claimMost = 100;
 // A timer fires late by so much; the rate is reached all the same.
 const rateSlackMs = 20;
-// What is due earlier than the last claim was written by a slower transaction, or by another clock.
+// A delivery that is due earlier than the last claim was written by a slower transaction, or by another clock.
 const lateMs = 1000;
 // The delivery itself waits as long as the receiver asks; the webhook's other deliveries ask it again after this time.
 const maxPauseSeconds = 60;
@@ -85,7 +85,7 @@ export function claimBegun(state: LaneState): LaneState {
   return { ...state, claiming: true, more: false, asked: never };
 }
 
-/** What was claimed is not this process's to send: it stops. */
+/** The process stops: it does not send what it has claimed. */
 export function claimDropped(state: LaneState): LaneState {
   return { ...state, claiming: false };
 }
@@ -112,7 +112,7 @@ export function queued(state: LaneState, rows: readonly ClaimedDelivery[]): Lane
   return { ...state, waiting: [...state.waiting, ...rows] };
 }
 
-/** One that waits is another process's by now. */
+/** Another process has this delivery by now. */
 export function lost(state: LaneState, id: number): LaneState {
   return { ...state, waiting: state.waiting.filter((delivery) => delivery.id !== id) };
 }
@@ -138,7 +138,7 @@ export function nextStep(state: LaneState, limits: Limits, processIsFull: boolea
 }
 
 /**
- * How many to claim now; 0 = none. As many wait here as are sent at once: so no slot is empty while the queue is asked.
+ * How many to claim now; 0 = none. As many wait here as are sent at once, so that no slot is empty during a claim.
  */
 export function claimable(state: LaneState, limits: Limits): number {
   if (!state.more || state.claiming) return 0;
@@ -157,12 +157,12 @@ export function answered(
   return { ...state, suspect: timedOut, pausedUntil: asksToWait ? now + pauseMs : state.pausedUntil };
 }
 
-/** A request is over, whatever came of it. */
+/** A request is over, whatever its outcome. */
 export function ended(state: LaneState): LaneState {
   return { ...state, inFlight: state.inFlight - 1 };
 }
 
-/** A person asks for it: a receiver that asked to wait is asked again. */
+/** A person asks for it: even a receiver that asked to wait is called again. */
 export function urged(state: LaneState): LaneState {
   return { ...state, pausedUntil: 0 };
 }

@@ -7,12 +7,14 @@ import { createClaiming } from "./claim.ts";
 import { createHolding } from "./holding.ts";
 import { emptyLane, urged, woken, type Lane } from "./lane.ts";
 import { createPump } from "./pump.ts";
+import type { LeaseStore } from "./lease-store.ts";
 import type { QueueStore } from "./queue-store.ts";
 import { createSending, type SendingNeeded } from "./send.ts";
 import { createSettler } from "./settle.ts";
 import type { Subscriptions } from "./subscriptions.ts";
 
 interface Needed extends Pick<SendingNeeded, "attempt" | "judge" | "settled"> {
+  readonly leaseStore: LeaseStore;
   readonly queueStore: QueueStore;
   readonly subscriptions: Subscriptions;
   readonly log: Log;
@@ -23,7 +25,7 @@ interface Needed extends Pick<SendingNeeded, "attempt" | "judge" | "settled"> {
 
 const pollMs = 1000;
 const parkedEveryPolls = 30;
-// From the beginning of the stop; requests and jobs have about as long.
+// Counted from the beginning of the stop; requests and jobs have about as long.
 const graceMs = 6000;
 
 export function createLanes(needed: Needed) {
@@ -32,7 +34,7 @@ export function createLanes(needed: Needed) {
   let state: "idle" | "running" | "stopping" = "idle";
   const timers: ReturnType<typeof setInterval>[] = [];
   const isStopped = () => state !== "running";
-  const settler = createSettler({ queueStore, log, wake: (place) => wake(place.accountId, place.webhookId) });
+  const settler = createSettler({ ...needed, wake: (place) => wake(place.accountId, place.webhookId) });
   const holding = createHolding(needed);
   const pump = createPump({
     ...needed,
@@ -71,7 +73,7 @@ export function createLanes(needed: Needed) {
 
   return {
     wake,
-    /** A person asks for it: a receiver that asked to wait is asked again. */
+    /** A person asks for it: even a receiver that asked to wait is called again. */
     urge(accountId: number, webhookId: number) {
       const lane = lanes.get(webhookId);
       if (lane) {
@@ -88,9 +90,9 @@ export function createLanes(needed: Needed) {
       );
       void poll();
     },
-    /** Begins no more; what is under way may end. */
+    /** Starts nothing new; what is under way may end. */
     rest,
-    /** Waits a while for what is under way, and gives back what has not ended. */
+    /** Waits a while for what is under way, and releases what has not ended. */
     async stop() {
       rest();
       await idleUntil(restedAt + graceMs);
@@ -109,7 +111,7 @@ interface PollNeeded {
   readonly wake: (accountId: number, webhookId: number, since: Date) => void;
 }
 
-/** A look for what nobody told of: what is due by now, and what a dead process had not let go. */
+/** Looks for what no message announced: what is due by now, and what a dead process did not release. */
 function createPoll({ queueStore, log, promote, wake }: PollNeeded, afterwards: () => void) {
   let polls = 0;
   let polling = false;

@@ -18,7 +18,7 @@ interface Needed {
 
 export type Management = ReturnType<typeof createManagement>;
 
-/** While a secret is rotated both sign for so long. */
+/** After a rotation, both secrets sign for this long. */
 const overlapSeconds = 86_400;
 const maxPerAccount = 1000;
 
@@ -74,7 +74,7 @@ export function createManagement({ ctx, webhookStore, subscriptions, models, rig
       const accountId = caller.account.id;
       for (;;) {
         const seen = await find(accountId, id);
-        // Asked before the transaction: within it there may be no connection left for it.
+        // Asked before the transaction: inside it, this query would need a second connection, and none may be left.
         const maker = await rights.makerOf(seen);
         const row = await ctx.transaction(async (tx) => {
           const before = await webhookStore.lock(tx, accountId, id);
@@ -84,7 +84,7 @@ export function createManagement({ ctx, webhookStore, subscriptions, models, rig
           const input = merged(given, models, before);
           const off = onlySwitchesOff(given);
           if (!off) mustBeTheirs(caller, before, input, maker);
-          // Whoever saves it becomes its maker if it has none any more, or follows another model now.
+          // The caller becomes its maker if it has none, or now follows another model.
           const stays = off || (maker !== undefined && input.sourceType === before.sourceType);
           const createdById = stays ? before.createdById : caller.user.id;
           const token = given.api_token === undefined ? before : sealedToken(ctx.secrets, id, given.api_token);
@@ -108,7 +108,7 @@ export function createManagement({ ctx, webhookStore, subscriptions, models, rig
       await ctx.committed(() => subscriptions.forget(accountId));
     },
 
-    /** A new secret; the one before signs beside it for a day. */
+    /** A new secret; the previous one signs beside it for a day. */
     async rotate(caller: Caller, id: number): Promise<{ row: WebhookRow; secret: string }> {
       const { accountId } = await findManaged(caller, id);
       const secret = newSecret();
@@ -121,7 +121,7 @@ export function createManagement({ ctx, webhookStore, subscriptions, models, rig
   };
 }
 
-/** Everybody who sees a webhook may stop it: so it does harm for a shorter time. */
+/** Everybody who sees a webhook may switch it off: that can only limit damage. */
 function onlySwitchesOff(given: WebhookFields): boolean {
   return given.active === false && Object.keys(given).length === 1;
 }

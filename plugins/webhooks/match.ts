@@ -9,8 +9,8 @@ export function matches(filter: Filter | null, data: Data): boolean {
 }
 
 /**
- * Whether a record of which this part is known may have every value of the filter: false only where the part rules it
- * out. A key that is missing or undefined may yet have any value.
+ * Whether a record may have every value of the filter, if only this part of it is known: false only if the part rules
+ * it out. A key that is missing or undefined may still get any value.
  */
 export function mayMatch(filter: Filter | null, part: Data): boolean {
   return Object.entries(filter ?? {}).every(([key, value]) => {

@@ -7,7 +7,9 @@ import { deliveryRoutes } from "./delivery-routes.ts";
 import { createDeliveryStore } from "./delivery-store.ts";
 import { createFanOut, dueTopic, urgedTopic } from "./fan-out.ts";
 import { clearQueue, createHealth } from "./health.ts";
+import { createHealthStore } from "./health-store.ts";
 import { createLanes } from "./lanes.ts";
+import { createLeaseStore } from "./lease-store.ts";
 import { createManagement } from "./manage.ts";
 import migration from "./migrations/001_webhooks.sql" with { type: "text" };
 import madeBy from "./migrations/002_made_by.sql" with { type: "text" };
@@ -21,9 +23,10 @@ import { webhookRoutes } from "./routes.ts";
 import { createWebhookStore } from "./store.ts";
 import { createSubscriptions } from "./subscriptions.ts";
 import { clearAll, clearWebhook, pruneAll } from "./tidy.ts";
+import { trialRoutes } from "./trial-routes.ts";
 import { createTrials } from "./trial.ts";
 
-// A delivery that is being sent is let go when its receiver has answered, at the latest when its lease ends.
+// A delivery that is being sent is released when its receiver has answered, at the latest when its lease ends.
 const clearAgainMs = 1000;
 
 /** Events of records delivered to addresses, connectors and flows. behaviour 2.5, 4.5 and 6, B.8. */
@@ -62,8 +65,9 @@ export default definePlugin({
     );
     const webhookStore = createWebhookStore(ctx.sql);
     const deliveryStore = createDeliveryStore(ctx.sql);
-    const queueStore = createQueueStore(ctx.sql, crypto.randomUUID());
-    const subscriptions = createSubscriptions(ctx, webhookStore);
+    const leaseStore = createLeaseStore(ctx.sql, crypto.randomUUID());
+    const queueStore = createQueueStore(ctx.sql);
+    const subscriptions = createSubscriptions({ ctx, webhookStore });
     const timeoutMs = config.timeoutSeconds * 1000;
     const rights = createRights({ models, accounts: ctx.services.accounts, plugins: ctx.plugins });
     const { refusal } = rights;
@@ -73,8 +77,9 @@ export default definePlugin({
       timeoutMs,
       refusal,
     });
-    const health = createHealth({ ctx, webhookStore, subscriptions, waits: config.waits });
+    const health = createHealth({ ctx, healthStore: createHealthStore(ctx.sql), subscriptions, waits: config.waits });
     const lanes = createLanes({
+      leaseStore,
       queueStore,
       subscriptions,
       attempt,
@@ -99,7 +104,8 @@ export default definePlugin({
     return {
       routes: [
         ...webhookRoutes({ webhookStore, management, rights }),
-        ...deliveryRoutes({ management, deliveryStore, redelivery, trials, rights }),
+        ...deliveryRoutes({ management, deliveryStore, redelivery, rights }),
+        ...trialRoutes({ management, trials }),
       ],
       handlers: [
         onEvent(modelChanged, "webhooks", fanOut, {

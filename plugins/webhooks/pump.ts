@@ -2,7 +2,7 @@
 import type { Log } from "platform";
 import { claimable, closed, ended, nextStep, type Lane } from "./lane.ts";
 import type { Holding } from "./holding.ts";
-import type { ClaimedDelivery } from "./queue-store.ts";
+import type { ClaimedDelivery } from "./lease-store.ts";
 import type { Sending } from "./send.ts";
 import type { Hook, Subscriptions } from "./subscriptions.ts";
 
@@ -12,7 +12,7 @@ interface Needed {
   readonly send: Sending;
   /** Fills a lane; false if that failed. */
   readonly claim: (lane: Lane, most: number) => Promise<boolean>;
-  /** How many ends are not written yet. */
+  /** How many outcomes are not written yet. */
   readonly unwritten: () => number;
   readonly log: Log;
   /** Requests at once in this process, of all webhooks. */
@@ -25,15 +25,15 @@ interface Needed {
 export type Pump = ReturnType<typeof createPump>;
 
 const pauseAfterErrorMs = 500;
-// Claims rest while so many ends are not written: the database is slow or away.
+// Claims rest while so many outcomes are not written: the database is slow or away.
 const maxUnwritten = 2000;
 
 export function createPump(needed: Needed) {
   const { subscriptions, holding, send, claim, unwritten, log, maxInFlight, isStopped, forget } = needed;
   let inFlight = 0;
-  /** Those that could send if this process did not send as much as it may already. */
+  /** Lanes that could send if this process did not already send as much as it may. */
   const blocked = new Set<Lane>();
-  /** Those whose webhook is being read. */
+  /** Lanes whose webhook is being read. */
   const loading = new Set<Lane>();
   const timers = new Map<Lane, ReturnType<typeof setTimeout>>();
 
@@ -70,7 +70,7 @@ export function createPump(needed: Needed) {
     const [next] = blocked;
     if (next && blocked.delete(next)) run(next);
   };
-  /** For a webhook that is not in memory: at first, and while other processes cannot tell of changes. */
+  /** For a webhook that is not in memory: at first, and while messages of other processes cannot arrive. */
   const load = async (lane: Lane): Promise<void> => {
     if (loading.has(lane)) return;
     loading.add(lane);

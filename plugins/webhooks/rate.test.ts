@@ -2,7 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { eventually, startTestApp, type TestApp } from "../../tests/harness.ts";
 import { startReceiver, type Receiver } from "../../tests/receiver.ts";
 import { openPool, type Sql } from "../../runtime/db.ts";
-import { createQueueStore, type ClaimedDelivery, type QueueStore } from "./queue-store.ts";
+import { createLeaseStore, type ClaimedDelivery, type LeaseStore } from "./lease-store.ts";
+import { createQueueStore } from "./queue-store.ts";
 
 /** The rate of a webhook belongs to the webhook, not to the process that happens to send for it. */
 let app: TestApp;
@@ -117,8 +118,8 @@ describe("the queue tells a process that claims", () => {
   const leaseSeconds = 30;
   const workers = ["00000000-0000-4000-8000-00000000000a", "00000000-0000-4000-8000-00000000000b"] as const;
   let sql: Sql;
-  let a: QueueStore;
-  let b: QueueStore;
+  let a: LeaseStore;
+  let b: LeaseStore;
   const webhooks = { slow: 0, free: 0, gone: 0 };
   let events = 0;
 
@@ -133,8 +134,8 @@ describe("the queue tells a process that claims", () => {
     }
     await server.stop();
     sql = openPool(server.target, { max: 2 });
-    a = createQueueStore(sql, workers[0]);
-    b = createQueueStore(sql, workers[1]);
+    a = createLeaseStore(sql, workers[0]);
+    b = createLeaseStore(sql, workers[1]);
   });
   afterAll(() => sql.end({ timeout: 5 }));
   beforeEach(async () => {
@@ -145,13 +146,13 @@ describe("the queue tells a process that claims", () => {
     const what = { sourceType: "Rated::Thing", kind: "create", orderKey: null, body: "{}", causation: undefined };
     for (let n = 0; n < count; n++) {
       const eventId = ++events;
-      await a.insert([{ accountId: 1, webhookId, eventId, messageId: `msg_${eventId}`, ...what }]);
+      await createQueueStore(sql).insert([{ accountId: 1, webhookId, eventId, messageId: `msg_${eventId}`, ...what }]);
     }
   }
-  const claim = async (by: QueueStore, webhookId: number, most = 1) =>
+  const claim = async (by: LeaseStore, webhookId: number, most = 1) =>
     by.claim([{ webhookId, most, since: new Date(0) }], leaseSeconds);
   /** The first of `rows` was sent so many milliseconds ago, and so on; null: its webhook has no rate. */
-  const settle = (by: QueueStore, rows: readonly ClaimedDelivery[], ...sentMsAgo: (number | null)[]) =>
+  const settle = (by: LeaseStore, rows: readonly ClaimedDelivery[], ...sentMsAgo: (number | null)[]) =>
     by.settle(
       rows.map(({ id, webhookId }, at) => {
         const ago = sentMsAgo[at] ?? null;
@@ -167,7 +168,7 @@ describe("the queue tells a process that claims", () => {
       }),
     );
   /** What a claim says of the last request. */
-  const told = async (by: QueueStore, webhookId: number) => {
+  const told = async (by: LeaseStore, webhookId: number) => {
     const [row] = await claim(by, webhookId);
     if (!row) throw new Error("nothing was claimed");
     return row;

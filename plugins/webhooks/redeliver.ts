@@ -1,4 +1,4 @@
-/** Sending again what was sent before. No HTTP, no SQL. */
+/** Redelivery: puts deliveries back into the queue. No HTTP, no SQL. */
 import { invalid, notFound, type BaseContext, type Tx } from "platform";
 import type { DeliveryRange, DeliveryRow, DeliveryStore } from "./delivery-store.ts";
 import { urgedTopic } from "./fan-out.ts";
@@ -20,13 +20,13 @@ type Queued = readonly { readonly orderKey: string | null }[];
 
 export function createRedelivery({ ctx, webhookStore, deliveryStore, queueStore }: Needed) {
   const requeue = async ({ accountId, id }: WebhookRow, tx: Tx, ids: readonly number[]): Promise<Queued> => {
-    // Switching it off or deleting it clears its queue away: nothing may be written after that.
+    // Switching it off or deleting it clears its queue: nothing may be written after that.
     const held = await webhookStore.hold(tx, accountId, id);
     if (!held) throw notFound();
     mustBeActive(held);
     return ids.length === 0 ? [] : deliveryStore.requeue(tx, accountId, ids);
   };
-  /** Has those that were queued sent. */
+  /** Wakes the senders of what was queued. */
   const send = (row: WebhookRow, queued: Queued): Promise<void> =>
     ctx.committed(async () => {
       const keys = new Set(queued.flatMap(({ orderKey }) => orderKey ?? []));
@@ -49,7 +49,7 @@ export function createRedelivery({ ctx, webhookStore, deliveryStore, queueStore 
       return after;
     },
 
-    /** Sends those of a time range again, the oldest first; whether there were more than fit into one call. */
+    /** Sends the deliveries of a time range again, oldest first; says whether there were more than fit into one call. */
     async range(row: WebhookRow, range: Omit<DeliveryRange, "most">): Promise<{ count: number; more: boolean }> {
       const { queued, more } = await ctx.transaction(async (tx) => {
         const found = await deliveryStore.idsOf(tx, row.accountId, row.id, { ...range, most: maxPerRange });

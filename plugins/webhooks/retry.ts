@@ -1,4 +1,4 @@
-/** When a delivery that failed is sent again. behaviour B.8. */
+/** When a failed delivery is sent again. behaviour B.8. */
 
 /** About 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 10 h. */
 export const standardWaits = "5,300,1800,7200,18000,36000,36000";
@@ -13,8 +13,8 @@ export function parseWaits(text: string): readonly number[] {
 }
 
 /**
- * Seconds until the next attempt after the `failures`th failure, or undefined where it was the last. A tenth more or
- * less, so that what failed together does not come back together; never sooner than the receiver asked.
+ * Seconds until the next attempt after the `failures`th failure, or undefined after the last one. Up to a tenth more
+ * or less, so that deliveries that failed together are not retried together; never sooner than the receiver asked.
  */
 export function nextWait(
   waits: readonly number[],

@@ -183,7 +183,7 @@ describe("a webhook on what its caller may not follow", () => {
     const hook = await webhook({ source_type: "Account::User" });
     const ordinary = await webhook({ source_type: "Core::Db" });
     await app.sql`update webhooks set created_by_id = null`;
-    await patch((await webhook({ source_type: "Helpdesk::Ticket" })).id, {}); // read anew
+    await patch((await webhook({ source_type: "Helpdesk::Ticket" })).id, {}); // every process reads them again
     const tried = await app.post(`${hook.at}/test.json`);
     expect(tried.json).toMatchObject({ status: "failed", error: expect.stringContaining("not allowed") });
     await person(app);

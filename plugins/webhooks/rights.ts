@@ -1,17 +1,17 @@
-/** Who may follow which model: when a webhook is saved or looked into, and again whenever it sends. No HTTP, no SQL. */
+/** The right to follow a model: checked when a webhook is saved or looked into, and whenever it sends. No HTTP, no SQL. */
 import { forbidden, type BaseContext, type Caller, type Model, type Role } from "platform";
 import type { Accounts } from "../accounts/api.ts";
 import type { TargetKind, WebhookRow } from "./store.ts";
 
 type Data = Readonly<Record<string, unknown>>;
 
-/** What a person, or a token of theirs, may do. */
+/** The rights of a person, or of one of their tokens. */
 export interface Able {
   readonly role: Role;
   readonly privileges: ReadonlySet<string>;
 }
 
-/** Why a record is not sent. */
+/** The reason why a record is not sent. */
 export interface Refusal {
   readonly reason: string;
   /** Nothing of this model is sent, not only this record. */
@@ -34,7 +34,7 @@ export type Rights = ReturnType<typeof createRights>;
 /** Throws if a model names a privilege that nobody can have. */
 export function createRights({ models, accounts, plugins }: Needed) {
   checkModels(plugins);
-  // Its maker is unknown or gone: then it may do what every holder of `webhooks` can be expected to do, and no more.
+  // For a webhook whose maker is unknown or gone: the rights that every holder of `webhooks` can be expected to have.
   const nobody: Able = {
     role: "manager",
     privileges: new Set(
@@ -63,7 +63,7 @@ export function createRights({ models, accounts, plugins }: Needed) {
     /** The models that the caller may follow. */
     followed: (caller: Caller): Model[] => [...models.values()].filter((model) => mayFollow(model, ableOf(caller))),
 
-    /** Throws the 403 if the caller newly names a flow or a connector without being let near them. */
+    /** Throws the 403 if the caller lacks `flows` and names a flow or a connector that the webhook did not name before. */
     mustReach(caller: Caller, after: Target, before?: Target): void {
       const same = before?.targetKind === after.targetKind && before.targetCode === after.targetCode;
       if (after.targetKind !== "url" && !same && !caller.privileges.has("flows"))
@@ -75,11 +75,11 @@ export function createRights({ models, accounts, plugins }: Needed) {
       mustFollow(caller, sourceType);
       if (models.get(sourceType)?.confidential && caller.user.role !== "admin" && maker?.role === "admin")
         throw forbidden(
-          `an administrator's webhook on ${sourceType} is for administrators: it sends what you do not see`,
+          `an administrator's webhook on ${sourceType} is for administrators: it sends records that you may not see`,
         );
     },
 
-    /** Throws the 403 if the caller may not see the delivered record: the webhook may have followed another model then. */
+    /** Throws the 403 if the caller may not see the delivered record: the webhook may have followed another model before. */
     mustSee(caller: Caller, sourceType: string, data: Data): void {
       mustFollow(caller, sourceType);
       if (caller.user.role !== "admin" && models.get(sourceType)?.confidential?.(data))
@@ -88,7 +88,7 @@ export function createRights({ models, accounts, plugins }: Needed) {
 
     /** Why this webhook does not get this record, as things are now; undefined if it does. */
     async refusal(row: WebhookRow, sourceType: string, dataOf: () => Data): Promise<Refusal | undefined> {
-      // Whoever changed the model since was checked for the new one only.
+      // The person who changed the model since was checked for the new one only.
       if (sourceType !== row.sourceType)
         return { whole: false, reason: `not allowed: the webhook follows ${row.sourceType} now` };
       const model = models.get(sourceType);
@@ -96,7 +96,7 @@ export function createRights({ models, accounts, plugins }: Needed) {
       const maker = (await makerOf(row)) ?? nobody;
       if (!mayFollow(model, maker)) return { whole: true, reason: lacking(model) };
       if (maker.role === "admin" || !model.confidential?.(dataOf())) return undefined;
-      return { whole: false, reason: "not allowed: only a webhook that an administrator made gets this record" };
+      return { whole: false, reason: "not allowed: this record goes only to webhooks that an administrator made" };
     },
   };
 }
@@ -107,13 +107,13 @@ function mayFollow({ privilege }: Model, { role, privileges }: Able): boolean {
 }
 
 function ableOf({ user, privileges, narrowedTo }: Caller): Able {
-  // A narrowed token has no model's unnamed privilege, whoever owns it.
+  // Models without a privilege are closed to narrowed tokens, also to an administrator's.
   return { role: narrowedTo.length > 0 && user.role === "admin" ? "manager" : user.role, privileges };
 }
 
 function lacking({ name, privilege }: Model): string {
-  const needed = privilege === undefined ? "is an administrator" : `has the privilege \`${privilege}\``;
-  return `not allowed: events of ${name} go to webhooks of somebody who ${needed}; whoever made this one does not, or is gone`;
+  const needed = privilege === undefined ? "the role `admin`" : `the privilege \`${privilege}\``;
+  return `not allowed: events of ${name} need ${needed}, and the maker of this webhook lacks it or is unknown`;
 }
 
 function checkModels(plugins: BaseContext["plugins"]): void {

@@ -74,7 +74,9 @@ interface Needed {
 }
 
 /** behaviour 4.5 and B.8; what is sent is in delivery-routes.ts. */
-export function webhookRoutes({ webhookStore, management, rights }: Needed): Route[] {
+export const webhookRoutes = (needed: Needed): Route[] => [...readingRoutes(needed), ...changingRoutes(needed)];
+
+function readingRoutes({ webhookStore, management, rights }: Needed): Route[] {
   return [
     route(
       "GET",
@@ -137,6 +139,11 @@ export function webhookRoutes({ webhookStore, management, rights }: Needed): Rou
       { summary: "One webhook", access, answers: { 200: Webhook }, responses: { 200: webhookExample } },
       async ({ account, params }) => ok(toApi(await management.find(account.id, integerId(params.id)))),
     ),
+  ];
+}
+
+function changingRoutes({ management }: Pick<Needed, "management">): Route[] {
+  return [
     route(
       "POST",
       "/account/webhooks",

@@ -3,7 +3,7 @@ import { failpoint, type Log } from "platform";
 import type { Attempt, Outcome } from "./attempt.ts";
 import type { Held, Holding } from "./holding.ts";
 import { answered } from "./lane.ts";
-import type { ClaimedDelivery, Counted } from "./queue-store.ts";
+import type { ClaimedDelivery, Counted } from "./lease-store.ts";
 import type { Settled, Settler } from "./settle.ts";
 import type { Hook } from "./subscriptions.ts";
 
@@ -12,7 +12,7 @@ export interface SendingNeeded {
   readonly holding: Pick<Holding, "drop">;
   readonly settler: Pick<Settler, "settle" | "release">;
   readonly log: Log;
-  /** What follows from an attempt: status and time of the next one. */
+  /** The consequence of an attempt: the status, and the time of the next one. */
   readonly judge: (hook: Hook, delivery: ClaimedDelivery, outcome: Outcome) => Settled;
   /** Told after an attempt was written down. */
   readonly settled: (hook: Hook, outcome: Outcome) => Promise<void>;

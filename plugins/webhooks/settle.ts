@@ -1,17 +1,19 @@
-/** Writes down the outcomes of attempts, as many as have collected in one statement, and tries until it succeeds. */
+/** Writes down the outcomes of attempts, many in one statement, and tries again until that succeeds. */
 import { batched } from "platform";
 import type { Log } from "platform";
 import type { Outcome } from "./attempt.ts";
-import type { ClaimedDelivery, Counted, Place, QueueStore, Settlement } from "./queue-store.ts";
+import type { ClaimedDelivery, Counted, LeaseStore, Settlement } from "./lease-store.ts";
+import type { Place, QueueStore } from "./queue-store.ts";
 
-/** What follows from an attempt. */
+/** The consequence of an attempt. */
 export interface Settled {
   readonly status: Settlement["status"];
   readonly delaySeconds: number;
 }
 
 interface Needed {
-  readonly queueStore: QueueStore;
+  readonly leaseStore: Pick<LeaseStore, "settle" | "release">;
+  readonly queueStore: Pick<QueueStore, "promote">;
   readonly log: Log;
   readonly wake: (place: Place) => void;
 }
@@ -21,7 +23,7 @@ export type Settler = ReturnType<typeof createSettler>;
 const pauseAfterErrorMs = 500;
 const soonSeconds = 2;
 
-export function createSettler({ queueStore, log, wake }: Needed) {
+export function createSettler({ leaseStore, queueStore, log, wake }: Needed) {
   const counts = { unwritten: 0 };
   let stopping = false;
   const releases = new Map<number, Counted | null>();
@@ -29,10 +31,10 @@ export function createSettler({ queueStore, log, wake }: Needed) {
   const write = batched(async (rows: readonly Settlement[]) => {
     for (;;) {
       try {
-        const settled = await queueStore.settle(rows);
+        const settled = await leaseStore.settle(rows);
         return rows.map(({ id }) => settled.has(id));
       } catch (error) {
-        // Unwritten ones are sent again when their leases end.
+        // Deliveries whose outcome is not written are sent again when their leases end.
         if (stopping) return rows.map(() => false);
         log.warn("writing what came of deliveries failed, trying again", { error });
         await new Promise((resolve) => setTimeout(resolve, pauseAfterErrorMs));
@@ -50,7 +52,7 @@ export function createSettler({ queueStore, log, wake }: Needed) {
   return {
     promote,
     unwritten: () => counts.unwritten,
-    /** Whether it was this process's to write. */
+    /** False if another process has the delivery by now. */
     async settle(
       accountId: number,
       delivery: ClaimedDelivery,
@@ -84,14 +86,14 @@ export function createSettler({ queueStore, log, wake }: Needed) {
     },
     /** Gives back what was not sent, or was cut off after it was counted. */
     release: (id: number, counted: Counted | null = null) => void releases.set(id, counted),
-    /** Resolves when all is written that can be. */
+    /** Resolves when everything is written that can be. */
     async stop() {
       stopping = true;
       const end = performance.now() + 1000;
       while (counts.unwritten > 0 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 5));
       const counted = [...releases.values()].flatMap((one) => one ?? []);
       // Their leases end by themselves.
-      if (releases.size > 0) await queueStore.release([...releases.keys()], counted).catch(() => {});
+      if (releases.size > 0) await leaseStore.release([...releases.keys()], counted).catch(() => {});
     },
   };
 }

@@ -1,6 +1,6 @@
 /**
  * Signatures of the Standard Webhooks specification (https://www.standardwebhooks.com): HMAC-SHA256 over
- * `id.timestamp.body` with the bytes behind `whsec_`.
+ * `id.timestamp.body` with the bytes after `whsec_`.
  */
 
 const prefix = "whsec_";

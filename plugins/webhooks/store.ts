@@ -5,7 +5,7 @@ import type { Filter } from "./match.ts";
 export type TargetKind = "url" | "connector" | "flow";
 export type RatePeriod = "second" | "minute";
 
-/** What people set. */
+/** The fields that people set. */
 export interface WebhookInput {
   readonly sourceType: string;
   readonly kind: string;
@@ -47,9 +47,9 @@ export interface NewWebhook extends WebhookInput, Sealed {
   readonly signingSecret: string;
 }
 
-export interface WebhookChange extends WebhookInput, Sealed {
+export interface WebhookPatch extends WebhookInput, Sealed {
   readonly createdById: number | null;
-  /** Switched on again: what the server found wrong is forgotten. */
+  /** It is switched on again: the server forgets what it found wrong. */
   readonly revived: boolean;
 }
 
@@ -85,7 +85,7 @@ export function createWebhookStore(sql: Sql) {
       return { rows, total: count?.total ?? 0 };
     },
 
-    /** Those that send. */
+    /** The active ones: only they send. */
     active: (accountId: number) => sql<WebhookRow[]>`
       select ${columns} from webhooks where account_id = ${accountId} and active order by id`,
 
@@ -95,14 +95,14 @@ export function createWebhookStore(sql: Sql) {
       return row;
     },
 
-    /** The same, and nobody changes it until the transaction ends. */
+    /** Like `byId`, and nobody changes it until the transaction ends. */
     async lock(tx: Tx, accountId: number, id: number): Promise<WebhookRow | undefined> {
       const [row] = await tx<WebhookRow[]>`
         select ${columns} from webhooks where account_id = ${accountId} and id = ${id} for no key update`;
       return row;
     },
 
-    /** The same for those who write for it: nobody switches it off or deletes it until the transaction ends. */
+    /** Like `byId`, for writers of deliveries: nobody switches it off or deletes it until the transaction ends. */
     async hold(tx: Tx, accountId: number, id: number): Promise<WebhookRow | undefined> {
       const [row] = await tx<WebhookRow[]>`
         select ${columns} from webhooks where account_id = ${accountId} and id = ${id} for share`;
@@ -130,7 +130,7 @@ export function createWebhookStore(sql: Sql) {
       return made;
     },
 
-    async update(tx: Tx, accountId: number, id: number, row: WebhookChange): Promise<WebhookRow | undefined> {
+    async update(tx: Tx, accountId: number, id: number, row: WebhookPatch): Promise<WebhookRow | undefined> {
       const [changed] = await tx<WebhookRow[]>`
         update webhooks set source_type = ${row.sourceType}, kind = ${row.kind}, target_kind = ${row.targetKind},
           url = ${row.url}, target_code = ${row.targetCode}, api_token = ${row.apiToken},
@@ -153,26 +153,6 @@ export function createWebhookStore(sql: Sql) {
           previous_secret_until = now() + make_interval(secs => ${overlapSeconds}), updated_at = now()
         where account_id = ${accountId} and id = ${id} returning ${columns}`;
       return row;
-    },
-
-    /** Notes since when it fails, or that it works again. False if that is known already. */
-    async noteHealth(accountId: number, id: number, failing: boolean): Promise<boolean> {
-      const result = failing
-        ? await sql`
-            update webhooks set failing_since = now()
-            where account_id = ${accountId} and id = ${id} and failing_since is null`
-        : await sql`
-            update webhooks set failing_since = null
-            where account_id = ${accountId} and id = ${id} and failing_since is not null`;
-      return result.count > 0;
-    },
-
-    /** False if it is off already. */
-    async switchOff(tx: Tx, accountId: number, id: number, reason: string): Promise<boolean> {
-      const result = await tx`
-        update webhooks set active = false, disabled_reason = ${reason}, updated_at = now()
-        where account_id = ${accountId} and id = ${id} and active`;
-      return result.count > 0;
     },
   };
 }

@@ -1,6 +1,6 @@
 /**
- * The active webhooks of each account, kept in memory: every change of any record asks whether somebody follows it. They
- * are right again in every process before a change of a webhook is answered (`forget`).
+ * The active webhooks of each account, kept in memory: every change of any record asks whether somebody follows it. Every
+ * process has the new ones before a change of a webhook is answered (`forget`).
  */
 import type { BaseContext, ModelEvent } from "platform";
 import { mayMatch, matches } from "./match.ts";
@@ -29,10 +29,12 @@ export type Subscriptions = ReturnType<typeof createSubscriptions>;
 const accountsKept = 2000;
 const readTopic = "webhooks.read";
 
-export function createSubscriptions(
-  ctx: Pick<BaseContext, "cache" | "secrets" | "log" | "broadcast">,
-  webhookStore: WebhookStore,
-) {
+interface Needed {
+  readonly ctx: Pick<BaseContext, "cache" | "secrets" | "log" | "broadcast">;
+  readonly webhookStore: Pick<WebhookStore, "active">;
+}
+
+export function createSubscriptions({ ctx, webhookStore }: Needed) {
   const cache = ctx.cache<Hooks>({
     name: "webhooks",
     max: accountsKept,
@@ -41,7 +43,7 @@ export function createSubscriptions(
       return indexed(await Promise.all(rows.map((row) => readied(ctx, row))));
     },
   });
-  // Read at once, not when they are next needed: until then every change would have to be taken for a wanted one.
+  // Read at once, not on the next use: until then every change would count as followed.
   ctx.broadcast.on(readTopic, (accountId, fromOtherProcess) => {
     if (fromOtherProcess) void cache.get(accountId).catch(() => {}); // then the next change reads them
   });
@@ -49,8 +51,8 @@ export function createSubscriptions(
 
   return {
     /**
-     * Whether a webhook may follow this change; yes if that is not known. Asked before the write, too, when `data` is
-     * only what is known by then.
+     * Whether a webhook may follow this change; yes if that is not known. Also asked before the write, with
+     * the part of `data` that is known by then.
      */
     wanted({ accountId, sourceType, kind, data }: Event): boolean {
       const hooks = cache.peek(`${accountId}`);
@@ -81,7 +83,7 @@ export function createSubscriptions(
       return (await hooksOf(accountId)).byId.get(webhookId);
     },
 
-    /** After a change has committed: no process hands out the old ones when this resolves, and all read the new ones. */
+    /** Called after a change has committed. When it resolves, no process uses the old ones, and all read the new ones. */
     async forget(accountId: number): Promise<void> {
       await cache.invalidate(`${accountId}`);
       ctx.broadcast.publish(readTopic, `${accountId}`);

@@ -17,16 +17,16 @@ interface Stores {
 }
 
 /** Clears away everything that waits for webhooks that are off or gone. */
-export const clearAll = (queue: Pick<QueueStore, "clear">, signal: AbortSignal) =>
-  inPieces(() => queue.clear(piece), signal);
+export const clearAll = (queueStore: Pick<QueueStore, "clear">, signal: AbortSignal) =>
+  inPieces(() => queueStore.clear(piece), signal);
 
 /** The deliveries of a webhook that is gone. */
-const forgetAll = (deliveries: DeliveryStore, { accountId, webhookId }: Place, signal: AbortSignal) =>
-  inPieces(() => deliveries.forget(accountId, webhookId, piece), signal);
+const forgetAll = (deliveryStore: DeliveryStore, { accountId, webhookId }: Place, signal: AbortSignal) =>
+  inPieces(() => deliveryStore.forget(accountId, webhookId, piece), signal);
 
 /** Deliveries older than so many days. */
-export const pruneAll = (deliveries: DeliveryStore, days: number, signal: AbortSignal) =>
-  inPieces(() => deliveries.prune(days, piece), signal);
+export const pruneAll = (deliveryStore: DeliveryStore, days: number, signal: AbortSignal) =>
+  inPieces(() => deliveryStore.prune(days, piece), signal);
 
 async function inPieces(run: () => Promise<number>, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) if ((await run()) < piece) return;

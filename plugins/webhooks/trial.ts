@@ -22,7 +22,7 @@ export function createTrials({ deliveryStore, subscriptions, attempt, models }: 
     if (!hook) throw notFound();
     return hook;
   };
-  /** The model's sample. For a model that no plugin registers: the latest record, otherwise next to nothing. */
+  /** The model's sample. For a model that no plugin registers: the latest record, otherwise a bare id. */
   const sampleOf = async ({ accountId, id, sourceType, kind }: WebhookRow): Promise<string> => {
     const model = models.get(sourceType);
     if (model) return JSON.stringify(model.sample);
@@ -38,7 +38,7 @@ export function createTrials({ deliveryStore, subscriptions, attempt, models }: 
   });
 
   return {
-    /** Sends the sample now, once; it changes nothing of the webhook's health. */
+    /** Sends the sample now, once; the webhook's health does not change. */
     async test(row: WebhookRow, signal: AbortSignal): Promise<DeliveryRow> {
       const hook = await hookOf(row);
       const parcel = await parcelOf(row);

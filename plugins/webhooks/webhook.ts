@@ -1,9 +1,9 @@
-/** A webhook as it is to be saved: what was given over what stands, and the rules of behaviour 2.5. */
+/** A webhook as it will be saved: the given fields over the present ones, checked by the rules of behaviour 2.5. */
 import { mistakes, type Model } from "platform";
 import type { Filter } from "./match.ts";
 import type { RatePeriod, TargetKind, WebhookInput } from "./store.ts";
 
-/** The fields of a request. What is left out stays as it is. */
+/** The fields of a request. A field that is left out stays as it is. */
 export interface WebhookFields {
   readonly source_type?: string;
   readonly kind?: string;
@@ -39,7 +39,7 @@ const blank: Standing = {
   concurrency: 10,
 };
 
-/** What stands, and whether a credential of the receiver is stored with it. */
+/** The present fields, with the stored credential of the receiver. */
 type Standing = WebhookInput & { readonly apiToken: string | null };
 
 /** Throws the 422 of all mistakes together. */
@@ -55,7 +55,7 @@ export function merged(
     sourceType: given.source_type ?? before.sourceType,
     kind: given.kind ?? before.kind,
     targetKind,
-    // behaviour 2.5 rule 2: what belongs to another target is cleared.
+    // behaviour 2.5 rule 2: the fields of another kind of target are cleared.
     url: targetKind === "url" ? url : null,
     targetCode: targetKind === "url" ? null : targetCode,
     active: given.active ?? before.active,
@@ -86,11 +86,11 @@ function check(after: WebhookInput, given: WebhookFields, models: ReadonlyMap<st
     wrong.add("filter", `may have at most ${maxFilterChars} characters as JSON`);
   // A header can carry nothing else.
   if (given.api_token && !/^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/.test(given.api_token))
-    wrong.add("api_token", "must be visible ASCII characters, blanks only between them");
+    wrong.add("api_token", "must be visible ASCII characters, with spaces only between them");
   // A person who changes the address has not seen the credential, and must not have it sent there.
   const kept = before.apiToken !== null && given.api_token === undefined;
   if (kept && after.url !== null && originOf(after.url) !== originOf(before.url))
-    wrong.add("api_token", "must be given again, or taken away with null, if the url has another origin");
+    wrong.add("api_token", "must be given again, or removed with null, if the url has another origin");
   wrong.check();
 }
 
@@ -98,15 +98,15 @@ function originOf(url: string | null): string | undefined {
   return URL.parse(url ?? "")?.origin;
 }
 
-/** What is wrong with an address, or undefined. Whether it may be reached is known when it is sent to. */
+/** The mistake in an address, or undefined. Whether the address may be reached is known only when it is called. */
 function urlFault(url: string | null): string | undefined {
   if (!url?.trim()) return "can't be blank";
   const parsed = URL.parse(url);
   if (!parsed || !/^https?:\/\//i.test(url) || /[\s\p{Cc}]/u.test(url))
     return "must be an absolute address with http:// or https://";
   if (parsed.username !== "" || parsed.password !== "")
-    return "may not hold a user name or password: use api_token, or another part of the address";
-  // Longer as ASCII than as it was given.
+    return "must not contain a user name or password: use api_token, or another part of the address";
+  // As ASCII it may be longer than as it was given.
   if (parsed.href.length > maxUrlLength) return `may have at most ${maxUrlLength} characters`;
   return undefined;
 }

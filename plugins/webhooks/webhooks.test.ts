@@ -211,7 +211,7 @@ describe("the model", () => {
     "",
     "Ä::B",
     "A::B\n",
-  ])("%j is none", async (source_type) => {
+  ])("%j is refused", async (source_type) => {
     await refused(() => create({ source_type }), "source_type");
   });
 

@@ -95,7 +95,7 @@ export function createPeers() {
 }
 
 /**
- * Collects what is to be sent for a window and sends it in one statement, one statement after another so that order is
+ * Collects entries for a window and sends them in one statement, one statement after another so that order is
  * kept. `whenSent` is told the last number that was sent.
  */
 function createSendQueue({ sql, processId, log }: Omit<Needed, "listening">, whenSent: (number: number) => void) {

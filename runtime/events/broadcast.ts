@@ -190,14 +190,14 @@ function createPeerWait({ sql, processId, log, outbox, maxFlushMs }: PeerWaitNee
   };
 }
 
-/** Those of the processes whose listening connection is gone: they were killed, or have heard that it was cut. */
+/** The processes whose listening connection is gone: they were killed, or know that it was cut. */
 async function missingPeers(sql: Sql, processId: string, peers: readonly string[]): Promise<string[]> {
   if (peers.length === 0) return [];
   const rows = await sql<{ id: string }[]>`
     select id from unnest(${[processId, ...peers]}::text[]) as id
     where exists (select from pg_stat_activity where application_name like '%' || id)`;
   const there = new Set(rows.map(({ id }) => id));
-  // Behind a pooler that names the sessions itself nobody can be told from the others, not even we.
+  // Behind a pooler that names the sessions itself, no process can be told from the others, not even ours.
   return there.has(processId) ? peers.filter((peer) => !there.has(peer)) : [];
 }
 

@@ -7,6 +7,7 @@ import { eventually, person, startTestApp, type TestApp } from "../../../tests/h
 import { accounts } from "../../accounts/api.ts";
 import { tokens, type ForeignCredential } from "../../tokens/api.ts";
 import { createChangeStore } from "./change-store.ts";
+import { createFollowStore } from "./follow-store.ts";
 import { createChanges } from "../records/changes.ts";
 import { databaseOf, type Database, type DatabaseRow } from "../databases/database.ts";
 import { createEvents, type FollowLimits } from "./events.ts";
@@ -107,7 +108,7 @@ describe("old changes", () => {
     const database = await databaseRow(db);
     const store = createChangeStore(app.sql);
     await app.sql`update record_feeds set watched_at = now() - interval '2 days' where db_id = ${database.id}`;
-    const idle = await transaction(app.sql, store.endIdle);
+    const idle = await transaction(app.sql, createFollowStore(app.sql).endIdle);
     expect(idle.map(({ code }) => code)).toEqual([db]);
     expect((await databaseRow(db)).live).toBe(false);
     await create(db, { n: 1 });
@@ -338,6 +339,7 @@ describe("at every heartbeat", () => {
     const events = createEvents({
       ctx,
       changeStore: createChangeStore(app.sql),
+      followStore: createFollowStore(app.sql),
       databases,
       changes: createChanges(),
       limits: all,
@@ -383,7 +385,7 @@ describe("at every heartbeat", () => {
     events.stop();
   });
 
-  test("so many may follow and no more, visitors less", async () => {
+  test("followers are limited, visitors to fewer", async () => {
     const { events, open, stopping } = await withLimits({ followers: 3, publicFollowers: 1, heartbeatMs: 60_000 });
     const streams = [await open("a", true), await open("b")];
     expect(open("c", true)).rejects.toMatchObject({ status: 429 });

@@ -6,7 +6,7 @@ import { eventId, type Position } from "./events-position.ts";
 
 /** A change as it is given to a follower. */
 export interface Told extends LogEntry {
-  /** What the client sends back to go on after this one. */
+  /** The client sends it back to go on after this change. */
   readonly eventId: string;
   /** The version of the database when the change was read. */
   readonly version: number;
@@ -21,18 +21,18 @@ export interface Listener {
 }
 
 export interface Feed {
-  /** Names one time of following; positions of another are of no use. */
+  /** Identifies one period of following; positions of another period are useless. */
   readonly epoch: () => string;
   /** The id of the last event that was given, or of what came before the first. */
   readonly lastId: () => string;
-  /** From here on the listener hears of changes; gives back up to where others have heard of them. 404 database gone. */
+  /** From here on the listener hears of changes; gives back the position that the others have reached. 404 database gone. */
   join(listener: Listener): Promise<{ readonly from: string }>;
   leave(listener: Listener): void;
-  /** Looks for changes; what goes wrong is tried again by the next call. */
+  /** Looks for changes; if that fails, the next call tries again. */
   look(): Promise<void>;
 }
 
-/** Begins to follow, or finds that it is done already; undefined where the database is gone. */
+/** Begins to follow, unless that is done already; undefined if the database is gone. */
 export type Begin = (db: Database) => Promise<{ epoch: string; snapshot: string } | undefined>;
 
 export const pageSize = 500;
@@ -65,7 +65,7 @@ export async function openFeed(db: Database, changeStore: ChangeStore, beginFoll
     return page.complete;
   };
   const read = async () => {
-    // Only who was there before this began may rely on it: what is read now is newer than all they know.
+    // Only listeners that came before this read may join by it: what is read now is newer than all they know.
     const joiners = joining;
     joining = [];
     try {

@@ -1,4 +1,4 @@
-/** What waits to be sent to one follower. More than may wait is not kept: the follower reads it by itself. */
+/** The events that wait to be sent to one follower. Beyond a limit none is kept: the follower reads them by itself. */
 export interface Waiting {
   readonly text: string;
   /** The id of the last event in it. */
@@ -9,7 +9,7 @@ export interface Outbox {
   /** Begins to take what is pushed. */
   open(): void;
   push(waiting: Waiting): void;
-  /** What waits; "behind" where some of it was not kept, undefined at the end. */
+  /** Everything that waits; "behind" if some of it was not kept, undefined at the end. */
   take(): Promise<Waiting | "behind" | undefined>;
   end(): void;
   readonly ended: () => boolean;

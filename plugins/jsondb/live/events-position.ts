@@ -1,13 +1,13 @@
-/** Up to where a follower of changes has read. Pure. */
+/** The position up to which a follower of changes has read. Pure. */
 
 /**
  * Changes are given in windows: all that PostgreSQL's snapshot `to` sees and `from` does not, in the order of their
- * numbers. So none is missed or given twice, whatever the order in which transactions end.
+ * numbers. So no change is missed or given twice, whatever the order in which transactions end.
  */
 export interface Position {
   /** A `pg_snapshot` as text: every change that it sees was given. */
   readonly from: string;
-  /** Inside of a window: its end, and the last change that was given. */
+  /** Inside a window: its end, and the last change that was given. */
   readonly within?: { readonly to: string; readonly id: number };
 }
 
@@ -16,7 +16,7 @@ export function eventId(epoch: string, { from, within }: Position): string {
   return [epoch, from, ...(within ? [within.to, within.id] : [])].join(".");
 }
 
-/** Undefined where the text is no id of this epoch. */
+/** Undefined if the text is not an id of this epoch. */
 export function positionOf(epoch: string, text: string): Position | undefined {
   if (text.length > maxLength) return undefined;
   const [given, from = "", to, id, ...more] = text.split(".");

@@ -11,10 +11,10 @@ export interface Shown {
   readonly data: string;
 }
 
-/** Undefined where the follower does not see the change. */
+/** Undefined if the follower does not see the change. */
 export type Print = (entry: LogEntry) => Shown | undefined;
 
-/** The records API; of one table, or of all. A record that leaves the table is gone for those who follow that. */
+/** The records API; of one table, or of all. For followers of a table, a record that leaves it is deleted. */
 export function printPrivate(tableName: string | undefined): Print {
   return ({ kind, raw, tableName: now, leftTable }) => {
     const isOf = tableName === undefined || now === tableName;
@@ -23,7 +23,7 @@ export function printPrivate(tableName: string | undefined): Print {
   };
 }
 
-/** What the public method `list` shows of it: records within its `scope_by`, and their visible fields. */
+/** As the public method `list` shows it: records within its `scope_by`, with their visible fields. */
 export function printPublic({ scope, allowedFields }: Method, variables: VariableValues): Print {
   const own = scope && scopeValue(scope, variables);
   if (scope && own === undefined) return () => undefined;

@@ -1,6 +1,7 @@
 /**
- * The events of one follower as text. Who asks for older changes reads them page by page until there are few, then joins
- * the others; who cannot keep up with them reads by itself again. So a slow client costs no memory, and misses nothing.
+ * The events of one follower as text. A follower that asks for older changes reads them page by page until few are left,
+ * then joins the others; one that cannot keep up reads by itself again. So a slow client costs no memory, and misses
+ * nothing.
  */
 import type { ChangePage, ChangeStore } from "./change-store.ts";
 import type { Database } from "../databases/database.ts";
@@ -11,11 +12,11 @@ import { eventId, positionOf } from "./events-position.ts";
 import type { Print } from "./events-print.ts";
 
 export interface Follow {
-  /** Whose follower it is: a token, or the address of a visitor. */
+  /** The token, or the visitor's address, that the follower counts for. */
   readonly owner: string;
   readonly isPublic: boolean;
   readonly print: Print;
-  /** The version of the database that `print` was made for; the stream ends with it. Undefined: it fits every one. */
+  /** The version of the database that `print` was made for; the stream ends with it. Undefined: it fits every version. */
   readonly version?: number;
   /** The id of the last event that the client has. */
   readonly lastEventId: string | undefined;
@@ -61,7 +62,7 @@ export async function streamTo(asked: Follow, needed: Needed): Promise<ReadableS
     if (!isAllowed) outbox.end();
   };
   const heartbeat = setInterval(beat, needed.heartbeatMs);
-  // Answered from caches: a token that ends takes its streams with it.
+  // Often, because caches answer: a token that ends takes its streams with it.
   const looking = setInterval(() => void look(), lookMs);
   const end = () => {
     clearInterval(heartbeat);
@@ -99,12 +100,12 @@ export async function streamTo(asked: Follow, needed: Needed): Promise<ReadableS
   });
 }
 
-/** A client whose stream ends comes again, and goes on from its last event. */
+/** A client whose stream ends connects again, and goes on from its last event. */
 const atEnd = (): IteratorResult<string> => ({ done: true, value: undefined });
 
 function createFollower({ lastEventId, print, version }: Follow, { db, feed, changeStore }: Needed, outbox: Outbox) {
   const textOf = (told: readonly Told[]) => {
-    // What the follower may see was worked out for another version: it is to ask again.
+    // `print` was made for another version of the database: the client must connect again.
     const isOld = told.some((one) => version !== undefined && one.version !== version);
     if (isOld) outbox.end();
     return isOld ? "" : told.map((one) => eventText(one, print)).join("");
@@ -119,7 +120,7 @@ function createFollower({ lastEventId, print, version }: Follow, { db, feed, cha
     end: outbox.end,
   };
 
-  /** The changes after `lastId`, until there are few more; gives back the last one's id, undefined where it is unknown. */
+  /** The changes after `lastId`, until there are few more; gives back the last one's id, undefined if it is unknown. */
   async function* older(lastId: string, to?: string): AsyncGenerator<string, string | undefined> {
     const epoch = feed.epoch();
     let position = positionOf(epoch, lastId);
@@ -163,7 +164,7 @@ function createFollower({ lastEventId, print, version }: Follow, { db, feed, cha
   return { listener, texts, beat };
 }
 
-/** Empty where the follower does not see the change. */
+/** Empty if the follower does not see the change. */
 function eventText(told: Told, print: Print): string {
   const shown = print(told);
   return shown ? `id: ${told.eventId}\nevent: ${shown.kind}\ndata: ${shown.data}\n\n` : "";

@@ -1,16 +1,17 @@
-/** Live changes: who follows which database in this process, and what each of them is sent. */
-import { type Follow } from "./events-stream.ts";
-import { tooMany, unavailable, uuidv7, type BaseContext } from "platform";
+/** Live changes: the followers of each database in this process, and their limits. */
+import { tooMany, type BaseContext } from "platform";
 import type { ChangeStore } from "./change-store.ts";
+import { createBeginning } from "./events-begin.ts";
+import type { FollowStore } from "./follow-store.ts";
 import type { Changes } from "../records/changes.ts";
 import type { Database } from "../databases/database.ts";
 import { openFeed, type Feed } from "./events-feed.ts";
-import { streamTo } from "./events-stream.ts";
+import { streamTo, type Follow } from "./events-stream.ts";
 import type { Databases } from "../databases/database-store.ts";
 
 export interface FollowLimits {
   readonly followers: number;
-  /** Of them, visitors without sign-in. */
+  /** The part of them that may be visitors without sign-in. */
   readonly publicFollowers: number;
   readonly perOwner: number;
   readonly heartbeatMs: number;
@@ -19,6 +20,7 @@ export interface FollowLimits {
 interface Needed {
   readonly ctx: Pick<BaseContext, "transaction" | "broadcast" | "log" | "stopping">;
   readonly changeStore: ChangeStore;
+  readonly followStore: FollowStore;
   readonly databases: Databases;
   readonly changes: Changes;
   readonly limits?: FollowLimits;
@@ -29,11 +31,10 @@ const standardLimits: FollowLimits = { followers: 1000, publicFollowers: 500, pe
 // A message to this process may be lost.
 const lookMs = 2000;
 const watchedMs = 600_000;
-const writersMs = 20_000;
 
 export type Events = ReturnType<typeof createEvents>;
 
-export function createEvents({ ctx, changeStore, databases, changes, limits = standardLimits }: Needed) {
+export function createEvents({ ctx, changeStore, followStore, databases, changes, limits = standardLimits }: Needed) {
   const feeds = new Map<string, { feed: Promise<Feed>; users: number }>();
   const followers = new Set<Follow>();
   const looked = (error: unknown) => ctx.log.warn("changes could not be read, trying again", { error });
@@ -49,26 +50,10 @@ export function createEvents({ ctx, changeStore, databases, changes, limits = st
   ctx.broadcast.onReset(() => [...feeds.keys()].forEach(lookAt));
   const looking = setInterval(() => [...feeds.keys()].forEach(lookAt), lookMs);
   const watching = setInterval(() => {
-    if (feeds.size > 0) void changeStore.markWatched([...feeds.keys()]).catch(looked);
+    if (feeds.size > 0) void followStore.markWatched([...feeds.keys()]).catch(looked);
   }, watchedMs);
 
-  /** From what this resolves with on, every change that is committed is told of. */
-  const beginFollowing = async (db: Database) => {
-    await changeStore.markWatched([db.id]);
-    const state = await changeStore.state(db);
-    if (!state.present) return undefined;
-    if (state.epoch === null) {
-      await ctx.transaction((tx) => changeStore.follow(tx, db, uuidv7().slice(-12)));
-      await databases.changed(db.accountId, db);
-    }
-    if (!state.ready) {
-      if (!(await writersEnd(changeStore, ctx.stopping))) throw unavailable("a long write is under way, try again");
-      await changeStore.markReady(db);
-    }
-    const { present, epoch, snapshot } = await changeStore.state(db);
-    return present && epoch !== null ? { epoch, snapshot } : undefined;
-  };
-
+  const beginFollowing = createBeginning({ ctx, followStore, databases });
   const enterFeed = (db: Database): Promise<Feed> => {
     const open = feeds.get(db.id) ?? { feed: openFeed(db, changeStore, beginFollowing), users: 0 };
     feeds.set(db.id, open);
@@ -111,17 +96,4 @@ export function createEvents({ ctx, changeStore, databases, changes, limits = st
       clearInterval(watching);
     },
   };
-}
-
-/** Waits until every transaction that writes records now is over; false where one takes too long. */
-async function writersEnd(changeStore: ChangeStore, stopping: AbortSignal): Promise<boolean> {
-  const end = performance.now() + writersMs;
-  let left = await changeStore.writers();
-  for (let wait = 2; left.size > 0; wait = Math.min(wait * 2, 200)) {
-    if (performance.now() > end || stopping.aborted) return false;
-    await new Promise((resolve) => setTimeout(resolve, wait));
-    const now = await changeStore.writers();
-    left = new Set([...left].filter((transaction) => now.has(transaction)));
-  }
-  return true;
 }
