@@ -1,4 +1,4 @@
-import { answer, badRequest, integerId, ok, route, type Route } from "platform";
+import { badRequest, integerId, ok, route, type Route } from "platform";
 import { Delivery, DeliveryPreview } from "./answers.ts";
 import { bodyExample, deliveryExample, inactive } from "./delivery-routes.ts";
 import { toApi } from "./delivery-store.ts";
