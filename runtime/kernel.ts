@@ -220,7 +220,7 @@ function identifier(started: readonly Running[]) {
 }
 
 function doorOf(started: readonly Running[]) {
-  const [door, ...others] = started.flatMap((running) => running.door ?? []);
+  const [door, ...others] = started.flatMap(({ door: own }) => (own ? [own] : []));
   if (others.length > 0) throw new Error("at most one plugin may answer whole hosts");
   return door;
 }

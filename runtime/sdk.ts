@@ -15,7 +15,7 @@ export type { Causation } from "./events/causation.ts";
 export { afterCommit, databaseFault } from "./db.ts";
 export type { Fragment, Queryable, Sql, Tx } from "./db.ts";
 export { isDateTime, isDay } from "./dates.ts";
-export type { DoorRequest, HostDoor } from "./http/door.ts";
+export type { DoorRequest, HostDoor, SiteDoor } from "./http/door.ts";
 export { escapeHtml } from "./openapi/docs-page.ts";
 export * from "./errors.ts";
 export { etag, expectedVersion, isKnownTag } from "./http/etag.ts";

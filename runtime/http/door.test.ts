@@ -4,12 +4,24 @@ import { startTestApp, type TestApp } from "../../tests/harness.ts";
 import { plugins } from "../../plugins/index.ts";
 import { accounts } from "../../plugins/accounts/api.ts";
 import type { Account } from "./auth.ts";
+import type { DoorRequest } from "./door.ts";
 import { definePlugin } from "../plugin.ts";
 import { ok, text } from "./reply.ts";
 import { route } from "./route.ts";
 
 const open = { open: "a test" };
 let account: Account | undefined;
+/** The hosts that were looked up. */
+const found: string[] = [];
+const kept = text(200, "a kept page", "text/html");
+const site = {
+  page: async ({ request }: DoorRequest) => {
+    const { pathname } = new URL(request.url);
+    if (pathname === "/kept") return kept;
+    return pathname === "/hello" ? text(200, "a page", "text/html") : null;
+  },
+  missing: async () => text(404, "the site's own", "text/html"),
+};
 
 const door = definePlugin({
   name: "door-test",
@@ -21,10 +33,10 @@ const door = definePlugin({
       route("GET", "/only-here", { summary: "here", access: open, responses: {} }, () => ok({})),
     ],
     door: {
-      find: (host) => (host === "site.test" && account ? { account } : undefined),
-      page: async ({ request }) =>
-        new URL(request.url).pathname === "/hello" ? text(200, "a page", "text/html") : null,
-      missing: async () => text(404, "the site's own", "text/html"),
+      find(host) {
+        found.push(host);
+        return host === "site.test" && account ? { account, ...site } : undefined;
+      },
     },
   }),
 });
@@ -54,8 +66,30 @@ test.each([
   ["nobody.test", "GET", "/", 404, '{"error":"not found"}'],
   ["nobody.test", "GET", "/only-here", 200, "{}"],
 ])("%s: %s %s is %i", async (host, method, path, status, body) => {
+  found.length = 0;
   const answer = await app.request(method, path, undefined, at(host));
   expect([answer.status, answer.text]).toEqual([status, body]);
+  // Once for each request, whoever answers it in the end. Other requests come to other hosts.
+  expect(found.filter((one) => one.endsWith(".test"))).toEqual([host.toLowerCase().replace(/\.$/, "")]);
+});
+
+test("an answer that is given again has the same headers each time, and a request id of its own", async () => {
+  const own = { host: "site.test", "x-request-id": "named-by-client" };
+  const answers = [
+    await app.request("GET", "/kept", undefined, at("site.test")),
+    await app.request("GET", "/kept", undefined, { token: null, headers: own }),
+    await app.request("GET", "/kept", undefined, at("site.test")),
+  ];
+  const varying = ["date", "x-request-id"];
+  const [first, ...others] = answers.map(({ headers }) => [...headers].filter(([name]) => !varying.includes(name)));
+  for (const other of others) expect(other).toEqual(first ?? []);
+  expect(Object.fromEntries(first ?? [])).toMatchObject({
+    "content-type": "text/html",
+    "cross-origin-opener-policy": "same-origin",
+    "x-content-type-options": "nosniff",
+  });
+  const ids = answers.map(({ headers }) => headers.get("x-request-id"));
+  expect([new Set(ids).size, ids[1]]).toEqual([3, "named-by-client"]);
 });
 
 test("this machine's own address leads to the sign-in page", async () => {

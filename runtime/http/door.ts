@@ -5,10 +5,14 @@ import type { Reply } from "./reply.ts";
 
 export interface HostDoor {
   /**
-   * The account whose host this is, or undefined. `host` is the Host header as `plainHost` has it, with its port where it has one.
-   * Every request asks: it is synchronous.
+   * The site at this host, or undefined. `host` is the Host header as `plainHost` returns it, with its port if it has one.
+   * It is asked once for each request, and is synchronous.
    */
-  find(host: string): { readonly account: Account } | undefined;
+  find(host: string): SiteDoor | undefined;
+}
+
+export interface SiteDoor {
+  readonly account: Account;
   /** Answers GET and HEAD; null = nothing has this path, so a route that is served `onSites` may answer. */
   page(request: DoorRequest): Promise<Reply | Response | null>;
   /** What neither has. */
@@ -18,9 +22,6 @@ export interface HostDoor {
 export interface DoorRequest {
   readonly request: Request;
   readonly requestId: string;
-  readonly host: string;
-  readonly ip: string;
-  readonly secure: boolean;
   readonly log: Log;
 }
 

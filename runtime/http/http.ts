@@ -8,7 +8,7 @@ import { credentialOf, fromSameOrigin, plainHost, type Caller, type Identify, ty
 import { bodyLimit, readBody } from "./body.ts";
 import { causationFromHeader, causationHeader, withCausation } from "../events/causation.ts";
 import { clientAddress, inNetworks, type Networks } from "./client-address.ts";
-import { isLocalHost, type DoorRequest, type HostDoor } from "./door.ts";
+import { isLocalHost, type HostDoor, type SiteDoor } from "./door.ts";
 import { badRequest, forbidden, methodNotAllowed, notFound, unauthorized } from "../errors.ts";
 import type { Idempotency } from "./idempotency.ts";
 import { currentScope } from "./keyed.ts";
@@ -16,7 +16,7 @@ import type { Log } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
 import { refusalOf } from "./refusal.ts";
 import type { Reply } from "./reply.ts";
-import { corsHeaders, finish, newRequestId } from "./respond.ts";
+import { corsHeaders, finish, finishPage, newRequestId } from "./respond.ts";
 import type { RequestInput, Route } from "./route.ts";
 import { queryHints } from "./unknown.ts";
 import { fromAnyOrigin, routeTable, type Endpoint } from "./route-table.ts";
@@ -65,13 +65,13 @@ export function createHttp(needed: Needed, systemRoutes: readonly SystemRoute[])
   const { door, routes, log } = needed;
   const missing = (request: Request) => finish(request, refusalOf(notFound(), log, ""), newRequestId(request));
   const app = mounted(needed, routes, systemRoutes, missing);
-  const answerAtSite = door && createSiteAnswer(needed, door);
+  const answerAtSite = createSiteAnswer(needed);
   return async (request) => {
     if (request.headers.get("host")?.includes(","))
       return finish(request, refusalOf(badRequest("send one Host header"), log, ""), newRequestId(request));
     const client = clientOf(needed, request);
-    const isSite = door?.find(client.host) !== undefined;
-    const response = await (isSite && answerAtSite ? answerAtSite(request, client) : app.fetch(withLongHost(request)));
+    const site = door?.find(client.host);
+    const response = await (site ? answerAtSite(request, client, site) : app.fetch(routed(request, { client })));
     if (needed.hstsSeconds && (client.secure || needed.isHttps))
       response.headers.set("strict-transport-security", `max-age=${needed.hstsSeconds}`);
     return response;
@@ -79,34 +79,33 @@ export function createHttp(needed: Needed, systemRoutes: readonly SystemRoute[])
 }
 
 /** A site's pages come first, then what is served on a site's host too; what neither has, the site answers as it likes. */
-function createSiteAnswer(needed: Needed, door: HostDoor) {
+function createSiteAnswer(needed: Needed) {
   const { log, metrics } = needed;
-  const doorRequest = (request: Request, client = clientOf(needed, request)): DoorRequest => {
-    return { request, requestId: newRequestId(request), ...client, log };
-  };
   const siteRoutes = needed.routes.filter(({ spec }) => spec.onSites);
   const app = mounted(needed, siteRoutes, [], async (request) => {
-    const asked = doorRequest(request);
+    const { site } = arrivalOf(request);
+    const requestId = newRequestId(request);
     try {
-      return finish(request, await door.missing(asked), asked.requestId);
+      if (!site) throw notFound();
+      return finish(request, await site.missing({ request, requestId, log }), requestId);
     } catch (error) {
-      return finish(request, refusalOf(error, log, asked.requestId), asked.requestId);
+      return finish(request, refusalOf(error, log, requestId), requestId);
     }
   });
-  return async (request: Request, client: ReturnType<typeof clientOf>): Promise<Response> => {
+  return async (request: Request, client: Client, site: SiteDoor): Promise<Response> => {
     const started = performance.now();
-    const asked = doorRequest(request, client);
+    const requestId = newRequestId(request);
     let reply: Reply | Response | null;
     try {
-      reply = safeMethods.has(request.method) ? await door.page(asked) : null;
+      reply = safeMethods.has(request.method) ? await site.page({ request, requestId, log }) : null;
     } catch (error) {
-      reply = refusalOf(error, log, asked.requestId);
+      reply = refusalOf(error, log, requestId);
     }
-    if (!reply) return app.fetch(withLongHost(request));
-    const response = finish(request, reply, asked.requestId);
+    if (!reply) return app.fetch(routed(request, { client, site }));
+    const response = finishPage(request, reply, requestId);
     const ms = performance.now() - started;
     metrics.request(request.method, "site page", response.status, ms / 1000);
-    logRequest(log, request, "site page", { requestId: asked.requestId, status: response.status, ms });
+    logRequest(log, request, "site page", { requestId, status: response.status, ms });
     return response;
   };
 }
@@ -149,13 +148,29 @@ function mounted(
 function withLongHost(request: Request): Request {
   const { url } = request;
   if (url.indexOf("/", 8) >= 11 && !url.startsWith("/")) return request;
-  const whole = new Request(`http://short.host${url.startsWith("/") ? url : pathOf(url)}`, request);
-  originals.set(whole, request);
+  return new Request(`http://short.host${url.startsWith("/") ? url : pathOf(url)}`, request);
+}
+
+/** What was found out about a request before a route was looked for. */
+interface Arrival {
+  readonly client: Client;
+  readonly site?: SiteDoor;
+}
+
+const arrivals = new WeakMap<Request, Arrival>();
+
+/** The request as Elysia takes it, with what is known of it. */
+function routed(request: Request, arrival: Arrival): Request {
+  const whole = withLongHost(request);
+  arrivals.set(whole, arrival);
   return whole;
 }
 
-/** The server knows a connection by the request that it gave. */
-const originals = new WeakMap<Request, Request>();
+function arrivalOf(request: Request): Arrival {
+  const arrival = arrivals.get(request);
+  if (!arrival) throw new Error("a request was routed that did not arrive");
+  return arrival;
+}
 
 function createAnswer(needed: Needed) {
   return async (endpoint: Endpoint, request: Request, rawParams: Record<string, string>): Promise<Response> => {
@@ -196,12 +211,12 @@ async function handle(
   requestId: string,
   hints: string[],
 ): Promise<Reply | Response> {
-  const client = clientOf(needed, request);
-  const at = needed.door?.find(client.host)?.account;
-  const identity = await needed.identify(client.host, credentialOf(request.headers), at);
+  const { client, site } = arrivalOf(request);
+  const { host, ip, secure } = client;
+  const identity = await needed.identify(host, credentialOf(request.headers), site?.account);
   const { account, caller, app = null } = identity;
   const changes = !safeMethods.has(request.method) && !route.spec.reads?.(params);
-  admit(route.spec, identity, !changes || fromSameOrigin(request.headers, client.host, account));
+  admit(route.spec, identity, !changes || fromSameOrigin(request.headers, host, account));
   const query = queryOf(request.url);
   hints.push(...queryHints(route.spec.query, query));
   const maxBytes = bodyLimit(route.spec, caller === null, needed.maxBodyBytes);
@@ -215,10 +230,10 @@ async function handle(
     params,
     query,
     body: rawBody === undefined ? undefined : route.check(rawBody),
-    host: client.host,
-    ip: client.ip,
-    secure: client.secure || account.baseUrl.startsWith("https:"),
-    atSite: at !== undefined,
+    host,
+    ip,
+    secure: secure || account.baseUrl.startsWith("https:"),
+    atSite: site !== undefined,
     log: needed.log,
     once: (principal, run, bodyHash) => {
       const whose = { accountId: account.id, principal };
@@ -235,15 +250,22 @@ async function handle(
   return input.once(`token:${caller.tokenId}`, async () => storable(await run()));
 }
 
+type Client = ReturnType<typeof clientOf>;
+
 /** Where the request comes from; what a proxy says of it counts only from a trusted one. */
 function clientOf({ peer: peerOf, trustedProxies }: Needed, request: Request) {
   const { headers } = request;
-  const peer = peerOf(originals.get(request) ?? request);
-  const proxied = inNetworks(peer, trustedProxies);
+  const proxied = trustedProxies.length > 0 && inNetworks(peerOf(request), trustedProxies);
   const host = (proxied && headers.get("x-forwarded-host")) || headers.get("host") || "";
   return {
     host: plainHost(host),
-    ip: clientAddress(peer, headers.get("x-forwarded-for"), trustedProxies),
+    // Looked up only for routes: a page from the cache costs little more than such a look.
+    get peer() {
+      return peerOf(request);
+    },
+    get ip() {
+      return clientAddress(peerOf(request), headers.get("x-forwarded-for"), trustedProxies);
+    },
     secure: proxied && headers.get("x-forwarded-proto") === "https",
   };
 }
@@ -307,7 +329,7 @@ async function answerSystem(needed: Needed, system: SystemRoute, request: Reques
   const ownHost = async () =>
     isLocalHost(host) || host === new URL((await needed.identify(host, null)).account.baseUrl).host;
   try {
-    const peer = needed.peer(originals.get(request) ?? request);
+    const { peer } = arrivalOf(request).client;
     const asked = { request, peer, caller, ownHost, localHost: isLocalHost(host) };
     return finish(request, await system.run(asked), requestId);
   } catch (error) {

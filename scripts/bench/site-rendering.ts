@@ -31,7 +31,7 @@ export interface Rendering {
 
 export async function compareRendering(sql: Sql, rounds: number, times: number): Promise<Rendering> {
   const bare = bareRendering();
-  const { request, change } = await door(sql);
+  const { request, change } = await benchDoor(sql);
   const results: { bare: number; anew: number; first: number }[] = [];
   for (let round = -3; round < rounds; round++) {
     const result = {
@@ -73,7 +73,7 @@ function bareRendering(): () => string {
   return () => engine.render(layout, values({ content: engine.render(page, values({}), rendering) }), rendering);
 }
 
-async function door(sql: Sql) {
+async function benchDoor(sql: Sql) {
   const store = createRenderStore(sql);
   const engine = createSiteEngine();
   const log = createLog("error");
@@ -83,7 +83,7 @@ async function door(sql: Sql) {
   await sites.load();
   const templatesOf = createTemplates(store, engine);
   const blocksOf = createBlocks(engine, templatesOf);
-  const { page } = createDoor({
+  const door = createDoor({
     sites,
     store,
     engine,
@@ -96,12 +96,9 @@ async function door(sql: Sql) {
   let count = 0;
   const request = async () => {
     const url = `http://small.test/big-anew?r=${++count}`;
-    const reply = await page({
+    const reply = await door.find("small.test")?.page({
       request: new Request(url),
-      host: "small.test",
       requestId: "",
-      ip: "",
-      secure: false,
       log,
     });
     if (reply?.status !== 200) throw new Error(`the page was not rendered: ${reply?.status}`);

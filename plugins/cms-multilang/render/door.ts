@@ -1,5 +1,5 @@
 /** What is answered on the hosts of sites: pages, redirects, the sitemap, and what is missing. behaviour B.11. */
-import type { DoorRequest, HostDoor, Reply } from "platform";
+import type { DoorRequest, HostDoor, Reply, SiteDoor } from "platform";
 import { askedPath, pathAddress } from "./addresses.ts";
 import { addressIn, viewOf, type Asked } from "./asked.ts";
 import type { ReadBlocks } from "./blocks.ts";
@@ -8,10 +8,11 @@ import type { Composer } from "./compose.ts";
 import type { SiteEngine } from "./engine.ts";
 import { createErrorAnswers } from "./error-answers.ts";
 import type { Finder } from "./find.ts";
+import type { Host } from "./hosts.ts";
 import { createKeptPages, createMissingPaths } from "./kept-pages.ts";
 import { createPageAnswers } from "./page-answers.ts";
 import type { RenderStore } from "./render-store.ts";
-import { movedTo, plainPage, unchanged } from "./replies.ts";
+import { movedTo, plainPage } from "./replies.ts";
 import { createSitemap } from "./sitemap.ts";
 
 interface Needed {
@@ -37,9 +38,7 @@ export function createDoor(needed: Needed): HostDoor {
   const pageAnswer = createPageAnswers({ ...needed, errorAnswer, now });
   const sitemap = createSitemap(needed);
 
-  const askedOf = async ({ request, host, log }: DoorRequest): Promise<Asked | null> => {
-    const owner = sites.find(host);
-    if (!owner) return null;
+  const askedOf = async (owner: Host, { request, log }: DoorRequest): Promise<Asked | null> => {
     const state = sites.peek(owner.siteId) ?? (await sites.get(owner.siteId));
     const domain = state?.domains.find(({ id }) => id === owner.domainId);
     if (!state?.site.active || !domain) return null;
@@ -68,21 +67,31 @@ export function createDoor(needed: Needed): HostDoor {
     return found;
   };
 
-  return {
-    find: sites.find,
+  const doorOf = (owner: Host): SiteDoor => ({
+    account: owner.account,
     async page(request) {
-      const asked = await askedOf(request);
+      const asked = await askedOf(owner, request);
       if (!asked) return null;
       const { pathname } = asked;
       // A path without a percent sign is kept as it is asked for: nothing to decode.
       const known = pathname.includes("%") ? undefined : kept.peek(asked, pathname.slice(1));
-      const reply = known ?? (await answerOrMiss(asked));
-      if (!reply || reply instanceof Response) return reply;
-      return unchanged(reply, request.request.headers.get("if-none-match"));
+      return known ?? answerOrMiss(asked);
     },
     async missing(request) {
-      const asked = await askedOf(request);
+      const asked = await askedOf(owner, request);
       return asked ? errorAnswer(asked, "404") : plainPage("404");
+    },
+  });
+
+  /** A host is one object until it changes. */
+  const doors = new WeakMap<Host, SiteDoor>();
+  return {
+    find(host) {
+      const owner = sites.find(host);
+      if (!owner) return undefined;
+      const door = doors.get(owner) ?? doorOf(owner);
+      doors.set(owner, door);
+      return door;
     },
   };
 }

@@ -41,7 +41,7 @@ export async function createSiteRendering({ ctx, accounts, engine }: Needed): Pr
   return {
     sites,
     // Were the account's own address a site's, nobody could sign in there to change it.
-    door: { ...door, find: (host) => (isOwn(host) ? undefined : door.find(host)) },
+    door: { find: (host) => (isOwn(host) ? undefined : door.find(host)) },
     routes: previewRoutes({ sites, store, finder, composer, scheme }),
     warn() {
       const { host } = new URL(ctx.origin());

@@ -1,5 +1,5 @@
 /** What a site's answers carry. They are for people's browsers, not for clients of the API. */
-import { contentHash, escapeHtml, isKnownTag, type Reply } from "platform";
+import { contentHash, escapeHtml, type Reply } from "platform";
 import type { Locale } from "../locales.ts";
 import type { ErrorKind } from "../pages/error-pages.ts";
 
@@ -73,11 +73,4 @@ const types: Readonly<Record<string, string>> = {
 export function typeOf(path: string): string {
   const ending = /\.([a-z]+)$/.exec(path)?.[1] ?? "";
   return (Object.hasOwn(types, ending) ? types[ending] : undefined) ?? htmlType;
-}
-
-/** 304 where the client has this very text. A weak tag and a list of tags count (RFC 9110, 13.1.2). */
-export function unchanged(reply: Reply, ifNoneMatch: string | null): Reply {
-  const { etag } = reply.headers;
-  if (etag === undefined || reply.status !== 200 || !isKnownTag(ifNoneMatch, etag)) return reply;
-  return { status: 304, body: null, headers: reply.headers };
 }
