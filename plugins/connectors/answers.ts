@@ -1,4 +1,4 @@
-/** What the routes of connectors answer with. */
+/** The answers of the routes of connectors. */
 import { answer, field, Type } from "platform";
 
 export const Connector = answer.object("Connector", {
@@ -14,12 +14,12 @@ export const Connector = answer.object("Connector", {
   updated_at: answer.time(),
 });
 
-/** `status` is null where the connector speaks no HTTP. */
+/** `status` is null if the connector does not speak HTTP. */
 export const ConnectorAnswer = answer.object("ConnectorAnswer", {
   status: field.nullable(Type.Integer()),
   data: Type.Unknown(),
 });
-/** Without an answer of the remote `status` and `data` are null. */
+/** If the remote did not answer, `status` and `data` are null. */
 export const ConnectorFailure = answer.object("ConnectorFailure", {
   error: field.nullable(Type.String()),
   status: field.nullable(Type.Integer()),

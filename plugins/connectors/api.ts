@@ -1,25 +1,25 @@
-/** What other plugins may know of connectors: calling one, and adding a kind of one's own. */
+/** The service `connectors`: calls connectors and takes kinds of other plugins. */
 import { service, type FieldErrors } from "platform";
 
 export { codeMistake, isCode, isUuid } from "./code.ts";
 export { recordOf } from "./definition.ts";
 export { createFiller, placeholders, type Filler } from "./fill.ts";
 
-/** What a call of a connector's method came to. No secret of the connector is in it. */
+/** The outcome of a call. It never contains the connector's secret. */
 export interface CallOutcome {
   readonly ok: boolean;
-  /** What the other side answered with; null where no answer came. */
+  /** The status of the answer; null without an answer. */
   readonly status: number | null;
-  /** The answer's JSON, else its text; null where it was empty. */
+  /** The answer's JSON, else its text; null if it was empty. */
   readonly data: unknown;
   /** Why the call failed. */
   readonly error: string | null;
-  /** How many seconds the other side asked to wait before another call (`Retry-After`). */
+  /** The seconds to wait before another call, as the remote asked (`Retry-After`). */
   readonly retryAfterSeconds: number | null;
   readonly durationMs: number;
 }
 
-/** An event as a webhook hands it over (behaviour B.8). */
+/** An event as a webhook delivers it (behaviour B.8). */
 export interface ConnectorEvent {
   readonly source_type: string;
   readonly kind: string;
@@ -31,14 +31,14 @@ export interface ConnectorCall {
   readonly code: string;
   readonly method: string;
   readonly params: Readonly<Record<string, unknown>>;
-  /** Sent as `Idempotency-Key` where the method may change something, so that a repeated call can be told apart. */
+  /** Sent as `Idempotency-Key` if the method may change something, so that the remote recognises a repeated call. */
   readonly idempotencyKey?: string | undefined;
-  /** For everything together, retries included. */
+  /** For the whole call, retries included. */
   readonly timeoutMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A connector as its kind sees it when a method is called. */
+/** A connector with its secret decrypted, as its kind gets it for a call. */
 export interface OpenConnector {
   readonly accountId: number;
   readonly code: string;
@@ -50,7 +50,7 @@ export interface OpenConnector {
 export interface KindCall {
   readonly method: string;
   readonly params: Readonly<Record<string, unknown>>;
-  /** The body where the method declares none: the record of an event. */
+  /** The body if the method declares none: the record of an event. */
   readonly fallbackBody?: unknown;
   readonly idempotencyKey?: string | undefined;
   readonly timeoutMs: number;
@@ -59,9 +59,9 @@ export interface KindCall {
 
 export interface MethodFacts {
   readonly name: string;
-  /** May be called without sign-in. */
+  /** Whether it may be called without sign-in. */
   readonly public: boolean;
-  /** No event falls to it: its parameters are an instruction, and a record's keys may be anybody's. */
+  /** Events never reach it: its parameters are an instruction, and anyone may have written a record's keys. */
   readonly onlyByName?: boolean;
 }
 
@@ -72,21 +72,21 @@ export interface ConnectorKind {
   readonly needsUrl: boolean;
   /** The methods of a connector with these fields. */
   readonly methods: (fields: Readonly<Record<string, unknown>>) => readonly MethodFacts[];
-  /** What is wrong with a connector that is to be saved; empty = nothing. */
+  /** The mistakes of a connector that is to be saved, by field. */
   readonly check: (connector: {
     readonly url: string;
     readonly fields: Readonly<Record<string, unknown>>;
     readonly hasSecret: boolean;
   }) => FieldErrors;
-  /** What is wrong with a secret that is one line without control characters. */
+  /** The mistake of a secret, which is one line without control characters. */
   readonly secretMistake?: (secret: string) => string | undefined;
-  /** False: the other side never sends the secret back, and a row that happens to hold the same word stays as it is. */
+  /** False if the remote never sends the secret back: then a row that happens to contain the same word stays as it is. */
   readonly echoes?: boolean;
-  /** Throws a 422 (`invalid`) for wrong parameters. What came back is cleared of the secret by the caller. */
+  /** Throws a 422 (`invalid`) for wrong parameters. The caller removes the secret from the outcome. */
   readonly call: (connector: OpenConnector, call: KindCall) => Promise<CallOutcome>;
 }
 
-/** A connector as a request makes one (behaviour B.9), without its secret. What is left out stays as it is. */
+/** A connector as in a request (behaviour B.9), without its secret. Missing fields stay as they are. */
 export interface NewConnector {
   readonly name: string;
   readonly code: string;
@@ -97,22 +97,22 @@ export interface NewConnector {
 }
 
 export interface Connectors {
-  /** Adds a kind; in `setup` of the plugin that has it. */
+  /** Adds a kind; to be called in `setup`. */
   register(kind: ConnectorKind): void;
-  /** Makes the connector of this code, or changes the one that stands there to it. `userId` null = no person (a command). */
+  /** Makes the connector with this code, or changes the existing one. `userId` null = no person (a command). */
   put(
     by: { readonly accountId: number; readonly userId: number | null },
     connector: NewConnector,
   ): Promise<{ readonly id: string; readonly done: "made" | "changed" | "unchanged" }>;
-  /** Whether there is a connector of this code, active or not. */
+  /** Whether a connector has this code, active or not. */
   exists(accountId: number, code: string): Promise<boolean>;
-  /** The methods of an active connector, undefined where there is none. */
+  /** The methods of an active connector; undefined if no active one has this code. */
   methodsOf(accountId: number, code: string): Promise<readonly MethodFacts[] | undefined>;
-  /** Undefined where there is no such active connector or method. Throws a 422 for wrong parameters. */
+  /** Undefined for an unknown connector or method, or an inactive connector. Throws a 422 for wrong parameters. */
   call(call: ConnectorCall): Promise<CallOutcome | undefined>;
   /**
-   * Hands an event to the method named like its kind, else `default`, else the first (behaviour B.8). Undefined where
-   * there is no such active connector, or it has no method.
+   * Calls the method that is named like the event's kind, else `default`, else the first (behaviour B.8). Undefined if
+   * no active connector has this code, or it has no method.
    */
   callForEvent(call: {
     readonly accountId: number;

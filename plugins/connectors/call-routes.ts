@@ -28,8 +28,8 @@ export function callRoutes({ calls, publicLimit }: Needed): Route[] {
       {
         summary: "Call one method of a connector",
         description:
-          "The body's keys are the parameters. A remote 4xx or 5xx, or no answer at all, is 502 with what came back. " +
-          "Where the method is not `public` it needs the privilege `flows`.",
+          "The body's keys are the parameters. A remote 4xx or 5xx, or no answer at all, is 502 with the remote's answer. " +
+          "A method that is not `public` needs the privilege `flows`.",
         access: { open: "a method may be public; any other one needs the privilege `flows`" },
         input: "any",
         idempotency: "claim",
@@ -46,7 +46,7 @@ export function callRoutes({ calls, publicLimit }: Needed): Route[] {
       },
       async ({ account, caller, params: { code, method_name: name }, body, ip }) => {
         const method = (await calls.methodsOf(account.id, code))?.find((one) => one.name === name);
-        if (!method) throw notFound("there is no such connector or method");
+        if (!method) throw notFound("no active connector with this code has such a method");
         if (!method.public && !caller) throw unauthorized();
         if (!method.public && !caller?.privileges.has("flows")) throw forbidden("this needs the privilege `flows`");
         if (method.public && !caller?.privileges.has("flows")) {
@@ -54,7 +54,7 @@ export function callRoutes({ calls, publicLimit }: Needed): Route[] {
           if (!take.allowed) throw tooMany(take.retryAfterSeconds);
         }
         const outcome = await calls.call({ accountId: account.id, code, method: name, params: paramsOf(body) });
-        if (!outcome) throw notFound("there is no such connector or method");
+        if (!outcome) throw notFound("no active connector with this code has such a method");
         const { status, data, error } = outcome;
         if (!outcome.ok) throw new HttpError(502, { error, status, data });
         return ok({ status, data });

@@ -21,7 +21,7 @@ export interface HttpRequest {
 
 const maxBytes = 5_000_000;
 const maxRetries = 2;
-// Longer than this nobody waits who waits for the answer.
+// No caller waits longer than this for the answer.
 const maxWaitSeconds = 10;
 const idempotent = new Set(["GET", "HEAD", "PUT", "DELETE"]);
 
@@ -64,7 +64,7 @@ export function requestOf(connector: OpenConnector, method: Method, call: KindCa
     !("idempotency-key" in headers)
   )
     headers["idempotency-key"] = call.idempotencyKey;
-  // Where it leads back here, a loop is counted on.
+  // If the call leads back here, the depth of the loop is counted.
   const cause = currentCausation();
   if (cause) headers[causationHeader] = causationToHeader(cause);
   addSecret(connector, headers, query);
@@ -72,10 +72,10 @@ export function requestOf(connector: OpenConnector, method: Method, call: KindCa
   const search = query.filter((part) => part !== "").join("&");
   const joined = path === "" ? base.pathname : root + (path.startsWith("/") ? path : `/${path}`);
   const url = `${base.origin}${joined}${search === "" ? "" : `?${search}`}`;
-  // What was checked piece by piece is checked as a whole: the request stays at the connector's address.
+  // The parts are checked already; this makes sure that the whole URL stays below the connector's address.
   const target = new URL(url);
   if (target.origin !== base.origin || !`${target.pathname}/`.startsWith(`${root}/`))
-    throw invalid({ base: ["the parameters lead to another address than the connector's"] });
+    throw invalid({ base: ["the parameters lead outside the connector's address"] });
   return { url, method: method.method, headers, body };
 }
 
@@ -123,7 +123,7 @@ interface SendOptions {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Sends it; 429 and 503 are tried again where that does no harm, within the time limit of the whole. */
+/** Sends it. Idempotent requests are tried again after 429 and 503, within the time limit of the whole call. */
 async function send(fetch: BaseContext["fetch"], request: HttpRequest, options: SendOptions): Promise<CallOutcome> {
   const startedAt = performance.now();
   const left = () => options.timeoutMs - (performance.now() - startedAt);
@@ -176,7 +176,7 @@ async function sendOnce(
   }
 }
 
-/** JSON where it is JSON, or says it is none but is an object or array; else text; null where it is empty. */
+/** The JSON, also of an object or array with another content type; else the text; null if it is empty. */
 function dataOf(text: string, type: string): unknown {
   if (text === "") return null;
   if (!/json/i.test(type) && !/^\s*[{[]/.test(text)) return text;

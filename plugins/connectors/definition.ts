@@ -1,4 +1,4 @@
-/** What a custom connector's `fields` say: its methods and how its secret travels. Pure. behaviour B.9. */
+/** The `fields` of a custom connector: its methods and how its secret is sent. Pure. behaviour B.9. */
 import type { FieldErrors } from "platform";
 import { climbs, isHeaderValue } from "./fill.ts";
 
@@ -10,7 +10,7 @@ export interface Method {
   readonly path: string;
   readonly query: Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, string>>;
-  /** Undefined where the method declares none. */
+  /** Undefined if the method declares none. */
   readonly body: unknown;
   readonly public: boolean;
   /** For the whole call. */
@@ -20,7 +20,7 @@ export interface Method {
 export interface Auth {
   readonly in: "header" | "query";
   readonly name: string;
-  /** Stands before the secret, joined by one space; "" = nothing. */
+  /** Precedes the secret and a space; "" = no prefix. */
   readonly prefix: string;
 }
 
@@ -31,7 +31,7 @@ const maxPathChars = 2000;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The methods by name, in the order they were written. What `checkDefinition` accepted is read without further checks. */
+/** The methods by name, in the order they were written. `checkDefinition` has accepted the fields. */
 export function methodsOf(fields: Fields): Map<string, Method> {
   const methods = recordOf(fields["methods"]) ?? {};
   return new Map(Object.entries(methods).map(([name, given]) => [name, methodOf(recordOf(given) ?? {})]));
@@ -50,7 +50,7 @@ function methodOf(given: Fields): Method {
   };
 }
 
-/** Where the secret goes; the default is `Authorization: Bearer <secret>`. */
+/** How the secret is sent; by default as `Authorization: Bearer <secret>`. */
 export function authOf(fields: Fields): Auth {
   const given = recordOf(fields["auth"]) ?? {};
   const place = given["in"] === "query" ? "query" : "header";
@@ -59,7 +59,7 @@ export function authOf(fields: Fields): Auth {
   return { in: place, name, prefix: typeof given["prefix"] === "string" ? given["prefix"].trim() : standard };
 }
 
-/** Everything that is wrong with a custom connector's address and fields, by field. */
+/** The mistakes of a custom connector's address and fields, by field. */
 export function checkDefinition({ url, fields }: { url: string; fields: Fields }): FieldErrors {
   const found = new Map<string, string[]>();
   const add = (field: string, message: string) => found.set(field, [...(found.get(field) ?? []), message]);
@@ -173,7 +173,7 @@ function isHeaderName(name: string): boolean {
 
 /** The value as an object of names, or undefined. */
 export function recordOf(value: unknown): Record<string, unknown> | undefined {
-  // An object that is no array has names.
+  // An object that is not an array has names.
   return typeof value === "object" && value !== null && !Array.isArray(value)
     ? (value as Record<string, unknown>)
     : undefined;

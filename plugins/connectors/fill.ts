@@ -1,18 +1,18 @@
-/** Puts a call's parameters into a method's templates: `{name}`, each in the way its place asks for. Pure. */
+/** Fills the `{name}`s of a method's templates with the parameters of a call, encoded for their place. Pure. */
 import { escapeHtml, invalid, mistakes } from "platform";
 
 type Params = Readonly<Record<string, unknown>>;
 
-/** Of all that is put in: a template may name a large parameter any number of times. */
+/** For all filled values together: a template may name a large parameter any number of times. */
 const maxFilledChars = 10_000_000;
 
-/** `{city}`, or a place within a parameter: `{event.data.id}`. */
+/** `{city}`, or a value within a parameter: `{event.data.id}`. */
 const placeholder = /\{([A-Za-z_][\w-]*(?:\.[\w-]+)*)\}/g;
 
 export interface Filler {
-  /** URL-encoded; a value that is blank, `.` or `..` is a mistake. */
+  /** URL-encoded. A blank value, `.` and `..` are mistakes. */
   path(template: string): string;
-  /** The part behind the `?` of a path, URL-encoded. */
+  /** The query of a path, URL-encoded. */
   encoded(template: string): string;
   /** One query parameter or form field, as `name=value`; an array gives several, null none. */
   pairs(name: string, template: unknown): string[];
@@ -24,7 +24,7 @@ export interface Filler {
   text(template: string): string;
   /** A text that is HTML: what is put in is text of it, never markup. */
   html(template: string): string;
-  /** Throws the 422 that names every parameter that is missing or cannot stand where it should. */
+  /** Throws the 422 that names every missing parameter and every one that its place cannot hold. */
   check(): void;
 }
 
@@ -47,7 +47,7 @@ export function createFiller(params: Params): Filler {
     }
     filledChars += parameter.chars;
     if (filledChars > maxFilledChars)
-      throw invalid({ [name]: [`makes what is sent larger than ${maxFilledChars} characters`] });
+      throw invalid({ [name]: [`makes the request larger than ${maxFilledChars} characters`] });
     return parameter.value;
   };
   const replace = (template: string, print: (value: unknown, name: string) => string) =>
@@ -74,7 +74,7 @@ export function createFiller(params: Params): Filler {
         if (typeof value === "object" && value !== null) mistake(name, "must be a text or a number in a path");
         return encode(text);
       });
-      // Encoding leaves dots alone, and a segment of dots climbs.
+      // Encoding leaves dots alone, and a segment of dots would climb.
       if (climbs(filled))
         for (const [, name = ""] of template.matchAll(placeholder)) mistake(name, "must not be . or .. in a path");
       return filled;
@@ -111,7 +111,7 @@ export function createFiller(params: Params): Filler {
   };
 }
 
-/** The names of the parameters that a template takes. */
+/** The names of the parameters in a template. */
 export function placeholders(template: string): string[] {
   return [...template.matchAll(placeholder)].map(([, name = ""]) => name);
 }
@@ -121,7 +121,7 @@ export function climbs(path: string): boolean {
   return path.split(/[/\\]/).some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment));
 }
 
-/** What HTTP allows in a header's value: no line break, no other control character, nothing beyond Latin 1. */
+/** Whether HTTP allows it as a header's value: Latin 1 without line breaks and other control characters. */
 export function isHeaderValue(text: string): boolean {
   return /^[\t\u0020-\u007e\u0080-\u00ff]*$/.test(text);
 }
@@ -141,7 +141,7 @@ function onlyPlaceholder(template: string): string | undefined {
   return match?.[0] === template ? match[1] : undefined;
 }
 
-/** A value as text: objects and arrays as JSON, null as nothing. */
+/** A value as text: objects and arrays as JSON, null as "". */
 function plain(value: unknown): string {
   if (typeof value === "string") return value;
   if (value === null || value === undefined) return "";

@@ -1,15 +1,15 @@
-/** Takes a connector's secret out of whatever came back: a remote may echo it in a body or an error. Pure. */
+/** Removes a connector's secret from an outcome: a remote may echo it in a body or an error. Pure. */
 
 const shortest = 4;
 const maxDepth = 128;
 export const hidden = "[secret]";
 
-/** Nests deeper than may be stored. */
+/** The value nests deeper than can be stored. */
 export class TooDeep extends Error {}
 
 /**
- * The same value as JSON has it (a kind of connector may answer with dates), with every appearance of the secret, also
- * URL-encoded or in base64, replaced. Throws TooDeep.
+ * The value as JSON has it (a kind of connector may return dates), with the secret replaced wherever it appears, also
+ * URL-encoded or in base64. Throws TooDeep.
  */
 export function redact(value: unknown, secret: string | null): unknown {
   return walk(value, formsOf(secret), 0);
@@ -27,7 +27,7 @@ function walk(value: unknown, forms: readonly string[], depth: number): unknown 
   if (depth > maxDepth) throw new TooDeep(`the answer nests deeper than ${maxDepth} levels`);
   if (Array.isArray(value)) return value.map((one) => walk(one, forms, depth + 1));
   const entries = Object.entries(value).map(([key, one]) => [clear(key, forms), walk(one, forms, depth + 1)]);
-  return Object.fromEntries(entries); // also `__proto__` is an ordinary key here
+  return Object.fromEntries(entries); // `__proto__` is an ordinary key here
 }
 
 function clear(text: string, forms: readonly string[]): string {
@@ -36,7 +36,7 @@ function clear(text: string, forms: readonly string[]): string {
   return cleared;
 }
 
-/** A secret of fewer than 4 characters is none, and would take every such letter out of the answer. */
+/** Replacing a secret of fewer than 4 characters would destroy the answer and hide nothing. */
 function formsOf(secret: string | null): readonly string[] {
   if (secret === null || secret.length < shortest) return [];
   const base64 = btoa(String.fromCharCode(...new TextEncoder().encode(secret))).replace(/={1,2}$/, "");

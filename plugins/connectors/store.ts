@@ -9,7 +9,7 @@ export interface ConnectorRow {
   readonly name: string;
   readonly kind: string;
   readonly url: string;
-  /** Sealed. */
+  /** Encrypted for this row. */
   readonly secretToken: string | null;
   readonly secretTokenInfo: string | null;
   readonly fields: Readonly<Record<string, unknown>>;
@@ -29,7 +29,7 @@ export interface ConnectorFilter {
   readonly kind: string | undefined;
 }
 
-/** The object of behaviour B.9: the secret is not in it. */
+/** The object of behaviour B.9, without the secret. */
 export function toApi(row: ConnectorRow): Static<typeof Connector> {
   return {
     id: row.id,
@@ -69,7 +69,7 @@ export function createConnectorStore(sql: Sql) {
       return row;
     },
 
-    /** The same, held until the transaction ends, so that changes take turns. */
+    /** The same, locked until the transaction ends, so that changes take turns. */
     async lock(tx: Tx, accountId: number, id: string): Promise<ConnectorRow | undefined> {
       const [row] = await tx<ConnectorRow[]>`
         select ${columns} from connectors where account_id = ${accountId} and id = ${id} for no key update`;

@@ -1,4 +1,4 @@
-/** What the routes of crons answer with. */
+/** The answers of the routes of crons. */
 import { answer, field, Type } from "platform";
 
 const listed = {

@@ -1,4 +1,4 @@
-/** Fires crons when they are due: each due time once, whichever server process comes first. */
+/** Fires due crons: each due time once, by whichever server process is first. */
 import { databaseFault, failpoint, type BaseContext, type Tx } from "platform";
 import type { Flows } from "../flows/api.ts";
 import { createAlignment } from "./align.ts";
@@ -12,11 +12,11 @@ interface Needed {
   readonly clock?: () => Date;
 }
 
-// So many fire side by side.
+// This many crons are fired at once.
 const workers = 4;
-// A cron that fails for reasons of its own is tried so often, once a minute; then its due time is given up.
+// A cron that fails for reasons of its own is tried this often, once a minute; then its due time is given up.
 const maxTries = 5;
-// A server that could not reach its database for longer than this was as good as away.
+// A server without its database for longer than this counts as stopped.
 const longestOutageMs = 3_600_000;
 
 export type Firing = ReturnType<typeof createFiring>;
@@ -27,10 +27,10 @@ export function createFiring({ ctx, cronStore, flows, clock = () => new Date() }
 
   const align = createAlignment(cronStore);
   const tries = new Map<number, number>();
-  /** Up to here this process has seen to everything: what came later was not missed, even if the database was away. */
+  /** This process has handled everything up to here: later due times were not missed, even if the database was away. */
   let checkedTo = new Date(clock().getTime() - lateMs);
 
-  /** False where none is due but those of `failed`. */
+  /** False if no cron is due, except for those of `failed`. */
   const fireOne = async (failed: Set<number>): Promise<boolean> => {
     let cron: CronRow | undefined;
     try {
@@ -45,8 +45,8 @@ export function createFiring({ ctx, cronStore, flows, clock = () => new Date() }
       return fired;
     } catch (error) {
       if (!cron) throw error;
-      // It keeps its due time, and no other one waiting.
-      if (failed.has(cron.id)) return true; // another worker was at it before this was known
+      // It keeps its due time, and the others do not wait for it.
+      if (failed.has(cron.id)) return true; // another worker has just tried it
       failed.add(cron.id);
       const tried = (tries.get(cron.id) ?? 0) + (databaseFault(error) === "unavailable" ? 0 : 1);
       tries.set(cron.id, tried);
@@ -64,19 +64,19 @@ export function createFiring({ ctx, cronStore, flows, clock = () => new Date() }
     const now = clock();
     const since = new Date(Math.max(checkedTo.getTime(), now.getTime() - longestOutageMs));
     const at = toFire(cron, dueAt, now, since);
-    // Times that are only late are fired one after another.
+    // Times that are only late are fired one by one.
     const nextRunAt = nextRun(cron, at ?? now);
     if (!at || !(await cronStore.claim(tx, cron.id, at)))
       return cronStore.fired(tx, cron.id, { nextRunAt, lastRunAt: null, lastError: cron.lastError });
     const processId = await start(cron, tx);
-    const lastError = processId === undefined ? `there is no active flow "${cron.targetCode}"` : null;
+    const lastError = processId === undefined ? `no active flow has the code "${cron.targetCode}"` : null;
     await cronStore.fired(tx, cron.id, { nextRunAt, lastRunAt: processId === undefined ? null : now, lastError });
     if (lastError !== null) ctx.log.warn("a cron cannot start its flow", { cron_id: cron.id, error: lastError });
     failpoint("crons.firing");
   };
 
   return {
-    /** Fires all that are due, each in a transaction of its own. Throws where it is to be tried again soon. */
+    /** Fires all due crons, each in a transaction of its own. Throws if some have to be tried again soon. */
     async check(): Promise<void> {
       const now = clock();
       await align(now);
@@ -90,7 +90,7 @@ export function createFiring({ ctx, cronStore, flows, clock = () => new Date() }
       checkedTo = now;
     },
 
-    /** Fires it now; its schedule stays as it is. The process's id; undefined where there is no active flow. */
+    /** Fires it now, beside its schedule. Returns the process's id; undefined if its flow is gone or not active. */
     async now(cron: CronRow): Promise<string | undefined> {
       return ctx.transaction(async (tx) => {
         const id = await start(cron, tx);

@@ -1,4 +1,4 @@
-/** A cron as it is to be stored, from what a request gives and what stands there. No SQL, no HTTP. */
+/** A cron as it is to be stored, from a request and the stored cron. No SQL, no HTTP. */
 import { forbidden, mistakes, type Caller } from "platform";
 import type { Flows } from "../flows/api.ts";
 import { isTimezone, nextRun, scheduleMistake } from "./schedule.ts";
@@ -14,7 +14,7 @@ interface CronPatch {
   readonly missed?: "skip" | "latest";
 }
 
-/** What is to be stored, with everything that is wrong told at once. */
+/** Throws the 422 that names every mistake, or a 403. */
 export async function checkedInput(
   flows: Pick<Flows, "flowExists">,
   caller: Caller,
@@ -29,7 +29,7 @@ export async function checkedInput(
   const mistake = scheduleMistake(schedule);
   if (mistake !== undefined) found.add("schedule", mistake);
   if (!isTimezone(timezone)) found.add("timezone", "must be the name of a time zone, e.g. Europe/Warsaw");
-  // One whose flow is gone can still be switched off.
+  // Only a new target is checked: a cron whose flow is gone can still be switched off.
   if (patch.target_code !== undefined && !(await flows.flowExists(account.id, targetCode)))
     found.add("target_code", "names no flow of this account");
   found.check();

@@ -6,15 +6,15 @@ import migration from "./migrations/001_crons.sql" with { type: "text" };
 import { cronRoutes } from "./routes.ts";
 import { createCronStore } from "./store.ts";
 
-// Far longer than any server is late.
+// Far longer than any server can be late.
 const keptDays = 30;
 
-/** Flows by the clock. behaviour 2.6, B.9. */
+/** Starts flows on a schedule. behaviour 2.6, B.9. */
 export default definePlugin({
   name: "crons",
   needs: { accounts, flows },
   migrations: [{ name: "001_crons", sql: migration }],
-  privileges: [{ name: "crons", doc: "start flows by the clock", roles: ["manager"] }],
+  privileges: [{ name: "crons", doc: "start flows on a schedule", roles: ["manager"] }],
 
   setup(ctx) {
     const cronStore = createCronStore(ctx.sql);
@@ -22,7 +22,7 @@ export default definePlugin({
     return {
       routes: cronRoutes({ ctx, cronStore, flows: ctx.services.flows, firing }),
       schedules: [
-        // Five fields know no seconds: once a minute is on time.
+        // Cron schedules have no seconds: once a minute is on time.
         { id: "crons.check", cron: "* * * * *", run: firing.check },
         { id: "crons.prune", cron: "29 3 * * *", run: () => cronStore.prune(keptDays) },
       ],

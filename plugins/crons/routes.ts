@@ -99,8 +99,8 @@ export function cronRoutes({ ctx, cronStore, flows, firing }: Needed): Route[] {
         summary: "Make a cron",
         description:
           'Starts the flow `target_code` with the input { kind: "cron", cron_id }. `schedule` has five fields, in ' +
-          "`timezone` (default: the account's). `missed`: what was due while no server ran is left out (`skip`), or the " +
-          "latest of it is made up for (`latest`). Naming a flow takes the privilege `flows`.",
+          "`timezone` (default: the account's). `missed` is for due times while no server ran: `skip` leaves them out, " +
+          "`latest` fires the latest one. Naming a flow needs the privilege `flows`.",
         access,
         body: { key: "cron", schema: Input },
         request: requestExample,
@@ -149,7 +149,7 @@ export function cronRoutes({ ctx, cronStore, flows, firing }: Needed): Route[] {
       "/account/crons/:id/run",
       {
         summary: "Fire a cron now",
-        description: "Its schedule stays as it is. Works for one that is not active, too.",
+        description: "Its schedule stays as it is. It need not be active.",
         access,
         answers: { 201: CronRun },
         responses: {

@@ -1,4 +1,4 @@
-/** What a cron's schedule means: five fields in a time zone. Pure. */
+/** The meaning of a cron's schedule: five fields in a time zone. Pure. */
 import { latestDueTime, nextDueTimes } from "platform";
 
 export interface Schedule {
@@ -6,12 +6,12 @@ export interface Schedule {
   readonly timezone: string;
 }
 
-/** What is wrong with the five fields, or undefined. */
+/** The mistake in the five fields, or undefined. */
 export function scheduleMistake(schedule: string): string | undefined {
   const fields = schedule.trim().split(/\s+/);
   if (fields.length !== 5) return "must have five fields: minute, hour, day of month, month, day of week";
-  // Another program's word for any day.
-  if (schedule.includes("?")) return "is not a cron expression: ? is not supported, * is any";
+  // Some other programs write ? for any day.
+  if (schedule.includes("?")) return "is not a cron expression: ? is not supported, use *";
   try {
     return nextDueTimes(schedule.trim(), 1, "UTC").length === 0 ? "is never due" : undefined;
   } catch (error) {
@@ -22,7 +22,7 @@ export function scheduleMistake(schedule: string): string | undefined {
 export function isTimezone(timezone: string): boolean {
   try {
     const { timeZone } = new Intl.DateTimeFormat("en", { timeZone: timezone }).resolvedOptions();
-    // An offset such as +02:00 is one too, but knows no summer time.
+    // An offset such as +02:00 is accepted too, but has no summer time.
     return /^[A-Za-z]/.test(timeZone);
   } catch {
     return false;
@@ -37,13 +37,12 @@ export function nextRun(cron: Schedule, after: Date): Date | null {
   return nextRuns(cron, 1, after)[0] ?? null;
 }
 
-// Due times not older than this are late, not missed: what is due is looked for once a minute, and a server may just
-// have been started anew.
+// Due times up to this age are late, not missed: the server looks for them once a minute, and may just have restarted.
 export const lateMs = 150_000;
 
 /**
- * Which of the times from `dueAt` up to `now` to fire: one that is merely late, of missed ones the latest where asked. A
- * server has run since `since`, though it may not have reached its database: what was due then is late, not missed.
+ * The due time from `dueAt` up to `now` that is to be fired: one that is only late, or the latest missed one if `missed`
+ * says so. A server has run since `since`, even if its database was away: due times from then on are late, not missed.
  */
 export function toFire(
   cron: Schedule & { readonly missed: "skip" | "latest" },

@@ -24,7 +24,7 @@ export type CronInput = Pick<
   "name" | "kind" | "targetCode" | "schedule" | "timezone" | "active" | "missed" | "nextRunAt"
 >;
 
-/** What became of a due time. */
+/** The result of a due time. */
 export interface Fired {
   readonly lastRunAt: Date | null;
   readonly nextRunAt: Date | null;
@@ -71,7 +71,7 @@ export function createCronStore(sql: Sql) {
       return row;
     },
 
-    /** Held until the transaction ends. */
+    /** Locked until the transaction ends. */
     async lock(tx: Tx, accountId: number, id: number): Promise<CronRow | undefined> {
       const [row] = await tx<CronRow[]>`
         select ${columns} from crons where account_id = ${accountId} and id = ${id} for update`;
@@ -101,7 +101,7 @@ export function createCronStore(sql: Sql) {
       return result.count === 1;
     },
 
-    /** One that is due and not of `others`, held until the transaction ends; another process takes another. */
+    /** A due cron that is not one of `others`, locked until the transaction ends; other processes skip it. */
     async due(tx: Tx, now: Date, others: readonly number[]): Promise<CronRow | undefined> {
       const [row] = await tx<CronRow[]>`
         select ${columns} from crons where next_run_at <= ${now} and id <> all(${others}::bigint[])
@@ -109,23 +109,23 @@ export function createCronStore(sql: Sql) {
       return row;
     },
 
-    /** Active ones of every account, in the order of their ids. */
+    /** Active crons of all accounts, in the order of their ids. */
     page: (after: number, limit: number) => sql<CronRow[]>`
       select ${columns} from crons where next_run_at is not null and id > ${after} order by id limit ${limit}`,
 
-    /** Unless it has changed since it was read. */
+    /** Does nothing if the cron has changed since it was read. */
     async moveNext({ id, schedule, timezone, nextRunAt }: CronRow, to: Date): Promise<void> {
       await sql`
         update crons set next_run_at = ${to}
         where id = ${id} and next_run_at = ${nextRunAt} and schedule = ${schedule} and timezone = ${timezone}`;
     },
 
-    /** Times to come that were fired by a clock that was ahead. Clocks of several servers differ a little. */
+    /** Forgets future times that a clock ahead has fired. The hour is for the clocks of several servers, which differ. */
     async forgetFuture(now: Date): Promise<void> {
       await sql`delete from cron_runs where due_at > ${now}::timestamptz + interval '1 hour'`;
     },
 
-    /** False where this due time was fired already. */
+    /** False if this due time was fired already. */
     async claim(tx: Tx, id: number, dueAt: Date): Promise<boolean> {
       const result = await tx`
         insert into cron_runs (cron_id, due_at) values (${id}, ${dueAt}) on conflict do nothing`;

@@ -1,9 +1,9 @@
-/** What the routes of flows and their processes answer with. */
+/** The answers of the routes of flows and their processes. */
 import { answer, field, Type } from "platform";
 
 const status = field.oneOf(["pending", "finished", "error"]);
 
-/** In a list without `warnings`. */
+/** A list leaves `warnings` out. */
 export const Flow = answer.object("Flow", {
   id: answer.uuid(),
   name: Type.String(),

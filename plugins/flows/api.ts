@@ -1,4 +1,4 @@
-/** What other plugins may know of flows: starting one, and waiting for what it comes to. */
+/** The service `flows`: starts flows and waits for their results. */
 import { service, type Static, type TObject, type Tx } from "platform";
 
 export type { CallOutcome, ConnectorEvent } from "../connectors/api.ts";
@@ -11,22 +11,22 @@ export interface ActionState {
   readonly error: string | null;
 }
 
-/** What the starter of a process wants to know of it later. */
+/** What the starter of a process stores with it, to read it later. */
 export type Origin = Readonly<Record<string, unknown>>;
 
 export interface StartFlow {
   readonly accountId: number;
   readonly code: string;
   readonly input: Readonly<Record<string, unknown>>;
-  /** Further names that the program, and every flow that it calls, finds: no input takes their place. */
+  /** Further names in scope of the program and of every flow that it calls: no input can replace them. */
   readonly scope?: Readonly<Record<string, unknown>> | undefined;
-  /** Kept with the process for `originOf`; JSON, and shown to nobody. */
+  /** Stored with the process for `originOf`; JSON, never shown. */
   readonly origin?: Origin | undefined;
-  /** Starts it with this transaction: after its commit, or never. */
+  /** Starts it in this transaction: after its commit, or never. */
   readonly tx?: Tx | undefined;
 }
 
-/** A flow as a request makes one (behaviour B.9). What is left out stays as it is. */
+/** A flow as in a request (behaviour B.9). Missing fields stay as they are. */
 export interface NewFlow {
   readonly name: string;
   readonly code: string;
@@ -39,11 +39,11 @@ export interface NewFlow {
 export interface StepRun<Params> {
   readonly accountId: number;
   readonly params: Params;
-  /** The same for every attempt of this step of this process: a step runs at least once, and the key tells it apart. */
+  /** The same for every attempt of this step of this process: a step may run twice, and the key shows it. */
   readonly key: string;
-  /** Aborted when the time is up, the process is cancelled or the server stops. */
+  /** Aborted when the time is over, the process is cancelled or the server stops. */
   readonly signal: AbortSignal;
-  /** The time that the run has: the step's `timeout`, or that of a step around it, else a minute. */
+  /** The time limit of the run: the step's `timeout`, or that of a step around it, else a minute. */
   readonly timeoutMs: number;
 }
 
@@ -51,31 +51,31 @@ export interface StepRun<Params> {
 export interface StepType<P extends TObject = TObject> {
   /** `<plugin>.<name>`. */
   readonly type: string;
-  /** A sentence on what it does, for whoever writes flows. */
+  /** One sentence on what it does, for authors of flows. */
   readonly doc: string;
   readonly params: P;
-  /** What the person who saves a flow with such a step needs, besides `flows`. */
+  /** The privilege that saving a flow with such a step needs, besides `flows`. */
   readonly privilege?: string;
   /**
-   * Gives a JSON value, which is stored under the step's `as` or `id`. Whatever it throws is a failure of the step, with
-   * its `retry` and `on_error`; `invalid({ field: […] })` names the fields.
+   * Returns a JSON value, which is stored under the step's `as` or `id`. An exception is a failure of the step, with its
+   * `retry` and `on_error`; `invalid({ field: […] })` names the fields.
    */
   run(call: StepRun<Static<P>>): Promise<unknown>;
 }
 
 export interface Flows {
-  /** Adds a type of step; in `setup` of the plugin that has it. */
+  /** Adds a type of step; to be called in `setup`. */
   registerStep<P extends TObject>(step: StepType<P>): void;
-  /** Makes the flow of this code, or changes the one that stands there to it. `userId` null = no person (a command). */
+  /** Makes the flow with this code, or changes the existing one. `userId` null = no person (a command). */
   putFlow(
     by: { readonly accountId: number; readonly userId: number | null },
     flow: NewFlow,
   ): Promise<{ readonly id: string; readonly done: "made" | "changed" | "unchanged" }>;
-  /** Whether there is a flow of this code, active or not. */
+  /** Whether a flow has this code, active or not. */
   flowExists(accountId: number, code: string): Promise<boolean>;
-  /** The id of the flow process; undefined where there is no active flow of this code. */
+  /** The id of the flow process; undefined if no active flow has this code. */
   startFlow(flow: StartFlow): Promise<string | undefined>;
-  /** Starts a flow and waits at most `waitMs` (1,000 when left out) for its end. Undefined where there is no active flow. */
+  /** Starts a flow and waits at most `waitMs` (default 1,000) for its end. Undefined if no active flow has this code. */
   runAction(action: {
     readonly accountId: number;
     readonly flowCode: string;
@@ -83,15 +83,15 @@ export interface Flows {
     readonly scope?: StartFlow["scope"];
     readonly origin?: StartFlow["origin"];
     readonly waitMs?: number | undefined;
-    /** Called where it has not ended at once, before it is waited for. */
+    /** Called before the wait, if the process has not ended at once. */
     readonly onPending?: ((state: ActionState) => Promise<void>) | undefined;
   }): Promise<ActionState | undefined>;
-  /** Of a process: the flow it was started with, and its origin. Undefined where there is none. */
+  /** The flow that a process was started with, and its origin. Undefined for an unknown process. */
   originOf(process: {
     readonly accountId: number;
     readonly processId: string;
   }): Promise<{ readonly flowCode: string; readonly origin: Origin } | undefined>;
-  /** The state of a process that this flow has started, after at most `waitSeconds` (25 at most). */
+  /** The state of a process of this flow, after at most `waitSeconds` (up to 25). */
   actionStatus(action: {
     readonly accountId: number;
     readonly flowCode: string;

@@ -1,12 +1,12 @@
 /* oxlint-disable unicorn/no-thenable -- a step of a flow has a branch of that name */
-/** Every key that a step may have, with the rule for its value; check.ts goes through them. Pure. */
+/** Every key that a step may have, with the rule for its value; check.ts applies them. Pure. */
 import { isObject } from "platform";
 import { dbOps, limits } from "./program.ts";
 import { paramMistakes } from "./step-params.ts";
 import type { OwnStepType, StepTypes } from "./step-types.ts";
 import { elementsOf, operators, type Templates } from "./template.ts";
 
-/** Where a rule looks, and whom it tells. */
+/** The step that a rule checks, and where it reports mistakes. */
 export interface At {
   readonly step: Readonly<Record<string, unknown>>;
   readonly templates: Templates;
@@ -14,17 +14,17 @@ export interface At {
   readonly stores: boolean;
   /** `inside`: a place within the value, such as `.times`. */
   wrong(message: string, inside?: string): void;
-  /** The value is a block of steps, one level deeper. */
+  /** Checks the value as a block of steps, one level deeper. */
   block(): void;
   /** Notes the id of a step; false if another step has it. */
   isNewId(id: string): boolean;
 }
 
-/** Called for every key of the step's type, also if the step lacks it: then the value is undefined. */
+/** Called for every key of the step's type, with undefined if the step lacks the key. */
 export type Rule = (value: unknown, at: At) => void;
 export type Rules = Readonly<Record<string, Rule>>;
 
-/** Names of the scope that a program cannot take. */
+/** Names in scope that a program must not use for its own values. */
 const reserved = new Set(["input", "account_url", "app", "__proto__"]);
 
 const anything: Rule = () => {};
@@ -51,7 +51,7 @@ const code: Rule = (value, at) => {
 function checkName(value: unknown, at: At, inside = ""): void {
   if (typeof value !== "string" || !/^[A-Za-z_][A-Za-z0-9_-]{0,63}$/.test(value))
     at.wrong("must be a name: letters, digits, - and _, at most 64, a letter first", inside);
-  else if (reserved.has(value)) at.wrong(`must not be "${value}", which has a meaning of its own`, inside);
+  else if (reserved.has(value)) at.wrong(`must not be "${value}", a reserved name`, inside);
 }
 
 const as: Rule = (value, at) => {
@@ -69,7 +69,7 @@ const id: Rule = (value, at) => {
   if (typeof value !== "string" || !/^[A-Za-z0-9_-]{1,64}$/.test(value))
     at.wrong("must be letters, digits, - and _, at most 64");
   if (typeof value !== "string") return;
-  if (!at.isNewId(value)) at.wrong(`"${value}" is another step's id already`);
+  if (!at.isNewId(value)) at.wrong(`"${value}" is already the id of another step`);
   const unnamed = at.step["as"] === undefined || at.step["as"] === null;
   if (at.stores && unnamed && reserved.has(value))
     at.wrong(`must not be "${value}" without \`as\`: the result would be stored under that name`);
@@ -126,7 +126,7 @@ const op: Rule = (value, at) => {
   if (!dbOps.some((known) => known === value)) at.wrong(`must be one of ${dbOps.join(", ")}`);
 };
 
-/** Of `get`, `update` and `delete` it is the record's, and a template. */
+/** The `id` of `get`, `update` and `delete` is the record's, and a template; otherwise it is the step's. */
 const dbId: Rule = (value, at) => {
   if (!["get", "update", "delete"].some((known) => known === at.step["op"])) return id(value, at);
   if (isBlank(value)) at.wrong("is required: the record's id");
@@ -143,7 +143,7 @@ const data: Rule = (value, at) => {
 const elements: Rule = (value, at) => {
   if (isBlank(value)) at.wrong("is required");
   else if (Array.isArray(value) ? value.length > limits.elements : typeof value !== "string")
-    at.wrong(`must be an array of at most ${limits.elements} elements, or an expression that gives one`);
+    at.wrong(`must be an array of at most ${limits.elements} elements, or an expression that yields one`);
   template(elementsOf(value), at);
 };
 
@@ -169,7 +169,7 @@ const seconds: Rule = (value, at) => {
     at.wrong(value === undefined ? "is required" : `must be a number of seconds up to ${limits.waitSeconds}`);
 };
 
-/** Of every step. */
+/** Keys of every step. */
 const common: Rules = { type: anything, description: anything, id, retry, timeout, on_error: steps };
 
 interface Shape {
@@ -183,7 +183,7 @@ const builtIn: ReadonlyMap<string, Shape> = new Map([
   ["mutation", shape({ set })],
   ["if", shape({ condition, then, else: steps })],
   ["db", shape({ op, db: code, id: dbId, data, table_name: template, params, as })],
-  // What `as` names here is the element, not a result.
+  // Here `as` names the element, not a result.
   ["each", { ...shape({ in: elements, as, do: requiredSteps, concurrency }), stores: false }],
   ["flow", shape({ flow: code, input, as })],
   ["return", shape({ value: template })],

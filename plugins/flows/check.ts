@@ -8,9 +8,9 @@ import type { Templates } from "./template.ts";
 const maxMistakes = 50;
 
 export interface Checked {
-  /** What a program is refused for. */
+  /** Reasons to refuse the program. */
   readonly mistakes: readonly string[];
-  /** Keys that no step of the type has: they do nothing. */
+  /** Keys that this type of step does not have: they do nothing. */
   readonly unknownKeys: readonly string[];
 }
 
@@ -24,7 +24,7 @@ export function checkProgram(given: unknown, templates: Templates, own: StepType
   return { mistakes: walk.mistakes.slice(0, maxMistakes), unknownKeys: walk.unknownKeys.slice(0, maxMistakes) };
 }
 
-/** What is known of the program so far. */
+/** The state of the check so far. */
 interface Walk {
   readonly templates: Templates;
   readonly own: StepTypes;

@@ -1,4 +1,4 @@
-/** Runs a program without any effect: connectors and databases answer what the caller says. Pure but for the flows it calls. */
+/** Runs a program without any effect: the caller gives the answers of connectors and databases. */
 import type { CallOutcome } from "./api.ts";
 import { isObject } from "platform";
 import { createRun } from "./engine.ts";
@@ -12,7 +12,7 @@ export interface DryRun {
   readonly code: string;
   readonly program: Program;
   readonly input: Readonly<Record<string, unknown>>;
-  /** Who asks; null = nobody. */
+  /** The person behind the process; null = nobody. */
   readonly app: Readonly<Record<string, unknown>> | null;
   /** By step id, `<connector code>.<method>`, `<database code>.<op>` or the type of a plugin's own step. */
   readonly answers: Readonly<Record<string, unknown>>;
@@ -22,7 +22,7 @@ export interface DryRun {
 }
 
 const ownProgram = 0;
-// Longer than this nobody waits for a test.
+// No caller waits longer than this for a test.
 const timeLimitMs = 10_000;
 
 export async function dryRun({
@@ -53,7 +53,7 @@ export async function dryRun({
     },
     async save() {
       steps.push(...run.take().records);
-      // Other requests get their turn.
+      // Lets other requests run.
       await new Promise((resolve) => setTimeout(resolve));
       if (performance.now() > stopAt) throw new StepFault("the test took too long");
     },

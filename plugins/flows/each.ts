@@ -1,10 +1,10 @@
-/** Goes through the elements of an `each`, several at once where asked. */
+/** Runs the steps of an `each` for its elements, several at once if `concurrency` says so. */
 import { Stopped, Suspended } from "./host.ts";
 import type { BlockFrame, EachFrame, Lane } from "./state.ts";
 import { placeIn, type Thread } from "./thread.ts";
 import type { Tools } from "./tools.ts";
 
-/** Waits for all that began. Throws what ended it: a failure, a `return`, or a wait for the earliest of its waits. */
+/** Waits for every element that has begun. Throws what ended it: a failure, a `return`, or the earliest of its waits. */
 export async function goThrough(
   tools: Tools,
   thread: Thread,
@@ -43,7 +43,7 @@ function newLane(thread: Thread, frame: EachFrame, count: number): Lane | undefi
   return lane;
 }
 
-/** What the elements' ends come to: the first real one, else a wait until the first of them goes on. */
+/** The end of the `each` from those of its elements: the first failure or `return`, else the earliest wait. */
 function endOf(ends: readonly unknown[]): unknown {
   const end =
     ends.find((one) => !(one instanceof Suspended) && !(one instanceof Stopped)) ??

@@ -328,7 +328,7 @@ test("every mistake is told with its step and key", () => {
         { type: "fail", id: "a" },
         { type: "fail", id: "a" },
       ],
-      'program[1].id "a" is another step\'s',
+      'program[1].id "a" is already the id of another step',
     ],
     [Array.from({ length: 501 }, () => set({ a: 1 })), "at most 500 steps"],
   ];

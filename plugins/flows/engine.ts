@@ -1,6 +1,6 @@
 /**
- * Runs a process from where its state stands: step after step until it ends, has to wait or is stopped. What has an
- * effect outside is asked of the host, and the host stores the state; everything else here is plain computing.
+ * Runs a process from its stored position, step after step, until it ends, has to wait or is stopped. The host performs
+ * every effect and stores the state; everything else here only computes.
  */
 import { goThrough } from "./each.ts";
 import { StepFault } from "./fault.ts";
@@ -18,7 +18,7 @@ export type Run = ReturnType<typeof createRun>;
 export function createRun(state: State, host: Host) {
   const tools = createTools(state, host);
   return {
-    /** Runs it to its end, or as far as it goes now. Throws what has nothing to do with the flow. */
+    /** Runs it to its end, or as far as it goes now. Throws only what is not the flow's fault. */
     async run(): Promise<End> {
       try {
         cutToLength(state.cursor.frames, host.now());
@@ -32,7 +32,7 @@ export function createRun(state: State, host: Host) {
         throw error;
       }
     },
-    /** What happened since it was last asked. */
+    /** The steps that ended since the last call. */
     take: tools.journal.take,
   };
 }
@@ -42,7 +42,7 @@ async function runThread(tools: Tools, thread: Thread): Promise<void> {
     try {
       if (!(await turn(tools, thread))) return;
     } catch (error) {
-      // A `return` of an element ends the flow that its `each` belongs to.
+      // A `return` in an element ends the flow that the `each` belongs to.
       const passed = error instanceof Returned && thread.frames.at(-1)?.kind === "each" ? error : undefined;
       if (passed) tools.leave(thread, passed.value);
       else if (!(error instanceof StepFault) || !recover(tools, thread, error)) throw error;
@@ -50,7 +50,7 @@ async function runThread(tools: Tools, thread: Thread): Promise<void> {
   }
 }
 
-/** One step further; false at the end. */
+/** Takes one turn; false at the end. */
 async function turn(tools: Tools, thread: Thread): Promise<boolean> {
   const { frames } = thread;
   const { host, world, journal } = tools;
@@ -79,11 +79,11 @@ async function turn(tools: Tools, thread: Thread): Promise<boolean> {
 function endBlock(tools: Tools, thread: Thread): void {
   thread.frames.pop();
   const below = thread.frames.at(-1);
-  // The branch of an `if` is over; `on_error` steps stand above a step that is over already.
+  // The end of a branch ends its `if`; `on_error` steps belong to a step that has ended already.
   if (below?.kind === "block" && below.running) tools.finish(thread, null);
 }
 
-/** Begins the step that the top frame is at, or goes on with it. */
+/** Begins the step of the top frame, or continues it. */
 async function advance(tools: Tools, thread: Thread, frame: BlockFrame, step: Step): Promise<void> {
   const { host, cursor, world } = tools;
   if (frame.wake !== undefined) {

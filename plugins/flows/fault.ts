@@ -1,7 +1,7 @@
-/** Why a step failed: what the process tells, and what its `on_error` steps see as `error`. */
+/** Why a step failed: the error of the process, and `error` in its `on_error` steps. */
 export class StepFault extends Error {
   override readonly name = "StepFault";
-  /** What a connector's remote answered with. */
+  /** The answer of a connector's remote. */
   readonly status: number | null;
   readonly data: unknown;
   /** The step's `timeout`, or that of a step around it. */
@@ -21,13 +21,13 @@ interface StepFaultFacts {
   readonly timedOut: boolean;
 }
 
-/** The process has ended, or another server has taken it over: nothing more is to be written. */
+/** The process has ended, or another server has taken it over: write nothing more. */
 export class Gone extends Error {}
 
-/** The variables are more than is stored. */
+/** The variables are too large to be stored. */
 export class MemoryFull extends Error {}
 
-/** Events that follow from each other too deep, as the runtime refuses them. */
+/** The runtime has refused an event: too many events follow from each other. */
 export function isLoop(error: unknown): error is Error {
   return error instanceof Error && "code" in error && error.code === "event_loop";
 }

@@ -79,9 +79,9 @@ export function flowRoutes({ flowStore, flowLookup, flowWriter, warnings }: Need
       {
         summary: "Make a flow",
         description:
-          "A mistake in `fields.program` is 422 under `program`, with its step and key. `warnings` name what is " +
-          "not there yet (connectors, methods, flows, databases, tables) and records that would be in no table. " +
-          "A `db` step, also in a flow that is called, needs the privilege `dbs`.",
+          "A mistake in `fields.program` is 422 under `program`, with its step and key. `warnings` name connectors, " +
+          "methods, flows, databases and tables that do not exist yet, and records that would be in no table. " +
+          "A `db` step, also in a called flow, needs the privilege `dbs`.",
         access,
         body: { key: "flow", schema: FlowInput },
         request: requestExample,
@@ -101,7 +101,7 @@ export function flowRoutes({ flowStore, flowLookup, flowWriter, warnings }: Need
       "/connect/flows/:id",
       {
         summary: "Change a flow",
-        description: "`fields` replaces the whole object. Processes that run go on with the program they started with.",
+        description: "`fields` replaces the whole object. A running process keeps the program it started with.",
         access,
         body: { key: "flow", schema: Type.Partial(FlowInput) },
         request: { active: false },

@@ -23,7 +23,7 @@ export interface FlowFilter {
   readonly code: string | undefined;
 }
 
-/** The object of behaviour B.9; `warnings` tell what would fail as things are now. */
+/** The object of behaviour B.9; `warnings` say what would fail now. */
 export function toApi(row: FlowRow, warnings?: readonly string[]): Static<typeof Flow> {
   return {
     id: row.id,
@@ -45,7 +45,7 @@ export type FlowStore = ReturnType<typeof createFlowStore>;
 export function createFlowStore(sql: Sql) {
   const columns = sql`id, account_id, code, name, kind, fields, program_id, active, created_at, updated_at`;
 
-  /** A stored program never changes: what was read once is kept, those used last. */
+  /** A stored program never changes, so those used last are kept in memory. */
   const programs = new Map<number, Program>();
 
   return {

@@ -294,7 +294,7 @@ test("a db step leaves a changed record in its table, and tells of one that is i
     status: "finished",
     data: { kept: "orders", still: "orders", moved: "lines", last: { table_name: null, data: { n: 3 } } },
   });
-  const hint = "the record is in no table, where no search looks: table_name is one of orders, lines";
+  const hint = "the record is in no table, so no search finds it: tables are orders, lines";
   const warned = process.steps.filter((one: object) => "warnings" in one);
   expect(warned.map(({ id, warnings }: { id: string; warnings: string[] }) => [id, warnings])).toEqual([
     ["7", [hint]],
@@ -319,14 +319,14 @@ test("a saved flow is told where its db steps name what is not there", async () 
   await app.post("/core/dbs", { db: { name: "Rooms", code: "rooms", schema: { tables: { beds: { fields: {} } } } } });
   const program = steps.map((step) => ({ type: "db", ...step }));
   const { json } = await app.post("/connect/flows.json", { flow: { name: "told", fields: { program } } });
-  const lost = "the record is in no table, where no search looks: table_name is one of beds";
+  const lost = "the record is in no table, so no search finds it: tables are beds";
   expect(json.warnings).toEqual([
     'program[1].table_name: the database "orders" has no tables',
     `program[2].table_name: ${lost}`,
     `program[5].table_name: ${lost}`,
-    "program[6].table_name is missing: table_name is one of beds",
-    'program[8].table_name: there is no table "chairs": table_name is one of beds',
-    'program[10].db: there is no database "nowhere" yet',
+    "program[6].table_name is missing: tables are beds",
+    'program[8].table_name: the table "chairs" does not exist: tables are beds',
+    'program[10].db: the database "nowhere" does not exist yet',
   ]);
 });
 
@@ -455,7 +455,7 @@ test("a dry run has no effect and uses the given answers", async () => {
   const unknown = { "db.create": {}, two: 1, "remote.send": 5, one: 5, "orders.create": {}, "1": {} };
   expect((await app.post(`/connect/flows/${code}/test.json`, { answers: unknown })).json).toEqual({
     answers: ["db.create", "two"].map(
-      (name) => `answers["${name}"] is asked for by no step; known are "one", "remote.send", "1", "orders.create"`,
+      (name) => `answers["${name}"] is used by no step; known are "one", "remote.send", "1", "orders.create"`,
     ),
   });
   const caller = await flow([

@@ -1,4 +1,4 @@
-/** What the engine asks of whoever runs it, and the ways a run is left. */
+/** What the engine needs from outside, and the exceptions that end a run. */
 import type { CallOutcome } from "./api.ts";
 import type { DbOp, Step } from "./program.ts";
 import type { Templates } from "./template.ts";
@@ -35,23 +35,23 @@ export interface DbEffect {
   readonly stepId: string;
 }
 
-/** What a process needs from outside. */
+/** Everything that a running process needs from outside. */
 export interface Host extends Omit<World, "memory"> {
   readonly templates: Templates;
   readonly signal: AbortSignal;
   readonly now: () => number;
-  /** `inline`: only as far as no effect is due; `dry`: waits take no time. */
+  /** `inline`: only up to the first effect; `dry`: waits take no time. */
   readonly mode: "drive" | "inline" | "dry";
-  /** Undefined where there is no such active connector and method. Throws a StepFault for wrong parameters. */
+  /** Undefined for an unknown connector or method, or an inactive connector. Throws a StepFault for wrong parameters. */
   callConnector(call: EffectCall): Promise<CallOutcome | undefined>;
-  /** Runs a step of another plugin's type, and gives its result as JSON. Throws a StepFault. */
+  /** Runs a step of another plugin's type and returns its result as JSON. Throws a StepFault. */
   runOwn(effect: OwnEffect): Promise<unknown>;
   /**
-   * Calls `done` with the result and what is to be told of it, and stores the state with the effect: both or neither.
-   * Throws a StepFault.
+   * Calls `done` with the result and its warnings, and stores the state in the same transaction as the effect. Throws a
+   * StepFault.
    */
   db(effect: DbEffect, done: (result: unknown, warnings?: readonly string[]) => void): Promise<void>;
-  /** Puts the program into `programs`. Undefined where there is no such active flow. */
+  /** Adds its program to `programs`. Undefined if no active flow has this code. */
   flow(code: string): Promise<{ programId: number } | undefined>;
   /** Stores the state as it is now. */
   save(): Promise<void>;
@@ -60,10 +60,10 @@ export interface Host extends Omit<World, "memory"> {
 export type End =
   | { readonly kind: "finished"; readonly data: unknown }
   | { readonly kind: "error"; readonly message: string }
-  /** To be gone on with at this time. */
+  /** Continues at this time. */
   | { readonly kind: "suspended"; readonly until: number };
 
-/** The process waits, longer than one holds it in memory for. */
+/** The process waits for too long to keep it in memory. */
 export class Suspended extends Error {
   readonly until: number;
   constructor(until: number) {
@@ -72,10 +72,10 @@ export class Suspended extends Error {
   }
 }
 
-/** Another element of the same `each` has ended it. */
+/** Another element of the same `each` has ended the `each`. */
 export class Stopped extends Error {}
 
-/** A `return` on its way out. */
+/** A `return` that has not reached its flow yet. */
 export class Returned extends Error {
   readonly value: unknown;
   constructor(value: unknown) {

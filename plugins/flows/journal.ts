@@ -1,10 +1,10 @@
-/** What a run has to tell: the steps that ended since it was last stored, and whether the variables changed. */
+/** What a run has to store: the steps that ended, and whether the variables changed. */
 import type { Frame, State, StepRecord } from "./state.ts";
 
 const outputChars = 16_000;
 const outputsChars = 1_000_000;
 
-/** What stands for an output that is too large, given as JSON. */
+/** Replaces an output that is too large; `text` is its JSON. */
 export function previewOf(text: string) {
   return { truncated: true, chars: text.length, preview: text.slice(0, 200).toWellFormed() };
 }
@@ -15,14 +15,14 @@ export function createJournal({ cursor, memory }: State, now: () => number) {
   let records: StepRecord[] = [];
   let memoryChanged = false;
 
-  /** As much of an output as the list of steps keeps. */
+  /** The output as the list of steps keeps it. */
   const kept = (output: unknown): unknown => {
     const text = JSON.stringify(output ?? null);
     const small = text.length <= outputChars && cursor.outputChars + text.length <= outputsChars;
     cursor.outputChars += small ? text.length : 0;
     return small ? (output ?? null) : previewOf(text);
   };
-  /** The step that runs in this frame has ended. */
+  /** Records that the running step of this frame has ended. */
   const record = (
     frame: Frame | undefined,
     status: "finished" | "error",
@@ -37,14 +37,14 @@ export function createJournal({ cursor, memory }: State, now: () => number) {
     const told = warnings.length > 0 ? { warnings } : {};
     records.push({ n, id, type, status, started_at, finished_at, output: kept(output), error, ...told });
   };
-  /** The steps under way in these frames end with this error. */
+  /** Records that the running steps of these frames have ended with this error. */
   const recordAll = (frames: readonly Frame[], error: string): void => {
     for (const frame of frames) {
       if (frame.kind === "each") for (const lane of frame.lanes) recordAll(lane.frames, error);
       record(frame, "error", null, error);
     }
   };
-  /** What frames keep in the memory goes with them. */
+  /** Removes from the memory what these frames keep there. */
   const drop = (frames: readonly Frame[]): void => {
     for (const frame of frames) {
       if (frame.kind === "call") delete memory.scopes[frame.scope];
@@ -63,7 +63,7 @@ export function createJournal({ cursor, memory }: State, now: () => number) {
     /** The memory has to be stored again. */
     changed: () => void (memoryChanged = true),
     isEmpty: () => records.length === 0,
-    /** What happened since it was last asked. */
+    /** What happened since the last call. */
     take(): { records: StepRecord[]; memoryChanged: boolean } {
       const taken = { records, memoryChanged };
       records = [];

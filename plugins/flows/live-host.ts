@@ -1,4 +1,4 @@
-/** The host of a real process: connectors, databases and other flows as they are. */
+/** The host of a real process, with real connectors, databases and flows. */
 import { databaseFault, failpoint, HttpError, parseJson, sentenceOf, sha256, ValidationError, type Tx } from "platform";
 import { isLoop, StepFault } from "./fault.ts";
 import type { Host, OwnEffect } from "./host.ts";
@@ -15,7 +15,7 @@ export interface LiveProcess {
   readonly save: () => Promise<void>;
   /** Runs writes of the state one after another. */
   readonly exclusive?: (write: () => Promise<void>) => Promise<void>;
-  /** Stores the state, in this transaction where there is one. */
+  /** Stores the state, in this transaction if one is given. */
   readonly write?: (tx?: Tx) => Promise<void>;
 }
 
@@ -103,7 +103,7 @@ async function runOwn(
     failpoint("flows.answered");
     return result;
   } catch (error) {
-    // Not the step's fault: another server, or the next attempt of the job, goes on with it.
+    // Not the step's fault: another server, or the next attempt of the job, continues.
     if (signal.aborted) throw signal.reason;
     if (time.aborted) throw new StepFault("timed out", { timedOut: true });
     if (databaseFault(error) === "unavailable") throw error;
@@ -113,7 +113,7 @@ async function runOwn(
   }
 }
 
-/** Rejects then, also where the plugin's code does not listen to the signal. */
+/** Rejects when the signal is aborted, even if the plugin's code ignores it. */
 function aborted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     if (signal.aborted) reject(signal.reason);
@@ -127,7 +127,7 @@ function jsonOf(result: unknown): unknown {
   return parseJson(text ?? "null");
 }
 
-/** Beyond 2^53 a number would be another number: it stays text. */
+/** Beyond 2^53 a JSON number would lose digits: it becomes text. */
 function exact(value: bigint): number | string {
   return Number.isSafeInteger(Number(value)) ? Number(value) : `${value}`;
 }
@@ -136,7 +136,7 @@ function messageOf(error: unknown): string {
   return (error instanceof Error && error.message) || "the step failed";
 }
 
-/** The same for every attempt of this step of this process, and for no other one. */
+/** The same for every attempt of this step of this process, and for no other step. */
 function keyOf(processId: string, step: string): string {
   return `${processId}-${sha256(step).slice(0, 16)}`;
 }

@@ -44,7 +44,7 @@ export function processRoutes({ processViewStore, processes }: Needed): Route[] 
       {
         summary: "List flow processes, the latest first",
         description:
-          "Of each the first hundred steps, with previews of outputs above 1,000 characters: the single process has all.",
+          "Each with its first hundred steps and previews of outputs above 1,000 characters; a single process has them all.",
         access,
         query: {
           flow_code: "exact value",
@@ -79,7 +79,7 @@ export function processRoutes({ processViewStore, processes }: Needed): Route[] 
       "POST",
       "/connect/flow_processes/:id/retry",
       {
-        summary: "Go on from the step that failed",
+        summary: "Continue from the failed step",
         description: "With the program that the process started with. Only after an error (409).",
         access,
         answers: { 200: FlowProcess },
@@ -93,8 +93,8 @@ export function processRoutes({ processViewStore, processes }: Needed): Route[] 
       "POST",
       "/connect/flow_processes/:id/cancel",
       {
-        summary: "End a process that runs or waits",
-        description: "What is under way is broken off. One that has ended already: 409.",
+        summary: "Cancel a pending process",
+        description: "A call under way is aborted. A process that has ended already is 409.",
         access,
         answers: { 200: FlowProcess },
         responses: { 200: failed },

@@ -24,11 +24,11 @@ export interface LockedProcess extends ProcessRow {
 export interface Started {
   readonly process: ProcessRow;
   readonly steps: readonly StepRecord[];
-  /** Where it stands; null where it has ended for good. */
+  /** Its position; null if it can never continue. */
   readonly cursor: Cursor | null;
 }
 
-/** What is needed to go on with one. */
+/** Everything that continuing a process needs. */
 export interface HeldProcess extends ProcessRow {
   readonly cursor: Cursor;
   readonly memory: Memory;
@@ -36,7 +36,7 @@ export interface HeldProcess extends ProcessRow {
   readonly fence: number;
 }
 
-/** JSON is text here: made once. */
+/** JSON as text, so that it is made only once. */
 export interface NewProcess {
   readonly accountId: number;
   readonly id: string;
@@ -61,7 +61,7 @@ export interface Progress {
   /** The number of this batch of steps. */
   readonly stored: number;
   readonly steps: string | undefined;
-  /** undefined leaves either as it is. */
+  /** Undefined leaves the stored value as it is. */
   readonly cursor: string | null | undefined;
   readonly memory: string | null | undefined;
   readonly end:
@@ -93,8 +93,8 @@ export function createProcessStore(sql: Sql) {
     insert: (rows: readonly NewProcess[], on: Queryable = sql) => insertProcesses(on, rows),
 
     /**
-     * Takes the process over: whoever had it before writes nothing any more. Undefined where it does not run. A crash of
-     * PostgreSQL may take this back; the next fence is another number all the same, since it rises by chance.
+     * Takes the process over: an earlier driver writes nothing from now on. Undefined unless it is pending. A crash of
+     * PostgreSQL may undo this; the fence rises by a random number, so that the next one still differs.
      */
     async take(accountId: number, id: string): Promise<HeldProcess | undefined> {
       const [row] = await sql<HeldProcess[]>`
@@ -105,7 +105,7 @@ export function createProcessStore(sql: Sql) {
       return row;
     },
 
-    /** Whether it runs, and was not taken over since `fence`: a crash of PostgreSQL took that taking over back. */
+    /** Whether it is pending with an older fence: a crash of PostgreSQL has undone the taking over. */
     async isForgotten({ accountId, id, fence }: Pick<HeldProcess, "accountId" | "id" | "fence">): Promise<boolean> {
       const rows = await sql`
         select from flow_processes
@@ -114,8 +114,8 @@ export function createProcessStore(sql: Sql) {
     },
 
     /**
-     * Processes that nobody will go on with: they run, and no job of these names is theirs. `failed`: their last one
-     * was given up.
+     * Pending processes without a job of these names: nothing would continue them. `failed`: their last job was given
+     * up.
      */
     lost: (jobNames: readonly string[], most: number) => sql<LostProcess[]>`
       select p.account_id, p.id, exists (${failedJob(sql, jobNames, sql`p.id::text`)}) as failed from flow_processes p
@@ -124,7 +124,7 @@ export function createProcessStore(sql: Sql) {
     /** Stores how far it is, and its end. False if the process has ended or another driver has taken it over. */
     progress: (progress: Progress, on: Queryable = sql) => storeProgress(on, progress),
 
-    /** Undefined where it does not run. */
+    /** Undefined unless it is pending. */
     async breakOff(tx: Tx, { accountId, id }: ProcessId, error: string): Promise<ProcessRow | undefined> {
       const [row] = await tx<ProcessRow[]>`
         update flow_processes p set status = 'error', error = ${error}, finished_at = now(), fence = p.fence + 1
@@ -132,7 +132,7 @@ export function createProcessStore(sql: Sql) {
       return row;
     },
 
-    /** Held until the transaction ends. */
+    /** Locked until the transaction ends. */
     async lock(tx: Tx, accountId: number, id: string): Promise<LockedProcess | undefined> {
       const [row] = await tx<LockedProcess[]>`
         select ${columns}, p.cursor from flow_processes p

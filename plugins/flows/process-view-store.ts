@@ -4,7 +4,7 @@ import type { Origin } from "./api.ts";
 import { processColumns, type ProcessRow } from "./process-store.ts";
 import type { Cursor, StepRecord } from "./state.ts";
 
-/** With its steps and where it stands. */
+/** A process with its steps and its position. */
 export interface WholeProcess extends ProcessRow {
   readonly cursor: Cursor | null;
   readonly steps: readonly StepRecord[];
@@ -46,7 +46,7 @@ export function createProcessViewStore(sql: Sql) {
       return row;
     },
 
-    /** The latest first; steps of such a size that a list of them would be too much are left out. */
+    /** The latest first; large batches of steps are left out. */
     async list(accountId: number, { flowCode, status }: ProcessFilter, { limit, offset }: Page) {
       const where = sql`p.account_id = ${accountId}
         ${flowCode === undefined ? sql`` : sql`and p.flow_code = ${flowCode}`}

@@ -56,8 +56,7 @@ export function createProcesses(needed: Needed) {
       return ctx.transaction(async (tx) => {
         const found = await processStore.lock(tx, accountId, id);
         if (!found) throw notFound();
-        if (found.status !== "error" || !found.cursor)
-          throw conflict("only a process with an error can be tried again");
+        if (found.status !== "error" || !found.cursor) throw conflict("only a process with an error can be retried");
         forgetAttempts(found.cursor.frames);
         const row = await processStore.resume(tx, accountId, id, found.cursor);
         await news.tell(row, ["update"], tx);

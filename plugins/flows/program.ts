@@ -1,13 +1,13 @@
-/** What a program is: an array of steps. behaviour B.9. See check.ts for what is refused. */
+/** A program is an array of steps. behaviour B.9. check.ts refuses wrong ones. */
 import type { Condition } from "./template.ts";
 
 interface Common {
   readonly id?: string;
-  /** Further attempts, and the seconds before each. */
+  /** Further attempts, and the pause before each in seconds. */
   readonly retry?: { readonly times: number; readonly delay?: number };
-  /** Seconds for one attempt of the step. */
+  /** The time limit of one attempt, in seconds. */
   readonly timeout?: number;
-  /** Run in place of the failure; they see it as `error`. */
+  /** Steps that run instead of failing, with `error` in scope. */
   readonly on_error?: Program;
 }
 
@@ -28,7 +28,7 @@ export interface IfStep extends Common {
   readonly then?: Program;
   readonly else?: Program;
 }
-/** `id` is that of the record for get, update and delete, as behaviour B.9 has it; else the step's own. */
+/** `id` is the record's for get, update and delete (behaviour B.9); otherwise the step's own. */
 export interface DbStep extends Common {
   readonly type: "db";
   readonly op: DbOp;
@@ -64,7 +64,7 @@ export interface WaitStep extends Common {
   readonly seconds: unknown;
 }
 
-/** Of a type that a plugin has registered. */
+/** A step of a type that a plugin has registered. */
 export interface OwnStep extends Common {
   readonly type: `${string}.${string}`;
   readonly params?: Readonly<Record<string, unknown>>;
@@ -88,29 +88,29 @@ export const dbOps = ["create", "update", "delete", "get", "search"] as const;
 export type DbOp = (typeof dbOps)[number];
 
 export const limits = {
-  /** Of one program, nested ones included. */
+  /** In one program, nested steps included. */
   steps: 500,
   programChars: 200_000,
   nesting: 20,
-  /** Elements that one `each` goes through. */
+  /** In one `each`. */
   elements: 1000,
   concurrency: 20,
   retries: 10,
   retryDelaySeconds: 3600,
   timeoutSeconds: 86_400,
   waitSeconds: 30 * 86_400,
-  /** Steps that one process may run, repeated ones included. */
+  /** Steps that one process may run, repetitions included. */
   executed: 20_000,
-  /** Flows within flows. */
+  /** Depth of flows that call flows. */
   calls: 16,
-  /** Of a process's variables, as JSON. */
+  /** The variables of a process, as JSON. */
   memoryChars: 8_000_000,
 };
 
 /** The steps at a place such as `2.then`; "" is the program itself. */
 export function blockAt(program: Program, place: string): Program {
   let found: unknown = program;
-  // A place was made by walking this very program.
+  // The place was made by walking this program.
   if (place !== "") for (const key of place.split(".")) found = (found as Record<string, unknown> | undefined)?.[key];
   return Array.isArray(found) ? found : [];
 }

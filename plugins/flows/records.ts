@@ -1,4 +1,4 @@
-/** What `db` steps do: the private API of databases, within the transaction that stores the step. */
+/** The `db` steps: the private API of databases, in the transaction that stores the step. */
 import type { Tx } from "platform";
 import type { JsonDatabases } from "../jsondb/api.ts";
 import { StepFault } from "./fault.ts";
@@ -13,7 +13,7 @@ export interface RecordsRequest {
   readonly table: string | null | undefined;
   readonly id: string | null;
   readonly data: Readonly<Record<string, unknown>>;
-  /** Of a search, as in behaviour 4.4: q, filter, sort, fields, limit, offset. */
+  /** The query of a search, as in behaviour 4.4: q, filter, sort, fields, limit, offset. */
   readonly params: Readonly<Record<string, unknown>>;
 }
 
@@ -22,13 +22,13 @@ export interface WrittenRecord {
   readonly warnings: readonly string[];
 }
 
-/** create, update and get give { id, data, table_name, created_at, updated_at }, delete { id, deleted: true }. */
+/** create, update and get return { id, data, table_name, created_at, updated_at }, delete { id, deleted: true }. */
 export interface FlowRecords {
-  /** A search gives the flat array. Throws an HttpError (404, 400). */
+  /** A search returns the flat array. Throws an HttpError (404, 400). */
   read(request: RecordsRequest): Promise<unknown>;
-  /** To be asked before the transaction of a write: within it there may be no connection left to look it up. */
+  /** To be called before the transaction of a write, which may hold the last connection of the pool. */
   prepare(request: RecordsRequest): Promise<void>;
-  /** The write with its events. Throws an HttpError (404, 422). */
+  /** Writes the record and its events. Throws an HttpError (404, 422). */
   write(request: RecordsRequest, tx: Tx): Promise<WrittenRecord>;
 }
 
@@ -53,13 +53,13 @@ export function createRecords(databases: JsonDatabases): FlowRecords {
           ? await writes.create(accountId, db, record)
           : await writes.update(accountId, db, named(id), record);
       const tables = result.table_name === null ? (await databases.find(accountId, db))?.tables : null;
-      const warnings = tables ? [`the record is in no table, where no search looks: ${tablesOf(tables)}`] : [];
+      const warnings = tables ? [`the record is in no table, so no search finds it: ${tablesOf(tables)}`] : [];
       return { result, warnings };
     },
   };
 }
 
-/** Where a step of a program at `place` names what is not there, or no table where there are some. */
+/** Warnings of the step at `place`: an unknown database or table, or a missing table name. */
 export async function tableWarnings(
   databases: Pick<JsonDatabases, "find">,
   accountId: number,
@@ -67,23 +67,25 @@ export async function tableWarnings(
   place: string,
 ): Promise<string[]> {
   const found = await databases.find(accountId, db);
-  if (!found) return [`${place}.db: there is no database "${db}" yet`];
+  if (!found) return [`${place}.db: the database "${db}" does not exist yet`];
   const { tables } = found;
   const isWritten = op === "create" || op === "update";
   if (table === undefined || table === null || table === "") {
     const leaves = tables !== null && (op === "create" || (op === "update" && table === null));
-    if (leaves) return [`${place}.table_name: the record is in no table, where no search looks: ${tablesOf(tables)}`];
+    if (leaves) return [`${place}.table_name: the record is in no table, so no search finds it: ${tablesOf(tables)}`];
     const searches = op === "search" && params?.["table_name"] === undefined;
     return searches && tables ? [`${place}.table_name is missing: ${tablesOf(tables)}`] : [];
   }
   if (typeof table !== "string" || table.includes("{{") || table.includes("{%")) return [];
   if (tables === null) return isWritten ? [`${place}.table_name: the database "${db}" has no tables`] : [];
-  return tables.includes(table) ? [] : [`${place}.table_name: there is no table "${table}": ${tablesOf(tables)}`];
+  return tables.includes(table)
+    ? []
+    : [`${place}.table_name: the table "${table}" does not exist: ${tablesOf(tables)}`];
 }
 
-/** "table_name is one of orders, lines" */
+/** "tables are orders, lines" */
 function tablesOf(names: readonly string[]): string {
-  return `table_name is one of ${names.join(", ")}`.slice(0, 500);
+  return `tables are ${names.join(", ")}`.slice(0, 500);
 }
 
 function named(id: string | null): string {

@@ -1,13 +1,13 @@
-/** What follows from a step that failed: another attempt, or its `on_error` steps, or those of a step around it. */
+/** Handles a failed step: by another attempt, its `on_error` steps, or those of a step around it. */
 import type { StepFault } from "./fault.ts";
 import type { BlockFrame, Frame } from "./state.ts";
 import { idOf, placeIn, stepOf, type Thread } from "./thread.ts";
 import { clear, type Tools } from "./tools.ts";
 
-/** False where nothing around takes the failure: the process ends with it. */
+/** False if nothing handles the failure: the process ends with it. */
 export function recover(tools: Tools, thread: Thread, fault: StepFault): boolean {
   const { frames } = thread;
-  // A time limit ends the step that has it, and what is within.
+  // A time limit ends its own step, with all steps in it.
   let reached = !fault.timedOut;
   for (let at = frames.length - 1; at >= 0; at--) {
     const frame = frames[at];
@@ -48,7 +48,7 @@ function runOnError(tools: Tools, thread: Thread, at: number, frame: BlockFrame,
   thread.frames.push({ kind: "block", place, at: 0, error });
 }
 
-/** The frames above `at` go; the steps from `failedFrom` on are recorded as failed. */
+/** Removes the frames above `at`, and records the steps from `failedFrom` on as failed. */
 function leaveAbove(tools: Tools, { frames }: Thread, at: number, failedFrom: number, fault: StepFault): void {
   tools.journal.recordAll(frames.slice(failedFrom), fault.message);
   tools.journal.drop(frames.splice(at + 1));

@@ -134,7 +134,7 @@ describe("a flow is refused", () => {
       { type: "fail", id: "a" },
       { type: "if", condition: true, then: [{ type: "fail", id: "a" }] },
     ];
-    await expectRefused(post(twice), 422, "program", 'program[1].then[0].id "a" is another step\'s id already');
+    await expectRefused(post(twice), 422, "program", 'program[1].then[0].id "a" is already the id of another step');
   });
 
   test("to another account, and without sign-in", async () => {
@@ -162,7 +162,7 @@ describe("nothing starts", () => {
     [{ input: [] }, "input", "must be an object"],
     [{ app: 7 }, "app", "must be an object { id, action, user }"],
     [{ answers: [] }, "answers", "must be an object"],
-    [{ answers: { "a.b": 1 } }, "answers", "is asked for by no step"],
+    [{ answers: { "a.b": 1 } }, "answers", "is used by no step"],
     [{ program: [{ type: "x" }] }, "program", "program[0].type must be one of"],
   ];
   test.each(tests)("test with %j: %s %s", async (body, field, message) => {

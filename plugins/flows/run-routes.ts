@@ -28,7 +28,7 @@ export function runRoutes(needed: Needed): Route[] {
       {
         summary: "Start a flow, with the body as its input",
         description:
-          "Answers with the process: ended where it ends within a second (`wait=` asks for another time), else `pending`.",
+          "Answers with the process: ended if that took at most a second (`wait=` sets another time), else `pending`.",
         access,
         input: "any",
         query: {
@@ -43,7 +43,7 @@ export function runRoutes(needed: Needed): Route[] {
         const { id: accountId } = caller.account;
         const { code } = isUuid(params.code) ? await flowLookup.find(accountId, params.code) : { code: params.code };
         const started = await processes.start({ accountId, code, input });
-        if (!started) throw notFound("there is no active flow of this code");
+        if (!started) throw notFound("no active flow has this code");
         if (started.process.status !== "pending") return created(toRun(started));
         await settle(created(toRun(started)));
         const ms = waitOf(query) ?? runWaitMs;
@@ -55,11 +55,11 @@ export function runRoutes(needed: Needed): Route[] {
       "POST",
       "/connect/flows/:code/test",
       {
-        summary: "Try a flow without any effect",
+        summary: "Test a flow without any effect",
         description:
-          "Connectors and databases answer what `answers` says, by step id, `<connector code>.<method>`, " +
-          "`<database code>.<op>` or the type of a plugin's own step: the data, or `{ status, data }`, or `{ error }`. An answer that no step asks for is " +
-          "422. `program` stands in for the stored one, `app` for who asks. Waits take no time.",
+          "`answers` replace connectors and databases, by step id, `<connector code>.<method>`, " +
+          "`<database code>.<op>` or the type of a plugin's own step: the data, or `{ status, data }`, or `{ error }`. An answer that no step uses is " +
+          "422. `program` replaces the stored one, `app` sets who asks. Waits take no time.",
         access,
         input: "any",
         request: { input: { city: "Kraków" }, answers: { "weather.current": { main: { temp: 24 } } } },
@@ -79,11 +79,11 @@ export function runRoutes(needed: Needed): Route[] {
 }
 
 function inputOf(body: unknown): Record<string, unknown> {
-  if (!isObject(body)) throw badRequest("the body must be a JSON object: it is the flow's input");
+  if (!isObject(body)) throw badRequest("the body must be a JSON object, the flow's input");
   return body;
 }
 
-/** Milliseconds; what is no number is ignored. */
+/** In milliseconds; anything but a number is ignored. */
 function waitOf(query: URLSearchParams): number | undefined {
   const given = query.get("wait") ?? "";
   return /^\d+(\.\d+)?$/.test(given) ? Math.min(Number(given), mostWaitSeconds) * 1000 : undefined;

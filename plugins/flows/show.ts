@@ -30,7 +30,7 @@ export function toAction({ id, status, data, error }: ProcessRow): ActionState {
   return { flow_process_id: id, status, data: data ?? null, error };
 }
 
-/** As `Connect::FlowProcess` delivers it: the steps are to be asked for. */
+/** As `Connect::FlowProcess` delivers it, without its steps. */
 export function toEvent(row: ProcessRow) {
   return { ...headOf(row), ...timesOf(row) };
 }
@@ -45,7 +45,7 @@ function timesOf({ createdAt, finishedAt }: ProcessRow) {
 
 type Standing = Pick<WholeProcess, "status" | "error" | "finishedAt" | "cursor" | "steps" | "further">;
 
-/** In the order they began, those under way too; what was under way when the process failed has failed with it. */
+/** In the order they began, also running ones. Steps that ran when the process failed have failed with it. */
 function stepsOf({ status, error, finishedAt, cursor, steps, further }: Standing): StepRecord[] {
   const done = [...steps, ...(further ?? []).flat()];
   const now =
@@ -67,7 +67,7 @@ function openSteps(frames: readonly Frame[], now: Now): StepRecord[] {
   });
 }
 
-/** A process that ended at once, shown from what was stored. */
+/** A process that was started just now, without reading it again. */
 export function toRun(started: Started): Static<typeof FlowRun> {
   const { process, steps, cursor } = started;
   return { ...toApi({ ...process, steps, cursor, further: null }), flow_process_id: process.id };
@@ -79,7 +79,7 @@ export function shownSteps(steps: readonly StepRecord[], cursor: Cursor | null, 
   return stepsOf({ ...standing, steps, cursor: error === null ? null : cursor, further: null }).map(shownStep);
 }
 
-/** A step without its number: the order tells it. */
+/** A step without its number, which its place in the list shows. */
 function shownStep({ id, type, status, started_at, finished_at, output, error, warnings }: StepRecord) {
   return { id, type, status, started_at, finished_at, output, error, ...(warnings && { warnings }) };
 }

@@ -1,6 +1,6 @@
 /**
- * What is kept of a process between its steps: where it is (`Cursor`) and what it knows (`Memory`), both JSON. A step
- * that is nested in another stands in a frame above that one's. Pure.
+ * The stored state of a process between its steps: its position (`Cursor`) and its variables (`Memory`), both JSON. The
+ * frame of a nested step is above that of the step around it. Pure.
  */
 import { MemoryFull } from "./fault.ts";
 import { limits, type Program } from "./program.ts";
@@ -10,27 +10,27 @@ export interface BlockFrame {
   readonly kind: "block";
   readonly place: string;
   at: number;
-  /** Of the step that runs: its number in the process, when it began, and how it is shown. */
+  /** The running step: its number in the process, when it began, and its id and type as shown. */
   running?: { readonly n: number; readonly since: number; readonly id: string; readonly type: string } | undefined;
   /** Attempts that failed. */
   tries?: number | undefined;
-  /** Not before this time: a wait, or the pause before another attempt. */
+  /** The end of a wait, or of the pause before another attempt. */
   wake?: number | undefined;
-  /** How long that was to be, in milliseconds. */
+  /** The length of that wait in milliseconds. */
   wakeMs?: number | undefined;
-  /** A `wait` step has set `wake`. */
+  /** True if a `wait` step has set `wake`. */
   waiting?: boolean | undefined;
   deadline?: number | undefined;
   /** The step's `timeout` in milliseconds. */
   deadlineMs?: number | undefined;
-  /** What `on_error` steps see as `error`. */
+  /** `error` in the scope of `on_error` steps. */
   readonly error?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** An `each` step under way: several elements at once where it is asked. */
+/** A running `each` step; several elements may run at once. */
 export interface EachFrame {
   readonly kind: "each";
-  /** Its elements are in the memory: they change no more. */
+  /** The name of its elements in the memory; they never change. */
   readonly list: string;
   readonly as: string;
   readonly concurrency: number;
@@ -43,7 +43,7 @@ export interface Lane {
   readonly frames: Frame[];
 }
 
-/** A flow within the flow, with a scope of its own. */
+/** A called flow, with a scope of its own. */
 export interface CallFrame {
   readonly kind: "call";
   readonly scope: string;
@@ -53,29 +53,29 @@ export type Frame = BlockFrame | EachFrame | CallFrame;
 
 export interface Cursor {
   readonly frames: Frame[];
-  /** For the names of scopes and lists. */
+  /** Counts the names of scopes and lists. */
   names: number;
   /** Steps begun. */
   begun: number;
-  /** Characters of outputs kept so far. */
+  /** Characters of stored outputs so far. */
   outputChars: number;
 }
 
 export interface Scope {
   readonly flow: string;
-  /** Which stored program: it stays the same though the flow be changed meanwhile. */
+  /** The stored program, which stays the same even if the flow is changed meanwhile. */
   readonly programId: number;
   readonly input: Readonly<Record<string, unknown>>;
-  /** What steps stored under a name. */
+  /** The results of steps, by name. */
   vars: Record<string, unknown>;
-  /** The names that mutations have set: the result where nothing is returned. */
+  /** The names that mutations have set: the result if nothing is returned. */
   set: string[];
 }
 
 type Values = Readonly<Record<string, unknown>>;
 
 export interface Memory {
-  /** What every flow of the process finds, whatever its input says. Of an older process these are its root's variables. */
+  /** In scope of every flow of the process, whatever its input says. Processes of earlier versions lack it. */
   readonly given?: Values;
   readonly scopes: Record<string, Scope>;
   readonly lists: Record<string, readonly unknown[]>;
@@ -88,7 +88,7 @@ export interface State {
 
 export const rootScope = "0";
 
-/** One step as it is shown, with its number for the order. */
+/** One step as the API shows it, with its number for the order. */
 export interface StepRecord {
   readonly n: number;
   readonly id: string;
@@ -98,11 +98,11 @@ export interface StepRecord {
   readonly finished_at: string | null;
   readonly output: unknown;
   readonly error: string | null;
-  /** What went well, but hardly as it was meant. */
+  /** The step succeeded, but probably not as intended. */
   readonly warnings?: readonly string[];
 }
 
-/** `given`: names that the program finds in scope beside its input. Nobody asks where it does not say who does. */
+/** `given`: names in scope beside the input. Without `app` in it, nobody asks. */
 export function newState(flow: string, programId: number, input: Values, given: Values = {}): State {
   return {
     cursor: { frames: [{ kind: "block", place: "", at: 0 }], names: 0, begun: 0, outputChars: 0 },
@@ -114,7 +114,7 @@ export function newState(flow: string, programId: number, input: Values, given: 
   };
 }
 
-/** A process that is tried again: its failed step has all its attempts before it. */
+/** For a process that is tried again: its failed step gets all its attempts again. */
 export function forgetAttempts(frames: readonly Frame[]): void {
   for (const frame of frames) {
     if (frame.kind === "each") for (const lane of frame.lanes) forgetAttempts(lane.frames);
@@ -125,12 +125,12 @@ export function forgetAttempts(frames: readonly Frame[]): void {
   }
 }
 
-/** What the variables set by mutations come to. */
+/** The variables set by mutations. */
 export function resultOf(scope: Scope): Record<string, unknown> {
   return Object.fromEntries(scope.set.map((name) => [name, scope.vars[name] ?? null]));
 }
 
-/** The memory as it is stored. Throws MemoryFull. */
+/** The memory as JSON. Throws MemoryFull. */
 export function memoryText(memory: Memory): string {
   const text = JSON.stringify(memory);
   if (text.length > limits.memoryChars)
@@ -138,7 +138,7 @@ export function memoryText(memory: Memory): string {
   return text;
 }
 
-/** The programs that a state needs to go on. */
+/** The programs that a process needs to continue. */
 export function programIdsOf(memory: Memory): number[] {
   return [...new Set(Object.values(memory.scopes).map(({ programId }) => programId))];
 }

@@ -1,4 +1,4 @@
-/** The params of a plugin's own step as they stand in a program: what is constant must fit the schema already. Pure. */
+/** Checks the params of a plugin's step in a program: constant values must fit the schema already. Pure. */
 import { checkerOf, isObject, Type, ValidationError, type TObject, type TSchema } from "platform";
 
 export interface ParamMistake {
@@ -8,13 +8,13 @@ export interface ParamMistake {
 }
 
 export function paramMistakes(schema: TObject, given: unknown): ParamMistake[] {
-  if (given !== undefined && given !== null && !isObject(given)) return []; // told already
+  if (given !== undefined && given !== null && !isObject(given)) return []; // reported already
   return objectMistakes(schema, given ?? {}, "", true);
 }
 
 function mistakesOf(schema: TSchema, value: unknown, place: string): ParamMistake[] {
   if (!hasTemplate(value)) return constantMistakes(schema, value, place);
-  // What a template comes to is checked when the step runs; what stands beside it can be checked now.
+  // A template is checked when the step runs; the constants beside it can be checked now.
   if (isObject(value)) return objectMistakes(schema, value, place, schema["additionalProperties"] === false);
   const items: unknown = schema["items"];
   if (!Array.isArray(value) || !isSchema(items)) return [];

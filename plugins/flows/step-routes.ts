@@ -4,12 +4,12 @@ import type { StepTypes } from "./step-types.ts";
 
 const example = {
   type: "shopping-list.notify",
-  doc: "tells everybody on a list that something was bought",
+  doc: "notifies everyone on a list that something was bought",
   params: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },
   privilege: "shopping_list",
 };
 
-/** The steps that programs may have besides the built-in ones. */
+/** The step types that plugins add. */
 export function stepRoutes(types: StepTypes): Route[] {
   return [
     route(
@@ -17,7 +17,7 @@ export function stepRoutes(types: StepTypes): Route[] {
       "/connect/flow_steps",
       {
         summary: "List the step types that plugins add to flows",
-        description: "`params` is a JSON Schema; `privilege` is what saving a flow with such a step takes.",
+        description: "`params` is a JSON Schema; saving a flow with such a step needs its `privilege`.",
         access: { privilege: "flows" },
         query: pageQuery,
         answers: { 200: answer.list(StepTypeAnswer) },

@@ -1,8 +1,8 @@
-/** The types of steps that other plugins add: registered in their `setup`, checked when a flow is saved, run like calls. */
+/** Step types of other plugins: registered in `setup`, checked when a flow is saved, run like calls of connectors. */
 import { checkerOf, givenFields, type TObject } from "platform";
 import type { StepRun, StepType } from "./api.ts";
 
-/** A registered type, whatever its parameters are. */
+/** A registered type with any parameters. */
 export interface OwnStepType {
   readonly type: string;
   readonly doc: string;
@@ -14,7 +14,7 @@ export interface OwnStepType {
 
 export type StepTypes = ReadonlyMap<string, OwnStepType>;
 
-/** The dot keeps them apart from the built-in types, also from those of later versions. */
+/** The dot distinguishes them from built-in types, also from those of later versions. */
 const typeName = /^[a-z][a-z0-9-]{0,39}\.[a-z][a-z0-9_-]{0,59}$/;
 
 export function createStepTypes() {
@@ -34,7 +34,7 @@ export function createStepTypes() {
         doc,
         params,
         privilege,
-        // An expression that finds nothing gives null: an optional parameter is left out then, as in the body of a POST.
+        // An expression without a result is null: an optional parameter is then left out, as in the body of a POST.
         run: async (call) => run({ ...call, params: checked(givenFields(params, call.params)) }),
       });
     },

@@ -1,4 +1,4 @@
-/** What each type of step does. behaviour B.9. */
+/** Performs each type of step. behaviour B.9. */
 import { StepFault } from "./fault.ts";
 import { isObject } from "platform";
 import { Suspended } from "./host.ts";
@@ -40,7 +40,7 @@ export async function perform(tools: Tools, thread: Thread, frame: BlockFrame, s
   }
 }
 
-/** All or nothing, each value seeing those before it. */
+/** Sets all names or none; each value sees those before it. */
 function mutate({ host, world, changed, finish }: Tools, thread: Thread, { set }: MutationStep): void {
   const variables = variablesOf(world, thread);
   const values: Record<string, unknown> = {};
@@ -57,7 +57,7 @@ function mutate({ host, world, changed, finish }: Tools, thread: Thread, { set }
 
 function wait({ host, world, finish }: Tools, thread: Thread, frame: BlockFrame, step: WaitStep): void {
   const given = host.templates.value(step.seconds, variablesOf(world, thread));
-  // An object may have a `toString` that is none.
+  // Not `Number(given)`: an object may have a `toString` that throws.
   const seconds = typeof given === "string" && given.trim() !== "" ? Number(given) : given;
   if (typeof seconds !== "number" || !(seconds >= 0 && seconds <= limits.waitSeconds))
     throw new StepFault(`seconds must be a number from 0 to ${limits.waitSeconds}`);
@@ -71,7 +71,7 @@ function each({ host, world, cursor, changed, finish }: Tools, thread: Thread, s
   const elements = host.templates.value(elementsOf(step.in), variablesOf(world, thread));
   if (!Array.isArray(elements)) throw new StepFault("in is not an array");
   if (elements.length > limits.elements)
-    throw new StepFault(`in has ${elements.length} elements: an each goes through at most ${limits.elements}`);
+    throw new StepFault(`in has ${elements.length} elements: an each may have at most ${limits.elements}`);
   if (elements.length === 0) return finish(thread, { count: 0 });
   const list = `${++cursor.names}`;
   world.memory.lists[list] = elements;
@@ -81,11 +81,11 @@ function each({ host, world, cursor, changed, finish }: Tools, thread: Thread, s
 }
 
 async function call({ host, world, cursor, changed }: Tools, thread: Thread, step: FlowStep): Promise<void> {
-  if (callsOf(thread) >= limits.calls) throw new StepFault(`flows are within flows more than ${limits.calls} deep`);
+  if (callsOf(thread) >= limits.calls) throw new StepFault(`flows call each other more than ${limits.calls} deep`);
   const input = host.templates.value(step.input ?? {}, variablesOf(world, thread));
   if (!isObject(input)) throw new StepFault("input is not an object");
   const flow = await host.flow(step.flow);
-  if (!flow) throw new StepFault(`there is no active flow "${step.flow}"`);
+  if (!flow) throw new StepFault(`no active flow has the code "${step.flow}"`);
   const scope = `${++cursor.names}`;
   world.memory.scopes[scope] = { flow: step.flow, programId: flow.programId, input, vars: {}, set: [] };
   changed();
@@ -108,17 +108,17 @@ async function connect(tools: Tools, thread: Thread, step: ConnectorStep): Promi
     timeoutMs: deadline === undefined ? undefined : Math.max(1, deadline - host.now()),
   });
   const outcome = await shownWhileItLasts(tools, calling);
-  if (!outcome) throw new StepFault(`there is no active connector "${step.connector}" with a method "${step.method}"`);
+  if (!outcome) throw new StepFault(`no active connector "${step.connector}" has a method "${step.method}"`);
   const { ok, status, data, error } = outcome;
   const timedOut = deadline !== undefined && deadline <= host.now();
   if (!ok) throw new StepFault(error ?? "the call failed", { status, data, timedOut });
   keep(tools, thread, step.as ?? step.id, data);
   tools.finish(thread, data);
-  // Stored with the steps that only compute after it; a call that took time (`isFull`), or has others beside it, at once.
+  // Stored with the following steps that only compute; at once if it took time (`isFull`) or others run beside it.
   if (thread.parent) await tools.save();
 }
 
-/** A step of a plugin's own type: as a call of a connector, but what it gives is the result itself. */
+/** A plugin's step runs like a call of a connector, but returns the result itself. */
 async function own(tools: Tools, thread: Thread, step: OwnStep): Promise<void> {
   const { host, world } = tools;
   if (host.mode === "inline") throw new Suspended(host.now());
@@ -138,12 +138,12 @@ async function own(tools: Tools, thread: Thread, step: OwnStep): Promise<void> {
   if (thread.parent) await tools.save();
 }
 
-/** A call that takes long is stored as under way, for those who look; a short one is not worth a statement. */
+/** Stores a long call as under way, so that the API shows it; a short one is not worth a statement. */
 async function shownWhileItLasts<T>(tools: Tools, calling: Promise<T>): Promise<T> {
   let saving: Promise<void> | undefined;
   const timer = setTimeout(() => {
     saving = tools.save();
-    // It is told below.
+    // A failure is thrown below.
     saving.catch(() => {});
   }, longCallMs);
   try {
@@ -182,7 +182,7 @@ async function database(tools: Tools, thread: Thread, step: DbStep): Promise<voi
   });
 }
 
-/** An expression that gives nothing names no table: a record must not leave its own because of it. */
+/** An expression without a result names no table: the record must not leave its table because of it. */
 function tableOf(given: unknown): string | undefined {
   return text(given) || undefined;
 }

@@ -1,9 +1,9 @@
-/** What a program takes of whoever writes it: the privileges of its steps, and of the flows that it calls. */
+/** The privileges that saving a program needs: those of its steps and of the flows that it calls. */
 import { forbidden, isObject } from "platform";
 import { limits, type Program, type Step } from "./program.ts";
 import type { StepTypes } from "./step-types.ts";
 
-/** A flow runs for whoever starts it, with every database and connector of the account: its author must be let near them. */
+/** A flow reaches every database and connector of the account for anyone who starts it, so its author needs access. */
 const builtIn = new Map<Step["type"], string>([
   ["db", "dbs"],
   ["connector", "flows"],
@@ -13,7 +13,7 @@ const builtIn = new Map<Step["type"], string>([
 /** The programs of the flows of these codes, active or not; unknown codes are left out. */
 export type ProgramsOf = (codes: readonly string[]) => Promise<readonly { code: string; program: unknown }[]>;
 
-/** Throws the 403 where a step, in this program or in a flow called by it, takes a privilege that the author lacks. */
+/** Throws the 403 if a step, here or in a called flow, needs a privilege that the author lacks. */
 export async function mustBeTheirs(
   program: unknown,
   privileges: ReadonlySet<string>,
@@ -22,14 +22,14 @@ export async function mustBeTheirs(
 ): Promise<void> {
   const seen = new Set<string>();
   let programs: readonly { place: string; program: unknown }[] = [{ place: "program", program }];
-  // A process stops at this depth: what stands deeper never runs.
+  // A process stops at this depth: deeper steps never run.
   for (let depth = 0; depth <= limits.calls && programs.length > 0; depth++) {
     const called = new Set<string>();
     for (const { place, step } of programs.flatMap((one) => [...stepsIn(one.program, one.place)])) {
       const privilege = builtIn.get(step.type) ?? types.get(step.type)?.privilege;
       if (privilege !== undefined && !privileges.has(privilege))
         throw forbidden(
-          `\`${place}\`: a \`${step.type}\` step needs the privilege \`${privilege}\` of who saves the flow`,
+          `\`${place}\`: saving a flow with a \`${step.type}\` step needs the privilege \`${privilege}\``,
         );
       if (step.type === "flow" && !seen.has(step.flow)) called.add(step.flow);
     }

@@ -1,5 +1,5 @@
 /**
- * Values of a program: JSON in which a string that is exactly one `{{ expression }}` gives the typed value of that
+ * Values of a program: JSON in which a string that is exactly one `{{ expression }}` becomes the typed value of that
  * Liquid expression, and any other string is rendered as Liquid text. behaviour B.9.
  */
 import { LiquidFault, type Liquid } from "platform";
@@ -17,7 +17,7 @@ export interface Comparison {
 
 export type Condition = string | boolean | Comparison;
 
-/** Whose dates and numbers are printed. */
+/** How dates and numbers are printed. */
 export interface Place {
   readonly timezone: string;
   readonly locale: string;
@@ -26,10 +26,10 @@ export interface Place {
 export interface Templates {
   value(template: unknown, variables: Variables): unknown;
   holds(condition: Condition, variables: Variables): boolean;
-  /** The mistakes of a value, each with its place within it: `.user.name`. */
+  /** The mistakes of a value, each with its place in it: `.user.name`. */
   mistakes(template: unknown): { place: string; message: string }[];
   conditionMistake(condition: string): string | undefined;
-  /** The same for this account. */
+  /** The templates of this account. */
   at(place: Place): Templates;
 }
 
@@ -83,23 +83,23 @@ export function createTemplates(liquid: Liquid, options?: Place): Templates {
   };
 }
 
-/** What stands between `{{` and `}}` where the text is nothing else. */
+/** The expression between `{{` and `}}`, if the text is nothing else. */
 function onlyExpression(text: string): string | undefined {
   const inner = /^\{\{-?([\s\S]*?)-?\}\}$/.exec(text)?.[1];
   return inner === undefined || inner.includes("{{") || inner.includes("}}") ? undefined : inner.trim();
 }
 
-/** What an `each` goes through: its expression may be written with or without its braces, as a condition may. */
+/** The elements of an `each`: like a condition, the expression may be written with or without braces. */
 export function elementsOf(given: unknown): unknown {
   return typeof given === "string" && !/\{[{%]/.test(given) ? `{{ ${given} }}` : given;
 }
 
-/** A condition may be written with or without its braces. */
+/** A condition may be written with or without braces. */
 function expressionOf(condition: string): string {
   return onlyExpression(condition.trim()) ?? condition.trim();
 }
 
-/** What an expression gives as JSON would keep it. */
+/** The value of an expression as JSON would keep it. */
 function plain(value: unknown): unknown {
   if (value === undefined || typeof value === "function" || typeof value === "symbol") return null;
   if (typeof value === "number") return Number.isFinite(value) ? value : null;

@@ -1,11 +1,11 @@
-/** Which answers a test of a flow can use: a step that reaches outside has its id or place, and what it asks. */
+/** The answers that a test of a flow can use: by the id or place of a step with an effect, and by what it calls. */
 import { isObject } from "platform";
 import type { DryRun } from "./dry-run.ts";
 import type { Program } from "./program.ts";
 
 const told = 30;
 
-/** What is wrong with the answers: each that no step asks for, not even in another branch or in a flow that is called. */
+/** A mistake for each answer that no step uses, not even in another branch or in a called flow. */
 export async function answerMistakes({ program, answers, flowOf }: DryRun): Promise<string[]> {
   const known = new Set<string>();
   const called = new Set<string>();
@@ -25,10 +25,10 @@ export async function answerMistakes({ program, answers, flowOf }: DryRun): Prom
   };
   await look(program, "", "");
   const names = [...known].slice(0, told).map((name) => `"${name}"`);
-  const hint = names.length === 0 ? "none: no step reaches outside" : names.join(", ");
-  // An element of an `each` has a number behind the step.
+  const hint = names.length === 0 ? "none: no step has an effect" : names.join(", ");
+  // The id of a step in an `each` ends in the number of the element.
   return Object.keys(answers)
     .filter((name) => !known.has(name) && !known.has(name.split("#")[0] ?? ""))
     .slice(0, told)
-    .map((name) => `answers["${name.slice(0, 200)}"] is asked for by no step; known are ${hint}`);
+    .map((name) => `answers["${name.slice(0, 200)}"] is used by no step; known are ${hint}`);
 }

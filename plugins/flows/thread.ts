@@ -1,4 +1,4 @@
-/** Where a running step stands: its program, the names it sees and how it is called in the list of steps. Pure. */
+/** The position of a running step: its program, the names in scope and its id in the list of steps. Pure. */
 import { blockAt, type Program, type Step } from "./program.ts";
 import {
   rootScope,
@@ -15,10 +15,10 @@ import type { Variables } from "./template.ts";
 export interface Thread {
   readonly frames: Frame[];
   readonly parent?: Thread | undefined;
-  /** The `each` of the parent that this goes through, and the element. */
+  /** The `each` of the parent that this is an element of. */
   readonly each?: EachFrame | undefined;
   readonly index: number;
-  /** Another element has failed or returned: goes no further. */
+  /** Another element has failed or returned: this one stops. */
   readonly stopped: () => boolean;
 }
 
@@ -28,7 +28,7 @@ export interface World {
   readonly accountUrl: string;
 }
 
-/** The scope of the frame at `at`, counted from the bottom; the top one when left out. */
+/** The scope of the frame at `at`, counted from the bottom; by default the top one. */
 export function scopeAt({ memory }: World, thread: Thread, at = thread.frames.length - 1): Scope {
   const scope = memory.scopes[scopeNameAt(thread, at)];
   if (!scope) throw new Error("a frame's scope is not in the memory");
@@ -50,20 +50,20 @@ export function blockOf(world: World, thread: Thread, at: number): Program {
   return blockAt(program, frame.place);
 }
 
-/** The step that runs or comes next in the frame; undefined at the end of its block. */
+/** The running or next step of the frame; undefined at the end of its block. */
 export function stepOf(world: World, thread: Thread, at: number): Step | undefined {
   const frame = thread.frames[at];
   return frame?.kind === "block" ? blockOf(world, thread, at)[frame.at] : undefined;
 }
 
-/** The place of a branch within the step that the frame is at. */
+/** The place of a branch of the step that the frame is at. */
 export function placeIn(frame: BlockFrame, branch: string): string {
   return frame.place === "" ? `${frame.at}.${branch}` : `${frame.place}.${frame.at}.${branch}`;
 }
 
 /**
- * `input` and its keys, what steps stored, elements of `each`, the `error` of `on_error` steps, `account_url`, and over
- * all of them who asks: a condition on `app.user.role` must not be met by a parameter.
+ * `input` and its keys, the results of steps, elements of `each`, the `error` of `on_error` steps, `account_url`, and
+ * last `app`, which replaces all of them: no parameter may fulfil a condition on `app.user.role`.
  */
 export function variablesOf(world: World, thread: Thread): Variables {
   const scope = scopeAt(world, thread);
@@ -74,7 +74,7 @@ export function variablesOf(world: World, thread: Thread): Variables {
   return Object.assign(variables, world.memory.given ?? { app: world.memory.scopes[rootScope]?.vars["app"] ?? null });
 }
 
-/** The names of frames up to the flow's own beginning, the innermost first. */
+/** The names of the frames of this flow, the innermost first. */
 function localsOf(world: World, thread: Thread): Variables[] {
   const locals: Variables[] = [];
   for (let one: Thread | undefined = thread; one; one = one.parent) {
@@ -91,13 +91,13 @@ function localsOf(world: World, thread: Thread): Variables[] {
   return locals;
 }
 
-/** How many flows are within each other here. */
+/** How deep flows call flows here. */
 export function callsOf(thread: Thread): number {
   const own = thread.frames.filter(({ kind }) => kind === "call").length;
   return own + (thread.parent ? callsOf(thread.parent) : 0);
 }
 
-/** The step's own id, else its place; with the flow it belongs to and the elements it runs for. */
+/** The step's own id, else its place; with the called flow and the elements that it runs for. */
 export function idOf(world: World, thread: Thread, at: number): string {
   const frame = thread.frames[at];
   const step = stepOf(world, thread, at);
@@ -110,7 +110,7 @@ export function idOf(world: World, thread: Thread, at: number): string {
   return `${flow}${own ?? place}${elements.map((index) => `#${index}`).join("")}`;
 }
 
-/** Names this very step of the process, the same however often it is tried. */
+/** Identifies this step of the process, the same for every attempt. */
 export function pathOf(thread: Thread): string {
   const own = thread.frames.map((frame) =>
     frame.kind === "block" ? `${frame.place}.${frame.at}` : frame.kind === "call" ? frame.scope : "",
@@ -118,7 +118,7 @@ export function pathOf(thread: Thread): string {
   return `${thread.parent ? `${pathOf(thread.parent)}#${thread.index}` : ""}${own.join("/")}`;
 }
 
-/** The earliest time limit of the steps around; undefined where there is none. */
+/** The earliest time limit of this step and those around it; undefined without one. */
 export function deadlineOf(thread: Thread): number | undefined {
   const own = thread.frames.flatMap((frame) => (frame.kind === "block" ? (frame.deadline ?? []) : []));
   const outer = thread.parent ? (deadlineOf(thread.parent) ?? []) : [];

@@ -1,4 +1,4 @@
-/** What the steps of a run have in hand: ending a step, storing the state, waiting. */
+/** The means of the steps of a run: ending a step, storing the state, waiting. */
 import { Returned, Stopped, Suspended, type Host } from "./host.ts";
 import { createJournal, type Journal } from "./journal.ts";
 import type { BlockFrame, Cursor, State } from "./state.ts";
@@ -9,26 +9,26 @@ export interface Tools {
   readonly world: World;
   readonly cursor: Cursor;
   readonly journal: Journal;
-  /** The memory has to be stored again. */
+  /** Marks the memory as changed: it has to be stored again. */
   changed(): void;
-  /** The running step of the top block has ended well. */
+  /** Ends the running step of the top block with success. */
   finish(thread: Thread, output: unknown, warnings?: readonly string[]): void;
-  /** The flow step that stands on top has come to this result. */
+  /** Ends the flow step on top with this result. */
   endCall(thread: Thread, value: unknown): void;
   /** `return`: ends the innermost flow, which may be the process itself. */
   leave(thread: Thread, value: unknown): void;
-  /** Something has happened that is not stored yet. */
+  /** Notes that something has happened that is not stored yet. */
   happened(): void;
-  /** So much is not stored yet that it is time. */
+  /** Whether so much is unstored that it has to be stored now. */
   isFull(): boolean;
   save(): Promise<void>;
-  /** Stores what is not stored yet, before something takes time or has an effect. */
+  /** Stores finished steps before a step takes time or has an effect. */
   flush(): Promise<void>;
-  /** Until this time, in memory where it is short. */
+  /** Waits until this time, in memory if that is short. */
   pause(thread: Thread, until: number): Promise<void>;
 }
 
-// So much may be computed before the state is stored and others get their turn.
+// This many steps may be computed before the state is stored and other processes run.
 const burst = 200;
 const burstMs = 25;
 const shortWaitMs = 2000;
@@ -90,7 +90,7 @@ export function createTools(state: State, host: Host): Tools {
   return tools;
 }
 
-/** The step of this frame is over: the next one begins with nothing of it. */
+/** Removes everything that belongs to the ended step, before the next one begins. */
 export function clear(frame: BlockFrame): void {
   frame.running = frame.tries = frame.waiting = undefined;
   frame.wake = frame.wakeMs = frame.deadline = frame.deadlineMs = undefined;

@@ -1,4 +1,4 @@
-/** What a program names that is not there yet, and what would hardly do what was meant: told when a flow is saved or shown. */
+/** Warnings of a program when it is saved or shown: things that do not exist yet, and steps that hardly do as intended. */
 import type { Connectors } from "../connectors/api.ts";
 import type { JsonDatabases } from "../jsondb/api.ts";
 import { checkProgram } from "./check.ts";
@@ -16,9 +16,9 @@ interface Needed {
 }
 
 /**
- * Unknown connectors, methods, flows, databases and tables, records that go to no table, and keys that do nothing. `made`
- * is the code of a flow that is being made. For a program with mistakes it gives the mistakes: the flow was saved while
- * the plugin of a step was still installed.
+ * Names unknown connectors, methods, flows, databases and tables, records that would be in no table, and keys that do
+ * nothing. `made` is the code of a flow that is being made. A stored program can have mistakes, if the plugin of a step
+ * is no longer installed: then they are the warnings.
  */
 export type Warnings = (accountId: number, program: unknown, made?: string) => Promise<string[]>;
 
@@ -26,16 +26,17 @@ export function createWarnings({ connectors, databases, templates, stepTypes, is
   return async (accountId, program, made) => {
     const { unknownKeys, mistakes } = checkProgram(program, templates, stepTypes);
     if (mistakes.length > 0) return [...mistakes];
-    const warnings = unknownKeys.map((place) => `${place} is unknown in a step of this type, and does nothing`);
+    const warnings = unknownKeys.map((place) => `${place} is unknown in a step of this type and does nothing`);
     for (const { place, step } of stepsIn(program, "program")) {
       if (step.type === "connector") {
         const methods = await connectors.methodsOf(accountId, step.connector);
-        if (!methods) warnings.push(`${place}.connector: there is no active connector "${step.connector}" yet`);
+        if (!methods)
+          warnings.push(`${place}.connector: the connector "${step.connector}" does not exist yet or is not active`);
         else if (!methods.some(({ name }) => name === step.method))
           warnings.push(`${place}.method: the connector "${step.connector}" has no method "${step.method}"`);
       }
       if (step.type === "flow" && step.flow !== made && !(await isActiveFlow(accountId, step.flow)))
-        warnings.push(`${place}.flow: there is no active flow "${step.flow}" yet`);
+        warnings.push(`${place}.flow: the flow "${step.flow}" does not exist yet or is not active`);
       if (step.type === "db") warnings.push(...(await tableWarnings(databases, accountId, step, place)));
     }
     return warnings;

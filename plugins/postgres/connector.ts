@@ -75,7 +75,7 @@ function valuesMistake(values: readonly unknown[]): { at: number; text: string }
   return at < 0 ? undefined : { at, text: "must not have a NUL character" };
 }
 
-/** Anywhere within it. */
+/** Whether a string or key anywhere in it has a NUL character. */
 function hasNul(value: unknown): boolean {
   let found = false;
   JSON.stringify(value, (key, one: unknown) => {

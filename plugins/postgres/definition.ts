@@ -43,7 +43,7 @@ export function mayWrite(fields: Fields): boolean {
   return fields["allow_writes"] === true;
 }
 
-/** The declared methods and then `query`, which takes SQL and so is never public and takes no events. */
+/** The declared methods, then `query`. It takes SQL, so it is never public and gets no events. */
 export function methodsOf(fields: Fields): MethodFacts[] {
   const declared = Object.entries(recordOf(fields["methods"]) ?? {});
   return [
@@ -82,8 +82,9 @@ function urlMistake(url: string): string | undefined {
     return `must be ${form}`;
   if (parsed.password !== "") return "must not carry a password: use secret_token";
   if (parsed.username === "" || !/^\/[^/]+$/.test(parsed.pathname)) return `must name user and database: ${form}`;
-  if (!isEncoded(parsed.username) || !isEncoded(parsed.pathname)) return `has a % that encodes nothing: ${form}`;
-  if (parsed.search !== "" || parsed.hash !== "") return "must end after the database: `tls` and others are in fields";
+  if (!isEncoded(parsed.username) || !isEncoded(parsed.pathname)) return `has a % without a valid code: ${form}`;
+  if (parsed.search !== "" || parsed.hash !== "")
+    return "must end after the database: set `tls` and other options in fields";
   return undefined;
 }
 
@@ -107,7 +108,7 @@ function checkMethods(given: unknown, writes: boolean, wrong: (message: string) 
 
 function checkMethod(name: string, method: Fields | undefined, writes: boolean, wrong: (message: string) => void) {
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(name)) return wrong(": a method's name is letters, digits, - and _, at most 64");
-  if (name === "query") return wrong(": query is there already, and takes SQL");
+  if (name === "query") return wrong(": query is a built-in method");
   if (!method) return wrong(" must be an object");
   const { sql, timeout, public: isPublic, description } = method;
   const mistake = sqlMistake(sql, writes);

@@ -41,7 +41,7 @@ export function createPools(connect: BaseContext["connect"]) {
   const enter = async (pool: Pool, { timeoutMs, signal }: RunOptions): Promise<void> => {
     signal?.throwIfAborted();
     if (pool.waiting.length >= poolLimits.waiting)
-      throw new QueryFault(`no free connection, and ${poolLimits.waiting} others wait for one`);
+      throw new QueryFault(`no free connection: ${poolLimits.waiting} calls are waiting for one`);
     if (pool.busy >= poolLimits.connections) await turn(pool, timeoutMs, signal);
     else pool.busy += 1;
   };

@@ -556,7 +556,7 @@ test("only so many calls of one connector may wait, and a call that was given up
   const end = new AbortController();
   const { connections, waiting } = poolLimits;
   const runs = Array.from({ length: connections + waiting }, () => run(end.signal));
-  expect(run()).rejects.toThrow("others wait");
+  expect(run()).rejects.toThrow("calls are waiting");
   expect(run(AbortSignal.abort(new Error("gone")))).rejects.toThrow("gone");
   end.abort(new Error("stopped"));
   const results = await Promise.allSettled(runs);

@@ -88,9 +88,9 @@ export function createClient(
       received = 0;
       const failed = Promise.withResolvers<never>();
       fail = failed.reject;
-      const late = () => stop(new QueryFault(`no whole answer within ${Math.round(timeoutMs)} ms`));
+      const late = () => stop(new QueryFault(`no complete answer within ${Math.round(timeoutMs)} ms`));
       const aborted = () => stop(signal?.reason);
-      // The server's own limit comes first.
+      // The server's own time limit comes first.
       const timer = setTimeout(late, timeoutMs + 250);
       signal?.addEventListener("abort", aborted);
       const done = inTransaction(sql, query, timeoutMs);
@@ -117,9 +117,9 @@ function openRemote(
   open: () => Promise<OutboundSocket>,
   idleSeconds: number,
 ): Remote {
-  const sockets = { socket: open }; // not in the types of postgres.js: who makes the sockets
+  const sockets = { socket: open }; // an option that the types of postgres.js lack
   return postgres({
-    // The sockets know the way; this is for its errors.
+    // The sockets are connected elsewhere; this is for its error messages.
     host: "remote",
     port: 5432,
     user,
@@ -132,7 +132,7 @@ function openRemote(
     connect_timeout: limits.seconds,
     prepare: false,
     onnotice: () => {},
-    // As statement.ts and types.ts read texts and dates, whatever the server's own settings are.
+    // statement.ts and types.ts rely on these, whatever the server's own settings are.
     connection: { application_name: "corestead", standard_conforming_strings: "on", DateStyle: "ISO" },
     types,
     ...sockets,
@@ -176,9 +176,9 @@ async function rowsOf(
   text: string,
   values: readonly unknown[],
 ): Promise<Rows> {
-  // Type 0: the server says what type each parameter has.
+  // Type 0: the server decides the type of each parameter.
   const params = values.map((value) => (value === null || value === undefined ? null : sql.typed(value as string, 0)));
-  // Not simple: the protocol then takes one statement alone, so that none can end the transaction for another.
+  // Not simple: the extended protocol takes only one statement, so that none can end the transaction for another.
   const extended = { prepare: false, simple: false };
   const query = tx.unsafe(text, params, extended).values();
   const parts: Part[] = [];
@@ -189,18 +189,18 @@ async function rowsOf(
       return rows.length > limits.rows ? sql.CLOSE : undefined;
     }),
   );
-  // Statements that tell no count (show, explain) come only as the result.
+  // Statements without a count (show, explain) come only as the result.
   if (!parts.includes(last)) parts.push(last);
   const found = parts.flat();
   if (found.length > limits.rows) throw new QueryFault(`the answer has more than ${limits.rows} rows: add a limit`);
   const names = parts[0]?.columns?.map(({ name }) => name) ?? [];
   const twice = names.find((name, at) => names.indexOf(name) !== at);
-  if (twice !== undefined) throw new QueryFault(`two columns are called "${twice}": give them names with \`as\``);
+  if (twice !== undefined) throw new QueryFault(`two columns are called "${twice}": rename one with \`as\``);
   const rows = found.map((row) => Object.fromEntries(names.map((name, at) => [name, row[at] ?? null])));
   return { rows, count: rows.length > 0 ? rows.length : (last.count ?? 0) };
 }
 
-/** Rows as arrays, with what the server told of them; the types of postgres.js do not know it of a cursor. */
+/** Rows as arrays, with their columns and count, which the types of postgres.js lack for a cursor. */
 type Part = unknown[][] & { readonly columns?: readonly { name: string }[] | null; readonly count?: number | null };
 
 function asPart(rows: unknown): Part {
@@ -216,5 +216,5 @@ function asFault(error: unknown, breaks: () => void): unknown {
     return new QueryFault(`the database refused: ${error.message} (${code})`, code);
   }
   breaks();
-  return new QueryFault(`the database broke off before a whole answer (${code || error.message})`);
+  return new QueryFault(`the connection broke before the whole answer (${code || error.message})`);
 }

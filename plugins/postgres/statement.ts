@@ -18,9 +18,9 @@ const dollars = /\$(?:[\p{L}_][\p{L}\p{N}_]*)?\$/uy;
 const word = /[\p{L}_][\p{L}\p{N}_$]*/uy;
 const placeholder = /\{([A-Za-z_][\w-]*(?:\.[\w-]+)*)\}/y;
 
-/** The statement, or what is wrong with it. */
+/** The statement, or its mistake. */
 export function parseStatement(sql: string, mayWrite: boolean): Statement | { readonly mistake: string } {
-  /** Each name's number. */
+  /** The number of each name. */
   const names = new Map<string, number>();
   let text = "";
   let verb = "";

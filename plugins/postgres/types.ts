@@ -10,7 +10,7 @@ const digits = (value: string): number => value.replaceAll(/^-?0*|\.|-/g, "").le
 const float = (value: string): unknown => (Number.isFinite(Number(value)) ? Number(value) : value);
 const int8 = (value: string): unknown => (Number.isSafeInteger(Number(value)) ? Number(value) : value);
 
-/** By PostgreSQL's type numbers, in the form that postgres.js takes. What is not here is text in both directions. */
+/** By PostgreSQL's type numbers, in the form that postgres.js takes. Other types are text in both directions. */
 export const types = {
   string: { to: 25, from: [18, 19, 25, 1042, 1043], serialize: text, parse: same },
   number: { to: 0, from: [21, 23, 26], serialize: text, parse: Number },
@@ -22,7 +22,7 @@ export const types = {
   day: { to: 1082, from: [1082], serialize: text, parse: same },
   timestamp: { to: 1114, from: [1114], serialize: text, parse: (value: string) => value.replace(" ", "T") },
   bytea: { to: 17, from: [17], serialize: text, parse: same },
-  // A text is JSON already, as it is in PostgreSQL.
+  // A parameter that is a text is JSON already, as in PostgreSQL.
   json: { to: 114, from: [114, 3802], serialize: text, parse: (value: string): unknown => JSON.parse(value) },
 };
 

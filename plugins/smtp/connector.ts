@@ -71,7 +71,7 @@ async function sendThrough({ connect, origin }: Needed, connector: OpenConnector
     name: new URL(origin()).hostname,
     ...(connector.secret === null ? {} : { auth: { user: server.user, pass: connector.secret } }),
     forceAuth: true,
-    // A connected `net.Socket`, as nodemailer takes it from proxies.
+    // A connected `net.Socket`, as nodemailer accepts it for proxies.
     getSocket: (_, done) => done(null, { connection: connection.socket as never }),
   });
   try {

@@ -44,7 +44,7 @@ export function serverOf(url: string, fields: Fields): MailServer {
   };
 }
 
-/** The declared methods and then `send`, which takes whole mails and so is never public and takes no events. */
+/** The declared methods, then `send`. It takes whole mails, so it is never public and gets no events. */
 export function methodsOf(fields: Fields): MethodFacts[] {
   const declared = Object.entries(recordOf(fields["methods"]) ?? {});
   return [
@@ -75,8 +75,8 @@ export function checkDefinition(given: { url: string; fields: Fields; hasSecret:
     else if (key === "reply_to" && splitList(value).some((one) => !parseAddress(one)))
       wrong.push("reply_to must be a mail address");
   }
-  if (given.hasSecret && !fields["user"]) wrong.push("user is required where there is a secret_token, its password");
-  if (fields["user"] && !given.hasSecret) wrong.push("user needs a secret_token, its password");
+  if (given.hasSecret && !fields["user"]) wrong.push("user is required with a secret_token, which is its password");
+  if (fields["user"] && !given.hasSecret) wrong.push("user needs a secret_token, which is its password");
   const { tls, ca } = fields;
   if (tls !== undefined && !tlsModes.some((mode) => mode === tls)) wrong.push(`tls must be ${tlsModes.join(", ")}`);
   if (tls === "none" && /^smtps:/i.test(given.url)) wrong.push("tls cannot be none with smtps://");
@@ -108,7 +108,7 @@ function checkMethods(given: unknown, wrong: (message: string) => void): void {
 
 function checkMethod(name: string, method: Fields | undefined, wrong: (message: string) => void): void {
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(name)) return wrong(": a method's name is letters, digits, - and _, at most 64");
-  if (name === "send") return wrong(": send is there already, and takes whole mails");
+  if (name === "send") return wrong(": send is a built-in method");
   if (!method) return wrong(" must be an object");
   for (const key of templateKeys) {
     const template = method[key];
@@ -128,7 +128,7 @@ function checkAddresses(key: string, template: string, isPublic: boolean, wrong:
   if (placeholders(template).length === 0) {
     if (splitList(template).some((one) => !parseAddress(one))) wrong(`.${key} must be a mail address`);
   } else if (isPublic && key !== "reply_to") {
-    // Otherwise anybody could send anything to anyone through this server.
-    wrong(`.${key} must be a fixed address where the method is public`);
+    // Otherwise anyone could send any mail to any address through this server.
+    wrong(`.${key} must be a fixed address, because the method is public`);
   }
 }

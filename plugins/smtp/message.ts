@@ -25,7 +25,7 @@ export interface Mail {
 type Given = Readonly<Record<string, unknown>>;
 
 export const limits = {
-  /** To, cc and bcc together. */
+  /** In to, cc and bcc together. */
   recipients: 100,
   subjectChars: 998,
   textChars: 2_000_000,
@@ -50,7 +50,7 @@ export function mailOf(given: Given, defaults: Given): Mail {
     }
     return texts.flatMap((text: unknown, at) => {
       const address = typeof text === "string" ? parseAddress(text) : undefined;
-      if (!address) found.add(field, `${Array.isArray(value) ? `[${at}] ` : ""}is no mail address`);
+      if (!address) found.add(field, `${Array.isArray(value) ? `[${at}] ` : ""}is not a mail address`);
       return address ?? [];
     });
   };
@@ -115,7 +115,7 @@ type WrongKey = (key: string, message: string) => void;
 
 function attachmentOf({ name, content, content_type: type }: Given, wrong: WrongKey): Attachment | undefined {
   const isName = typeof name === "string" && name !== "" && name.length <= 255 && !hasControl(name);
-  if (!isName) wrong("name", "must be a text of one line, at most 255 characters");
+  if (!isName) wrong("name", "must be one line of at most 255 characters");
   const isContent = typeof content === "string" && isBase64(content);
   if (!isContent) wrong("content", "must be base64");
   const isType = type === undefined || type === null || (typeof type === "string" && mediaType.test(type));
