@@ -28,25 +28,25 @@ export const blankToken: TokenInput = {
 };
 
 /** The token after the change, its privileges unchecked. Throws the 422. */
-export function merged(before: TokenInput, change: TokenPatch, timezone: string): TokenInput {
+export function merged(before: TokenInput, patch: TokenPatch, timezone: string): TokenInput {
   const wrong = mistakes();
-  const kind = change.kind === undefined ? before.kind : change.kind || null;
+  const kind = patch.kind === undefined ? before.kind : patch.kind || null;
   if (kind !== null && kind !== "web_token") wrong.add("kind", "must be empty or web_token");
   let { expiresAt } = before;
-  if (change.expires_at !== undefined) {
-    const given = change.expires_at?.trim();
+  if (patch.expires_at !== undefined) {
+    const given = patch.expires_at?.trim();
     expiresAt = given ? (parseExpiry(given, timezone) ?? null) : null;
     if (given && !expiresAt) wrong.add("expires_at", "must be a date (2026-12-31) or a time (2026-12-31T12:00:00Z)");
   }
   wrong.check();
   return {
-    name: line(change.name, before.name),
-    code: line(change.code, before.code),
+    name: line(patch.name, before.name),
+    code: line(patch.code, before.code),
     kind: kind === "web_token" ? kind : null,
-    integrationAppCode: line(change.integration_app_code, before.integrationAppCode),
-    forAccount: change.for_account ?? before.forAccount,
-    active: change.active ?? before.active,
-    privileges: change.privileges === undefined ? before.privileges : [...new Set(change.privileges)],
+    integrationAppCode: line(patch.integration_app_code, before.integrationAppCode),
+    forAccount: patch.for_account ?? before.forAccount,
+    active: patch.active ?? before.active,
+    privileges: patch.privileges === undefined ? before.privileges : [...new Set(patch.privileges)],
     expiresAt,
   };
 }
@@ -90,8 +90,8 @@ export function maySee(caller: Caller, token: TokenRow): boolean {
 }
 
 /** Whether this change ends the tokens that were made from it. */
-export function endsChildren(change: TokenPatch): boolean {
-  const { active, kind, privileges, expires_at } = change;
+export function endsChildren(patch: TokenPatch): boolean {
+  const { active, kind, privileges, expires_at } = patch;
   return active !== undefined || kind !== undefined || privileges !== undefined || expires_at !== undefined;
 }
 
