@@ -1,4 +1,4 @@
-/** What other plugins may do with databases: the private API without HTTP. */
+/** The private API for other plugins, without HTTP. */
 import { service, type RequestInput, type Tx } from "platform";
 
 /** A record as the private API answers it. */
@@ -11,12 +11,12 @@ export interface ApiRecord {
 }
 
 export interface RecordWrite {
-  /** Of a database with tables: a new record without it goes to none of them, a changed one stays in its own. */
+  /** In a database with tables, a new record without it is in no table, and an updated one stays in its table. */
   readonly tableName?: string | null | undefined;
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** A database as a request makes one (behaviour 4.4). What is left out stays as it is. */
+/** A database as a request gives it (behaviour 4.4). Fields that are left out stay as they are. */
 export interface NewDatabase {
   readonly name: string;
   readonly code: string;
@@ -25,26 +25,35 @@ export interface NewDatabase {
   readonly fields?: Readonly<Record<string, unknown>>;
 }
 
-/** What a browser is known by, for whoever shows it a page. */
+/** How a browser is recognised, for plugins that show it a page. */
 export interface BrowserVisitor {
   /** The value of `{cookie_key}` (behaviour 2.4). */
   readonly cookieKey: string;
-  /** To be sent along: it gives the browser its cookie, or renews it. */
+  /** Send these headers with the page: they set or renew the browser's cookie. */
   readonly headers: { readonly "set-cookie"?: string };
 }
 
-/** `db` is an id or a code. What is not there throws 404, what does not fit its schema 422 by field. */
+/**
+ * `db` is an id or a code. An unknown database or record throws 404; data that does not fit the schema throws 422 by
+ * field.
+ */
 export interface JsonDatabases {
-  /** Who a page is shown to; an app's token brings what its page was given. */
+  /** The visitor that a page is shown to. An app's token carries the key that its page was given. */
   visitor(input: Pick<RequestInput, "request" | "account" | "caller" | "app" | "ip" | "secure">): BrowserVisitor;
-  /** Counts what a visitor without sign-in stores elsewhere as what they store in databases: 429 once it is too much a day. */
+  /**
+   * Counts bytes that an anonymous visitor stores elsewhere against the same daily limit as bytes in databases. 429
+   * above it.
+   */
   visitorStores(ip: string, bytes: number): Promise<void>;
-  /** Whether the account has such a database, its other names, and its tables where it has some. */
+  /**
+   * The database with its id, code and table names; undefined if the account has none by this key. `tables` is null if
+   * the schema has no tables.
+   */
   find(
     accountId: number,
     db: string,
   ): Promise<{ readonly id: string; readonly code: string; readonly tables: readonly string[] | null } | undefined>;
-  /** Makes the database of this code, or changes the one that stands there to it. `userId` null = no person (a command). */
+  /** Creates the database of this code, or updates the existing one. `userId` null = no person (a command). */
   put(
     by: { readonly accountId: number; readonly userId: number | null },
     db: NewDatabase,
@@ -60,11 +69,11 @@ export interface JsonDatabases {
     db: string,
     params: Readonly<Record<string, string>>,
   ): Promise<readonly Readonly<Record<string, unknown>>[]>;
-  /** The writes as part of a transaction: they and their events are committed with it, or not at all. */
+  /** The writes as part of a transaction: they and their events commit with it or not at all. */
   within(tx: Tx): Pick<JsonDatabases, "create" | "update" | "delete">;
 }
 
-/** The replace endpoint's edit, and what counts as one client for limits: apps have the like. */
+/** The edit of the replace endpoint; apps have the same endpoint. */
 export { replaceInJson } from "./databases/replace.ts";
 
 export const jsonDatabases = service<JsonDatabases>("jsondb.databases");

@@ -1,4 +1,4 @@
-/** What followers of `Core::Db` and `Core::Record` are told. behaviour B.8. */
+/** The events of `Core::Db` and `Core::Record`. behaviour B.8. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { definePlugin, modelChanged, onEvent, type ModelEvent } from "platform";
 import { eventually, startTestApp, type TestApp } from "../../tests/harness.ts";

@@ -13,7 +13,6 @@ import { importRoute } from "./bulk/import-routes.ts";
 import { createBulkStore } from "./bulk/bulk-store.ts";
 import { createChangeStore } from "./live/change-store.ts";
 import { createFollowStore } from "./live/follow-store.ts";
-import { createChanges } from "./records/changes.ts";
 import type { Database } from "./databases/database.ts";
 import { createDbs } from "./databases/dbs.ts";
 import { createEvents } from "./live/events.ts";
@@ -29,8 +28,10 @@ import { createRecordEvents } from "./records/record-events.ts";
 import { recordExample, recordRoutes } from "./records/record-routes.ts";
 import { createRecordStore } from "./records/record-store.ts";
 import { createRecords } from "./records/records.ts";
+import { createRecordWrites } from "./records/record-writes.ts";
 import { createRoom } from "./public/room.ts";
 import { createRoomStore } from "./public/room-store.ts";
+import { replaceRoute } from "./databases/replace-routes.ts";
 import { dbExample, dbRoutes } from "./databases/routes.ts";
 import { searchRoutes } from "./search/search-routes.ts";
 import { createSearchStore, hasFragmentIndex } from "./search/search-store.ts";
@@ -100,23 +101,26 @@ export default definePlugin({
     const databaseStore = createDatabaseStore(sql);
     const databases = createDatabases(ctx, databaseStore);
     const recordStore = createRecordStore(sql);
-    const searches = createSearchStore(sql, databases, await hasFragmentIndex(sql));
-    const changes = createChanges();
+    const searchStore = createSearchStore(sql, databases, await hasFragmentIndex(sql));
     const dbs = createDbs({ ctx, databaseStore, databases });
     const recordEvents = createRecordEvents(ctx);
-    const records = createRecords({ ctx, databases, recordStore, changes, events: recordEvents });
-    const calls = createPublicCalls({ records, recordStore });
     const room = createRoom({ ctx, roomStore: createRoomStore(sql) });
     const backgroundStore = createBackgroundStore(sql);
     const bulkStore = createBulkStore(sql);
     const changeStore = createChangeStore(sql);
     const followStore = createFollowStore(sql);
-    const events = createEvents({ ctx, changeStore, followStore, databases, changes });
-    const stored = (db: Database) => db.live && events.wake(db.id);
-    const imports = createImports({ ctx, databases, bulkStore, recordStore, events: recordEvents, stored });
+    const events = createEvents({ ctx, changeStore, followStore, databases });
+    /** After a commit, so that those who follow the database are told at once. */
+    const written = (db: Database) => {
+      if (db.live) events.wake(db.id);
+    };
+    const recordWrites = createRecordWrites({ ctx, recordStore, events: recordEvents, written });
+    const records = createRecords({ databases, recordStore, recordWrites });
+    const calls = createPublicCalls({ records, recordStore });
+    const imports = createImports({ ctx, databases, bulkStore, recordStore, events: recordEvents, written });
     const batches = createBatches({ ctx, bulkStore, records });
     return {
-      service: createService({ ctx, databases, dbs, databaseStore, records, recordStore, searches, room }),
+      service: createService({ ctx, databases, dbs, databaseStore, records, recordStore, searchStore, room }),
       handlers: backgroundJobs({ ctx, backgroundStore, databases }),
       schedules: [
         {
@@ -125,7 +129,7 @@ export default definePlugin({
           run: async () => {
             await bulkStore.prune(2);
             const idle = await ctx.transaction(followStore.endIdle);
-            for (const db of idle) await databases.changed(db.accountId, db);
+            for (const db of idle) await databases.forget(db.accountId, db);
             await changeStore.prune(24);
           },
         },
@@ -133,9 +137,10 @@ export default definePlugin({
       stop: events.stop,
       routes: [
         ...dbRoutes({ databaseStore, dbs }),
+        replaceRoute({ dbs }),
         ...recordRoutes({ databases, records, recordStore }),
-        ...searchRoutes({ ctx, databases, searches }),
-        ...publicRoutes({ ctx, databases, calls, searches, room }),
+        ...searchRoutes({ ctx, databases, searchStore }),
+        ...publicRoutes({ ctx, databases, calls, searchStore, room }),
         importRoute({ ctx, databases, imports }),
         exportRoute({ ctx, databases, bulkStore }),
         batchRoute({ databases, batches }),

@@ -1,4 +1,4 @@
-/** Whatever is refused leaves nothing behind: no row, no event. */
+/** A refused write leaves nothing: no row and no event. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../../tests/harness.ts";
 import { follower, traces } from "../../tests/traces.ts";

@@ -4,7 +4,8 @@ import { tableForWrite, tableNames, type Database } from "./databases/database.t
 import type { DbFields, Dbs } from "./databases/dbs.ts";
 import { readSearch } from "./search/query.ts";
 import type { RecordStore } from "./records/record-store.ts";
-import type { CreatedRecord, Records } from "./records/records.ts";
+import type { CreatedRecord } from "./records/new-record.ts";
+import type { Records } from "./records/records.ts";
 import type { Room } from "./public/room.ts";
 import type { SearchStore } from "./search/search-store.ts";
 import type { Databases, DbRow, DatabaseStore } from "./databases/database-store.ts";
@@ -17,7 +18,7 @@ interface Needed {
   readonly databaseStore: DatabaseStore;
   readonly records: Records;
   readonly recordStore: RecordStore;
-  readonly searches: SearchStore;
+  readonly searchStore: SearchStore;
   readonly room: Room;
 }
 
@@ -29,7 +30,7 @@ export function createService({
   databaseStore,
   records,
   recordStore,
-  searches,
+  searchStore,
   room,
 }: Needed): JsonDatabases {
   const at = async (accountId: number, key: string): Promise<Database> => {
@@ -40,7 +41,7 @@ export function createService({
   const write = ({ tableName, data }: RecordWrite) => {
     return (db: Database) => ({ table: tableForWrite(db, tableName), data: { ...data } });
   };
-  const change = (id: string, record: RecordWrite, tx?: Tx) => async (db: Database) =>
+  const patchOf = (id: string, record: RecordWrite, tx?: Tx) => async (db: Database) =>
     record.tableName === undefined ? records.inItsTable(db, id, { ...record.data }, undefined, tx) : write(record)(db);
   return {
     visitor(input) {
@@ -76,7 +77,7 @@ export function createService({
     },
     async update(accountId, key, id, record) {
       const db = await at(accountId, key);
-      return parsed(await records.update(db, uuidOf(id), change(uuidOf(id), record), { form: "nested" }));
+      return parsed(await records.update(db, uuidOf(id), patchOf(uuidOf(id), record), { form: "nested" }));
     },
     async delete(accountId, key, id) {
       await records.delete(await at(accountId, key), uuidOf(id));
@@ -84,7 +85,7 @@ export function createService({
     async search(accountId, key, params) {
       const asked = new URLSearchParams(params);
       const make = (db: Database) => ({ query: { ...readSearch(db, asked), after: undefined }, cursor: undefined });
-      const { body } = await searches.search(await at(accountId, key), make, { form: "flat" });
+      const { body } = await searchStore.search(await at(accountId, key), make, { form: "flat" });
       return JSON.parse(body) as Record<string, unknown>[]; // a flat answer is an array of objects
     },
     within: (tx) => {
@@ -96,7 +97,7 @@ export function createService({
         },
         async update(accountId, key, id, record) {
           const db = await at(accountId, key);
-          const make = change(uuidOf(id), record, tx);
+          const make = patchOf(uuidOf(id), record, tx);
           const update = async (current: Database) =>
             writes.update(current, uuidOf(id), await make(current), { form: "nested" });
           return parsed((await records.upToDate(db, update)).answer);

@@ -1,4 +1,4 @@
-/** Lets at most `most` run at a time; the others wait for their turn, or until they are given up. */
+/** Lets at most `most` run at a time. Others wait for their turn, or until their signal aborts. */
 export function createTurns(most: number) {
   let free = most;
   const waiting = new Set<() => void>();

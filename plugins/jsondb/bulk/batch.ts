@@ -11,8 +11,9 @@ import {
 } from "platform";
 import type { BulkStore } from "./bulk-store.ts";
 import { tableForWrite, type Database } from "../databases/database.ts";
-import { checkChanges, checkRecord, type Data, type Faults } from "../records/record.ts";
-import { nestedText, type Records } from "../records/records.ts";
+import { checkPatch, checkRecord, type Data, type Faults } from "../records/record.ts";
+import { nestedText } from "../records/new-record.ts";
+import type { Records } from "../records/records.ts";
 import { isId } from "../databases/database-store.ts";
 
 export type Operation =
@@ -39,7 +40,7 @@ export function readOperations(values: readonly unknown[]): Operation[] {
   return operations;
 }
 
-/** What is to be told of fields that no operation has. */
+/** Hints about fields that no operation has. */
 export function operationHints(values: readonly unknown[]): string[] {
   const known = ["op", "id", "data", "table_name"];
   const names = values.flatMap((value) => (isObject(value) ? Object.keys(value) : []));
@@ -70,7 +71,7 @@ interface Needed {
 export type Batches = ReturnType<typeof createBatches>;
 
 export function createBatches({ ctx, bulkStore, records }: Needed) {
-  /** The answer's text. Undefined where the database has another schema by now. */
+  /** The answer's text. Undefined if the schema has changed meanwhile. */
   const perform = async (tx: Tx, db: Database, operation: Operation): Promise<string | undefined> => {
     const within = records.within(tx);
     if (operation.op === "delete") {
@@ -109,7 +110,7 @@ export function createBatches({ ctx, bulkStore, records }: Needed) {
     }
   };
 
-  /** The answers in order, as text. 422 with the place of what is wrong; nothing is written then. */
+  /** The answers in order, as text. 422 with the place of each mistake; then nothing is written. */
   return (db: Database, operations: readonly Operation[]): Promise<string[]> =>
     records.upToDate(db, (current) => attempt(current, operations));
 }
@@ -134,7 +135,7 @@ function checkOperations(db: Database, operations: readonly Operation[]): void {
 function faultsOf(db: Database, { op, tableName, data }: Exclude<Operation, { op: "delete" }>): Faults {
   try {
     const table = tableForWrite(db, tableName);
-    return op === "create" ? checkRecord(table, data) : checkChanges(table, data);
+    return op === "create" ? checkRecord(table, data) : checkPatch(table, data);
   } catch (error) {
     if (error instanceof ValidationError) return error.fields;
     throw error;

@@ -5,12 +5,12 @@ import type { Database } from "../databases/database.ts";
 import { createArgs, inScope, type Args } from "../search/filter-store.ts";
 import type { Query } from "../search/query.ts";
 
-/** Some rows of an import, as they are kept until it is read to its end. */
+/** Some rows of an import, kept until the whole body has been read. */
 export interface Part {
   readonly tableName: string;
   /** Each line the id of a new record and its data as JSON. */
   readonly body: string;
-  /** Whether somebody follows the events of some of them. */
+  /** Whether somebody follows the events of any of them. */
   readonly wanted: boolean;
 }
 
@@ -52,7 +52,7 @@ export function createBulkStore(sql: Sql) {
         values (${importId}, ${part}, ${accountId}, ${tableName}, ${body}, ${wanted})`;
     },
 
-    /** Undefined if PostgreSQL has lost it: it was restarted since. */
+    /** Undefined if PostgreSQL was restarted since: the table is unlogged. */
     async kept(tx: Tx, importId: string, accountId: number, part: number): Promise<Part | undefined> {
       const [row] = await tx<Part[]>`
         select table_name, body, wanted from record_imports
@@ -64,12 +64,12 @@ export function createBulkStore(sql: Sql) {
       await on`delete from record_imports where import_id = ${importId} and account_id = ${accountId}`;
     },
 
-    /** Forgets what imports have left that ended with their process. */
+    /** Deletes the parts of imports whose process died. */
     async prune(olderThanHours: number): Promise<void> {
       await sql`delete from record_imports where at < now() - make_interval(hours => ${olderThanHours})`;
     },
 
-    /** The next records by id, at most `limit` and few where they are large. */
+    /** The next records by id: at most `limit`, and fewer if they are large. */
     async exportPage(db: Database, scope: Scope, after: string, limit: number): Promise<readonly ExportRow[]> {
       const args = createArgs();
       const text = `
@@ -80,7 +80,7 @@ export function createBulkStore(sql: Sql) {
       return run<ExportRow[]>(text, args);
     },
 
-    /** The keys of the data of the next records. */
+    /** The data keys of the next records. */
     async keysPage(db: Database, scope: Scope, after: string): Promise<KeysPage> {
       const args = createArgs();
       const text = `
@@ -91,7 +91,7 @@ export function createBulkStore(sql: Sql) {
       return row ?? { keys: [], last: null };
     },
 
-    /** Holds these records until the transaction ends, all in one order, so that two batches never wait for each other. */
+    /** Locks these records until the transaction ends, always in the same order, so that two batches never deadlock. */
     async lockAll(tx: Tx, db: Database, ids: readonly string[]): Promise<void> {
       await tx`
         select from records r

@@ -9,9 +9,9 @@ export interface CsvRow {
   readonly quoted: readonly boolean[];
   /** The line of the text on which the row begins, from 1. */
   readonly line: number;
-  /** What is wrong with the row's form. */
+  /** The mistake in the row's syntax. */
   readonly fault?: string;
-  /** What follows cannot be read as rows. */
+  /** The rest of the text cannot be read as rows. */
   readonly last?: true;
 }
 
@@ -26,11 +26,11 @@ const quote = 0x22;
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 
-/** Blank lines are left out. A row of more than `maxLength` characters ends the reading. */
+/** Skips blank lines. Stops at a row of more than `maxLength` characters. */
 export function createCsvReader(separator: string, maxLength: number): CsvReader {
   const separatorCode = separator.charCodeAt(0);
   let text = "";
-  /** Where the part of the cell begins that is not taken yet. */
+  /** Where the part of the cell begins that is not in `cell` yet. */
   let from = 0;
   let state: State = "start";
   let cell = "";
@@ -130,7 +130,7 @@ function shown({ cells, quoted, line, fault }: OpenRow): CsvRow {
   return { cells, quoted, line, ...(fault !== undefined && { fault }) };
 }
 
-/** The separator that the first line has most of, outside of quotes; a comma where it has none. */
+/** The most frequent separator in the first line, outside quotes; a comma if it has none. */
 export function detectSeparator(start: string): Separator {
   const counts = new Map<string, number>();
   let inQuotes = false;
@@ -150,11 +150,11 @@ export function csvLine(cells: readonly (string | null)[]): string {
 
 function csvCell(text: string | null): string {
   if (text === null) return "";
-  // A surrounding space is kept by quotes: some programs drop it otherwise.
+  // Quotes preserve a leading or trailing space: some programs drop it otherwise.
   return text === "" || /[",\r\n;\t]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** A cell that no spreadsheet takes for a formula: those that begin like one get an apostrophe in front. */
+/** A cell that no spreadsheet reads as a formula: an apostrophe is put before text that begins like one. */
 export function withoutFormula(text: string): string {
   return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
 }

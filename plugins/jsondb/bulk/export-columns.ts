@@ -1,14 +1,17 @@
-/** The columns of an exported CSV file, and how an import knows them again. Pure. */
+/** The columns of an exported CSV file, and how an import recognises them. Pure. */
 
-/** What a record has beside its data. */
+/** The fields of the record itself, outside its data. */
 export const ownColumns: ReadonlySet<string> = new Set(["id", "table_name", "created_at", "updated_at"]);
 
-/** A file with these three columns is an export: they stand for the record, so an import leaves them out. */
+/** A file with these three columns is an export. They describe the old records, so an import ignores them. */
 export function isExportHeader(names: readonly string[]): boolean {
   return ["id", "created_at", "updated_at"].every((name) => names.includes(name));
 }
 
-/** A field of a name that the record itself has gets `data.` in front: `id` is `data.id`, and `data.id` `data.data.id`. */
+/**
+ * A field named like a column of the record gets the prefix `data.`: `id` becomes `data.id`, and `data.id` becomes
+ * `data.data.id`.
+ */
 export function headerOfField(field: string): string {
   return isOwn(field) ? `data.${field}` : field;
 }

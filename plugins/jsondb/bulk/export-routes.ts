@@ -30,7 +30,7 @@ export function exportRoute({ ctx, databases, bulkStore }: Needed): Route {
         table_name: "only this table",
         spreadsheet: Type.Boolean({
           description:
-            "CSV: `true` puts an apostrophe before texts that a spreadsheet takes for a formula (those that begin with `=`, `+`, `-`, `@`, a tab or a carriage return); else texts stand as they are, so that an import gives back the same",
+            "CSV: `true` puts an apostrophe before texts that a spreadsheet would read as a formula (those that begin with `=`, `+`, `-`, `@`, a tab or a carriage return); otherwise texts are exact, so an import restores them",
         }),
       },
       answers: {
@@ -48,7 +48,7 @@ export function exportRoute({ ctx, databases, bulkStore }: Needed): Route {
         tableName === null && db.schema.multiTable
           ? { table: noTable, allTables: true }
           : { table: tableForSearch(db, tableName), allTables: !db.schema.multiTable };
-      // `safe` is its former name: who still sends it must not be given formulas.
+      // `safe` is its former name: clients that still send it must not get formulas.
       const spreadsheet = flagOf(query, "spreadsheet") ?? flagOf(query, "safe") ?? false;
       const texts = await exportTexts(bulkStore, db, { format, scope, safe: spreadsheet });
       return new Response(await streamOf(texts, ctx.log), {
@@ -74,7 +74,7 @@ function formatOf(given: string | null): ExportFormat {
   return found;
 }
 
-/** The first piece is made at once, so that what fails from the start still gets its status. */
+/** Makes the first piece at once, so that a failure at the start still gets its status. */
 async function streamOf(texts: AsyncGenerator<string>, log: Log): Promise<ReadableStream<Uint8Array>> {
   const encoder = new TextEncoder();
   let next: Promise<IteratorResult<string>> | undefined = Promise.resolve(await texts.next());
@@ -86,7 +86,7 @@ async function streamOf(texts: AsyncGenerator<string>, log: Log): Promise<Readab
         if (done) controller.close();
         else controller.enqueue(encoder.encode(value));
       } catch (error) {
-        // The answer has begun: all that is left is to break it off. Bun would print a reason to standard error.
+        // The answer has begun, so it can only be cut off. Bun would print a reason to standard error.
         log.warn("an export broke off", { error });
         controller.error();
       }

@@ -1,4 +1,4 @@
-/** All records of a database as text, page by page: never more of them in memory than one page. Not a snapshot. */
+/** All records of a database as text, page by page, with at most one page in memory. Not a snapshot. */
 import { HttpError } from "platform";
 import { noId, type BulkStore, type Scope } from "./bulk-store.ts";
 import { csvLine, withoutFormula } from "./csv.ts";
@@ -13,7 +13,7 @@ export type ExportFormat = (typeof exportFormats)[number];
 export interface ExportOptions {
   readonly format: ExportFormat;
   readonly scope: Scope;
-  /** CSV: no cell is taken for a formula. */
+  /** CSV: no spreadsheet reads a cell as a formula. */
   readonly safe: boolean;
 }
 
@@ -22,7 +22,7 @@ const firstLimit = 10;
 const maxLimit = 1000;
 const pageCharacters = 1_000_000;
 
-/** 422 where the data has too many different keys for columns, before anything is given. */
+/** 422 if the data has too many different keys for columns, before any output. */
 export async function exportTexts(
   bulkStore: BulkStore,
   db: Database,
@@ -34,7 +34,7 @@ export async function exportTexts(
   return csv(pages, db.schema.multiTable, await fieldsOf(bulkStore, db, options.scope), options.safe);
 }
 
-/** The records' answers in the order of ids. Pages grow as far as the size of the records allows. */
+/** The records' answers in the order of ids. Pages grow until they reach a fixed size in characters. */
 async function* exportPages(bulkStore: BulkStore, db: Database, scope: Scope): AsyncGenerator<readonly string[]> {
   let after = noId;
   let limit = firstLimit;
@@ -100,7 +100,7 @@ function cellOf(data: Data, field: string, shown: (text: string) => string): str
   return JSON.stringify(value);
 }
 
-/** The columns of the data: the fields of the schema in their order, then all other keys that the records have. */
+/** The data columns: the fields of the schema in order, then all other keys in the records. */
 async function fieldsOf(bulkStore: BulkStore, db: Database, scope: Scope): Promise<readonly string[]> {
   const tables = scope.allTables ? ["", ...tableNames(db)].map((name) => db.schema.tables.get(name)) : [scope.table];
   const fields = new Set(tables.flatMap((table) => [...(table?.fields.keys() ?? [])]));

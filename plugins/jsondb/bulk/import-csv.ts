@@ -6,7 +6,7 @@ import { recordLimits } from "../records/record.ts";
 
 const maxColumns = recordLimits.keys + ownColumns.size;
 
-/** The first line names the fields; cells are text. `separator` undefined: the one that the first line has. */
+/** The first line names the fields; cells are text. Without `separator`, it is detected from the first line. */
 export function csvRows(separator: string | undefined, multiTable: boolean): RowReader {
   let reader: CsvReader | undefined;
   if (separator !== undefined) reader = createCsvReader(separator, maxRowLength);
@@ -24,7 +24,7 @@ export function csvRows(separator: string | undefined, multiTable: boolean): Row
       }
     }
   };
-  /** Begins to read where the first line is there. */
+  /** Begins to read once the first line is complete. */
   const begin = function* (): Generator<Row> {
     reader = createCsvReader(detectSeparator(start), maxRowLength);
     yield* read(reader.push(start));
@@ -34,7 +34,7 @@ export function csvRows(separator: string | undefined, multiTable: boolean): Row
       if (reader) yield* read(reader.push(text));
       else {
         start += text;
-        // Only the new piece is looked at: a header may come in a great many of them.
+        // Looks only at the new piece: a header may arrive in very many pieces.
         if (/[\r\n]/.test(text) || start.length >= maxRowLength) yield* begin();
       }
     },
@@ -49,7 +49,7 @@ export function csvRows(separator: string | undefined, multiTable: boolean): Row
 interface Header {
   /** The field of each column; undefined = left out. */
   readonly fields: readonly (string | undefined)[];
-  /** The column that says each row's table; -1 where there is none. */
+  /** The column with each row's table; -1 if there is none. */
   readonly tableColumn: number;
 }
 
@@ -59,7 +59,7 @@ function readHeader({ cells, quoted, fault }: CsvRow, multiTable: boolean): Head
   if (cells.length > maxColumns) return `the header has more than ${maxColumns} columns`;
   const blank = cells.findIndex((cell, at) => !quoted[at] && (cell ?? "").trim() === "");
   if (blank >= 0) return `the header has no name for column ${blank + 1}`;
-  // A space beside a separator is no part of a name, unless quotes say so.
+  // A space next to a separator belongs to the name only inside quotes.
   const names = cells.map((cell, at) => (quoted[at] ? cell : cell?.trim()) ?? "");
   const isExport = isExportHeader(names);
   const tableColumn = multiTable ? names.indexOf("table_name") : -1;
@@ -84,6 +84,6 @@ function readRow({ cells, fault, last }: CsvRow, { fields, tableColumn }: Header
     given.push([field, cell]);
   }
   const tableName = tableColumn < 0 ? undefined : (cells[tableColumn] ?? null);
-  // Made so, a name like `__proto__` is a property of its own.
+  // `fromEntries` makes a name like `__proto__` an own property.
   return { place, data: Object.fromEntries(given), tableName };
 }

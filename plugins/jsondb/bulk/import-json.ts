@@ -1,10 +1,10 @@
-/** The rows of a JSON array, and of a body with one JSON value a line. Pure. */
+/** The rows of a JSON array, and of a body with one JSON value per line. Pure. */
 import { HttpError, isObject, parseJson, ValidationError } from "platform";
 import { ownColumns } from "./export-columns.ts";
 import { badRow, lastRow, maxRowLength, type Place, type Row, type RowReader } from "./import-rows.ts";
 import type { Data } from "../records/record.ts";
 
-/** One JSON value a line; blank lines are left out. */
+/** One JSON value per line; skips blank lines. */
 export function ndjsonRows(): RowReader {
   let rest = "";
   let line = 0;
@@ -63,7 +63,7 @@ export function jsonRows(): RowReader {
 
 type State = "before" | "first" | "begin" | "element" | "next" | "after" | "broken";
 
-/** What comes after a character outside of the elements. */
+/** The state after a character outside the elements. */
 function stateAfter(state: State, character: string): State {
   if (state === "before") return character === "[" ? "first" : "broken";
   if (state === "after" || character === ",") return "broken";

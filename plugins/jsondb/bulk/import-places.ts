@@ -1,8 +1,8 @@
 /**
- * Few imports run at once. While a place is free, a slow client may take its time. When all are taken, a new import gets
- * the place of the one that is furthest behind the pace that is asked for then: sending slowly must not keep others out.
- * The bound follows from the pace: nobody keeps a place from others for longer than the grace and the time that the
- * largest import takes at that pace.
+ * Few imports run at once. While a place is free, a slow client may take its time. When all are taken, a new import
+ * gets the place of the one that is furthest behind the pace that is asked for then: sending slowly must not keep
+ * others out. The bound follows from the pace: nobody keeps a place from others for longer than the grace and the time
+ * that the largest import takes at that pace.
  */
 import { HttpError, tooMany } from "platform";
 

@@ -1,4 +1,4 @@
-/** What an import is made of: rows, however they are written. */
+/** The rows of an import, whatever its format. */
 import { recordLimits, type Data } from "../records/record.ts";
 
 export interface Place {
@@ -15,7 +15,7 @@ export interface RowFault extends Place {
 
 export type Row =
   | { readonly place: Place; readonly data: Data; readonly tableName: string | null | undefined }
-  /** `last`: what follows cannot be read. */
+  /** `last`: the rest of the body cannot be read. */
   | { readonly fault: RowFault; readonly last?: true };
 
 /** Reads rows out of text that comes in pieces. */
@@ -31,7 +31,7 @@ export function badRow(place: Place, message: string, field: string | null = nul
   return { fault: { ...place, field, message } };
 }
 
-/** What follows cannot be read. */
+/** A fault after which the rest of the body cannot be read. */
 export function lastRow(place: Place, message: string): Row {
   return { fault: { ...place, field: null, message }, last: true };
 }

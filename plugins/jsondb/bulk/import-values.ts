@@ -3,7 +3,7 @@ import type { FieldType } from "../databases/columns.ts";
 import type { Data } from "../records/record.ts";
 import type { Table } from "../databases/schema.ts";
 
-/** What cannot be converted stays text: the check of the record then says what is wrong with it. */
+/** Text that cannot be converted stays text, and the check of the record then names the mistake. */
 export function dataFromText(table: Table, cells: Data): Data {
   const values = Object.entries(cells).map(([name, cell]): [string, unknown] => {
     const type = table.fields.get(name)?.type;
@@ -12,10 +12,10 @@ export function dataFromText(table: Table, cells: Data): Data {
   return Object.fromEntries(values.filter(([, value]) => value !== undefined));
 }
 
-/** No value but a text is longer; a record's check then refuses it. */
+/** Only texts may be longer: the check of the record refuses other values that are not converted. */
 const maxTypedCell = 1_000;
 
-/** Undefined where a blank cell is no value of the type. */
+/** Undefined for a blank cell, unless the field holds text. */
 function valueFromText(type: FieldType, cell: string): unknown {
   if (type === "string" || type === "text") return cell;
   if (cell.length > maxTypedCell) return cell;
@@ -28,11 +28,11 @@ const converters: Partial<Record<FieldType, (text: string) => unknown>> = {
   integer: (text) => (/^[+-]?\d{1,30}$/.test(text) ? wholeNumber(text) : text),
   number: (text) => (/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i.test(text) ? Number(text) : text),
   boolean: (text) => booleans.get(text.toLowerCase()) ?? text,
-  // Spreadsheets and databases write a space for the T.
+  // Spreadsheets and databases write a space instead of the T.
   datetime: (text) => text.replace(/^(\d{4}-\d{2}-\d{2}) (?=\d)/, "$1T"),
 };
 
-/** Beyond 2^53 a whole number is text (behaviour B.7). */
+/** Beyond 2^53 a whole number is written as text (behaviour B.7). */
 function wholeNumber(text: string): number | string {
   const exact = BigInt(text.replace("+", ""));
   const number = Number(exact);

@@ -397,7 +397,7 @@ describe("a client that goes away", () => {
     const db = await newDb();
     const sockets = await Promise.all(Array.from({ length: 8 }, () => begin(db, rows(3000))));
     await eventually(async () => (await imports()) >= 16, "parts kept of all eight");
-    // More imports than connections are under way, and others are served.
+    // More imports than connections are running, and other requests are served.
     expect((await app.get(`/core/dbs/${db}/records.json`)).json).toEqual([]);
     const [open] = await app.sql`
       select count(*) as count from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'`;

@@ -20,18 +20,18 @@ import { dataFromText } from "./import-values.ts";
 import type { RecordEvents } from "../records/record-events.ts";
 import { checkRecord, type Data } from "../records/record.ts";
 import type { ManyRecord, RecordStore } from "../records/record-store.ts";
-import { newRecord, refuse } from "../records/records.ts";
+import { newRecord, refuse } from "../records/new-record.ts";
 import type { Databases } from "../databases/database-store.ts";
 import { inSlices } from "./import-slices.ts";
 import { createTurns } from "../turns.ts";
 
 export interface ImportOptions {
   readonly reader: RowReader;
-  /** Values are text, to be converted by the type of their field. */
+  /** Values are text, and each is converted to the type of its field. */
   readonly asText: boolean;
-  /** The table of every row; undefined: each row says its own. */
+  /** The table of every row; undefined: each row names its own. */
   readonly tableName: string | undefined;
-  /** Store the good rows where others are bad. */
+  /** Store the good rows even if others are bad. */
   readonly partial: boolean;
   /** Aborted when the client is gone. */
   readonly signal: AbortSignal;
@@ -42,11 +42,11 @@ export interface ImportReport {
   /** Rows that were refused. */
   readonly failed: number;
   readonly total: number;
-  /** The first of what is wrong with them. */
+  /** The first mistakes in them. */
   readonly errors: readonly RowFault[];
-  /** Nothing was stored because of them. */
+  /** Nothing was stored because of those rows. */
   readonly refused: boolean;
-  /** Rows that were stored in no table. */
+  /** Rows that were stored without a table. */
   readonly withoutTable: number;
 }
 
@@ -57,15 +57,15 @@ interface Needed {
   readonly recordStore: RecordStore;
   readonly events: RecordEvents;
   /** After the commit. */
-  readonly stored: (db: Database) => void;
+  readonly written: (db: Database) => void;
 }
 
 export const importLimits = { errors: 100, rowsPerPart: 1000, charactersPerPart: 2_000_000 } as const;
 
 export type Imports = ReturnType<typeof createImports>;
 
-export function createImports({ ctx, databases, bulkStore, recordStore, events, stored }: Needed) {
-  // Storing takes a connection for as long as it lasts: imports of one process take turns.
+export function createImports({ ctx, databases, bulkStore, recordStore, events, written }: Needed) {
+  // Storing holds a connection until it ends, so the imports of one process take turns.
   const turns = createTurns(1);
 
   return async (db: Database, texts: AsyncIterable<string>, options: ImportOptions): Promise<ImportReport> => {
@@ -82,7 +82,7 @@ export function createImports({ ctx, databases, bulkStore, recordStore, events, 
         const checked = checkRow(db, row, options);
         if ("faults" in checked) {
           refuseRow(checked.faults);
-          // What follows a row that cannot be read is unknown: not even the good ones are stored then.
+          // If the rest of the body cannot be read, not even the good rows are stored.
           report.refused ||= !options.partial || "last" in row;
         } else if (!report.refused) {
           if (checked.tableName === "") report.withoutTable += 1;
@@ -101,7 +101,9 @@ export function createImports({ ctx, databases, bulkStore, recordStore, events, 
     }
   };
 
-  /** One transaction; where the database has changed since rows were checked, but not its schema, once more. */
+  /**
+   * One transaction. If the database has changed since the rows were checked, but its schema has not, it tries again.
+   */
   async function storeParts(first: Database, importId: string, count: number, signal: AbortSignal): Promise<void> {
     let db: Database | undefined = first;
     for (let tries = 0; tries < 5; tries++) {
@@ -121,7 +123,7 @@ export function createImports({ ctx, databases, bulkStore, recordStore, events, 
           if (error === moved) return false;
           throw error;
         });
-      if (done) return stored(current);
+      if (done) return written(current);
       db = await databases.refresh(first);
       if (!db) throw notFound("there is no such database");
       if (!sameSchema(db.schema, first.schema))
@@ -187,7 +189,7 @@ function checkRow(db: Database, row: Row, { asText, tableName }: ImportOptions):
   }
 }
 
-/** Collects the records of each table, and keeps them as parts of bounded size. */
+/** Collects the records of each table and keeps them in parts of bounded size. */
 function collectParts(keep: (part: Part, number: number) => Promise<void>) {
   const open = new Map<string, { lines: string[]; wanted: boolean }>();
   let rows = 0;
@@ -204,7 +206,7 @@ function collectParts(keep: (part: Part, number: number) => Promise<void>) {
     async add({ id, json }: ManyRecord, tableName: string, wanted: boolean): Promise<void> {
       const part = open.get(tableName) ?? { lines: [], wanted: false };
       open.set(tableName, part);
-      // JSON has no line break outside of an escape.
+      // JSON text from `stringify` has no line breaks.
       part.lines.push(id + json);
       part.wanted ||= wanted;
       rows += 1;

@@ -1,4 +1,4 @@
-/** What the routes of databases answer with. */
+/** The answers of the routes for databases. */
 import { answer, field, Type } from "platform";
 
 const text = Type.String();

@@ -1,4 +1,4 @@
-/** SQL of the jobs over all records of one database. */
+/** SQL of the jobs that visit all records of one database. */
 import type { Sql } from "platform";
 import { indexColumnList, recordIndexValues } from "./index-columns-store.ts";
 import type { Schema } from "./schema.ts";
@@ -23,8 +23,8 @@ export function createBackgroundStore(sql: Sql) {
     },
 
     /**
-     * Indexes the next records after `after` that an older plan has written; the last id, undefined at the end. What
-     * another transaction holds is left for the next pass.
+     * Indexes the next records after `after` that were written by an older plan. Gives the last id, undefined at the
+     * end. Rows that another transaction has locked are left for the next pass.
      */
     async reindex(dbId: string, planVersion: number, schema: Schema, after: string, most: number) {
       const plans = Object.fromEntries([...schema.tables].map(([name, { indexFields }]) => [name, indexFields]));
@@ -47,8 +47,8 @@ export function createBackgroundStore(sql: Sql) {
     },
 
     /**
-     * While a statement runs that began before the plan changed, records may still be written by the old one. Where
-     * none does: the end of the transactions that may have written so and are not committed.
+     * A statement that began before the plan changed may still write records by the old plan. If
+     * none runs, gives the end of the transactions that may have done so and are not committed yet.
      */
     async oldWritersEnd(dbId: string): Promise<string | undefined> {
       const [row] = await sql<{ end: string }[]>`
@@ -67,7 +67,7 @@ export function createBackgroundStore(sql: Sql) {
       return row?.past ?? false;
     },
 
-    /** From here on queries trust the index columns; false where some record is not indexed, or the plan has changed. */
+    /** From here on queries trust the index columns. False if a record is not indexed yet, or the plan has changed. */
     async markIndexed(dbId: string, planVersion: number): Promise<boolean> {
       const { count } = await sql`
         update dbs set indexed_version = ${planVersion}
@@ -76,7 +76,7 @@ export function createBackgroundStore(sql: Sql) {
       return count === 1;
     },
 
-    /** Deletes some records of a database that is gone; how many. */
+    /** Deletes some records of a deleted database; gives how many. */
     async drop(dbId: string, most: number): Promise<number> {
       const { count } = await sql`
         delete from records where db_id = ${dbId} and id in (

@@ -1,13 +1,15 @@
-/** Jobs over all records of one database: indexing by a new plan, and deleting what a deleted database has left. */
+/**
+ * Jobs that visit all records of one database: indexing by a new plan, and deleting the records of a deleted database.
+ */
 import { job, on, type BaseContext, type Handler } from "platform";
 import type { BackgroundStore, PlanRow } from "./background-store.ts";
 import { parseSchema } from "./schema.ts";
 import type { Databases } from "./database-store.ts";
 
-/** Fills the index columns of records that an older plan has written. */
+/** Fills the index columns of records that were written by an older plan. */
 export const reindexRecords = job<{ accountId: number; dbId: string }>("jsondb.reindex");
 
-/** Deletes the records of a database that is gone. */
+/** Deletes the records of a deleted database. */
 export const dropRecords = job<{ accountId: number; dbId: string; again?: boolean }>("jsondb.drop");
 
 interface Needed {
@@ -17,13 +19,13 @@ interface Needed {
 }
 
 const batchSize = 500;
-// Old statements end within their time limit; whoever is still there then is looked for again by the next run.
+// Old statements end within their time limit. If one still runs after these waits, the next run looks again.
 const waitsMs = [2, 5, 10, 20, 50, 100, 200, 500, 1000, 1000, 2000, 2000, 2000];
-// Longer than any transaction of ours lives.
+// Longer than any of our transactions lasts.
 const secondDropMs = 5 * 60_000;
 
 export function backgroundJobs({ ctx, backgroundStore, databases }: Needed): Handler[] {
-  /** Goes over all records once; false where it was told to stop or the plan has changed. */
+  /** Visits all records once; false if it was stopped or the plan has changed. */
   const pass = async (dbId: string, plan: PlanRow, signal: AbortSignal): Promise<boolean> => {
     const parsed = parseSchema(plan.schema);
     if (!("schema" in parsed)) return false;
@@ -50,9 +52,9 @@ export function backgroundJobs({ ctx, backgroundStore, databases }: Needed): Han
     if (!(await pass(dbId, plan, signal))) return false;
     const end = await until(() => backgroundStore.oldWritersEnd(dbId), signal);
     if (end === undefined || !(await until(() => backgroundStore.isPast(end), signal))) return false;
-    // Nobody writes by the old plan any more: what this pass does not find does not come.
+    // Nothing writes by the old plan any more, so this pass finds every record that is left.
     if (!(await pass(dbId, plan, signal)) || !(await backgroundStore.markIndexed(dbId, plan.planVersion))) return false;
-    await databases.changed(accountId, { id: dbId, code: plan.code });
+    await databases.forget(accountId, { id: dbId, code: plan.code });
     return true;
   };
 

@@ -14,7 +14,7 @@ export interface DbRow extends DatabaseRow {
   readonly updatedAt: Date;
 }
 
-/** What is stored of a database; undefined leaves it as it is. */
+/** The stored fields of a database; undefined leaves a field as it is. */
 export interface DbInput {
   readonly name?: string | undefined;
   readonly code?: string | undefined;
@@ -24,14 +24,14 @@ export interface DbInput {
   readonly fields?: unknown;
 }
 
-/** What a change of the schema means for the records. */
-export type SchemaChange = "none" | "same indexes" | "other indexes";
+/** How a new schema affects the records. */
+export type SchemaEffect = "none" | "same indexes" | "other indexes";
 
 export interface DbPatch {
   readonly input: DbInput;
-  readonly schemaChange: SchemaChange;
+  readonly schemaEffect: SchemaEffect;
   readonly userId: number | null;
-  /** The version the change was worked out from. */
+  /** The version that the patch was made for. */
   readonly version: number;
 }
 
@@ -82,7 +82,7 @@ export function createDatabaseStore(sql: Sql) {
       return row;
     },
 
-    /** The same, held until the transaction ends, so that changes take turns. */
+    /** The same, locked until the transaction ends, so that writes take turns. */
     async lock(tx: Tx, accountId: number, key: string): Promise<DbRow | undefined> {
       const [row] = await tx<DbRow[]>`select ${columns} from dbs where ${byKey(tx, accountId, key)} for no key update`;
       return row;
@@ -100,7 +100,7 @@ export function createDatabaseStore(sql: Sql) {
       return made as DbRow; // an insert of one row returns one
     },
 
-    async update(tx: Tx, id: string, { input, schemaChange, userId, version }: DbPatch): Promise<DbRow> {
+    async update(tx: Tx, id: string, { input, schemaEffect, userId, version }: DbPatch): Promise<DbRow> {
       const set = (name: string, value: string | null | undefined) =>
         value === undefined ? sql`` : sql`${sql(name)} = ${value},`;
       const setJson = (name: string, value: unknown) =>
@@ -109,7 +109,7 @@ export function createDatabaseStore(sql: Sql) {
         none: sql``,
         "same indexes": sql`schema_version = schema_version + 1, rules_version = rules_version + 1,`,
         "other indexes": sql`schema_version = schema_version + 1, rules_version = rules_version + 1, plan_version = plan_version + 1, plan_xid = pg_current_xact_id(),`,
-      }[schemaChange];
+      }[schemaEffect];
       const [row] = await tx<DbRow[]>`
         update dbs set ${set("name", input.name)} ${set("code", input.code)} ${set("app_id", input.appId)}
           ${setJson("schema", input.schema)} ${setJson("public_methods", input.publicMethods)}
@@ -138,12 +138,12 @@ export function isId(key: string): boolean {
 }
 
 export interface Databases {
-  /** By id or code; undefined where the account has no such database. */
+  /** By id or code; undefined if the account has no such database. */
   find(accountId: number, key: string): Promise<Database | undefined>;
-  /** After a statement found the database changed: reads it again. */
+  /** Reads it again after a statement found that it has changed. */
   refresh(db: Database): Promise<Database | undefined>;
-  /** After a change has committed and before it is answered. */
-  changed(accountId: number, row: { id: string; code: string }, oldCode?: string): Promise<void>;
+  /** After the commit of a write, before it is answered: no process uses the database as it was. */
+  forget(accountId: number, row: { id: string; code: string }, oldCode?: string): Promise<void>;
 }
 
 /** Databases parsed and kept, right in every process before a change of one is answered. */
@@ -160,7 +160,7 @@ export function createDatabases(ctx: Pick<BaseContext, "cache">, databaseStore: 
   const keyOf = (accountId: number, key: string) => cacheKey(accountId, isId(key) ? key.toLowerCase() : key);
   return {
     async find(accountId, key) {
-      // PostgreSQL cannot even compare such a text, and no code is as long.
+      // PostgreSQL cannot compare a text with NUL, and no code is longer than 100 characters.
       if (key.length > 100 || key.includes("\0")) return undefined;
       const at = keyOf(accountId, key);
       return cache.peek(at) ?? (await cache.get(at));
@@ -169,7 +169,7 @@ export function createDatabases(ctx: Pick<BaseContext, "cache">, databaseStore: 
       await Promise.all([cache.invalidate(keyOf(db.accountId, db.id)), cache.invalidate(keyOf(db.accountId, db.code))]);
       return cache.get(keyOf(db.accountId, db.id));
     },
-    async changed(accountId, { id, code }, oldCode = code) {
+    async forget(accountId, { id, code }, oldCode = code) {
       const keys = [...new Set([id, code, oldCode])].map((key) => keyOf(accountId, key));
       await Promise.all(keys.map((key) => cache.invalidate(key)));
     },

@@ -9,15 +9,15 @@ export interface Database {
   readonly code: string;
   readonly schema: Schema;
   readonly publicMethods: PublicMethods;
-  /** Of all that the API shows of the database. */
+  /** The version of everything that the API shows of the database. */
   readonly version: number;
   readonly schemaVersion: number;
-  /** What a record was checked against when it was written. */
+  /** The version of the rules by which records are checked. */
   readonly rulesVersion: number;
   readonly planVersion: number;
-  /** Every record is indexed by this plan. Until then index columns are written, but not read. */
+  /** Every record is indexed by this plan. Before that, index columns are written but not read. */
   readonly indexed: boolean;
-  /** Its records' changes are written to `record_changes` too. */
+  /** Writes of its records are logged in `record_changes`. */
   readonly live: boolean;
 }
 
@@ -43,7 +43,7 @@ export function databaseOf(row: DatabaseRow): Database {
     id: row.id,
     accountId: row.accountId,
     code: row.code,
-    // What is stored was checked by an equal or older version of this program.
+    // The stored schema was checked by this or an older version of the program.
     schema: "schema" in parsed ? parsed.schema : { multiTable: false, tables: new Map([["", noTable]]) },
     publicMethods: "publicMethods" in methods ? methods.publicMethods : noMethods,
     version: row.version,
@@ -59,7 +59,7 @@ export function tableNames({ schema }: Database): string[] {
   return [...schema.tables.keys()].filter((name) => name !== "");
 }
 
-/** The table a record is written to: none given is the null table, an unknown one 422. behaviour B.7. */
+/** The table that a record is written to: without a name the null table, 422 for an unknown one. behaviour B.7. */
 export function tableForWrite(db: Database, name: string | null | undefined): Table {
   const wanted = name ?? "";
   const table = db.schema.tables.get(wanted);
@@ -70,8 +70,8 @@ export function tableForWrite(db: Database, name: string | null | undefined): Ta
 }
 
 /**
- * What to tell of a write that leaves `count` records in the null table of a database with tables: no search finds them
- * there, and nothing checks them. `place`: where the request would name a table; it cannot where that is left out.
+ * Hints about a write that leaves `count` records in the null table of a database with tables, where no search finds
+ * them and no rule checks them. `place`: where the request can name a table; undefined if it cannot.
  */
 export function nullTableHints(db: Database, count: number, place?: string): string[] {
   if (count === 0 || !db.schema.multiTable) return [];
@@ -89,7 +89,7 @@ export function tableForSearch(db: Database, name: string | null | undefined): T
   throw new HttpError(400, { error: `${what}: available tables are ${names.join(", ")}`, available_tables: names });
 }
 
-/** Whether what fits the one fits the other, and fills the same index columns. */
+/** Whether both schemas accept the same records and fill the same index columns. */
 export function sameSchema(a: Schema, b: Schema): boolean {
   const rules = ({ tables }: Schema) =>
     [...tables.values()].map(({ name, fields }) => JSON.stringify([name, [...fields]])).toSorted();

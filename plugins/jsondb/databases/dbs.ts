@@ -1,4 +1,4 @@
-/** What is done with databases: checks, codes, the change and what follows from it. No HTTP, no SQL. */
+/** Writes of databases: checks, codes, the statement, its event and its jobs. No HTTP, no SQL. */
 import {
   freeCode,
   mistakes,
@@ -21,12 +21,12 @@ import {
   type DbInput,
   type DbRow,
   type DatabaseStore,
-  type SchemaChange,
+  type SchemaEffect,
 } from "./database-store.ts";
 
 export type DbFields = DbInput;
 
-/** The version of the database of this id that the caller has seen; undefined = whichever. */
+/** The version that the caller has seen of the database of this id; undefined = any. */
 export type SeenVersion = (id: string) => number | undefined;
 
 interface Needed {
@@ -46,33 +46,33 @@ export function createDbs({ ctx, databaseStore, databases }: Needed) {
       const row = await ctx.transaction(async (tx) => {
         const code = input.code ?? (await freeCode(tx, { table: "dbs", accountId }, slugOf(input.name) || "db"));
         const made = await databaseStore.create(tx, { ...input, id, accountId, userId, code });
-        await ctx.changed(changeOf("create", made), tx);
+        await ctx.changed(eventOf("create", made), tx);
         return made;
       });
-      await databases.changed(accountId, row);
+      await databases.forget(accountId, row);
       return row;
     },
 
-    /** `change` sees the row as it is, held until it is written. 404 unknown, 412 another version. */
+    /** `work` sees the row as it is, locked until it is written. 404 unknown, 412 another version. */
     async update(
       accountId: number,
       key: string,
       userId: number | null,
-      change: (row: DbRow) => DbFields,
+      work: (row: DbRow) => DbFields,
       seenVersion: SeenVersion,
     ): Promise<DbRow> {
       const { before, after } = await ctx.transaction(async (tx) => {
         const found = await lock(tx, accountId, key, seenVersion);
-        const input = change(found);
+        const input = work(found);
         check(input);
-        const schemaChange = schemaChangeOf(found, input);
-        const row = await databaseStore.update(tx, found.id, { input, schemaChange, userId, version: found.version });
-        if (schemaChange === "other indexes")
+        const schemaEffect = schemaEffectOf(found, input);
+        const row = await databaseStore.update(tx, found.id, { input, schemaEffect, userId, version: found.version });
+        if (schemaEffect === "other indexes")
           await ctx.enqueue(reindexRecords, { accountId, dbId: row.id }, { key: row.id, tx, accountId });
-        await ctx.changed(changeOf("update", row), tx);
+        await ctx.changed(eventOf("update", row), tx);
         return { before: found, after: row };
       });
-      await databases.changed(accountId, after, before.code);
+      await databases.forget(accountId, after, before.code);
       return after;
     },
 
@@ -81,10 +81,10 @@ export function createDbs({ ctx, databaseStore, databases }: Needed) {
         const row = await lock(tx, accountId, key, seenVersion);
         await databaseStore.delete(tx, row.id);
         await ctx.enqueue(dropRecords, { accountId, dbId: row.id }, { key: row.id, tx, accountId });
-        await ctx.changed(changeOf("destroy", row), tx);
+        await ctx.changed(eventOf("destroy", row), tx);
         return row;
       });
-      await databases.changed(accountId, gone);
+      await databases.forget(accountId, gone);
     },
   };
 
@@ -97,13 +97,13 @@ export function createDbs({ ctx, databaseStore, databases }: Needed) {
   }
 }
 
-function schemaChangeOf(before: DbRow, input: DbFields): SchemaChange {
+function schemaEffectOf(before: DbRow, input: DbFields): SchemaEffect {
   if (input.schema === undefined || JSON.stringify(input.schema) === JSON.stringify(before.schema)) return "none";
   const after = databaseOf({ ...before, schema: input.schema });
   return sameIndexes(databaseOf(before).schema, after.schema) ? "same indexes" : "other indexes";
 }
 
-/** 422 with the place of every mistake in `schema` and `public_methods`. */
+/** 422 with the place of each mistake in `schema` and `public_methods`. */
 function check(input: DbFields): void {
   const found = mistakes();
   if (input.code !== undefined && isId(input.code)) found.add("code", "must not have the form of an id");
@@ -126,7 +126,7 @@ function check(input: DbFields): void {
 
 const maxFieldsLength = 1_000_000;
 
-function changeOf(kind: ModelEvent["kind"], row: DbRow): ModelEvent {
+function eventOf(kind: ModelEvent["kind"], row: DbRow): ModelEvent {
   const { created_at, updated_at, ...data } = toApi(row);
   const times = { created_at: created_at.toJSON(), updated_at: updated_at.toJSON() };
   return { accountId: row.accountId, sourceType: "Core::Db", kind, id: row.id, data: { ...data, ...times } };

@@ -1,4 +1,6 @@
-/** The index columns of records as SQL, all from `indexColumns`: what one statement names, every statement names alike. */
+/**
+ * The index columns of records as SQL, all from `indexColumns`: what one statement names, every statement names alike.
+ */
 import { indexColumns, kindOf, type ColumnKind } from "./columns.ts";
 
 const casts: Record<ColumnKind, string> = { str: "", int: "::bigint", time: "::timestamptz" };
@@ -7,7 +9,7 @@ const flagColumns = ["long_strings", "inexact_numbers"];
 /** The columns that say how a record is indexed, in the order of what `record_index` returns. */
 export const indexColumnList = [...indexColumns, ...flagColumns].join(", ");
 
-/** What `record_index(…) x` of the migration returns for those columns. */
+/** The result of `record_index(…) x` of the migration for those columns. */
 export const recordIndexValues = [...indexColumns.map((column) => column.slice("idx_".length)), ...flagColumns]
   .map((name) => `x.${name}`)
   .join(", ");

@@ -10,10 +10,10 @@ export type Operation = (typeof operations)[number];
 export const variables = ["ip", "cookie_key", "user_id", "user_name"] as const;
 export type Variable = (typeof variables)[number];
 
-/** What the variables stand for in one request; "" is empty. */
+/** The values of the variables in one request; "" is empty. */
 export type VariableValues = Readonly<Record<Variable, string>>;
 
-/** Which records an operation is narrowed to. */
+/** The records that an operation is restricted to. */
 export interface Scope {
   readonly field: string;
   /** The `auto_fields` entry: text with one variable or more. */
@@ -27,7 +27,7 @@ export interface Method {
   readonly autoFields: Data;
   readonly allowedParams: ReadonlySet<string> | undefined;
   readonly scope: Scope | undefined;
-  /** It needs to know the browser, so its answers carry the cookie. */
+  /** It must recognise the browser, so its answers set the cookie. */
   readonly usesCookie: boolean;
 }
 
@@ -35,7 +35,7 @@ export interface PublicMethods {
   readonly methods: ReadonlyMap<Operation, Method>;
   /**
    * Fields that say whose a record is, with their `auto_fields` entry: a visitor can never write them. Otherwise an
-   * `update` could move a record into another visitor's list, or out of one's own.
+   * `update` could move a record into another visitor's list, or out of the visitor's own.
    */
   readonly owners: ReadonlyMap<string, unknown>;
 }
@@ -48,7 +48,7 @@ export function isOperation(value: string): value is Operation {
   return operations.some((operation) => operation === value);
 }
 
-/** The methods, or what is wrong with them, each message beginning with its place. */
+/** The methods, or the mistakes in them, each beginning with its place. */
 export function parsePublicMethods(value: unknown): { publicMethods: PublicMethods } | { mistakes: string[] } {
   if (value === null || value === undefined) return { publicMethods: noMethods };
   if (!isObject(value)) return { mistakes: ["must be an object of operations"] };
@@ -78,7 +78,9 @@ export function parsePublicMethods(value: unknown): { publicMethods: PublicMetho
   return { publicMethods: withCookies(methods, owners) };
 }
 
-/** The variables of a request put into an `auto_fields` entry; one that is exactly `{user_id}` fits an integer field. */
+/**
+ * The variables of a request put into an `auto_fields` entry; one that is exactly `{user_id}` fits an integer field.
+ */
 export function fillIn(value: unknown, values: VariableValues, type?: string): unknown {
   if (typeof value !== "string") return value;
   const filled = value.replaceAll(variableForm, (whole, name: string) => (isVariable(name) ? values[name] : whole));
@@ -86,7 +88,7 @@ export function fillIn(value: unknown, values: VariableValues, type?: string): u
   return /^\d{1,15}$/.test(filled) ? Number(filled) : filled === "" ? null : filled;
 }
 
-/** What a scope narrows to, as text; undefined where a variable of it is empty: then nothing is shown. */
+/** The value that a scope requires, as text; undefined if one of its variables is empty: then nothing is shown. */
 export function scopeValue({ value }: Scope, values: VariableValues): string | undefined {
   const empty = variablesIn(value).some((name) => isVariable(name) && values[name] === "");
   return empty ? undefined : String(fillIn(value, values));
@@ -113,13 +115,13 @@ export function applyWrite(
     ...(operation === "create" ? fill(owners) : []),
     ...fill(Object.entries(autoFields)),
   ]);
-  // A field given as null is there, so its default does not come in; `required_fields` is what minds null and blanks.
+  // A field sent as null is present, so its default is not used; `required_fields` is what refuses null and blanks.
   const missing = requiredFields.filter((name) => isBlank(Object.hasOwn(data, name) ? data[name] : undefined));
   return missing.length > 0 ? { missing } : { data };
 }
 
 /**
- * Which fields an operation's answers show: those of its `allowed_fields`, all where it has none. A field that is not
+ * The fields that an operation's answers show: its `allowed_fields`, or all if it has none. A field that is not
  * shown can be neither sorted nor searched by. The answers of `create` and `update` show what `get` shows, or the
  * first of `list` and `search` that is open.
  */
@@ -211,7 +213,7 @@ function checkVariables(fields: Data, at: string, say: Say): void {
   }
 }
 
-/** The variable says whose a record is: what is the same for every visitor narrows nothing (behaviour B.7). */
+/** A scope needs a variable: a value that is the same for every visitor would not restrict anything (behaviour B.7). */
 function scopeOf(field: string, ofItself: Data, ofCreate: Data): Scope | undefined {
   for (const value of [own(ofItself, field), own(ofCreate, field)])
     if (typeof value === "string" && variablesIn(value).length > 0) return { field, value };

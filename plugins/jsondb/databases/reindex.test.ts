@@ -156,14 +156,14 @@ describe("while records are being indexed", () => {
 
   test("a server that dies is followed by the next one", async () => {
     await fill("crash", 20);
-    // What a killed process leaves: the change has committed, its job waits.
+    // As after a killed process: the write has committed, and its job waits.
     const [db] =
       await app.sql`update dbs set schema = ${JSON.stringify(byCity)}::text::json, schema_version = schema_version + 1,
       plan_version = plan_version + 1, plan_xid = pg_current_xact_id() where code = 'crash' returning id, account_id`;
     const payload = JSON.stringify({ accountId: 1, dbId: db?.["id"] });
     await app.sql`insert into jobs (name, run_at, payload, created_at) values ('jsondb.reindex', now(), ${payload}::text::json, now())`;
     await isIndexed("crash");
-    // Neither process was told of this change: their next read finds out by itself.
+    // Neither process was notified of this write: their next read finds out by itself.
     expect(numbers(await other.get("/core/dbs/crash/search?sort=-n&limit=2"))).toEqual([19, 18]);
     expect((await other.post("/core/dbs/crash/records", record(20))).status).toBe(201);
     expect(numbers(await other.get("/core/dbs/crash/search?filter[city]=city 0&sort=-n"))).toEqual([20, 15, 10, 5, 0]);

@@ -7,7 +7,7 @@ export interface Edit {
   readonly all: boolean;
 }
 
-/** Replaces in the compact text, or where `oldString` is not found there, in the text indented by two. */
+/** Replaces in the compact text, or in the text indented by two if the compact one does not contain `oldString`. */
 export function replaceInJson(value: unknown, edit: Edit): { value: unknown } | { mistake: string; field: string } {
   const forms = [JSON.stringify(value ?? null), JSON.stringify(value ?? null, null, 2)];
   const text = forms.find((form) => form.includes(edit.oldString));
@@ -27,7 +27,7 @@ export function replaceInJson(value: unknown, edit: Edit): { value: unknown } | 
 
 const maxLength = 1_000_000;
 
-/** 1e400 reads as infinity, which would be written as null; -0 is written as 0. */
+/** 1e400 is read as infinity, which would be written as null; -0 is written as 0. */
 function finite(_key: string, value: unknown): unknown {
   if (typeof value === "number" && !Number.isFinite(value)) throw new Error("a number is too large");
   return value === 0 ? 0 : value;

@@ -3,10 +3,6 @@ import {
   created,
   etag,
   expectedVersion,
-  field,
-  forbidden,
-  invalid,
-  isObject,
   list,
   noContent,
   notFound,
@@ -14,49 +10,18 @@ import {
   pageOf,
   pageQuery,
   route,
-  Type,
   warned,
   wildcardPattern,
   type Route,
-  type Caller,
 } from "platform";
 import { Db } from "./answers.ts";
 import type { Dbs, DbFields, SeenVersion } from "./dbs.ts";
-import { replaceInJson } from "./replace.ts";
+import { DbInput, DbPatchInput, inputOf, mustNameApp } from "./inputs.ts";
 import { schemaHints } from "./schema.ts";
 import { toApi, type DbRow, type DatabaseStore } from "./database-store.ts";
 
-const Code = Type.String({
-  pattern: "^(?:[A-Za-z0-9][A-Za-z0-9_-]*)?$",
-  maxLength: 100,
-  description: "letters, digits, - and _",
-});
-const JsonObject = Type.Union([
-  Type.Unsafe<Record<string, unknown>>(Type.Object({}, { additionalProperties: true })),
-  Type.Null(),
-]);
-const uuidForm = "^[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$";
-const fields = {
-  code: Type.Optional(field.nullable(Code)),
-  app_id: Type.Optional(field.nullable(Type.String({ pattern: uuidForm, description: "a UUID" }))),
-  schema: Type.Optional(JsonObject),
-  public_methods: Type.Optional(JsonObject),
-  fields: Type.Optional(Type.Unsafe<Record<string, unknown>>(Type.Object({}, { additionalProperties: true }))),
-};
-const DbInput = Type.Object({ name: field.name(), ...fields });
-const DbChanges = Type.Object({ name: Type.Optional(field.name()), ...fields });
-const replaceable = ["fields", "schema", "public_methods"] as const;
-const Replacement = Type.Object({
-  field: field.oneOf(replaceable),
-  old_string: Type.Optional(Type.String()),
-  new_string: Type.Optional(Type.String()),
-  old: Type.Optional(Type.String()),
-  new: Type.Optional(Type.String()),
-  replace_all: Type.Optional(field.nullable(field.flag())),
-});
-
-const access = { privilege: "dbs" } as const;
-const ifMatch = 'With `If-Match: "<etag>"` of a version that is no longer the latest: 412.';
+export const access = { privilege: "dbs" } as const;
+export const ifMatch = 'With `If-Match: "<etag>"` of a version that is no longer the latest: 412.';
 
 export const dbExample = {
   id: "019a9c1e-0000-7000-8000-000000000001",
@@ -143,7 +108,7 @@ export function dbRoutes({ databaseStore, dbs }: Needed): Route[] {
           "A new `schema` re-indexes existing records in the background; answers stay correct meanwhile. " + ifMatch,
         access,
         ifMatch: true,
-        body: { key: "db", schema: DbChanges },
+        body: { key: "db", schema: DbPatchInput },
         request: { name: "Clients" },
         answers: { 200: Db },
         responses: { 200: dbExample },
@@ -173,75 +138,5 @@ export function dbRoutes({ databaseStore, dbs }: Needed): Route[] {
         return noContent();
       },
     ),
-    route(
-      "PATCH",
-      "/core/dbs/:id/replace",
-      {
-        summary: "Replace text in `fields`, `schema` or `public_methods`",
-        description:
-          "The value as compact JSON, or where `old_string` is not found there, as JSON indented by two. The first occurrence, or with `replace_all` every one. " +
-          ifMatch,
-        access,
-        ifMatch: true,
-        body: { schema: Replacement },
-        request: { field: "schema", old_string: '"age":"integer"', new_string: '"age":"number"', replace_all: false },
-        answers: { 200: Db },
-        responses: { 200: dbExample, 422: { old_string: ["is not found"] } },
-      },
-      async ({ account, caller, params, body, request }) => {
-        const edit = editOf(body);
-        const work = (current: DbRow): DbFields => {
-          const before = { fields: current.fields, schema: current.schema, public_methods: current.publicMethods };
-          const done = replaceInJson(before[body.field], edit);
-          if ("mistake" in done) throw invalid({ [done.field]: [done.mistake] });
-          if (!isObject(done.value)) throw invalid({ [body.field]: ["must be an object"] });
-          return inputOf({ [body.field]: done.value });
-        };
-        const seen: SeenVersion = (id) => expectedVersion(request, id);
-        const row = await dbs.update(account.id, params.id, caller.user.id, work, seen);
-        return ok(toApi(row), { etag: etag(row.id, row.version) });
-      },
-    ),
   ];
-}
-
-/** Throws the 403 where the caller newly links an app without being let near apps. */
-function mustNameApp(caller: Caller, appId: string | null | undefined, before: string | null): void {
-  if (appId && appId.toLowerCase() !== before && !caller.privileges.has("apps"))
-    throw forbidden("`app_id`: linking an app needs the privilege `apps`");
-}
-
-interface Body {
-  readonly name?: string;
-  readonly code?: string | null;
-  readonly app_id?: string | null;
-  readonly schema?: Record<string, unknown> | null;
-  readonly public_methods?: Record<string, unknown> | null;
-  readonly fields?: Record<string, unknown>;
-}
-
-function inputOf(body: Body): DbFields {
-  return {
-    name: body.name,
-    code: body.code === null || body.code === "" ? undefined : body.code,
-    appId: body.app_id,
-    schema: body.schema,
-    publicMethods: body.public_methods,
-    fields: body.fields,
-  };
-}
-
-/** behaviour 4.3 shows `old` and `new` for apps and accepts both spellings; so does this. */
-function editOf(body: {
-  old_string?: string;
-  old?: string;
-  new_string?: string;
-  new?: string;
-  replace_all?: boolean | null;
-}) {
-  const oldString = body.old_string ?? body.old;
-  const newString = body.new_string ?? body.new;
-  if (!oldString) throw invalid({ old_string: ["can't be blank"] });
-  if (newString === undefined) throw invalid({ new_string: ["is required"] });
-  return { oldString, newString, all: body.replace_all === true };
 }

@@ -13,9 +13,9 @@ import {
   type IndexPlan,
 } from "./columns.ts";
 
-/** A table as records are validated, indexed and searched by it. */
+/** A table: how its records are validated, indexed and searched. */
 export interface Table {
-  /** "" is the null table: the only one without `tables`, and without rules where there are some. */
+  /** "" is the null table. Without `tables` it is the only one; with `tables` it has no rules. */
   readonly name: string;
   readonly fields: ReadonlyMap<string, Field>;
   readonly indexes: IndexPlan;
@@ -30,12 +30,12 @@ export interface Schema {
   readonly tables: ReadonlyMap<string, Table>;
 }
 
-/** Bounds that keep one schema cheap to hold and to check. */
+/** Limits that keep a schema cheap to cache and to check. */
 export const schemaLimits = { tables: 100, fields: 200, nameLength: 100, bytes: 200_000 } as const;
 
 export const noTable: Table = makeTable("", new Map(), new Map());
 
-/** A schema, or what is wrong with it, each message beginning with its place. */
+/** A schema, or the mistakes in it, each beginning with its place. */
 export function parseSchema(value: unknown): { schema: Schema } | { mistakes: string[] } {
   const mistakes: string[] = [];
   const say = (place: string, message: string) => {
@@ -51,7 +51,7 @@ export function parseSchema(value: unknown): { schema: Schema } | { mistakes: st
   return mistakes.length > 0 ? { mistakes } : { schema };
 }
 
-/** What is to be told of a good schema's names that nothing reads, such as a misspelt `indexed_fields`. */
+/** Hints about names in a valid schema that nothing reads, such as a misspelt `indexed_fields`. */
 export function schemaHints(value: unknown): string[] {
   if (!isObject(value)) return [];
   const tables = own(value, "tables");
@@ -197,7 +197,7 @@ function shown(value: unknown): string {
   return (JSON.stringify(value) ?? "nothing").slice(0, 60);
 }
 
-/** Whether a value says nothing: a text of blanks fills no required field. */
+/** Whether a value counts as empty: blanks do not fill a required field. */
 export function isBlank(value: unknown): boolean {
   return value === undefined || value === null || (typeof value === "string" && value.trim() === "");
 }

@@ -1,7 +1,7 @@
 /** SQL of the log of changes: reading it, and forgetting what is old. */
 import type { Sql } from "platform";
 import type { Database } from "../databases/database.ts";
-import type { RecordEventKind } from "../records/changes.ts";
+import type { RecordEventKind } from "../records/record.ts";
 import type { Position } from "./events-position.ts";
 
 /** An entry of the log of changes. */

@@ -7,7 +7,7 @@ import type { FollowStore } from "./follow-store.ts";
 interface Needed {
   readonly ctx: Pick<BaseContext, "transaction" | "stopping">;
   readonly followStore: FollowStore;
-  readonly databases: Pick<Databases, "changed">;
+  readonly databases: Pick<Databases, "forget">;
 }
 
 const writersMs = 20_000;
@@ -20,7 +20,7 @@ export function createBeginning({ ctx, followStore, databases }: Needed): Begin 
     if (!state.present) return undefined;
     if (state.epoch === null) {
       await ctx.transaction((tx) => followStore.follow(tx, db, uuidv7().slice(-12)));
-      await databases.changed(db.accountId, db);
+      await databases.forget(db.accountId, db);
     }
     if (!state.ready) {
       if (!(await writersEnd(followStore, ctx.stopping))) throw unavailable("a long write is under way, try again");

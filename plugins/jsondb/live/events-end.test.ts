@@ -8,7 +8,6 @@ import { accounts } from "../../accounts/api.ts";
 import { tokens, type ForeignCredential } from "../../tokens/api.ts";
 import { createChangeStore } from "./change-store.ts";
 import { createFollowStore } from "./follow-store.ts";
-import { createChanges } from "../records/changes.ts";
 import { databaseOf, type Database, type DatabaseRow } from "../databases/database.ts";
 import { createEvents, type FollowLimits } from "./events.ts";
 import { printPrivate } from "./events-print.ts";
@@ -327,7 +326,7 @@ describe("at every heartbeat", () => {
       },
       onReset: () => () => {},
     };
-    const databases = { find: async () => undefined, refresh: async () => undefined, changed: async () => {} };
+    const databases = { find: async () => undefined, refresh: async () => undefined, forget: async () => {} };
     const log = createLog("error", () => {});
     const ctx = {
       transaction: <T>(run: (tx: Tx) => Promise<T>) => transaction(app.sql, run),
@@ -341,7 +340,6 @@ describe("at every heartbeat", () => {
       changeStore: createChangeStore(app.sql),
       followStore: createFollowStore(app.sql),
       databases,
-      changes: createChanges(),
       limits: all,
     });
     const state = { allowed: true };

@@ -2,7 +2,7 @@
 import type { LogEntry } from "./change-store.ts";
 import { printRaw } from "../records/print.ts";
 import { scopeValue, type Method, type VariableValues } from "../databases/public-methods.ts";
-import type { RecordEventKind } from "../records/changes.ts";
+import type { RecordEventKind } from "../records/record.ts";
 import type { Data } from "../records/record.ts";
 
 export interface Shown {

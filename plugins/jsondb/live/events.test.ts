@@ -5,7 +5,7 @@ import { followStream, type Event, type Follower, type Following } from "../../.
 import { adminToken, eventually, startTestApp, type TestApp } from "../../../tests/harness.ts";
 import { databaseOf, type Database, type DatabaseRow } from "../databases/database.ts";
 import { createRecordStore } from "../records/record-store.ts";
-import { newRecord } from "../records/records.ts";
+import { newRecord } from "../records/new-record.ts";
 
 let app: TestApp;
 beforeAll(async () => {

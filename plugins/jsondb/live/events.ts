@@ -3,7 +3,6 @@ import { tooMany, type BaseContext } from "platform";
 import type { ChangeStore } from "./change-store.ts";
 import { createBeginning } from "./events-begin.ts";
 import type { FollowStore } from "./follow-store.ts";
-import type { Changes } from "../records/changes.ts";
 import type { Database } from "../databases/database.ts";
 import { openFeed, type Feed } from "./events-feed.ts";
 import { streamTo, type Follow } from "./events-stream.ts";
@@ -22,7 +21,6 @@ interface Needed {
   readonly changeStore: ChangeStore;
   readonly followStore: FollowStore;
   readonly databases: Databases;
-  readonly changes: Changes;
   readonly limits?: FollowLimits;
 }
 
@@ -34,7 +32,7 @@ const watchedMs = 600_000;
 
 export type Events = ReturnType<typeof createEvents>;
 
-export function createEvents({ ctx, changeStore, followStore, databases, changes, limits = standardLimits }: Needed) {
+export function createEvents({ ctx, changeStore, followStore, databases, limits = standardLimits }: Needed) {
   const feeds = new Map<string, { feed: Promise<Feed>; users: number }>();
   const followers = new Set<Follow>();
   const looked = (error: unknown) => ctx.log.warn("changes could not be read, trying again", { error });
@@ -45,7 +43,6 @@ export function createEvents({ ctx, changeStore, followStore, databases, changes
       .catch(looked);
 
   const wake = (dbId: string) => ctx.broadcast.publish(topic, dbId);
-  changes.on(({ live, dbId }) => live && wake(dbId));
   ctx.broadcast.on(topic, lookAt);
   ctx.broadcast.onReset(() => [...feeds.keys()].forEach(lookAt));
   const looking = setInterval(() => [...feeds.keys()].forEach(lookAt), lookMs);

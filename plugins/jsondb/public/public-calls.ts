@@ -1,4 +1,4 @@
-/** What a public method does for a visitor. behaviour B.7. No HTTP, no SQL. */
+/** The public methods, as a visitor calls them. behaviour B.7. No HTTP, no SQL. */
 import {
   badRequest,
   HttpError,
@@ -32,10 +32,11 @@ import {
 import { printRecord } from "../records/print.ts";
 import type { Data } from "../records/record.ts";
 import type { Guard, RecordStore } from "../records/record-store.ts";
-import type { CreatedRecord, Records } from "../records/records.ts";
+import type { CreatedRecord } from "../records/new-record.ts";
+import type { Records } from "../records/records.ts";
 import { noTable } from "../databases/schema.ts";
 
-/** One call: the database, its configured method, and what the visitor sent. */
+/** One call: the database, its configured method, and the visitor's parameters. */
 export interface Call {
   readonly db: Database;
   readonly operation: Operation;
@@ -90,7 +91,7 @@ export function createPublicCalls({ records, recordStore }: Needed) {
   };
 }
 
-/** The newest first, of all tables mixed; undefined where the visitor sees nothing. */
+/** The newest first, all tables mixed; undefined if the visitor sees nothing. */
 export function publicList(db: Database, { method, params, variables }: Call): Query | undefined {
   const own = scopeFilters(method, variables);
   if (!own) return undefined;
@@ -107,7 +108,9 @@ export function publicList(db: Database, { method, params, variables }: Call): Q
   };
 }
 
-/** behaviour 2.4: only q, sort, table_name, limit and offset; what is not shown can be neither sorted nor searched by. */
+/**
+ * behaviour 2.4: only q, sort, table_name, limit and offset; what is not shown can be neither sorted nor searched by.
+ */
 export function publicSearch(db: Database, { method, params, variables }: Call): Query | undefined {
   const allowed = allowedParams(method, params, operationParams.search);
   const table = tableForSearch(db, allowed.get("table_name"));
@@ -141,7 +144,7 @@ export const operationParams: Record<Operation, readonly string[]> = {
   search: ["q", "sort", "table_name", "limit", "offset"],
 };
 
-/** What is to be told of a search's order by a field that is not shown, or not known. */
+/** Hints about a search sorted by a field that is not shown or not known. */
 export function sortHints(call: Call): string[] {
   const { db, params } = call;
   const asked = sortOf(allowedParams(call.method, params, ["sort"]).get("sort")).field;
@@ -160,7 +163,7 @@ const everything = {
   searchable: undefined,
 } satisfies Partial<Query>;
 
-/** By a field that is not shown nothing is ordered: its order would tell its values. */
+/** No sort by a field that is not shown: the order would reveal its values. */
 function visibleSort(sort: Sort, shown: ReadonlySet<string> | undefined): Sort {
   const own = sort.field === "id" || sort.field === "updated_at";
   return own || !shown || shown.has(sort.field) ? sort : newestFirst;
@@ -194,11 +197,13 @@ function applied(
 ): Data {
   const done = applyWrite(operation, db.publicMethods, table, given, variables);
   if ("missing" in done) throw publicInvalid(Object.fromEntries(done.missing.map((name) => [name, ["is required"]])));
-  refuseUnstorable(done.data); // not before: what is not taken does not matter
+  refuseUnstorable(done.data); // not earlier: fields that are dropped do not matter
   return done.data;
 }
 
-/** Parameters come from an address or from JSON; all of these are texts or numbers. A page that is neither is ignored. */
+/**
+ * Parameters come from an address or from JSON, as texts or numbers. A `limit` or `offset` of another type is ignored.
+ */
 function allowedParams(
   { allowedParams: allowed }: Method,
   params: Call["params"],

@@ -57,7 +57,7 @@ interface Needed {
   readonly ctx: Pick<BaseContext, "secrets" | "limiter"> & { readonly config: PublicSettings };
   readonly databases: Databases;
   readonly calls: PublicCalls;
-  readonly searches: SearchStore;
+  readonly searchStore: SearchStore;
   readonly room: Room;
 }
 
@@ -119,7 +119,7 @@ export function publicRoutes(needed: Needed): Route[] {
   ];
 }
 
-function createCaller({ ctx, databases, calls, searches, room }: Needed) {
+function createCaller({ ctx, databases, calls, searchStore, room }: Needed) {
   const { rateLimitRequests, rateLimitCreates, rateLimitWindowSeconds: windowSeconds } = ctx.config;
   const requests = ctx.limiter("jsondb.requests", { limit: rateLimitRequests, windowSeconds });
   const creates = ctx.limiter("jsondb.creates", { limit: rateLimitCreates, windowSeconds });
@@ -139,7 +139,7 @@ function createCaller({ ctx, databases, calls, searches, room }: Needed) {
       if (!query) throw new Error("a scope does not depend on the schema");
       return query;
     };
-    return answerPage(ctx, searches, call.db, read, shape);
+    return answerPage(ctx, searchStore, call.db, read, shape);
   };
 
   const runs: Record<Operation, (call: Call) => Promise<Reply>> = {
@@ -173,12 +173,12 @@ function createCaller({ ctx, databases, calls, searches, room }: Needed) {
     const answered = keyed ? await once(principal, () => runs[operation](call)) : await runs[operation](call);
     const reply = warned(answered, callHints(call, input.query));
     if (!keyed && !method.usesCookie) return reply;
-    // Added outside of `once`, which would store the visitor's secret.
+    // Added outside `once`, which would store the visitor's secret.
     return { ...reply, headers: { ...reply.headers, ...cookieHeader(visitor, secure) } };
   };
 }
 
-/** What is to be told of a call's parameters. The runtime tells of those in the address that no operation has. */
+/** Hints about a call's parameters. The runtime adds those about names in the address that no operation has. */
 function callHints(call: Call, query: URLSearchParams): string[] {
   const { operation, params } = call;
   const known = operationParams[operation];

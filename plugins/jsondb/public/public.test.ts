@@ -98,7 +98,7 @@ describe("public methods", () => {
       for (const method of ["list", "search", "get"]) {
         const answer = await ask(method, { id: record.id });
         expect([method, answer.status, answer.text.includes(record.id)]).toEqual([method, 200, true]);
-        // A browser shows an answer to `*` only where the request went without cookies.
+        // A browser shows an answer with `*` only if the request had no cookies.
         expect(answer.headers.get("access-control-allow-origin")).toBe("*");
         expect(answer.headers.get("access-control-allow-credentials")).toBeNull();
       }
@@ -309,7 +309,7 @@ describe("a visitor's key", () => {
     const again = await read(code, "list", key);
     expect(keyOf(again)).toBe(key);
     expect(keyOf(await read(code, "list", "too-short"))).not.toBe("too-short");
-    // What is stored is derived from the secret, so that it opens nothing.
+    // The stored key is derived from the secret, so it opens nothing.
     expect(first.json.data.owner).not.toContain(key);
     expect((await read(code, "list", first.json.data.owner)).json).toEqual([]);
   });
@@ -422,7 +422,7 @@ describe("a visitor's first request, sent again before the cookie has come", () 
       const answer = await call(code, method, body, { headers });
       expect([method, answer.status, answer.headers.get("set-cookie")]).toEqual([method, 409, null]);
     }
-    // By GET there is no Idempotency-Key, and so nothing to take the visitor from.
+    // A GET has no Idempotency-Key that could identify the visitor.
     const got = await app.get(`/core/db/${code}/list`, { token: null, headers });
     expect([got.json, keyOf(got) === key]).toEqual([[], false]);
     const signedIn = await app.post(`/core/db/${code}/list`, {}, { headers });
@@ -540,7 +540,7 @@ describe("limits by address", () => {
     for (let i = 0; i < 13; i++) await limited.get("/core/db/x/list", { token: null });
     const refused = await limited.get("/core/db/x/list", { token: null });
     expect([refused.status, Number(refused.headers.get("retry-after")) > 0]).toEqual([429, true]);
-    // A header that no trusted proxy has sent is no other client.
+    // A header that no trusted proxy has sent does not make another client.
     expect(
       (await limited.get("/core/db/x/list", { token: null, headers: { "x-forwarded-for": "9.9.9.9" } })).status,
     ).toBe(429);

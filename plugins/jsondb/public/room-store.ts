@@ -4,7 +4,7 @@ import type { Database } from "../databases/database.ts";
 /** SQL about the room that records take. */
 export function createRoomStore(sql: Sql) {
   return {
-    /** The bytes of all its records' data, compressed where PostgreSQL has compressed them. */
+    /** The size of all its records' data, as PostgreSQL stores it (large values compressed). */
     async bytesOf({ accountId, id }: Pick<Database, "accountId" | "id">): Promise<number> {
       const [row] = await sql<{ bytes: number }[]>`
         select coalesce(sum(pg_column_size(data)), 0)::float8 as bytes from records

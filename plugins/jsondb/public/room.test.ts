@@ -1,4 +1,4 @@
-/** What visitors may store: so much a day from one address, and nothing more in a database that is full. */
+/** The limits on what visitors store: bytes per address and day, and nothing more in a full database. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../../../tests/harness.ts";
 

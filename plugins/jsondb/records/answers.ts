@@ -1,4 +1,4 @@
-/** What the routes of databases and records answer with. */
+/** The answers of the routes for records. */
 import { answer, field, Type } from "platform";
 
 const text = Type.String();
@@ -15,7 +15,7 @@ export const ShownRecord = answer.object("Record", {
   ...times,
 });
 
-/** As a search shows one: the fields of `data` beside its own. */
+/** As a search shows one: the fields of `data` next to its own. */
 export const FlatRecord = Type.Object(
   { id: answer.uuid(), ...times },
   { $id: "FlatRecord", additionalProperties: true },
@@ -26,7 +26,7 @@ export const PublicRecord = answer.object("PublicRecord", { id: answer.uuid(), d
 
 export const DeletedRecord = answer.object("DeletedRecord", { id: answer.uuid(), deleted: Type.Literal(true) });
 
-/** What a list, a `get` or a search of the public answers. */
+/** The answer of a public list, `get` or search. */
 export const PublicRead = Type.Union([answer.list(PublicRecord), answer.list(FlatRecord), PublicRecord]);
 
 export const PublicRefusal = answer.object("PublicRefusal", { error: text, errors: answer.fieldErrors });
@@ -43,7 +43,7 @@ const RowFault = answer.object("RowFault", {
 });
 const faults = { failed: Type.Integer(), total: Type.Integer(), errors: answer.list(RowFault) };
 
-/** All were stored, or with `partial` those that could be. */
+/** All rows were stored, or with `partial` the good ones. */
 export const Imported = answer.object("Imported", {
   imported: Type.Integer(),
   failed: Type.Optional(faults.failed),
@@ -64,7 +64,7 @@ export const Group = answer.object("Group", {
   max: measured,
 });
 
-/** 400 of what names no table, or none where there are several. */
+/** 400 for an unknown table, or for a missing one if the database has several. */
 export const UnknownTable = answer.object("UnknownTable", {
   error: text,
   available_tables: Type.Optional(answer.list(text)),

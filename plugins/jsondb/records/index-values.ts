@@ -1,5 +1,5 @@
 /**
- * What goes into index columns, worked out here for single writes: `record_index` of the migration does the same for
+ * The values of index columns, worked out here for single writes. `record_index` of the migration does the same for
  * whole tables, and a test holds the two together. Takes data that fits its table. Pure.
  */
 import { indexColumns, kindOf, type ColumnKind, type FieldType } from "../databases/columns.ts";
@@ -9,11 +9,11 @@ import type { Table } from "../databases/schema.ts";
 export interface IndexValues {
   /** By column, in the order of `indexColumns`; texts that PostgreSQL casts. */
   readonly values: readonly (string | null)[];
-  /** Whether the data brings the column's field, so that the value is to be stored. */
+  /** Whether the data has the column's field, so that its value is stored. */
   readonly given: readonly boolean[];
   /** `long_strings`: the bits of the columns that are given, and of those whose value is longer than its column. */
   readonly strings: Bits;
-  /** `inexact_numbers`: the same, of those whose value is another than its column holds. */
+  /** `inexact_numbers`: the same for columns that do not hold the exact value. */
   readonly numbers: Bits;
 }
 

@@ -1,13 +1,12 @@
 /** The events of records: whether anybody waits for one, and what it carries. Their payload is flat (behaviour B.8). */
 import { modelChanged, type BaseContext, type ModelEvent, type Tx } from "platform";
 import type { Database } from "../databases/database.ts";
-import type { RecordEventKind } from "./changes.ts";
-import type { Data } from "./record.ts";
+import type { Data, RecordEventKind } from "./record.ts";
 import type { StoredRecord } from "./record-store.ts";
 
 /**
- * What is known of a record before its write. It has no times, which the write decides: a filter by one of them rules
- * nothing out yet.
+ * The part of a record that is known before its write. It has no times, which the write decides: a filter by a time
+ * rules nothing out yet.
  */
 export interface PartialRecord {
   readonly id: string;
@@ -21,7 +20,7 @@ export type RecordEvents = ReturnType<typeof createRecordEvents>;
 
 export function createRecordEvents(ctx: Pick<BaseContext, "wanted" | "changed">) {
   return {
-    /** Asked before the write: false where nobody would take the event, whatever the rest of the record is. */
+    /** Asked before the write: false if nobody would take the event, whatever the rest of the record is. */
     wanted: (db: Database, kind: RecordEventKind, partial: PartialRecord): boolean =>
       ctx.wanted(modelChanged, partialEventOf(db, kind, partial)),
 
@@ -29,7 +28,7 @@ export function createRecordEvents(ctx: Pick<BaseContext, "wanted" | "changed">)
     tell: (db: Database, kind: RecordEventKind, record: StoredRecord, tx: Tx | undefined): Promise<void> =>
       ctx.changed(eventOf(db, kind, record), tx),
 
-    /** `tell` where somebody takes the event of this very record. */
+    /** `tell`, if somebody takes the event of this record. */
     async tellWanted(db: Database, kind: RecordEventKind, record: StoredRecord, tx: Tx): Promise<void> {
       const event = eventOf(db, kind, record);
       if (ctx.wanted(modelChanged, event)) await ctx.changed(event, tx);

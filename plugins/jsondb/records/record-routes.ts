@@ -14,16 +14,18 @@ import { ShownRecord } from "./answers.ts";
 import { nullTableHints, tableForWrite, type Database } from "../databases/database.ts";
 import type { Data } from "./record.ts";
 import type { RecordStore } from "./record-store.ts";
-import { nestedText, type Records, type Write } from "./records.ts";
+import { nestedText } from "./new-record.ts";
+import type { Records } from "./records.ts";
+import type { Write } from "./record-writes.ts";
 import type { Databases } from "../databases/database-store.ts";
 
 /** Not `Type.Record`: that one runs a pattern over every key. */
 const DataInput = Type.Unsafe<Data>(Type.Object({}, { additionalProperties: true }));
 const TableName = Type.Optional(Type.Union([Type.String({ maxLength: 100 }), Type.Null()]));
 const RecordInput = Type.Object({ table_name: TableName, data: DataInput });
-const RecordChanges = Type.Object({ table_name: TableName, data: Type.Optional(DataInput) });
+const RecordPatch = Type.Object({ table_name: TableName, data: Type.Optional(DataInput) });
 
-/** What a write came to, as far as a hint tells of it. */
+/** The hints about a write, set while it runs. */
 interface Hints {
   texts: readonly string[];
 }
@@ -101,7 +103,7 @@ export function recordRoutes({ databases, records, recordStore }: Needed): Route
         access,
         apps,
         query: { keep_table: "`true`: without `table_name` the record stays in its table" },
-        body: { key: "record", schema: RecordChanges },
+        body: { key: "record", schema: RecordPatch },
         request: { data: { age: 35 } },
         answers: { 200: ShownRecord },
         responses: { 200: recordExample, 422: { age: ["must be a whole number"] } },
@@ -129,7 +131,7 @@ export function recordRoutes({ databases, records, recordStore }: Needed): Route
   ];
 }
 
-/** The write, and what is to be told of its table. */
+/** The write; `hints` gets the hints about its table. */
 function hinted(hints: Hints, db: Database, tableName: string | null | undefined, data: Data): Write {
   const table = tableForWrite(db, tableName);
   hints.texts = nullTableHints(db, table.name === "" ? 1 : 0, 'inside "record"');
@@ -148,7 +150,7 @@ export async function databaseAt(
   return db;
 }
 
-/** An app's token opens the database that its `db_code` names now, and no other one. behaviour B.10. */
+/** An app's token opens only the database that its `db_code` names now. behaviour B.10. */
 export function isOpenTo(app: AppGrant | null | undefined, { id, code }: Database): boolean {
   return !app || app.dbCode === code || app.dbCode === id;
 }

@@ -35,13 +35,13 @@ export interface StoredRecord {
   readonly updatedAt: Date;
 }
 
-/** A record that was read or written: its answer's text, and the record itself where that was asked for. */
+/** A record that was read or written: its answer's text, and with `whole` the record itself. */
 export interface Written {
   readonly answer: string;
   readonly record: StoredRecord | undefined;
 }
 
-/** How a record is to be shown. */
+/** The form in which a record is shown. */
 export interface Shape {
   readonly form: "nested" | "public";
   /** Only these fields of `data`; all where undefined. */
@@ -54,7 +54,7 @@ interface RawRow extends StoredRecord {
   readonly raw: string;
 }
 
-/** What is to be changed of a record. */
+/** The fields of a record to be changed. */
 export interface Patch {
   readonly id: string;
   readonly table: Table;
@@ -77,7 +77,7 @@ export function createRecordStore(sql: Sql) {
 
 type Parts = ReturnType<typeof createParts>;
 
-/** What the statements have in common. */
+/** The parts that the statements share. */
 function createParts(sql: Sql) {
   const raw = sql.unsafe(rawRecord());
   const narrowed = sql.unsafe(rawRecord(selectedData("shown.names")));
@@ -198,7 +198,9 @@ function createPatches(sql: Sql, { telling, shown, guarded, written }: Parts) {
       return written(rows, shape);
     },
 
-    /** The same for a record that `lock` holds and that was checked whole: it may come from another table, or other rules. */
+    /**
+     * The same for a record that `lock` has locked and that was checked as a whole: its table and rules may be others.
+     */
     async rewrite(tx: Tx, db: Database, patch: Patch, shape: Shape, leftTable: string | undefined) {
       const { id, table, json, guard } = patch;
       const rows = await tx<RawRow[]>`

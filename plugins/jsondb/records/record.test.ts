@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { fieldTypes, type FieldType } from "../databases/columns.ts";
-import { checkChanges, checkRecord, fits } from "./record.ts";
+import { checkPatch, checkRecord, fits } from "./record.ts";
 import { parseSchema, noTable } from "../databases/schema.ts";
 
 const tableOf = (fields: Record<string, unknown>) => {
@@ -122,9 +122,9 @@ describe("a record", () => {
   });
 
   test("that is changed need not bring its required fields, but may not lose them", () => {
-    expect(checkChanges(table, { age: 5 })).toBeUndefined();
-    expect(checkChanges(table, { email: null })).toEqual({ email: ["is required"] });
-    expect(checkChanges(table, { age: "x" })).toHaveProperty("age");
+    expect(checkPatch(table, { age: 5 })).toBeUndefined();
+    expect(checkPatch(table, { email: null })).toEqual({ email: ["is required"] });
+    expect(checkPatch(table, { age: "x" })).toHaveProperty("age");
   });
 
   test("of any JSON is checked without a fault of ours", () => {
@@ -155,11 +155,11 @@ describe("a required field", () => {
 
   test("has a value, and of texts more than blanks", () => {
     expect(checkRecord(table, whole)).toBeUndefined();
-    expect(checkChanges(table, {})).toBeUndefined();
+    expect(checkPatch(table, {})).toBeUndefined();
     for (const field of ["s", "t", "n"])
       for (const empty of [null, undefined, "", " ", "\t\r\n\u00a0\u2003\u3000"]) {
         expect([empty, checkRecord(table, { ...whole, [field]: empty })]).toEqual([empty, faults(field)]);
-        expect([empty, checkChanges(table, { [field]: empty })]).toEqual([empty, faults(field)]);
+        expect([empty, checkPatch(table, { [field]: empty })]).toEqual([empty, faults(field)]);
       }
   });
 });

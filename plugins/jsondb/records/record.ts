@@ -5,6 +5,9 @@ import { isBlank, type Table } from "../databases/schema.ts";
 
 export type Data = Record<string, unknown>;
 
+/** The kinds of event that a record has. */
+export type RecordEventKind = "create" | "update" | "destroy";
+
 /** Field to messages, and undefined where nothing is wrong. */
 export type Faults = Record<string, string[]> | undefined;
 
@@ -23,15 +26,20 @@ export function missingFields({ required }: Table, data: Data): string[] {
   return required.filter((name) => isBlank(Object.hasOwn(data, name) ? data[name] : null));
 }
 
-/** The changed fields of a record: their types and bounds, and that no required one becomes empty. */
-export function checkChanges(table: Table, changes: Data): Faults {
+/** The patched fields of a record: their types and limits, and that no required field becomes empty. */
+export function checkPatch(table: Table, patch: Data): Faults {
   const faults = new Map<string, string[]>();
-  for (const name of missingFields(table, changes)) if (Object.hasOwn(changes, name)) faults.set(name, ["is required"]);
-  checkTypes(table, changes, faults);
+  for (const name of missingFields(table, patch)) if (Object.hasOwn(patch, name)) faults.set(name, ["is required"]);
+  checkTypes(table, patch, faults);
   return found(faults);
 }
 
-/** Whether a value may stand in a field of this type; null is another matter. */
+/** The required fields that a record lacks, and no other check. */
+export function checkRequired(table: Table, data: Data): Faults {
+  return found(new Map(missingFields(table, data).map((name) => [name, ["is required"]])));
+}
+
+/** Whether a field of this type may have this value; null is checked elsewhere. */
 export function fits(type: FieldType, value: unknown): boolean {
   return forms[type](value);
 }
@@ -69,7 +77,7 @@ function checkTypes(table: Table, data: Data, faults: Map<string, string[]>): vo
     if (name.length > recordLimits.keyLength)
       add(faults, name.slice(0, 60), `a field name may have at most ${recordLimits.keyLength} characters`);
     else if (field) {
-      // A required field that is empty is told as that already.
+      // An empty required field is reported already.
       if (value !== null && !faults.has(name) && !fits(field.type, value)) add(faults, name, rules[field.type]);
     } else if (!isStorable(value)) add(faults, name, "has a number that is too large");
     if (faults.size > 50) return;
@@ -83,7 +91,7 @@ function isStorable(value: unknown): boolean {
   return Object.values(value).every(isStorable);
 }
 
-/** Beyond 2^53 a JSON number is another number in most clients: there an integer is a string. */
+/** Most clients round JSON numbers beyond 2^53, so larger integers are strings. */
 function isBigInteger(value: unknown): boolean {
   if (typeof value !== "string" || !/^-?[1-9]\d{15,18}$/.test(value)) return false;
   const exact = BigInt(value);

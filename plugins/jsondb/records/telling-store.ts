@@ -1,13 +1,13 @@
-/** SQL that tells of a change of records in the statement that makes it, for those who follow the database. */
+/** SQL that logs a write of records in the same statement, for those who follow the database. */
 import type { Sql } from "platform";
 import { rawRecord } from "./answer-store.ts";
-import type { RecordEventKind } from "./changes.ts";
+import type { RecordEventKind } from "./record.ts";
 
 const empty = (sql: Sql) => sql``;
 type Fragment = ReturnType<typeof empty>;
 
 /**
- * What stands before and after a statement that changes records `r`, so that it tells of that too and gives back
+ * The text before and after a statement that writes records `r`, so that the write is logged too and gives back
  * `shown` of them:
  *
  *     sql`${telling.begin(db.live)} update records r set … ${telling.end(db.live, "update", shown)}`
@@ -17,7 +17,7 @@ export function createTelling(sql: Sql) {
   const begin = sql`with changed as (`;
   const raw = sql.unsafe(rawRecord());
   const changed = sql`returning r.db_id, r.id, r.table_name, r.data, r.created_at, r.updated_at`;
-  // A database that is not followed is written by another statement; what is deleted looks for itself.
+  // Other writes have a statement of their own if nobody follows the database; a deletion checks that itself.
   const followed = sql`where exists (select from record_feeds f where f.db_id = r.db_id)`;
   return {
     begin: (live: boolean): Fragment => (live ? begin : nothing),

@@ -12,7 +12,7 @@ interface Needed {
   readonly aggregates: Aggregates;
 }
 
-/** Counts, sums, averages, least and largest values by group. `:id` of a database is an id or a code. */
+/** Counts, sums, averages, minima and maxima by group. `:id` of a database is an id or a code. */
 export function aggregateRoutes({ databases, aggregates }: Needed): Route[] {
   return [
     route(

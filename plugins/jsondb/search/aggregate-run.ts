@@ -1,4 +1,4 @@
-/** Runs aggregates: few at a time, each within bounds of time. No HTTP, no SQL. */
+/** Runs aggregates: few at a time, each with a time limit. No HTTP, no SQL. */
 import { invalid, notFound, type BaseContext } from "platform";
 import { readAggregate } from "./aggregate.ts";
 import { aggregateRecords } from "./aggregate-store.ts";
@@ -22,7 +22,7 @@ export interface AggregateCall {
 export type Aggregates = ReturnType<typeof createAggregates>;
 
 export function createAggregates({ ctx, databases, maxMs = 10_000 }: Needed) {
-  // Each holds a connection for as long as it lasts.
+  // Each holds a connection until it ends.
   const turns = createTurns(3);
 
   const run = async (first: Database, { params, timezone }: AggregateCall): Promise<string> => {
@@ -38,7 +38,7 @@ export function createAggregates({ ctx, databases, maxMs = 10_000 }: Needed) {
     throw new Error("the schema changed faster than the records could be read");
   };
 
-  /** The JSON array. 422 where it takes too long: the same request would take as long again. */
+  /** The JSON array. 422 if it takes too long, because the same request would take as long again. */
   return async (db: Database, call: AggregateCall): Promise<string> => {
     readAggregate(db, call.params);
     try {

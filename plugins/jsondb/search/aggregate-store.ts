@@ -1,17 +1,17 @@
-/** Counts and sums over the records that a search finds: one statement, which answers with the text of the whole list. */
+/** Counts and sums the records that a search finds, in one statement that gives the text of the whole list. */
 import type { Tx } from "platform";
 import type { Aggregate, Group, Measure } from "./aggregate.ts";
 import type { Database } from "../databases/database.ts";
 import { createArgs, filterConditions, inScope, phraseCondition, sourceOf, type Args } from "./filter-store.ts";
 
 export interface AggregateRow {
-  /** The plan that the database had when it was read; null where it is gone. */
+  /** The plan that the database had when it was read; null if the database is gone. */
   readonly planVersion: number | null;
   /** The JSON array. */
   readonly body: string;
 }
 
-/** Ends with PostgreSQL's error 57014 after so many milliseconds. */
+/** After `maxMs` PostgreSQL cancels it with error 57014. */
 export async function aggregateRecords(
   tx: Tx,
   db: Database,
@@ -59,9 +59,9 @@ function keyOf(args: Args, { field, unit, type, isOwn }: Group, timezone: string
   return `to_jsonb(to_char(${instant} at time zone ${zone}, '${unitForms[unit]}'))`;
 }
 
-/** The measure of a group as JSON text. What is no value of the field's type does not count. */
+/** The measure of a group as JSON text. Values of another type than the field's do not count. */
 function valueOf(args: Args, { kind, field, type, isOwn }: Measure): string {
-  // The arguments are bound where they are used: PostgreSQL refuses one that no expression mentions.
+  // Arguments are bound only when they are used: PostgreSQL refuses one that no expression mentions.
   const value = () => `r.data -> ${args.bind(field, "text")}`;
   const text = () => `r.data ->> ${args.bind(field, "text")}`;
   switch (type) {
@@ -89,7 +89,7 @@ function number(expression: string): string {
   return `trim_scale(${expression})::text`;
 }
 
-/** Beyond 2^53 a whole number is text (behaviour B.7). */
+/** Beyond 2^53 a whole number is written as text (behaviour B.7). */
 function wholeNumber(expression: string): string {
   return `case when abs(${expression}) > 9007199254740991 then '"' || trunc(${expression}) || '"' else ${number(expression)} end`;
 }

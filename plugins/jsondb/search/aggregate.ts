@@ -1,4 +1,4 @@
-/** What an aggregate asks for, read from its parameters. Pure. */
+/** Reads the parameters of an aggregate. Pure. */
 import { invalid, pageOf } from "platform";
 import { columnKindOf, type FieldType } from "../databases/columns.ts";
 import type { Database } from "../databases/database.ts";
@@ -10,10 +10,10 @@ export const units = ["day", "month", "year"] as const;
 export type Unit = (typeof units)[number];
 
 export interface Group {
-  /** As it was asked for: the key of the answer. */
+  /** The name in the request, and the key in the answer. */
   readonly name: string;
   readonly field: string;
-  /** Of a time: what it is cut to. */
+  /** The unit that a time is truncated to. */
   readonly unit: Unit | undefined;
   readonly type: FieldType | undefined;
   /** A column of the record itself. */
@@ -42,10 +42,10 @@ export interface Aggregate {
 const maxGroups = 3;
 const maxMeasures = 20;
 
-/** 422 where something cannot be grouped or measured so; 400 as the search. */
+/** 422 if a field cannot be grouped or measured so; 400 as in a search. */
 export function readAggregate(db: Database, params: URLSearchParams): Aggregate {
   const found = new URLSearchParams(params);
-  // The search has these too, with another meaning.
+  // In a search these have another meaning.
   for (const name of ["sort", "limit", "offset", "after", "fields", "count"]) found.delete(name);
   const query = readSearch(db, found);
   const groups = namesOf(params, "group_by").map((name) => groupOf(query.table, name));

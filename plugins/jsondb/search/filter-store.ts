@@ -1,4 +1,7 @@
-/** Conditions on a record `r` as SQL. An index column is only a help: each condition is right by the data alone. */
+/**
+ * Conditions on a record `r` as SQL. Index columns only speed conditions up: each condition is correct by the data
+ * alone.
+ */
 import { isUuid } from "platform";
 import { selectedData } from "../records/answer-store.ts";
 import { columnKindOf, type IndexColumn } from "../databases/columns.ts";
@@ -40,7 +43,7 @@ export function createArgs(): Args {
   };
 }
 
-/** Whose values a condition may take from index columns. */
+/** The table whose index columns a condition may use. */
 export interface Source {
   readonly table: Table;
   /** All records are indexed by this table's plan. */
@@ -51,7 +54,7 @@ export function sourceOf(db: Database, { table, allTables }: Pick<Query, "table"
   return { table, indexed: db.indexed && !allTables };
 }
 
-/** The column that holds a field, where it can be trusted. */
+/** The column that holds a field, if it can be trusted. */
 export function columnOf({ table, indexed }: Source, field: string): IndexColumn | undefined {
   return indexed ? table.indexes.get(field) : undefined;
 }
@@ -93,7 +96,7 @@ function filterCondition(args: Args, source: Source, filter: Filter): string {
       const { field, isNull } = filter;
       if (isOwn(source, field)) return isNull ? "false" : "true";
       const column = columnOf(source, field);
-      // A column of numbers or times is null too where the value is another thing.
+      // A column of numbers or times is also null if the value has another type.
       const value = column?.startsWith("idx_str") ? `r.${column}` : `r.data ->> ${args.bind(field, "text")}`;
       return `${value} is ${isNull ? "" : "not "}null`;
     }
@@ -104,12 +107,12 @@ function filterCondition(args: Args, source: Source, filter: Filter): string {
 
 const signs: Record<ComparisonOp, string> = { gt: ">", gte: ">=", lt: "<", lte: "<=" };
 
-/** Only values that the field's type can hold are before or after another. */
+/** Only values of the field's type are compared. */
 function comparison(args: Args, source: Source, filter: Comparison): string {
   const { op, field, value } = filter;
   if (isOwn(source, field)) return ownComparison(args, filter);
   const sign = signs[op];
-  // What an index column holds of a value is never beyond it, so this bound may only be too wide.
+  // An index column never holds more than the value, so this bound can only be too wide.
   const bound = op === "gt" || op === "gte" ? ">=" : "<=";
   const column = columnOf(source, field);
   const name = () => args.bind(field, "text");
@@ -154,7 +157,7 @@ function ownComparison(args: Args, { op, field, value }: Comparison): string {
   return `${isAfter ? `r.id >= ${idAt(milliseconds)}` : `r.id < ${idAt(`${milliseconds} + 1`)}`} and ${exact}`;
 }
 
-/** A field of the record itself, where the schema has none of that name. */
+/** A field of the record itself, unless the schema has a field of that name. */
 function isOwn({ table }: Source, field: string): boolean {
   return ownFields.has(field) && !table.fields.has(field);
 }
@@ -177,7 +180,8 @@ function exactCondition(args: Args, source: Source, { field, value, isPattern }:
       const number = `${args.bind(value, "text")}::numeric`;
       const exact = `record_number(r.data -> ${name()}) = ${number}`;
       if (!column) return exact;
-      // Compared with the column first: the planner knows how many records are exact there, and how many have the value.
+      // Compared with the column first: the planner knows how many records are exact there, and how many have the
+      // value.
       const whole = wholeNumber(value);
       if (whole === undefined) return `r.${column} = record_int(${number}) and ${numberGuard(value, exact)}`;
       return `r.${column} = ${args.bind(whole, "bigint")} and (r.inexact_numbers = 0 or ${exact})`;
@@ -221,12 +225,12 @@ function recordField(args: Args, field: string, value: string): string {
   return `date_trunc('milliseconds', r.${field}) = record_instant(${args.bind(value, "text")})`;
 }
 
-/** The hash is what the indexes of other columns hold of a string: they find it while they give their order. */
+/** The indexes of other columns hold the hash of a string, so they can filter by it while they give their order. */
 function equalStrings(column: IndexColumn, text: string): string {
   return `r.${column} = ${text} and hashtext(r.${column}) = hashtext(${text} collate "C")`;
 }
 
-/** As bigint has it; undefined where it is none, or too large. */
+/** As a bigint; undefined if it is not whole or too large. */
 function wholeNumber(value: string): string | undefined {
   const digits = /^([+-]?\d+)(\.0*)?$/.exec(value)?.[1];
   if (digits === undefined) return undefined;

@@ -72,7 +72,7 @@ function scaled(value: unknown): bigint {
 }
 const difference = (a: unknown, b: unknown) => Number(scaled(a) - scaled(b));
 
-/** Below 0, 0 or above 0 where the two can be compared at all. */
+/** Below 0, 0 or above 0 if the two can be compared. */
 function compare(name: Name, held: unknown, value: string): number | undefined {
   if (held === undefined || held === null) return undefined;
   if (isNumber(name)) return difference(held, value);
@@ -171,7 +171,7 @@ test("any combination of filters and groups finds what a plain reading of it fin
   });
   await fc.assert(
     fc.asyncProperty(query, async ({ filters, any, sort }) => {
-      // One parameter a field and operator: a later one of the same name is another condition, as repeated ones are.
+      // Each repeated parameter is a condition of its own.
       const asked = [
         ...filters.map((one) => parameter("filter", one)),
         ...any.flatMap((group, at) => group.map((one) => parameter(`any[${at}]`, one))),

@@ -4,7 +4,10 @@ import { columnKindOf } from "../databases/columns.ts";
 import { fits } from "../records/record.ts";
 import type { Table } from "../databases/schema.ts";
 
-/** Exactly this value by the field's type, or anything else; `isPattern`: `value` is a LIKE pattern, case ignored. */
+/**
+ * Exactly this value by the field's type (`eq`), or anything else (`ne`); `isPattern`: `value` is a LIKE pattern, case
+ * ignored.
+ */
 export interface Exact {
   readonly op: "eq" | "ne";
   readonly field: string;
@@ -39,13 +42,13 @@ export type Filter = Exact | Comparison | Choice | Presence;
 export interface Filters {
   /** All of them hold. */
   readonly filters: readonly Filter[];
-  /** Groups: where there are some, all filters of one group hold. */
+  /** Groups: if there are any, all filters of at least one group hold. */
   readonly any: readonly (readonly Filter[])[];
 }
 
 export const filterLimits = { conditions: 20, values: 100, field: 255, text: 10_000 } as const;
 
-/** What a record has beside its data. */
+/** The fields of the record itself, outside its data. */
 export const ownFields: ReadonlySet<string> = new Set(["id", "created_at", "updated_at"]);
 
 /** Bounded, because a few characters such as 1e999999 are a number that PostgreSQL refuses. */
@@ -66,7 +69,7 @@ export function isFilter(parameter: string): boolean {
   return parameter.startsWith("any[") || (parameter.startsWith("filter[") && parameter.endsWith("]"));
 }
 
-/** 400 where an operator, a value or their number is not what a filter takes. */
+/** 400 for an operator or value that a filter does not take, or for too many of them. */
 export function readFilters(table: Table, params: URLSearchParams): Filters {
   const filters: Filter[] = [];
   const groups = new Map<string, Filter[]>();
@@ -91,7 +94,7 @@ export function fieldsOf({ filters, any }: Filters): string[] {
   return [...filters, ...any.flat()].map(({ field }) => field);
 }
 
-/** 400 where a text is too long, or holds what PostgreSQL cannot even compare. */
+/** 400 if a text is too long or holds a character that PostgreSQL cannot compare. */
 export function checked(name: string, text: string, maxLength: number): string {
   if (text.length > maxLength) throw badRequest(`\`${name}\` may have at most ${maxLength} characters`);
   if (text.includes("\0") || !text.isWellFormed())
@@ -99,7 +102,7 @@ export function checked(name: string, text: string, maxLength: number): string {
   return text;
 }
 
-/** What stands in the brackets, and the group's number. */
+/** The text in the brackets, and the group's number. */
 function placeOf(parameter: string): { group: string | undefined; inside: string } {
   if (parameter.startsWith("filter[")) return { group: undefined, inside: parameter.slice("filter[".length, -1) };
   const end = parameter.indexOf("][");

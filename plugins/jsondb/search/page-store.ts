@@ -1,4 +1,7 @@
-/** The statement of a page: one row with the text of its records, where it ended, and what tells that it was right. */
+/**
+ * The statement of a page: one row with the text of its records, the end of the page, and facts that show whether it
+ * was planned well.
+ */
 import { betweenRecords, rawRecord, selectedData, withoutOwn } from "../records/answer-store.ts";
 import type { Cursor } from "./cursor.ts";
 import type { Database } from "../databases/database.ts";
@@ -18,7 +21,7 @@ import type { Form } from "../records/print.ts";
 import type { Phrase, Query } from "./query.ts";
 import { afterCursor, decidingKey, orderBy, sortKey, type SortKey } from "./sort-store.ts";
 
-/** How a page is looked for: record by record, or among the candidates of the index of fragments. Both are right. */
+/** How a page is found: record by record, or among the candidates of the fragment index. Both give the same page. */
 export type Way = "plain" | "candidates";
 
 export interface PageRequest {
@@ -35,25 +38,25 @@ export interface PageRequest {
 export interface Statement {
   readonly text: string;
   readonly values: readonly Arg[];
-  /** Kept by the connection for the next time; else planned for these very values. */
+  /** The connection keeps its plan for the next time; otherwise it is planned for these values. */
   readonly named: boolean;
 }
 
 export interface PageRow {
-  /** Null where the database is gone. */
+  /** Null if the database is gone. */
   readonly planVersion: number | null;
   /** The page is ordered by a column that does not hold all of its strings. */
   readonly longStrings: boolean | null;
   readonly candidates: number | null;
   /** The records as `printPage` takes them. */
   readonly raw: string | null;
-  /** Of the last record, where the page is full. */
+  /** The last record's, if the page is full. */
   readonly lastId: string | null;
   readonly lastValue: string | null;
   readonly total: number | null;
 }
 
-/** More candidates than these are read faster in the order of the page, stopping when it is full. */
+/** With more candidates than this it is faster to read records in the order of the page until it is full. */
 export const maxCandidates = 2000;
 
 export function pageStatement({ db, query, form, after, way, longStrings }: PageRequest): Statement {
@@ -76,30 +79,32 @@ export function pageStatement({ db, query, form, after, way, longStrings }: Page
   return { text, values: args.values, named: hasOnePlan(query, way) && query.filters.length <= 2 };
 }
 
-/** Whether one plan is good for all values: of a pattern or a range only the values tell how many records there are. */
+/** Whether one plan is good for all values: the number of matches of a pattern or range depends on its values. */
 function hasOnePlan({ filters, any, phrase }: Query, way: Way): boolean {
   if (any.length > 0 || (phrase !== undefined && way === "plain")) return false;
   return filters.every((filter) => filter.op === "eq" && !filter.isPattern);
 }
 
-/** Whether the index of fragments can be asked: it knows three letters in a row, and only fields that have a column. */
+/**
+ * Whether the fragment index can be used: it needs three letters in a row, and covers only fields that have a column.
+ */
 export function canUseFragments(source: Source, { pattern, fields }: Phrase): boolean {
   if (!fields || fields.length > 3 || !/[\p{L}\p{N}]{3}/u.test(pattern)) return false;
   return fields.every((field) => columnOf(source, field)?.startsWith("idx_str") === true);
 }
 
-/** Which records are found, and what is taken of each. */
+/** The records that are found, and the columns taken of each. */
 interface Found {
   readonly before: string;
   readonly from: string;
   readonly where: string;
   readonly columns: string;
-  /** Of a row `p` of the page: the record's text, and its deciding sort key. */
+  /** For a row `p` of the page: the record's text, and its deciding sort key. */
   readonly record: string;
   readonly key: string;
 }
 
-/** Rows are ordered by their place and key alone, and only those of the page are fetched whole. */
+/** Rows are sorted by place and key alone; only the page's records are fetched whole. */
 function plainly(args: Args, db: Database, query: Query, raw: string, key: SortKey | undefined): Found {
   const source = sourceOf(db, query);
   const phrase = query.phrase ? [phraseCondition(args, source, query.phrase, query.searchable)] : [];
@@ -114,9 +119,9 @@ function plainly(args: Args, db: Database, query: Query, raw: string, key: SortK
 }
 
 /**
- * The same from an index alone, which holds the values of the other columns too: two hundred records that are strewn over
- * a large table take longer to read than all the rest. A database is of one account, so the account need not be asked
- * for until the records of the page are.
+ * The same from an index alone, which also holds the values of the other columns. Two hundred records scattered over
+ * a large table take longer to read than everything else. A database belongs to one account, so the account is not
+ * checked until the page's records are read.
  */
 function byIndexes(args: Args, db: Database, query: Query, raw: string, key: SortKey | undefined): Found {
   const [ownDb, ownAccount] = [args.bind(db.id, "uuid"), args.bind(db.accountId, "bigint")];
@@ -130,7 +135,9 @@ function byIndexes(args: Args, db: Database, query: Query, raw: string, key: Sor
   };
 }
 
-/** Whether index columns decide what is found and in which order. A number is exact by its record only. */
+/**
+ * Whether index columns alone decide which records are found and in which order. A number is exact only in its record.
+ */
 function isInIndexes(db: Database, query: Query, key: SortKey | undefined): boolean {
   const source = sourceOf(db, query);
   if (key?.column === undefined || key.keys.length > 1 || query.phrase || query.filters.length === 0) return false;
@@ -139,7 +146,7 @@ function isInIndexes(db: Database, query: Query, key: SortKey | undefined): bool
     if (filter.op === "in" || filter.op === "null" || filter.op === "ne") return false;
     const column = columnOf(source, filter.field) ?? "";
     if (filter.op === "eq") return /^idx_(str|time)/.test(column) && !filter.isPattern && isWhole(filter.value);
-    // Other columns' strings are there as hashes, which have no order.
+    // The index holds strings of other columns as hashes, which have no order.
     return (
       column.startsWith("idx_time") ||
       (key.column === `r.${column}` && /^idx_str/.test(column) && isWhole(filter.value))
@@ -152,7 +159,7 @@ function isWhole(value: string): boolean {
   return value !== "" && value.length < 255;
 }
 
-/** The index gives candidates of all databases and tables: those that are really found are few, and carried whole. */
+/** The index gives candidates from all databases and tables. The real matches are few, so they are carried whole. */
 function amongCandidates(args: Args, db: Database, query: Query, raw: string, key: SortKey | undefined): Found {
   const source = sourceOf(db, query);
   const byColumn = new Map((query.phrase?.fields ?? []).map((field) => [columnOf(source, field), field]));
@@ -193,16 +200,19 @@ function orderedRows(
     const order = orderBy(part === "nulls" ? undefined : key, query.sort, part === "all");
     return `select ${columns} from ${from} where ${where}${cursor}${present} order by ${order}${guess(query)}`;
   };
-  // The index of a column holds the records that have a value, in order; those without one come after them.
+  // The index of a column holds the records that have a value, in order; the others come after them.
   return key?.column && from === "records r" ? `(${rows("values")}) union all (${rows("nulls")})` : rows("all");
 }
 
-/** A number in the text: of an argument the planner assumes a tenth of the rows, and walks the index of the order. */
+/**
+ * The limit is part of the text: for an argument the planner assumes a tenth of the rows and walks the index of the
+ * order.
+ */
 function pageLimit(args: Args, { limit, offset }: Query): string {
   return `limit ${limit}${offset === 0 ? "" : ` offset ${args.bind(offset, "bigint")}`}`;
 }
 
-/** Tells the planner roughly how many rows are wanted: it knows no arguments when it plans for all times. */
+/** Tells the planner roughly how many rows are wanted: a generic plan does not know the arguments. */
 function guess({ limit, offset }: Query): string {
   const enough = [20, 100, 1000, 10_000].find((rows) => rows >= limit + offset);
   return enough === undefined ? "" : ` limit ${enough}`;

@@ -1,4 +1,4 @@
-/** What the planner does with enough rows: no get, indexed list or search by table without an index. */
+/** With enough rows, the planner uses an index for every get, indexed list and search by table. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../../../tests/harness.ts";
 import { databaseOf, type Database, type DatabaseRow } from "../databases/database.ts";
@@ -47,7 +47,7 @@ async function planOf(query: string, read = readSearch): Promise<string> {
   });
   const connection = await app.sql.reserve();
   try {
-    // The plan for all values, which a prepared statement comes to; others are planned for their own.
+    // The generic plan, which a prepared statement ends up with; other statements are planned for their values.
     if (named) await connection`set plan_cache_mode = force_generic_plan`;
     const rows = await connection.unsafe(`explain ${text}`, [...values], { prepare: true });
     return rows.map((row) => Object.values(row)[0]).join("\n");

@@ -1,4 +1,4 @@
-/** What a list or a search asks for, read from its parameters. behaviour 4.4. Pure. */
+/** Reads the parameters of a list or a search. behaviour 4.4. Pure. */
 import { badRequest, pageOf, unknownNames, wildcardPattern } from "platform";
 import { tableForSearch, type Database } from "../databases/database.ts";
 import { columnKindOf } from "../databases/columns.ts";
@@ -18,7 +18,7 @@ export interface Phrase {
 }
 
 export interface Query {
-  /** Whose fields have types and indexes; without a type and index where records of all tables are asked for. */
+  /** The table whose fields have types and indexes. With `allTables` no field has a type or an index. */
   readonly table: Table;
   readonly allTables: boolean;
   readonly phrase: Phrase | undefined;
@@ -39,7 +39,7 @@ export const queryLimits = { text: 1000, name: 255, names: 200, limit: 100, stan
 
 export const newestFirst: Sort = { field: "id", descending: true };
 
-/** The private search. 400 where a multi-table database is asked without a table, or a parameter is out of bounds. */
+/** The private search. 400 if a multi-table database is searched without a table, or a parameter is out of bounds. */
 export function readSearch(db: Database, params: URLSearchParams): Query {
   const table = tableForSearch(db, params.get("table_name"));
   return { ...readCommon(table, params), table, allTables: false };
@@ -55,7 +55,7 @@ export function readList(db: Database, params: URLSearchParams): Query {
   return { ...readCommon(table, params), table, allTables };
 }
 
-/** What is to be told of fields that the schema does not know: they may stand in the data all the same. */
+/** Hints about fields that the schema does not know, although the data may have them. */
 export function fieldHints(
   db: Database,
   { table, allTables }: Pick<Query, "table" | "allTables">,
@@ -73,7 +73,7 @@ export function namedFields(query: Query): string[] {
   return [...fieldsOf(query), query.sort.field, ...(query.phrase?.fields ?? []), ...(query.fields ?? [])];
 }
 
-/** Which fields a phrase is searched in: those named, else the indexed strings, else all data (behaviour 4.4). */
+/** The fields in which a phrase is searched: those named, else the indexed strings, else all data (behaviour 4.4). */
 export function phraseOf(table: Table, q: string | null, names: readonly string[] | undefined): Phrase | undefined {
   if (q === null || q === "") return undefined;
   if (names) return { pattern: wildcardPattern(q), fields: names };
@@ -108,7 +108,7 @@ function readCommon(table: Table, params: URLSearchParams): Omit<Query, "table" 
   };
 }
 
-/** `a,b,c`; undefined where none is named. */
+/** `a,b,c`; undefined if none is named. */
 function namesOf(params: URLSearchParams, key: string): string[] | undefined {
   const names = checked(key, params.get(key) ?? "", 50_000).split(",");
   const given = names.map((name) => name.trim()).filter((name) => name !== "");

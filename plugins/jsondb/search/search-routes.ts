@@ -11,7 +11,7 @@ import type { Databases } from "../databases/database-store.ts";
 const access = { privilege: "dbs" } as const;
 const apps = "the records of its own database, for a viewer with `dbs`";
 
-/** What filters are, for the documentation of whatever takes them. */
+/** The filters, for the documentation of all routes that take them. */
 export const filterParameters = {
   "filter[<field>]": 'exactly this value by the field\'s type; with `*` or `%` a pattern; empty = missing, null or ""',
   "filter[<field>][<operator>]":
@@ -20,7 +20,7 @@ export const filterParameters = {
     "as filter, with its operators too; of the numbered groups one must hold whole: `any[0][age][gt]=60&any[1][city]=Łódź`. At most 20 filters, and 100 values of `in`.",
 };
 
-/** Records come in shorter pages than all else. */
+/** Records have shorter pages than other lists. */
 export const recordPage = {
   limit: Type.Integer({ minimum: 1, maximum: 100, default: 20, description: "1 to 100, default 20" }),
   offset: pageQuery.offset,
@@ -40,11 +40,11 @@ const parameters = {
 interface Needed {
   readonly ctx: Pick<BaseContext, "secrets">;
   readonly databases: Databases;
-  readonly searches: SearchStore;
+  readonly searchStore: SearchStore;
 }
 
 /** Lists and private search. behaviour 4.4. */
-export function searchRoutes({ ctx, databases, searches }: Needed): Route[] {
+export function searchRoutes({ ctx, databases, searchStore }: Needed): Route[] {
   type Asked = Pick<RequestInput, "account" | "app">;
   const respond = async ({ account, app }: Asked, key: string, read: (db: Database) => Query, shape: SearchShape) => {
     const db = await databaseAt(databases, account.id, key, app);
@@ -54,7 +54,7 @@ export function searchRoutes({ ctx, databases, searches }: Needed): Route[] {
       hints = fieldHints(current, query, namedFields(query));
       return query;
     };
-    return warned(await answerPage(ctx, searches, db, make, shape), hints);
+    return warned(await answerPage(ctx, searchStore, db, make, shape), hints);
   };
   return [
     route(
@@ -96,10 +96,10 @@ export function searchRoutes({ ctx, databases, searches }: Needed): Route[] {
   ];
 }
 
-/** A page with X-Next-Cursor where there may be more, and X-Total-Count where that was asked for. */
+/** A page, with X-Next-Cursor if there may be more, and X-Total-Count if the request wants it. */
 export async function answerPage(
   ctx: Pick<BaseContext, "secrets">,
-  searches: SearchStore,
+  searchStore: SearchStore,
   first: Database,
   read: (db: Database) => Query,
   shape: SearchShape,
@@ -111,7 +111,7 @@ export async function answerPage(
     const cursor = query.after === undefined ? undefined : decodeCursor(ctx.secrets, db.id, query.sort, query.after);
     return { query, cursor };
   };
-  const { body, next, total, db } = await searches.search(first, make, shape);
+  const { body, next, total, db } = await searchStore.search(first, make, shape);
   const headers: Record<string, string> = {};
   if (next && asked) headers["x-next-cursor"] = encodeCursor(ctx.secrets, db.id, asked.sort, next);
   if (total !== undefined) headers["x-total-count"] = `${total}`;

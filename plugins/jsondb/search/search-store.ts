@@ -1,4 +1,4 @@
-/** Lists and searches: one statement each, which answers with the text of the whole page. */
+/** Lists and searches: one statement each, which gives the text of the whole page. */
 import { badRequest, notFound, unavailable, type Sql } from "platform";
 import type { Cursor } from "./cursor.ts";
 import type { Database } from "../databases/database.ts";
@@ -23,21 +23,21 @@ export interface SearchShape {
 export interface SearchPage {
   /** The JSON array. */
   readonly body: string;
-  /** Where the page ended; undefined where it was not full, so the last one. */
+  /** The end of the page; undefined if the page was not full and so is the last. */
   readonly next: Required<Cursor> | undefined;
-  /** All that would be found without a page, where `count` was asked for. */
+  /** The number of matches on all pages, if `count` was asked for. */
   readonly total: number | undefined;
-  /** The database that was searched: a newer one where it changed meanwhile. */
+  /** The database as it was searched: a newer version if it changed meanwhile. */
   readonly db: Database;
 }
 
-// A database of fewer records is scanned in less time than the index of all databases' fragments may take.
+// A database of fewer records is scanned faster than the fragment index of all databases.
 const fewRecords = 1000;
-// In one of so many it is worth while to find out first that a fragment is frequent: its list in the index is long.
+// With so many records it pays to find out first whether a fragment is frequent: then its list in the index is long.
 const manyRecords = 200_000;
 const probedRecords = 100;
 const maxSizes = 10_000;
-// Each connection keeps the plans of named statements: without a bound, odd searches would fill its memory.
+// Each connection keeps the plans of named statements; without a limit, unusual searches would fill its memory.
 const maxNamedTexts = 300;
 const maxTries = 10;
 
@@ -47,7 +47,7 @@ export function createSearchStore(sql: Sql, databases: Databases, hasFragments: 
   const namedTexts = new Set<string>();
   const sizes = new Map<string, { records: number; until: number }>();
 
-  /** About how many records a database has: exact while it is small, old by a minute at most. */
+  /** Roughly how many records a database has: exact while it is small, at most a minute old. */
   const sizeOf = async (db: Database): Promise<number> => {
     const known = sizes.get(db.id);
     if (known && known.until > performance.now()) return known.records;
@@ -59,7 +59,7 @@ export function createSearchStore(sql: Sql, databases: Databases, hasFragments: 
     return records;
   };
 
-  /** Whether so many of the newest records match that the page is full soon when they are read in order. */
+  /** Whether enough of the newest records match to fill a page quickly when records are read in order. */
   const isFrequent = async (db: Database, query: Query): Promise<boolean> => {
     if (!query.phrase) return false;
     const args = createArgs();
@@ -70,7 +70,7 @@ export function createSearchStore(sql: Sql, databases: Databases, hasFragments: 
     return (row?.found ?? 0) * 10 >= probedRecords;
   };
 
-  /** Which way a page is found fastest. */
+  /** The fastest way to find a page. */
   const wayOf = async (db: Database, query: Query): Promise<Way> => {
     if (!hasFragments || !query.phrase || !canUseFragments(sourceOf(db, query), query.phrase)) return "plain";
     const records = await sizeOf(db);
@@ -86,7 +86,7 @@ export function createSearchStore(sql: Sql, databases: Databases, hasFragments: 
     return row as PageRow; // the statement is one aggregate, so one row
   };
 
-  /** The value that a long one's cursor did not carry. */
+  /** Reads the sort value if it was too long for the cursor. */
   const complete = async (db: Database, query: Query, cursor: Cursor): Promise<Required<Cursor>> => {
     if (cursor.value !== undefined) return { id: cursor.id, value: cursor.value };
     const args = createArgs();
@@ -102,13 +102,13 @@ export function createSearchStore(sql: Sql, databases: Databases, hasFragments: 
     const after = cursor && (await complete(db, query, cursor));
     const page = (way: Way, longStrings: boolean) => run({ db, query, form, after, way, longStrings });
     const row = await page(await wayOf(db, query), false);
-    // Strings longer than their column are rare: only where there are some, they are ordered by their whole values.
+    // Strings longer than their column are rare. Only if there are any, records are sorted by the whole values.
     if (row.longStrings) return page("plain", true);
     return (row.candidates ?? 0) > maxCandidates ? page("plain", false) : row;
   };
 
   return {
-    /** `make` is asked again where the database has changed meanwhile. 404 where it is gone. */
+    /** Calls `make` again if the database has changed meanwhile. 404 if it is gone. */
     async search(
       first: Database,
       make: (db: Database) => { query: Query; cursor: Cursor | undefined },

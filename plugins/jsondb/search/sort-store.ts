@@ -4,25 +4,25 @@ import type { Cursor } from "./cursor.ts";
 import { columnOf, type Args, type Source } from "./filter-store.ts";
 import type { Sort } from "./query.ts";
 
-/** What records are ordered by before their id. */
+/** The sort key of records, before their id. */
 export interface SortKey {
-  /** Expressions in their order; the last one alone decides, those before it are there for the index. */
+  /** Expressions in order; the last one alone decides, and those before it help the index. */
   readonly keys: readonly string[];
-  /** The index column that is null exactly where the key is. */
+  /** The index column that is null exactly when the key is null. */
   readonly column: string | undefined;
-  /** The condition that a cursor's value, as text, is not after the index column: it bounds the scan. */
+  /** The condition on the index column that bounds the scan at a cursor's value, given as text. */
   readonly bound: ((value: string, comparison: ">=" | "<=") => string) | undefined;
   /** The value as the type of the deciding key. */
   readonly cast: (value: string) => string;
 }
 
-/** Undefined where the id alone is the order. `longStrings`: some value of the column is longer than it. */
+/** Undefined if records are sorted by id alone. `longStrings`: some value is longer than the column. */
 export function sortKey(args: Args, source: Source, { field }: Sort, longStrings: boolean): SortKey | undefined {
   if (field === "id") return undefined;
   if (field === "updated_at") return simple("r.updated_at", undefined, "timestamptz");
   const type = source.table.fields.get(field)?.type;
   const column = columnOf(source, field);
-  // Bound where it is used: PostgreSQL refuses an argument that no expression mentions.
+  // Bound only when used: PostgreSQL refuses an argument that no expression mentions.
   const value = () => `r.data -> ${args.bind(field, "text")}`;
   const text = () => `r.data ->> ${args.bind(field, "text")}`;
   const at = column && `r.${column}`;
@@ -46,7 +46,7 @@ export function sortKey(args: Args, source: Source, { field }: Sort, longStrings
     case "time":
       return simple(at ?? `record_instant(${text()})`, at, "timestamptz");
     default:
-      // Booleans and what has no type: in PostgreSQL's order of JSON values.
+      // Booleans and fields without a type, in PostgreSQL's order of JSON values.
       return simple(`nullif(${value()}, 'null')`, undefined, "jsonb");
   }
 }
@@ -56,12 +56,12 @@ function simple(key: string, column: string | undefined, type: string): SortKey 
   return { keys: [key], column, bound: undefined, cast };
 }
 
-/** The key that alone decides; null where the order is that of ids. */
+/** The key that decides alone; null if records are sorted by id. */
 export function decidingKey(key: SortKey | undefined): string {
   return key?.keys.at(-1) ?? "null";
 }
 
-/** `order by` of rows whose key may be null, or is known not to be. */
+/** `order by` for rows whose key may be null, or cannot be. */
 export function orderBy(key: SortKey | undefined, { descending }: Sort, mayBeNull: boolean): string {
   const direction = descending ? " desc" : "";
   // Without "nulls last" a descending order is that of the index read backwards.
@@ -69,7 +69,7 @@ export function orderBy(key: SortKey | undefined, { descending }: Sort, mayBeNul
   return [...keys, `r.id${direction}`].join(", ");
 }
 
-/** The records after the cursor; `part` says which ones are asked for where the nulls are read apart. */
+/** The records after the cursor; `part` says which ones, if nulls are read separately. */
 export function afterCursor(
   args: Args,
   key: SortKey | undefined,

@@ -1,0 +1,69 @@
+import { etag, expectedVersion, field, invalid, isObject, ok, route, Type, type Route } from "platform";
+import { Db } from "./answers.ts";
+import type { Dbs, DbFields, SeenVersion } from "./dbs.ts";
+import { inputOf } from "./inputs.ts";
+import { replaceInJson } from "./replace.ts";
+import { access, dbExample, ifMatch } from "./routes.ts";
+import { toApi, type DbRow } from "./database-store.ts";
+
+const replaceable = ["fields", "schema", "public_methods"] as const;
+const Replacement = Type.Object({
+  field: field.oneOf(replaceable),
+  old_string: Type.Optional(Type.String()),
+  new_string: Type.Optional(Type.String()),
+  old: Type.Optional(Type.String()),
+  new: Type.Optional(Type.String()),
+  replace_all: Type.Optional(field.nullable(field.flag())),
+});
+
+interface Needed {
+  readonly dbs: Dbs;
+}
+
+/** `:id` is an id or a code. */
+export function replaceRoute({ dbs }: Needed): Route {
+  return route(
+    "PATCH",
+    "/core/dbs/:id/replace",
+    {
+      summary: "Replace text in `fields`, `schema` or `public_methods`",
+      description:
+        "The value as compact JSON, or where `old_string` is not found there, as JSON indented by two. The first occurrence, or with `replace_all` every one. " +
+        ifMatch,
+      access,
+      ifMatch: true,
+      body: { schema: Replacement },
+      request: { field: "schema", old_string: '"age":"integer"', new_string: '"age":"number"', replace_all: false },
+      answers: { 200: Db },
+      responses: { 200: dbExample, 422: { old_string: ["is not found"] } },
+    },
+    async ({ account, caller, params, body, request }) => {
+      const edit = editOf(body);
+      const work = (current: DbRow): DbFields => {
+        const before = { fields: current.fields, schema: current.schema, public_methods: current.publicMethods };
+        const done = replaceInJson(before[body.field], edit);
+        if ("mistake" in done) throw invalid({ [done.field]: [done.mistake] });
+        if (!isObject(done.value)) throw invalid({ [body.field]: ["must be an object"] });
+        return inputOf({ [body.field]: done.value });
+      };
+      const seen: SeenVersion = (id) => expectedVersion(request, id);
+      const row = await dbs.update(account.id, params.id, caller.user.id, work, seen);
+      return ok(toApi(row), { etag: etag(row.id, row.version) });
+    },
+  );
+}
+
+/** behaviour 4.3 shows `old` and `new` for apps and accepts both spellings; so does this. */
+function editOf(body: {
+  old_string?: string;
+  old?: string;
+  new_string?: string;
+  new?: string;
+  replace_all?: boolean | null;
+}) {
+  const oldString = body.old_string ?? body.old;
+  const newString = body.new_string ?? body.new;
+  if (!oldString) throw invalid({ old_string: ["can't be blank"] });
+  if (newString === undefined) throw invalid({ new_string: ["is required"] });
+  return { oldString, newString, all: body.replace_all === true };
+}

@@ -1,0 +1,101 @@
+/** One write of a record: its checks, its statement and its event, in the caller's transaction if there is one. */
+import { afterCommit, notFound, type BaseContext, type Tx } from "platform";
+import type { Database } from "../databases/database.ts";
+import { jsonOf, newRecord, refuse, type CreatedRecord } from "./new-record.ts";
+import type { RecordEvents } from "./record-events.ts";
+import { checkRequired, checkPatch, checkRecord, type Data } from "./record.ts";
+import type { Guard, RecordStore, Shape, Written } from "./record-store.ts";
+import type { Table } from "../databases/schema.ts";
+
+export interface Write {
+  readonly table: Table;
+  readonly data: Data;
+  /** The record is in this table already: if it has left it, ask for the write again. */
+  readonly keepsTable?: boolean;
+}
+
+export interface Needed {
+  readonly ctx: Pick<BaseContext, "transaction" | "keyed">;
+  readonly recordStore: RecordStore;
+  readonly events: RecordEvents;
+  /** After the commit of a write. */
+  readonly written: (db: Database) => void;
+}
+
+export type RecordWrites = ReturnType<typeof createRecordWrites>;
+
+/** `insert` and `merge` give undefined if the database has another schema by now. */
+export function createRecordWrites({ ctx, recordStore, events, written }: Needed) {
+  /** One statement needs no transaction, unless an event or the answer to an Idempotency-Key commits with it. */
+  const withEvent = <T>(wanted: boolean, tx: Tx | undefined, write: (tx: Tx | undefined) => Promise<T>): Promise<T> =>
+    tx || !(wanted || ctx.keyed()) ? write(tx) : ctx.transaction(write);
+
+  const committed = (db: Database, tx: Tx | undefined) => {
+    if (tx) afterCommit(tx, () => written(db));
+    else written(db);
+  };
+
+  return {
+    async insert(db: Database, { table, data }: Write, given?: Tx): Promise<CreatedRecord | undefined> {
+      refuse(checkRecord(table, data));
+      const made = newRecord(table, data);
+      const { id, createdAt } = made;
+      const wanted = events.wanted(db, "create", { id, tableName: table.name, data });
+      return withEvent(wanted, given, async (tx) => {
+        if (!(await recordStore.create(db, table, made, tx))) return undefined;
+        const record = { id, tableName: table.name, data, createdAt, updatedAt: createdAt };
+        if (wanted) await events.tell(db, "create", record, tx);
+        committed(db, tx);
+        return made;
+      });
+    },
+
+    async merge(db: Database, id: string, write: Write, asked: Shape, guard?: Guard, given?: Tx) {
+      const { table, data } = write;
+      refuse(checkPatch(table, data));
+      const patch = { id, table, data, json: jsonOf(data), guard };
+      const wanted = events.wanted(db, "update", { id, tableName: table.name, data });
+      const shape = { ...asked, whole: wanted };
+      const told = async (done: Written | undefined, tx: Tx | undefined) => {
+        if (done?.record) await events.tell(db, "update", done.record, tx);
+        if (done) committed(db, tx);
+        return done;
+      };
+      const quick = async (tx: Tx | undefined) => told(await recordStore.update(db, patch, shape, tx), tx);
+      const locked = async (tx: Tx) => told(await mergeLocked(recordStore, tx, db, write, patch, shape), tx);
+      return (await withEvent(wanted, given, quick)) ?? (given ? locked(given) : ctx.transaction(locked));
+    },
+
+    async remove(db: Database, id: string, guard?: Guard, given?: Tx): Promise<void> {
+      const wanted = events.wanted(db, "destroy", { id, tableName: undefined, data: {} });
+      await withEvent(wanted, given, async (tx) => {
+        const done = await recordStore.delete(db, id, { form: "nested", whole: wanted }, guard, tx);
+        if (!done) throw notFound();
+        if (done.record) await events.tell(db, "destroy", done.record, tx);
+        committed(db, tx);
+      });
+    },
+  };
+}
+
+type Patch = Parameters<RecordStore["update"]>[1];
+
+/** If the one statement does not find the record as it should be, looks at it under a lock. */
+async function mergeLocked(
+  recordStore: RecordStore,
+  tx: Tx,
+  db: Database,
+  { table, data, keepsTable }: Write,
+  patch: Patch,
+  shape: Shape,
+) {
+  const found = await recordStore.lock(tx, db, patch.id, patch.guard);
+  if (!found) throw notFound();
+  const stays = found.tableName === table.name;
+  if (keepsTable && !stays) return undefined;
+  const merged: Data = Object.fromEntries([...Object.entries(found.data), ...Object.entries(data)]);
+  // A record that stays in its table was checked when it was written; one that moves in is checked whole.
+  refuse(stays ? checkRequired(table, merged) : checkRecord(table, merged));
+  jsonOf(merged);
+  return recordStore.rewrite(tx, db, patch, shape, stays ? undefined : found.tableName);
+}
