@@ -311,6 +311,58 @@ describe("bad input", () => {
   );
 });
 
+describe("a refused request", () => {
+  const tables = ["webhooks", "webhook_deliveries", "webhook_queue", "webhook_rates"];
+  /** Every write, of this webhook. */
+  const writes = (id: number): readonly (readonly [string, string, object?])[] => [
+    ["POST", path, { webhook: fresh() }],
+    ["PATCH", `/account/webhooks/${id}.json`, { webhook: { active: false } }],
+    ["DELETE", `/account/webhooks/${id}.json`],
+    ["POST", `/account/webhooks/${id}/rotate_secret.json`],
+    ["POST", `/account/webhooks/${id}/test.json`],
+    ["POST", `/account/webhooks/${id}/redeliver.json`, { from: "2020-01-01T00:00:00Z" }],
+    ["POST", `/account/webhooks/${id}/deliveries/1/redeliver.json`],
+  ];
+
+  test.each([
+    ["without a token", 401, async (): Promise<string | null> => null],
+    ["of a person without the privilege", 403, async () => (await person(app, { role: "user" })).token],
+    ["of a guest", 403, async () => (await person(app, { role: "guest" })).token],
+    [
+      "of a token that is narrowed to something else",
+      403,
+      async () => (await person(app, { role: "admin", narrowedTo: ["dbs"] })).token,
+    ],
+  ] as const)("%s leaves no row and no event, whatever is asked for", async (_, status, tokenOf) => {
+    const { id } = (await create()).json;
+    const token = await tokenOf();
+    const before = await traces(app, ...tables);
+    for (const [method, to, body] of writes(id))
+      expect([method, to, (await app.request(method, to, body, { token })).status]).toEqual([method, to, status]);
+    expect(await traces(app, ...tables)).toEqual(before);
+  });
+
+  test("of an inactive webhook's deliveries leaves them as they are", async () => {
+    const { id } = (await create({ active: false })).json;
+    await refused(() => app.post(`/account/webhooks/${id}/test.json`), "base");
+    await refused(() => app.post(`/account/webhooks/${id}/redeliver.json`, { from: "2020-01-01T00:00:00Z" }), "base");
+    const missing = await app.post(`/account/webhooks/${id}/deliveries/1/redeliver.json`);
+    expect(missing.status).toBe(404);
+  });
+
+  test("for one more than an account may have names the limit; another account has its own", async () => {
+    const full = await otherAccount(app);
+    await app.sql`
+      insert into webhooks (account_id, source_type, kind, target_kind, url, active, signing_secret)
+      select ${full.id}, 'Full::Up', 'create', 'url', 'https://example.com/' || n, false, '' from generate_series(1, 999) n`;
+    const more = (): Promise<Answer> => full.post(path, { webhook: fresh() });
+    expect((await more()).status).toBe(201);
+    const answer = await refused(more, "base");
+    expect(answer.json.base[0]).toContain("1000");
+    expect((await create()).status).toBe(201);
+  });
+});
+
 test("an answer that shows a secret is given once, whatever the Idempotency-Key", async () => {
   const webhook = fresh();
   const headers = { "idempotency-key": "webhook-1" };
