@@ -2,6 +2,7 @@
 import { batched, currentCausation, failpoint, uuidv7, type BaseContext, type ModelEvent } from "platform";
 import type { NewDelivery, QueueStore } from "./queue-store.ts";
 import type { Rights } from "./rights.ts";
+import { dueTopic } from "./signals.ts";
 import type { Hook, Subscriptions } from "./subscriptions.ts";
 
 interface Needed {
@@ -11,11 +12,6 @@ interface Needed {
   readonly refusal: Rights["refusal"];
   readonly switchOff: (hook: Hook, reason: string) => Promise<void>;
 }
-
-/** Says in every process that a webhook has something to send. */
-export const dueTopic = "webhooks.due";
-/** The same, because a person has asked for it. */
-export const urgedTopic = "webhooks.urged";
 
 export function createFanOut({ ctx, queueStore, subscriptions, refusal, switchOff }: Needed) {
   const insert = batched(

@@ -1,15 +1,12 @@
 /** The consequences of an attempt: when the delivery is retried, and when its webhook is switched off. behaviour B.8. */
-import { createTurnsByKey, job, type BaseContext } from "platform";
+import { createTurnsByKey, type BaseContext } from "platform";
 import type { HealthStore } from "./health-store.ts";
 import type { Outcome } from "./attempt.ts";
 import type { ClaimedDelivery } from "./lease-store.ts";
-import type { Place } from "./queue-store.ts";
 import { nextWait, switchOffAfterMs } from "./retry.ts";
+import { clearQueue } from "./signals.ts";
 import type { Settled } from "./settle.ts";
 import type { Hook, Subscriptions } from "./subscriptions.ts";
-
-/** Clears the queue of a webhook that is off or gone. */
-export const clearQueue = job<Place>("webhooks.clear-queue");
 
 interface Needed {
   readonly ctx: Pick<BaseContext, "transaction" | "enqueue" | "log">;

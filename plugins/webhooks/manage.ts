@@ -1,9 +1,8 @@
 /** Changes of webhooks, each in one transaction. Every process knows of a change before it is answered. No HTTP, no SQL. */
 import { invalid, notFound, type BaseContext, type Caller, type Model } from "platform";
-import { urgedTopic } from "./fan-out.ts";
-import { clearQueue } from "./health.ts";
 import type { Able, Rights } from "./rights.ts";
 import { newSecret } from "./sign.ts";
+import { clearQueue, urgedTopic } from "./signals.ts";
 import type { WebhookInput, WebhookRow, WebhookStore } from "./store.ts";
 import { sealContext, type Subscriptions } from "./subscriptions.ts";
 import { merged, tokenInfo, type WebhookFields } from "./webhook.ts";

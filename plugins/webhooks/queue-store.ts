@@ -1,4 +1,5 @@
 import type { Causation, Sql } from "platform";
+import type { Place } from "./signals.ts";
 
 /** One event for one webhook, to be written. */
 export interface NewDelivery {
@@ -11,11 +12,6 @@ export interface NewDelivery {
   readonly orderKey: string | null;
   readonly body: string;
   readonly causation: Causation | undefined;
-}
-
-export interface Place {
-  readonly accountId: number;
-  readonly webhookId: number;
 }
 
 export type QueueStore = ReturnType<typeof createQueueStore>;

@@ -1,8 +1,8 @@
 /** Redelivery: puts deliveries back into the queue. No HTTP, no SQL. */
 import { invalid, notFound, type BaseContext, type Tx } from "platform";
 import type { DeliveryRange, DeliveryRow, DeliveryStore } from "./delivery-store.ts";
-import { urgedTopic } from "./fan-out.ts";
 import type { QueueStore } from "./queue-store.ts";
+import { urgedTopic } from "./signals.ts";
 import type { WebhookRow, WebhookStore } from "./store.ts";
 
 interface Needed {
