@@ -9,7 +9,7 @@ import {
   type PublicMethods,
 } from "./public-methods.ts";
 import type { Data } from "../records/record.ts";
-import { noTable, parseSchema } from "../databases/schema.ts";
+import { noTable, parseSchema } from "./schema.ts";
 
 const parsed = (value: unknown): PublicMethods => {
   const result = parsePublicMethods(value);

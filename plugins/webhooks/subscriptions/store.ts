@@ -1,5 +1,5 @@
 import type { Page, Queryable, Sql, Static, Tx } from "platform";
-import type { Webhook } from "./answers.ts";
+import type { Webhook } from "../answers.ts";
 import type { Filter } from "./match.ts";
 
 export type TargetKind = "url" | "connector" | "flow";

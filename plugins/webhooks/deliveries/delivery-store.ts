@@ -1,5 +1,5 @@
 import type { Page, Queryable, Sql, Static, Tx } from "platform";
-import type { Delivery } from "./answers.ts";
+import type { Delivery } from "../answers.ts";
 
 export type DeliveryStatus = "pending" | "delivered" | "failed";
 

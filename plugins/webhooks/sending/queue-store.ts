@@ -1,5 +1,5 @@
 import type { Causation, Sql } from "platform";
-import type { Place } from "./signals.ts";
+import type { Place } from "../signals.ts";
 
 /** One event for one webhook, to be written. */
 export interface NewDelivery {

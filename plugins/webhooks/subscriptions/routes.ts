@@ -14,7 +14,7 @@ import {
   Type,
 } from "platform";
 import type { Route } from "platform";
-import { SourceType, Webhook, WebhookWithSecret } from "./answers.ts";
+import { SourceType, Webhook, WebhookWithSecret } from "../answers.ts";
 import type { Management } from "./manage.ts";
 import type { Rights } from "./rights.ts";
 import { toApi, type WebhookFilter, type WebhookStore } from "./store.ts";

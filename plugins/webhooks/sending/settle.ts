@@ -4,7 +4,7 @@ import type { Log } from "platform";
 import type { Outcome } from "./attempt.ts";
 import type { ClaimedDelivery, Counted, LeaseStore, Settlement } from "./lease-store.ts";
 import type { QueueStore } from "./queue-store.ts";
-import type { Place } from "./signals.ts";
+import type { Place } from "../signals.ts";
 
 /** The consequence of an attempt. */
 export interface Settled {

@@ -4,9 +4,9 @@ import type { HealthStore } from "./health-store.ts";
 import type { Outcome } from "./attempt.ts";
 import type { ClaimedDelivery } from "./lease-store.ts";
 import { nextWait, switchOffAfterMs } from "./retry.ts";
-import { clearQueue } from "./signals.ts";
+import { clearQueue } from "../signals.ts";
 import type { Settled } from "./settle.ts";
-import type { Hook, Subscriptions } from "./subscriptions.ts";
+import type { Hook, Subscriptions } from "../subscriptions/subscriptions.ts";
 
 interface Needed {
   readonly ctx: Pick<BaseContext, "transaction" | "enqueue" | "log">;

@@ -4,7 +4,7 @@ import { claimable, closed, ended, nextStep, type Lane } from "./lane.ts";
 import type { Holding } from "./holding.ts";
 import type { ClaimedDelivery } from "./lease-store.ts";
 import type { Sending } from "./send.ts";
-import type { Hook, Subscriptions } from "./subscriptions.ts";
+import type { Hook, Subscriptions } from "../subscriptions/subscriptions.ts";
 
 interface Needed {
   readonly subscriptions: Pick<Subscriptions, "peek" | "get">;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { eventually, person, startTestApp, type Answer, type TestApp } from "../../tests/harness.ts";
-import { startReceiver, type Receiver } from "../../tests/receiver.ts";
-import { follower, traces } from "../../tests/traces.ts";
-import { definePlugin } from "../../runtime/plugin.ts";
-import { plugins } from "../index.ts";
+import { eventually, person, startTestApp, type Answer, type TestApp } from "../../../tests/harness.ts";
+import { startReceiver, type Receiver } from "../../../tests/receiver.ts";
+import { follower, traces } from "../../../tests/traces.ts";
+import { definePlugin } from "../../../runtime/plugin.ts";
+import { plugins } from "../../index.ts";
 
 let app: TestApp;
 let receiver: Receiver;

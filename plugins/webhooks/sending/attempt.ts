@@ -1,11 +1,11 @@
 /** One attempt to deliver: to an address, a connector or a flow. A failure is an outcome, not an exception. No SQL. */
 import { causationHeader, causationToHeader, OutboundFault, parseRetryAfter, withCausation } from "platform";
 import type { BaseContext, Causation, OutboundResponse } from "platform";
-import type { Connectors } from "../connectors/api.ts";
-import type { Flows } from "../flows/api.ts";
-import type { Rights } from "./rights.ts";
-import { signatureOf } from "./sign.ts";
-import type { Hook } from "./subscriptions.ts";
+import type { Connectors } from "../../connectors/api.ts";
+import type { Flows } from "../../flows/api.ts";
+import type { Rights } from "../subscriptions/rights.ts";
+import { signatureOf } from "../subscriptions/sign.ts";
+import type { Hook } from "../subscriptions/subscriptions.ts";
 
 /** The message that is delivered. */
 export interface Parcel {

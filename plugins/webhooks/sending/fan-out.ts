@@ -1,9 +1,9 @@
 /** An event becomes one delivery for each webhook that follows it. */
 import { batched, currentCausation, failpoint, uuidv7, type BaseContext, type ModelEvent } from "platform";
 import type { NewDelivery, QueueStore } from "./queue-store.ts";
-import type { Rights } from "./rights.ts";
-import { dueTopic } from "./signals.ts";
-import type { Hook, Subscriptions } from "./subscriptions.ts";
+import type { Rights } from "../subscriptions/rights.ts";
+import { dueTopic } from "../signals.ts";
+import type { Hook, Subscriptions } from "../subscriptions/subscriptions.ts";
 
 interface Needed {
   readonly ctx: Pick<BaseContext, "broadcast">;

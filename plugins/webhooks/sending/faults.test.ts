@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { eventually, startTestApp, type TestApp } from "../../tests/harness.ts";
-import { modelChanged } from "../../runtime/events/models.ts";
-import { certificate } from "../../runtime/outbound/outbound-fixture.ts";
-import { definePlugin } from "../../runtime/plugin.ts";
-import { plugins } from "../index.ts";
+import { eventually, startTestApp, type TestApp } from "../../../tests/harness.ts";
+import { modelChanged } from "../../../runtime/events/models.ts";
+import { certificate } from "../../../runtime/outbound/outbound-fixture.ts";
+import { definePlugin } from "../../../runtime/plugin.ts";
+import { plugins } from "../../index.ts";
 
 /** Every fault of a receiver is in the log as what it is. */
 let app: TestApp;

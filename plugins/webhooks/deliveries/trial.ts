@@ -1,10 +1,10 @@
 /** Sending the sample to try a webhook, and showing what would be sent. No HTTP, no SQL. */
 import { notFound, uuidv7, type Model } from "platform";
-import { headersOf, type Attempt } from "./attempt.ts";
+import { headersOf, type Attempt } from "../sending/attempt.ts";
 import type { DeliveryRow, DeliveryStore } from "./delivery-store.ts";
 import { mustBeActive } from "./redeliver.ts";
-import type { WebhookRow } from "./store.ts";
-import type { Hook, Subscriptions } from "./subscriptions.ts";
+import type { WebhookRow } from "../subscriptions/store.ts";
+import type { Hook, Subscriptions } from "../subscriptions/subscriptions.ts";
 
 interface Needed {
   readonly deliveryStore: Pick<DeliveryStore, "latestBody" | "insertSent">;

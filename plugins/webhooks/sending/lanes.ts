@@ -11,7 +11,7 @@ import type { LeaseStore } from "./lease-store.ts";
 import type { QueueStore } from "./queue-store.ts";
 import { createSending, type SendingNeeded } from "./send.ts";
 import { createSettler } from "./settle.ts";
-import type { Subscriptions } from "./subscriptions.ts";
+import type { Subscriptions } from "../subscriptions/subscriptions.ts";
 
 interface Needed extends Pick<SendingNeeded, "attempt" | "judge" | "settled"> {
   readonly leaseStore: LeaseStore;

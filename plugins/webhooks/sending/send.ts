@@ -5,7 +5,7 @@ import type { Held, Holding } from "./holding.ts";
 import { answered } from "./lane.ts";
 import type { ClaimedDelivery, Counted } from "./lease-store.ts";
 import type { Settled, Settler } from "./settle.ts";
-import type { Hook } from "./subscriptions.ts";
+import type { Hook } from "../subscriptions/subscriptions.ts";
 
 export interface SendingNeeded {
   readonly attempt: Attempt;

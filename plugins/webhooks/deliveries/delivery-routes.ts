@@ -13,11 +13,11 @@ import {
   Type,
   type Route,
 } from "platform";
-import { Delivery, DeliveryWithBody, Redelivered } from "./answers.ts";
+import { Delivery, DeliveryWithBody, Redelivered } from "../answers.ts";
 import { toApi, type DeliveryStore } from "./delivery-store.ts";
-import type { Management } from "./manage.ts";
+import type { Management } from "../subscriptions/manage.ts";
 import { maxPerRange, type Redelivery } from "./redeliver.ts";
-import type { Rights } from "./rights.ts";
+import type { Rights } from "../subscriptions/rights.ts";
 
 const RangeInput = Type.Object({
   from: field.name(64),

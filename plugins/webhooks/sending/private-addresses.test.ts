@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { startTestApp, type TestApp } from "../../tests/harness.ts";
-import { startReceiver, type Receiver } from "../../tests/receiver.ts";
-import { createLog } from "../../runtime/log.ts";
-import { parseAllow } from "../../runtime/outbound/addresses.ts";
-import { createOutbound } from "../../runtime/outbound/outbound.ts";
-import { privateHosts } from "../../runtime/outbound/outbound-fixture.ts";
-import { plugins } from "../index.ts";
+import { startTestApp, type TestApp } from "../../../tests/harness.ts";
+import { startReceiver, type Receiver } from "../../../tests/receiver.ts";
+import { createLog } from "../../../runtime/log.ts";
+import { parseAllow } from "../../../runtime/outbound/addresses.ts";
+import { createOutbound } from "../../../runtime/outbound/outbound.ts";
+import { privateHosts } from "../../../runtime/outbound/outbound-fixture.ts";
+import { plugins } from "../../index.ts";
 import { createAttempt } from "./attempt.ts";
-import type { Hook } from "./subscriptions.ts";
+import type { Hook } from "../subscriptions/subscriptions.ts";
 
 /** No webhook reaches what OUTBOUND_ALLOW does not name. */
 let app: TestApp;

@@ -1,7 +1,7 @@
 /** Clears away, in pieces, deliveries that will not be sent and log entries that have expired. */
 import type { DeliveryStore } from "./delivery-store.ts";
-import type { QueueStore } from "./queue-store.ts";
-import type { Place } from "./signals.ts";
+import type { QueueStore } from "../sending/queue-store.ts";
+import type { Place } from "../signals.ts";
 
 const piece = 2000;
 

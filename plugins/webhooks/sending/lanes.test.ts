@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { eventually, startTestApp, type TestApp } from "../../tests/harness.ts";
-import { startReceiver, type Receiver } from "../../tests/receiver.ts";
+import { eventually, startTestApp, type TestApp } from "../../../tests/harness.ts";
+import { startReceiver, type Receiver } from "../../../tests/receiver.ts";
 
 /** Two server processes on one database. */
 let first: TestApp;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { adminToken, eventually } from "../../tests/harness.ts";
-import { startReceiver, type Receiver } from "../../tests/receiver.ts";
-import { cleanUp, folderWith, fromSource, startServer, type ServerProcess } from "../../tests/server-process.ts";
-import { openPool } from "../../runtime/db.ts";
-import { runningPostgres } from "../../runtime/postgres/running-postgres.ts";
+import { adminToken, eventually } from "../../../tests/harness.ts";
+import { startReceiver, type Receiver } from "../../../tests/receiver.ts";
+import { cleanUp, folderWith, fromSource, startServer, type ServerProcess } from "../../../tests/server-process.ts";
+import { openPool } from "../../../runtime/db.ts";
+import { runningPostgres } from "../../../runtime/postgres/running-postgres.ts";
 
 /** A server is killed (-9) at each boundary of a delivery, and started again on the same data: nothing is lost. */
 let receiver: Receiver;

@@ -2,7 +2,7 @@
 import { invalid, notFound, type BaseContext, type Caller, type Model } from "platform";
 import type { Able, Rights } from "./rights.ts";
 import { newSecret } from "./sign.ts";
-import { clearQueue, urgedTopic } from "./signals.ts";
+import { clearQueue, urgedTopic } from "../signals.ts";
 import type { WebhookInput, WebhookRow, WebhookStore } from "./store.ts";
 import { sealContext, type Subscriptions } from "./subscriptions.ts";
 import { merged, tokenInfo, type WebhookFields } from "./webhook.ts";

@@ -1,8 +1,8 @@
 import { badRequest, integerId, ok, route, type Route } from "platform";
-import { Delivery, DeliveryPreview } from "./answers.ts";
+import { Delivery, DeliveryPreview } from "../answers.ts";
 import { bodyExample, deliveryExample, inactive } from "./delivery-routes.ts";
 import { toApi } from "./delivery-store.ts";
-import type { Management } from "./manage.ts";
+import type { Management } from "../subscriptions/manage.ts";
 import type { Trials } from "./trial.ts";
 
 const previewExample = {

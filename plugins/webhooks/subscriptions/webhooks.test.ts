@@ -6,9 +6,9 @@ import {
   type Answer,
   type OtherAccount,
   type TestApp,
-} from "../../tests/harness.ts";
-import { follower, traces } from "../../tests/traces.ts";
-import { plugins } from "../index.ts";
+} from "../../../tests/harness.ts";
+import { follower, traces } from "../../../tests/traces.ts";
+import { plugins } from "../../index.ts";
 
 let app: TestApp;
 let other: OtherAccount;

@@ -1,9 +1,9 @@
 /** Redelivery: puts deliveries back into the queue. No HTTP, no SQL. */
 import { invalid, notFound, type BaseContext, type Tx } from "platform";
 import type { DeliveryRange, DeliveryRow, DeliveryStore } from "./delivery-store.ts";
-import type { QueueStore } from "./queue-store.ts";
-import { urgedTopic } from "./signals.ts";
-import type { WebhookRow, WebhookStore } from "./store.ts";
+import type { QueueStore } from "../sending/queue-store.ts";
+import { urgedTopic } from "../signals.ts";
+import type { WebhookRow, WebhookStore } from "../subscriptions/store.ts";
 
 interface Needed {
   readonly ctx: Pick<BaseContext, "transaction" | "committed" | "broadcast">;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Webhook } from "standardwebhooks";
-import { eventually, startTestApp, type TestApp } from "../../tests/harness.ts";
-import { startReceiver, type Received, type Receiver } from "../../tests/receiver.ts";
-import { modelChanged } from "../../runtime/events/models.ts";
-import { definePlugin } from "../../runtime/plugin.ts";
-import { plugins } from "../index.ts";
+import { eventually, startTestApp, type TestApp } from "../../../tests/harness.ts";
+import { startReceiver, type Received, type Receiver } from "../../../tests/receiver.ts";
+import { modelChanged } from "../../../runtime/events/models.ts";
+import { definePlugin } from "../../../runtime/plugin.ts";
+import { plugins } from "../../index.ts";
 
 let app: TestApp;
 let receiver: Receiver;

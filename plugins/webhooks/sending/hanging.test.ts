@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { adminToken, eventually } from "../../tests/harness.ts";
-import { startReceiver, type Receiver } from "../../tests/receiver.ts";
-import { cleanUp, folderWith, fromSource, startServer } from "../../tests/server-process.ts";
+import { adminToken, eventually } from "../../../tests/harness.ts";
+import { startReceiver, type Receiver } from "../../../tests/receiver.ts";
+import { cleanUp, folderWith, fromSource, startServer } from "../../../tests/server-process.ts";
 
 let remote: Receiver;
 beforeAll(() => {
