@@ -4,7 +4,7 @@ import { cms } from "./api.ts";
 import { createCareStore } from "./care/care-store.ts";
 import { careRoutes } from "./care/care-routes.ts";
 import { createCare } from "./care/check.ts";
-import { createRunChange } from "./change.ts";
+import { createRunEdit } from "./edit.ts";
 import { createDomainStore } from "./sites/domain-store.ts";
 import { domainApprove, domainCommands } from "./sites/domain-commands.ts";
 import { domainRoutes } from "./sites/domain-routes.ts";
@@ -47,7 +47,7 @@ export default definePlugin({
     const { sites, door, routes, warn } = await createSiteRendering({ ctx, accounts: services.accounts, engine });
     keepHosts(services.accounts, createDomainStore(sql));
     const resources = createResources({ ctx, accounts: services.accounts, engine });
-    const run = createRunChange({ ctx, store: createSiteStore(sql), sites });
+    const run = createRunEdit({ ctx, siteStore: createSiteStore(sql), sites });
     const scheme = () => new URL(ctx.origin()).protocol;
     const care = createCare({ careStore: createCareStore(sql), renderStore: createRenderStore(sql), engine, scheme });
     const push = createPush({ run, resources, engine });

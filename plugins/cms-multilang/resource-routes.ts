@@ -17,7 +17,7 @@ import {
   type Sql,
   type TObject,
 } from "platform";
-import type { Author, RunChange } from "./change.ts";
+import type { Author, RunEdit } from "./edit.ts";
 import { siteRefOf, type Ref } from "./code.ts";
 import { listReply } from "./list-reply.ts";
 import type { Documented, Kept, Resource } from "./resource.ts";
@@ -28,7 +28,7 @@ const ifMatch = "With `If-Match: <etag>`: 412 if it has changed since.";
 
 interface Needed {
   readonly sql: Sql;
-  readonly run: RunChange;
+  readonly run: RunEdit;
 }
 
 export function resourceRoutes<Body extends TObject, Row extends Kept>(

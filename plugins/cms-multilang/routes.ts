@@ -1,7 +1,7 @@
 /** `/cms/…`: seven kinds of records, the usual five calls each. behaviour 4.6, B.11. */
 import { Type, type Route, type Sql } from "platform";
 import * as answers from "./answers.ts";
-import type { RunChange } from "./change.ts";
+import type { RunEdit } from "./edit.ts";
 import * as examples from "./examples.ts";
 import { locales } from "./locales.ts";
 import { resourceRoutes } from "./resource-routes.ts";
@@ -16,7 +16,7 @@ const taken = ["is already taken"];
 
 interface Needed {
   readonly sql: Sql;
-  readonly run: RunChange;
+  readonly run: RunEdit;
   readonly resources: Resources;
 }
 

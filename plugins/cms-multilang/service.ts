@@ -1,7 +1,7 @@
 /** The service of api.ts: the routes' resources without HTTP. */
 import { checkerOf, invalid, mistakes, notFound, pageOf, type Queryable, type Sql, type TObject } from "platform";
 import type { Cms, CmsKind, CmsRecord, CmsWrites } from "./api.ts";
-import { whichever, type Change, type RunChange } from "./change.ts";
+import { whichever, type SiteEdit, type RunEdit } from "./edit.ts";
 import { siteRefOf, type SiteRef } from "./code.ts";
 import { allRows } from "./listed.ts";
 import type { Kept, Resource } from "./resource.ts";
@@ -10,16 +10,16 @@ import { checkTokens } from "./texts.ts";
 
 interface Needed {
   readonly sql: Sql;
-  readonly run: RunChange;
+  readonly run: RunEdit;
   readonly resources: Resources;
 }
 
 /** One kind's calls, without its types. */
 interface Calls {
   find(db: Queryable, accountId: number, ref: string, site?: SiteRef): Promise<CmsRecord | undefined>;
-  create(change: Change, body: unknown): Promise<CmsRecord>;
-  update(change: Change, ref: string, body: unknown, site?: SiteRef): Promise<CmsRecord>;
-  remove(change: Change, ref: string, site?: SiteRef): Promise<void>;
+  create(edit: SiteEdit, body: unknown): Promise<CmsRecord>;
+  update(edit: SiteEdit, ref: string, body: unknown, site?: SiteRef): Promise<CmsRecord>;
+  remove(edit: SiteEdit, ref: string, site?: SiteRef): Promise<void>;
   list(accountId: number, query: URLSearchParams): Promise<{ records: CmsRecord[]; total: number }>;
 }
 
@@ -34,29 +34,29 @@ export function createCms({ sql, run, resources }: Needed): Omit<Cms, "pushFiles
     article: callsOf(resources.article),
   };
 
-  const writesOf = (change: Change): CmsWrites => {
-    const { tx, account } = change;
+  const writesOf = (edit: SiteEdit): CmsWrites => {
+    const { tx, account } = edit;
     const find: CmsWrites["find"] = (kind, ref, site) => calls[kind].find(tx, account.id, ref, siteRefOf(site));
     return {
       tx,
       find,
-      create: (kind, body) => calls[kind].create(change, body),
-      update: (kind, ref, body, site) => calls[kind].update(change, ref, body, siteRefOf(site)),
-      remove: (kind, ref, site) => calls[kind].remove(change, ref, siteRefOf(site)),
+      create: (kind, body) => calls[kind].create(edit, body),
+      update: (kind, ref, body, site) => calls[kind].update(edit, ref, body, siteRefOf(site)),
+      remove: (kind, ref, site) => calls[kind].remove(edit, ref, siteRefOf(site)),
       put: async (kind, body) => {
         const key = kind === "domain" ? "name" : "code";
         const { [key]: ref } = valuesOf(body);
         if (typeof ref !== "string") throw invalid({ [key]: ["is required"] });
         const place = await placeOf(kind, valuesOf(body), find);
         const known = await find(kind, ref, place);
-        if (!known) return { record: await calls[kind].create(change, body), made: true };
-        return { record: await calls[kind].update(change, `${known.id}`, body), made: false };
+        if (!known) return { record: await calls[kind].create(edit, body), made: true };
+        return { record: await calls[kind].update(edit, `${known.id}`, body), made: false };
       },
     };
   };
 
   return {
-    change: (author, work) => run(author, (change) => work(writesOf(change))),
+    change: (author, work) => run(author, (edit) => work(writesOf(edit))),
     find: (accountId, kind, ref, site) => calls[kind].find(sql, accountId, ref, siteRefOf(site)),
     list: (accountId, kind, query) => calls[kind].list(accountId, query),
   };
@@ -100,10 +100,10 @@ function callsOf<Body extends TObject, Row extends Kept>(resource: Resource<Body
       const row = ref && (await resource.find(db, accountId, ref));
       return row && shown(row);
     },
-    create: async (change, body) => shown(await resource.writer.create(change, check(body))),
-    update: async (change, text, body, site) =>
-      shown(await resource.writer.update(change, refOf(text, site), check(body), whichever)),
-    remove: (change, text, site) => resource.writer.remove(change, refOf(text, site), whichever),
+    create: async (edit, body) => shown(await resource.writer.create(edit, check(body))),
+    update: async (edit, text, body, site) =>
+      shown(await resource.writer.update(edit, refOf(text, site), check(body), whichever)),
+    remove: (edit, text, site) => resource.writer.remove(edit, refOf(text, site), whichever),
     list: async (accountId, query) => {
       const listed = await resource.list(accountId, query, pageOf(query));
       return { records: (await allRows(listed)).map(shown), total: listed.total };

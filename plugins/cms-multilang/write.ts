@@ -1,6 +1,6 @@
 /** What the writing of every resource has in common. */
 import { mistakes, notFound, type Queryable, type Tx } from "platform";
-import { locked, type Change, type Expected, type Found } from "./change.ts";
+import { locked, type SiteEdit, type Expected, type Found } from "./edit.ts";
 import { codeFrom, freeOf, refOf, type Ref } from "./code.ts";
 import type { SiteRow } from "./rows.ts";
 import type { SiteStore } from "./sites/site-store.ts";
@@ -8,13 +8,13 @@ import type { SiteStore } from "./sites/site-store.ts";
 export type Mistakes = ReturnType<typeof mistakes>;
 
 /**
- * One kind of record, as it is written. Every function is part of a change (see change.ts) and throws 422 by field, 404
+ * One kind of record, as it is written. Every function is part of a change (see edit.ts) and throws 422 by field, 404
  * and 412. A body has been checked against the resource's schema.
  */
 export interface Writer<Body, Row> {
-  create(change: Change, body: Body): Promise<Row>;
-  update(change: Change, ref: Ref, body: Body, expected: Expected): Promise<Row>;
-  remove(change: Change, ref: Ref, expected: Expected): Promise<void>;
+  create(edit: SiteEdit, body: Body): Promise<Row>;
+  update(edit: SiteEdit, ref: Ref, body: Body, expected: Expected): Promise<Row>;
+  remove(edit: SiteEdit, ref: Ref, expected: Expected): Promise<void>;
 }
 
 export interface SiteRefs {
@@ -52,7 +52,7 @@ export async function named<Row extends { readonly id: number }>(
 
 /** The site that the body of a new record names; undefined, and a mistake, where it names none. */
 export async function siteOf(
-  { tx, account }: Change,
+  { tx, account }: SiteEdit,
   sites: Pick<SiteStore, "find">,
   wrong: Mistakes,
   { site_code: code, site_id: id }: SiteRefs,
@@ -80,7 +80,7 @@ export function nameOf(wrong: Mistakes, name: string | undefined, code: string |
 
 /** The code of a new record: the given one, else one made from the name, with a number where its site has that. */
 export async function codeOf<SiteId extends number | null>(
-  { tx, account }: Change,
+  { tx, account }: SiteEdit,
   store: { taken(tx: Tx, accountId: number, siteId: SiteId, base: string): Promise<ReadonlySet<string>> },
   { code, name, kind, siteId }: { code: string | undefined; name: string; kind: string; siteId: SiteId },
 ): Promise<string> {
@@ -100,16 +100,16 @@ interface Findable<Row> {
 
 /** The record of this store while its site is held; see `locked`. */
 export function lockedIn<Row extends Found>(
-  change: Change,
+  edit: SiteEdit,
   store: Findable<Row>,
   ref: Ref,
   expected: Expected,
 ): Promise<Row> {
-  return locked(change, (which) => store.find(change.tx, change.account.id, which), ref, expected);
+  return locked(edit, (which) => store.find(edit.tx, edit.account.id, which), ref, expected);
 }
 
 /** The record as it is after this transaction has written it. */
-export async function reread<Row>({ tx, account }: Change, store: Findable<Row>, id: number): Promise<Row> {
+export async function reread<Row>({ tx, account }: SiteEdit, store: Findable<Row>, id: number): Promise<Row> {
   return there(await store.find(tx, account.id, { id }));
 }
 

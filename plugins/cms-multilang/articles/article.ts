@@ -2,7 +2,7 @@
 import { field, mistakes, Type, type BaseContext, type Static } from "platform";
 import { toApi, type ArticleInput, type ArticleStore, type ArticleView } from "./article-store.ts";
 import type { CategoryStore } from "./category-store.ts";
-import type { Change } from "../change.ts";
+import type { SiteEdit } from "../edit.ts";
 import { codeField, codeFrom, freeOf } from "../code.ts";
 import {
   codeRef,
@@ -64,21 +64,21 @@ export function createArticleWriter({
   siteStore,
   categoryStore,
 }: Needed): Writer<ArticleBody, ArticleView> {
-  const told = async (change: Change, kind: "create" | "update", id: number): Promise<ArticleView> => {
-    const row = await reread(change, articleStore, id);
-    await ctx.changed(articleEvent(change.account.id, kind, row), change.tx);
+  const told = async (edit: SiteEdit, kind: "create" | "update", id: number): Promise<ArticleView> => {
+    const row = await reread(edit, articleStore, id);
+    await ctx.changed(articleEvent(edit.account.id, kind, row), edit.tx);
     return row;
   };
 
   /** The main category that the body names; undefined where it says nothing, null where none. */
-  const mainOf = async ({ tx, account }: Change, wrong: Mistakes, body: ArticleBody, siteId: number) => {
+  const mainOf = async ({ tx, account }: SiteEdit, wrong: Mistakes, body: ArticleBody, siteId: number) => {
     const given = { as: "category", what: "category", code: body.category_code, id: body.category_id, siteId };
     const row = await named(wrong, given, (ref) => categoryStore.find(tx, account.id, ref));
     return row && row.id;
   };
 
   /** Ids of the additional categories in their order, each once. */
-  const furtherOf = async ({ tx, account }: Change, wrong: Mistakes, codes: readonly string[], siteId: number) => {
+  const furtherOf = async ({ tx, account }: SiteEdit, wrong: Mistakes, codes: readonly string[], siteId: number) => {
     const rows = codes.length === 0 ? [] : await categoryStore.byCodes(tx, account.id, siteId, codes);
     const byCode = new Map(rows.map(({ code, id }) => [code, id]));
     const unknown = codes.find((code) => !byCode.has(code));
@@ -87,51 +87,51 @@ export function createArticleWriter({
   };
 
   return {
-    async create(change, body) {
-      const { tx, account, userId } = change;
+    async create(edit, body) {
+      const { tx, account, userId } = edit;
       const wrong = mistakes();
-      const site = await siteOf(change, siteStore, wrong, body);
-      if (site) await change.touch(site.id);
+      const site = await siteOf(edit, siteStore, wrong, body);
+      if (site) await edit.touch(site.id);
       const { title } = body;
       if (title === undefined) wrong.add("title", "is required");
-      const categoryId = (site && (await mainOf(change, wrong, body, site.id))) ?? null;
-      const further = site ? await furtherOf(change, wrong, body.categories ?? [], site.id) : [];
+      const categoryId = (site && (await mainOf(edit, wrong, body, site.id))) ?? null;
+      const further = site ? await furtherOf(edit, wrong, body.categories ?? [], site.id) : [];
       const input = inputOf(wrong, undefined, body, account.timezone);
       wrong.check();
       const { id: siteId } = there(site);
-      const code = await codeOf(change, articleStore, { code: body.code, name: title ?? "", kind: "article", siteId });
-      const path = input.path || (await freePath(change, siteId, codeFrom(title ?? "", code)));
+      const code = await codeOf(edit, articleStore, { code: body.code, name: title ?? "", kind: "article", siteId });
+      const path = input.path || (await freePath(edit, siteId, codeFrom(title ?? "", code)));
       const id = await articleStore.insert(tx, account.id, siteId, userId, { ...input, code, path, categoryId });
       await articleStore.setCategories(tx, account.id, siteId, id, further);
-      return told(change, "create", id);
+      return told(edit, "create", id);
     },
 
-    async update(change, ref, body, expected) {
-      const { tx, account, userId } = change;
-      const before = await lockedIn(change, articleStore, ref, expected);
+    async update(edit, ref, body, expected) {
+      const { tx, account, userId } = edit;
+      const before = await lockedIn(edit, articleStore, ref, expected);
       const { id, siteId } = before;
       const wrong = mistakes();
       mustStay(wrong, body, before);
-      const main = await mainOf(change, wrong, body, siteId);
-      const further = body.categories && (await furtherOf(change, wrong, body.categories, siteId));
+      const main = await mainOf(edit, wrong, body, siteId);
+      const further = body.categories && (await furtherOf(edit, wrong, body.categories, siteId));
       const input = inputOf(wrong, before, body, account.timezone);
       if (input.path === "") wrong.add("path", "can't be blank");
       wrong.check();
       const categoryId = main === undefined ? before.categoryId : main;
       await articleStore.update(tx, account.id, id, userId, { ...input, code: body.code ?? before.code, categoryId });
       if (further) await articleStore.setCategories(tx, account.id, siteId, id, further);
-      return told(change, "update", id);
+      return told(edit, "update", id);
     },
 
-    async remove(change, ref, expected) {
-      const { tx, account } = change;
-      const row = await lockedIn(change, articleStore, ref, expected);
+    async remove(edit, ref, expected) {
+      const { tx, account } = edit;
+      const row = await lockedIn(edit, articleStore, ref, expected);
       await articleStore.delete(tx, account.id, row.id);
       await ctx.changed(articleEvent(account.id, "destroy", row), tx);
     },
   };
 
-  async function freePath({ tx, account }: Change, siteId: number, base: string): Promise<string> {
+  async function freePath({ tx, account }: SiteEdit, siteId: number, base: string): Promise<string> {
     return freeOf(base, await articleStore.takenPaths(tx, account.id, siteId, base));
   }
 }

@@ -22,23 +22,23 @@ interface Needed {
 
 export function createCategoryWriter({ categoryStore, siteStore }: Needed): Writer<CategoryBody, CategoryView> {
   return {
-    async create(change, body) {
-      const { tx, account, userId } = change;
+    async create(edit, body) {
+      const { tx, account, userId } = edit;
       const wrong = mistakes();
-      const site = await siteOf(change, siteStore, wrong, body);
+      const site = await siteOf(edit, siteStore, wrong, body);
       const name = nameOf(wrong, body.name, body.code);
       const path = pathOf(wrong, body.path ?? "");
       wrong.check();
       const { id: siteId } = there(site);
-      await change.touch(siteId);
-      const code = await codeOf(change, categoryStore, { code: body.code, name, kind: "category", siteId });
+      await edit.touch(siteId);
+      const code = await codeOf(edit, categoryStore, { code: body.code, name, kind: "category", siteId });
       const id = await categoryStore.insert(tx, account.id, siteId, userId, { code, name, path });
-      return reread(change, categoryStore, id);
+      return reread(edit, categoryStore, id);
     },
 
-    async update(change, ref, body, expected) {
-      const { tx, account, userId } = change;
-      const before = await lockedIn(change, categoryStore, ref, expected);
+    async update(edit, ref, body, expected) {
+      const { tx, account, userId } = edit;
+      const before = await lockedIn(edit, categoryStore, ref, expected);
       const wrong = mistakes();
       mustStay(wrong, body, before);
       const path = body.path === undefined ? before.path : pathOf(wrong, body.path ?? "");
@@ -46,13 +46,13 @@ export function createCategoryWriter({ categoryStore, siteStore }: Needed): Writ
       const { code = before.code, name = before.name } = body;
       await categoryStore.update(tx, account.id, before.id, userId, { code, name, path });
       if (code !== before.code) await categoryStore.codeChanged(tx, account.id, before.id);
-      return reread(change, categoryStore, before.id);
+      return reread(edit, categoryStore, before.id);
     },
 
     /** Its articles go on without it. */
-    async remove(change, ref, expected) {
-      const { tx, account } = change;
-      const { id } = await lockedIn(change, categoryStore, ref, expected);
+    async remove(edit, ref, expected) {
+      const { tx, account } = edit;
+      const { id } = await lockedIn(edit, categoryStore, ref, expected);
       await categoryStore.codeChanged(tx, account.id, id);
       await categoryStore.delete(tx, account.id, id);
     },

@@ -2,7 +2,7 @@
 import { checkerOf, mistakes, parseJson, type TObject } from "platform";
 import type { Cms } from "../api.ts";
 import { dropRedirects, siteRecords } from "./files-store.ts";
-import { whichever, type Author, type Change, type RunChange } from "../change.ts";
+import { whichever, type Author, type SiteEdit, type RunEdit } from "../edit.ts";
 import { refOf, type Ref } from "../code.ts";
 import { cleanPath } from "../pages/path.ts";
 import { parsePublished } from "../articles/published.ts";
@@ -25,7 +25,7 @@ export interface PushOptions {
 }
 
 interface Needed {
-  readonly run: RunChange;
+  readonly run: RunEdit;
   readonly resources: Resources;
   readonly engine: TemplateCheck;
 }
@@ -43,16 +43,16 @@ export function createPush({ run, resources, engine }: Needed): Push {
     if (typeof given !== "function") check(given, { resources, engine }, timezone);
     let found: Difference | undefined;
     try {
-      await run(author, async (change) => {
-        const there = await resources.site.find(change.tx, author.account.id, siteRef(code));
-        if (there) await change.touch(there.id);
-        const now = there ? await siteRecords(change.tx, author.account.id, there.id) : [];
+      await run(author, async (edit) => {
+        const there = await resources.site.find(edit.tx, author.account.id, siteRef(code));
+        if (there) await edit.touch(there.id);
+        const now = there ? await siteRecords(edit.tx, author.account.id, there.id) : [];
         if (typeof given === "function" && !there) throw new Error(`there is no site ${code}`);
         const tree = typeof given === "function" ? given(now) : given;
         if (typeof given === "function") check(tree, { resources, engine }, timezone);
         const wanted = tree.records.map((record) => normal(record, timezone));
         found = difference(now, withPrimary(wanted, now));
-        await apply({ change, resources, tree, code, siteId: there?.id }, found, deletes);
+        await apply({ edit, resources, tree, code, siteId: there?.id }, found, deletes);
         if (dryRun) throw new DryRun();
       });
     } catch (error) {
@@ -150,7 +150,7 @@ function withPrimary(wanted: readonly SiteRecord[], now: readonly SiteRecord[]):
 }
 
 interface Work {
-  readonly change: Change;
+  readonly edit: SiteEdit;
   readonly resources: Resources;
   readonly tree: Tree;
   readonly code: string;
@@ -191,14 +191,14 @@ async function writePages(work: Work, found: Difference): Promise<void> {
     aside.push(path);
   }
   if (aside.length > 0 && work.siteId !== undefined)
-    await dropRedirects(work.change.tx, work.change.account.id, work.siteId, aside);
+    await dropRedirects(work.edit.tx, work.edit.account.id, work.siteId, aside);
 }
 
-async function write({ change, resources, tree, code }: Work, { record, changes }: Step): Promise<void> {
+async function write({ edit, resources, tree, code }: Work, { record, changes }: Step): Promise<void> {
   const { writer } = resourceOf(resources, record.kind);
   try {
-    if (changes) await writer.update(change, refTo(record, code), changes, whichever);
-    else await writer.create(change, bodyOf(record, code));
+    if (changes) await writer.update(edit, refTo(record, code), changes, whichever);
+    else await writer.create(edit, bodyOf(record, code));
   } catch (error) {
     const wrong = mistakesOf(error, tree, record);
     throw wrong.length === 0 ? error : new FileMistakes(wrong);
@@ -209,17 +209,17 @@ async function write({ change, resources, tree, code }: Work, { record, changes 
 const removalOrder: readonly KindName[] = ["article", "paragraph", "page", "category", "layout", "domain"];
 
 async function removeExtra(work: Work, found: Difference): Promise<void> {
-  const { change, resources, code } = work;
+  const { edit, resources, code } = work;
   // A page takes its paragraphs along: those that stay leave it first.
   const gone = new Set(found.extra.filter(({ kind }) => kind === "page").map((page) => page.code));
   for (const { before } of found.update) {
     const page = before.kind === "paragraph" ? before.values["page_code"] : undefined;
     if (typeof page === "string" && gone.has(page))
-      await resources.paragraph.writer.update(change, refTo(before, code), { page_code: null }, whichever);
+      await resources.paragraph.writer.update(edit, refTo(before, code), { page_code: null }, whichever);
   }
   for (const kind of removalOrder) {
     for (const record of found.extra.filter((each) => each.kind === kind))
-      await resourceOf(resources, kind).writer.remove(change, refTo(record, code), whichever);
+      await resourceOf(resources, kind).writer.remove(edit, refTo(record, code), whichever);
   }
 }
 

@@ -24,24 +24,24 @@ interface Needed {
 
 export function createLayoutWriter({ engine, layoutStore, siteStore }: Needed): Writer<LayoutBody, LayoutView> {
   return {
-    async create(change, body) {
-      const { tx, account, userId } = change;
+    async create(edit, body) {
+      const { tx, account, userId } = edit;
       const wrong = mistakes();
-      const site = await siteOf(change, siteStore, wrong, body);
+      const site = await siteOf(edit, siteStore, wrong, body);
       const name = nameOf(wrong, body.name, body.code);
       checkTexts(wrong, engine, body);
       wrong.check();
       const { id: siteId } = there(site);
-      await change.touch(siteId);
-      const code = await codeOf(change, layoutStore, { code: body.code, name, kind: "layout", siteId });
+      await edit.touch(siteId);
+      const code = await codeOf(edit, layoutStore, { code: body.code, name, kind: "layout", siteId });
       const input = { code, name, content: body.content ?? "", fields: body.fields ?? {} };
       const id = await layoutStore.insert(tx, account.id, siteId, userId, input);
-      return reread(change, layoutStore, id);
+      return reread(edit, layoutStore, id);
     },
 
-    async update(change, ref, body, expected) {
-      const { tx, account, userId } = change;
-      const before = await lockedIn(change, layoutStore, ref, expected);
+    async update(edit, ref, body, expected) {
+      const { tx, account, userId } = edit;
+      const before = await lockedIn(edit, layoutStore, ref, expected);
       const wrong = mistakes();
       mustStay(wrong, body, before);
       checkTexts(wrong, engine, body);
@@ -50,13 +50,13 @@ export function createLayoutWriter({ engine, layoutStore, siteStore }: Needed): 
       const content = body.content === undefined ? before.content : (body.content ?? "");
       await layoutStore.update(tx, account.id, before.id, userId, { code, name, content, fields });
       if (code !== before.code) await layoutStore.codeChanged(tx, account.id, before.id);
-      return reread(change, layoutStore, before.id);
+      return reread(edit, layoutStore, before.id);
     },
 
     /** Its pages go on without one. */
-    async remove(change, ref, expected) {
-      const { id } = await lockedIn(change, layoutStore, ref, expected);
-      await layoutStore.delete(change.tx, change.account.id, id);
+    async remove(edit, ref, expected) {
+      const { id } = await lockedIn(edit, layoutStore, ref, expected);
+      await layoutStore.delete(edit.tx, edit.account.id, id);
     },
   };
 }

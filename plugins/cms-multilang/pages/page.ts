@@ -1,6 +1,6 @@
 /** Making, changing and deleting pages. behaviour 2.7, 8 and A.4. */
 import { field, mistakes, Type, type BaseContext, type Static } from "platform";
-import type { Change } from "../change.ts";
+import type { SiteEdit } from "../edit.ts";
 import { codeField, type Ref } from "../code.ts";
 import { fieldTimes } from "./field-times.ts";
 import {
@@ -74,14 +74,14 @@ export function createPageWriter({
   layoutStore,
 }: Needed): Writer<PageBody, PageView> {
   /** The page again, and the news of it. */
-  const told = async (change: Change, kind: "create" | "update", id: number): Promise<PageView> => {
-    const row = await reread(change, pageStore, id);
-    await ctx.changed(pageEvent(change.account.id, kind, row), change.tx);
+  const told = async (edit: SiteEdit, kind: "create" | "update", id: number): Promise<PageView> => {
+    const row = await reread(edit, pageStore, id);
+    await ctx.changed(pageEvent(edit.account.id, kind, row), edit.tx);
     return row;
   };
 
   /** The layout of the body: undefined = it says nothing, null = none. */
-  const layoutOf = async ({ tx, account }: Change, wrong: Mistakes, body: PageBody, siteId: number) => {
+  const layoutOf = async ({ tx, account }: SiteEdit, wrong: Mistakes, body: PageBody, siteId: number) => {
     const given = { as: "layout", what: "layout", code: body.layout_code, id: body.layout_id, siteId };
     const layout = await named(wrong, given, (ref) => layoutStore.find(tx, account.id, ref));
     return layout && layout.id;
@@ -89,7 +89,7 @@ export function createPageWriter({
 
   /** The master of the page as it will be; adds a mistake where the rules of A.4 forbid it. */
   const masterOf = async (
-    { tx, account }: Change,
+    { tx, account }: SiteEdit,
     wrong: Mistakes,
     body: PageBody,
     page: { id: number | undefined; siteId: number; path: string; basedOnPageId: number | null },
@@ -108,37 +108,35 @@ export function createPageWriter({
   };
 
   return {
-    async create(change, body) {
-      const { tx, account, userId } = change;
+    async create(edit, body) {
+      const { tx, account, userId } = edit;
       const wrong = mistakes();
-      const site = await siteOf(change, siteStore, wrong, body);
-      if (site) await change.touch(site.id);
+      const site = await siteOf(edit, siteStore, wrong, body);
+      if (site) await edit.touch(site.id);
       const name = nameOf(wrong, body.name, body.code);
-      const code = site
-        ? await codeOf(change, pageStore, { code: body.code, name, kind: "page", siteId: site.id })
-        : "";
+      const code = site ? await codeOf(edit, pageStore, { code: body.code, name, kind: "page", siteId: site.id }) : "";
       const path = pathOf(wrong, body.path ?? code);
-      const layoutId = (site && (await layoutOf(change, wrong, body, site.id))) ?? null;
+      const layoutId = (site && (await layoutOf(edit, wrong, body, site.id))) ?? null;
       const place = { id: undefined, path, basedOnPageId: null };
-      const master = site && (await masterOf(change, wrong, body, { ...place, siteId: site.id }));
+      const master = site && (await masterOf(edit, wrong, body, { ...place, siteId: site.id }));
       checkTexts(wrong, engine, body);
       wrong.check();
       const { id: siteId } = there(site);
       const input = inputOf(undefined, body, { code, name, path, layoutId, master });
       const id = await pageStore.insert(tx, account.id, siteId, userId, input);
       await pageStore.dropRedirect(tx, account.id, siteId, path, input.locale);
-      return told(change, "create", id);
+      return told(edit, "create", id);
     },
 
-    async update(change, ref, body, expected) {
-      const { tx, account, userId } = change;
-      const before = await lockedIn(change, pageStore, ref, expected);
+    async update(edit, ref, body, expected) {
+      const { tx, account, userId } = edit;
+      const before = await lockedIn(edit, pageStore, ref, expected);
       const { id, siteId } = before;
       const wrong = mistakes();
       mustStay(wrong, body, before);
       const path = body.path === undefined ? before.path : pathOf(wrong, body.path);
-      const layout = await layoutOf(change, wrong, body, siteId);
-      const master = await masterOf(change, wrong, body, { ...before, path });
+      const layout = await layoutOf(edit, wrong, body, siteId);
+      const master = await masterOf(edit, wrong, body, { ...before, path });
       checkTexts(wrong, engine, body);
       wrong.check();
       const { code = before.code, name = before.name } = body;
@@ -148,17 +146,17 @@ export function createPageWriter({
       if (code !== before.code) await pageStore.codeChanged(tx, account.id, id);
       await pageStore.dropRedirect(tx, account.id, siteId, path, input.locale);
       if (path !== before.path) await pageStore.keepRedirect(tx, before);
-      return told(change, "update", id);
+      return told(edit, "update", id);
     },
 
     /** Its slaves stand alone from then on. behaviour A.4.5. */
-    async remove(change, ref, expected) {
-      const { tx, account } = change;
-      const row = await lockedIn(change, pageStore, ref, expected);
+    async remove(edit, ref, expected) {
+      const { tx, account } = edit;
+      const row = await lockedIn(edit, pageStore, ref, expected);
       const released = await pageStore.release(tx, account.id, row.id);
       await pageStore.delete(tx, account.id, row.id);
       await ctx.changed(pageEvent(account.id, "destroy", row), tx);
-      for (const id of released) await told(change, "update", id);
+      for (const id of released) await told(edit, "update", id);
     },
   };
 }

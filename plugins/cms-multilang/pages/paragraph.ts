@@ -1,6 +1,6 @@
 /** Making, changing and deleting paragraphs: of a page, of a whole site, or of every site. behaviour B.11. */
 import { mistakes, Type, type Static } from "platform";
-import type { Change } from "../change.ts";
+import type { SiteEdit } from "../edit.ts";
 import { codeField } from "../code.ts";
 import { codeRef, templateField, fieldsField, idRef, nameField, positionField, siteRef } from "../input.ts";
 import type { PageStore } from "./page-store.ts";
@@ -41,12 +41,12 @@ export function createParagraphWriter({
   pageStore,
 }: Needed): Writer<ParagraphBody, ParagraphView> {
   /** The page decides the site; without one the site is the given one, else what it was. */
-  const placeOf = async (change: Change, wrong: Mistakes, body: ParagraphBody, before: Place): Promise<Place> => {
-    const site = body.site_code || body.site_id ? await siteOf(change, siteStore, wrong, body) : undefined;
+  const placeOf = async (edit: SiteEdit, wrong: Mistakes, body: ParagraphBody, before: Place): Promise<Place> => {
+    const site = body.site_code || body.site_id ? await siteOf(edit, siteStore, wrong, body) : undefined;
     const siteId = site?.id ?? before.siteId;
     const given = { as: "page", what: "page", code: body.page_code, id: body.page_id, siteId: siteId ?? undefined };
     const page = await named(wrong, given, async (ref) => {
-      const [found, other] = await pageStore.relatives(change.tx, change.account.id, ref);
+      const [found, other] = await pageStore.relatives(edit.tx, edit.account.id, ref);
       if (other) wrong.add("page_code", "names pages of several sites: name one in site_code too");
       return found;
     });
@@ -54,35 +54,35 @@ export function createParagraphWriter({
     return { siteId: page.siteId, pageId: page.id };
   };
 
-  const hold = ({ touch, touchAll }: Change, siteId: number | null) => (siteId === null ? touchAll() : touch(siteId));
+  const hold = ({ touch, touchAll }: SiteEdit, siteId: number | null) => (siteId === null ? touchAll() : touch(siteId));
 
   return {
-    async create(change, body) {
-      const { tx, account, userId } = change;
+    async create(edit, body) {
+      const { tx, account, userId } = edit;
       const wrong = mistakes();
       const nowhere = { siteId: null, pageId: null };
-      await hold(change, (await placeOf(change, mistakes(), body, nowhere)).siteId);
+      await hold(edit, (await placeOf(edit, mistakes(), body, nowhere)).siteId);
       // The page may have gone before its site was held.
-      const place = await placeOf(change, wrong, body, nowhere);
+      const place = await placeOf(edit, wrong, body, nowhere);
       const name = nameOf(wrong, body.name, body.code);
       checkTexts(wrong, engine, body);
       wrong.check();
       const id = await paragraphStore.insert(tx, account.id, userId, {
         ...place,
-        code: await codeOf(change, paragraphStore, { code: body.code, name, kind: "paragraph", siteId: place.siteId }),
+        code: await codeOf(edit, paragraphStore, { code: body.code, name, kind: "paragraph", siteId: place.siteId }),
         name,
         content: body.content ?? "",
         fields: body.fields ?? {},
         position: body.position ?? 0,
       });
-      return reread(change, paragraphStore, id);
+      return reread(edit, paragraphStore, id);
     },
 
-    async update(change, ref, body, expected) {
-      const { tx, account, userId } = change;
-      const before = await lockedIn(change, paragraphStore, ref, expected);
+    async update(edit, ref, body, expected) {
+      const { tx, account, userId } = edit;
+      const before = await lockedIn(edit, paragraphStore, ref, expected);
       const wrong = mistakes();
-      const place = await placeOf(change, wrong, body, before);
+      const place = await placeOf(edit, wrong, body, before);
       if (before.siteId !== null && place.siteId !== before.siteId)
         wrong.add(body.page_code || body.page_id ? "page_code" : "site_code", "cannot lead to another site");
       checkTexts(wrong, engine, body);
@@ -97,12 +97,12 @@ export function createParagraphWriter({
         fields,
         position,
       });
-      return reread(change, paragraphStore, before.id);
+      return reread(edit, paragraphStore, before.id);
     },
 
-    async remove(change, ref, expected) {
-      const { id } = await lockedIn(change, paragraphStore, ref, expected);
-      await paragraphStore.delete(change.tx, change.account.id, id);
+    async remove(edit, ref, expected) {
+      const { id } = await lockedIn(edit, paragraphStore, ref, expected);
+      await paragraphStore.delete(edit.tx, edit.account.id, id);
     },
   };
 }

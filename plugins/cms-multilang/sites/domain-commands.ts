@@ -1,7 +1,7 @@
 /** `corestead domain approve`: the operator knows whose a domain is, without a proof. */
 import type { Command, CommandFacts } from "platform";
 import type { Accounts } from "../../accounts/api.ts";
-import type { RunChange } from "../change.ts";
+import type { RunEdit } from "../edit.ts";
 import type { DomainStore } from "./domain-store.ts";
 import { cleanHost } from "./host-name.ts";
 import type { Resources } from "../resources.ts";
@@ -16,7 +16,7 @@ export const domainApprove: CommandFacts = {
 interface Needed {
   readonly accounts: Pick<Accounts, "accountForHost" | "accountById">;
   readonly resources: Pick<Resources, "domain">;
-  readonly run: RunChange;
+  readonly run: RunEdit;
   readonly store: Pick<DomainStore, "waiting">;
 }
 
@@ -35,8 +35,8 @@ export function domainCommands({ accounts, resources, run, store }: Needed): Com
         throw new Error(`several accounts have the pending domain ${clean.host}: name one with --account HOST`);
       const account = there(await accounts.accountById(domain.accountId));
       const { approve: approved, find } = resources.domain;
-      await run({ account, userId: null, host: "" }, async (change) =>
-        approved(change, there(await find(change.tx, account.id, { id: domain.id }))),
+      await run({ account, userId: null, host: "" }, async (edit) =>
+        approved(edit, there(await find(edit.tx, account.id, { id: domain.id }))),
       );
       return [`${clean.host} is approved for ${account.name}`];
     },

@@ -1,7 +1,7 @@
 /** `POST /cms/domains/:id/verify`: with several accounts a domain is served once it is proved to be the account's. */
 import { invalid, notFound, ok, etag, route, type BaseContext, type Route } from "platform";
 import { Domain } from "../answers.ts";
-import type { RunChange } from "../change.ts";
+import type { RunEdit } from "../edit.ts";
 import { isProved } from "./domain-proof.ts";
 import { domainExample } from "../examples.ts";
 import type { Resources } from "../resources.ts";
@@ -9,7 +9,7 @@ import type { Resources } from "../resources.ts";
 interface Needed {
   readonly ctx: Pick<BaseContext, "sql" | "fetch" | "resolveTxt">;
   readonly resources: Pick<Resources, "domain">;
-  readonly run: RunChange;
+  readonly run: RunEdit;
 }
 
 const unproved =
@@ -38,7 +38,7 @@ export function domainRoutes({ ctx, resources, run }: Needed): Route[] {
         if (!seen) throw notFound();
         // Outside of any transaction: other people's servers may take their time.
         if (seen.status === "pending" && !(await isProved(seen, ctx))) throw invalid({ name: [unproved] });
-        const row = await run({ account, userId: user.id, host }, (change) => approve(change, seen));
+        const row = await run({ account, userId: user.id, host }, (edit) => approve(edit, seen));
         return ok(toApi(row), { etag: etag(row.id, row.version) });
       },
     ),

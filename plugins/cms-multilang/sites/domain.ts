@@ -1,7 +1,7 @@
 /** Making, changing and deleting domains. A site with domains has exactly one primary. */
 import { mistakes, randomToken, Type, type Static } from "platform";
 import type { Accounts } from "../../accounts/api.ts";
-import { whichever, type Change } from "../change.ts";
+import { whichever, type SiteEdit } from "../edit.ts";
 import type { DomainStore, DomainView } from "./domain-store.ts";
 import { cleanHost } from "./host-name.ts";
 import { flag, localeField, nameField, siteRef } from "../input.ts";
@@ -32,91 +32,91 @@ interface Needed {
 
 export interface DomainWriter extends Writer<DomainBody, DomainView> {
   /** Serves a domain from now on, if it still is as it was seen. */
-  readonly approve: (change: Change, seen: DomainView) => Promise<DomainView>;
+  readonly approve: (edit: SiteEdit, seen: DomainView) => Promise<DomainView>;
 }
 
 export function createDomainWriter({ domainStore, siteStore, accounts }: Needed): DomainWriter {
   /** Adds a mistake where nobody may have the host, or somebody has it. */
-  const checkHost = async ({ tx, account, host: asked }: Change, wrong: Mistakes, host: string) => {
+  const checkHost = async ({ tx, account, host: asked }: SiteEdit, wrong: Mistakes, host: string) => {
     await accounts.holdHost(host, tx);
     if (withoutPort(host) === withoutPort(asked ?? "") || (await accounts.isReservedHost(host, tx)))
       wrong.add("name", "is the address of an account");
     else if (await domainStore.isTaken(tx, account.id, host)) wrong.add("name", "is already taken");
   };
 
-  const hostOf = async (change: Change, wrong: Mistakes, given: string): Promise<string> => {
+  const hostOf = async (edit: SiteEdit, wrong: Mistakes, given: string): Promise<string> => {
     const clean = cleanHost(given);
     if ("mistake" in clean) {
       wrong.add("name", clean.mistake);
       return "";
     }
-    await checkHost(change, wrong, clean.host);
+    await checkHost(edit, wrong, clean.host);
     return clean.host;
   };
 
   /** Where there are several accounts, one of them could take what belongs to another. */
-  const unproved = async ({ tx }: Change): Promise<Pick<DomainRow, "status" | "proof">> => {
+  const unproved = async ({ tx }: SiteEdit): Promise<Pick<DomainRow, "status" | "proof">> => {
     return { status: (await accounts.hasSeveral(tx)) ? "pending" : "approved", proof: randomToken(16) };
   };
 
   return {
-    async create(change, body) {
-      const { tx, account, userId } = change;
+    async create(edit, body) {
+      const { tx, account, userId } = edit;
       const wrong = mistakes();
-      const site = await siteOf(change, siteStore, wrong, body);
+      const site = await siteOf(edit, siteStore, wrong, body);
       if (body.name === undefined) wrong.add("name", "is required");
-      const name = body.name === undefined ? "" : await hostOf(change, wrong, body.name);
+      const name = body.name === undefined ? "" : await hostOf(edit, wrong, body.name);
       wrong.check();
       const { id: siteId } = there(site);
-      await change.touch(siteId);
+      await edit.touch(siteId);
       const first = (await domainStore.primaryOf(tx, account.id, siteId)) === undefined;
       if (body.primary && !first) await domainStore.clearPrimary(tx, account.id, siteId);
       const isPrimary = first || body.primary === true;
       const locale = body.locale || null;
-      const input = { name, locale, isPrimary, ...(await unproved(change)) };
+      const input = { name, locale, isPrimary, ...(await unproved(edit)) };
       const id = await domainStore.insert(tx, account.id, siteId, userId, input);
-      change.hostsChange();
-      return reread(change, domainStore, id);
+      edit.hostsChange();
+      return reread(edit, domainStore, id);
     },
 
-    async update(change, ref, body, expected) {
-      const { tx, account, userId } = change;
-      const before = await lockedIn(change, domainStore, ref, expected);
+    async update(edit, ref, body, expected) {
+      const { tx, account, userId } = edit;
+      const before = await lockedIn(edit, domainStore, ref, expected);
       const wrong = mistakes();
       mustStay(wrong, body, before);
-      const name = body.name === undefined ? before.name : await hostOf(change, wrong, body.name);
+      const name = body.name === undefined ? before.name : await hostOf(edit, wrong, body.name);
       if (body.primary === false && before.isPrimary)
         wrong.add("primary", "a site has one primary domain: make another one the primary");
       wrong.check();
       const isPrimary = body.primary ?? before.isPrimary;
       if (isPrimary && !before.isPrimary) await domainStore.clearPrimary(tx, account.id, before.siteId);
       const locale = orNull(body.locale, before.locale) || null;
-      const { status, proof } = name === before.name ? before : await unproved(change);
+      const { status, proof } = name === before.name ? before : await unproved(edit);
       await domainStore.update(tx, account.id, before.id, userId, { name, locale, isPrimary, status, proof });
-      change.hostsChange();
-      return reread(change, domainStore, before.id);
+      edit.hostsChange();
+      return reread(edit, domainStore, before.id);
     },
 
     /** The oldest of the others becomes the primary one. */
-    async remove(change, ref, expected) {
-      const { tx, account } = change;
-      const { id, siteId, isPrimary } = await lockedIn(change, domainStore, ref, expected);
+    async remove(edit, ref, expected) {
+      const { tx, account } = edit;
+      const { id, siteId, isPrimary } = await lockedIn(edit, domainStore, ref, expected);
       await domainStore.delete(tx, account.id, id);
       if (isPrimary) await domainStore.promoteOldest(tx, account.id, siteId);
-      change.hostsChange();
+      edit.hostsChange();
     },
 
-    async approve(change, seen) {
-      const { tx, account, userId } = change;
-      const before = await lockedIn(change, domainStore, { id: seen.id }, whichever);
+    async approve(edit, seen) {
+      const { tx, account, userId } = edit;
+      const before = await lockedIn(edit, domainStore, { id: seen.id }, whichever);
       if (before.status === "approved") return before;
       const wrong = mistakes();
       if (before.name !== seen.name) wrong.add("name", "has been changed meanwhile");
-      await checkHost(change, wrong, before.name);
+      await checkHost(edit, wrong, before.name);
       wrong.check();
       await domainStore.update(tx, account.id, before.id, userId, { ...before, status: "approved" });
-      change.hostsChange();
-      return reread(change, domainStore, before.id);
+      edit.hostsChange();
+      return reread(edit, domainStore, before.id);
     },
   };
 }

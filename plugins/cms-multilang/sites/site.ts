@@ -2,7 +2,7 @@
 import { mistakes, Type, type BaseContext, type Static } from "platform";
 import type { ArticleStore } from "../articles/article-store.ts";
 import { articleEvent } from "../articles/article.ts";
-import { locked, type Change } from "../change.ts";
+import { locked, type SiteEdit } from "../edit.ts";
 import { codeField } from "../code.ts";
 import { fieldsField, flag, nameField, siteLocale } from "../input.ts";
 import { isLocale, type Locale } from "../locales.ts";
@@ -31,20 +31,20 @@ interface Needed {
 }
 
 export function createSiteWriter({ ctx, siteStore, pageStore, articleStore }: Needed): Writer<SiteBody, SiteRow> {
-  const find = async ({ tx, account }: Change, ref: Parameters<SiteStore["find"]>[2]) => {
+  const find = async ({ tx, account }: SiteEdit, ref: Parameters<SiteStore["find"]>[2]) => {
     const row = await siteStore.find(tx, account.id, ref);
     return row && { ...row, siteId: row.id };
   };
 
   return {
-    async create(change, body) {
-      const { tx, account, userId } = change;
+    async create(edit, body) {
+      const { tx, account, userId } = edit;
       const wrong = mistakes();
       const name = nameOf(wrong, body.name, body.code);
       checkFields(wrong, body.fields);
       wrong.check();
       const id = await siteStore.insert(tx, account.id, userId, {
-        code: await codeOf(change, siteStore, { code: body.code, name, kind: "site", siteId: null }),
+        code: await codeOf(edit, siteStore, { code: body.code, name, kind: "site", siteId: null }),
         name,
         locale: body.locale ?? localeOf(account.locale),
         multilang: body.multilang ?? false,
@@ -54,23 +54,23 @@ export function createSiteWriter({ ctx, siteStore, pageStore, articleStore }: Ne
       return there(await siteStore.find(tx, account.id, { id }));
     },
 
-    async update(change, ref, body, expected) {
-      const { tx, account, userId } = change;
-      const before = await locked(change, (which) => find(change, which), ref, expected);
+    async update(edit, ref, body, expected) {
+      const { tx, account, userId } = edit;
+      const before = await locked(edit, (which) => find(edit, which), ref, expected);
       const wrong = mistakes();
       checkFields(wrong, body.fields);
       wrong.check();
       const { code, name, locale, multilang, fields, active } = { ...before, ...given(body, account.locale) };
       await siteStore.update(tx, account.id, before.id, userId, { code, name, locale, multilang, fields, active });
       if (code !== before.code) await siteStore.codeChanged(tx, account.id, before.id);
-      if (code !== before.code || active !== before.active) change.hostsChange();
+      if (code !== before.code || active !== before.active) edit.hostsChange();
       return there(await siteStore.find(tx, account.id, { id: before.id }));
     },
 
     /** With everything in it. */
-    async remove(change, ref, expected) {
-      const { tx, account } = change;
-      const { id } = await locked(change, (which) => find(change, which), ref, expected);
+    async remove(edit, ref, expected) {
+      const { tx, account } = edit;
+      const { id } = await locked(edit, (which) => find(edit, which), ref, expected);
       await eachOf(
         (after, most) => pageStore.ofSite(tx, account.id, id, after, most),
         async (row) => {
@@ -84,7 +84,7 @@ export function createSiteWriter({ ctx, siteStore, pageStore, articleStore }: Ne
         },
       );
       await siteStore.delete(tx, account.id, id);
-      change.hostsChange();
+      edit.hostsChange();
     },
   };
 }

@@ -1,4 +1,4 @@
-/** Every change of a site is made in here: one transaction, the site locked, its revision grown, the readers told. */
+/** Every change of a site is made here: one transaction, the site locked, its revision grown, the readers told. */
 import { notFound, preconditionFailed, type Account, type BaseContext, type Tx } from "platform";
 import type { Sites } from "./changes.ts";
 import type { Ref } from "./code.ts";
@@ -12,8 +12,8 @@ export interface Author {
   readonly host?: string;
 }
 
-/** A change that is under way: hand it to every function that writes. */
-export interface Change extends Author {
+/** The transaction that is under way: hand it to every function that writes. */
+export interface SiteEdit extends Author {
   readonly tx: Tx;
   /**
    * Grows the site's revision, once, and so holds the site until the transaction ends: changes of one site happen one
@@ -26,15 +26,15 @@ export interface Change extends Author {
   hostsChange(): void;
 }
 
-export type RunChange = <T>(author: Author, run: (change: Change) => Promise<T>) => Promise<T>;
+export type RunEdit = <T>(author: Author, run: (edit: SiteEdit) => Promise<T>) => Promise<T>;
 
 interface Needed {
   readonly ctx: Pick<BaseContext, "transaction" | "committed">;
-  readonly store: Pick<SiteStore, "touch" | "touchAll">;
+  readonly siteStore: Pick<SiteStore, "touch" | "touchAll">;
   readonly sites: Sites;
 }
 
-export function createRunChange({ ctx, store, sites }: Needed): RunChange {
+export function createRunEdit({ ctx, siteStore, sites }: Needed): RunEdit {
   return async (author, run) => {
     const accountId = author.account.id;
     const touched = new Set<number>();
@@ -45,11 +45,11 @@ export function createRunChange({ ctx, store, sites }: Needed): RunChange {
         tx,
         touch: async (siteId) => {
           if (touched.has(siteId)) return;
-          if (!(await store.touch(tx, accountId, siteId))) throw notFound();
+          if (!(await siteStore.touch(tx, accountId, siteId))) throw notFound();
           touched.add(siteId);
         },
         touchAll: async () => {
-          for (const id of await store.touchAll(tx, accountId, [...touched])) touched.add(id);
+          for (const id of await siteStore.touchAll(tx, accountId, [...touched])) touched.add(id);
         },
         hostsChange: () => {
           hosts = true;
@@ -78,7 +78,7 @@ export interface Found {
  * version expected.
  */
 export async function locked<Row extends Found>(
-  change: Change,
+  edit: SiteEdit,
   find: (ref: Ref) => Promise<Row | undefined>,
   ref: Ref,
   expected: Expected,
@@ -87,7 +87,7 @@ export async function locked<Row extends Found>(
   if (!seen) throw notFound();
   // Compared first, so that a tag of another record is refused whether or not this one is held.
   const version = expected(seen.id);
-  await (seen.siteId === null ? change.touchAll() : change.touch(seen.siteId));
+  await (seen.siteId === null ? edit.touchAll() : edit.touch(seen.siteId));
   const row = await find({ id: seen.id });
   if (!row) throw notFound();
   if (version !== undefined && row.version !== version) throw preconditionFailed();
