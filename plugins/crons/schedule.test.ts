@@ -39,9 +39,42 @@ const due: [schedule: string, timezone: string, after: string, times: string[]][
   ["0 7 * * *", "Europe/Warsaw", "2026-03-28T00:00:00Z", ["2026-03-28T06:00:00.000Z", "2026-03-29T05:00:00.000Z"]],
   ["0 0 29 2 *", "UTC", "2026-01-01T00:00:00Z", ["2028-02-29T00:00:00.000Z", "2032-02-29T00:00:00.000Z"]],
 ];
+const zone = "Europe/Warsaw";
+// On 29 March 2026 the clocks of Warsaw skip 02:00 to 03:00, on 25 October they repeat it.
+due.push(
+  ["30 1 * * *", zone, "2026-03-28T12:00:00Z", ["2026-03-29T00:30:00.000Z", "2026-03-29T23:30:00.000Z"]],
+  ["30 3 * * *", zone, "2026-03-28T12:00:00Z", ["2026-03-29T01:30:00.000Z", "2026-03-30T01:30:00.000Z"]],
+  ["0 * * * *", zone, "2026-03-29T00:00:00Z", ["2026-03-29T01:00:00.000Z", "2026-03-29T02:00:00.000Z"]],
+  ["*/30 * * * *", zone, "2026-03-29T00:30:00Z", ["2026-03-29T01:00:00.000Z", "2026-03-29T01:30:00.000Z"]],
+  ["30 3 * * *", zone, "2026-10-24T12:00:00Z", ["2026-10-25T02:30:00.000Z", "2026-10-26T02:30:00.000Z"]],
+  ["0 0 * * *", zone, "2026-10-24T12:00:00Z", ["2026-10-24T22:00:00.000Z", "2026-10-25T23:00:00.000Z"]],
+  ["0 0 1 * *", "Pacific/Auckland", "2026-01-30T00:00:00Z", ["2026-01-31T11:00:00.000Z", "2026-02-28T11:00:00.000Z"]],
+  ["0 9 * * *", "Asia/Kathmandu", "2026-01-01T00:00:00Z", ["2026-01-01T03:15:00.000Z", "2026-01-02T03:15:00.000Z"]],
+);
 test.each(due)("%s in %s after %s", (schedule, timezone, after, times) => {
   const found = nextRuns({ schedule, timezone }, 2, new Date(after));
   expect(found.map((time) => time.toJSON())).toEqual(times);
+});
+
+describe("through a change of the clocks", () => {
+  const between = (schedule: string, from: string, to: string): string[] =>
+    nextRuns({ schedule, timezone: zone }, 20, new Date(from))
+      .map((time) => time.toJSON())
+      .filter((time) => time < to);
+  test("a daily time that the clocks skip is due once that day", () => {
+    expect(between("30 2 * * *", "2026-03-28T23:00:00Z", "2026-03-29T22:00:00")).toHaveLength(1);
+  });
+  test("a daily time that the clocks repeat is due once that day", () => {
+    expect(between("30 2 * * *", "2026-10-24T22:00:00Z", "2026-10-25T23:00:00")).toHaveLength(1);
+  });
+  test.each([
+    ["no due time comes twice, and none out of order", "*/15 * * * *", "2026-10-24T23:00:00Z"],
+    ["no due time comes twice in spring either", "*/15 * * * *", "2026-03-28T23:00:00Z"],
+  ])("%s", (_, schedule, from) => {
+    const times = nextRuns({ schedule, timezone: zone }, 40, new Date(from)).map((time) => time.toJSON());
+    expect(times).toEqual([...new Set(times)].toSorted());
+    expect(times).toHaveLength(40);
+  });
 });
 
 describe("of the times that are due", () => {
