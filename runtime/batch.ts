@@ -1,11 +1,11 @@
 /**
- * Many small calls made one statement: what is asked for while one is under way goes into the next one together. So the
- * busier it is, the larger the batches. Each caller gets the result of its own item, after it is done.
+ * Combines many small calls into one statement: calls that arrive while a statement is running go into the next one
+ * together, so the batches grow with the load. Each caller gets the result of its own item once it is done.
  */
 export interface BatchOptions {
-  /** Items of one statement. */
+  /** Most items of one statement. */
   readonly most?: number;
-  /** After a failure each item is tried by itself: one that cannot be written does not take the others with it. */
+  /** After a failure, tries each item alone: one that cannot be written does not fail the others. */
   readonly alone?: boolean;
 }
 
@@ -37,7 +37,7 @@ export function batched<T, R>(
   };
   const work = async () => {
     busy = true;
-    // What is asked for in this tick goes along.
+    // Calls of the same tick go into the same statement.
     await Promise.resolve();
     while (waiting.length > 0) {
       const batch = waiting.slice(0, most);

@@ -18,11 +18,11 @@ export interface Needed extends Omit<KernelNeeded, "secretKey" | "servedAt"> {
   readonly plugins: readonly Plugin[];
   /** `serve` listens and works on jobs; `command` does neither. */
   readonly role: "serve" | "command";
-  /** Gets the lines that are shown once, after an empty database was filled. */
+  /** Receives the lines to show once, after an empty database has been filled. */
   readonly announce: (lines: readonly string[]) => void;
 }
 
-/** Connections that are left when one plugin has all that it may have. */
+/** Connections left over when one plugin uses all that it may. */
 const sparePool = 2;
 
 /** A running Corestead. */
@@ -69,7 +69,7 @@ export async function boot(needed: Needed): Promise<App> {
     await seed(sql, started, needed.announce);
     const routes = started.flatMap(({ plugin, routes: own = [] }) => own.map((route) => ({ ...route, plugin })));
     const listener = needed.role === "serve" ? await kernel.serve(started, routes) : undefined;
-    // Requests and jobs finish side by side: one after the other they could take longer than we have.
+    // Requests and jobs finish side by side: in sequence they could exceed the time allowed.
     undo.push(() => Promise.all([listener?.stop(), kernel.drain()]));
     undo.push(async () => kernel.beginStop());
 
@@ -93,18 +93,18 @@ function secretKeyFor(sql: Sql, { config, log, role }: Needed): Promise<string> 
   return databaseSecretKey(sql, config, role === "serve" ? (text) => log.warn(text) : () => {});
 }
 
-/** A command beside a server prints the server's address. */
+/** A command that runs beside a server prints that server's address. */
 async function servedAt(sql: Sql, { role }: Needed): Promise<string | undefined> {
   return role === "command" ? runningOrigin(sql) : undefined;
 }
 
-/** A plugin whose table is locked takes the connections of its own lane, and not those of all. */
+/** A plugin whose table is locked uses up the connections of its own lane only. */
 function inLane(context: BaseContext, plugin: string): BaseContext {
   const sql = laneOf(context.sql, plugin);
   return { ...context, sql, transaction: (run) => requestTransaction(sql, run) };
 }
 
-/** A server answers 503 in time where the database does not; a backup takes as long as it takes. */
+/** A server answers 503 when the database is too slow; a command such as a backup has no time limit. */
 function limitsOf({ config, role }: Needed): PoolOptions {
   const { databasePool: laneMax, databaseConnectSeconds } = config;
   const connections = { max: laneMax + sparePool, laneMax, connectTimeoutMs: databaseConnectSeconds * 1000 };
@@ -113,14 +113,14 @@ function limitsOf({ config, role }: Needed): PoolOptions {
   return {
     ...connections,
     statementTimeoutMs,
-    // The server's own word that a statement took too long comes first.
+    // Longer than the statement's own limit, so that PostgreSQL reports the timeout first.
     silenceTimeoutMs: statementTimeoutMs + 2_000,
     waitTimeoutMs: config.databaseQueueSeconds * 1000,
     maxWaiting: config.databaseQueue,
   };
 }
 
-/** On a connection of its own, which may be silent for longer than those of requests: PostgreSQL says nothing meanwhile. */
+/** Uses a connection of its own without a silence limit: PostgreSQL sends nothing during a long migration. */
 async function bringUpToDate({ config, log, target }: Needed, plugins: readonly Plugin[], pooled: boolean) {
   const connectTimeoutMs = config.databaseConnectSeconds * 1000;
   const sql = openPool(target, { max: 1, prepare: config.databasePrepare, pooled, connectTimeoutMs });
@@ -131,18 +131,18 @@ async function bringUpToDate({ config, log, target }: Needed, plugins: readonly 
   }
 }
 
-/** The kernel's own tables, then each plugin's. */
+/** The kernel's migrations, then each plugin's. */
 export function migrationSets(plugins: readonly PluginFacts[]): MigrationSet[] {
   const sets = plugins.map(({ name, migrations }) => ({ plugin: name, migrations }));
   return [{ plugin: "runtime", migrations: runtimeMigrations }, ...sets];
 }
 
-/** What was started last is stopped first. */
+/** Stops in the reverse order of starting. */
 async function undoAll(undo: readonly (() => Promise<unknown>)[]): Promise<void> {
   for (const step of undo.toReversed()) await step();
 }
 
-/** Fills an empty database, all plugins' seeds in one transaction; a database that was filled once is left alone. */
+/** Runs all plugins' seeds in one transaction, unless they have already run on this database. */
 async function seed(sql: Sql, started: readonly Running[], announce: Needed["announce"]): Promise<void> {
   const seeded = async (tx: Sql | Tx) => (await tx`select 1 from runtime_state where key = 'seeded'`).length > 0;
   if (await seeded(sql)) return;

@@ -109,7 +109,7 @@ export const runtimeSettings = {
 
 export type Config = ConfigOf<typeof runtimeSettings>;
 
-/** The runtime's settings. Throws one ConfigError with all mistakes in its own and in those of `plugins`. */
+/** Reads the runtime's settings. Throws one ConfigError that lists every mistake in them and in those of `plugins`. */
 export function readConfig(env: Environment, plugins: readonly Configured[] = []): Config {
   checkSettings([{ config: runtimeSettings }, ...plugins], env);
   return readSettings(runtimeSettings, env);
@@ -123,13 +123,13 @@ interface Named extends Configured {
   readonly name: string;
 }
 
-/** Throws one ConfigError with the mistakes in the settings of all these plugins. */
+/** Throws one ConfigError that lists the mistakes in the settings of these plugins. */
 export function checkSettings(plugins: readonly Configured[], env: Environment): void {
   const mistakes = new Set(plugins.flatMap(({ config }) => mistakesIn(config, env)));
   if (mistakes.size > 0) throw new ConfigError([...mistakes]);
 }
 
-/** Throws one ConfigError where one of `plugins` has a setting of the name of another's, or of one of the runtime's. */
+/** Throws one ConfigError if two plugins, or a plugin and the runtime, have settings of the same name. */
 export function checkSettingNames(builtIn: readonly Named[], plugins: readonly Named[]): void {
   const owners = new Map<string, string>();
   const known = [{ name: "Corestead", config: runtimeSettings }, ...builtIn];

@@ -1,12 +1,12 @@
-/** Dates and times as clients write them. JavaScript's own `Date` takes February 31st for March 3rd. */
+/** Dates and times as clients write them. JavaScript's `Date` would read February 31st as March 3rd. */
 
 const dayForm = /^(\d{4})-(\d{2})-(\d{2})$/;
 const timeForm = /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?([Zz]|[+-](0\d|1[0-5]):?[0-5]\d)$/;
 
-/** `2026-01-31`, a day of the calendar. */
+/** `2026-01-31`, if the calendar has that day. */
 export function isDay(text: string): boolean {
   const [, year = "", month = "", day = ""] = dayForm.exec(text) ?? [];
-  // Years of two digits are others to `Date.UTC`, and the calendar repeats itself after 400 of them.
+  // `Date.UTC` maps years 0 to 99 to 1900 to 1999. The calendar repeats every 400 years, so shift them.
   const at = new Date(Date.UTC(2000 + (Number(year) % 400), Number(month) - 1, Number(day)));
   return Number(year) > 0 && at.getUTCMonth() === Number(month) - 1 && at.getUTCDate() === Number(day);
 }
@@ -20,11 +20,11 @@ export function isDateTime(text: string): boolean {
 
 const lateDay = /(?<![\d:.+])(?:29|30|31)(?![\d:])/;
 
-/** As `Date.parse`, but "Feb 31, 2026" is not a date. `zone` is what is put behind the text for it. */
+/** Like `Date.parse`, but rejects "Feb 31, 2026". `zone` is appended to the text before it is parsed. */
 export function parseWords(text: string, zone = ""): number {
   const instant = Date.parse(text + zone);
   const day = Number(lateDay.exec(text)?.[0] ?? 0);
-  // The middle of the month is in it in every time zone.
+  // The 15th is in the same month in every time zone.
   const middle = new Date(day === 0 ? Number.NaN : Date.parse(text.replace(lateDay, "15") + zone));
   if (Number.isNaN(middle.getTime())) return instant;
   const last = new Date(Date.UTC(middle.getUTCFullYear(), middle.getUTCMonth() + 1, 0));

@@ -9,21 +9,21 @@
  */
 import postgres from "postgres";
 
-/** What int8 is in JavaScript: a number where it is exact, else text. A bigint can be a parameter. */
+/** int8 in JavaScript: a number if that is exact, otherwise a string. A bigint can be a parameter. */
 type Int8 = bigint | number | string;
 interface Types extends Record<string, unknown> {
   int8: Int8;
 }
 /** The pool. Column names are camelCase in JavaScript and snake_case in SQL; keys inside jsonb are left alone. */
 export type Sql = postgres.Sql<Types>;
-/** A transaction, as `transaction` and `savepoint` hand it out. */
+/** A transaction, as `transaction` passes it to its callback. */
 export type Tx = postgres.TransactionSql<Types>;
-/** A part of a statement: what a template gives that is not awaited. */
+/** A part of a statement: the result of a template that is not awaited. */
 export type Fragment = postgres.Fragment;
-/** Whatever can run a statement: the pool or a transaction. */
+/** Anything that can run a statement: the pool or a transaction. */
 export type Queryable = postgres.ISql<Types>;
 
-/** An address of a server: a connection string, or the folder of a unix socket. */
+/** The address of a server: a connection string, or the folder of a Unix socket. */
 export type DatabaseTarget = { url: string } | SocketTarget;
 
 export interface SocketTarget {
@@ -34,39 +34,39 @@ export interface SocketTarget {
 }
 
 export interface PoolOptions {
-  /** Connections at most. */
+  /** The maximum number of connections. */
   max?: number;
-  /** How many of them one lane may have (laneOf). */
+  /** How many of them one lane may use (laneOf). */
   laneMax?: number;
-  /** `false` where a pooler shares connections between transactions and does not know prepared statements. */
+  /** `false` behind a pooler that shares connections between transactions and does not support prepared statements. */
   prepare?: boolean;
   applicationName?: string;
-  /** The address leads through a pooler: a session is not ours alone, and takes no settings. */
+  /** The address leads through a pooler: sessions are shared, and settings cannot be made for them. */
   pooled?: boolean;
-  /** How long each host of the address may take to let us in. */
+  /** How long each host of the address may take to accept a connection. */
   connectTimeoutMs?: number;
-  /** The server ends a statement after this long; 0 never. */
+  /** The server cancels a statement after this long; 0 means never. */
   statementTimeoutMs?: number;
-  /** A connection on which an answer is late for this long is given up, and what was asked on it is unavailable. */
+  /** A connection without an answer for this long is abandoned; its statement fails as unavailable. */
   silenceTimeoutMs?: number;
-  /** How long a statement may wait for a connection, and how many may; without both they wait for as long as it takes. */
+  /** How long a statement may wait for a connection, and how many may wait; by default there is no limit. */
   waitTimeoutMs?: number;
   maxWaiting?: number;
-  /** Called when a connection of the pool has closed. */
+  /** Called after a connection of the pool has closed. */
   onClose?: () => void;
 }
 
-/** Opens a pool; connections are made when they are first needed. `await sql.end({ timeout: 5 })` closes it. */
+/** Opens a pool. Connections are made on first use. `await sql.end({ timeout: 5 })` closes it. */
 export function openPool(target: DatabaseTarget, options: PoolOptions = {}): Sql {
-  // Unpatched, a transaction would be left open on a connection that goes on to serve others: their writes are lost.
+  // Without the patch, a transaction can stay open on a connection that goes on to serve others, whose writes are lost.
   if (!("hasLanes" in postgres)) throw new Error("patches/postgres@3.4.9.patch is not applied: run bun install");
   const { max = 10, prepare = true, onClose } = options;
   const settings = {
     max,
     prepare,
-    // The gate: a connection has one statement at a time, further ones wait in the pool. So none ever reaches the
+    // One statement per connection at a time; the rest wait in the pool. So no connection ever reaches the
     // pipeline limit, where postgres.js loses track of who owns a connection (its #823, #1189, #1210). Measured against
-    // pipelines of 100: as fast or faster up to 16 callers, a tenth slower at 64.
+    // pipelines of 100: as fast or faster with up to 16 callers, a tenth slower with 64.
     max_pipeline: 0,
     // The default grows to 20 s, far longer than a restart of the server takes.
     backoff: (attempt: number) => Math.min(0.05 * 2 ** attempt, 1) * (0.5 + Math.random() / 2),
@@ -85,7 +85,9 @@ export function openPool(target: DatabaseTarget, options: PoolOptions = {}): Sql
   return postgres(target.url, { ...settings, ...failover(target.url) });
 }
 
-/** The pool as one of its users has it: however many of its statements hang on a lock, `laneMax` is what they take. */
+/**
+ * The pool as one user sees it: however many of its statements hang on a lock, they use at most `laneMax` connections.
+ */
 export function laneOf(sql: Sql, name: string): Sql {
   return sql.lane(name);
 }
@@ -107,12 +109,12 @@ function sessionOf({ pooled = false, applicationName = "corestead", statementTim
     connection: {
       application_name: applicationName,
       TimeZone: "UTC",
-      // How times are printed as text; a role or a database may say otherwise.
+      // Fixes how times are printed: a role or a database may have another default.
       DateStyle: "ISO",
-      // A pooler refuses to start a session with a setting that it does not know.
+      // A pooler refuses a session that starts with a setting it does not know.
       ...(!pooled && limits),
     },
-    // A setting of a session would stay on a connection that others get next: each transaction sets it for itself.
+    // A session setting would stay on a connection that another client gets next, so each transaction makes its own.
     ...(pooled && {
       opening: Object.entries(limits)
         .map(([name, ms]) => `; set local ${name} = ${ms}`)
@@ -122,7 +124,7 @@ function sessionOf({ pooled = false, applicationName = "corestead", statementTim
 }
 
 /**
- * With several hosts in the address the primary is meant, unless the address says otherwise. "read-write" would take a
+ * With several hosts, connects to the primary unless the address says otherwise. "read-write" would accept a
  * standby too: postgres.js decides it by `default_transaction_read_only`, which a hot standby reports as off.
  */
 function failover(url: string): { target_session_attrs?: "primary" } {
@@ -130,7 +132,7 @@ function failover(url: string): { target_session_attrs?: "primary" } {
   return hosts.includes(",") && !url.includes("target_session_attrs") ? { target_session_attrs: "primary" } : {};
 }
 
-/** Beyond 2^53 a number would be another number: it stays text. */
+/** Beyond 2^53 a number would not be exact, so it stays text. */
 function parseInt8(text: string): Int8 {
   const number = Number(text);
   return Number.isSafeInteger(number) ? number : text;
@@ -139,12 +141,12 @@ function parseInt8(text: string): Int8 {
 const waiting = new WeakMap<object, (() => void)[]>();
 
 /**
- * Runs `run` in a transaction, commits when it resolves and rolls back when it rejects. What `afterCommit` collected
- * runs before this promise resolves.
+ * Runs `run` in a transaction that commits when it resolves and rolls back when it rejects. `afterCommit` callbacks run
+ * before this promise resolves.
  */
 export async function transaction<T>(sql: Sql, run: (tx: Tx) => Promise<T>): Promise<T> {
   const callbacks: (() => void)[] = [];
-  // Wrapped, because `begin` would await the members of an array.
+  // Wrapped, because `begin` awaits the members of an array.
   const { result } = await sql.begin(async (tx) => {
     waiting.set(tx, callbacks);
     return { result: await run(tx) };
@@ -153,7 +155,7 @@ export async function transaction<T>(sql: Sql, run: (tx: Tx) => Promise<T>): Pro
   return result;
 }
 
-/** A part of a transaction that can fail alone: what it wrote, and what it told `afterCommit`, is undone with it. */
+/** A part of a transaction that can fail alone: its writes and its `afterCommit` callbacks are undone with it. */
 export async function savepoint<T>(tx: Tx, run: (tx: Tx) => Promise<T>): Promise<T> {
   const callbacks: (() => void)[] = [];
   const { result } = await tx.savepoint(async (inner) => {
@@ -164,14 +166,14 @@ export async function savepoint<T>(tx: Tx, run: (tx: Tx) => Promise<T>): Promise
   return result;
 }
 
-/** Calls `run` once, synchronously and in order, when the transaction has committed; never when it rolled back. */
+/** Calls `run` once after the transaction has committed, synchronously and in order; never after a rollback. */
 export function afterCommit(tx: Tx, run: () => void): void {
   const callbacks = waiting.get(tx);
   if (!callbacks) throw new Error("afterCommit needs a transaction from transaction() or savepoint()");
   callbacks.push(run);
 }
 
-/** The change is committed: a callback that fails must not make it look otherwise. */
+/** The change is committed: a failing callback must not make it look like a failure. */
 function runGuarded(callback: () => void): void {
   try {
     callback();
@@ -184,12 +186,12 @@ let reportError = (message: string, error: unknown): void => {
   process.stderr.write(`${message}: ${String(error)}\n`);
 };
 
-/** Says where errors of `afterCommit` callbacks go; until then they go to standard error. */
+/** Sets where errors of `afterCommit` callbacks go; by default to standard error. */
 export function reportCallbackErrorsTo(report: (message: string, error: unknown) => void): void {
   reportError = report;
 }
 
-/** For this transaction alone: a backup, or an index on a large table, takes longer than a statement of a request may. */
+/** Lifts the limit for this transaction: a backup, or an index on a large table, takes longer than a request may. */
 export async function withoutTimeouts(tx: Tx): Promise<void> {
   await tx`
     select set_config(name, '0', true)
@@ -219,21 +221,21 @@ const faults: Record<string, DatabaseFault> = {
   "53100": "unavailable", // disk_full
   "53400": "unavailable", // configuration_limit_exceeded: temp_file_limit
   "58030": "unavailable", // io_error
-  "40001": "unavailable", // serialization_failure: right when tried again
-  "40P01": "unavailable", // deadlock_detected: right when tried again
+  "40001": "unavailable", // serialization_failure: a retry succeeds
+  "40P01": "unavailable", // deadlock_detected: a retry succeeds
   "55P03": "unavailable", // lock_not_available: lock_timeout
-  "25006": "unavailable", // read_only_sql_transaction: connected to what is a standby since the failover
+  "25006": "unavailable", // read_only_sql_transaction: the server became a standby in a failover
   "25P03": "unavailable", // idle_in_transaction_session_timeout
-  CONNECTION_CLOSED: "unavailable", // these are of postgres.js
+  CONNECTION_CLOSED: "unavailable", // these codes come from postgres.js
   CONNECTION_ENDED: "unavailable",
   CONNECTION_DESTROYED: "unavailable",
   CONNECT_TIMEOUT: "unavailable",
-  ANSWER_TIMEOUT: "unavailable", // these three are of its patch
+  ANSWER_TIMEOUT: "unavailable", // these three come from our patch of it
   POOL_TIMEOUT: "unavailable",
   POOL_FULL: "unavailable",
   "23505": "unique", // unique_violation
   "23514": "check", // check_violation
-  "23P01": "exclusion", // exclusion_violation: bookings that overlap, say
+  "23P01": "exclusion", // exclusion_violation: overlapping bookings, for example
   "23502": "missing", // not_null_violation
   "23503": "reference", // foreign_key_violation
   "22001": "too-long", // string_data_right_truncation: longer than varchar(n)
@@ -247,7 +249,7 @@ const faults: Record<string, DatabaseFault> = {
   "54001": "bad-input", // statement_too_complex: JSON nested past the stack
   "54023": "bad-input", // too_many_arguments
 };
-// Codes of the operating system say nothing about the database unless postgres.js put its statement beside them.
+// Operating system codes concern the database only if postgres.js has attached the statement.
 const socketFaults = new Set(
   ["ECONNREFUSED", "ENOENT", "ECONNRESET", "EPIPE", "ENOTFOUND", "EAI_AGAIN", "ETIMEDOUT"].concat(
     "EHOSTUNREACH",
@@ -255,11 +257,11 @@ const socketFaults = new Set(
   ),
 );
 
-// Where PostgreSQL writes files. What the system says then has a code of its own only if the disk is full: a quota that is
-// used up, or a file that may grow no more, is an internal error.
+// The functions in which PostgreSQL writes files. Only a full disk has its own code there: an exhausted quota, or a
+// file that has reached its size limit, is reported as an internal error.
 const fileSources = new Set(["md.c", "fd.c", "buffile.c", "copydir.c", "slru.c", "xlog.c"]);
 
-/** What an error of the database means to the caller: try later, a duplicate, a value it cannot hold, or our mistake. */
+/** What a database error means to the caller: try later, a duplicate, a value it cannot store, or a bug of ours. */
 export function databaseFault(error: unknown): DatabaseFault | undefined {
   if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return undefined;
   if (error.code.startsWith("08")) return "unavailable"; // connection_exception

@@ -1,9 +1,9 @@
 /** Every refusal that a client can get, as a table: a status, a body and headers. behaviour B.3. */
 
-/** Field name (or `base`) to what is wrong with it. */
+/** Field name (or `base`) to the mistakes in it. */
 export type FieldErrors = Record<string, string[]>;
 
-/** A refusal: the runtime turns it into the answer `status` with `body` as JSON. */
+/** A refusal: the runtime answers with `status`, and `body` as JSON. */
 export class HttpError extends Error {
   readonly status: number;
   readonly body: unknown;
@@ -67,14 +67,14 @@ export function invalid(fields: FieldErrors): ValidationError {
   return new ValidationError(fields);
 }
 
-/** "city is required; id can't be blank", for places that hold one line of text. */
+/** "city is required; id can't be blank", for places that show one line of text. */
 export function sentenceOf(fields: FieldErrors): string {
   return Object.entries(fields)
     .flatMap(([field, messages]) => messages.map((message) => (field === "base" ? message : `${field} ${message}`)))
     .join("; ");
 }
 
-/** Collects mistakes of one object, to be thrown together. */
+/** Collects the mistakes of one object to throw them together. */
 export function mistakes() {
   const fields = new Map<string, string[]>();
   return {
@@ -86,7 +86,7 @@ export function mistakes() {
     get any(): boolean {
       return fields.size > 0;
     },
-    /** Throws the 422 where something was added. */
+    /** Throws the 422 if anything was added. */
     check(): void {
       if (fields.size > 0) throw invalid(Object.fromEntries(fields));
     },

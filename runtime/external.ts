@@ -3,14 +3,14 @@ import { join, resolve } from "node:path";
 import type { Plugin } from "./plugin.ts";
 import { platformMismatch, platformVersion } from "./authors/platform-version.ts";
 
-/** What plugins import by name: "platform" and what built-in plugins show. */
+/** What plugins import by name: "platform", and "platform/<plugin>" for the built-in plugins that have an API. */
 type Modules = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 /**
  * Plugins from PLUGINS_DIR, in the order of their names: each is a folder with a `plugin.ts` (or `.js`), or such a file
- * itself, that default-exports a `definePlugin(…)`. They import `modules` ("platform" and the like), their own files and npm packages beside
- * them, also inside the compiled binary, and run with the server's full rights. Names that begin with `.` or `_` are
- * left alone. Throws an Error that names the file that is not a plugin.
+ * itself, that default-exports a `definePlugin(…)`. They import `modules` ("platform" and the like), their own files
+ * and npm packages beside them, even inside the compiled binary, and run with the server's full rights. Names that
+ * begin with `.` or `_` are ignored. Throws an Error that names the file that is not a plugin.
  */
 export async function loadExternalPlugins(folder: string, modules: Modules): Promise<Plugin[]> {
   if (folder === "") return [];
@@ -27,7 +27,7 @@ export async function loadExternalPlugins(folder: string, modules: Modules): Pro
   return plugins;
 }
 
-/** Plugins must share our modules: an error that they throw is recognised by its class. */
+/** Plugins must share our modules, because the errors they throw are recognised by class. */
 function provide(modules: Modules): void {
   Bun.plugin({
     name: "platform",
@@ -42,7 +42,7 @@ function mayBePlugin(name: string): boolean {
   return !/^[._]/.test(name) && name !== "node_modules";
 }
 
-/** The file to import; undefined where `path` is a file of another kind, such as a README. */
+/** The file to import; undefined if `path` is another kind of file, such as a README. */
 async function entryFile(path: string): Promise<string | undefined> {
   const isFolder = (await stat(path)).isDirectory();
   if (!isFolder) return /\.(ts|js)$/.test(path) && !/\.(test|d)\.ts$/.test(path) ? path : undefined;
@@ -64,9 +64,9 @@ async function load(file: string): Promise<Plugin> {
   return plugin;
 }
 
-/** Bun keeps where a mistake is beside its message, and several mistakes inside of an error that only counts them. */
+/** Bun keeps a mistake's position beside its message, and several mistakes inside an error that only counts them. */
 function readable(error: unknown): unknown {
-  // Written for another version of "platform": its `platform: "^…"` could not be read yet.
+  // Probably written for another version of "platform": its `platform: "^…"` could not be read yet.
   if (error instanceof SyntaxError && error.message.includes("module 'platform'"))
     return new Error(`${error.message} This Corestead has platform ${platformVersion}.`);
   const errors: unknown[] = error instanceof AggregateError ? error.errors : [error];

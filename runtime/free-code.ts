@@ -1,16 +1,16 @@
-/** Codes that records are addressed by, made from their names. */
+/** Makes the codes that address records from the records' names. */
 import type { Tx } from "./db.ts";
 
 export interface CodePlace {
   readonly table: string;
-  /** Left out = `code`. */
+  /** Default: `code`. */
   readonly column?: string;
   readonly accountId: number;
 }
 
 /**
- * `base` (a `slugOf`), or with the least number that is free in the account: `notes`, `notes-2`, `notes-3`. Nobody else
- * is given it until this transaction ends: makers of one code take turns.
+ * `base` (a `slugOf`), or `base` with the lowest number that is free in the account: `notes`, `notes-2`, `notes-3`. A
+ * lock makes concurrent callers take turns, so nobody else gets the same code before this transaction ends.
  */
 export async function freeCode(
   tx: Tx,

@@ -12,7 +12,7 @@ import { once } from "./postgres/postgres-binaries.ts";
 let compiledIn: Readonly<Record<string, string>> | undefined;
 
 /**
- * Says what the compiled binary carries: name -> path inside of it.
+ * Declares what the compiled binary contains: name -> path inside it.
  *
  * @public for what scripts/build.ts writes
  */
@@ -20,12 +20,12 @@ export function setGeneratedFiles(files: Readonly<Record<string, string>>): void
   compiledIn = files;
 }
 
-/** Whether this is the executable, where nothing of the repository is at hand. */
+/** Whether this is the compiled executable, which has no access to the repository. */
 export function isCompiled(): boolean {
   return compiledIn !== undefined;
 }
 
-/** Reads e.g. `runtimes/manifest.json`. Throws an Error that says by what it is made. */
+/** Reads a file such as `runtimes/manifest.json`. Throws an Error that names the command that makes it. */
 export async function generatedFile(name: string): Promise<Uint8Array<ArrayBuffer>> {
   const path = compiledIn ? compiledIn[name] : join(import.meta.dir, "../dist", name);
   if (path === undefined) throw new Error(`${name} is not in this executable`);
@@ -37,8 +37,8 @@ export async function generatedFile(name: string): Promise<Uint8Array<ArrayBuffe
 }
 
 /**
- * The path of a program that the binary carries as `programs/<name>-<version>.zst`, unpacked once under the data folder;
- * undefined where it carries none: then the npm package finds its own.
+ * The path of a program that the binary contains as `programs/<name>-<version>.zst`, unpacked once under the data
+ * folder. Undefined if it contains none: the npm package then finds its own.
  */
 export async function generatedProgram(name: string, dataDir: string): Promise<string | undefined> {
   const packed = Object.keys(compiledIn ?? {}).find((key) => key.startsWith(`programs/${name}-`));

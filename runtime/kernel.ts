@@ -1,4 +1,4 @@
-/** The parts that all plugins share, put together: queue, events, schedules, caches, and the context made of them. */
+/** Assembles the parts that all plugins share: queue, events, schedules, caches, and the context that offers them. */
 import { createBroadcast, type Broadcast } from "./events/broadcast.ts";
 import { createCache } from "./events/cache.ts";
 import { resolve } from "node:path";
@@ -30,7 +30,7 @@ import { ConfigError } from "./settings.ts";
 import { localLimits, type Limits } from "./http/shared-limits.ts";
 import { systemRoutes } from "./http/system-routes.ts";
 
-/** How long running jobs may take when the process stops; requests have as long (serve.ts). */
+/** How long running jobs may take when the process stops; requests get the same time (serve.ts). */
 const graceMs = 7_000;
 
 export interface Needed {
@@ -38,27 +38,27 @@ export interface Needed {
   readonly target: DatabaseTarget;
   readonly log: Log;
   readonly secretKey: string;
-  /** Where another process serves, if one does. */
+  /** The address of another process that serves, if there is one. */
   readonly servedAt: string | undefined;
-  /** No other process uses this database: nobody needs to be told of changes. */
+  /** No other process uses this database, so changes need not be announced. */
   readonly solo: boolean;
-  /** The target leads through a pooler. */
+  /** Whether the target leads through a pooler. */
   readonly pooled?: boolean;
-  /** Who counts for rate limits; left out = this process. */
+  /** Counts for rate limits; default: this process. */
   readonly limits?: Limits;
-  /** Who answers for DNS; left out = this machine. */
+  /** Answers DNS questions; default: this machine. */
   readonly names?: NameLookup;
 }
 
 export interface Kernel {
-  /** Puts in force what a plugin says to changes; also for commands, which change things too. */
+  /** Puts a plugin's hooks in force, for commands too, because they also change things. */
   readonly addHooks: (running: Running) => void;
   readonly context: BaseContext;
-  /** Registers what the plugins handle, listens, and begins to work on jobs. */
+  /** Registers the plugins' handlers, listens, and starts to work on jobs. */
   readonly serve: (started: readonly Running[], routes: readonly Route[]) => Promise<Listener>;
-  /** Tells streams to end; `stop` then ends everything else. */
+  /** Tells streams to end; `stop` ends everything else. */
   readonly beginStop: () => void;
-  /** Begins no more jobs, and waits for those that run. */
+  /** Starts no more jobs, and waits for those that are running. */
   readonly drain: () => Promise<void>;
   readonly stop: () => Promise<void>;
 }
@@ -141,13 +141,13 @@ export async function createKernel(needed: Needed, sql: Sql, plugins: readonly P
   return { context, addHooks, serve, drain, stop, beginStop: () => stopping.abort() };
 }
 
-/** What a session listens to behind a pooler may end with its transaction: every change would wait for nobody. */
+/** Behind a pooler, LISTEN may end with its transaction; every change would then wait for answers that never come. */
 async function checkListening(broadcast: Broadcast, { databaseListenUrl }: Config): Promise<void> {
   if (await broadcast.hearsItself()) return;
   await broadcast.stop();
   throw new ConfigError([
     databaseListenUrl
-      ? "DATABASE_LISTEN_URL: nothing of what is told through DATABASE_URL is heard there; it must be the address of the same database, not through a pooler"
+      ? "DATABASE_LISTEN_URL: notifications sent through DATABASE_URL do not arrive there; it must be the address of the same database, without a pooler"
       : "DATABASE_URL leads through a pooler that does not keep LISTEN (pgbouncer in transaction mode): set DATABASE_LISTEN_URL to the address of the database itself",
   ]);
 }
@@ -158,7 +158,7 @@ function createParts({ config, target, log, secretKey, solo }: Needed, sql: Sql)
   const processId = crypto.randomUUID();
   const secrets = createSecrets(secretKey);
   const hash = (content: string) => secrets.derive("idempotency", content);
-  // One connection each, which takes no settings that a pooler would refuse.
+  // One connection each, without the session settings that a pooler would refuse.
   const single = { max: 1, prepare: false, pooled: true, connectTimeoutMs: config.databaseConnectSeconds * 1000 };
   const listenAt = config.databaseListenUrl ? { url: config.databaseListenUrl } : target;
   const forListening = () => openPool(listenAt, { ...single, applicationName: `corestead listen ${processId}` });
@@ -198,7 +198,7 @@ function register(running: Running, { queue, events, schedules }: Parts): void {
   }
 }
 
-/** `qualified` is the plugin's name and the child's. */
+/** `qualified` holds the plugin's name and the child's. */
 function childOf(qualified: string, childOptions: ChildOptions, { config, log }: Needed): Child {
   const [plugin = "", name = ""] = qualified.split(" ");
   const programs = async () => {
@@ -208,7 +208,7 @@ function childOf(qualified: string, childOptions: ChildOptions, { config, log }:
     });
     return Object.fromEntries((await Promise.all(found)).flat());
   };
-  // A child of an external plugin looks for it there.
+  // The child process loads external plugins from there.
   const env = { ...(config.pluginsDir && { PLUGINS_DIR: resolve(config.pluginsDir) }), ...childOptions.env };
   return createChild({ plugin, name, log, options: { ...childOptions, env }, programs });
 }

@@ -1,4 +1,4 @@
-/** A line of the log for people: `10:00:00 WARN the database does not answer reason="connect ECONNREFUSED"`. */
+/** Formats a log entry for people: `10:00:00 WARN the database does not answer reason="connect ECONNREFUSED"`. */
 export function textLine(
   time: Date,
   level: string,
@@ -14,7 +14,7 @@ export function textLine(
   return error === undefined ? line : `${line}\n${told(error)}`;
 }
 
-/** In the time zone of who reads it. */
+/** In the reader's time zone. */
 function clock(time: Date): string {
   return [time.getHours(), time.getMinutes(), time.getSeconds()].map((part) => `${part}`.padStart(2, "0")).join(":");
 }
@@ -26,11 +26,11 @@ function shown(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) => (typeof inner === "bigint" ? `${inner}` : inner)) ?? "";
 }
 
-/** An error and its causes, each with its stack, indented below the line. */
+/** An error and its causes, each with its stack, indented under the line. */
 function told(error: unknown): string {
   if (!(error instanceof Error)) return `  ${shown(error)}`;
   const own = (error.stack ?? error.message).replaceAll("\n", "\n  ");
-  // Not every engine begins a stack with the message.
+  // Not every engine starts a stack with the message.
   const said = own.includes(error.message) ? own : `${error.message}\n  ${own}`;
   return error.cause === undefined ? `  ${said}` : `  ${said}\n  because\n${told(error.cause)}`;
 }

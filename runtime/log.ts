@@ -1,8 +1,8 @@
 /**
  * The structured log: one JSON object a line on standard error, e.g.
- * `{"time":"2026-01-31T10:00:00.000Z","level":"error","message":"job failed","job":"jsondb.reindex"}`; on a terminal the
- * same as a line for people (log-text.ts). Lines are written in batches; `flush` writes what is waiting. Headers, bodies
- * and query strings never belong here.
+ * `{"time":"2026-01-31T10:00:00.000Z","level":"error","message":"job failed","job":"jsondb.reindex"}`, or on a terminal
+ * a line for people (log-text.ts). Lines are written in batches; `flush` writes those that are waiting. Never log
+ * headers, bodies or query strings.
  */
 import { textLine } from "./log-text.ts";
 import { writeErrors } from "./output.ts";
@@ -15,7 +15,7 @@ export interface Log {
   info(message: string, fields?: Fields): void;
   warn(message: string, fields?: Fields): void;
   error(message: string, fields?: Fields): void;
-  /** A log whose every line carries these fields too. */
+  /** A log that adds these fields to every line. */
   with(fields: Fields): Log;
   flush(): void;
 }
@@ -37,12 +37,12 @@ export function processLog({ logLevel, logFormat }: { logLevel: Level; logFormat
   return log;
 }
 
-/** Writes what is waiting in any log of this process. */
+/** Writes the lines that are waiting in any log of this process. */
 export function flushLogs(): void {
   for (const flush of processLogs) flush();
 }
 
-/** Makes a log. `write` gets whole lines; the default is standard error. */
+/** Makes a log. `write` receives whole lines; the default is standard error. */
 export function createLog(least: Level, write: (text: string) => void = writeErrors, format: Format = "json"): Log {
   const lineOf = format === "json" ? jsonLine : textLine;
   let waiting = "";
@@ -79,7 +79,7 @@ function jsonLine(time: Date, level: Level, message: string, fields: Fields): st
   return JSON.stringify({ time: time.toISOString(), level, message, ...fields }, plainErrors);
 }
 
-/** An Error has no own enumerable keys: print its message, code and stack, and its causes in turn. */
+/** An Error has no enumerable keys of its own, so print its message, code, stack and causes. */
 function plainErrors(_key: string, value: unknown): unknown {
   if (typeof value === "bigint") return value.toString();
   if (!(value instanceof Error)) return value;

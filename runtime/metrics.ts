@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 
-/** What `/metrics` tells, in Prometheus' text form. */
+/** The contents of `/metrics`, in Prometheus' text format. */
 export function createMetrics() {
   const registry = new Registry();
   const requests = new Histogram({
@@ -30,10 +30,10 @@ export function createMetrics() {
   return {
     type: registry.contentType,
     request(method: string, route: string, status: number, seconds: number): void {
-      // What another server failed at must not raise an alarm about this one.
+      // A failure of another server must not raise an alarm about this one.
       requests.observe({ method, route, status: status === 502 ? "502 remote" : status }, seconds);
     },
-    /** A number that is read when `/metrics` is asked. */
+    /** A number that is read whenever `/metrics` is requested. */
     gauge(name: string, help: string, read: () => number | Promise<number>): void {
       const gauge: Gauge = new Gauge({
         name,

@@ -5,8 +5,8 @@ interface Ordered {
 }
 
 /**
- * Plugins in an order in which each comes after those it needs; otherwise as given. Throws an Error that names the
- * plugins of a cycle, a need that nobody provides, or two of one name.
+ * Orders plugins so that each comes after those it needs, and otherwise as given. Throws an Error that names the
+ * plugins of a cycle, a need that no plugin provides, or two plugins of one name.
  */
 export function inOrder<P extends Ordered>(plugins: readonly P[]): P[] {
   const providers = new Map<string, P>();

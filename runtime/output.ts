@@ -1,6 +1,6 @@
 /**
- * What the process says on its standard streams. A pipe takes only so much at once, the rest waits in memory: who ends
- * the process has to wait for it, or it is lost.
+ * Writes to the standard streams. A pipe takes only so much at once and the rest waits in memory, so it must be drained
+ * before the process exits, or it is lost.
  */
 const pending = new Set<Promise<void>>();
 const lastWordsMs = 2_000;
@@ -13,7 +13,7 @@ export function writeErrors(text: string): void {
   write(process.stderr, text);
 }
 
-/** Resolves when everything has been taken, or when nobody reads. */
+/** Resolves when everything has been written, or when the reader has gone. */
 export async function written(): Promise<void> {
   const late = Promise.withResolvers<void>();
   const timer = setTimeout(late.resolve, lastWordsMs);

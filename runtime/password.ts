@@ -1,6 +1,6 @@
 /**
- * Passwords at rest: argon2id, with the cost that OWASP recommends. At most two are computed at a time: each takes
- * 19 MB, and a crowd of sign-ins must leave the processor to the other requests.
+ * Hashes passwords with argon2id at the cost that OWASP recommends. At most two are computed at a time: each takes 19
+ * MB, and many sign-ins at once must leave processor time for other requests.
  */
 import { unavailable } from "./errors.ts";
 
@@ -16,14 +16,14 @@ export function hashPassword(password: string): Promise<string> {
   return inTurn(() => Bun.password.hash(password, cost));
 }
 
-/** Whether `hash` is of `password`. Without a hash (nobody has this login) it costs the same time and is false. */
+/** Whether `hash` is that of `password`. Without a hash (unknown login) the answer is false and takes the same time. */
 export async function verifyPassword(password: string, hash: string | null | undefined): Promise<boolean> {
   const against = hash ?? (await (nobodys ??= hashPassword(crypto.randomUUID())));
   const matches = await inTurn(() => Bun.password.verify(password, against));
   return matches && hash !== null && hash !== undefined;
 }
 
-/** Throws the 503 where too many wait already. */
+/** Throws a 503 if too many are waiting already. */
 async function inTurn<T>(run: () => Promise<T>): Promise<T> {
   if (running >= atOnce) {
     if (waiting.length >= mostWaiting) throw unavailable("too many people sign in at once, try again");
@@ -32,7 +32,7 @@ async function inTurn<T>(run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } finally {
-    // The turn is handed over, or given back.
+    // Hands the turn to the next caller, or returns it.
     const next = waiting.shift();
     if (next) next();
     else running--;

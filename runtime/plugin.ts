@@ -1,6 +1,6 @@
 /**
- * What a plugin is: facts as plain data (listed, migrated and documented without starting anything), and `setup`, where
- * its behaviour hangs off one context. See the README's "Write a plugin".
+ * What a plugin is: facts as plain data (listed, migrated and documented without starting anything), and `setup`, which
+ * builds its behaviour from one context. See the README's "Write a plugin".
  */
 import { type HandleOptions, type JobInfo } from "./jobs/job.ts";
 import type { HostDoor } from "./http/door.ts";
@@ -28,44 +28,49 @@ import { ConfigError, readSettings, type ConfigOf, type Environment, type Settin
 export type Needs = Readonly<Record<string, ServiceRef<unknown>>>;
 type ServicesOf<N extends Needs> = { readonly [K in keyof N]: N[K] extends ServiceRef<infer T> ? T : never };
 
-/** What the runtime gives every plugin; `config` and `services` are the plugin's own. */
+/** What the runtime gives every plugin; `setup` also gets the plugin's own `config` and `services`. */
 export interface BaseContext {
   readonly sql: Sql;
   /**
-   * Commits when `run` resolves. Where the request under way has an Idempotency-Key it commits with the answer, so that
-   * neither is ever stored alone: what is to see the change from outside the transaction goes into `committed`.
+   * Commits when `run` resolves. If the current request has an Idempotency-Key, it commits together with the answer, so
+   * that neither is ever stored alone: code that must see the change from outside the transaction goes into
+   * `committed`.
    */
   readonly transaction: <T>(run: (tx: Tx) => Promise<T>) => Promise<T>;
-  /** Runs `run` when what this request has written is committed: at once, or with an Idempotency-Key before the answer. */
+  /**
+   * Runs `run` once this request's writes are committed: at once, or with an Idempotency-Key before the answer is sent.
+   */
   readonly committed: (run: () => void | Promise<void>) => Promise<void>;
-  /** Whether the request under way has an Idempotency-Key: then even a single statement belongs in `transaction`. */
+  /** Whether the current request has an Idempotency-Key: if so, even a single statement belongs in `transaction`. */
   readonly keyed: () => boolean;
   readonly log: Log;
   /** Writes the event's jobs in `tx` (the transactional outbox); without `tx` at once. */
   readonly emit: <T>(ref: EventRef<T>, payload: NoInfer<T>, tx?: Tx, options?: EmitOptions) => Promise<void>;
-  /** Whether any durable handler would take this event: where none does, a change needs no transaction of its own. */
+  /** Whether any durable handler would take this event. If none does, a change needs no transaction of its own. */
   readonly wanted: <T>(ref: EventRef<T>, payload: NoInfer<T>) => boolean;
   /** Calls `run` in this process after the event's transaction has committed. */
   readonly listen: <T>(ref: EventRef<T>, run: (payload: T) => void) => void;
-  /** `emit(modelChanged, …)`: every create, update and destroy of a model says so here. */
+  /** Emits `modelChanged`: call it for every create, update and destroy of a model. */
   readonly changed: (event: ModelEvent, tx?: Tx) => Promise<void>;
   readonly enqueue: <T>(ref: JobRef<T>, payload: NoInfer<T>, options?: EnqueueOptions) => Promise<void>;
-  /** A fetch that reaches no private address unless `OUTBOUND_ALLOW` names it. */
+  /** A fetch that refuses private addresses unless `OUTBOUND_ALLOW` names them. */
   readonly fetch: Outbound["fetchOutside"];
-  /** A socket to the outside, guarded in the same way, for what does not speak HTTP. */
+  /** A socket to another machine, guarded in the same way, for protocols other than HTTP. */
   readonly connect: Connect;
-  /** The TXT records of a name in DNS; [] if there are none or nobody answers. */
+  /** The TXT records of a name in DNS; [] if there are none or DNS does not answer. */
   readonly resolveTxt: (name: string) => Promise<string[]>;
   readonly liquid: Liquid;
   readonly secrets: Secrets;
   readonly metrics: Metrics;
-  /** Values by key, kept right between processes: `invalidate` after the change has committed, before the answer. */
+  /** Values by key, consistent across processes: call `invalidate` after the commit and before the answer. */
   readonly cache: <V>(options: CacheOptions<V>) => Cache<V>;
-  /** Short messages to the same plugin in every process of this installation, this one included. */
+  /** Sends short messages to the same plugin in every process of this installation, including this one. */
   readonly broadcast: Pick<Broadcast, "publish" | "on" | "onReset">;
-  /** Counts over all server processes of this machine: `await ctx.limiter("mail", { limit, windowSeconds }).take(ip)`. */
+  /**
+   * Counts across all server processes of this machine: `await ctx.limiter("mail", { limit, windowSeconds }).take(ip)`.
+   */
   readonly limiter: Limits;
-  /** Runs the child `name` that this plugin declares: hostile input, guarded by a process of its own (child.ts). */
+  /** Runs the child `name` that this plugin declares in a guarded process, for hostile input (child.ts). */
   readonly child: (name: string, options?: ChildOptions) => Child;
   /** The server's own address, without a slash at the end: `BASE_URL`, or where it listens. */
   readonly origin: () => string;
@@ -74,7 +79,7 @@ export interface BaseContext {
   readonly maxImportBytes: number;
   /** All plugins' facts: their privileges, models and built-in prompts. */
   readonly plugins: readonly PluginFacts[];
-  /** Aborted when the server begins to stop: end streams then. */
+  /** Aborted when the server begins to stop, so that streams end. */
   readonly stopping: AbortSignal;
 }
 
@@ -91,10 +96,12 @@ export interface Context<N extends Needs, C extends Settings> extends BaseContex
 
 export interface PluginFacts {
   readonly name: string;
-  /** The versions of "platform" that it works with, e.g. `^1`; any when left out. */
+  /** The versions of "platform" that it works with, e.g. `^1`; default: any. */
   readonly platform?: string;
   readonly config: Settings;
-  /** What each account decides for itself, by `/account/settings`; the first argument of each is its name there. */
+  /**
+   * Settings that each account makes for itself at `/account/settings`; the first argument of each is its name there.
+   */
   readonly accountSettings: Settings;
   readonly needs: Needs;
   readonly provides?: ServiceRef<unknown>;
@@ -104,9 +111,9 @@ export interface PluginFacts {
   readonly models: readonly Model[];
   /** Built-in prompt files by file name, e.g. `notes_api.md`. */
   readonly prompts: Readonly<Record<string, string>>;
-  /** Functions for child processes: modules whose default export is one. */
+  /** Functions for child processes: each module default-exports one. */
   readonly children?: Children;
-  /** What the command line takes besides the runtime's own commands; `setup` gives what they do. */
+  /** Commands added to the command line; `setup` returns what they do. */
   readonly commands?: readonly CommandFacts[];
 }
 
@@ -116,36 +123,36 @@ export interface CommandFacts {
   readonly name: string;
   /** How to write it, e.g. `token create --user LOGIN [--name N]`. */
   readonly usage: string;
-  /** What it does, in the help's few words. */
+  /** What it does, in a few words for the help. */
   readonly doc: string;
 }
 
 export type Children = Readonly<Record<string, () => Promise<{ readonly default: ChildFunction }>>>;
-/** Input and output are JSON. What it throws ends its process. */
+/** Input and output are JSON. An exception ends its process. */
 type ChildFunction = (input: unknown) => unknown;
 
-/** What `setup` hands back. */
+/** What `setup` returns. */
 export interface Started<P> {
   readonly routes?: readonly Route[];
   readonly handlers?: readonly Handler[];
   readonly schedules?: readonly Schedule[];
-  /** What it says to changes of any model before they are committed: see `before`. */
+  /** Hooks that run before a change of any model is committed: see `before`. */
   readonly hooks?: readonly Hook[];
   readonly service?: P;
-  /** Finds out who asks; exactly one plugin has it. */
+  /** Identifies the caller; exactly one plugin has it. */
   readonly identify?: Identify;
-  /** Answers whole hosts, e.g. a site's; at most one plugin has it. */
+  /** Answers every request to certain hosts, e.g. those of a site; at most one plugin has it. */
   readonly door?: HostDoor;
-  /** Fills an empty database, once, in one transaction with all other seeds; its lines are printed after the commit. */
+  /** Fills an empty database once, in one transaction with all other seeds. Returns lines to print after the commit. */
   readonly seed?: (tx: Tx) => Promise<readonly string[]>;
   /** What each of the plugin's `commands` does. */
   readonly commands?: readonly Command[];
-  /** Called when this process has begun to serve; a command of the command line never does. */
+  /** Called when this process has begun to serve; never called for a command of the command line. */
   readonly begin?: () => void;
   readonly stop?: () => Promise<void> | void;
 }
 
-/** What a plugin's `setup` gave, under the plugin's name. */
+/** What a plugin's `setup` returned, with the plugin's name. */
 export interface Running extends Started<unknown> {
   readonly plugin: string;
 }
@@ -162,7 +169,7 @@ export interface Schedule {
   readonly id: string;
   /** Five fields. */
   readonly cron: string;
-  /** An IANA name such as `Europe/Warsaw`; UTC when left out. */
+  /** An IANA name such as `Europe/Warsaw`; default: UTC. */
   readonly timezone?: string;
   readonly run: () => Promise<void>;
 }
@@ -177,16 +184,16 @@ type EventOptions = HandleOptions & {
   readonly orderKey?: (payload: unknown) => string | undefined;
 };
 
-/** Does the job, at least once each: a run that a crash cut off is run again. */
+/** Handles jobs. Each runs at least once: a run that a crash interrupted is repeated. */
 export function on<T>(
   job: JobRef<T>,
   run: (payload: T, info: JobInfo) => Promise<void>,
   options: HandleOptions = {},
 ): Handler {
-  return { job, run: (payload, info) => run(payload as T, info), options }; // the payload of a job was typed by its ref
+  return { job, run: (payload, info) => run(payload as T, info), options }; // the job's ref has typed the payload
 }
 
-/** Follows the event durably, as a job of this `id` written in the event's transaction. */
+/** Handles the event durably, through a job of this `id` that is written in the event's transaction. */
 export function onEvent<T>(
   event: EventRef<T>,
   id: string,
@@ -194,7 +201,7 @@ export function onEvent<T>(
   options: HandleOptions & { when?: (payload: T) => boolean; orderKey?: (payload: T) => string | undefined } = {},
 ): Handler {
   const { when, orderKey, ...rest } = options;
-  // The payload of an event was typed by its ref.
+  // The event's ref has typed the payload.
   const typed = {
     ...(when && { when: (payload: unknown) => when(payload as T) }),
     ...(orderKey && { orderKey: (payload: unknown) => orderKey(payload as T) }),
@@ -213,12 +220,12 @@ export interface Plugin extends PluginFacts {
 
 export interface Definition<N extends Needs, C extends Settings, P> {
   readonly name: string;
-  /** The versions of "platform" that it works with, e.g. `^1`: with any other, the server says so and does not start. */
+  /** The versions of "platform" that it works with, e.g. `^1`. With any other the server says so and does not start. */
   readonly platform?: string;
   readonly config?: C;
   /**
-   * What each account decides for itself: `{ maxItems: setting.integer("shopping_list_max_items", 100, …) }`. Read them
-   * by `accounts.settingsOf(accountId, theSame)` of "platform/accounts".
+   * Settings per account: `{ maxItems: setting.integer("shopping_list_max_items", 100, …) }`. To read them, pass the
+   * same object to `accounts.settingsOf(accountId, …)` of "platform/accounts".
    */
   readonly accountSettings?: Settings;
   readonly needs?: N;
@@ -253,7 +260,7 @@ export function definePlugin<N extends Needs = {}, C extends Settings = {}, P = 
   const settings: Settings = definition.config ?? {};
   const start: Plugin["start"] = async (base, env, serviceOf) => {
     const services = Object.fromEntries(Object.entries(needs).map(([key, ref]) => [key, serviceOf(ref)]));
-    // Both were made from the definition's own `config` and `needs`.
+    // Both were made from this definition's `config` and `needs`.
     const own = { config: readSettings(settings, env), services } as Pick<Context<N, C>, "config" | "services">;
     const child: BaseContext["child"] = (childName, options) => {
       if (!Object.hasOwn(children, childName)) throw new Error(`plugin "${name}" declares no child "${childName}"`);
@@ -281,7 +288,7 @@ export function definePlugin<N extends Needs = {}, C extends Settings = {}, P = 
   };
 }
 
-/** What `setup` throws, with the plugin's name; a wrong setting says enough by itself. */
+/** Adds the plugin's name to what `setup` throws; a ConfigError needs none. */
 async function setUp<P>(name: string, setup: () => Started<P> | Promise<Started<P>>): Promise<Started<P>> {
   try {
     return await setup();

@@ -1,4 +1,4 @@
-/** Making what is to stand at a code, changing what stands there to it, or leaving it as it is. */
+/** PUT by code: creates the object, changes the existing one, or leaves it alone if nothing differs. */
 export interface PutResult {
   readonly id: string;
   readonly done: "made" | "changed" | "unchanged";
@@ -9,7 +9,7 @@ interface Writes {
   update(id: string): Promise<unknown>;
 }
 
-/** `found`: what stands there now; a field that is left out of `given` stays as it is. */
+/** `found` is the existing object; a field missing from `given` stays as it is. */
 export async function putAt<Given extends object>(
   given: Given,
   found: ({ readonly [Field in keyof Given]-?: unknown } & { readonly id: string }) | undefined,

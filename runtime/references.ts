@@ -10,14 +10,14 @@ export interface ServiceRef<T> {
   readonly of?: () => T;
 }
 
-/** Something that has happened, named in the past: `event<RecordChange>("core.record.created")`. */
+/** Something that has happened, named in the past tense: `event<RecordChange>("core.record.created")`. */
 export interface EventRef<T> {
   readonly type: "event";
   readonly id: string;
   readonly of?: () => T;
 }
 
-/** Work to do once or later, named as an order: `job<{ dbId: string }>("jsondb.reindex")`. Payloads are JSON. */
+/** Work to do, now or later, named as an order: `job<{ dbId: string }>("jsondb.reindex")`. Payloads are JSON. */
 export interface JobRef<T> {
   readonly type: "job";
   readonly id: string;

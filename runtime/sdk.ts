@@ -1,4 +1,4 @@
-/** All that a plugin may import, under the name "platform". */
+/** Everything that a plugin may import under the name "platform". */
 export { Type } from "@sinclair/typebox";
 export type { Static, TObject, TSchema } from "@sinclair/typebox";
 export { answer, pageQuery } from "./openapi/answers.ts";

@@ -3,7 +3,7 @@
  *
  *     const secrets = createSecrets(loadSecretKey(dataDir, process.env.SECRET_KEY));
  *     const stored = secrets.seal("sk_live_…", `connector:${id}`);
- *     secrets.open(stored, `connector:${id}`); // "sk_live_…", and a fault in any other row
+ *     secrets.open(stored, `connector:${id}`); // "sk_live_…"; throws for any other row
  */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes, timingSafeEqual } from "node:crypto";
 import {
@@ -20,18 +20,18 @@ import {
 import { join } from "node:path";
 
 export interface Secrets {
-  /** Encrypts. `context` names the place (row and column): the result opens nowhere else. */
+  /** Encrypts. `context` names the place (row and column); the result can be opened for that place only. */
   seal(plain: string, context: string): string;
   open(sealed: string, context: string): string;
-  /** `payload.signature`: readable by all, changed by none. */
+  /** `payload.signature`: anyone can read it, and nobody can change it unnoticed. */
   sign(purpose: string, payload: string): string;
-  /** The payload of what `sign` made for this purpose, or undefined. */
+  /** The payload, if `sign` made the text for this purpose; otherwise undefined. */
   verify(purpose: string, signed: string): string | undefined;
-  /** A keyed hash to look things up by: who reads it in the database can open nothing with it. */
+  /** A keyed hash to look things up by: of no use to somebody who reads it in the database. */
   derive(purpose: string, value: string): string;
 }
 
-/** What was sealed cannot be opened: another key, another place, or damage. */
+/** A sealed value cannot be opened: another key, another place, or damage. */
 export class SecretFault extends Error {
   override name = "SecretFault";
 }
@@ -67,8 +67,8 @@ export function randomToken(bytes = 32): string {
 }
 
 /**
- * The SECRET_KEY of the environment, else the one in `dataDir/secret.key`, which is made when absent.
- * Processes that start at once agree on one: whoever links its file first wins, the others read that.
+ * The SECRET_KEY of the environment, or the one in `dataDir/secret.key`, which is created if it is missing. Processes
+ * that start at the same time agree on one key: the first to link its file wins, and the others read that file.
  */
 export function loadSecretKey(dataDir: string, fromEnv: string | undefined): string {
   const found = findSecretKey(dataDir, fromEnv);
@@ -79,7 +79,7 @@ export function loadSecretKey(dataDir: string, fromEnv: string | undefined): str
   const draft = join(dataDir, `.secret.key.${process.pid}.${randomToken(6)}`);
   try {
     writeDurably(draft, `${randomToken(32)}\n`);
-    // Unlike a rename, a link never replaces the key that another process has made meanwhile.
+    // Unlike a rename, a link never replaces a key that another process has just made.
     linkSync(draft, path);
     syncFolder(dataDir);
   } catch (cause) {
@@ -92,12 +92,12 @@ export function loadSecretKey(dataDir: string, fromEnv: string | undefined): str
   return made;
 }
 
-/** The same, but none is made. */
+/** The same, but never creates a key. */
 export function findSecretKey(dataDir: string, fromEnv: string | undefined): string | undefined {
   return fromEnv ? requireStrong(fromEnv, "SECRET_KEY") : readKey(join(dataDir, "secret.key"));
 }
 
-/** Tells one key from another, and nothing about either. */
+/** Tells keys apart without revealing anything about them. */
 export function fingerprintOf(key: string): string {
   return subkey(key, "fingerprint").toString("hex").slice(0, 16);
 }

@@ -1,13 +1,13 @@
 /**
- * Settings: what an environment variable may say. A plugin declares its own in `config`; all are read once at start,
- * and each mistake is one clear line.
+ * Settings: which values an environment variable may have. A plugin declares its own in `config`. All are read once, at
+ * startup, and each mistake is reported on one line.
  */
 export interface Setting<T> {
   readonly env: string;
   readonly doc: string;
-  /** The standard value as one would write it; "" = none. */
+  /** The default, as one would write it; "" = none. */
   readonly standard: string;
-  /** Throws an Error that says what is wrong with `text`. */
+  /** Throws an Error that says what is wrong with the text. */
   parse(text: string): T;
 }
 
@@ -61,12 +61,14 @@ export function oneOf<const T extends string>(env: string, standard: T, doc: str
   return { env, standard, doc, parse };
 }
 
-/** A setting whose text is checked by `parse`, e.g. an address or a list of networks. */
+/** A setting that `parse` checks, e.g. an address or a list of networks. */
 export function checked<T>(env: string, standard: string, doc: string, parse: (value: string) => T): Setting<T> {
   return { env, standard, doc, parse };
 }
 
-/** Reads `settings` from `env`; an unset or empty variable takes the standard value. Throws one ConfigError of all mistakes. */
+/**
+ * Reads `settings` from `env`; an unset or empty variable has the default. Throws one ConfigError with every mistake.
+ */
 export function readSettings<S extends Settings>(settings: S, env: Environment): ConfigOf<S> {
   const mistakes: string[] = [];
   const entries = Object.entries(settings).map(([name, setting]) => {
@@ -79,6 +81,6 @@ export function readSettings<S extends Settings>(settings: S, env: Environment):
     }
   });
   if (mistakes.length > 0) throw new ConfigError(mistakes);
-  // Every entry was made by the setting of the same name.
+  // Each entry comes from the setting of the same name.
   return Object.fromEntries(entries) as ConfigOf<S>;
 }

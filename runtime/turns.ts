@@ -1,13 +1,13 @@
 /**
- * Runs work of the same key one after another, in the order it was asked for.
+ * Runs work of the same key in sequence, in the order of the calls.
  *
  *     const turns = createTurnsByKey<string>();
  *     await turns.run(appId, () => build(appId));
  */
 export interface TurnsByKey<K> {
-  /** Starts `work` when everything asked for earlier under this key has ended, however it ended. */
+  /** Starts `work` when all earlier work of this key has ended, whether or not it succeeded. */
   run<T>(key: K, work: () => Promise<T>): Promise<T>;
-  /** Whether anything of this key runs or waits. */
+  /** Whether any work of this key is running or waiting. */
   busy(key: K): boolean;
 }
 

@@ -7,7 +7,7 @@ export interface Page {
   readonly offset: number;
 }
 
-/** `limit` and `offset`: a number out of range is clamped, anything else is ignored (behaviour B.3). */
+/** `limit` and `offset`: a number out of range is clamped, and anything else is ignored (behaviour B.3). */
 export function pageOf(query: URLSearchParams, standard = 100, most = 1000): Page {
   const number = (name: string, otherwise: number) => {
     const given = query.get(name)?.trim() ?? "";
@@ -26,7 +26,7 @@ const flags = new Map([
   ["0", false],
 ]);
 
-/** A parameter that is true or false; undefined if it is missing or empty, 422 for anything else. */
+/** A boolean parameter: undefined if it is missing or empty, 422 if it is anything but true or false. */
 export function flagOf(query: URLSearchParams, parameter: string): boolean | undefined {
   const given = query.get(parameter);
   if (!given) return undefined;
@@ -35,7 +35,7 @@ export function flagOf(query: URLSearchParams, parameter: string): boolean | und
   return flag;
 }
 
-/** An id of an address that must be a whole number; a malformed one is 404. */
+/** An id from the path that must be a whole number; 404 if it is malformed. */
 export function integerId(value: string): number {
   if (!/^[1-9]\d{0,14}$/.test(value)) throw notFound();
   return Number(value);
@@ -45,7 +45,7 @@ export function isUuid(value: string): boolean {
   return /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i.test(value);
 }
 
-/** An id of an address that must be a UUID; a malformed one is 404. */
+/** An id from the path that must be a UUID; 404 if it is malformed. */
 export function uuidOf(value: string): string {
   if (!isUuid(value)) throw notFound();
   return value.toLowerCase();
@@ -66,7 +66,7 @@ export function timeOfUuidv7(id: string): Date {
   return new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16));
 }
 
-/** Without the given characters at its end. The pattern /x+$/ takes time by the square of a run that does not end there. */
+/** Removes the given characters from the end. The pattern /x+$/ is quadratic in a run that is not at the end. */
 export function trimmedEnd(text: string, characters: string): string {
   let end = text.length;
   while (end > 0 && characters.includes(text.charAt(end - 1))) end--;
@@ -88,8 +88,8 @@ export function slugOf(name: string): string {
 }
 
 /**
- * A phrase as a LIKE pattern: `*` and `%` are wildcards, without them a fragment is searched; `_` and `\` are ordinary
- * characters (behaviour 4.4, B.7).
+ * A phrase as a LIKE pattern. `*` and `%` are wildcards; a phrase without them matches as a fragment. `_` and `\` are
+ * ordinary characters (behaviour 4.4, B.7).
  */
 export function wildcardPattern(phrase: string): string {
   const escaped = phrase.replaceAll(/[\\_]/g, String.raw`\$&`).replaceAll("*", "%");

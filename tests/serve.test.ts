@@ -371,7 +371,7 @@ describe("WORKERS=2", () => {
     process.kill(killed, "SIGKILL");
     await eventually(() => !isAlive(killed));
     expect(await processes(2)).not.toContain(killed);
-    expect(server.stderr()).toContain("a server process ended and is started again");
+    expect(server.stderr()).toContain("a server process ended and is restarted");
   });
 
   test("a worker that hangs is replaced", async () => {
@@ -379,7 +379,7 @@ describe("WORKERS=2", () => {
     process.kill(hung, "SIGSTOP");
     while (isAlive(hung)) await Bun.sleep(20);
     expect(await processes(2)).not.toContain(hung);
-    expect(server.stderr()).toContain("a server process does not answer and is ended");
+    expect(server.stderr()).toContain("a server process does not respond and is killed");
   });
 
   test("kill -9 of the supervisor ends its workers and PostgreSQL, and another start works", async () => {
@@ -422,7 +422,7 @@ test("serve --watch serves a plugin as it is now, and goes on with the old one w
   expect(await greeting()).toBe("one");
 
   writeFileSync(join(cwd, "plugins/greeter.ts"), said("oops("));
-  await eventually(() => server.stderr().includes("they are served as they were"), "the refusal", 30_000);
+  await eventually(() => server.stderr().includes("the earlier version is still served"), "the refusal", 30_000);
   expect(await greeting()).toBe("one");
 
   writeFileSync(join(cwd, "plugins/greeter.ts"), said(`"two"`));

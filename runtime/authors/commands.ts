@@ -11,7 +11,7 @@ import { runTests } from "./run-tests.ts";
 type Options = Readonly<Record<string, string>>;
 
 interface AuthorCommand extends CommandFacts {
-  /** Answers with the exit code. `taken`: the names of the built-in plugins. */
+  /** Returns the exit code. `taken` holds the names of the built-in plugins. */
   readonly run: (words: readonly string[], options: Options, taken: readonly string[]) => Promise<number>;
 }
 
@@ -60,12 +60,12 @@ export const authorCommands: readonly AuthorCommand[] = [
   },
 ];
 
-/** Undefined where the words are another command's. */
+/** Undefined if the words name another command. */
 export function authorCommand(words: readonly string[]): AuthorCommand | undefined {
   return authorCommands.find(({ name }) => words.slice(0, name.split(" ").length).join(" ") === name);
 }
 
-/** A checkout's own plugins, or what PLUGINS_DIR is likely to be. */
+/** A checkout's own plugins, or the likely PLUGINS_DIR. */
 function standardFolder(): string {
   return isCompiled() ? process.env["PLUGINS_DIR"] || "plugins" : join(import.meta.dir, "../../plugins");
 }
@@ -89,7 +89,7 @@ const tsconfig = {
   },
 };
 
-/** Beside the plugins: what "platform" is. What stands there already stays; `corestead types` renews it. */
+/** Writes the types of "platform" beside the plugins. An existing file stays; `corestead types` updates it. */
 async function writeEditorFiles(parent: string): Promise<void> {
   const files = { "tsconfig.json": `${JSON.stringify(tsconfig, null, 2)}\n`, "platform.d.ts": await platformTypes() };
   for (const [name, text] of Object.entries(files)) {

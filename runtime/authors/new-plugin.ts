@@ -1,4 +1,4 @@
-/** Writes a small working plugin to begin with: scripts/new-plugin/, which is one, under another name. */
+/** Writes a small working plugin to start from: a copy of scripts/new-plugin/ under another name. */
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
@@ -13,14 +13,14 @@ export interface Needed {
   readonly taken: readonly string[];
 }
 
-/** Answers with the new folder. Throws in one line, and leaves nothing behind, where it cannot be written. */
+/** Returns the new folder. If it cannot be written, throws one line and leaves nothing behind. */
 export async function newPlugin(name: string, { parent, taken }: Needed): Promise<string> {
   checkName(name, taken);
   const folder = join(parent, name);
   if (existsSync(folder)) throw new Error(`${folder} exists: nothing was written`);
   const files = await pluginTemplate();
   await mkdir(parent, { recursive: true });
-  // Whole or not at all: the name that appears is that of a finished folder.
+  // Renamed when complete, so that the folder appears whole or not at all.
   const unfinished = await mkdtemp(join(parent, ".new-plugin-"));
   try {
     for (const [path, text] of files) {
@@ -45,7 +45,7 @@ function checkName(name: string, taken: readonly string[]): void {
   if (["platform", "runtime", ...taken].includes(name)) throw new Error(`the name "${name}" is taken`);
 }
 
-/** Path -> text. The executable carries them; a checkout has the folder. */
+/** Path -> text. The executable contains them; a checkout has the folder. */
 export async function pluginTemplate(): Promise<ReadonlyMap<string, string>> {
   if (isCompiled()) {
     const files: Record<string, string> = JSON.parse(new TextDecoder().decode(await generatedFile("new-plugin.json")));
@@ -58,7 +58,7 @@ export async function pluginTemplate(): Promise<ReadonlyMap<string, string>> {
   return new Map(await Promise.all(texts));
 }
 
-/** The template's name in its four spellings becomes the new one's. */
+/** Replaces the template's name, in its four spellings, by the new one. */
 function named(text: string, name: string): string {
   const words = name.split("-");
   const pascal = words.map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join("");
@@ -69,7 +69,7 @@ function named(text: string, name: string): string {
     .replaceAll("SamplePlugin", pascal);
 }
 
-/** Among the built-in plugins it imports their files; anywhere else "platform/accounts" and "platform/test". */
+/** Among the built-in plugins the template imports their files; elsewhere "platform/accounts" and "platform/test". */
 function inPlace(text: string, parent: string): string {
   if (isCompiled() || parent !== join(root, "plugins")) return text;
   return text
@@ -77,7 +77,7 @@ function inPlace(text: string, parent: string): string {
     .replaceAll(/"platform\/([a-z-]{1,40})"/g, `"../$1/api.ts"`);
 }
 
-/** Other names make other lines. Only a development install has the formatter. */
+/** Other names change the line breaks. Only a development install has the formatter. */
 async function format(folder: string): Promise<void> {
   const formatter = join(root, "node_modules/.bin/oxfmt");
   if (isCompiled() || !existsSync(formatter)) return;

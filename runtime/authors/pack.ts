@@ -1,8 +1,8 @@
-/** `corestead plugin pack FOLDER FILE`: a plugin of several files as one, which PLUGINS_DIR takes as it is. */
+/** `corestead plugin pack FOLDER FILE`: bundles a plugin into one file that PLUGINS_DIR accepts as it is. */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 
-/** Answers with the size in bytes. npm packages that it imports are inside; "platform" is the server's. */
+/** Returns the size in bytes. The npm packages that it imports are bundled; "platform" comes from the server. */
 export async function packPlugin(folder: string, file: string): Promise<number> {
   const entry = ["plugin.ts", "plugin.js"].map((name) => resolve(folder, name)).find((path) => existsSync(path));
   if (!entry) throw new Error(`${resolve(folder)} has no plugin.ts`);

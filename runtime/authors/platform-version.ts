@@ -1,12 +1,12 @@
 /**
- * The version of "platform", by semantic versioning: what a plugin that names `platform: "^1"` can rely on. A plugin's
- * imports, `ctx` and the shapes of `definePlugin` count; the HTTP API and the database do not.
+ * The semantic version of "platform": what a plugin with `platform: "^1"` can rely on. It covers a plugin's imports,
+ * `ctx` and the shapes of `definePlugin`, not the HTTP API and the database.
  */
 export const platformVersion = "1.0.0";
 
 const rangeForm = /^[\^~]?\d{1,6}(\.\d{1,6}){0,2}$/;
 
-/** What keeps a plugin with this `platform` from running here, or undefined. `version` is that of "platform". */
+/** Why a plugin with this `platform` cannot run here, or undefined. `version` is that of "platform". */
 export function platformMismatch(range: string | undefined, version = platformVersion): string | undefined {
   if (range === undefined) return undefined;
   if (!rangeForm.test(range)) return `platform: "${range}" is not a version like "^1" or "~1.2"`;

@@ -1,6 +1,6 @@
 /**
- * `corestead test FOLDER`: runs the tests of a plugin with the test runner that this program carries. "platform",
- * "platform/accounts" and the like, and "platform/test" are there for them.
+ * `corestead test FOLDER`: runs a plugin's tests with the test runner inside this program. They can import "platform",
+ * "platform/accounts" and the like, and "platform/test".
  */
 import { existsSync } from "node:fs";
 import { mkdtemp, rm, symlink } from "node:fs/promises";
@@ -9,7 +9,7 @@ import { basename, join, resolve } from "node:path";
 import { generatedFile, isCompiled } from "../generated.ts";
 import { ownProgram } from "../command/own-program.ts";
 
-/** Answers with the exit code of the runner. `more`: its further words, e.g. `--test-name-pattern X`. */
+/** Returns the runner's exit code. `more` holds further arguments for it, e.g. `--test-name-pattern X`. */
 export async function runTests(path: string, more: readonly string[]): Promise<number> {
   const folder = resolve(path);
   if (!existsSync(join(folder, "plugin.ts")) && !existsSync(join(folder, "plugin.js")))
@@ -25,7 +25,7 @@ export async function runTests(path: string, more: readonly string[]): Promise<n
       cwd: folder,
       env: {
         ...process.env,
-        // The executable is a whole Bun: as this it runs tests.
+        // The executable contains all of Bun; this variable makes it behave as Bun.
         BUN_BE_BUN: "1",
         CORESTEAD_PROGRAM: JSON.stringify(ownProgram()),
         CORESTEAD_TEST_PLUGINS: plugins,

@@ -1,6 +1,6 @@
 /**
- * "platform/test": what a plugin's tests start, as `corestead test FOLDER` runs them. Each `startTestApp` is a server of
- * its own on an empty database, with the plugins of that folder; it ends with `stop`, and with the tests at the latest.
+ * "platform/test", for plugin tests that `corestead test FOLDER` runs. Each `startTestApp` starts a server with the
+ * plugins of that folder on an empty database. `stop` ends it, and so does the end of the tests.
  *
  *     import { startTestApp } from "platform/test";
  *     const app = await startTestApp();
@@ -24,7 +24,7 @@ export interface TestApp extends Client {
 export interface TestOptions {
   /** Settings, as environment variables. */
   readonly env?: Readonly<Record<string, string>>;
-  /** The plugin under test. Only the repository's own harness reads it: here the folder's plugins are always there. */
+  /** The plugin under test. Only the repository's own harness reads it: here the folder's plugins are always loaded. */
   readonly plugin?: unknown;
 }
 
@@ -46,7 +46,7 @@ export async function startTestApp(options: TestOptions = {}): Promise<TestApp> 
     PLUGINS_DIR: process.env["CORESTEAD_TEST_PLUGINS"] ?? "",
     ...options.env,
   };
-  // Its own fault lines are part of what a failed test says.
+  // The server's error lines belong to the output of a failed test.
   const server = Bun.spawn([...program, "serve"], { cwd, env, stdout: "pipe", stderr: "inherit" });
   const origin = await addressOf(server.stdout);
   if (!origin) throw new Error(`the server ended (${await server.exited})`);
@@ -78,7 +78,7 @@ export interface OtherAccount extends Client {
 
 let otherAccounts = 0;
 
-/** Another account; its requests carry its Host header and its administrator's token. */
+/** Creates another account. Its requests carry its Host header and its administrator's token. */
 export async function otherAccount(app: TestApp): Promise<OtherAccount> {
   const host = `other-${++otherAccounts}.test`;
   const lines = await app.command("account", "create", "--name", "Other", "--host", host);
@@ -90,7 +90,7 @@ export async function otherAccount(app: TestApp): Promise<OtherAccount> {
   return { host, adminToken, ...clientOf(request) };
 }
 
-/** Where the server says that it serves; undefined where it ends without a word. */
+/** The address that the server prints; undefined if it ends without one. */
 async function addressOf(stdout: ReadableStream<Uint8Array>): Promise<string | undefined> {
   let text = "";
   const decoder = new TextDecoder();
@@ -99,7 +99,7 @@ async function addressOf(stdout: ReadableStream<Uint8Array>): Promise<string | u
     text += decoder.decode(part.value, { stream: true });
     const address = /serves on (http:\S+)/.exec(text)?.[1];
     if (address === undefined) continue;
-    // What it prints later must not fill the pipe.
+    // Keep reading, so that later output does not fill the pipe.
     void (async () => {
       while (!(await reader.read()).done);
     })();

@@ -2,13 +2,13 @@
 import type { PluginFacts } from "../plugin.ts";
 
 /**
- * Answers each line of the standard input, `{"input": …}`, with a line `{"ok": true, "output": …}`. What the function
- * throws ends the process: nobody knows what state it leaves behind.
+ * Answers each line `{"input": …}` on standard input with a line `{"ok": true, "output": …}`. An exception of the
+ * function ends the process, because it may have left any state behind.
  */
 export async function runChild(plugins: readonly PluginFacts[], pluginName = "", name = ""): Promise<never> {
   const load = plugins.find((plugin) => plugin.name === pluginName)?.children?.[name];
   if (!load) throw new Error(`plugin "${pluginName}" has no child "${name}"`);
-  // The standard output is for answers.
+  // Standard output is reserved for answers.
   for (const method of ["log", "info", "debug"] as const) console[method] = console.error;
   const { default: run } = await load();
   await print({ ready: true });

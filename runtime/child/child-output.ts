@@ -1,6 +1,6 @@
-/** What comes out of a child process. */
+/** Reads the output of a child process. */
 
-/** The lines of a stream; undefined, and then no more, where one is longer than `maxBytes`. */
+/** The lines of a stream. A line longer than `maxBytes` gives undefined and ends the iteration. */
 export async function* linesOf(
   stream: ReadableStream<Uint8Array>,
   maxBytes: number,
@@ -28,14 +28,14 @@ export async function* linesOf(
   }
 }
 
-/** The end of what a process complains about, when it has ended. */
+/** The end of a process's standard error, once it has exited. */
 export async function lastWords(stream: ReadableStream<Uint8Array>): Promise<string> {
   const decoder = new TextDecoder();
   let last = "";
   try {
     for await (const chunk of stream) last = (last + decoder.decode(chunk, { stream: true })).slice(-1000);
   } catch {
-    // The stream of a killed process may end in an error.
+    // The stream of a killed process may end with an error.
   }
   return last;
 }

@@ -1,4 +1,4 @@
-/** The processes behind one child: started when there is work for them, replaced when they are worn, ended when idle. */
+/** The processes behind one child: started when there is work, replaced when worn, ended when idle. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,18 +13,18 @@ export interface Needed extends Omit<ProcessNeeded, "cwd"> {
 }
 
 export interface ChildPool {
-  /** One that has nothing to do, a new one if need be, which is to be asked at once; undefined where all are at work. */
+  /** An idle worker, newly started if necessary, which must be asked at once. Undefined if all are busy. */
   take(): Worker | undefined;
-  /** Ends all of them, and whatever they were asked. */
+  /** Ends all workers and their runs. */
   stop(): void;
 }
 
 export interface Worker {
-  /** How many answers it gave before. */
+  /** How many answers it has given. */
   readonly runs: number;
-  /** What it was asked last takes, or took, long. */
+  /** Whether its latest run is, or was, a long one. */
   readonly isLong: boolean;
-  /** Its answer to one question. A worker that gives none is ended, and another one is started in its place. */
+  /** Answers one question. A worker that fails to is ended and replaced. */
   ask(input: unknown): Promise<unknown>;
 }
 
@@ -62,7 +62,7 @@ export function createChildPool(needed: Needed): ChildPool {
     member.isIdle = true;
     const left = since + (members.size > 1 ? needed.spareIdleMs : needed.idleMs) - performance.now();
     if (left <= 0) return discard(member);
-    // Whether another one stands ready may have changed until it is looked at again.
+    // By then another worker may have become idle or ended, so decide again.
     member.idleTimer = setTimeout(() => rest(member, since), Math.min(left, needed.spareIdleMs));
     member.idleTimer.unref();
   };

@@ -1,4 +1,6 @@
-/** One child process, as its parent sees it: start, ask, kill. They are kept by child-pool.ts, their inside is child-main.ts. */
+/**
+ * One child process as its parent sees it: start, ask, kill. child-pool.ts keeps them; child-main.ts runs inside them.
+ */
 import { closeSync } from "node:fs";
 import { lastWords, linesOf } from "./child-output.ts";
 import { cpuSecondsOf } from "./cpu-time.ts";
@@ -7,7 +9,7 @@ import { ownProgram } from "../command/own-program.ts";
 
 export type ChildReason = "busy" | "crash" | "result-too-large" | "stopped" | "timeout";
 
-/** A run in a child process that gave no result. */
+/** A run in a child process failed to give a result. */
 export class ChildFault extends Error {
   readonly reason: ChildReason;
 
@@ -20,15 +22,15 @@ export class ChildFault extends Error {
 
 export interface ChildProcess {
   readonly alive: boolean;
-  /** One at a time. */
+  /** One question at a time. */
   ask(input: unknown): Promise<Answer>;
-  /** Ends it at once, with whatever it started. */
+  /** Ends it at once, with everything it started. */
   kill(): void;
 }
 
 export interface Answer {
   readonly output: unknown;
-  /** The memory that the process holds. */
+  /** The memory that the process uses. */
   readonly rss: number;
 }
 
@@ -41,7 +43,7 @@ export interface Needed {
   readonly timeLimitMs: number;
   readonly memoryBytes: number;
   readonly maxResultBytes: number;
-  /** A run that takes so long is told of while it goes on; where it gets no processor, later. */
+  /** `onLongRun` is called after this long, or later if the process gets no processor time. */
   readonly longRunMs: number;
   readonly onLongRun: () => void;
   readonly log: Log;
@@ -55,8 +57,8 @@ type Line =
 
 /**
  * `kill -9` of the server leaves no orphan: the guard waits for the end of a pipe whose other end is ours. `$1` is the
- * limit of memory in KiB. A long run must not slow the server's answers, so it is nicer than that: by itself, and where
- * Linux shares its processors between sessions first (sched(7), autogroup), as the session that it is.
+ * memory limit in KiB. A long run must not slow down the server, so the process is nice. Where Linux shares processors
+ * between sessions first (sched(7), autogroup), its whole session is too.
  */
 const launcher = `
   (exec <&- >/dev/null 2>&1; read -r end <&3; kill -9 0) &
@@ -68,7 +70,7 @@ const launcher = `
   command -v nice >/dev/null && exec nice -n 10 "$@"
   exec "$@"`;
 
-/** Wall-clock time: beside other work a process waits for its turn before it has read its own program. */
+/** Wall-clock time, and generous: on a busy machine a process waits long before it has loaded its program. */
 const startLimitMs = 60_000;
 
 export function startChildProcess(needed: Needed): ChildProcess {
@@ -81,12 +83,12 @@ class GuardedProcess implements ChildProcess {
   readonly #startTimer = setTimeout(() => this.#end("crash", "the process did not start in time"), startLimitMs);
   #process: Spawned | undefined;
   #pending: PromiseWithResolvers<Answer> | undefined;
-  /** Why it has ended. */
+  /** Why the process has ended. */
   #ending: ChildFault | undefined;
 
   constructor(needed: Needed) {
     this.#needed = needed;
-    this.#ready.promise.catch(() => {}); // nobody may be waiting for it
+    this.#ready.promise.catch(() => {}); // perhaps nobody is waiting for it
     this.#launch().catch((error: unknown) => this.#end("crash", String(error)));
   }
 
@@ -134,7 +136,7 @@ class GuardedProcess implements ChildProcess {
     } else this.#end("crash", line.error);
   }
 
-  /** Waits for its end, whoever brings it about. */
+  /** Waits for its end, whatever the cause. */
   async #bury(process: Spawned): Promise<void> {
     const complaints = lastWords(process.stderr);
     const code = await process.exited;
@@ -145,7 +147,7 @@ class GuardedProcess implements ChildProcess {
   }
 
   #end(reason: ChildReason, message: string): void {
-    if (this.#ending) return; // its process group is gone, and the number may be another's by now
+    if (this.#ending) return; // its process group is gone, and another process may have the number
     this.#ending = new ChildFault(reason, message);
     clearTimeout(this.#startTimer);
     if (this.#process) killGroup(this.#process.pid);
@@ -165,10 +167,10 @@ function spawn({ plugin, name, cwd, memoryBytes }: Needed, env: Readonly<Record<
     cwd,
     env: {
       PATH,
-      // Address space that is kept for compiled code counts as data: the default would take most of the limit.
+      // Address space reserved for compiled code counts as data: the default would use most of the limit.
       BUN_JSC_jitMemoryReservationSize: "67108864",
       BUN_JSC_forceRAMSize: `${memoryBytes >> 1}`,
-      // One run is the work of one processor: the others are left to who waits for an answer.
+      // A run uses one processor, so that the others can answer requests.
       BUN_JSC_numberOfGCMarkers: "1",
       BUN_JSC_numberOfDFGCompilerThreads: "1",
       BUN_JSC_numberOfFTLCompilerThreads: "1",
@@ -177,14 +179,14 @@ function spawn({ plugin, name, cwd, memoryBytes }: Needed, env: Readonly<Record<
       ...env,
     },
     stdio: ["pipe", "pipe", "pipe", "pipe"],
-    detached: true, // a process group of its own, so that one signal reaches all of it
+    detached: true, // in its own process group, so that one signal reaches everything
   });
 }
 
 /**
- * Calls `end` when a run has had its time. On a machine that is busy with more urgent work a nice process gets little of
- * it: one that did not have a processor for half of its time is given more, up to three times as much. Answers with the
- * way to stop.
+ * Calls `end` when a run has used its time. A nice process gets little processor time on a busy machine, so one that
+ * had a processor for less than half of the limit gets more time, up to three times the limit. Returns a function that
+ * cancels.
  */
 function limitTime(spentMs: () => number | undefined, limitMs: number, end: () => void): () => void {
   const check = (elapsedMs: number): void => {
@@ -197,7 +199,7 @@ function limitTime(spentMs: () => number | undefined, limitMs: number, end: () =
   return () => clearTimeout(timer);
 }
 
-/** What a process uses from now on, in milliseconds; undefined where the system does not say. */
+/** Processor time that a process uses from now on, in milliseconds; undefined if the system does not tell. */
 function processorTimeOf(pid: number): () => number | undefined {
   const before = cpuSecondsOf(pid) ?? 0;
   return () => {
@@ -210,11 +212,11 @@ function killGroup(pid: number): void {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // It has ended already.
+    // It has already ended.
   }
 }
 
-/** One that has just ended takes no more input: #bury says so. */
+/** Errors are ignored here: if the process has just ended, #bury reports that. */
 function send(process: Spawned, line: unknown): void {
   const written = async (): Promise<void> => {
     await process.stdin.write(`${JSON.stringify(line)}\n`);
@@ -223,7 +225,7 @@ function send(process: Spawned, line: unknown): void {
   written().catch(() => {});
 }
 
-/** Bun leaves further pipes of a process open. */
+/** Bun does not close additional pipes of a process by itself. */
 function closePipe(process: Spawned): void {
   const guard = process.stdio[3];
   if (typeof guard === "number") closeSync(guard);

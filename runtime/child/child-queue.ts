@@ -1,4 +1,4 @@
-/** The runs that wait for a process of child-pool.ts: so many at the most, and none for longer than its client does. */
+/** The runs that wait for a process of child-pool.ts: a limited number, and none longer than its client would wait. */
 import { ChildFault } from "./child-process.ts";
 
 export interface Run {
@@ -9,16 +9,16 @@ export interface Run {
 
 export interface ChildQueue {
   readonly length: number;
-  /** What the run comes to; rejects with a ChildFault where it is not begun. */
+  /** Resolves to the run's result; rejects with a ChildFault if the run never starts. */
   add(input: unknown): Promise<unknown>;
-  /** The one that has waited longest; it waits no more. */
+  /** Takes the run that has waited longest. */
   next(): Run | undefined;
-  /** Refuses those that wait, and whatever still comes. */
+  /** Refuses waiting runs and all later ones. */
   stop(): void;
 }
 
 export function createChildQueue(limits: { readonly maxQueued: number; readonly maxWaitMs: number }): ChildQueue {
-  /** In the order in which they came, each with what ends its waiting. */
+  /** In order of arrival, each with the timer that limits its wait. */
   const waiting = new Map<Run, ReturnType<typeof setTimeout>>();
   let stopped = false;
   const leave = (run: Run): void => {

@@ -1,8 +1,8 @@
 /**
- * Runs a plugin's function on hostile input in a child process of the same executable (architecture 5): without secrets in its
- * environment, in an empty folder, with a memory limit, a time limit and SIGKILL for it and whatever it started. A
- * Worker cannot be stopped inside a native call or a regular expression; a process can. None is there before the first
- * run, and none stays that has nothing to do: a server that stands idle is small.
+ * Runs a plugin's function on hostile input in a child process of the same executable (architecture 5): without secrets
+ * in its environment, in an empty folder, with limits of memory and time, and SIGKILL for it and everything it started.
+ * A Worker cannot be stopped inside a native call or a regular expression; a process can. Processes start with the
+ * first run and end when idle, so that an idle server stays small.
  *
  *     definePlugin({ name: "apps", children: { compile: () => import("./compiler/main.ts") }, … })
  *     const compile = ctx.child("compile");
@@ -14,25 +14,25 @@ import { createChildQueue, type Run } from "./child-queue.ts";
 import type { Log } from "../log.ts";
 
 export interface ChildOptions {
-  /** Processes at the most. A second one starts only when a run takes long and others wait for it. */
+  /** The maximum number of processes. A second one starts only when others wait for a long run. */
   readonly processes?: number;
-  /** How long one run may take; three times as long where the machine is too busy to give it a processor. */
+  /** How long a run may take; up to three times as long if the machine is too busy to give it a processor. */
   readonly timeLimitMs?: number;
   readonly memoryBytes?: number;
   readonly maxResultBytes?: number;
-  /** Runs that wait; one more is refused with the reason `busy`. */
+  /** How many runs may wait; further ones are refused with the reason `busy`. */
   readonly maxQueued?: number;
-  /** One that has waited so long is refused too: its client's connection would end before its turn and its run. */
+  /** A run that has waited this long is refused too: its client's connection would time out before it finished. */
   readonly maxWaitMs?: number;
-  /** A process is replaced after so many runs, */
+  /** A process is replaced after this many runs, */
   readonly maxRuns?: number;
-  /** or when it has come to hold so much memory, */
+  /** or when it uses this much memory after one, */
   readonly maxIdleBytes?: number;
-  /** and ended when it had nothing to do for so long, */
+  /** and ended when it has been idle for this long, */
   readonly idleMs?: number;
-  /** or for so long where another one stands ready. */
+  /** or for this long if another one is idle too. */
   readonly spareIdleMs?: number;
-  /** From here on a run takes long. */
+  /** A run longer than this counts as long. */
   readonly longRunMs?: number;
   readonly env?: Readonly<Record<string, string>>;
   /** Programs of the executable (generated.ts) by the variable that tells the child where they are. */
@@ -40,7 +40,7 @@ export interface ChildOptions {
 }
 
 export interface Child {
-  /** What the function answers. Throws a ChildFault where it does not. */
+  /** Returns the function's result. Throws a ChildFault if there is none. */
   run(input: unknown): Promise<unknown>;
   stop(): Promise<void>;
 }
@@ -50,7 +50,7 @@ export interface Needed {
   readonly name: string;
   readonly log: Log;
   readonly options: ChildOptions;
-  /** The variables that name programs, found before the first start. */
+  /** The variables that name programs; evaluated before a process starts. */
   readonly programs: () => Promise<Readonly<Record<string, string>>>;
 }
 
@@ -82,13 +82,13 @@ export function createChild(needed: Needed): Child {
   };
   const pool = createChildPool({ ...options, onLongRun: pump });
 
-  /** A process that had worked before and broke at once may have been worn out: its run gets a second try. */
+  /** A process that crashes quickly after earlier runs may just be worn out, so its run gets a second try. */
   const work = async (worker: Worker, input: Run["input"]): Promise<unknown> => {
     const mayBeWorn = worker.runs > 0;
     try {
       return await worker.ask(input);
     } catch (error) {
-      // What takes long to break one would break the next one too.
+      // A long run that crashed one process would crash the next one too.
       const brief = error instanceof ChildFault && error.reason === "crash" && !worker.isLong;
       const another = mayBeWorn && brief ? pool.take() : undefined;
       if (!another) throw error;

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 /** USER_HZ, the same on every Linux. */
 const ticksPerSecond = 100;
 
-/** Processor seconds that a process and what it started have used so far; undefined where the system does not say. */
+/** Processor seconds used so far by a process and everything it started; undefined if the system does not tell. */
 export function cpuSecondsOf(pid: number): number | undefined {
   try {
     const own = ticksOf(pid) / ticksPerSecond;
@@ -15,7 +15,7 @@ export function cpuSecondsOf(pid: number): number | undefined {
 
 function ticksOf(pid: number): number {
   const text = readFileSync(`/proc/${pid}/stat`, "latin1");
-  // The name stands in brackets and may hold anything; the times are the 14th and 15th field of all.
+  // The name is in parentheses and may contain anything; the times are fields 14 and 15, counted from the start.
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
   return Number(fields[11]) + Number(fields[12]);
 }

@@ -1,10 +1,10 @@
-/** The words of the command line. */
+/** Parses the command line. */
 export interface Arguments {
   readonly words: readonly string[];
   readonly options: Readonly<Record<string, string>>;
 }
 
-/** Options that take no value, whatever word follows them: `site push demo --dry-run ./site`. */
+/** Options without a value, whatever follows them: `site push demo --dry-run ./site`. */
 const flags: ReadonlySet<string> = new Set(["force", "dry-run", "delete", "help", "version", "watch"]);
 const short: Readonly<Record<string, string>> = { h: "help", v: "version" };
 

@@ -71,7 +71,7 @@ function settingList(plugins: readonly PluginFacts[]): string {
 
 export const versionText = `corestead ${manifest.version} (platform ${platformVersion}, Bun ${Bun.version}, ${process.platform}-${process.arch})`;
 
-/** Throws where there is no such command: before anything is started or written. */
+/** Throws if there is no such command, before anything is started or written. */
 export function checkCommand(words: readonly string[], plugins: readonly PluginFacts[]): void {
   if (allCommands(plugins).some(({ name }) => isNamed(words, name))) return;
   throw new Error(`there is no command "${words.join(" ")}"\n\n${commandList(plugins)}`);
@@ -81,12 +81,12 @@ function allCommands(plugins: readonly PluginFacts[]): readonly CommandFacts[] {
   return [...ownCommands, ...authorCommands, ...plugins.flatMap(({ commands }) => commands ?? [])];
 }
 
-/** Whether the words begin with the words of this name. */
+/** Whether the words begin with those of this name. */
 function isNamed(words: readonly string[], name: string): boolean {
   return words.slice(0, name.split(" ").length).join(" ") === name;
 }
 
-/** Runs a command that ends; answers with the exit code. */
+/** Runs a command other than `serve`; returns the exit code. */
 export async function runCommand(
   setup: Setup,
   words: readonly string[],
@@ -111,7 +111,7 @@ function required(file: string | undefined, command: string): string {
   return file;
 }
 
-/** The plugins are not started: they need the right secret key, and a backup is due even where that is lost. */
+/** Does not start the plugins: they need the right secret key, and a backup must work even if that is lost. */
 async function backupTo(setup: Setup, file: string): Promise<number> {
   const notes = await withDatabase(setup, await attach(setup), async (sql) => {
     await backup(sql, file, setup.log);
@@ -121,8 +121,8 @@ async function backupTo(setup: Setup, file: string): Promise<number> {
 }
 
 /**
- * Not while a server runs on the database. The backup of an older version goes into a database as that version had
- * it, which is then brought up to date.
+ * Refuses while a server runs on the database. The backup of an older version is loaded into a database as that version
+ * had it, which is then migrated.
  */
 async function restoreFrom(setup: Setup, file: string, force: boolean): Promise<number> {
   const held = new Set((await backupMigrations(file)).map(({ plugin, name }) => `${plugin}/${name}`));
@@ -140,7 +140,7 @@ async function restoreFrom(setup: Setup, file: string, force: boolean): Promise<
   return say([`${file} is restored`, ...notes]);
 }
 
-/** Brings the database up to date, gives it to `run` without starting the plugins, and closes it again. */
+/** Migrates the database, passes it to `run` without starting the plugins, and closes it. */
 function withDatabase<T>(setup: Setup, database: Database, run: (sql: Sql) => Promise<T>): Promise<T> {
   return withPool(setup, database, async (sql) => {
     await migrate(sql, migrationSets(inOrder(setup.plugins)), setup.log);
@@ -160,7 +160,7 @@ async function withPool<T>({ config }: Setup, database: Database, run: (sql: Sql
   }
 }
 
-/** Gives `run` the plugins on the database, also while a server runs on it, and closes both again. */
+/** Starts the plugins on the database (a server may be running on it), passes them to `run`, and closes both. */
 async function withApp(setup: Setup, run: (app: App) => Promise<readonly string[]>): Promise<number> {
   const database = await attach(setup);
   try {
@@ -177,7 +177,7 @@ async function withApp(setup: Setup, run: (app: App) => Promise<readonly string[
   }
 }
 
-/** The embedded server of a running Corestead is used as it is; else it is started for this command. */
+/** Uses the embedded server of a running Corestead, or starts one for this command. */
 async function attach(setup: Setup): Promise<Database> {
   const target = setup.config.databaseUrl ? undefined : await runningPostgres(setup.config.dataDir);
   return target ? { target, stop: async () => {} } : openDatabase(setup);

@@ -1,8 +1,8 @@
-/** Folders of text files, for commands of the command line: whole trees read and written, nothing outside of them. */
+/** Reads and writes whole folders of text files for commands, and nothing outside them. */
 import { lstat, mkdir, readdir, readFile, realpath, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
-/** Text by path; a path is relative, its parts joined by "/". */
+/** Text by path. Paths are relative, with "/" between their parts. */
 export type TextFiles = ReadonlyMap<string, string>;
 
 export interface FolderLimits {
@@ -15,8 +15,8 @@ export interface FolderLimits {
 const standard: FolderLimits = { maxFiles: 250_000, maxFileBytes: 10_000_000, maxBytes: 1_000_000_000, maxDepth: 8 };
 
 /**
- * Every file of a folder; names that begin with a dot are left out. A link, what is neither file nor folder, a file
- * that is not UTF-8 and one beyond a limit are refused by name.
+ * Reads every file of a folder except those whose names begin with a dot. Refuses by name: links, anything that is
+ * neither a file nor a folder, files that are not UTF-8, and files beyond a limit.
  */
 export async function readFolder(folder: string, limits: Partial<FolderLimits> = {}): Promise<TextFiles> {
   const { maxFiles, maxFileBytes, maxBytes, maxDepth } = { ...standard, ...limits };
@@ -52,8 +52,8 @@ export interface Written {
 }
 
 /**
- * Makes the folder hold `files`: writes those that differ, and removes what stands there, is not among them and is
- * `ours`. Everything else is left alone. Nothing is written through a link.
+ * Makes the folder contain `files`: writes those that differ, and removes existing ones that are `ours` but not among
+ * them. Leaves everything else alone, and never writes through a link.
  */
 export async function writeFolder(folder: string, files: TextFiles, ours: (path: string) => boolean): Promise<Written> {
   for (const path of files.keys()) {
@@ -66,7 +66,7 @@ export async function writeFolder(folder: string, files: TextFiles, ours: (path:
     if (there.get(path) === text) continue;
     await mkdir(join(folder, dirname(path)), { recursive: true });
     await refuseLinks(folder, dirname(path));
-    // Renamed into its place: never half a file, and a link that stands there is replaced, not followed.
+    // Renamed into place, so that there is never half a file, and an existing link is replaced rather than followed.
     const beside = join(folder, dirname(path), `.${crypto.randomUUID()}`);
     await writeFile(beside, text, { flag: "wx" });
     await rename(beside, join(folder, path));
@@ -77,7 +77,7 @@ export async function writeFolder(folder: string, files: TextFiles, ours: (path:
   return { written, removed };
 }
 
-/** One text file. */
+/** Reads one text file. */
 export async function readTextFile(path: string, maxBytes: number = standard.maxFileBytes): Promise<string> {
   const file = Bun.file(path);
   if (!(await file.exists())) throw new Error(`there is no file ${path}`);
@@ -97,7 +97,7 @@ async function refuseLinks(folder: string, within: string): Promise<void> {
 
 function utf8(path: string, bytes: Uint8Array): string {
   try {
-    // A byte order mark stays: what is written back must be the same.
+    // Keeps a byte order mark, so that writing the file back changes nothing.
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (cause) {
     throw new Error(`${path} is not UTF-8 text`, { cause });

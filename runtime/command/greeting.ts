@@ -1,16 +1,19 @@
-/** What a start says on standard output: the address, and on an empty database the first credentials. */
+/** Prints what a start has to say: the address, and on an empty database the first credentials. */
 import { writeOutput } from "../output.ts";
 
 export interface Greeting {
-  /** Takes the lines that are shown only once. */
+  /** Receives the lines that are shown only once. */
   readonly announce: (lines: readonly string[]) => void;
-  /** The server takes requests: where, and on what else. */
+  /** The server accepts requests: prints its address and the other `lines`. */
   readonly ready: (line: string) => void;
-  /** The start has failed: what was announced is not lost with it. */
+  /** The start has failed: prints what was announced, so that it is not lost. */
   readonly failed: () => void;
 }
 
-/** On a terminal the credentials come last, where they are seen; a program that reads along has them before the address. */
+/**
+ * On a terminal the credentials come last, where they are noticed; a program that reads along gets them before the
+ * address.
+ */
 export function createGreeting(isTerminal: boolean = process.stdout.isTTY, write = writeOutput): Greeting {
   const kept: string[] = [];
   const tell = () => {

@@ -21,15 +21,15 @@ export interface Setup {
   readonly env: Environment;
   readonly plugins: readonly Plugin[];
   readonly log: Log;
-  /** New processes whenever a plugin of PLUGINS_DIR changes. */
+  /** Whether to replace the processes whenever a plugin of PLUGINS_DIR changes. */
   readonly watch?: boolean;
 }
 
-/** `corestead serve`: until SIGTERM or SIGINT. Answers with the exit code. */
+/** `corestead serve`: runs until SIGTERM or SIGINT. Returns the exit code. */
 export async function serve(setup: Setup, begun?: Begun): Promise<number> {
   const stopped = begun?.stopped ?? stopSignal();
   const opening = begun?.database ?? openDatabase(setup);
-  // What waits for a database of others has started nothing that would have to be stopped.
+  // While it waits for an external database, nothing has been started that would have to be stopped.
   if (setup.config.databaseUrl && (await Promise.race([stopped.then(() => true), opening.then(() => false)]))) return 0;
   const database = await opening;
   if (setup.config.workers > 1 || setup.watch) return supervise(setup, database, stopped);
@@ -49,16 +49,16 @@ export async function serve(setup: Setup, begun?: Begun): Promise<number> {
   return 0;
 }
 
-/** One of WORKERS processes: its supervisor has started the database and says when to stop. */
+/** Runs one of WORKERS processes. Its supervisor has started the database and says when to stop. */
 export async function serveWorker(setup: Setup): Promise<number> {
   const target: DatabaseTarget = JSON.parse(setup.env["CORESTEAD_DATABASE"] ?? "null");
   if (!target) throw new Error("`worker` is started by `serve`");
-  // Without its supervisor, kill -9 included, a worker would keep the port and have no database.
+  // If its supervisor dies, even by kill -9, a worker would keep the port without a database.
   const orphaned = new Promise<void>((resolve) => process.once("disconnect", () => resolve()));
   const stopped = Promise.race([stopSignal(), orphaned]);
-  // The supervisor shows them where it says the address.
+  // The supervisor prints them beside the address.
   const announce = (lines: readonly string[]) => void process.send?.({ announced: lines });
-  // Even a single one shares the port, with the one that takes its place (`--watch`).
+  // Even a single worker shares the port: with its replacement (`--watch`).
   const shared = { ...setup, config: { ...setup.config, workers: Math.max(2, setup.config.workers) } };
   const app = await startApp(shared, target, false, { limits: supervisedLimits(), greeting: { announce } });
   process.on("message", (message) => void (message === "ping" && process.send?.("pong")));
@@ -68,7 +68,7 @@ export async function serveWorker(setup: Setup): Promise<number> {
   return 0;
 }
 
-/** SIGTERM ends everything within ten seconds (behaviour B.2), also where something does not end by itself. */
+/** SIGTERM ends everything within ten seconds (behaviour B.2), even if a part does not stop. */
 async function inTime(stopped: Promise<void>): Promise<void> {
   await Promise.race([stopped, Bun.sleep(stopsWithinMs)]);
 }
@@ -97,7 +97,7 @@ async function supervise(setup: Setup, database: Database, stopped: Promise<void
   };
 
   try {
-    await workers.start(); // the first fills an empty database and prints what it made
+    await workers.start(); // the first one fills an empty database and announces the credentials
     await Promise.all(Array.from({ length: config.workers - 1 }, workers.start));
   } catch (error) {
     greeting.failed();
@@ -115,14 +115,14 @@ async function supervise(setup: Setup, database: Database, stopped: Promise<void
 }
 
 /**
- * The port for the workers. They share it, and so they would share it with strangers too: it must be free first. The
- * workers of a supervisor that was killed need a moment to leave it.
+ * Finds the port for the workers. They share it, and would share it even with another program, so it must be free
+ * first. The workers of a killed supervisor need a moment to release it.
  */
 async function reservePort({ host, port }: Config): Promise<number> {
   for (let attempt = 1; ; attempt++) {
     try {
       const probe = listenOn({ hostname: host, port, fetch: () => new Response() });
-      const taken = probe.port ?? port; // a stopped server has none
+      const taken = probe.port ?? port; // a stopped server has no port
       await probe.stop(true);
       return taken;
     } catch (error) {

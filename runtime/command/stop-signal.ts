@@ -1,4 +1,4 @@
-/** Resolves at the first SIGTERM or SIGINT from now on. */
+/** Resolves at the next SIGTERM or SIGINT. */
 export function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
     process.once("SIGTERM", () => resolve());

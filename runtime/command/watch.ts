@@ -1,23 +1,23 @@
-/** `serve --watch`: new server processes when a plugin of PLUGINS_DIR changes, for those who write one. */
+/** `serve --watch`, for plugin authors: replaces the server processes when a plugin of PLUGINS_DIR changes. */
 import { watch } from "node:fs";
 import { resolve } from "node:path";
 import type { Log } from "../log.ts";
 import type { Workers } from "./workers.ts";
 
-/** An editor saves several files at once, and some write each in several steps. */
+/** Editors save several files at once, and some write a file in several steps. */
 const settleMs = 150;
 
-/** Gives back how to end it. Throws where there is no such folder. */
+/** Returns a function that stops watching. Throws if there is no such folder. */
 export function watchPlugins(folder: string, workers: Workers, log: Log): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let replacing: Promise<void> = Promise.resolve();
   const replace = async () => {
     try {
       await workers.replace();
-      log.info("the plugins have changed and are served as they are now");
+      log.info("the plugins have changed and were reloaded");
     } catch (error) {
-      // What is wrong stands above: the new process has said it.
-      log.warn("the plugins have changed and do not start: they are served as they were", { error });
+      // The new process has already printed what is wrong.
+      log.warn("the changed plugins do not start: the earlier version is still served", { error });
     }
   };
   const watcher = watch(resolve(folder), { recursive: true }, (_kind, name) => {
@@ -33,7 +33,7 @@ export function watchPlugins(folder: string, workers: Workers, log: Log): () => 
   };
 }
 
-/** Tests, types, packages and what an editor keeps are no part of what is served. */
+/** Tests, types, packages and editors' own files are not served. */
 function isAside(path: string): boolean {
   return (
     path.split("/").some((name) => name.startsWith(".") || name === "node_modules") ||

@@ -1,15 +1,15 @@
-/** The server processes of one supervisor: started, watched and replaced. */
+/** The server processes of one supervisor: starts, watches and replaces them. */
 import type { Log } from "../log.ts";
 import { ownProgram } from "./own-program.ts";
 import { createLimitServer } from "../http/shared-limits.ts";
 
-/** A process that is busy with one thing for so many seconds serves nobody. */
+/** A process whose event loop is blocked for this many seconds counts as hung. */
 const hungAfterPings = 10;
 
 interface Needed {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Log;
-  /** Shows what a process says once, such as the first password. */
+  /** Prints what is shown only once, such as the first password. */
   readonly announce: (lines: readonly string[]) => void;
 }
 
@@ -21,7 +21,7 @@ export function createWorkers({ env, log, announce }: Needed) {
   const countLimits = createLimitServer();
   let stopping = false;
   const pulse = watchPulse((child) => {
-    log.error("a server process does not answer and is ended", { pid: child.pid });
+    log.error("a server process does not respond and is killed", { pid: child.pid });
     child.kill("SIGKILL");
   });
 
@@ -34,7 +34,8 @@ export function createWorkers({ env, log, announce }: Needed) {
     else countLimits(message, (answer) => child.send(answer));
   };
 
-  /** Resolves when it serves; rejects where it ends before. One that ends later is started again, after `again` too. */
+  /** Resolves when the process serves; rejects if it ends before that. A process that ends later is restarted, and with
+   * `again` even one that ends before it serves. */
   const start = (again = false): Promise<void> =>
     new Promise((resolve, reject) => {
       let serves = again;
@@ -53,7 +54,7 @@ export function createWorkers({ env, log, announce }: Needed) {
           pulse.remove(child);
           reject(new Error(`a server process ended at start (${signal ?? code})`));
           if (stopping || !serves || retired.has(child)) return;
-          log.error("a server process ended and is started again", { code, signal });
+          log.error("a server process ended and is restarted", { code, signal });
           setTimeout(() => void (stopping || start(true).catch(() => {})), 500);
         },
       });
@@ -63,7 +64,10 @@ export function createWorkers({ env, log, announce }: Needed) {
   return {
     start: () => start(),
 
-    /** As many new processes; when they serve, the old ones finish what they have. Rejects where one does not start. */
+    /**
+     * Starts as many new processes; once they serve, the old ones finish their work and end. Rejects if one does not
+     * start.
+     */
     async replace(): Promise<void> {
       const old = [...running];
       await Promise.all(old.map(() => start()));
@@ -73,7 +77,7 @@ export function createWorkers({ env, log, announce }: Needed) {
       }
     },
 
-    /** Ends all of them, those that take longer than `withinMs` by force. */
+    /** Ends all processes; kills those that take longer than `withinMs`. */
     async stop(withinMs: number): Promise<void> {
       stopping = true;
       pulse.end();
@@ -93,8 +97,8 @@ function isAnnouncement(message: unknown): message is Announcement {
 }
 
 /**
- * Asks each process every second whether its event loop turns. It counts questions, not time: after a sleep of the whole
- * machine nobody is late.
+ * Pings each process every second to see whether its event loop runs. Counts pings instead of time, so that no process
+ * is late after the whole machine was suspended.
  */
 function watchPulse(onHung: (child: Bun.Subprocess) => void) {
   const unanswered = new Map<Bun.Subprocess, number>();
@@ -117,6 +121,6 @@ function ping(child: Bun.Subprocess): void {
   try {
     child.send("ping");
   } catch {
-    // It has ended, and onExit hears of that.
+    // The process has ended; onExit handles that.
   }
 }

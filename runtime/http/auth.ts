@@ -1,10 +1,10 @@
-/** Who asks: the shapes that a plugin's `identify` hands to every route. behaviour B.1 and B.4. */
+/** The caller: the types that a plugin's `identify` passes to every route. behaviour B.1 and B.4. */
 
 /** A tenant. Every table carries `account_id`, and no query crosses accounts. */
 export interface Account {
   readonly id: number;
   readonly name: string;
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   readonly baseUrl: string;
   readonly timezone: string;
   readonly locale: string;
@@ -24,7 +24,7 @@ export interface User {
   readonly departmentIds: readonly number[];
 }
 
-/** A signed-in request: its person, the token it carries and what both together may do. */
+/** A signed-in request: the person, their token, and what both together may do. */
 export interface Caller {
   readonly account: Account;
   readonly user: User;
@@ -37,20 +37,20 @@ export interface Caller {
   readonly viaCookie: boolean;
 }
 
-/** What is known of a request before its route runs. `caller` is null without a working credential. */
+/** What is known about a request before its route runs. `caller` is null without a valid credential. */
 export interface Identity {
   readonly account: Account;
   readonly caller: Caller | null;
-  /** Set where the credential is the token of an app's page. */
+  /** Set if the credential is the token of an app's page. */
   readonly app?: AppGrant;
 }
 
-/** What an app's page may reach for its visitor (behaviour B.10): the app's own database and actions, and nothing else. */
+/** What an app's page may access for its visitor (behaviour B.10): only the app's own database and actions. */
 export interface AppGrant {
   readonly appId: string;
-  /** The app's `db_code` as it is now; null where it has none. */
+  /** The app's present `db_code`, or null. */
   readonly dbCode: string | null;
-  /** The visitor's value of `{cookie_key}`: a sandboxed page sends no cookies. */
+  /** The visitor's value of `{cookie_key}`, because a sandboxed page sends no cookies. */
   readonly visitor: string;
 }
 
@@ -60,12 +60,12 @@ export interface Credential {
 }
 
 /**
- * A plugin's way to find out who asks. `host` is the lower-case Host header; `at` is the account of a site's host, and
- * then stands in for it.
+ * A plugin's way to identify the caller. `host` is the lower-case Host header. On a site's host, `at` is the site's
+ * account and decides instead.
  */
 export type Identify = (host: string, credential: Credential | null, at?: Account) => Promise<Identity>;
 
-/** The name of a privilege and which roles have it; `admin` has all. */
+/** A privilege's name and the roles that have it; `admin` has all. */
 export interface Privilege {
   readonly name: string;
   readonly doc: string;
@@ -74,7 +74,9 @@ export interface Privilege {
 
 const sessionCookie = "core_session";
 
-/** A browser takes a cookie of this prefix from this very host and by https alone, so no neighbouring host can plant one. */
+/**
+ * Browsers accept a cookie with this prefix only from this very host over https, so no neighbouring host can plant one.
+ */
 export function sessionCookieName(secure: boolean): string {
   return secure ? `__Host-${sessionCookie}` : sessionCookie;
 }
@@ -84,11 +86,11 @@ export function credentialOf(headers: Headers): Credential | null {
   const authorization = headers.get("authorization");
   if (authorization !== null) {
     const match = /^Bearer +(\S+) *$/i.exec(authorization);
-    // Another scheme is still a credential, and one that does not work: the cookie must not stand in for it.
+    // Another scheme is a credential too, an invalid one: the cookie must not replace it.
     return { token: match?.[1] ?? "", viaCookie: false };
   }
   const cookies = headers.get("cookie");
-  // The plain name is that of http, and of sessions that began before the prefix.
+  // The plain name is used over http, and by sessions older than the prefix.
   const token = readCookie(cookies, sessionCookieName(true)) ?? onlyCookie(cookies, sessionCookie);
   return token ? { token, viaCookie: true } : null;
 }
@@ -98,7 +100,7 @@ export function readCookie(header: string | null, name: string): string | undefi
   return cookieValues(header, name)[0];
 }
 
-/** Undefined where several say different things: one of them was planted by another host or path. */
+/** Undefined if several cookies differ: one of them was planted by another host or path. */
 function onlyCookie(header: string | null, name: string): string | undefined {
   const values = new Set(cookieValues(header, name));
   return values.size === 1 ? [...values][0] : undefined;
@@ -114,8 +116,8 @@ function cookieValues(header: string | null, name: string): string[] {
 
 /**
  * Whether a change sent with the session cookie comes from our own pages (behaviour B.1): `Sec-Fetch-Site` must be
- * `same-origin`, and `Origin` the request's own host or the account's address, https where that is; at least one of both
- * must be there.
+ * `same-origin`, and `Origin` the request's own host or the account's address (with https if that has it). At least one
+ * of the two headers must be present.
  */
 export function fromSameOrigin(headers: Headers, host: string, account: Account): boolean {
   const site = headers.get("sec-fetch-site");
@@ -126,12 +128,14 @@ export function fromSameOrigin(headers: Headers, host: string, account: Account)
   if (origin === account.baseUrl) return true;
   const from = URL.parse(origin);
   if (!from || plainHost(from.host) !== host) return false;
-  // Behind a proxy that does TLS we may not know that we are https; where we do, a page by http is another's on the wire.
+  // Behind a TLS proxy we may not know that the request came over https. If we do know, a page loaded over http may
+  // have
+  // been forged on the wire.
   const own = new URL(account.baseUrl);
   return from.protocol === "https:" || own.protocol !== "https:" || plainHost(own.host) !== host;
 }
 
-/** A host as it is compared: in lower case, without the dot that a whole name may end in (`acme.pl.:3000`). */
+/** A host in comparable form: lower case, without the final dot of a fully qualified name (`acme.pl.:3000`). */
 export function plainHost(host: string): string {
   return host.toLowerCase().replace(/\.(?=:|$)/, "");
 }

@@ -12,17 +12,18 @@ export interface RouteBody {
   readonly strangerBytes?: number;
 }
 
-/** What a stranger's body may have where a route says nothing. */
+/** The largest body of an anonymous request, unless its route says otherwise. */
 const strangerBytes = 16_384;
 
-/** `maxBytes`: what a body may have anywhere. */
+/** `maxBytes` is the largest body of any request. */
 export function bodyLimit(route: RouteBody, isStranger: boolean, maxBytes: number): number {
   return Math.min(maxBytes, route.maxBytes ?? maxBytes, isStranger ? (route.strangerBytes ?? strangerBytes) : maxBytes);
 }
 
 /**
- * Reads and parses a request's body as its route asks: the object inside the body's key, or any JSON value.
- * `hints` gets what is to be told of fields that the route does not know. 400 no JSON or no key, 413 too large, 415 another type, 422 what PostgreSQL cannot store in a field of the route.
+ * Reads and parses a request's body as its route declares: the object inside the body's key, or any JSON value. `hints`
+ * receives a hint for each field that the route does not know. 400 without JSON or the key, 413 if too large, 415 for
+ * another type, 422 if PostgreSQL cannot store a field's value.
  */
 export async function readBody(
   request: Request,
@@ -35,7 +36,7 @@ export async function readBody(
   const source = await readText(request, maxBytes);
   if (route.input === "form" && type === "application/x-www-form-urlencoded")
     return Object.fromEntries(new URLSearchParams(source));
-  // An empty body is no content of any type.
+  // An empty body has no type.
   if (source !== "" && !isJson(type)) throw unsupportedType();
   if (route.input === "any") {
     if (source === "") return {};
@@ -48,7 +49,7 @@ export async function readBody(
   return fields;
 }
 
-/** `application/csp-report` is what browsers call their reports, which are JSON. */
+/** Browsers send reports, which are JSON, as `application/csp-report`. */
 function isJson(type: string | undefined): boolean {
   return type === "application/json" || type === "application/csp-report" || type?.endsWith("+json") === true;
 }
@@ -61,7 +62,7 @@ function unwrap(value: unknown, key: string | undefined): Record<string, unknown
   return inner;
 }
 
-/** The body as text, read up to `maxBytes`; invalid UTF-8 is refused, not replaced. */
+/** Reads the body as text, up to `maxBytes`. Refuses invalid UTF-8 instead of replacing it. */
 async function readText(request: Request, maxBytes: number): Promise<string> {
   const declared = request.headers.get("content-length");
   if (declared !== null && Number(declared) > maxBytes) throw tooLarge(maxBytes);
@@ -75,7 +76,7 @@ async function readText(request: Request, maxBytes: number): Promise<string> {
   }
 }
 
-/** A chunked body says no length beforehand. */
+/** A chunked body does not declare its length. */
 async function readAtMost(request: Request, maxBytes: number): Promise<Uint8Array> {
   if (!request.body) return new Uint8Array();
   const chunks: Uint8Array[] = [];

@@ -25,8 +25,8 @@ export function inNetworks(address: string, networks: Networks): boolean {
 }
 
 /**
- * The client's address: the peer's, or where the peer is a trusted proxy, the last address of `X-Forwarded-For`
- * that is not itself a trusted proxy (what stands before it can be invented by the client).
+ * The client's address: the peer's, or behind trusted proxies the last address in `X-Forwarded-For` that is not a
+ * trusted proxy itself (the client can invent everything before it).
  */
 export function clientAddress(peer: string, forwardedFor: string | null, trusted: Networks): string {
   let client = plain(peer);
@@ -40,12 +40,12 @@ export function clientAddress(peer: string, forwardedFor: string | null, trusted
   return client;
 }
 
-/** ::ffff:127.0.0.1 and 127.0.0.1 are one client. */
+/** ::ffff:127.0.0.1 and 127.0.0.1 are the same client. */
 function plain(address: string): string {
   return address.startsWith("::ffff:") && ipaddr.isValid(address) ? ipaddr.process(address).toString() : address;
 }
 
-/** What counts as one client for limits: an IPv6 customer has a whole /64 of addresses. */
+/** Identifies a client for limits: an IPv6 customer has a whole /64 of addresses. */
 export function limitKey(ip: string): string {
   if (!ip.includes(":") || !ipaddr.isValid(ip)) return ip;
   const address = ipaddr.process(ip);

@@ -1,4 +1,4 @@
-/** Hosts that are not the API's: what a plugin answers there comes before every route. behaviour B.11. */
+/** Hosts other than the API's: a plugin answers there before any route does. behaviour B.11. */
 import type { Account } from "./auth.ts";
 import type { Log } from "../log.ts";
 import type { Reply } from "./reply.ts";
@@ -15,7 +15,7 @@ export interface SiteDoor {
   readonly account: Account;
   /** Answers GET and HEAD; null = nothing has this path, so a route that is served `onSites` may answer. */
   page(request: DoorRequest): Promise<Reply | Response | null>;
-  /** What neither has. */
+  /** The answer if neither has the path. */
   missing(request: DoorRequest): Promise<Reply | Response>;
 }
 
@@ -25,7 +25,7 @@ export interface DoorRequest {
   readonly log: Log;
 }
 
-/** A name of this machine or an address: what one types who has no host name yet. */
+/** A name of this machine or an IP address: what people type before they have a host name. */
 export function isLocalHost(host: string): boolean {
   const name = host.replace(/:\d+$/, "");
   return name === "localhost" || name.startsWith("[") || /^\d+(\.\d+){3}$/.test(name);

@@ -1,8 +1,8 @@
-/** A refusal as a page, for people: a browser that opens an address gets words and a way on instead of JSON. */
+/** Refusals for people: a browser that opens an address gets a page with words and a link instead of JSON. */
 import { escapeHtml } from "../openapi/docs-page.ts";
 import type { Reply } from "./reply.ts";
 
-/** The reply as a page if a browser is to show it, else the reply itself. Programs keep their JSON. */
+/** Turns the reply into a page if a browser will show it. Programs get the JSON. */
 export function shownTo(request: Request, reply: Reply): Reply {
   if (reply.status < 400 || !wantsPage(request) || !reply.headers["content-type"]?.startsWith("application/json"))
     return reply;
@@ -17,13 +17,13 @@ export function shownTo(request: Request, reply: Reply): Reply {
   return { ...reply, body, headers };
 }
 
-/** Browsers name HTML when they open an address; scripts and other programs ask for JSON or for anything. */
+/** Browsers ask for HTML when they open an address; scripts and programs ask for JSON or anything. */
 function wantsPage({ headers }: Request): boolean {
   const accept = headers.get("accept") ?? "";
   return accept.includes("text/html") && !accept.includes("application/json");
 }
 
-/** The words of an error; of a form's mistakes, a line each. */
+/** The text of an error: one line, or a line for each mistake in a form. */
 function messageOf(body: string | null): string {
   const value: unknown = JSON.parse(body ?? "null");
   if (typeof value !== "object" || value === null) return "";
@@ -46,7 +46,7 @@ const titles: Readonly<Record<number, string>> = {
 
 function page(status: number, message: string, path: string): string {
   const title = titles[status] ?? (status < 500 ? "This did not work" : "Something went wrong here");
-  // The usual refusal says no more than the title does.
+  // The usual refusal repeats the title.
   const words = status === 404 && message === "not found" ? "There is nothing at this address." : message;
   const way =
     status === 401

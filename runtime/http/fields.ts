@@ -1,4 +1,4 @@
-/** TypeBox types for fields of bodies, with the bounds that every field has. */
+/** TypeBox types for body fields, with the limits that apply to every field. */
 import { Type, type TSchema } from "@sinclair/typebox";
 
 const lineLength = 255;
@@ -9,7 +9,7 @@ export const field = {
     Type.String({ minLength: 1, maxLength, pattern: String.raw`\S`, description: "not blank" }),
   /** One line, or null. */
   line: (maxLength = lineLength) => Type.Union([Type.String({ maxLength }), Type.Null()]),
-  /** Long text that must be there. */
+  /** Required long text. */
   text: (maxLength: number) => Type.String({ minLength: 1, maxLength }),
   /** A code in addresses: letters, digits, `_`, `-` and `.` inside. */
   code: () =>
@@ -25,6 +25,6 @@ export const field = {
   ids: () => Type.Array(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }), { maxItems: 1000 }),
   object: () => Type.Record(Type.String(), Type.Unknown()),
   names: (maxItems = 100) => Type.Array(Type.String({ minLength: 1, maxLength: lineLength }), { maxItems }),
-  /** The same, or null. */
+  /** A code, or null. */
   nullable: <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]),
 };

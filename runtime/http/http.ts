@@ -1,5 +1,5 @@
 /**
- * HTTP: mounts routes on Elysia, and takes each request through identity, privilege, body, handler and answer.
+ * HTTP: mounts routes on Elysia and takes each request through identity, privilege, body, handler and answer.
  * behaviour B.1 and B.3.
  */
 import { Elysia } from "elysia";
@@ -27,13 +27,13 @@ interface Needed {
   readonly idempotency: Idempotency;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** For `Strict-Transport-Security`; none or 0 = without it. */
+  /** For `Strict-Transport-Security`; 0 or undefined omits the header. */
   readonly hstsSeconds?: number;
-  /** Whether the public address is one of https. */
+  /** Whether the public address uses https. */
   readonly isHttps?: boolean;
   readonly maxBodyBytes: number;
   readonly trustedProxies: Networks;
-  /** The address of the peer of a request's connection. */
+  /** The peer address of a request's connection. */
   readonly peer: (request: Request) => string;
   readonly door?: HostDoor | undefined;
 }
@@ -42,17 +42,17 @@ export interface SystemRequest {
   readonly request: Request;
   readonly peer: string;
   readonly caller: () => Promise<Caller | null>;
-  /** Whether the Host is a name of this machine, or an address. */
+  /** Whether the Host is a name of this machine or an IP address. */
   readonly localHost: boolean;
-  /** Whether the Host is an account's own, or just this machine. */
+  /** Whether the Host belongs to an account, or is just this machine. */
   readonly ownHost: () => Promise<boolean>;
 }
 
-/** Answers before anyone is identified: health, metrics, documentation. */
+/** Answers before the caller is identified: health, metrics, documentation. */
 export interface SystemRoute {
   readonly path: string;
   readonly summary: string;
-  /** As those of a route: a schema and an example by status. */
+  /** As in a route: a schema and an example by status. */
   readonly answers?: Answers;
   readonly responses: Readonly<Record<number, unknown>>;
   readonly run: (input: SystemRequest) => Promise<Reply> | Reply;
@@ -60,7 +60,7 @@ export interface SystemRoute {
 
 export type Fetch = (request: Request) => Promise<Response>;
 
-/** The server's one `fetch`. Throws at once where two routes have the same method and path. */
+/** The server's `fetch`. Throws at once if two routes have the same method and path. */
 export function createHttp(needed: Needed, systemRoutes: readonly SystemRoute[]): Fetch {
   const { door, routes, log } = needed;
   const missing = (request: Request) => finish(request, refusalOf(notFound(), log, ""), newRequestId(request));
@@ -142,8 +142,8 @@ function mounted(
 }
 
 /**
- * Elysia looks for the path behind the first eleven characters of the address: `http://x/` is shorter, and HTTP/1.0
- * may have a path alone.
+ * Elysia looks for the path after the first eleven characters of the address. `http://x/` is shorter, and an HTTP/1.0
+ * request may have only a path.
  */
 function withLongHost(request: Request): Request {
   const { url } = request;
@@ -199,7 +199,7 @@ function logRequest(
   route: string,
   { requestId, status, ms }: { requestId: string; status: number; ms: number },
 ): void {
-  // 502: another server's failure, told to whoever asked for it.
+  // 502 is another server's failure, reported to the caller.
   const level = status < 500 || status === 502 ? "info" : status === 503 ? "warn" : "error";
   log[level]("request", { request_id: requestId, method, route, status, ms: Math.round(ms * 100) / 100 });
 }
@@ -243,7 +243,7 @@ async function handle(
     settle: async (reply) => void (await currentScope()?.finish(reply)),
   };
   const keyed = route.method === "POST" && route.spec.idempotency !== "own" && route.spec.input !== "stream";
-  // A webhook of ours that led here says so: a loop over HTTP is one too.
+  // One of our webhooks says so in a header, so that loops over HTTP are found too.
   const cause = causationFromHeader(request.headers.get(causationHeader));
   const run = () => (cause ? withCausation(cause, () => route.run(input)) : route.run(input));
   if (!keyed || !caller || !request.headers.has("idempotency-key")) return run();
@@ -293,7 +293,7 @@ function storable(reply: Reply | Response): Reply {
 
 const safeMethods = new Set(["GET", "HEAD"]);
 
-/** 401 without a working credential, 403 without the privilege or from another origin. */
+/** 401 without a valid credential, 403 without the privilege or from another origin. */
 function admit({ access, apps }: Route["spec"], { caller, app }: Identity, takesCookie: boolean): void {
   if (app && apps === undefined) throw forbidden("an app's token opens only the app's own database and actions");
   if (!("open" in access) && !caller) throw unauthorized();
@@ -303,7 +303,7 @@ function admit({ access, apps }: Route["spec"], { caller, app }: Identity, takes
     throw forbidden(`this needs the privilege \`${access.privilege}\``);
 }
 
-/** OPTIONS says what is allowed; another method is 405. */
+/** OPTIONS lists the allowed methods; any other method is 405. */
 function answerOthers(request: Request, methods: { allowed: string[]; cors: boolean }): Response {
   const requestId = newRequestId(request);
   if (request.method !== "OPTIONS")

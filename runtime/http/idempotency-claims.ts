@@ -1,4 +1,6 @@
-/** Keys of requests whose work cannot be taken back: who claims one first does it. The claim of a dead process is free. */
+/**
+ * Keys of requests whose work cannot be undone: the first to claim a key does the work. A dead process's claim is free.
+ */
 import type { IdempotencyStore, Kept, KeyOwner } from "./idempotency-store.ts";
 import type { Log } from "../log.ts";
 
@@ -15,13 +17,13 @@ export function createClaims({ store, log, processId, alone }: Needed) {
   const running = new Set<string>();
   let count = 0;
 
-  /** Whether somebody may still be at work on it. */
+  /** Whether a process may still be working on it. */
   const isAlive = async (claim: string): Promise<boolean> => {
     const owner = claim.slice(0, claim.lastIndexOf("/"));
     if (owner === processId) return running.has(claim);
     if (alone) return false;
     const listening = await store.listening([processId, owner]);
-    // Where not even we are seen, nothing is known of others.
+    // If the list does not even contain us, it says nothing about others.
     return listening.has(owner) || !listening.has(processId);
   };
   const release = async (at: KeyOwner, claim: string): Promise<void> => {
@@ -30,14 +32,14 @@ export function createClaims({ store, log, processId, alone }: Needed) {
       running.delete(claim);
     } catch (error) {
       log.warn("an Idempotency-Key was not released, trying again", { error });
-      // Nobody is at work on it any more; only other processes cannot know that yet.
+      // Nobody is working on it any more, but other processes cannot know that yet.
       running.delete(claim);
       setTimeout(() => void release(at, claim), releaseAgainMs).unref();
     }
   };
 
   return {
-    /** The claim, or what stands in its place. */
+    /** The claim, or what is stored in its place. */
     async take(at: KeyOwner, fingerprint: string): Promise<string | Kept> {
       const claim = `${processId}/${++count}`;
       running.add(claim);
@@ -55,15 +57,15 @@ export function createClaims({ store, log, processId, alone }: Needed) {
           instead = found.claimedBy;
         }
       } catch (error) {
-        await release(at, claim); // the news that it was ours may have got lost
+        await release(at, claim); // the confirmation of our claim may have been lost
         throw error;
       }
     },
 
-    /** It was answered. */
+    /** The request was answered. */
     end: (claim: string) => void running.delete(claim),
 
-    /** It was not answered: the key is free again. */
+    /** The request was not answered: frees the key. */
     release,
   };
 }

@@ -5,12 +5,12 @@ import type { Reply } from "./reply.ts";
 
 export interface KeyOwner {
   readonly accountId: number;
-  /** Whose key it is: a token or a visitor. */
+  /** The owner of the key: a token or a visitor. */
   readonly principal: string;
   readonly key: string;
 }
 
-/** The answer to a key, or where `status` is null the claim of whoever makes it. */
+/** The answer to a key, or a claim if `status` is null. */
 export interface Kept {
   readonly fingerprint: string;
   readonly status: number | null;
@@ -20,7 +20,7 @@ export interface Kept {
   readonly claimedBy: string | null;
 }
 
-// Another request with this key writes. That takes moments; a server that was cut off holds the lock for a while.
+// Another request with this key is writing. That takes moments, but a server that was cut off holds the lock longer.
 const lockMs = 2000;
 const lockAgainMs = 20;
 
@@ -44,7 +44,7 @@ export function createIdempotencyStore(sql: Sql) {
       return row;
     },
 
-    /** Until the transaction ends no other one has the key. 409 where another one keeps it. */
+    /** Locks the key until the transaction ends. 409 if another transaction keeps it locked. */
     async lock(tx: Tx, { accountId, principal, key }: KeyOwner): Promise<void> {
       const name = JSON.stringify([accountId, principal, key]);
       for (const until = performance.now() + lockMs; ; await Bun.sleep(lockAgainMs)) {
@@ -55,7 +55,7 @@ export function createIdempotencyStore(sql: Sql) {
       }
     },
 
-    /** Keeps the answer; in the place of one that is too old, or that was given before it was complete. */
+    /** Stores the answer, replacing one that has expired or was incomplete. */
     async keep(on: Queryable, at: KeyOwner, fingerprint: string, reply: Reply): Promise<void> {
       const { status, secret, headers, body } = columnsOf(reply);
       await on`
@@ -65,7 +65,7 @@ export function createIdempotencyStore(sql: Sql) {
           secret = excluded.secret, headers = excluded.headers, body = excluded.body, claimed_by = null, created_at = now()`;
     },
 
-    /** Puts a claim where there is nothing, or nothing but `instead` or what is too old. */
+    /** Inserts a claim, or replaces `instead` or an expired row. */
     async claim(at: KeyOwner, fingerprint: string, claim: string, instead: string | null): Promise<boolean> {
       const rows = await sql`
         insert into idempotency_keys as k (account_id, principal, key, fingerprint, claimed_by)
@@ -77,7 +77,7 @@ export function createIdempotencyStore(sql: Sql) {
       return rows.length > 0;
     },
 
-    /** The answer in the place of the claim. False where another has claimed the key since. */
+    /** Replaces the claim by the answer. False if another request has claimed the key since. */
     async answer(on: Queryable, at: KeyOwner, claim: string, fingerprint: string, reply: Reply): Promise<boolean> {
       const { status, secret, headers, body } = columnsOf(reply);
       const result = await on`
@@ -87,12 +87,12 @@ export function createIdempotencyStore(sql: Sql) {
       return result.count === 1;
     },
 
-    /** An answer stays. */
+    /** Deletes a claim, never an answer. */
     async release(at: KeyOwner, claim: string): Promise<void> {
       await sql`delete from idempotency_keys where ${where(at)} and claimed_by = ${claim}`;
     },
 
-    /** Which of these processes has a listening session. Behind a pooler that names the sessions itself, none. */
+    /** Which of these processes have a listening session; none behind a pooler that names sessions itself. */
     async listening(processIds: readonly string[]): Promise<Set<string>> {
       const rows = await sql<{ id: string }[]>`
         select id from unnest(${processIds}::text[]) as id

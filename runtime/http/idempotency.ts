@@ -1,10 +1,10 @@
 /**
- * The same Idempotency-Key with the same request gives the first answer again for 24 hours; with another request, or
- * where the answer showed a secret, it is 409.
+ * For 24 hours, the same Idempotency-Key with the same request gives the first answer again. With another request, or
+ * if the answer showed a secret, it gives 409.
  *
- * A handler that writes in `transaction` needs no claim: its answer commits with its write (keyed.ts), and a lock of
- * that transaction keeps a second request out. So whatever dies, either both are stored or neither, and the key is free
- * at once. What cannot be undone, such as a call of another server, is claimed before it begins.
+ * A handler that writes in `transaction` needs no claim: its answer commits together with its write (keyed.ts), and a
+ * lock in that transaction blocks a second request. So whatever crashes, both are stored or neither, and the key is
+ * free at once. Work that cannot be undone, such as a call to another server, claims the key before it begins.
  */
 import type { Queryable, Sql, Tx } from "../db.ts";
 import { conflict } from "../errors.ts";
@@ -20,9 +20,9 @@ export interface Idempotency {
 }
 
 export interface KeyedRequest extends KeyOwner {
-  /** Method, path and body; to be asked for after `run` where the body is a stream. */
+  /** Hash of method, path and body. For a stream, call it after `run`. */
   readonly content: string | (() => Promise<string>);
-  /** Claim the key before `run`. A stream does so always. */
+  /** Claim the key before `run`. Streams always do. */
   readonly claim?: boolean;
 }
 
@@ -32,24 +32,24 @@ interface Needed {
   readonly processId: string;
   /** A keyed hash: a body may contain a password, and a plain hash of it could be searched for that. */
   readonly hash: (content: string) => string;
-  /** No other process works on this database: what another one has claimed was left by one that died. */
+  /** No other process uses this database, so any other process's claim was left by one that died. */
   readonly alone: boolean;
 }
 
-/** Stands for the fingerprint of a stream that is not read yet. */
+/** Replaces the fingerprint of a stream that has not been read yet. */
 const unread = "";
 
 export function createIdempotency({ sql, log, processId, hash, alone }: Needed): Idempotency {
   const store = createIdempotencyStore(sql);
   const claims = createClaims({ store, log, processId, alone });
 
-  /** The handler's transaction claims the key by a lock. Without a transaction the answer is kept afterwards. */
+  /** The handler's transaction locks the key. Without a transaction, the answer is stored afterwards. */
   const inOneTransaction = async (at: KeyedRequest, fingerprint: string, run: () => Promise<Reply>) => {
     let earlier: Kept | undefined;
     const begin = async (tx: Tx) => {
       await store.lock(tx, at);
       earlier = await store.find(at, tx);
-      if (earlier) throw new Error("this Idempotency-Key has an answer"); // which is given instead of this error
+      if (earlier) throw new Error("this Idempotency-Key has an answer"); // the stored answer is sent instead of this error
     };
     const keep = (on: Queryable, reply: Reply) => store.keep(on, at, fingerprint, reply);
     const scope = createScope({ begin, keep });
@@ -57,12 +57,12 @@ export function createIdempotency({ sql, log, processId, hash, alone }: Needed):
       const reply = await inScope(scope, run);
       if (await scope.finish(reply)) return reply;
       if (!scope.isKept()) await keep(sql, reply);
-      // What was kept early is complete only now; where this fails, that first answer stands.
+      // The answer stored early is complete only now; if this fails, the early one stands.
       else await keep(sql, reply).catch((error: unknown) => log.warn("an answer was not completed", { error }));
       return reply;
     } catch (error) {
       await scope.undo(error);
-      // Another request was quicker, or only the news of our own commit got lost: then the first answer is there.
+      // Another request was faster, or the confirmation of our own commit was lost: the first answer is stored.
       earlier ??= await store.find(at).catch(() => undefined);
       if (earlier) return replay(earlier, fingerprint, fingerprint);
       throw error;
@@ -86,7 +86,7 @@ export function createIdempotency({ sql, log, processId, hash, alone }: Needed):
       return reply;
     } catch (error) {
       await scope.undo(error);
-      await claims.release(at, claim); // a refused request changed nothing: it may be mended and sent again
+      await claims.release(at, claim); // a refused request changed nothing, so it may be corrected and sent again
       throw error;
     }
   };
@@ -107,7 +107,7 @@ export function createIdempotency({ sql, log, processId, hash, alone }: Needed):
 
 const stillRunning = "a request with this Idempotency-Key is still running";
 
-/** The first answer. `mark` is what a claim of this request would bear, `fingerprint` what its answer does. */
+/** The first answer. A claim of this request carries `mark`, its answer `fingerprint`. */
 function replay(kept: Kept, mark: string, fingerprint: string): Reply {
   if (kept.status === null && kept.fingerprint === mark) throw conflict(stillRunning);
   if (kept.status === null || kept.fingerprint !== fingerprint)

@@ -1,6 +1,6 @@
 /**
- * What a request with an Idempotency-Key writes commits together with its answer. So the transaction of such a request
- * stays open from the end of `run` until the handler has made the answer, which is then kept in it.
+ * The writes of a request with an Idempotency-Key commit together with its answer. So such a request's transaction
+ * stays open after `run` until the handler has made the answer, which is then stored in it.
  *
  *     const scope = createScope({ begin, keep });
  *     const reply = await inScope(scope, handler); // its `transaction` goes through the scope
@@ -12,22 +12,22 @@ import { savepoint, transaction, type Sql, type Tx } from "../db.ts";
 import type { Reply } from "./reply.ts";
 
 export interface Scope {
-  /** The request's first transaction commits with the answer; further ones are a part of it. */
+  /** The request's first transaction commits with the answer; further ones become part of it. */
   transaction<T>(sql: Sql, run: (tx: Tx) => Promise<T>): Promise<T>;
-  /** True where something is written that has not been committed: `run` is then called after the commit. */
+  /** True if something written is not committed yet: `run` is then called after the commit. */
   defer(run: () => void | Promise<void>): boolean;
-  /** Commits what was written, with this answer. False where nothing was written since the last time. */
+  /** Commits the writes together with this answer. False if nothing was written since the last call. */
   finish(reply: Reply): Promise<boolean>;
-  /** Takes back what was written and not committed. */
+  /** Rolls back uncommitted writes. */
   undo(error: unknown): Promise<void>;
   /** Whether an answer has been committed. */
   readonly isKept: () => boolean;
 }
 
 interface Needed {
-  /** First in the transaction. What it throws ends it, and goes to the handler. */
+  /** Runs first in the transaction. An exception ends the transaction and reaches the handler. */
   readonly begin: (tx: Tx) => Promise<void>;
-  /** Last in the transaction. */
+  /** Runs last in the transaction. */
   readonly keep: (tx: Tx, reply: Reply) => Promise<void>;
 }
 
@@ -39,24 +39,24 @@ interface Held {
 
 const scopes = new AsyncLocalStorage<Scope | undefined>();
 
-/** Runs `run`, and all that it starts, in this scope; `undefined` is none. */
+/** Runs `run`, and everything that it starts, in this scope; undefined = without a scope. */
 export function inScope<T>(scope: Scope | undefined, run: () => T): T {
   return scopes.run(scope, run);
 }
 
-/** The scope of the request under way, as long as it has no answer. */
+/** The current request's scope, until it has an answer. */
 export function currentScope(): Scope | undefined {
   const scope = scopes.getStore();
   return scope?.isKept() ? undefined : scope;
 }
 
-/** A transaction; where the request under way has an Idempotency-Key, the one that its answer is kept in. */
+/** Runs a transaction; if the current request has an Idempotency-Key, the one that its answer is stored in. */
 export function requestTransaction<T>(sql: Sql, run: (tx: Tx) => Promise<T>): Promise<T> {
   const scope = currentScope();
   return scope ? scope.transaction(sql, run) : transaction(sql, run);
 }
 
-/** Runs `run` once all that the request under way has written is committed: now, or before its answer is sent. */
+/** Runs `run` once everything that the current request has written is committed: now, or before its answer is sent. */
 export async function committed(run: () => void | Promise<void>): Promise<void> {
   if (!currentScope()?.defer(run)) await run();
 }
@@ -94,7 +94,7 @@ export function createScope({ begin, keep }: Needed): Scope {
   return {
     isKept: () => kept,
     transaction<T>(sql: Sql, run: (tx: Tx) => Promise<T>): Promise<T> {
-      // One after another: savepoints side by side would undo each other.
+      // In sequence: concurrent savepoints would undo each other.
       const mine = last.then(() => (held ? savepoint(held.tx, run) : open(sql, run)));
       last = mine.catch(() => {});
       return mine;
@@ -113,7 +113,7 @@ export function createScope({ begin, keep }: Needed): Scope {
         kept = true;
         failpoint("idempotency.committed");
       } finally {
-        // Where the connection was lost nobody knows whether it committed: caches are to be read again either way.
+        // After a lost connection nobody knows whether it committed, so caches must be read again either way.
         await runDeferred();
       }
       return true;

@@ -1,5 +1,5 @@
 /**
- * Limits kept in this process's memory: so many a window.
+ * Rate limits in this process's memory: a number of takes per window.
  *
  *     const limiter = createLimiter({ limit: 100, windowSeconds: 60 });
  *     const { allowed, retryAfterSeconds } = limiter.take(address);
@@ -8,7 +8,7 @@ import { createHash } from "node:crypto";
 
 export interface Take {
   allowed: boolean;
-  /** Zero when allowed; else whole seconds until the same take would be, if nobody else takes meanwhile. */
+  /** Zero if allowed; otherwise whole seconds until the same take would be, if nobody else takes anything. */
   retryAfterSeconds: number;
 }
 
@@ -20,9 +20,9 @@ export interface Limiter {
 export interface LimiterOptions {
   limit: number;
   windowSeconds: number;
-  /** Above this many keys the one unused for longest is forgotten. */
+  /** Beyond this many keys, the least recently used one is forgotten. */
   maxKeys?: number;
-  /** Milliseconds that never go back. */
+  /** Milliseconds that never decrease. */
   clock?: () => number;
 }
 
@@ -32,13 +32,13 @@ interface Counter {
   previous: number;
 }
 
-/** Not the time of day: that may be set, and then a window would last for as long as it was set back. */
+/** Not the time of day: if that is set back, a window would last as much longer. */
 const monotonic = () => performance.now();
 
-/** Shares of a window are fractions: without this a wait of exactly 20 s could come out as 21. */
+/** Absorbs the rounding error of fractions: without it a wait of exactly 20 s could become 21. */
 const rounding = 1e-6;
 
-/** A sliding window counter: the window before counts by the share of it that the last windowSeconds still cover. */
+/** A sliding window counter: the previous window counts in proportion to its overlap with the last windowSeconds. */
 export function createLimiter(options: LimiterOptions): Limiter {
   const { limit, windowSeconds, maxKeys = 100_000, clock = monotonic } = options;
   const counters = recent<Counter>(maxKeys);
@@ -67,20 +67,20 @@ export function createLimiter(options: LimiterOptions): Limiter {
 }
 
 function advance(counter: Counter | undefined, window: number): Counter {
-  // A clock that steps back stays in the window it had reached.
+  // If the clock steps back, the counter stays in the window it had reached.
   if (counter && window <= counter.window) return counter;
   const previous = counter && counter.window === window - 1 ? counter.current : 0;
   return { window, current: 0, previous };
 }
 
-/** In windows, how long until `n` more fit: later in this one, or in the next, where `current` fades out. */
+/** How many windows until `n` more fit: later in this one, or in the next one, while `current` fades out. */
 function windowsToWait({ current, previous }: Counter, share: number, n: number, limit: number): number {
   if (n > limit) return 2;
   if (current + n <= limit) return 1 - (limit - n - current) / previous - share;
   return 1 - share + (1 - (limit - n) / current);
 }
 
-/** A map that keeps the `max` keys used last. */
+/** A map that keeps the `max` most recently used keys. */
 function recent<T>(max: number) {
   const entries = new Map<string, T>();
   return {
@@ -101,7 +101,7 @@ function recent<T>(max: number) {
   };
 }
 
-/** A key may come from a stranger's request: a long one is kept as its hash. */
+/** A key may come from an anonymous request, so a long one is stored as its hash. */
 function short(key: string): string {
   return key.length <= 200 ? key : createHash("sha256").update(key).digest("base64url");
 }

@@ -1,22 +1,24 @@
-/** Whether requests would be served now: asked on a connection of its own, because the pool may be full or stuck. */
+/** Whether requests would be served now. Uses a connection of its own, because the pool may be full or stuck. */
 import type { Sql } from "../db.ts";
 import { HttpError } from "../errors.ts";
 
 export interface Readiness {
-  /** What `/ready` tells. Throws a 503 that tells the same where the database takes no writes, or is silent. */
+  /**
+   * The content of `/ready`. Throws a 503 with the same content if the database accepts no writes or does not answer.
+   */
   check(): Promise<Facts & { readonly status: "ready" }>;
   close(): Promise<void>;
 }
 
 interface Facts {
-  /** The database takes writes: it answers in time, and is no standby. */
+  /** The database accepts writes: it answers in time and is not a standby. */
   readonly writable: boolean;
-  /** Changes that other processes make are heard of. Without that nothing is answered from caches. */
+  /** Changes made by other processes arrive here. Otherwise caches are not used. */
   readonly listening: boolean;
 }
 
 interface Needed {
-  /** Opens a pool that only this uses. */
+  /** Opens a pool for this purpose only. */
   readonly open: () => Sql;
   readonly listening: () => boolean;
   readonly withinMs?: number;
@@ -31,7 +33,7 @@ export function createReadiness({ open, listening, withinMs = 2_000 }: Needed): 
     pool = undefined;
     return dropped?.end({ timeout: 0 }) ?? Promise.resolve();
   };
-  /** What is wrong, if anything is. Probes that come together share one question. */
+  /** What is wrong, if anything. Concurrent probes share one query. */
   const ask = () => (asking ??= inTime(faultOf((pool ??= open())), withinMs).finally(() => (asking = undefined)));
 
   return {
@@ -39,7 +41,7 @@ export function createReadiness({ open, listening, withinMs = 2_000 }: Needed): 
       const fault = await ask().catch(() => "the database does not answer, try again");
       const facts = { writable: fault === undefined, listening: listening() };
       if (fault === undefined) return { status: "ready", ...facts };
-      // A connection that is silent stays so.
+      // A connection that does not answer never recovers.
       void drop();
       throw new HttpError(503, { error: fault, ...facts }, { "retry-after": "1" });
     },

@@ -5,7 +5,7 @@ import type { Log } from "../log.ts";
 import { jsonType, type Reply } from "./reply.ts";
 import { SecretFault } from "../secrets.ts";
 
-/** Turns whatever a handler threw into its answer. What nobody foresaw is logged whole, and told as a bare 500. */
+/** Turns whatever a handler threw into an answer. Unexpected errors are logged in full and answered with a bare 500. */
 export function refusalOf(error: unknown, log: Log | undefined, requestId: string, shape?: "plain" | "wrapped"): Reply {
   const known = error instanceof HttpError ? error : knownError(error, log, requestId);
   if (!known) {
@@ -21,7 +21,7 @@ function answer(status: number, body: unknown, headers: Record<string, string> =
 }
 
 function knownError(error: unknown, log: Log | undefined, requestId: string): HttpError | undefined {
-  // 508 (RFC 5842): not a mistake of ours, and trying again does not help.
+  // 508 (RFC 5842): not a bug of ours, and a retry does not help.
   if (error instanceof LoopError) return new HttpError(508, { error: error.message });
   if (error instanceof SecretFault) {
     log?.error("a stored secret cannot be opened", { request_id: requestId, error });
@@ -50,7 +50,10 @@ const refusedValues: Record<Refused, string> = {
   "bad-input": "has a value that cannot be stored",
 };
 
-/** Constraints are named `<table>_<kind>_<field>`, e.g. `notes_check_stars`, or as PostgreSQL names those of one column. */
+/**
+ * Constraints are named `<table>_<kind>_<field>`, e.g. `notes_check_stars`, or as PostgreSQL names those of a single
+ * column.
+ */
 function refusedField(error: unknown, fault: Refused): string {
   const told = (key: "table_name" | "column_name" | "constraint_name") =>
     error instanceof Error ? String(Object.entries(error).find(([name]) => name === key)?.[1] ?? "") : "";
@@ -61,6 +64,6 @@ function refusedField(error: unknown, fault: Refused): string {
   const end = fault === "check" ? "_check" : fault === "reference" ? "_fkey" : undefined;
   const start = `${told("table_name")}_`;
   if (end === undefined || !name.startsWith(start) || !name.endsWith(end)) return "base";
-  // A key of two columns: the account's own says nothing.
+  // In a key of two columns, the account's column says nothing.
   return name.slice(start.length, -end.length).replace(/^account_id_/, "") || "base";
 }

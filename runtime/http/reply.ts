@@ -1,4 +1,4 @@
-/** What a handler answers with; the runtime adds the common headers and makes the Response. */
+/** A handler's answer; the runtime adds the common headers and makes the Response. */
 export interface Reply {
   readonly status: number;
   readonly body: string | null;
@@ -21,7 +21,7 @@ export function created(value: unknown, headers?: Headers): Reply {
   return { status: 201, body: JSON.stringify(value), headers: { "content-type": jsonType, ...headers } };
 }
 
-/** JSON that is text already, e.g. printed by PostgreSQL: passed through, not parsed again. */
+/** JSON that is already text, e.g. from PostgreSQL: passed through without parsing. */
 export function jsonText(status: number, body: string, headers?: Headers): Reply {
   return { status, body, headers: headers ? { "content-type": jsonType, ...headers } : { "content-type": jsonType } };
 }

@@ -10,7 +10,7 @@ const commonHeaders = {
   "referrer-policy": "same-origin",
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
   "cache-control": "private, no-cache",
-  // What no page of this server needs. A site's pages are their author's, and say otherwise.
+  // Browser features that no page of this server needs. A site's pages belong to their author and may allow them.
   "permissions-policy":
     "camera=(), display-capture=(), geolocation=(), microphone=(), midi=(), payment=(), serial=(), usb=()",
   "cross-origin-opener-policy": "same-origin",
@@ -21,7 +21,7 @@ export const corsHeaders = {
   "access-control-expose-headers": "x-total-count, x-next-cursor, x-request-id, retry-after, warning",
 };
 
-/** `hints`: what is to be told in the header `Warning`. */
+/** `hints` go into the header `Warning`. */
 export function finish(
   request: Request,
   reply: Reply | Response,
@@ -71,7 +71,7 @@ export function finishPage(request: Request, reply: Reply | Response, requestId:
 const processPrefix = crypto.randomUUID().slice(0, 8);
 let counter = 0;
 
-/** The client's own request id where it is a plain word, else a new one. */
+/** The client's request id if it is a plain word, otherwise a new one. */
 export function newRequestId(request: Request): string {
   const given = request.headers.get("x-request-id");
   return given && /^[\w-]{8,64}$/.test(given) ? given : `${processPrefix}-${(++counter).toString(36)}`;

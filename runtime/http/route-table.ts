@@ -8,7 +8,7 @@ export interface Endpoint {
   readonly method: Method;
   /** For metrics and logs: the path as declared. */
   readonly name: string;
-  /** The patterns to mount. Parameters are named by position, as the router asks for one name a place. */
+  /** The patterns to mount. Parameters are named by position, because the router needs one name for each place. */
   readonly paths: readonly string[];
   readonly cors: boolean;
   readonly pick: (params: Record<string, string>) => { route: Route; params: Record<string, string> } | undefined;

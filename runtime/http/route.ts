@@ -19,10 +19,10 @@ import { checkFields, givenFields } from "./validate.ts";
 
 export type Method = "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
 
-/** Every route has a privilege or says why it has none. */
+/** Every route names a privilege or the reason why it needs none. */
 export type Access =
   | { readonly privilege: string }
-  /** Needs sign-in only; the reason. */
+  /** Needs only a sign-in; the reason. */
   | { readonly signedIn: string }
   /** Needs nothing; the reason. */
   | { readonly open: string };
@@ -38,45 +38,45 @@ export type PathParams<Path extends string> = Path extends `${infer Segment}/${i
       ? { readonly [K in Name]: string }
       : unknown;
 
-/** What every handler gets, whatever its route. */
+/** What every handler gets. */
 export interface RequestInput {
   readonly request: Request;
   readonly requestId: string;
   readonly account: Account;
-  /** Null on an open route without a working credential. */
+  /** Null on an open route without a valid credential. */
   readonly caller: Caller | null;
-  /** Set where the request carries the token of an app's page: only what belongs to that app may be opened. */
+  /** Set if the request carries the token of an app's page: it may access only what belongs to that app. */
   readonly app: AppGrant | null;
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
-  /** The parsed JSON inside the body's key; undefined where the route takes none. */
+  /** The parsed JSON inside the body's key; undefined if the route takes no body. */
   readonly body: unknown;
-  /** The lower-case host that the client asked for, behind trusted proxies too; its port where it has one. */
+  /** The lower-case host that the client asked for (even behind trusted proxies), with its port if it has one. */
   readonly host: string;
-  /** The client's address, behind trusted proxies too. */
+  /** The client's address, even behind trusted proxies. */
   readonly ip: string;
-  /** Whether the client came by https, behind trusted proxies too. */
+  /** Whether the client used https, even behind trusted proxies. */
   readonly secure: boolean;
-  /** Whether it is the host of a site (behaviour B.11), where nobody can sign in. */
+  /** Whether the host is a site's (behaviour B.11), where nobody can sign in. */
   readonly atSite: boolean;
   readonly log: Log;
   /**
-   * Runs `run` at most once for this request's `Idempotency-Key` and `principal`; without the header it just runs.
-   * Only for routes with `idempotency: "own"`; the runtime does it for all others but streams. Of a stream it needs
-   * `bodyHash`, which reads what `run` has not read of the body.
+   * Runs `run` at most once for this request's `Idempotency-Key` and `principal`; without the header it just runs. Only
+   * for routes with `idempotency: "own"`: the runtime does it for all others except streams. A stream needs `bodyHash`,
+   * which reads whatever `run` has not read of the body.
    */
   once(principal: string, run: () => Promise<Reply>, bodyHash?: () => Promise<string>): Promise<Reply>;
   /**
-   * Commits what was written, with `reply` as the answer of this request's Idempotency-Key, before the handler waits for
-   * what follows from it. What it answers in the end takes the place of `reply`. Without a key it does nothing.
+   * Commits the writes, with `reply` as the answer to this request's Idempotency-Key, before the handler waits for
+   * their effects. The handler's final answer then replaces `reply`. Without a key it does nothing.
    */
   settle(reply: Reply): Promise<void>;
 }
 
 export interface BodySpec<S extends TObject> {
-  /** The key that wraps the fields; none = the fields stand at the top. */
+  /** The key that wraps the fields; without it they are at the top level. */
   readonly key?: string;
-  /** In a POST an optional field that is null, and whose schema takes no null, is one left out. */
+  /** In a POST, null for an optional field counts as leaving it out, unless the schema allows null. */
   readonly schema: S;
 }
 
@@ -90,15 +90,18 @@ export interface RouteSpec<A extends Access, S extends TObject> {
   readonly access: A;
   readonly body?: BodySpec<S>;
   /**
-   * Query parameters: what each means, or a schema that says so where it is no text; `filter[<field>]` stands for many
-   * names, `*` for any. Others are named in the header `Warning`.
+   * Query parameters: the meaning of each, or a schema with one if it is not text. `filter[<field>]` stands for many
+   * names, `*` for any. Other parameters are reported in the header `Warning`.
    */
   readonly query?: Readonly<Record<string, string | TSchema>>;
-  /** What an `input` takes, by schemas with their media types; without it a JSON object. */
+  /** The schemas of an `input` by media type; default: a JSON object. */
   readonly takes?: readonly TSchema[];
   /** An example of the request body's fields. */
   readonly request?: unknown;
-  /** Schemas of the answers by status (answers.ts); refusals of the usual form need none, and others stay open without. */
+  /**
+   * Schemas of the answers by status (answers.ts). Refusals of the usual form need none; other answers stay open
+   * without.
+   */
   readonly answers?: Answers;
   /** Example answers by status; a string is a text body, null an empty one. */
   readonly responses: Readonly<Record<number, unknown>>;
@@ -106,40 +109,43 @@ export interface RouteSpec<A extends Access, S extends TObject> {
   readonly errors?: "plain" | "wrapped";
   /** `stream`: the handler reads `request.body` itself; `any`: any JSON value, unwrapped; `form`: also an HTML form. */
   readonly input?: "stream" | "any" | "form";
-  /** The handler itself refuses what cannot be stored (`refuseUnstorable`), since it ignores much of the body. */
+  /** The handler itself refuses unstorable values (`refuseUnstorable`), because it ignores much of the body. */
   readonly unstorable?: "own";
-  /** The most bytes that a body may have, of anybody; else `MAX_BODY_BYTES`. */
+  /** The largest body in bytes, for everybody; default: `MAX_BODY_BYTES`. */
   readonly maxBytes?: number;
-  /** The same on an open route for who is not signed in; else 16 kB, so that no stranger keeps the process busy. */
+  /**
+   * The same for anonymous callers of an open route; default: 16 kB, so that strangers cannot keep the process busy.
+   */
   readonly strangerBytes?: number;
   /**
-   * `own`: the handler calls `once` itself. `claim`: what it does cannot be taken back, such as a call of another server,
-   * so that the key is claimed before it begins; else the key, the answer and what is written commit together.
+   * `own`: the handler calls `once` itself. `claim`: the work cannot be undone (a call to another server, say), so the
+   * key is claimed before it begins. Default: the key, the answer and the writes commit together.
    */
   readonly idempotency?: "own" | "claim";
-  /** Honours `If-Match` (see expectedVersion), and says so with 412. */
+  /** Honours `If-Match` (see expectedVersion) and documents 412. */
   readonly ifMatch?: true;
-  /** Whether a POST with these parameters of the path only reads: then a session cookie needs no origin (behaviour B.1). */
+  /** Whether a POST with these path parameters only reads: a session cookie then needs no origin (behaviour B.1). */
   readonly reads?: (params: Readonly<Record<string, string>>) => boolean;
-  /** Any origin may call it, without credentials (behaviour B.7). */
+  /** Pages of any origin may call it, without credentials (behaviour B.7). */
   readonly cors?: boolean;
   /**
    * What an app's page may do here with its token (behaviour B.10); the handler opens only what belongs to `input.app`.
-   * Without it such a token is refused. Any origin may call it, without credentials: a sandboxed page's own is opaque.
+   * Without it such a token is refused. Pages of any origin may call it, because a sandboxed page's own origin is
+   * opaque.
    */
   readonly apps?: string;
-  /** Served on a site's host too, where no page has this path (behaviour B.11). */
+  /** Also served on sites' hosts, if no page has this path (behaviour B.11). */
   readonly onSites?: true;
 }
 
 /** A route as the runtime handles it: the types are inside. */
 export interface Route {
-  /** Whose it is; set when the plugin is started. */
+  /** The plugin's name; set when the plugin starts. */
   readonly plugin?: string;
   readonly method: Method;
   readonly path: string;
   readonly spec: RouteSpec<Access, TObject>;
-  /** Throws the 422 where `value` does not fit the route's schema. */
+  /** Throws the 422 if `value` does not fit the route's schema. */
   readonly check: (value: unknown) => unknown;
   readonly run: (input: RequestInput) => Promise<Reply | Response>;
 }
@@ -162,7 +168,7 @@ export function route<const Path extends string, A extends Access, S extends TOb
   handler: (input: Input<Path, A, S>) => Promise<Reply | Response> | Reply | Response,
 ): Route {
   const schema = spec.body?.schema;
-  // Compiled on first use: a hundred schemas compiled at start would cost a quarter of it.
+  // Compiled on first use: compiling a hundred schemas would take a quarter of the start.
   let compiled: ReturnType<typeof TypeCompiler.Compile> | undefined;
   const check = (value: unknown) => {
     if (!schema) return value;

@@ -8,10 +8,10 @@ export interface Listener {
 }
 
 const graceMs = 7_000;
-/** Beyond any body that a route takes; routes have their own, lower limits, and answer 413 in our form. */
+/** Larger than any body that a route accepts: routes have lower limits of their own and answer 413 in our form. */
 const hardBodyLimit = Number.MAX_SAFE_INTEGER;
 
-/** Listens on HOST:PORT. Several processes share the port where `WORKERS` is above 1 (SO_REUSEPORT). */
+/** Listens on HOST:PORT. With `WORKERS` above 1, several processes share the port (SO_REUSEPORT). */
 export function listen(config: Config, createFetch: (peer: (request: Request) => string) => Fetch): Listener {
   const fetch = createFetch((request) => server.requestIP(request)?.address ?? "");
   const server = listenOn({
@@ -23,7 +23,7 @@ export function listen(config: Config, createFetch: (peer: (request: Request) =>
     // Event streams and imports may be silent for longer than other requests.
     fetch: (request) => {
       if (/\/(events|import)(\.json)?(\?|$)/.test(request.url)) server.timeout(request, 0);
-      // What is compiled may have to wait for its turn (child.ts).
+      // A compilation may have to wait for its turn (child.ts).
       else if (request.method !== "GET" && /\/core\/apps\b/.test(request.url)) server.timeout(request, 200);
       return fetch(request);
     },
@@ -37,7 +37,7 @@ export function listen(config: Config, createFetch: (peer: (request: Request) =>
   return { port: server.port ?? config.port, stop };
 }
 
-/** `Bun.serve`; throws a ConfigError that says which setting is wrong where Bun says "Failed to start server". */
+/** `Bun.serve`, but with a ConfigError that names the wrong setting instead of Bun's "Failed to start server". */
 export function listenOn(options: Bun.Serve.Options<undefined>): Bun.Server<undefined> {
   try {
     return Bun.serve(options);

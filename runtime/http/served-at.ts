@@ -1,4 +1,4 @@
-/** Where the server of a database can be reached, for commands that run beside it and print addresses. */
+/** Remembers where a database's server can be reached, for commands that run beside it and print addresses. */
 import type { Sql } from "../db.ts";
 
 const key = "served_at";
@@ -11,7 +11,7 @@ export async function rememberOrigin(sql: Sql, origin: string): Promise<void> {
     on conflict (key) do update set value = excluded.value where runtime_state.value <> excluded.value`;
 }
 
-/** The address of the server that runs on this database and can be reached from here, if there is one. */
+/** The address of the server that runs on this database, if it can be reached from here. */
 export async function runningOrigin(sql: Sql): Promise<string | undefined> {
   const [row] = await sql<{ value: string }[]>`select value from runtime_state where key = ${key}`;
   if (!row) return undefined;

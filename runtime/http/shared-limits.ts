@@ -1,6 +1,6 @@
 /**
- * Rate limits that hold over all server processes of one supervisor: it counts, they ask it. A process that runs alone
- * counts by itself.
+ * Rate limits shared by all server processes of one supervisor: they ask it, and it counts. A process that runs alone
+ * counts for itself.
  */
 import { createLimiter, type Limiter, type LimiterOptions, type Take } from "./rate-limit.ts";
 
@@ -31,7 +31,7 @@ export const localLimits: Limits = (_name, options) => {
   return { take: async (key, n) => limiter.take(key, n) };
 };
 
-/** Counts for the workers of this process: hand it each message of theirs. */
+/** Counts for the workers of this process: pass it each of their messages. */
 export function createLimitServer(): (message: unknown, reply: (answer: Answer) => void) => void {
   const limiters = new Map<string, Limiter>();
   return (message, reply) => {
@@ -43,7 +43,7 @@ export function createLimitServer(): (message: unknown, reply: (answer: Answer) 
   };
 }
 
-/** Asks the supervisor. Where it does not answer, this process counts by itself. */
+/** Asks the supervisor. If the connection to it is gone, this process counts for itself. */
 export function supervisedLimits(): Limits {
   const waiting = new Map<number, (take: Take) => void>();
   let asked = 0;

@@ -80,7 +80,7 @@ export function systemRoutes({ readiness, metrics, routes, origin, stopping }: N
       summary: "This description",
       answers: { 200: Type.Object({ openapi: Type.String(), paths: answer.json() }, { additionalProperties: true }) },
       responses: { 200: { openapi: "3.1.0", paths: {} } },
-      // Made when it is first asked for, once: the routes stay as they are.
+      // Made once, on the first request: the routes do not change.
       run: () => jsonText(200, (description ??= JSON.stringify(openapi(routes, own, origin())))),
     },
     {
@@ -96,7 +96,7 @@ export function systemRoutes({ readiness, metrics, routes, origin, stopping }: N
 
 const readyFacts = { writable: Type.Boolean(), listening: Type.Boolean() };
 const readyShape = answer.object("Readiness", { status: Type.Literal("ready"), ...readyFacts });
-/** A server that is stopping says nothing of its database. */
+/** A stopping server does not check its database. */
 const notReadyShape = answer.object("NotReady", {
   error: Type.String(),
   ...Type.Partial(Type.Object(readyFacts)).properties,
@@ -107,8 +107,8 @@ const stateOf = (name: string, status: string) => answer.object(name, { status: 
 const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#1f5fd0"/><path d="M22 11.5a8 8 0 1 0 0 9" fill="none" stroke="#fff" stroke-width="4" stroke-linecap="round"/></svg>`;
 
 /**
- * A loopback peer that forwards for somebody else (a reverse proxy) does not count, and neither does a page whose host
- * name leads here: a browser on this machine would read it for that page.
+ * A loopback peer that forwards for somebody else (a reverse proxy) does not count. Neither does a page whose host name
+ * resolves to this machine: a browser here would read the answer for that page.
  */
 function fromThisMachine({ request, peer, localHost }: SystemRequest): boolean {
   const forwarded = ["x-forwarded-for", "forwarded", "x-real-ip"].some((name) => request.headers.has(name));

@@ -1,12 +1,12 @@
 /**
- * Names in a request that nobody reads: each is told with the nearest known one, for the header `Warning`. The answer
- * stays what it is.
+ * Reports names in a request that nobody reads, each with the nearest known one, in the header `Warning`. The answer
+ * itself does not change.
  */
 import type { TObject } from "@sinclair/typebox";
 
 const mostNames = 5;
 
-/** What is to be told of the names that are not among the known ones. `told`: a name's beginning of the text. */
+/** Hints about names that are not among the known ones. `told` makes the beginning of a hint from a name. */
 export function unknownNames(
   given: Iterable<string>,
   known: readonly string[],
@@ -18,7 +18,7 @@ export function unknownNames(
   return unknown.length > mostNames ? [...texts, `and ${unknown.length - mostNames} more unknown names`] : texts;
 }
 
-/** Of query parameters, by what a route declares: a name, `filter[<field>]`, or `*` for any. */
+/** Hints about query parameters that a route does not declare by name, as `filter[<field>]`, or with `*`. */
 export function queryHints(declared: Readonly<Record<string, unknown>> = {}, query: URLSearchParams): string[] {
   const names = [...query.keys()].filter((name) => !Object.hasOwn(declared, name));
   if (names.length === 0 || Object.hasOwn(declared, "*")) return [];
@@ -28,7 +28,7 @@ export function queryHints(declared: Readonly<Record<string, unknown>> = {}, que
   return unknownNames(unknown, known, (name) => `unknown query parameter "${name}"`);
 }
 
-/** Of a body's fields; `whole` is the body, with what stands beside the key. */
+/** Hints about a body's fields; `whole` is the body, including what is beside the key. */
 export function bodyHints(
   { key, schema }: { readonly key?: string; readonly schema: TObject },
   whole: object,
@@ -63,7 +63,7 @@ function remedy(name: string, known: readonly string[]): string {
 
 const mostNear = 3;
 
-/** The known names that this one may be a slip of, or a part: those that are equally near. */
+/** The known names that this one may be a misspelling or a part of: all that are equally near. */
 export function nearest(name: string, known: readonly string[]): string[] {
   if (name.length > 60) return [];
   const given = plain(name);
@@ -81,12 +81,12 @@ export function nearest(name: string, known: readonly string[]): string[] {
   return found.slice(0, mostNear);
 }
 
-/** `tableName`, `table-name` and `table_name` are one name. */
+/** `tableName`, `table-name` and `table_name` count as the same name. */
 function plain(name: string): string {
   return name.toLowerCase().replaceAll(/[_\- ]/g, "");
 }
 
-/** How many letters are wrong, missing, too many or swapped (optimal string alignment). */
+/** How many letters are wrong, missing, extra or swapped (optimal string alignment distance). */
 function distance(a: string, b: string): number {
   let before: number[] = [];
   let above = Array.from({ length: b.length + 1 }, (_, at) => at);

@@ -4,7 +4,7 @@ import { ValueErrorType, type ValueError } from "@sinclair/typebox/errors";
 import { isDateTime, isDay } from "../dates.ts";
 import { badRequest, invalid } from "../errors.ts";
 
-// Elysia brings formats of these names that take any date of which `Date` can make some other one.
+// Elysia registers formats of these names that accept any date that `Date` can turn into another one.
 FormatRegistry.Set("date", isDay);
 FormatRegistry.Set("date-time", isDateTime);
 
@@ -19,8 +19,8 @@ interface Checker {
 }
 
 /**
- * Checks an object against its compiled schema and returns it without the fields the schema does not know (behaviour B.3:
- * unknown fields are ignored). Throws 422, field name to messages.
+ * Checks an object against its compiled schema and returns it without fields that the schema does not know (behaviour
+ * B.3: unknown fields are ignored). Throws a 422 that maps field names to messages.
  */
 export function checkFields(checker: Checker, schema: TObject, value: unknown): unknown {
   if (!checker.Check(value)) throw invalid(fieldErrors(checker.Errors(value)));
@@ -28,8 +28,8 @@ export function checkFields(checker: Checker, schema: TObject, value: unknown): 
 }
 
 /**
- * A new object's fields without those that are null where null means nothing: clients send it for "not given". A field
- * that may be null, or must be there, is checked as it stands.
+ * Drops null fields of a new object if they are optional and may not be null: clients send null for "not given". Fields
+ * that may be null, or are required, are checked as they are.
  */
 export function givenFields(schema: TObject, value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
@@ -50,10 +50,10 @@ export function knownFields(schema: TObject, value: unknown): Record<string, unk
   return Object.fromEntries(known);
 }
 
-/** The same for what comes from elsewhere than a request's body; compiled on first use. */
+/** The same for values that do not come from a request's body; compiled on first use. */
 export function checkerOf<S extends TObject>(schema: S): (value: unknown) => Static<S> {
   let compiled: Checker | undefined;
-  // `checkFields` throws where the value does not fit the schema.
+  // `checkFields` throws if the value does not fit the schema.
   return (value) => checkFields((compiled ??= TypeCompiler.Compile(schema)), schema, value) as Static<S>;
 }
 
@@ -61,7 +61,7 @@ function fieldErrors(errors: Iterable<ValueError>): Record<string, string[]> {
   const fields = new Map<string, string[]>();
   const seen = new Set<string>();
   for (const found of errors) {
-    if (seen.has(found.path)) continue; // one message a place: the further ones only follow from it
+    if (seen.has(found.path)) continue; // one message for each place: further ones only follow from it
     seen.add(found.path);
     const error = closest(found);
     const [field = "base", ...place] = error.path.slice(1).split("/").map(unescapePointer);
@@ -77,7 +77,9 @@ function unescapePointer(part: string): string {
   return part.replaceAll("~1", "/").replaceAll("~0", "~");
 }
 
-/** Of text or nothing, say, a text that is too long is told as that, and of a list or nothing the element that is wrong. */
+/**
+ * For a union such as text or null, reports what is wrong with the nearest member: the text's length, a list's element.
+ */
 function closest(error: ValueError): ValueError {
   if (error.type !== ValueErrorType.Union) return error;
   const first = error.errors.map((branch) => branch.First()).filter((one) => one !== undefined);
@@ -87,7 +89,7 @@ function closest(error: ValueError): ValueError {
   return found ? closest(found) : error;
 }
 
-/** TypeBox's error in words that a caller can act on. */
+/** Rewords TypeBox's error so that a caller can act on it. */
 function describe(error: ValueError): string {
   const { schema, type } = error;
   if (type === ValueErrorType.ObjectRequiredProperty) return "is required";
@@ -108,7 +110,7 @@ function wrongForm({ description, format }: ValueError["schema"]): string {
   return rule === undefined ? "has the wrong form" : `must be ${rule}`;
 }
 
-/** Whether the value is of the type, and only breaks a rule of it: one of several constants is none. */
+/** Whether the value has the right type and only breaks one of its rules. A constant among several does not count. */
 function fits({ schema, value }: ValueError): boolean {
   if ("const" in schema) return false;
   if (schema["type"] === "array") return Array.isArray(value);
@@ -133,14 +135,14 @@ function expected(schema: { readonly [key: string]: unknown }): string {
 
 const maxDepth = 128;
 
-/** What all of is kept: as `readJson`, and 422 where PostgreSQL cannot store a part of it. */
+/** Reads JSON that is stored whole: like `readJson`, and 422 if PostgreSQL cannot store a part of it. */
 export function parseJson(source: string): unknown {
   const value = readJson(source);
   if (mayBeUnstorable(source)) refuseUnstorable(value);
   return value;
 }
 
-/** Parses a request body. 400 if it is not JSON or nests deeper than 128 levels. */
+/** Parses a request body; 400 if it is not JSON or nests deeper than 128 levels. */
 export function readJson(source: string): unknown {
   if (tooDeep(source)) throw badRequest(`the body nests deeper than ${maxDepth} levels`);
   try {
@@ -150,16 +152,16 @@ export function readJson(source: string): unknown {
   }
 }
 
-/** Whether a value of this JSON may be one that `refuseUnstorable` refuses; saves looking through the others. */
+/** Whether `refuseUnstorable` might refuse a value of this JSON; if not, it need not be searched. */
 export function mayBeUnstorable(source: string): boolean {
-  // Such characters can only come from an escape: JSON forbids a raw NUL, and UTF-8 has no half pairs.
-  // And only so long a number can be beyond what one holds (1.8e308), and would be kept as null.
+  // Such characters can only come from escapes: JSON forbids a raw NUL, and UTF-8 has no half pairs.
+  // Only a number this long can exceed the range of a double (1.8e308) and would be stored as null.
   return /\\u(?:0000|d[89a-f])|\de\+?\d{3}/i.test(source) || hasDigits(source, 200);
 }
 
 /**
- * Whether so many digits stand in a row. A run of them covers one place in every `count`, so only those are looked at:
- * anybody may send a body, and the pattern \d{200} would try two hundred characters from each place of it.
+ * Whether there are `count` digits in a row. Such a run covers every `count`-th place, so only those are looked at:
+ * anyone may send a body, and the pattern \d{200} would try two hundred characters from each place in it.
  */
 function hasDigits(source: string, count: number): boolean {
   for (let place = count - 1; place < source.length; place += count) {
@@ -195,8 +197,8 @@ function tooDeep(source: string): boolean {
 }
 
 /**
- * 422 where a string or a key holds what PostgreSQL cannot store (NUL, half a surrogate pair), or where JSON.parse made a
- * number infinite, named by its place.
+ * Throws a 422 that names the place if a string or a key contains what PostgreSQL cannot store (NUL, half a surrogate
+ * pair), or if JSON.parse made a number infinite.
  */
 export function refuseUnstorable(value: unknown, place: readonly string[] = []): void {
   const refuse = (message: string) => {
@@ -213,7 +215,7 @@ export function refuseUnstorable(value: unknown, place: readonly string[] = []):
   }
 }
 
-/** Where a value stands, without what wraps the fields of a record. */
+/** A value's place, without the keys that wrap a record's fields. */
 function fieldPlace(place: readonly string[]): readonly string[] {
   return place.length > 1 && place[0] === "data" ? place.slice(1) : place;
 }

@@ -1,19 +1,19 @@
 /**
- * Hints beside an answer that is otherwise as it would be without them: the header `Warning` in the form of RFC 7234,
- * `299 - "text"`. RFC 9110 dropped the header, but this is the form that clients know.
+ * Hints beside an otherwise unchanged answer: the header `Warning` in the form of RFC 7234, `299 - "text"`. RFC 9110
+ * dropped the header, but clients know this form.
  */
 import type { Reply } from "./reply.ts";
 
-/** Proxies refuse answers whose headers are long. */
+/** Proxies refuse answers with long headers. */
 export const warningLimits = { texts: 8, characters: 200 } as const;
 
-/** The reply with these hints beside those that it has. */
+/** Adds these hints to those that the reply already has. */
 export function warned(reply: Reply, texts: readonly string[]): Reply {
   const warning = withWarnings(reply.headers["warning"], texts);
   return warning === undefined ? reply : { ...reply, headers: { ...reply.headers, warning } };
 }
 
-/** The header with further hints; undefined where there are none at all. */
+/** The header with further hints; undefined if there are none at all. */
 export function withWarnings(header: string | undefined, texts: readonly string[]): string | undefined {
   if (texts.length === 0) return header;
   const shown = texts.slice(0, warningLimits.texts);
@@ -22,7 +22,7 @@ export function withWarnings(header: string | undefined, texts: readonly string[
   return [...(header === undefined ? [] : [header]), ...values].join(", ");
 }
 
-/** The text as a quoted string of ASCII, bounded; other characters as they stand in addresses. */
+/** The text as a quoted ASCII string of limited length; other characters are percent-encoded. */
 function quoted(text: string): string {
   let ascii = "";
   for (const character of text.toWellFormed()) {

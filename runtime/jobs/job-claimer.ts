@@ -14,7 +14,7 @@ interface Needed {
   readonly lanes: ReadonlyMap<string, Lane>;
   readonly runs: Pick<Runs, "running" | "start">;
   readonly settler: Pick<Settler, "unwritten">;
-  /** Runs at once in this process, of all names. */
+  /** The maximum number of concurrent runs in this process, over all names. */
   readonly concurrency: number;
   /** Whether this process may claim. */
   readonly active: () => boolean;
@@ -22,7 +22,7 @@ interface Needed {
 
 export type Claimer = ReturnType<typeof createClaimer>;
 
-// Claims rest while so many ends are not written: the database is slow or away.
+// No more claims while this many ends are unwritten: the database is slow or unavailable.
 const maxUnwritten = 1000;
 const pauseAfterErrorMs = 500;
 
@@ -48,7 +48,7 @@ export function createClaimer({ jobStore, log, lanes, runs, settler, concurrency
     underWay = false;
     claimSoon();
   };
-  /** Many ends of one tick make one claim. */
+  /** Jobs that end in the same tick cause one claim. */
   const claimSoon = () => {
     if (queued || underWay) return;
     queued = true;
@@ -65,7 +65,7 @@ export function createClaimer({ jobStore, log, lanes, runs, settler, concurrency
   return { claim: () => void claim(), underWay: () => underWay };
 }
 
-/** A lane may be gone: its handler was taken away meanwhile. */
+/** A lane may be gone: its handler has been removed meanwhile. */
 function change(lane: Lane | undefined, to: (cursor: Lane["cursor"]) => Lane["cursor"]): void {
   if (lane) lane.cursor = to(lane.cursor);
 }

@@ -1,4 +1,4 @@
-/** Asks the database what is due: at intervals, and when somebody says that a job will be due soon. */
+/** Asks the database what is due: at intervals, and when a job is known to become due sooner. */
 import type { Log } from "../log.ts";
 import type { Claimer } from "./job-claimer.ts";
 import type { JobStore } from "./job-store.ts";
@@ -25,7 +25,7 @@ export function createPoller({ jobStore, log, lanes, timers, claimer, active }: 
       else if (lane) lane.cursor = markedDue(lookingFrom(lane.cursor, dueAt));
     }
   };
-  /** One at a time; asked for meanwhile, it looks once more. */
+  /** One poll at a time; a request during a poll causes another one afterwards. */
   const poll = async () => {
     if (!active()) return;
     again = underWay;

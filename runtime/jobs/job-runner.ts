@@ -1,6 +1,6 @@
 /**
- * Runs jobs in this process: the poller finds what is due, the claimer takes it, runs run it, and the settler writes how
- * it ended.
+ * Runs jobs in this process: the poller finds what is due, the claimer claims it, runs execute it, and the settler
+ * writes how it ended.
  */
 import type { Log } from "../log.ts";
 import type { HandleOptions, Run } from "./job.ts";
@@ -15,16 +15,16 @@ import { lookingFrom, markedDue, startCursor, type Handler, type Lane } from "./
 export interface Needed {
   readonly jobStore: JobStore;
   readonly log: Log;
-  /** Says in every process that jobs of this name may be due. */
+  /** Tells every process that jobs of this name may be due. */
   readonly wake: (name: string) => void;
-  /** Runs at once in this process, of all names. */
+  /** The maximum number of concurrent runs in this process, over all names. */
   readonly concurrency: number;
   readonly pollMs: number;
-  /** How long `stop` waits for what runs. */
+  /** How long `stop` waits for running jobs. */
   readonly graceMs: number;
 }
 
-/** Counted since the start, for this process. */
+/** Counts of this process since its start. */
 export interface Counters {
   readonly running: number;
   readonly done: number;

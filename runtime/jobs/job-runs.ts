@@ -1,4 +1,4 @@
-/** The jobs that run in this process: their handlers, how they end, and their leases. */
+/** The jobs running in this process: their handlers, outcomes and leases. */
 import { withCausation } from "../events/causation.ts";
 import { inScope } from "../http/keyed.ts";
 import type { Log } from "../log.ts";
@@ -12,7 +12,7 @@ interface Needed {
   readonly jobStore: Pick<JobStore, "extend">;
   readonly log: Log;
   readonly settler: Pick<Settler, "done" | "failed" | "giveBack">;
-  /** The runs whose end is not written yet. */
+  /** Runs whose end is not written yet. */
   readonly runs: Set<Run>;
 }
 
@@ -20,7 +20,7 @@ export type Runs = ReturnType<typeof createRuns>;
 
 export const defaultLeaseSeconds = 30;
 const defaultMaxAttempts = 10;
-// How long a handler that heeds its signal has to end before its job is given back.
+// How long a handler has to react to its signal before its job goes back to the queue.
 const abortMs = 250;
 
 export function createRuns({ jobStore, log, settler, runs }: Needed) {
@@ -34,14 +34,14 @@ export function createRuns({ jobStore, log, settler, runs }: Needed) {
     const info: JobInfo = { id: job.id, attempt, signal: controller.signal, accountId: job.accountId ?? undefined };
     try {
       if (attempt > maxAttempts) throw new Error("the process that ran it died, or lost touch with the database");
-      // Whichever request woke us, its transaction is not this job's.
+      // The request that woke us may have a transaction; this job must not join it.
       await inScope(undefined, () => withCausation(job.causation ?? undefined, () => handler.run(job.payload, info)));
       settler.done(run);
     } catch (error) {
       if (!controller.signal.aborted)
         settler.failed(run, error, attempt < maxAttempts ? secondsToRetry(options, attempt, error) : undefined);
       else if (stopping) settler.giveBack([run]);
-      // Another process has it now: how it ended here matters to nobody.
+      // Another process has claimed it; how it ended here no longer matters.
       else runs.delete(run);
     }
   };
@@ -49,7 +49,9 @@ export function createRuns({ jobStore, log, settler, runs }: Needed) {
   return {
     running: () => running,
 
-    /** Resolves when the handler has ended. Without a lane its handler was taken away while the claim was under way. */
+    /**
+     * Resolves when the handler has ended. `lane` is undefined if the handler was removed while the claim was running.
+     */
     async start(job: ClaimedJob, lane: Lane | undefined): Promise<void> {
       const leaseSeconds = lane?.leaseSeconds ?? defaultLeaseSeconds;
       const controller = new AbortController();
@@ -63,7 +65,7 @@ export function createRuns({ jobStore, log, settler, runs }: Needed) {
       lane.running--;
     },
 
-    /** Extends the leases of which a third is over, and aborts the runs whose lease another process has. */
+    /** Extends leases after a third of their time, and aborts runs whose lease another process has taken. */
     async extendLeases(): Promise<void> {
       const now = performance.now();
       const long = [...runs].filter((run) => now - run.extendedAt > (run.leaseSeconds * 1000) / 3);
@@ -81,24 +83,24 @@ export function createRuns({ jobStore, log, settler, runs }: Needed) {
       }
     },
 
-    /** Waits `graceMs` for what runs, and while `claiming`; then aborts the rest and gives it back. */
+    /** Waits `graceMs` for running jobs, and while `claiming`; then aborts the rest and returns them to the queue. */
     async stop(graceMs: number, claiming: () => boolean): Promise<void> {
       stopping = true;
       await untilTrue(() => running === 0 && !claiming(), graceMs);
       for (const run of runs) if (!run.finished) run.controller.abort(new Error("the process stops"));
-      // A handler that heeds its signal ends by itself; the others are given back while they run on.
+      // Handlers that react to their signal end; the jobs of the others go back to the queue while they still run.
       await untilTrue(() => running === 0, abortMs);
       settler.giveBack([...runs].filter((run) => !run.finished));
     },
   };
 }
 
-/** 1, 2, 4 … seconds up to an hour, a quarter more or less so that what failed together does not come back together. */
+/** 1, 2, 4 … seconds up to an hour, varied by a quarter so that jobs that failed together do not return together. */
 function secondsToRetry(options: HandleOptions, attempt: number, error: unknown): number | undefined {
   try {
     if (options.retry) return options.retry(attempt, error);
   } catch {
-    // A mistake in `retry` must not lose the job.
+    // An error in `retry` must not lose the job.
   }
   return Math.min(2 ** (attempt - 1), 3600) * (0.75 + Math.random() / 2);
 }

@@ -1,15 +1,15 @@
-/** All SQL of the queue. What must keep its plan is a function of migrations/001_jobs.sql. */
+/** All SQL of the queue. Statements whose plan must not change are functions in migrations/001_jobs.sql. */
 import type { Causation } from "../events/causation.ts";
 import type { Fragment, Queryable, Sql } from "../db.ts";
 
-/** A job to be written. */
+/** A job to write. */
 export interface NewJob {
   readonly name: string;
   readonly payload: unknown;
   readonly runAt?: Date | undefined;
-  /** While a job of this name and key waits, another is not written. */
+  /** While a job of this name and key is waiting, no second one is written. */
   readonly key?: string | undefined;
-  /** Jobs of one name and order key run one after another, in the order of their ids. */
+  /** Jobs of one name and order key run in sequence, in the order of their ids. */
   readonly orderKey?: string | undefined;
   readonly maxAttempts?: number | undefined;
   readonly accountId?: number | undefined;
@@ -27,7 +27,7 @@ export interface ClaimedJob {
   readonly accountId: number | null;
   readonly payload: unknown;
   readonly causation: Causation | null;
-  /** When it could be claimed. */
+  /** When it became claimable. */
   readonly dueAt: Date;
 }
 
@@ -35,7 +35,7 @@ export interface Claim {
   readonly name: string;
   readonly limit: number;
   readonly leaseSeconds: number;
-  /** Jobs due before this time are not looked for. */
+  /** Skips jobs due before this time. */
   readonly since: Date;
 }
 
@@ -44,7 +44,7 @@ export interface Inserted {
   readonly name: string;
   readonly orderKey: string | null;
   readonly runAt: Date;
-  /** Below zero where it is due. */
+  /** Seconds until it is due; negative if it already is. */
   readonly seconds: number;
 }
 
@@ -66,7 +66,7 @@ export interface Waiting {
 
 export type JobStore = ReturnType<typeof createJobStore>;
 
-/** `clock` stands in for the database's own time in tests. */
+/** `clock` replaces the database's time in tests. */
 export function createJobStore(sql: Sql, worker: string, clock?: () => Date) {
   const now = () => clock?.() ?? null;
   return {
@@ -86,7 +86,7 @@ export function createJobStore(sql: Sql, worker: string, clock?: () => Date) {
         ${jobs.map((j) => j.delaySeconds)}, ${jobs.map((j) => j.error)}, ${jobs.map((j) => (j.forgiven ? 1 : 0))},
         ${worker}, ${now()})`,
 
-    /** The ids that this worker still holds. */
+    /** Returns the ids that this worker still holds. */
     async extend(jobs: readonly Extension[]): Promise<Set<number>> {
       const rows = await sql<{ id: number }[]>`
         select id from extend_jobs(${jobs.map((j) => j.id)}, ${jobs.map((j) => j.attempt)},
@@ -94,21 +94,21 @@ export function createJobStore(sql: Sql, worker: string, clock?: () => Date) {
       return new Set(rows.map(({ id }) => id));
     },
 
-    /** The names of which a job may go now. */
+    /** Returns the names that have a job that may run now. */
     async promote(keys: readonly OrderKey[]): Promise<string[]> {
       const rows = await sql<{ name: string }[]>`
         select name from promote_jobs(${keys.map((k) => k.name)}, ${keys.map((k) => k.orderKey)}, ${now()}) as name`;
       return rows.map(({ name }) => name);
     },
 
-    /** What is claimed can be claimed again at once, its lease notwithstanding. */
+    /** Makes claimed jobs claimable again at once, despite their leases. */
     takeBack: () => sql`
       update jobs set run_at = coalesce(${now()}::timestamptz, now())
       where state = 'running' and run_at > coalesce(${now()}::timestamptz, now())`,
 
     /**
-     * After the database's clock was set back: a job that began to wait by the time that it showed before waits as long
-     * from now on, also for another attempt, and what is claimed is held for an hour at most.
+     * After the database's clock was set back: jobs whose wait began by the later time wait equally long from now on,
+     * retries included, and claims last for an hour at most.
      */
     async setBack(): Promise<void> {
       const at = sql`coalesce(${now()}::timestamptz, now())`;
@@ -136,20 +136,20 @@ export function createJobStore(sql: Sql, worker: string, clock?: () => Date) {
   };
 }
 
-/** For a plugin's statement: the jobs of these names that wait or run, and have `id` as `id` in their payload. */
+/** For a plugin's statement: the waiting or running jobs of these names whose payload has this `id`. */
 export function openJob(sql: Sql, names: readonly string[], id: Fragment): Fragment {
   return sql`select from jobs j where j.name = any(${names}::text[]) and j.payload->>'id' = ${id}`;
 }
 
-/** The same of those that were given up. */
+/** The same for jobs that have failed for good. */
 export function failedJob(sql: Sql, names: readonly string[], id: Fragment): Fragment {
   return sql`
     select from job_history h where h.name = any(${names}::text[]) and h.outcome = 'failed' and h.payload->>'id' = ${id}`;
 }
 
-/** What was written, in order; a job whose key waits already is left out. */
+/** Returns what was written, in order, without jobs whose key is already waiting. */
 async function insertJobs(on: Queryable, jobs: readonly NewJob[], now: Date | null): Promise<Inserted[]> {
-  // A microsecond between those of one statement: a claim can then go on where the last one ended.
+  // Jobs of one statement are a microsecond apart, so that a claim can continue where the last one ended.
   return on<Inserted[]>`
     insert into jobs (name, state, run_at, created_at, max_attempts, key, order_key, account_id, payload, causation)
     select j.name, case when j.order_key is null then 'waiting' else 'parked' end,
@@ -169,7 +169,7 @@ async function insertJobs(on: Queryable, jobs: readonly NewJob[], now: Date | nu
       extract(epoch from run_at - coalesce(${now}::timestamptz, now()))::float8 as seconds`;
 }
 
-/** Order keys whose first job waits behind nothing: their process died before it could let the next one go. */
+/** Order keys whose first job waits behind nothing, because a process died before it could release the next one. */
 async function findParkedHeads(sql: Sql, names: readonly string[]): Promise<OrderKey[]> {
   return sql<OrderKey[]>`
     with recursive heads as (

@@ -1,4 +1,4 @@
-/** The poll, a timer for what is due before the next one, and the heartbeat. */
+/** Three timers: the poll, an earlier poll for jobs due sooner, and the heartbeat. */
 export interface Called {
   readonly poll: () => void;
   readonly heartbeat: () => void;
@@ -23,7 +23,7 @@ export function createTimers(pollMs: number) {
       polling = setInterval(called.poll, pollMs);
       beat();
     },
-    /** Polls in so many seconds, unless a poll comes first anyway. */
+    /** Polls in this many seconds, unless an earlier poll is already set. */
     arm(seconds: number) {
       const at = performance.now() + seconds * 1000;
       if (!called || seconds * 1000 > pollMs || at >= soonAt) return;
@@ -51,7 +51,7 @@ export function createTimers(pollMs: number) {
   };
 }
 
-/** Waits until the condition holds, or the time is over. */
+/** Waits until the condition holds or the time is up. */
 export async function untilTrue(condition: () => boolean, withinMs: number): Promise<void> {
   const end = performance.now() + withinMs;
   while (!condition() && performance.now() < end) await Bun.sleep(5);

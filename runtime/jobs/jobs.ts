@@ -16,19 +16,19 @@ import type { Log } from "../log.ts";
 import type { JobRef } from "../references.ts";
 
 export interface EnqueueOptions {
-  /** Not before this time. */
+  /** Earliest time to run. */
   readonly runAt?: Date | undefined;
-  /** While a job of this name and key waits, another is not written. */
+  /** While a job of this name and key is waiting, no second one is written. */
   readonly key?: string | undefined;
   /** Writes the job in this transaction: it runs after the commit, or never. */
   readonly tx?: Tx | undefined;
   readonly maxAttempts?: number | undefined;
-  /** Jobs of one name and order key run one after another. Writers of one key must take turns to have an order. */
+  /** Jobs of one name and order key run in sequence. Their order is defined only if writers of the key take turns. */
   readonly orderKey?: string | undefined;
   readonly accountId?: number | undefined;
 }
 
-/** `key` and `orderKey` are worked out for each payload. */
+/** `key` and `orderKey` are computed for each payload. */
 export interface EnqueueManyOptions<T> extends Omit<EnqueueOptions, "key" | "orderKey"> {
   readonly key?: (payload: T) => string | undefined;
   readonly orderKey?: (payload: T) => string | undefined;
@@ -39,16 +39,16 @@ export interface QueueStats extends Counters {
 }
 
 export interface Queue {
-  /** The job's id, or undefined where one of its `key` waits already. */
+  /** Returns the job's id, or undefined if one with its `key` is already waiting. */
   enqueue<T>(ref: JobRef<T>, payload: T, options?: EnqueueOptions): Promise<number | undefined>;
-  /** The same for many in one statement; ids in order, those whose key waits left out. */
+  /** The same for many jobs in one statement. Returns ids in order, without jobs whose key is already waiting. */
   enqueueMany<T>(ref: JobRef<T>, payloads: readonly T[], options?: EnqueueManyOptions<T>): Promise<number[]>;
-  /** Jobs of any names in one statement. */
+  /** Writes jobs of any names in one statement. */
   add(jobs: readonly NewJob[], tx?: Tx): Promise<number[]>;
-  /** Runs the jobs of this name in this process; gives back how to end that. */
+  /** Runs the jobs of this name in this process; returns a function that stops that. */
   handle<T>(ref: JobRef<T>, run: (payload: T, job: JobInfo) => Promise<void>, options?: HandleOptions): () => void;
   start(): Promise<void>;
-  /** Claims no more, waits a while for what runs and gives the rest back. */
+  /** Stops claiming, waits a while for running jobs, and returns the rest to the queue. */
   stop(): Promise<void>;
   stats(): Promise<QueueStats>;
 }
@@ -57,19 +57,19 @@ export interface Needed extends Partial<Pick<RunnerNeeded, "concurrency" | "poll
   readonly sql: Sql;
   readonly broadcast: Broadcast;
   readonly log: Log;
-  /** Names this process; no two that live share it. */
+  /** Identifies this process among all live ones. */
   readonly processId: string;
-  /** Stands in for the database's clock in tests. */
+  /** Replaces the database's clock in tests. */
   readonly clock?: () => Date;
-  /** No other process works on this database: what is claimed when it starts was left by one that died. */
+  /** No other process uses this database, so jobs claimed at its start were left by one that died. */
   readonly alone?: boolean;
-  /** How long finished jobs can be looked up; 7 when left out. */
+  /** How long finished jobs can be looked up; default: 7. */
   readonly historyDays?: number;
 }
 
 const dueTopic = "jobs.due";
 const soonTopic = "jobs.soon";
-// Enqueued for later than this, a poll sees it in time.
+// A poll finds jobs due later than this in time.
 const soonSeconds = 2;
 const maintenanceMs = 60_000;
 const pruneChunk = 5000;
@@ -92,7 +92,7 @@ export function createQueue(needed: Needed): Queue {
     else announce(written);
     return written.map(({ id }) => id);
   };
-  /** Says that committed jobs are there: the ordered ones once they may go, the others at once. */
+  /** Announces committed jobs: ordered ones through `promote`, the others at once. */
   const announce = (written: readonly Inserted[]) => {
     const ordered: OrderKey[] = [];
     const due = new Set<string>();

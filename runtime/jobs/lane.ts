@@ -1,14 +1,16 @@
 /**
- * Which jobs a claim asks for, and where it begins to look. Nothing here waits, writes or reads a clock.
+ * Decides which jobs a claim asks for, and where it starts looking. Nothing here waits, writes or reads a clock.
  *
- * A claim asks for a name when jobs of it may be due: after a wake, a poll, or a batch that came back full. It begins to
- * look where the last one ended. A batch that was not full ends a second earlier: a transaction that was open meanwhile
- * may commit a job with an earlier time.
+ * A claim asks for a name when its jobs may be due: after a wake, a poll, or a full batch. It starts where the last
+ * claim ended, or a second earlier if that batch was not full, because a transaction that was still open may have
+ * committed a job with an earlier time.
  */
 import type { HandleOptions, JobInfo } from "./job.ts";
 import type { Claim, ClaimedJob } from "./job-store.ts";
 
-/** `run` is a method, so that a handler of any payload fits: its ref has typed the payload where it was enqueued. */
+/**
+ * `run` is a method so that a handler of any payload type fits: the job's ref typed the payload when it was enqueued.
+ */
 export interface Handler {
   readonly name: string;
   run(payload: unknown, job: JobInfo): Promise<void>;
@@ -25,17 +27,17 @@ export interface Lane {
 }
 
 export interface Cursor {
-  /** Whether jobs may be due. */
+  /** Whether jobs of this name may be due. */
   readonly due: boolean;
-  /** Jobs due before this time are not looked for. */
+  /** A claim skips jobs due before this time. */
   readonly since: Date;
-  /** The earliest time that somebody asked to look from while the last claim was under way. */
+  /** The earliest time from which somebody asked to look while the last claim was running. */
   readonly asked: Date;
 }
 
 const claimBatch = 100;
 const mostOfOneClaim = 4 * claimBatch;
-// A transaction of another process that took longer than this has its jobs found by the poll.
+// The poll finds the jobs of another process's transaction that took longer than this.
 const lateMs = 1000;
 const never = new Date(8.64e15);
 
@@ -46,17 +48,17 @@ export function markedDue(cursor: Cursor): Cursor {
   return { ...cursor, due: true };
 }
 
-/** Somebody says that a job is due at this time. */
+/** A job is due at this time. */
 export function lookingFrom(cursor: Cursor, at: Date): Cursor {
   return { ...cursor, since: earlier(cursor.since, at), asked: earlier(cursor.asked, at) };
 }
 
-/** When a claim begins: what somebody asks for from here on is for the next one. */
+/** A claim begins: requests from now on are for the next one. */
 export function claiming(cursor: Cursor): Cursor {
   return { ...cursor, due: false, asked: never };
 }
 
-/** When that claim has given these jobs. A full batch says that there may be more. */
+/** That claim has returned these jobs. After a full batch there may be more. */
 export function claimed(
   cursor: Cursor,
   { limit, since }: Pick<Claim, "limit" | "since">,
@@ -73,7 +75,7 @@ type Claimable = Pick<Lane, "concurrency" | "leaseSeconds" | "running" | "cursor
   readonly handler: Pick<Handler, "name">;
 };
 
-/** Shares `free` places out among the lanes with due jobs, a different one first in each turn. */
+/** Divides `free` places among the lanes with due jobs, starting with a different lane each turn. */
 export function chooseClaims(lanes: readonly Claimable[], free: number, turn: number): Claim[] {
   const claims: Claim[] = [];
   let left = Math.min(mostOfOneClaim, free);

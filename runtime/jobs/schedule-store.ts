@@ -5,7 +5,7 @@ export type ScheduleStore = ReturnType<typeof createScheduleStore>;
 
 export function createScheduleStore(sql: Sql) {
   return {
-    /** False where this due time was fired before. */
+    /** Returns false if this due time has already fired. */
     async note(tx: Queryable, id: string, dueAt: Date): Promise<boolean> {
       const rows = await tx`
         insert into schedule_runs (schedule_id, due_at) values (${id}, ${dueAt})
@@ -19,10 +19,10 @@ export function createScheduleStore(sql: Sql) {
       return row?.dueAt ?? undefined;
     },
 
-    /** Forgets what a clock that was ahead has fired: those times are still to come. */
+    /** Forgets future due times that fired while the clock was ahead. */
     forgetFuture: (at: Date) => sql`delete from schedule_runs where due_at > ${at}::timestamptz + interval '1 hour'`,
 
-    /** Forgets due times before `before`, but the last one of each schedule, which tells what was missed. */
+    /** Forgets due times before `before`, except the last one of each schedule, which shows what was missed. */
     async prune(before: Date): Promise<number> {
       const result = await sql`
         delete from schedule_runs r where due_at < ${before} and exists (

@@ -1,6 +1,6 @@
 /**
- * Work by the clock. Each due time is one row and one job, written together by whichever process comes first, so
- * several processes fire it once and a crash does not lose it. The runs of one schedule never overlap.
+ * Work by the clock. Each due time is one row and one job, written together by the first process to get there, so that
+ * several processes fire it only once and a crash does not lose it. The runs of one schedule never overlap.
  *
  *     schedules.register({ id: "jsondb.purge", cron: "0 3 * * *", run: async (dueAt) => { … } });
  */
@@ -15,22 +15,22 @@ import { createScheduleStore } from "./schedule-store.ts";
 
 export interface ScheduleOptions extends Pick<HandleOptions, "retry" | "maxAttempts" | "leaseSeconds"> {
   readonly id: string;
-  /** Five fields, or six with seconds first. */
+  /** Five fields, or six with seconds as the first. */
   readonly cron: string;
-  /** An IANA name; the schedules' own when left out. */
+  /** An IANA name; default: the one given to createSchedules. */
   readonly timezone?: string | undefined;
-  /** After a time in which no process ran: leave out what was due then (the default), or fire the latest of it. */
+  /** What to do about times that were due while no process ran: skip them (the default), or fire the latest. */
   readonly missed?: "skip" | "latest";
-  /** At least once for each due time. */
+  /** Runs at least once for each due time. */
   readonly run: (dueAt: Date) => Promise<void>;
 }
 
 export interface Schedules {
-  /** Puts the schedule in force; gives back how to end it. Throws where the pattern or the time zone is not one. */
+  /** Puts the schedule in force; returns a function that ends it. Throws if the pattern or the time zone is invalid. */
   register(options: ScheduleOptions): () => void;
-  /** Fires what is due by now. The timer does it by itself; tests that turn the clock call it. */
+  /** Fires what is due. A timer calls it; tests that set the clock call it too. */
   check(): Promise<void>;
-  /** Forgets due times of so many days ago. */
+  /** Forgets due times older than this many days. */
   prune(olderThanDays: number): Promise<number>;
   start(): void;
   stop(): Promise<void>;
@@ -47,13 +47,13 @@ interface Needed {
 interface Entry {
   readonly cron: Cron;
   readonly missed: "skip" | "latest";
-  /** All due times up to this one are dealt with. */
+  /** All due times up to this one have been handled. */
   checkedTo: Date;
-  /** Whether `checkedTo` has still to be read from what was fired before this process began. */
+  /** Whether `checkedTo` must still be read from what fired before this process started. */
   resume: boolean;
 }
 
-// The timer looks at the clock at least so often, so that a clock that was set is noticed.
+// The timer checks the clock at least this often, to notice that it was set.
 const maxSleepMs = 30_000;
 const keptDays = 7;
 const pruneEveryMs = 3_600_000;
@@ -66,7 +66,7 @@ export function createSchedules({ sql, queue, log, clock, timezone = "UTC" }: Ne
   let started = false;
   let checking: Promise<void> = Promise.resolve();
   let prunedAt = -Infinity;
-  /** Set until times to come, which a clock that was ahead has fired, are forgotten. */
+  /** Set until future times that fired while the clock was ahead are forgotten. */
   let wasAhead = true;
   let lastAt = now();
 
@@ -95,7 +95,7 @@ export function createSchedules({ sql, queue, log, clock, timezone = "UTC" }: Ne
     }
     arm();
   };
-  /** Where the clock was set back, or was wrong before this process began, all goes on from the time that it shows now. */
+  /** If the clock was set back, or was wrong before this process started, continue from the present time. */
   const setBack = async (at: Date) => {
     wasAhead ||= at < lastAt;
     lastAt = at;
@@ -118,7 +118,7 @@ export function createSchedules({ sql, queue, log, clock, timezone = "UTC" }: Ne
     if (!started) return;
     const at = now().getTime();
     const next = [...entries.values()].map(({ cron, checkedTo }) => cron.nextRun(checkedTo)?.getTime() ?? Infinity);
-    // At least a second after a failure, where the due time is past already.
+    // After a failure, wait at least a second even if the due time has passed.
     const wait = Math.min(...next) - at;
     timer = setTimeout(() => void check(), wait > 0 ? Math.min(wait, maxSleepMs) : 1000);
   };

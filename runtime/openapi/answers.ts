@@ -7,14 +7,14 @@
  */
 import { Type, type Static, type TProperties, type TSchema } from "@sinclair/typebox";
 
-/** By status; several where the media type differs. A status without a schema of its own has the usual one. */
+/** By status; several if the media type differs. A status without a schema of its own has the usual one. */
 export type Answers = Readonly<Record<number, TSchema | readonly TSchema[]>>;
 
-/** An object of JSON whose keys are its owner's. */
+/** A JSON object whose keys its owner chooses. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export const answer = {
-  /** A closed object: a key that is not listed is a mistake. All routes that show it share one component of this name. */
+  /** A closed object: an unlisted key is an error. All routes that show it share one component of this name. */
   object: closed,
   /** Unlike `Type.Array`, rows may be read-only. */
   list: <S extends TSchema>(of: S) => Type.Unsafe<readonly Static<S>[]>(Type.Array(of)),
@@ -22,9 +22,9 @@ export const answer = {
   /** A `Date` of ours, which JSON prints as ISO 8601. */
   time: () => Type.Unsafe<Date>(Type.String({ format: "date-time" })),
   json: () => Type.Unsafe<JsonObject>(Type.Object({}, { additionalProperties: true })),
-  /** A body that is no JSON, e.g. `answer.text("text/markdown")`. */
+  /** A body that is not JSON, e.g. `answer.text("text/markdown")`. */
   text: (mediaType: string) => Type.String({ contentMediaType: mediaType }),
-  /** The usual refusals, for a status that has another body beside. */
+  /** The usual refusals, for a status that also has another body. */
   error: closed("Error", { error: Type.String(), request_id: Type.Optional(Type.String()) }),
   fieldErrors: Type.Record(Type.String(), Type.Array(Type.String()), {
     $id: "FieldErrors",

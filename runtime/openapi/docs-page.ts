@@ -52,9 +52,9 @@ function printed(example: unknown): string {
   return `<pre>${escapeHtml(shown)}</pre>`;
 }
 
-/** Text made safe to stand in HTML, in attributes too. */
+/** Escapes text for HTML, attributes included. */
 export function escapeHtml(text: string): string {
-  if (!/[&<>"']/.test(text)) return text; // most have nothing of it, and five searches cost more than one
+  if (!/[&<>"']/.test(text)) return text; // most texts need no escaping, and five searches cost more than one
   return text
     .replaceAll("&", "&amp;")
     .replaceAll("<", "&lt;")

@@ -1,4 +1,4 @@
-/** What answers of each status are where a route does not say otherwise. */
+/** The answers of each status, unless a route says otherwise. */
 import type { TSchema } from "@sinclair/typebox";
 import { answer } from "./answers.ts";
 
@@ -40,7 +40,7 @@ const headers: Readonly<Record<number, string>> = {
 interface Usual {
   readonly description: string;
   readonly headers?: Readonly<Record<string, unknown>>;
-  /** None where the body is empty, or the route's own. */
+  /** Undefined if the body is empty or the route has its own. */
   readonly schema: TSchema | undefined;
 }
 
@@ -53,7 +53,7 @@ export function usualResponse(status: number, isWrapped = false): Usual {
   };
 }
 
-/** Components, so that a thousand refusals are a thousand references. */
+/** Components, so that each of a thousand refusals is only a reference. */
 export const sharedResponses = Object.fromEntries(
   [...Object.keys(table).map(Number), "default" as const].map((status) => {
     const usual =

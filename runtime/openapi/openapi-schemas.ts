@@ -1,4 +1,4 @@
-/** TypeBox's schemas as /openapi.json writes them: named ones as references, choices as lists. */
+/** Writes TypeBox's schemas for /openapi.json: named ones as references, unions of constants as lists. */
 import type { TSchema } from "@sinclair/typebox";
 import { isObject } from "../values.ts";
 
@@ -11,7 +11,7 @@ interface Component {
   written: Json;
 }
 
-/** `always` are components whether or not a route shows them. */
+/** `always` are components even if no route shows them. */
 export function createSchemas(always: readonly TSchema[]) {
   const components = new Map<string, Component>();
 
@@ -20,7 +20,7 @@ export function createSchemas(always: readonly TSchema[]) {
     const name = nameOf(components, schema, schema.$id);
     if (!components.has(name)) {
       const component: Component = { schema, written: {} };
-      components.set(name, component); // before its parts: they may lead back to it
+      components.set(name, component); // before its parts, which may refer back to it
       const { $id: _, ...bare } = written(schema);
       component.written = bare;
     }
@@ -40,7 +40,7 @@ export function createSchemas(always: readonly TSchema[]) {
   for (const schema of always) of(schema);
   return {
     of,
-    /** All that were shown so far, by name. */
+    /** All components so far, by name. */
     components: (): Json => {
       const sorted = [...components].toSorted(([a], [b]) => (a < b ? -1 : 1));
       return Object.fromEntries(sorted.map(([name, component]) => [name, component.written]));
@@ -48,7 +48,7 @@ export function createSchemas(always: readonly TSchema[]) {
   };
 }
 
-/** Two plugins may have chosen one name: the second one's has a number. */
+/** If two plugins have chosen the same name, the second one gets a number. */
 function nameOf(components: ReadonlyMap<string, Component>, schema: TSchema, wanted: string): string {
   for (let n = 1; ; n++) {
     const name = n === 1 ? wanted : `${wanted}${n}`;
@@ -57,14 +57,14 @@ function nameOf(components: ReadonlyMap<string, Component>, schema: TSchema, wan
   }
 }
 
-/** A map of whatever keys. */
+/** A map with arbitrary keys. */
 function asMap(schema: Json): Json {
   const { patternProperties, ...rest } = schema;
   if (!isObject(patternProperties)) return schema;
   return { ...rest, additionalProperties: Object.values(patternProperties)[0] };
 }
 
-/** Constants to choose from are an `enum`, and a type or null is one of two types. */
+/** A union of constants becomes an `enum`, and a type or null a list of two types. */
 function choice(schema: Json): Json {
   const { anyOf, ...rest } = schema;
   if (!Array.isArray(anyOf)) return schema;
@@ -84,7 +84,7 @@ function mapped(of: object, change: (value: unknown, key: string) => unknown): J
   return Object.fromEntries(Object.entries(of).map(([key, value]) => [key, change(value, key)]));
 }
 
-/** Where a schema stands, any object is one. */
+/** At the place of a schema, any object is one. */
 function isSchema(value: unknown): value is TSchema {
   return isObject(value);
 }

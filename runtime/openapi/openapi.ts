@@ -78,20 +78,20 @@ const sharedHeaders = {
   },
 };
 
-/** `/core/notes/:id` -> `/core/notes/{id}.json`: the form in which paths are documented; what `*` stands for is `path`. */
+/** `/core/notes/:id` -> `/core/notes/{id}.json`, the documented form of a path; `*` becomes `{path}`. */
 function documentedPath(path: string): string {
   const named = path.replace(/:(\w+)/g, "{$1}").replace("*", "{path}");
   return /\.\w+$/.test(named) || !isResource(named) ? named : `${named}.json`;
 }
 
-/** Addresses that nobody writes with `.json`. */
+/** Addresses that are written without `.json`. */
 const written = /^\/(login|logout|a\/|w\/|_rt\/|core\/db\/|account\/auto_login)|\/action\/|\/(events|import|export)$/;
 
 function isResource(path: string): boolean {
   return !written.test(path);
 }
 
-/** Stays as it is for as long as the address does: generated clients name their methods by it. */
+/** Must not change while the address stays the same: generated clients name their methods by it. */
 function idOf(method: string, path: string): string {
   const words = path.replace("*", "path").replace(/[^a-z]+(\w)/gi, (_, letter) => letter.toUpperCase());
   return `${method.toLowerCase()}${words}`;
@@ -133,7 +133,7 @@ function operation(route: Route, schemas: Schemas): Json {
   };
 }
 
-/** `filter[<field>]` and `filter[<field>][<operator>]` are one parameter with brackets; `*` is every other one. */
+/** `filter[<field>]` and `filter[<field>][<operator>]` are documented as one parameter; `*` as any other one. */
 function queryParameters(query: NonNullable<Route["spec"]["query"]>, schemas: Schemas): Json[] {
   const families = new Map<string, { description: string; schema: Json }>();
   for (const [name, given] of Object.entries(query)) {
@@ -185,7 +185,7 @@ function requestBody({ spec }: Route, schemas: Schemas): Json {
 }
 
 interface Told {
-  /** By status; undefined where there is none, null where the body is empty. */
+  /** By status; undefined if there is none, null if the body is empty. */
   readonly examples: Readonly<Record<number, unknown>>;
   readonly answers: Answers | undefined;
   readonly query?: Readonly<Record<string, unknown>> | undefined;
@@ -218,7 +218,7 @@ function responsesOf({ examples, answers = {}, query = {}, wrapped, mayWarn }: T
   return { ...responses, default: { $ref: "#/components/responses/default" } };
 }
 
-/** What a plugin that declares nothing answers with. */
+/** The answer of a plugin that declares nothing. */
 const open = Type.Unknown();
 const plainText = answer.text("text/plain");
 
@@ -231,7 +231,7 @@ function headersOf(own: Answers[number] | undefined, examples: Told["examples"],
   return { "X-Total-Count": ref("TotalCount"), ...("after" in query && { "X-Next-Cursor": ref("NextCursor") }) };
 }
 
-/** Each schema by its media type, the example with those that it fits. */
+/** Each schema by its media type, with the example if it fits. */
 function contentOf(media: readonly TSchema[], example: unknown, schemas: Schemas): Json {
   const entries = media.map((schema) => {
     const type = String(schema["contentMediaType"] ?? "application/json");
@@ -242,7 +242,7 @@ function contentOf(media: readonly TSchema[], example: unknown, schemas: Schemas
   return Object.fromEntries(entries);
 }
 
-/** What every route of this kind may answer beyond its own. */
+/** What every route of this kind may answer beyond its own answers. */
 function usualStatuses({ method, path, spec }: Route): number[] {
   const statuses = [400, 401, 403, 503];
   if (/[:*]/.test(path)) statuses.push(404);

@@ -106,7 +106,10 @@ interface Run {
   end(): Promise<void>;
 }
 
-/** A kernel that promises no memory that it may not have refuses a large cache: a server without one is better than none. */
+/**
+ * A kernel that promises no memory that it may not have refuses a large cache: a server without one is better than
+ * none.
+ */
 async function launchWithCache(place: Place, { cacheMegabytes, log }: Needed) {
   if (cacheMegabytes === undefined) return { place, first: await launch(place) };
   const roomy = { ...place, cacheMegabytes };
@@ -241,7 +244,7 @@ function watch(first: Run, again: () => Promise<Run>, { log, onRestart }: Needed
       const code = await current.exited;
       current = undefined;
       if (stopping.signal.aborted) return;
-      log.error("PostgreSQL died and is started again", { status: code });
+      log.error("PostgreSQL died and is restarted", { status: code });
       current = await untilItRuns(again, stopping.signal, log);
       if (stopping.signal.aborted) return current?.end();
       onRestart?.();
@@ -262,7 +265,7 @@ async function untilItRuns(again: () => Promise<Run>, stopping: AbortSignal, log
     try {
       return await again();
     } catch (error) {
-      log.warn("PostgreSQL could not be started again", { error });
+      log.warn("PostgreSQL could not be restarted", { error });
       await Promise.race([Bun.sleep(delayMs), stopped]);
     }
   }
