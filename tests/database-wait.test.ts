@@ -40,7 +40,7 @@ function start(env: Record<string, string>) {
 
 test("it waits, says so once, and serves when the database is there", async () => {
   const { child, says, exited } = start({});
-  await says("the database does not answer yet, the start waits for it");
+  await says("the database does not answer yet, waiting for it");
   const proxy = await startProxy(socket, port);
   await says("Corestead serves on");
   child.kill("SIGTERM");
@@ -51,7 +51,7 @@ test("it waits, says so once, and serves when the database is there", async () =
 
 test("SIGTERM ends the wait", async () => {
   const { child, says, exited } = start({ DATABASE_WAIT_SECONDS: "600" });
-  await says("the start waits for it");
+  await says("waiting for it");
   child.kill("SIGTERM");
   expect((await exited).code).toBe(0);
 });

@@ -230,7 +230,7 @@ describe("a call", () => {
     remote.answer = ({ path }) => (path === "/big" ? new Response("x".repeat(5_000_001)) : new Promise(() => {}));
     expect(await call(code, "get")).toMatchObject({
       status: 502,
-      json: { error: expect.stringContaining("no whole answer") },
+      json: { error: expect.stringContaining("no complete answer") },
     });
     expect(await call(code, "big")).toMatchObject({
       status: 502,

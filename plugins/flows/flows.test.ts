@@ -199,7 +199,7 @@ test("retry, timeout and on_error of a step", async () => {
   const slow = call({ timeout: 0.1, on_error: [set({ why: "{{ error.message }}" })] });
   expect(await ended((await start(await flow([slow]))).id)).toMatchObject({
     status: "finished",
-    data: { why: expect.stringContaining("no whole answer") },
+    data: { why: expect.stringContaining("no complete answer") },
   });
   const around = {
     type: "each",

@@ -49,7 +49,7 @@ export function createIdempotency({ sql, log, processId, hash, alone }: Needed):
     const begin = async (tx: Tx) => {
       await store.lock(tx, at);
       earlier = await store.find(at, tx);
-      if (earlier) throw new Error("this Idempotency-Key has an answer"); // the stored answer is sent instead of this error
+      if (earlier) throw new Error("this Idempotency-Key has an answer"); // the stored answer is sent instead
     };
     const keep = (on: Queryable, reply: Reply) => store.keep(on, at, fingerprint, reply);
     const scope = createScope({ begin, keep });

@@ -1,12 +1,12 @@
 /**
- * Which addresses of the Internet a request of ours may reach: public unicast ones,
- * and those that OUTBOUND_ALLOW names. Everything that is not known to be public is refused.
+ * Which addresses our requests may reach: public unicast ones and those that OUTBOUND_ALLOW names. Everything that is
+ * not known to be public is refused.
  */
 import ipaddr from "ipaddr.js";
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** What OUTBOUND_ALLOW says, parsed. */
+/** OUTBOUND_ALLOW, parsed. */
 export interface Allow {
   networks: [Address, number][];
   /** `host` or `host:port`, in lower case. */
@@ -15,7 +15,10 @@ export interface Allow {
 
 const globalUnicast = ipaddr.IPv6.parseCIDR("2000::/3");
 
-/** Parses "10.0.0.0/8, 192.168.1.5, intranet.example, api.internal:8443, [fd00::1]:80"; a wrong part is an Error. */
+/**
+ * Parses "10.0.0.0/8, 192.168.1.5, intranet.example, api.internal:8443, [fd00::1]:80"; throws an Error for a wrong
+ * part.
+ */
 export function parseAllow(text: string): Allow {
   const allow: Allow = { networks: [], hosts: new Set() };
   for (const part of text.split(",").map((piece) => piece.trim().toLowerCase())) {
@@ -37,13 +40,13 @@ export function mayReach(address: string, host: string, port: string, allow: All
   return allow.networks.some(([base, bits]) => base.kind() === parsed.kind() && parsed.match(base, bits));
 }
 
-/** The address in a URL's host, if it is one: the URL parser has normalised decimal, octal and hexadecimal forms. */
+/** The address in a URL's host, if it is one. The URL parser has normalised decimal, octal and hexadecimal forms. */
 export function literalAddress(host: string): string | undefined {
   const bare = host.startsWith("[") ? host.slice(1, -1) : host;
   return ipaddr.isValid(bare) ? bare : undefined;
 }
 
-/** Whether everybody may reach it: no OUTBOUND_ALLOW is needed for it. */
+/** Whether the address is public, so that it needs no OUTBOUND_ALLOW. */
 export function isPublicAddress(address: string): boolean {
   const parsed = parseAddress(address);
   return parsed !== undefined && isPublic(parsed);
@@ -57,11 +60,11 @@ export function plainHost(host: string): string {
 
 function isPublic(address: Address): boolean {
   if (address.range() !== "unicast") return false;
-  // Outside 2000::/3 nothing is routed yet: ::/96 (IPv4-compatible) and later inventions stay shut.
+  // Nothing outside 2000::/3 is routed yet: ::/96 (IPv4-compatible) and future ranges stay closed.
   return address instanceof ipaddr.IPv4 || address.match(globalUnicast);
 }
 
-/** `::ffff:10.0.0.1` is judged as the IPv4 address that it reaches. */
+/** `::ffff:10.0.0.1` is treated as the IPv4 address that it reaches. */
 function parseAddress(text: string): Address | undefined {
   if (!ipaddr.isValid(text)) return undefined;
   return ipaddr.process(text);

@@ -1,4 +1,6 @@
-/** The body of an answer: unpacked by us, because only so a small packed answer cannot become a huge one. */
+/**
+ * Reads the body of an answer. We decompress it ourselves, so that a small compressed answer cannot become a huge one.
+ */
 import { Readable, type Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
@@ -18,12 +20,12 @@ const unpackers: Record<string, () => Transform> = {
   br: () => createBrotliDecompress(),
   zstd: () => createZstdDecompress(),
 };
-// What is unpacked at one go stays small, whatever its ratio.
+// Each decompressed piece stays small, whatever the compression ratio.
 const pieceBytes = 16_384;
-// Packed data may be a little longer than what is in it; endless packed nothing is stopped here.
+// Compressed data may be slightly longer than its content. This stops endless compressed nothing.
 const packedSlackBytes = 1_000_000;
 
-/** Reads up to `maxBytes`; what is above is a TooLarge, or cut off. The rest is never read. */
+/** Reads up to `maxBytes`. A longer body throws TooLarge or is cut off; the rest is never read. */
 export async function readBody(
   response: Response,
   maxBytes: number,
@@ -46,7 +48,7 @@ export async function readBody(
   return { bytes: join(parts), truncated: false };
 }
 
-/** The body as it came, in small pieces. */
+/** The body as received, in small pieces. */
 async function* packed(response: Response, maxBytes: number): AsyncGenerator<Uint8Array> {
   const reader = response.body?.getReader();
   if (!reader) return;
@@ -55,7 +57,7 @@ async function* packed(response: Response, maxBytes: number): AsyncGenerator<Uin
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
-      // One piece above the limit is still handed on, for the reader to cut.
+      // Passes on one piece beyond the limit, for the reader to cut.
       if (total > maxBytes) throw new TooLarge(`the answer has more than ${maxBytes} bytes`);
       total += value.length;
       for (let at = 0; at < value.length; at += pieceBytes) yield value.subarray(at, at + pieceBytes);
@@ -67,7 +69,7 @@ async function* packed(response: Response, maxBytes: number): AsyncGenerator<Uin
 
 async function* unpacked(source: AsyncIterable<Uint8Array>, unpacker: Transform): AsyncGenerator<Uint8Array> {
   const done = pipeline(Readable.from(source), unpacker);
-  // An error also comes out of the loop below, and there it is handled.
+  // The loop below throws the same error and handles it.
   done.catch(() => {});
   for await (const part of unpacker) if (part instanceof Uint8Array) yield part;
   await done;

@@ -1,6 +1,6 @@
 /**
- * A connection to the outside for what does not speak HTTP (mail, databases): guarded like outbound.ts. The name is
- * resolved here, every address it has is checked, and the socket goes to a checked address.
+ * Outbound connections for protocols other than HTTP (mail, databases), guarded like outbound.ts: the name is resolved
+ * here, all its addresses are checked, and the socket connects to a checked one.
  *
  *     const connection = await connect({ host: "mail.example.com", port: 587, timeoutMs: 10_000 });
  *     library.use(connection.socket); // or (await connection.secure({})).socket
@@ -13,13 +13,13 @@ import { checkedAddresses, OutboundFault, type Needed } from "./outbound.ts";
 export interface ConnectTarget {
   readonly host: string;
   readonly port: number;
-  /** For resolving and connecting. */
+  /** Time limit for resolving and connecting. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface TlsOptions {
-  /** The name that the certificate must carry; default: the host that was connected to. */
+  /** The name that the certificate must contain; default: the host that was connected to. */
   readonly servername?: string | undefined;
   /** A certificate authority (PEM) instead of the public ones. */
   readonly ca?: string | undefined;
@@ -38,12 +38,12 @@ export interface OutboundSocket {
 
 export interface OutboundConnection {
   readonly socket: OutboundSocket;
-  /** The address that was reached, and whether it is a public one or one that only OUTBOUND_ALLOW opens. */
+  /** The address that was reached, and whether it is public or allowed only by OUTBOUND_ALLOW. */
   readonly address: string;
   readonly isPublic: boolean;
-  /** Sends this and gives the first byte of the answer, for protocols that ask before they encrypt. */
+  /** Sends this and returns the first byte of the answer, for protocols that negotiate encryption. */
   ask(bytes: Uint8Array, signal?: AbortSignal): Promise<number>;
-  /** The same connection encrypted, the certificate checked. The plain socket is not to be used any more. */
+  /** Encrypts the connection and checks the certificate. The plain socket must not be used afterwards. */
   secure(options?: TlsOptions): Promise<OutboundConnection>;
 }
 
@@ -55,7 +55,7 @@ const standardTimeoutMs = 10_000;
 export function createConnect(needed: Pick<Needed, "allow" | "log" | "lookup">): Connect {
   const settings = { ...needed, allowed: needed.allow };
   return async ({ host, port, timeoutMs = standardTimeoutMs, signal }) => {
-    // An address of another scheme is not normalised by the URL parser: decimal, octal and hexadecimal forms are here.
+    // The URL parser normalises decimal, octal and hexadecimal addresses for http only, so parse the host as http.
     const target = URL.parse(`http://${host.includes(":") && !host.startsWith("[") ? `[${host}]` : host}/`);
     if (!target || /[\s/?#@\\]/.test(host) || target.port !== "") throw new OutboundFault("bad-url", "not a host name");
     target.port = String(port);
@@ -82,7 +82,7 @@ async function connectToOne(addresses: readonly string[], host: string, port: nu
 }
 
 function connectionOf(socket: Socket, address: string, host: string): OutboundConnection {
-  // Its user listens too; before and behind that, a fault that nobody hears would end the process.
+  // The socket's user listens too, but not always: an error event without a listener would end the process.
   socket.on("error", () => {});
   return {
     socket,
@@ -137,7 +137,7 @@ async function opened<S extends Socket>(socket: S, event: "connect" | "secureCon
 async function firstByte(socket: Socket, signal: AbortSignal): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   const data = (bytes: Uint8Array) => {
-    // More than was asked for would be taken for what comes encrypted.
+    // Extra bytes would be mistaken for part of the encrypted stream.
     if (bytes.length === 1) resolve(bytes[0] ?? 0);
     else reject(new OutboundFault("closed", "the answer is not one of this protocol"));
   };

@@ -1,15 +1,15 @@
 /**
- * The only way to the outside: a fetch that reaches public addresses alone (and what OUTBOUND_ALLOW
- * names), in bounded time and memory.
+ * The only way to other machines: a fetch that reaches only public addresses (and those that OUTBOUND_ALLOW names), in
+ * bounded time and memory.
  *
  *     const outbound = createOutbound({ allow: parseAllow("10.1.0.0/16"), log });
  *     const answer = await outbound.fetchOutside("https://example.com/hook", { method: "POST", body });
  *     answer.status; answer.text();
  *
- * The host is resolved here, every address it has is checked, and the connection goes to a checked
- * address: Bun's fetch is given the address in the URL, and the name in `Host` and in TLS (server name
- * and certificate). A second look-up, which could answer something else, never happens. Bun keeps its
- * idle connections apart by address, port and TLS server name, so keeping them alive is safe.
+ * The host is resolved here, all its addresses are checked, and the connection goes to a checked address: Bun's fetch
+ * gets the address in the URL, and the name in `Host` and for TLS (server name and certificate). There is never a
+ * second lookup, which could give another answer. Bun separates idle connections by address, port and TLS server name,
+ * so keeping them alive is safe.
  */
 import { lookup as lookupHost } from "node:dns/promises";
 import { literalAddress, mayReach, plainHost, type Allow } from "./addresses.ts";
@@ -27,7 +27,7 @@ export type OutboundFaultKind =
   | "closed"
   | "bad-url";
 
-/** Why no whole answer came. `status` is there when an answer had begun, `address` when one was tried. */
+/** Why there is no complete answer. `status` is set if an answer had begun, `address` if a connection was tried. */
 export class OutboundFault extends Error {
   override name = "OutboundFault";
   status?: number;
@@ -44,13 +44,13 @@ export interface OutboundRequest {
   method?: string;
   headers?: Record<string, string>;
   body?: string | Uint8Array<ArrayBuffer>;
-  /** For everything together: resolving, connecting, waiting and reading to the end. */
+  /** Time limit for everything: resolving, connecting, waiting and reading to the end. */
   timeoutMs?: number;
-  /** Of the answer's body, counted after decompression. */
+  /** Limit for the answer's body after decompression. */
   maxBytes?: number;
-  /** A larger answer is a "too-large" fault, or is cut off with `truncated` set. Nothing more is read in either case. */
+  /** A larger answer is a "too-large" fault, or is cut off with `truncated` set. Either way nothing more is read. */
   overflow?: "fail" | "truncate";
-  /** "refuse" hands a 3xx back as it is; "same-origin" follows up to three of them within the origin. */
+  /** "refuse" returns a 3xx unchanged; "same-origin" follows up to three within the origin. */
   redirect?: "refuse" | "same-origin";
   signal?: AbortSignal;
 }
@@ -72,7 +72,7 @@ export interface Outbound {
 }
 
 export interface Needed {
-  /** What OUTBOUND_ALLOW says. */
+  /** OUTBOUND_ALLOW, parsed. */
   allow: Allow;
   log: Log;
   /** All addresses of a host name. */
@@ -84,7 +84,7 @@ export interface Needed {
 }
 
 const defaults = { timeoutMs: 15_000, maxBytes: 5_000_000, maxRedirects: 3 };
-// The answer decides how the connection is used and how long the body is: not for a caller to set.
+// We decide how the connection is used and how long the body is; callers must not set these.
 const ownHeaders = [
   "host",
   "connection",
@@ -104,7 +104,7 @@ export function createOutbound(needed: Needed): Outbound {
     process.env["http_proxy"] ??
     process.env["https_proxy"]
   ) {
-    needed.log.warn("a proxy is set in the environment: outbound requests go through it, by address");
+    needed.log.warn("the environment sets a proxy: outbound requests go through it, by address");
   }
   return {
     async fetchOutside(url, request = {}) {
@@ -112,7 +112,7 @@ export function createOutbound(needed: Needed): Outbound {
       const timeoutMs = request.timeoutMs ?? defaults.timeoutMs;
       const end = new AbortController();
       const timer = setTimeout(
-        () => end.abort(new OutboundFault("timeout", `no whole answer within ${timeoutMs} ms`)),
+        () => end.abort(new OutboundFault("timeout", `no complete answer within ${timeoutMs} ms`)),
         timeoutMs,
       );
       const signal = request.signal ? AbortSignal.any([end.signal, request.signal]) : end.signal;
@@ -122,7 +122,7 @@ export function createOutbound(needed: Needed): Outbound {
         return { ...answer, durationMs: performance.now() - startedAt };
       } finally {
         clearTimeout(timer);
-        // Whatever is still under way (a body cut off, say) ends here.
+        // Ends whatever is still running, such as a body that was cut off.
         end.abort(new OutboundFault("closed", "the request is over"));
       }
     },
@@ -148,7 +148,7 @@ async function follow(settings: Settings, first: URL, request: OutboundRequest, 
     if (next?.origin !== target.origin) throw redirectFault(answer, "the answer redirects to another origin");
     if (hops === defaults.maxRedirects) throw redirectFault(answer, `more than ${hops} redirects`);
     target = parseTarget(next);
-    // As browsers do: 303, and 301 or 302 after a POST, ask for the new place with GET.
+    // As in browsers: 303, and 301 or 302 after a POST, request the new place with GET.
     if (answer.status === 303 || (method === "POST" && answer.status < 303)) {
       if (method !== "HEAD") method = "GET";
       body = undefined;
@@ -183,14 +183,14 @@ async function send(settings: Settings, target: URL, request: Send, signal: Abor
       const fault = signal.aborted ? signal.reason : asFault(error, target);
       if (!(fault instanceof OutboundFault)) throw fault;
       fault.address ??= address;
-      // Nothing was sent when the connection was not made: another address may be tried.
+      // Nothing was sent if the connection failed, so another address may be tried.
       if (fault.kind !== "connect" || index === addresses.length - 1) throw fault;
     }
   }
   throw new OutboundFault("dns", `${target.hostname} has no address`);
 }
 
-/** The addresses of the target's host, IPv4 first, or a fault if any one of them may not be reached. */
+/** The addresses of the target's host, IPv4 first. Throws if any of them may not be reached. */
 export async function checkedAddresses(
   settings: Pick<Settings, "allowed" | "lookup" | "log">,
   target: URL,
@@ -200,7 +200,7 @@ export async function checkedAddresses(
   const literal = literalAddress(host);
   const addresses = literal ? [literal] : await resolve(settings.lookup ?? lookupAll, host, signal);
   const port = target.port || (target.protocol === "https:" ? "443" : "80");
-  // One private address among public ones is refused too: that mixture is an attack or a mistake.
+  // A private address among public ones is refused too: such a mixture is an attack or a mistake.
   const refused = addresses.find((address) => !mayReach(address, host, port, settings.allowed));
   if (refused !== undefined) {
     settings.log.warn("outbound request refused", { host, port, address: refused });
@@ -253,7 +253,7 @@ async function sendTo(
   try {
     const { bytes, truncated } = await readBody(response, request.maxBytes ?? defaults.maxBytes, request.overflow);
     const headers = new Headers(response.headers);
-    // They told of the body as it was sent, not as it is here.
+    // They described the compressed body, which we have decompressed.
     headers.delete("content-encoding");
     headers.delete("content-length");
     const text = () => new TextDecoder().decode(bytes);
@@ -282,7 +282,7 @@ function requestHeaders(request: Send, host: string): Headers {
 const unreachable = new Set(["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "EADDRNOTAVAIL", "ETIMEDOUT", "ENETDOWN"]);
 const tlsCode = /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|EPROTO|HOSTNAME_MISMATCH|INVALID_CA)/;
 
-/** Bun's error codes, sorted into what a reader of a delivery log wants to know. */
+/** Sorts Bun's error codes into what a reader of a delivery log wants to know. */
 function asFault(error: unknown, target: URL): unknown {
   if (error instanceof OutboundFault) return error;
   if (error instanceof TooLarge) return new OutboundFault("too-large", error.message);
@@ -294,5 +294,9 @@ function asFault(error: unknown, target: URL): unknown {
     return new OutboundFault("connect", `no connection to ${where} (${code})`, because);
   }
   if (tlsCode.test(code)) return new OutboundFault("tls", `no secure connection to ${where} (${code})`, because);
-  return new OutboundFault("closed", `${where} broke off before a whole answer (${code || error.message})`, because);
+  return new OutboundFault(
+    "closed",
+    `${where} closed the connection before the answer was complete (${code || error.message})`,
+    because,
+  );
 }

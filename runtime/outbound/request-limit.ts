@@ -1,23 +1,23 @@
 /**
- * How many requests `fetch` has under way at once. Bun's own bound is 256 for all receivers together, and what comes
- * after waits: thirty receivers that hang, ten requests each, would hold up every webhook and connector. Bun reads the
- * bound from the environment when it starts and never again, so the server puts it there and begins anew: the same
- * process, its id and streams stay (execv).
+ * Raises the number of concurrent `fetch` requests. Bun's limit is 256 for all receivers together, and further requests
+ * wait: thirty hanging receivers with ten requests each would hold up every webhook and connector. Bun reads the limit
+ * from the environment only when it starts, so the server sets it there and starts itself again in the same process
+ * (execv), which keeps its id and streams.
  */
 import { ownProgram } from "../command/own-program.ts";
 
 const variable = "BUN_CONFIG_MAX_HTTP_REQUESTS";
-/** Above all that webhooks (`WEBHOOK_CONCURRENCY`) and flows send at once; each is bounded by itself. */
+/** More than webhooks (`WEBHOOK_CONCURRENCY`) and flows send at once; each has a limit of its own. */
 const most = "20000";
 
-/** For server processes that this one starts. */
+/** For the server processes that this one starts. */
 export const manyRequests = { [variable]: process.env[variable] ?? most };
 
-/** Does not come back where it begins anew; where that cannot be, everything works with Bun's bound. */
+/** Does not return if it restarts the program. If that is impossible, everything works with Bun's limit. */
 export async function allowManyRequests(): Promise<void> {
   if (process.env[variable] !== undefined) return;
   try {
-    // Only here: where a program may not load libraries, it fails.
+    // Imported only here: it fails where a program may not load libraries.
     const { dlopen, ptr } = await import("bun:ffi");
     const { symbols } = dlopen(libraryOfC(), {
       setenv: { args: ["ptr", "ptr", "int"], returns: "int" },

@@ -1,11 +1,11 @@
 /**
- * The file of a backup: one zstd stream of frames, each a letter, a length and as many bytes.
+ * The format of a backup: one zstd stream of frames, each a letter, a length and that many bytes.
  *
  *     H  the header, JSON: what the database was      T  a table begins, JSON: its name
  *     Z  the end: SHA-256 of all bytes before it      D  rows of it, in COPY's text format
  *                                                     E  it ends, JSON: how many rows it had
  *
- * Neither side ever holds more than one frame, and the reader no frame of rows.
+ * The writer holds at most one frame in memory, and the reader never a whole frame of rows.
  */
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
@@ -16,7 +16,7 @@ import { createZstdCompress, createZstdDecompress } from "node:zlib";
 
 export const formatVersion = 1;
 
-/** What stands at the top of a backup. */
+/** The header of a backup. */
 export const Header = Type.Object({
   format: Type.Literal(formatVersion),
   application: Type.String(),
@@ -38,14 +38,16 @@ export interface Frame {
 
 const prefixBytes = 5;
 const maxFrameBytes = 0x7fff_ffff;
-/** All but rows are held whole: a few kilobytes in any backup of ours, while a small file may unpack to gigabytes. */
+/**
+ * Frames other than rows are held whole. Ours have a few kilobytes, but a small malicious file may unpack to gigabytes.
+ */
 const maxOtherBytes = 4_000_000;
 
 export function jsonFrame(letter: Letter, value: unknown): Frame {
   return { letter, bytes: Buffer.from(JSON.stringify(value)) };
 }
 
-/** Writes a backup and puts it in its place only when it is complete and on disk; others cannot read it. */
+/** Writes a backup and renames it into place only when it is complete and on disk. Other users cannot read it. */
 export async function writeFrames(file: string, frames: AsyncIterable<Frame>): Promise<void> {
   const partial = `${file}.partial`;
   try {
@@ -81,8 +83,8 @@ function prefixOf(letter: Letter, length: number): Uint8Array {
 }
 
 /**
- * Reads the frames of a backup; rows come in pieces as they are unpacked, whatever length their frame claims. Throws at
- * the place where it is damaged, at the latest when it should end.
+ * Reads the frames of a backup. Rows come in pieces as they are unpacked, whatever length their frame claims. Throws
+ * where the backup is damaged, or at its end at the latest.
  */
 export async function* readFrames(file: string): AsyncGenerator<Frame> {
   const source = createReadStream(file);
@@ -94,7 +96,7 @@ export async function* readFrames(file: string): AsyncGenerator<Frame> {
   let complete = false;
   try {
     for await (const chunk of unpacked) {
-      if (complete) throw new Error("it goes on after its end");
+      if (complete) throw new Error("there is data after its end");
       rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
       for (let taken = takeFrame(rest, rowBytes); taken; taken = takeFrame(rest, rowBytes)) {
         if (taken.frame?.letter === "Z") complete = checkEnd(taken.frame.bytes, hash.digest(), rest.length - taken.end);
@@ -115,15 +117,15 @@ export async function* readFrames(file: string): AsyncGenerator<Frame> {
 }
 
 interface Taken {
-  /** Undefined at the beginning of rows. */
+  /** Undefined at the start of rows. */
   readonly frame?: Frame;
-  /** How many bytes were taken. */
+  /** How many bytes were consumed. */
   readonly end: number;
-  /** How many bytes of the rows' frame are still to come. */
+  /** How many bytes of the frame of rows are still to come. */
   readonly rowBytes: number;
 }
 
-/** Undefined where more bytes are needed. */
+/** Undefined if more bytes are needed. */
 function takeFrame(bytes: Buffer, rowBytes: number): Taken | undefined {
   if (bytes.length === 0) return undefined;
   if (rowBytes > 0) {
@@ -147,7 +149,7 @@ function checkEnd(expected: Uint8Array, actual: Uint8Array, bytesAfter: number):
   return true;
 }
 
-/** Reads a header, or says why this version cannot. */
+/** Reads a header, or throws the reason why this version cannot. */
 export function parseHeader({ letter, bytes }: Frame): Header {
   const value: unknown = letter === "H" ? parseJson(bytes) : undefined;
   if (Value.Check(Header, value)) return value;

@@ -1,11 +1,11 @@
-/** What `backup` and `restore` ask PostgreSQL about the tables of the schema `public`. */
+/** What `backup` and `restore` need to know about the tables of the schema `public`. */
 import type { Queryable, Tx } from "../db.ts";
 
 export interface Table {
   name: string;
-  /** Those that are stored: a generated column cannot be loaded. */
+  /** Only stored columns: generated ones cannot be loaded. */
   columns: string[];
-  /** Its rows may be lost at any time: they are not worth a backup. */
+  /** An unlogged table, whose rows may be lost at any time and are not backed up. */
   unlogged?: boolean;
 }
 
@@ -28,7 +28,7 @@ export interface MigrationRow {
   checksum: string;
 }
 
-/** All tables but that of the migrations, by name; what an extension owns is not ours. */
+/** All tables by name, except that of the migrations and those owned by extensions. */
 export async function databaseTables(sql: Queryable): Promise<Table[]> {
   return sql<Table[]>`
     select c.relname::text as name, array_agg(a.attname order by a.attnum)::text[] as columns,
@@ -68,8 +68,9 @@ export async function foreignKeys(sql: Queryable): Promise<ForeignKey[]> {
 }
 
 /**
- * The tables, each after those that its rows point to, and the keys of circles, which no order satisfies. A table that
- * points to itself is no circle: its rows are checked when all of them are loaded.
+ * Orders the tables so that each comes after those that its rows refer to. Also returns the foreign keys of cycles,
+ * which no order satisfies. A table that refers to itself is not a cycle: its rows are checked after all of them are
+ * loaded.
  */
 export function loadOrder(
   tables: readonly Table[],
@@ -90,7 +91,7 @@ export function loadOrder(
   return { ordered, circular };
 }
 
-/** A name of the schema `public`, as SQL. postgres.js would read a dot in it as a qualifier. */
+/** A name in the schema `public`, as SQL. postgres.js would treat a dot in it as a separator. */
 export function quoted(name: string): string {
   return `public.${quotedName(name)}`;
 }

@@ -1,12 +1,12 @@
 /**
- * A backup of a whole database, embedded or not, into one file, and back. There is no pg_dump inside the binary: this
- * copies every table of the schema `public` as it stood at one moment, while others go on writing.
+ * Backs up a whole database, embedded or not, to one file, and restores it. The binary contains no pg_dump: this copies
+ * a consistent snapshot of every table in the schema `public` while others go on writing.
  *
  *     await backup(sql, "monday.backup", log);
  *     await restore(sql, "monday.backup", log);
  *
- * The tables themselves are not in the file: migrations make them. So a backup is restored by the version that made it
- * (or one with the same migrations), which can then be upgraded.
+ * The file does not contain table definitions, which migrations create. So a backup is restored with the migrations it
+ * was made with; the database can then be upgraded.
  */
 import { pipeline } from "node:stream/promises";
 import manifest from "../../package.json" with { type: "json" };
@@ -36,15 +36,15 @@ import { type Sql, transaction, type Tx, withoutTimeouts } from "../db.ts";
 import type { Log } from "../log.ts";
 
 export interface RestoreOptions {
-  /** Replaces whatever is there. */
+  /** Replaces existing data. */
   force?: boolean;
-  /** Tables that the first start fills by itself: rows in them alone do not make a database one that is in use. */
+  /** Tables that the first start fills: a database with rows only in them does not count as used. */
   seedTables?: readonly string[];
 }
 
 const batchBytes = 64 * 1024;
 
-/** Writes every row of the database, as of one moment, to `file`. */
+/** Writes a consistent snapshot of every row of the database to `file`. */
 export async function backup(sql: Sql, file: string, log: Log): Promise<void> {
   await sql.begin("isolation level repeatable read read only", async (tx) => {
     await withoutTimeouts(tx);
@@ -56,7 +56,7 @@ export async function backup(sql: Sql, file: string, log: Log): Promise<void> {
       createdAt: new Date().toISOString(),
       migrations: await migrationsOf(tx),
       tables: ordered,
-      // Sequences know no snapshot; read after it was taken, they are at least as high as any number in it.
+      // Sequences have no snapshots; read after the snapshot, they are at least as high as any number in it.
       sequences: await sequences(tx),
     };
     await writeFrames(file, framesOf(tx, header, log));
@@ -79,7 +79,7 @@ async function* framesOf(tx: Tx, header: Header, log: Log): AsyncGenerator<Frame
   }
 }
 
-/** PostgreSQL sends each row by itself; a frame for each would cost more than the row. */
+/** PostgreSQL sends each row separately; a frame for each would cost more than the row. */
 async function* inBatches(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let waiting: Uint8Array[] = [];
   let bytes = 0;
@@ -94,7 +94,7 @@ async function* inBatches(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uin
   if (bytes > 0) yield Buffer.concat(waiting);
 }
 
-/** The migrations of the database that a backup holds, so that an empty one can be brought to the same state first. */
+/** The migrations of the backed-up database, so that an empty one can be brought to the same state first. */
 export async function backupMigrations(file: string): Promise<MigrationRow[]> {
   const frames = readFrames(file);
   const { migrations } = await headerOf(frames);
@@ -103,8 +103,8 @@ export async function backupMigrations(file: string): Promise<MigrationRow[]> {
 }
 
 /**
- * Reads a backup into a database whose migrations have run and which holds nothing yet (`force`: whatever it holds is
- * replaced). All or nothing: a damaged file, or a row that does not fit, leaves the database as it was.
+ * Loads a backup into a migrated database that is still empty (`force` replaces existing data). All or nothing: a
+ * damaged file, or a row that does not fit, leaves the database as it was.
  */
 export async function restore(sql: Sql, file: string, log: Log, options: RestoreOptions = {}): Promise<void> {
   const frames = readFrames(file);
@@ -118,7 +118,7 @@ export async function restore(sql: Sql, file: string, log: Log, options: Restore
       await makeRoom(tx, tables, options);
       const after = await relaxed(tx, tables);
       for (const table of header.tables) await load(tx, table, frames, log);
-      // The checksum comes last, and with it the certainty that nothing is missing.
+      // The checksum comes last; only then is it certain that nothing is missing.
       if (!(await frames.next()).done) throw new Error(`${file} holds more than it says`);
       await after();
       for (const { name, lastValue, isCalled } of header.sequences) {
@@ -161,7 +161,7 @@ function sameTables(inFile: readonly Table[], here: readonly Table[]): void {
   throw new Error("the tables of the backup are not those of this database, though their migrations are");
 }
 
-/** Without the order, which differs between a table that was altered and one that was made at once. */
+/** Ignores column order, which differs between an altered table and one created in its final form. */
 function shape(tables: readonly Table[]): Set<string> {
   return new Set(tables.flatMap(({ name, columns }) => columns.map((column) => `${name}.${column}`)));
 }
@@ -172,7 +172,7 @@ async function makeRoom(
   { force = false, seedTables = [] }: RestoreOptions,
 ): Promise<void> {
   if (tables.length === 0) return;
-  // Locks all of them first, so that nobody writes between the look and the load.
+  // Locks all tables first, so that nobody writes between the check and the load.
   await tx.unsafe(`lock table ${tables.map(({ name }) => quoted(name)).join(", ")} in access exclusive mode`);
   const kept = tables.filter(({ name, unlogged }) => !unlogged && !seedTables.includes(name));
   for (const { name } of force ? [] : kept) {
@@ -186,8 +186,8 @@ async function makeRoom(
 }
 
 /**
- * While rows are loaded, our triggers are silent, because what they wrote is in the file as well; and keys that make a
- * circle are checked at the end. Neither needs more rights than owning the tables.
+ * Disables our triggers while rows are loaded, because the file also contains what they wrote, and defers the foreign
+ * keys of cycles to the end. Neither needs more rights than owning the tables.
  */
 async function relaxed(tx: Tx, tables: readonly Table[]): Promise<() => Promise<void>> {
   const { circular } = loadOrder(tables, await foreignKeys(tx));
@@ -228,7 +228,7 @@ function columnsOf({ columns }: Table): string {
   return columns.map(quotedName).join(", ");
 }
 
-/** In COPY's text format a line feed ends a row, and nothing else is one. */
+/** In COPY's text format every line feed ends a row. */
 function countRows(bytes: Uint8Array): number {
   let rows = 0;
   for (let at = bytes.indexOf(10); at !== -1; at = bytes.indexOf(10, at + 1)) rows++;

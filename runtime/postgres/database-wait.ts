@@ -1,4 +1,4 @@
-/** Waits at a start for a server that is not there yet: after a reboot of the machine both start at once. */
+/** Waits at startup for a database server that is not up yet: after a reboot both start at the same time. */
 import { databaseFault, openPool, type DatabaseTarget, type Sql } from "../db.ts";
 import type { Log } from "../log.ts";
 
@@ -9,9 +9,9 @@ interface Waiting {
 
 const pauseMs = 250;
 
-/** Resolves when the server answers; throws when it does not in time, and at once for what waiting cannot mend. */
+/** Resolves when the server answers. Throws if it does not in time, and at once if waiting cannot help. */
 export async function waitForDatabase(target: DatabaseTarget, { seconds, log }: Waiting): Promise<void> {
-  // Without prepared statements it goes through any pooler.
+  // Works through any pooler, because it prepares no statements.
   const sql = openPool(target, { max: 1, prepare: false, applicationName: "corestead start" });
   const end = Date.now() + seconds * 1000;
   try {
@@ -20,7 +20,7 @@ export async function waitForDatabase(target: DatabaseTarget, { seconds, log }: 
       if (fault === undefined) return;
       if (Date.now() >= end || !isPassing(fault)) throw fault;
       if (isFirst)
-        log.warn("the database does not answer yet, the start waits for it", {
+        log.warn("the database does not answer yet, waiting for it", {
           seconds,
           reason: fault instanceof Error ? fault.message : fault,
         });
@@ -35,7 +35,7 @@ export async function waitForDatabase(target: DatabaseTarget, { seconds, log }: 
   }
 }
 
-/** A server that takes the connection and then stays silent does not count as there. */
+/** A server that accepts the connection but does not answer does not count as up. */
 async function faultOf(sql: Sql, end: number): Promise<unknown> {
   const late = new AbortController();
   const silence = new Promise<Error>((resolve) => {
@@ -51,7 +51,7 @@ async function faultOf(sql: Sql, end: number): Promise<unknown> {
   return fault;
 }
 
-/** Everything but what the server itself says for good: a wrong password, or that there is no such database. */
+/** Anything but a final answer of the server, such as a wrong password or an unknown database. */
 function isPassing(fault: unknown): boolean {
   const isAnswer = fault instanceof Error && fault.name === "PostgresError";
   return !isAnswer || databaseFault(fault) === "unavailable";

@@ -12,21 +12,21 @@ export interface Database {
   readonly stop: () => Promise<void>;
 }
 
-/** A server that is starting. */
+/** An embedded server that is starting. */
 export interface Begun {
   readonly database: Promise<Database>;
-  /** When it was asked to stop. */
+  /** Resolves when the process is asked to stop. */
   readonly stopped: Promise<void>;
 }
 
 interface Opening {
   readonly config: Config;
   readonly log: Log;
-  /** Called when another program has been started that must be waited for. */
+  /** Called when there is only another program to wait for. */
   readonly onWait?: () => void;
 }
 
-/** The database of this configuration: the one of DATABASE_URL when it answers, or the embedded one, started. */
+/** The configured database: that of DATABASE_URL, once it answers, or the embedded one, started. */
 export async function openDatabase({ config, log, onWait }: Opening): Promise<Database> {
   if (config.databaseUrl) {
     const target = { url: config.databaseUrl };
@@ -40,19 +40,19 @@ export async function openDatabase({ config, log, onWait }: Opening): Promise<Da
 }
 
 /**
- * The same before the rest of the program is read: that and PostgreSQL are what a start waits for, and each keeps one
- * processor busy. Resolves when PostgreSQL is at work, because nothing else is done while a program is read. Undefined
- * where the settings are wrong, which who reads all of them says, and where there are plugins whose settings nobody
- * knows yet.
+ * The same, before the rest of the program is loaded: loading and PostgreSQL are what a start waits for, and each keeps
+ * one processor busy. Resolves when PostgreSQL is working, because loading blocks everything else. Undefined if the
+ * settings are wrong, which the later reading of all settings reports, and if there are external plugins, whose
+ * settings are not known yet.
  */
 export async function beginDatabase(env: Environment): Promise<Begun | undefined> {
   try {
     const config = readConfig(env);
     if (config.pluginsDir !== "") return undefined;
-    const stopped = stopSignal(); // whoever hears it stops PostgreSQL too
+    const stopped = stopSignal(); // the one who listens stops PostgreSQL too
     const working = Promise.withResolvers<void>();
     const database = openDatabase({ config, log: processLog(config), onWait: working.resolve });
-    await Promise.race([working.promise, database]).catch(() => {}); // whoever waits for it is told
+    await Promise.race([working.promise, database]).catch(() => {}); // the one who waits for it gets the error
     return { database, stopped };
   } catch (error) {
     if (error instanceof ConfigError) return undefined;

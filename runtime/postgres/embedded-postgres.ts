@@ -26,25 +26,25 @@ import { clearLeftovers, clearUnfinished } from "./postgres-leftovers.ts";
 
 export interface EmbeddedPostgres {
   target: SocketTarget;
-  /** Ends the server: running statements are cut off, what is committed stays. */
+  /** Stops the server: aborts running statements and keeps what is committed. */
   stop(): Promise<void>;
-  /** The number of the server process, while it runs. */
+  /** The server's process id while it runs. */
   pid(): number | undefined;
 }
 
 export interface Needed {
   dataDir: string;
   log: Log;
-  /** Memory for pages; left out = what postgresql.conf says. */
+  /** Memory for the page cache; default: the value in postgresql.conf. */
   cacheMegabytes?: number;
-  /** Called when initdb or the server has been started: from then on there is only waiting. */
+  /** Called when initdb or the server has been started and there is nothing to do but wait. */
   onWait?: () => void;
-  /** Called when the server died by itself and runs again. */
+  /** Called when the server has died and runs again. */
   onRestart?: () => void;
 }
 
 const database = "corestead";
-/** The name that initdb gives to what becomes ours. */
+/** The name that initdb gives to the database that becomes ours. */
 const administrative = "postgres";
 const user = "corestead";
 const port = 5432;
@@ -52,7 +52,7 @@ const readyWithinMs = 60_000;
 const stopsWithinMs = 8_000;
 const logMaxBytes = 5_000_000;
 
-/** Starts the server, making its folder on the first start. Throws where the folder is in use or cannot be used. */
+/** Starts the server; creates its folder on the first start. Throws if the folder is in use or unusable. */
 export async function startEmbeddedPostgres(needed: Needed): Promise<EmbeddedPostgres> {
   if (process.platform === "win32") throw noPostgresHere("Windows has no server of ours");
   const { dataDir, cluster, runAs } = await prepareFolder(needed.dataDir);
@@ -65,7 +65,7 @@ export async function startEmbeddedPostgres(needed: Needed): Promise<EmbeddedPos
   try {
     await clearUnfinished(dataDir);
     const programs = postgresHome(dataDir, (program) => mayRun(program, runAs));
-    // A cluster that is only unpacked does not wait for the programs.
+    // A cluster that only has to be unpacked does not wait for the programs.
     const [home] = await Promise.all([programs, seedCluster(programs, cluster, runAs, needed.onWait)]);
     socketDir = await socketFolder(dataDir, runAs);
     const logFile = join(dataDir, "postgres.log");
@@ -123,9 +123,9 @@ async function launchWithCache(place: Place, { cacheMegabytes, log }: Needed) {
 }
 
 /**
- * The shell becomes the server; before that it leaves a guard behind, which reads our end of a pipe. When this process
- * ends in whatever way, the pipe closes and the guard ends the server. The guard is nobody's child, because the server
- * would take the death of a child that it does not know for a crash.
+ * The shell becomes the server. Before that it starts a guard that reads from a pipe to us: when this process ends for
+ * any reason, the pipe closes and the guard stops the server. The guard must not be the server's child, because the
+ * server would take the death of an unknown child for a crash.
  */
 const guarded = `exec 3<&0 </dev/null
 ( (
@@ -139,7 +139,7 @@ const guarded = `exec 3<&0 </dev/null
 exec "$@" 3<&-`;
 
 async function launch({ home, cluster, socketDir, logFile, runAs, cacheMegabytes, onWait }: Place): Promise<Run> {
-  // Also because `isReady` must not read the word of an earlier server: in a container numbers repeat.
+  // Also so that `isReady` does not read an earlier server's file: in a container process ids repeat.
   await clearLeftovers({ cluster, socketDir, port });
   const settings = ["listen_addresses=", `unix_socket_directories=${quoteList(socketDir)}`, `port=${port}`];
   settings.push(
@@ -160,14 +160,14 @@ async function launch({ home, cluster, socketDir, logFile, runAs, cacheMegabytes
     stdin: "pipe",
     stdout: log,
     stderr: log,
-    // Its own session: Ctrl-C in the terminal is for us, and we stop the server when we are done with it.
+    // Its own session: Ctrl-C in the terminal is meant for us, and we stop the server when we have finished with it.
     detached: true,
     ...identity,
   });
   closeSync(log);
   onWait?.();
   const exited = child.exited.then(async (code) => {
-    // The guard must not send a signal to whoever has this number by then.
+    // The guard must not signal another process that has this id by then.
     void child.stdin.write("ended\n");
     await Promise.resolve(child.stdin.end()).catch(() => {});
     return code;
@@ -193,7 +193,7 @@ async function endServer(child: Bun.Subprocess, exited: Promise<number>): Promis
   clearTimeout(late);
 }
 
-/** The eighth line of postmaster.pid is the server's own word that it takes connections. */
+/** The server writes "ready" to the eighth line of postmaster.pid when it accepts connections. */
 async function isReady(cluster: string, pid: number): Promise<void> {
   for (const end = Date.now() + readyWithinMs; Date.now() < end; await Bun.sleep(4)) {
     const lines = await Bun.file(join(cluster, "postmaster.pid"))
@@ -206,8 +206,8 @@ async function isReady(cluster: string, pid: number): Promise<void> {
 }
 
 /**
- * A cluster is made with a database that nobody uses, for whoever administers it. The first start gives it our name:
- * making another one would take longer than anything else that it does.
+ * A new cluster contains an unused administrative database. The first start renames it to ours, because creating
+ * another one would take longer than everything else.
  */
 async function ensureDatabase(target: SocketTarget): Promise<void> {
   if (await answers(target)) return;
@@ -221,7 +221,7 @@ async function ensureDatabase(target: SocketTarget): Promise<void> {
   }
 }
 
-/** False where there is no such database. */
+/** False if there is no such database. */
 async function answers(target: SocketTarget): Promise<boolean> {
   const sql = openPool(target, { max: 1, applicationName: "corestead start" });
   try {
@@ -235,7 +235,7 @@ async function answers(target: SocketTarget): Promise<boolean> {
   }
 }
 
-/** Starts the server again when it dies by itself, until it is stopped. */
+/** Restarts the server when it dies, until it is stopped. */
 function watch(first: Run, again: () => Promise<Run>, { log, onRestart }: Needed) {
   let current: Run | undefined = first;
   const stopping = new AbortController();
@@ -258,7 +258,7 @@ function watch(first: Run, again: () => Promise<Run>, { log, onRestart }: Needed
   return { stop, pid: () => current?.pid };
 }
 
-/** Backends of a killed server need a moment to notice; until they are gone a new one refuses to start. */
+/** The backends of a killed server take a moment to notice; until they are gone, a new server refuses to start. */
 async function untilItRuns(again: () => Promise<Run>, stopping: AbortSignal, log: Log): Promise<Run | undefined> {
   const stopped = new Promise<void>((resolve) => stopping.addEventListener("abort", () => resolve()));
   for (let delayMs = 20; !stopping.aborted; delayMs = Math.min(delayMs * 2, 5_000)) {
@@ -272,7 +272,7 @@ async function untilItRuns(again: () => Promise<Run>, stopping: AbortSignal, log
   return undefined;
 }
 
-/** A list setting: quotes keep a comma or a space in the path from dividing it. */
+/** The setting is a list: quotes keep a comma or space in the path from splitting it. */
 function quoteList(path: string): string {
   return `"${path.replaceAll('"', '""')}"`;
 }
@@ -281,6 +281,6 @@ function rotate(file: string): void {
   try {
     if (statSync(file).size > logMaxBytes) renameSync(file, `${file}.1`);
   } catch {
-    // There is none yet.
+    // There is no log yet.
   }
 }

@@ -13,7 +13,7 @@ export interface MigrationSet {
   readonly migrations: readonly Migration[];
 }
 
-/** Any number that only this program uses as an advisory lock: one process migrates, the others wait. */
+/** An arbitrary number for our advisory lock: one process migrates while the others wait. */
 const migrationLock = 7_246_139_001;
 
 interface Applied {
@@ -23,12 +23,12 @@ interface Applied {
 }
 
 /**
- * Brings the database to the state that `sets` ask for, in their order, in one transaction: all or nothing.
- * Refuses a database where an applied file was edited since, or that a newer version has migrated.
+ * Applies the missing migrations of `sets`, in order and in one transaction: all or nothing. Refuses a database if an
+ * applied file has been edited since, or if a newer version has migrated it.
  */
 export async function migrate(sql: Sql, sets: readonly MigrationSet[], log: Log): Promise<void> {
   await transaction(sql, async (tx) => {
-    // An index on a large table takes minutes, and so long do the other processes wait for the lock.
+    // An index on a large table takes minutes, and the other processes wait that long for the lock.
     await withoutTimeouts(tx);
     await tx`select pg_advisory_xact_lock(${migrationLock})`;
     await tx`
@@ -52,7 +52,7 @@ export async function isMigrated(sql: Sql): Promise<boolean> {
   return found?.["yes"] === true;
 }
 
-/** The migrations still to run. Throws where what was applied is not what this version knows. */
+/** The migrations still to run. Throws if the applied ones differ from those that this version knows. */
 export function pending(sets: readonly MigrationSet[], applied: readonly Applied[]) {
   const known = new Map(
     sets.flatMap(({ plugin, migrations }) =>

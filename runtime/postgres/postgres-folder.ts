@@ -1,5 +1,5 @@
 /**
- * The data folder of the embedded PostgreSQL: who may enter it, who holds it, and the cluster inside.
+ * The data folder of the embedded PostgreSQL: its permissions, its lock, and the cluster inside.
  *
  *     postgres/        the cluster        corestead.lock   held for as long as a process of ours uses the folder
  *     run/             the socket         corestead.pid    which process that is
@@ -13,21 +13,21 @@ import { join } from "node:path";
 import { bundledCluster, exists, noPostgresHere, once, postgresMajor } from "./postgres-binaries.ts";
 import { unpack } from "./unpack.ts";
 
-/** The user that PostgreSQL runs under; nothing where it is our own. */
+/** The user that PostgreSQL runs as; undefined if it is our own. */
 export interface RunAs {
   uid?: number;
   gid?: number;
-  /** Pass through folders that are closed to that user, such as root's home or a fresh `mktemp -d`. */
+  /** Whether it must pass through folders that are closed to that user, such as root's home or a fresh `mktemp -d`. */
   throughClosed?: boolean;
 }
 
-/** PostgreSQL refuses to run as root. Nobody else should have this number, so nobody else can read the folder. */
+/** PostgreSQL refuses to run as root. No other account should have this uid, so nobody else can read the folder. */
 const privateId = 50_432;
-/** initdb, unlike the server, wants a user with a name. */
+/** initdb, unlike the server, needs a user with a name. */
 const nobodyId = 65_534;
 const socketPathBytes = 107;
 
-/** Makes the folder where it is missing, and decides who runs the server in it. */
+/** Creates the folder if it is missing, and decides which user runs the server in it. */
 export async function prepareFolder(folder: string): Promise<{ dataDir: string; cluster: string; runAs: RunAs }> {
   await mkdir(folder, { recursive: true });
   const dataDir = await realpath(folder);
@@ -43,7 +43,7 @@ export async function prepareFolder(folder: string): Promise<{ dataDir: string; 
   const { mode, uid: folderOwner } = await stat(dataDir);
   const uid = owner || folderOwner || privateId;
   const runAs = { uid, gid: uid };
-  // Passing through is all that the server needs of the folder itself; what is secret in it has its own mode.
+  // The server only needs to pass through this folder; secret files in it have their own modes.
   if ((mode & 0o001) === 0 && folderOwner !== uid) await chmod(dataDir, mode | 0o001);
   if (await mayEnter(dataDir, runAs)) return { dataDir, cluster, runAs };
   const privileged = { ...runAs, throughClosed: true };
@@ -56,8 +56,8 @@ export async function prepareFolder(folder: string): Promise<{ dataDir: string; 
 }
 
 /**
- * The command and the options that make `Bun.spawn` run it as that user. Closed parents are passed through by one
- * capability, to look up names in any folder, which setpriv (util-linux) hands over.
+ * The command and options with which `Bun.spawn` runs it as that user. To pass through closed parent folders it gets
+ * one capability from setpriv (util-linux): to look up names in any folder.
  */
 export function spawnAs(
   command: string[],
@@ -66,7 +66,7 @@ export function spawnAs(
   if (uid === undefined || gid === undefined) return [command, {}];
   if (!throughClosed) return [command, { uid, gid }];
   const capabilities = ["--inh-caps=-all,+dac_read_search", "--ambient-caps=+dac_read_search"];
-  // PostgreSQL asks access() for its programs, which otherwise looks at the user alone.
+  // PostgreSQL checks its programs with access(), which would otherwise consider only the user.
   capabilities.push("--securebits=+no_setuid_fixup");
   return [["setpriv", `--reuid=${uid}`, `--regid=${gid}`, "--clear-groups", ...capabilities, "--", ...command], {}];
 }
@@ -75,7 +75,7 @@ async function mayEnter(folder: string, runAs: RunAs): Promise<boolean> {
   return (await run(["/bin/sh", "-c", 'cd "$1"', "sh", folder], runAs)).code === 0;
 }
 
-/** Whether that user can run this program at all: the folder may be closed, or made for another C library. */
+/** Whether that user can run this program: the folder may be closed, or the program built for another C library. */
 export async function mayRun(program: string, runAs: RunAs): Promise<boolean> {
   return (await run(["/bin/sh", "-c", 'test -x "$1"', "sh", program], runAs)).code === 0;
 }
@@ -89,8 +89,8 @@ async function run(command: string[], runAs: RunAs): Promise<{ code: number; out
 }
 
 /**
- * Takes the folder for this process, or throws and says who holds it. The lock is SQLite's: the kernel lets it go
- * when the process ends in whatever way, and of two that start at once exactly one gets it.
+ * Locks the folder for this process, or throws and says who holds it. The lock is SQLite's: the kernel releases it
+ * however the process ends, and of two processes that start at once exactly one gets it.
  */
 export function lockFolder(dataDir: string): () => void {
   const pidFile = join(dataDir, "corestead.pid");
@@ -115,7 +115,7 @@ function lockFile(path: string, busy: () => string): Database {
     lock?.close();
     const code = cause instanceof SQLiteError ? cause.code : undefined;
     if (code === "SQLITE_BUSY") throw new Error(busy(), { cause });
-    // Not removed by us: another process may hold a lock on this very file.
+    // We never remove it: another process may hold a lock on this very file.
     if (code === "SQLITE_NOTADB" || code === "SQLITE_CORRUPT")
       throw new Error(`${path} is damaged: make sure that no other corestead process runs, and remove the file`, {
         cause,
@@ -124,7 +124,7 @@ function lockFile(path: string, busy: () => string): Database {
   }
 }
 
-/** The holder writes its number right after it got the lock: at worst we come in between. */
+/** The holder writes its id right after it gets the lock; at worst we look in between. */
 function holderOf(pidFile: string): string {
   for (let attempt = 0; attempt < 100; attempt++) {
     const pid = readPid(pidFile);
@@ -152,7 +152,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Makes the cluster if it is missing, from the archive in the binary or by initdb. */
+/** Creates the cluster if it is missing, from the archive in the binary or by initdb. */
 export async function seedCluster(
   home: Promise<string>,
   cluster: string,
@@ -190,20 +190,20 @@ async function initdb(home: string, folder: string, runAs: RunAs, onWait?: () =>
   if (code !== 0) throw new Error(`initdb failed (status ${code}): ${output}`);
 }
 
-/** Written into postgresql.conf once, so that an administrator can change them there. Made for a small company. */
+/** Written to postgresql.conf once, so that an administrator can change them there. Suited to a small company. */
 const clusterSettings = [
   "max_connections=40",
   "synchronous_commit=on", // off loses acknowledged rows in a power cut
-  "jit=off", // compiling costs more than our short statements take
+  "jit=off", // compiling takes longer than our short statements
   "random_page_cost=1.1",
-  "wal_level=minimal", // nobody replicates from it: less to write
+  "wal_level=minimal", // nothing replicates from it, so less is written
   "max_wal_senders=0",
   "max_logical_replication_workers=0",
   "max_wal_size=512MB",
   "autovacuum_vacuum_scale_factor=0.05",
   "timezone=UTC",
   "log_timezone=UTC",
-  // A refused row is the caller's affair, and the text of its statement may hold what no log should.
+  // A refused row concerns the caller only, and its statement may contain what must not be logged.
   "log_min_messages=log",
   "log_min_error_statement=panic",
   "log_checkpoints=off",
@@ -211,12 +211,12 @@ const clusterSettings = [
 
 async function giveTo(folder: string, { uid, gid }: RunAs): Promise<void> {
   if (uid === undefined || gid === undefined) return;
-  // Synchronous: for a thousand small files ten times faster.
+  // Synchronous: ten times faster for a thousand small files.
   chownSync(folder, uid, gid);
   for (const name of await readdir(folder, { recursive: true })) chownSync(join(folder, name), uid, gid);
 }
 
-/** The folder of the socket: inside the data folder, or a temporary one where that path is too long for a socket. */
+/** The folder of the socket: in the data folder, or a temporary one if that path is too long for a socket. */
 export async function socketFolder(dataDir: string, runAs: RunAs): Promise<string> {
   const inside = join(dataDir, "run");
   const base = fits(join(tmpdir(), "corestead-XXXXXX")) ? tmpdir() : "/tmp";

@@ -1,9 +1,9 @@
 /**
- * What a server of an earlier life leaves in the data folder when its machine loses power or its container is killed:
- * processes, `postmaster.pid`, and the lock file of the socket. PostgreSQL would refuse to start beside them whenever
- * the number in a file belongs to any living process of its user, or the file is empty.
+ * Cleans up what an earlier server leaves in the data folder when its machine loses power or its container is killed:
+ * processes, `postmaster.pid`, and the lock file of the socket. PostgreSQL refuses to start beside them if the process
+ * id in a file belongs to any live process of its user, or if the file is empty.
  *
- * All of this assumes that this process holds the folder's lock, so that no other one starts a server here.
+ * All of this requires that this process holds the folder's lock, so that no other process starts a server here.
  */
 import { readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
@@ -11,15 +11,15 @@ import { join } from "node:path";
 
 const goneWithinMs = 10_000;
 
-/** Removes folders that were not finished. */
+/** Removes unfinished folders. */
 export async function clearUnfinished(dataDir: string): Promise<void> {
   for (const name of await readdir(dataDir)) {
-    // What cannot be removed now (an initdb that lost its parent may still write there) is removed next time.
+    // If an orphaned initdb still writes there, the folder is removed at the next start.
     if (name.includes(".tmp-")) await rm(join(dataDir, name), { recursive: true, force: true }).catch(() => {});
   }
 }
 
-/** The place of one server: its cluster, and its socket. */
+/** One server's place: its cluster and its socket. */
 export interface ServerPlace {
   readonly cluster: string;
   readonly socketDir: string;
@@ -27,8 +27,8 @@ export interface ServerPlace {
 }
 
 /**
- * Ends what still runs in the cluster, then removes `postmaster.pid` and the socket's lock file, whatever they hold.
- * Throws if a process stays, because two servers would destroy the cluster.
+ * Ends what still runs in the cluster, then removes `postmaster.pid` and the socket's lock file, whatever they contain.
+ * Throws if a process remains, because two servers would destroy the cluster.
  */
 export async function clearLeftovers({ cluster, socketDir, port }: ServerPlace): Promise<void> {
   const pidFile = join(cluster, "postmaster.pid");
@@ -39,20 +39,21 @@ export async function clearLeftovers({ cluster, socketDir, port }: ServerPlace):
     await endServers(cluster, pidOf(before));
     rmSync(pidFile, { force: true });
   } else if (pidOf(before) === undefined) {
-    // Elsewhere we cannot see who works in the cluster: PostgreSQL judges every number that it can read.
+    // On other systems we cannot see which processes use the cluster, so PostgreSQL decides by the ids that it can
+    // read.
     rmSync(pidFile, { force: true });
   }
   for (const file of [`${socket}.lock`, socket]) rmSync(file, { force: true });
 }
 
-/** Our own guard ends a server whose parent was killed, but the guard may have been killed too. */
+/** Our guard stops a server whose parent was killed, but the guard may have been killed too. */
 async function endServers(cluster: string, named: number | undefined): Promise<void> {
   for (const pid of serversIn(cluster)) {
     if (commandOf(pid).includes("cluster_name=corestead")) await endOrphan(pid, cluster);
     else if (pid === named)
       throw new Error(`the data folder is in use by a PostgreSQL that is not ours (pid ${pid}): stop it first`);
   }
-  // Backends may outlive their postmaster for a moment.
+  // Backends may briefly outlive their postmaster.
   if (await untilGone(() => serversIn(cluster).length > 0)) return;
   throw new Error(`PostgreSQL still runs in ${cluster} (pid ${serversIn(cluster).join(", ")}): end it first`);
 }
@@ -70,7 +71,7 @@ async function untilGone(isThere: () => boolean): Promise<boolean> {
   return false;
 }
 
-/** Every process of a server works in its cluster; a zombie, or somebody else's process, shows no folder. */
+/** Every process of a server has the cluster as its working folder; zombies and other users' processes show none. */
 function serversIn(cluster: string): number[] {
   const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
   return pids.map(Number).filter((pid) => worksIn(pid, cluster) && commandOf(pid).includes("postgres"));
@@ -88,7 +89,7 @@ function commandOf(pid: number): string {
   return textOf(`/proc/${pid}/cmdline`) ?? "";
 }
 
-/** It may have ended by itself meanwhile. */
+/** It may have ended meanwhile. */
 function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);

@@ -2,8 +2,8 @@ import { join } from "node:path";
 import type { DatabaseTarget } from "../db.ts";
 
 /**
- * The embedded server that a running Corestead has on this data folder, by the word of its `postmaster.pid` (line 4:
- * port, 5: socket folder, 8: ready); undefined where none runs.
+ * The embedded server of a running Corestead on this data folder, according to `postmaster.pid` (line 4: port, 5:
+ * socket folder, 8: ready); undefined if none runs.
  */
 export async function runningPostgres(dataDir: string): Promise<DatabaseTarget | undefined> {
   const file = Bun.file(join(dataDir, "postgres", "postmaster.pid"));
@@ -13,7 +13,7 @@ export async function runningPostgres(dataDir: string): Promise<DatabaseTarget |
   return { socketDir, port: Number(port), database: "corestead", user: "corestead" };
 }
 
-/** The file may be of a server that was killed, and its process number may belong to another program by now. */
+/** The file may be left by a killed server, and another program may have its process id by now. */
 async function isListening(socket: string): Promise<boolean> {
   try {
     const connection = await Bun.connect({ unix: socket, socket: { data: () => {} } });

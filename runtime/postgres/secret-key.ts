@@ -1,9 +1,9 @@
 /**
- * Which key belongs to a database. Secrets are sealed with the SECRET_KEY, so the database keeps the key's fingerprint,
- * and a process that has another key is refused: it could open nothing, and what it sealed nobody else could open.
+ * Which key belongs to a database. Secrets are sealed with the SECRET_KEY, so the database stores the key's fingerprint
+ * and refuses a process with another key: it could open nothing, and nobody else could open what it seals.
  *
- * A restored backup is the exception, because its key may be lost: there the server starts with the key that it has,
- * and warns until the old key is back or `corestead secret-key accept` says that the old secrets are given up.
+ * A restored backup is the exception, because its key may be lost: the server starts with the key that it has, and
+ * warns until the old key is back or `corestead secret-key accept` gives up the old secrets.
  */
 import { join } from "node:path";
 import type { Config } from "../config.ts";
@@ -12,13 +12,13 @@ import { findSecretKey, fingerprintOf, loadSecretKey } from "../secrets.ts";
 
 type KeyConfig = Pick<Config, "dataDir" | "secretKey">;
 
-/** What the database knows. */
+/** What the database stores. */
 interface State {
   /** The fingerprint of the key that is in use. */
   readonly inUse: string | undefined;
-  /** The fingerprint of the key that restored secrets are sealed with (`unknown` in old backups), if it is not here. */
+  /** The fingerprint of the missing key that restored secrets are sealed with (`unknown` in old backups). */
   readonly restored: string | undefined;
-  /** A server has filled this database once. */
+  /** Whether a server has ever filled this database. */
   readonly isSeeded: boolean;
 }
 
@@ -26,7 +26,7 @@ const inUseKey = "secret_key";
 const restoredKey = "restored_secret_key";
 const unknown = "unknown";
 
-/** The key for this database; on a new one it is made. Throws, and says what to do, when it is not the right one. */
+/** The key for this database; creates one for a new database. If the key is wrong, throws and says what to do. */
 export async function databaseSecretKey(sql: Sql, config: KeyConfig, warn: (text: string) => void): Promise<string> {
   const found = findSecretKey(config.dataDir, config.secretKey);
   let state = await stateOf(sql);
@@ -41,7 +41,7 @@ export async function databaseSecretKey(sql: Sql, config: KeyConfig, warn: (text
   return key;
 }
 
-/** `corestead secret-key accept`: from now on the key that is here is the right one. */
+/** `corestead secret-key accept`: makes the present key the right one. */
 export async function acceptSecretKey(sql: Sql, config: KeyConfig): Promise<string[]> {
   const fingerprint = fingerprintOf(loadSecretKey(config.dataDir, config.secretKey));
   const { inUse } = await stateOf(sql);
@@ -53,7 +53,7 @@ export async function acceptSecretKey(sql: Sql, config: KeyConfig): Promise<stri
   ];
 }
 
-/** What to tell who has made a backup: the key is not in it. */
+/** The note after a backup: the key is not in it. */
 export async function backupNotes(sql: Sql, config: KeyConfig): Promise<string[]> {
   const found = findSecretKey(config.dataDir, config.secretKey);
   if (found === undefined) return [`warning: there is no secret key in ${placeOf(config)}; ${lossOf()}`];
@@ -68,8 +68,8 @@ export async function backupNotes(sql: Sql, config: KeyConfig): Promise<string[]
 }
 
 /**
- * Call it after a restore. The next start may then have another key than the backup; what to tell about it is the
- * answer.
+ * Call it after a restore: allows the next start to have another key than the backup, and returns what to tell the
+ * user.
  */
 export async function restoreNotes(sql: Sql, config: KeyConfig): Promise<string[]> {
   const found = findSecretKey(config.dataDir, config.secretKey);

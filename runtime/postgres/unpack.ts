@@ -1,19 +1,19 @@
 /**
- * Unpacks the archives of the binary in a process of its own: `corestead unpack ARCHIVE FOLDER`. An archive and what is
- * in it take 200 MB of memory for half a second, which would be the peak of a server that otherwise never needs it.
+ * Unpacks the binary's archives in a separate process, `corestead unpack ARCHIVE FOLDER`. Unpacking takes 200 MB of
+ * memory for half a second, which would otherwise be the server's peak.
  */
 import { ownProgram } from "../command/own-program.ts";
 
-/** Unpacks a .tar.zst with its links and modes into an existing folder; throws with what went wrong. */
+/** Unpacks a .tar.zst, with links and modes, into an existing folder; throws with the reason if it fails. */
 export async function unpack(archive: string, folder: string): Promise<void> {
   const child = Bun.spawn([...ownProgram(), "unpack", archive, folder], {
-    cwd: folder, // no .env of the user's folder is read
+    cwd: folder, // does not read an .env of the user's folder
     env: {},
-    // It lives no longer than we do, kill -9 included: the next start would find it writing.
+    // It must not outlive us, even after kill -9: the next start would find it still writing.
     stdin: "pipe",
     stdout: "ignore",
     stderr: "pipe",
-    // Ctrl-C is for us, who stop when everything is there.
+    // Ctrl-C is meant for us; we stop when everything is unpacked.
     detached: true,
   });
   const said = await new Response(child.stderr).text();
@@ -21,7 +21,7 @@ export async function unpack(archive: string, folder: string): Promise<void> {
   if (code !== 0) throw new Error(`PostgreSQL could not be unpacked (status ${code}): ${said.trim()}`);
 }
 
-/** What that process does. */
+/** The work of that process. */
 export async function runUnpack([archive = "", folder = ""]: readonly string[]): Promise<number> {
   const parent = Bun.stdin.stream().getReader();
   void parent.read().then(() => process.exit(1));
