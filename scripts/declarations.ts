@@ -1,26 +1,26 @@
-/** Reads one file of declarations (`.d.ts`) as far as scripts/platform-types.ts needs it: its statements and its imports. */
+/** Parses a declaration file (`.d.ts`) as far as scripts/platform-types.ts needs: its statements and imports. */
 
-/** A name that a declaration uses: of another module, or (without `from`) of its own. */
+/** A name that a declaration uses, from another module or (without `from`) its own. */
 export interface Use {
   readonly from?: string;
   readonly name: string;
 }
 
 export interface Declarations {
-  /** What the export or local declaration `name` uses directly; "*" = all exports. */
+  /** The names that the export or local declaration `name` uses directly; "*" = all exports. */
   follow(name: string): Use[];
-  /** Gives every module that is imported another name. */
+  /** Renames every imported module. */
   rename(newName: (specifier: string) => string): void;
-  /** The text with the declarations of these names alone, as the inside of a `declare module`. */
+  /** The text with only the declarations of these names, for the inside of a `declare module`. */
   print(names: ReadonlySet<string>): string;
 }
 
 interface Statement {
   readonly text: string;
-  /** The name it declares; undefined for imports and re-exports. */
+  /** The name that it declares; undefined for imports and re-exports. */
   readonly name?: string;
   readonly exported: boolean;
-  /** Imports and re-exports: which names they bind here, and to what. "*" binds all. */
+  /** For imports and re-exports: the names that they bind here, and to what. "*" binds all. */
   readonly bindings: ReadonlyMap<string, Use>;
 }
 
@@ -28,7 +28,10 @@ const specifiers = /(\bfrom |\bimport\()(["'])([^"']+)\2/g;
 const declaration =
   /^(export )?(?:default )?(?:declare )?(?:abstract )?(?:function|const|let|var|class|interface|type|namespace) ([\w$]+)/;
 
-/** `cut`: the text is printed by tsc, each statement begins at the left edge. Without it the file is taken whole. */
+/**
+ * With `cut`, the text was printed by tsc and each statement begins at the left margin. Otherwise the file is kept
+ * whole.
+ */
 export function parseDeclarations(text: string, cut: boolean): Declarations {
   return cut ? inStatements(text) : whole(text);
 }
@@ -80,7 +83,7 @@ function inStatements(text: string): Declarations {
   };
 }
 
-/** A statement begins at the left edge, and the comment before it belongs to it. */
+/** A statement begins at the left margin, and the comment before it belongs to it. */
 function split(text: string): string[] {
   const statements: string[] = [];
   let comment = "";
@@ -89,7 +92,7 @@ function split(text: string): string[] {
       statements.push(comment + block);
       comment = "";
     } else if (/\*\/\s*$/.test(block)) comment = block;
-    // A comment inside of a union stands at the left edge too.
+    // A comment inside a union is at the left margin too.
     else statements.push(`${statements.pop() ?? ""}${block}`);
   }
   return statements.filter((statement) => statement.trim() !== "");
@@ -135,12 +138,12 @@ function uses({ text, name }: Statement, imports: ReadonlyMap<string, Use>, loca
   return [...words, ...queried.map(([, from, member]) => ({ from: from ?? "", name: member ?? "*" }))];
 }
 
-/** More than its identifiers (names of properties too): then at worst a declaration stays that nobody needs. */
+/** Includes property names: at worst an unneeded declaration is kept. */
 function wordsOf(text: string): string[] {
   return text.replaceAll(/\/\*.*?\*\//gs, "").match(/[A-Za-z_$][\w$]*/g) ?? [];
 }
 
-/** The re-export of those names alone that are needed. */
+/** The re-export, with only the names that are needed. */
 function reExport({ text, bindings }: Statement, names: ReadonlySet<string>): string[] {
   if (names.has("*") || bindings.size === 0 || bindings.has("*")) return [text];
   const used = [...bindings].filter(([local]) => names.has(local));
@@ -164,7 +167,7 @@ function withSpecifiers(text: string, newName: (specifier: string) => string): s
   );
 }
 
-/** Inside `declare module` all is declared already. */
+/** Everything inside `declare module` is already declared. */
 function ambient(text: string): string {
   return text.replaceAll(/^(export )?declare /gm, "$1");
 }

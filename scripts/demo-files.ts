@@ -1,6 +1,6 @@
 /**
- * Writes sites/demo/files.js: the demo's files as literal imports, which the compiler of the binary needs. It is no
- * TypeScript, since that would take the apps' sources for modules of ours.
+ * Writes sites/demo/files.js: the demo's files as literal imports, which building the binary requires. It is not
+ * TypeScript, which would treat the apps' sources as modules of ours.
  *
  *     bun scripts/demo-files.ts
  */

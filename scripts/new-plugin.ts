@@ -1,5 +1,5 @@
 /**
- * `corestead plugin new` without a start:
+ * `corestead plugin new`, without starting Corestead:
  *
  *     bun scripts/new-plugin.ts shopping-list                    plugins/shopping-list
  *     bun scripts/new-plugin.ts shopping-list --dir ../mine      ../mine/shopping-list, for PLUGINS_DIR

@@ -1,5 +1,5 @@
 /**
- * Writes NOTICE: whose work the executable carries, and under what licence. tests/notice.test.ts says when it is stale.
+ * Writes NOTICE: whose work the executable contains, under which licence. tests/notice.test.ts says when it is stale.
  *
  *     bun scripts/notice.ts
  */
@@ -8,7 +8,7 @@ import { join, resolve } from "node:path";
 import { makeRuntimes } from "./runtimes.ts";
 
 const root = resolve(import.meta.dir, "..");
-/** These packages bring no file with their licence. */
+/** These packages have no licence file. */
 const withoutFile: Readonly<Record<string, string>> = {
   "@tokenizer/token": "MIT licence, Copyright (c) Borewit. The text is that of strtok3.",
   "is-reference": "MIT licence, Copyright (c) Rich Harris. The text is that of svelte.",
@@ -16,7 +16,7 @@ const withoutFile: Readonly<Record<string, string>> = {
   postgres: "The Unlicense: its author, Rasmus Porsager, gives it to the public domain (https://unlicense.org).",
 };
 
-/** Packages that come as one file hold others, which no bundler sees. */
+/** Packages distributed as one file contain others, which no bundler sees. */
 const inside: Readonly<Record<string, readonly string[]>> = {
   "node_modules/@vue/compiler-sfc": [
     "@babel/parser",
@@ -32,7 +32,7 @@ const inside: Readonly<Record<string, readonly string[]>> = {
   "node_modules/phaser": ["eventemitter3"],
 };
 
-/** And of those some that are not installed here. */
+/** Some of those are not installed here. */
 const insideOnly = `Inside compiler-sfc.esm-browser.js
 ----------------------------------
 
@@ -46,14 +46,14 @@ contributors). ieee754 stands here by name.`;
 
 if (import.meta.main) await Bun.write(join(root, "NOTICE"), await notice());
 
-/** The text as the packages of now give it. */
+/** The text for the installed packages. */
 export async function notice(): Promise<string> {
   const native = await Bun.file(join(import.meta.dir, "notice-native.txt")).text();
   const packages = await Promise.all((await bundledPackages()).map(section));
   return [native.trimEnd(), ...packages, insideOnly].join("\n\n\n") + "\n";
 }
 
-/** The folders of the npm packages of which anything is in the bundle, by name. */
+/** The folders of the npm packages with anything in the bundle, by name. */
 async function bundledPackages(): Promise<string[]> {
   const { metafile } = await Bun.build({ entrypoints: [join(root, "plugins/main.ts")], target: "bun", metafile: true });
   const folders = Object.keys(metafile?.inputs ?? {}).flatMap(

@@ -1,11 +1,11 @@
 /**
- * Writes runtime/platform-types.txt, the text of `corestead types`: what "platform" exports, for authors of plugins who
- * have only the binary. It stands alone: what we use of the types of TypeBox and postgres.js is inside.
+ * Writes runtime/platform-types.txt, the text of `corestead types`: the exports of "platform", for plugin authors who
+ * have only the binary. It is self-contained: it includes the types of TypeBox and postgres.js that we use.
  *
  *     bun scripts/platform-types.ts
  *
- * tsc prints the declarations of runtime/sdk.ts and of all it imports; each file becomes one
- * `declare module "platform/…" { … }`, in which only those declarations stay that runtime/sdk.ts leads to.
+ * tsc prints the declarations of runtime/sdk.ts and everything that it imports. Each file becomes one `declare module
+ * "platform/…" { … }` with only the declarations that runtime/sdk.ts leads to.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -16,7 +16,7 @@ const root = resolve(import.meta.dir, "..");
 const testApp = "runtime/authors/test-app.ts";
 const typebox = join(root, "node_modules/@sinclair/typebox/build/esm");
 const postgres = join(root, "node_modules/postgres/types/index.d.ts");
-/** Not worth its ten thousand lines: what plugins do with LiquidJS they do through `ctx.liquid`. */
+/** Not worth its ten thousand lines: plugins use LiquidJS through `ctx.liquid`. */
 const liquidjs = join(root, "node_modules/liquidjs/dist/index.d.ts");
 const liquidjsInShort = `
 export type Template = object;
@@ -24,16 +24,16 @@ export declare class Liquid {
   readonly tags: Record<string, new (...args: never[]) => object>;
 }
 `;
-/** What a plugin imports: "platform", "platform/test" and what the built-in plugins show. */
+/** What a plugin imports: "platform", "platform/test" and the APIs of the built-in plugins. */
 const entries = ["runtime/sdk.ts", testApp, ...[...new Bun.Glob("plugins/*/api.ts").scanSync(root)].toSorted()];
 const header = await Bun.file(join(import.meta.dir, "platform-types-header.txt")).text();
 
-/** A file of declarations on its way into the one. */
+/** A declaration file to be included. */
 interface Module {
   readonly name: string;
   readonly ours: boolean;
   readonly declarations: Declarations;
-  /** The names that others need of it. */
+  /** The names that others need from it. */
   readonly needed: Set<string>;
 }
 
@@ -44,7 +44,7 @@ if (import.meta.main) {
   process.stdout.write(`wrote ${relative(process.cwd(), file)} (${(text.length / 1000).toFixed(0)} kB)\n`);
 }
 
-/** The text as the sources of now give it. */
+/** The text for the present sources. */
 export async function generateTypes(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "corestead-types-"));
   try {
@@ -100,7 +100,7 @@ async function collect(folder: string): Promise<Map<string, Module>> {
       needed: new Set<string>(),
     };
     modules.set(file, module);
-    // Others' files come whole: they are cut along other lines than ours.
+    // Other packages' files are kept whole: they are not laid out like tsc's.
     const wanted = ours ? name : "*";
     if (module.needed.has(wanted)) continue;
     module.needed.add(wanted);
@@ -144,7 +144,7 @@ async function textOf(file: string): Promise<string> {
   return file === postgres ? withoutNode(text) : text;
 }
 
-/** postgres.js speaks of Node's streams and buffers, whose types an author need not have. */
+/** postgres.js refers to Node's streams and buffers, whose types an author need not have. */
 function withoutNode(text: string): string {
   const streams =
     "type Readable = AsyncIterable<Uint8Array>;\ntype Writable = { write(chunk: string | Uint8Array): boolean; end(): void };";

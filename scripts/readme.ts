@@ -6,7 +6,7 @@ import type { Setting } from "../runtime/settings.ts";
 const file = `${import.meta.dir}/../README.md`;
 const place = /(<!-- configuration: bun scripts\/readme\.ts -->\n)[^]*?(<!-- \/configuration -->)/;
 
-/** The README as it should be. */
+/** The README with the present settings. */
 export async function readmeWithSettings(): Promise<string> {
   const text = await Bun.file(file).text();
   if (!place.test(text)) throw new Error("README.md has no place for the settings");

@@ -1,8 +1,8 @@
 /**
- * Bundles what apps import in the browser into dist/runtimes, once per version: the frameworks, the SDK of apps and
- * Tailwind's own compiler (architecture 5).
+ * Bundles the browser imports of apps into dist/runtimes, once per version: the frameworks, the SDK of apps and
+ * Tailwind's compiler (architecture 5).
  *
- *     bun scripts/runtimes.ts           where something has changed
+ *     bun scripts/runtimes.ts           if something has changed
  *     bun scripts/runtimes.ts --force   always
  */
 import { build, type BuildOptions } from "esbuild";
@@ -18,19 +18,19 @@ const packages = ["svelte", "vue", "@vue/compiler-sfc", "react", "react-dom", "k
   "@tailwindcss/browser",
 );
 
-/** What plugins/apps/runtimes.ts reads. */
+/** The manifest, which plugins/apps/runtimes.ts reads. */
 interface Manifest {
-  /** Of everything that went in; another one makes the folder stale. */
+  /** Hash of all inputs; a different one makes the folder stale. */
   readonly key: string;
-  /** Of the compilers and what their code imports: other ones compile otherwise. */
+  /** Hash of the compilers and their imports: other compilers give other results. */
   readonly toolchain: string;
-  /** Of everything that came out: part of the addresses. */
+  /** Hash of all outputs; part of the addresses. */
   readonly hash: string;
-  /** File name -> what it imports, the imports of those too. */
+  /** File name -> its direct and indirect imports. */
   readonly files: Readonly<Record<string, readonly string[]>>;
   /** Specifier -> file name. */
   readonly specifiers: Readonly<Record<string, string>>;
-  /** The folders of the packages of which anything is in a file, e.g. `node_modules/svelte`. */
+  /** The folders of the packages with anything in a file, e.g. `node_modules/svelte`. */
   readonly packages: readonly string[];
 }
 
@@ -41,12 +41,12 @@ interface Bundle {
   readonly specifiers: Readonly<Record<string, string>>;
 }
 
-// One file may stand for several specifiers: a counter in Svelte then needs two requests and not ten.
+// One file may serve several specifiers, so that a counter in Svelte needs two requests instead of ten.
 const svelteCore = ["svelte", "svelte/internal/client", "svelte/internal/disclose-version"];
 const svelteMore = ["animate", "attachments", "easing", "events", "legacy", "motion", "reactivity", "reactivity/window"]
   .concat("store", "transition")
   .map((name) => `svelte/${name}`);
-// These switch something on by being imported.
+// Importing these has a side effect.
 const svelteFlags = ["svelte/internal/flags/legacy", "svelte/internal/flags/async"];
 
 const common = {
@@ -65,9 +65,9 @@ const common = {
   absWorkingDir: root,
   outdir: "/out",
   metafile: true,
-  // Their licences are in NOTICE.
+  // NOTICE has their licences.
   legalComments: "none",
-  // An export that two modules give is left out silently otherwise.
+  // Otherwise an export of two modules would be omitted silently.
   logOverride: { "ambiguous-reexport": "error" },
 } as const satisfies BuildOptions;
 
@@ -76,7 +76,7 @@ if (import.meta.main) {
   if (made) process.stdout.write(`dist/runtimes  ${made.hash}, ${Object.keys(made.files).length} files\n`);
 }
 
-/** Answers with the manifest, or with undefined where the folder is up to date. */
+/** Returns the manifest, or undefined if the folder is up to date. */
 export async function makeRuntimes(force = false): Promise<Manifest | undefined> {
   const toolchain = await toolchainKey();
   const key = await inputKey(toolchain);
@@ -120,9 +120,9 @@ function vue(): Bundle {
   return { entries: { vue: all(["vue"]) }, specifiers: { vue: "vue" } };
 }
 
-/** Its packages are CommonJS: their names must be listed, and each has its default export. */
+/** React's packages are CommonJS: their names must be listed, and each has a default export. */
 async function react(): Promise<Bundle> {
-  process.env["NODE_ENV"] = "production"; // it exports other names in development
+  process.env["NODE_ENV"] = "production"; // its exports differ in development
   const named = async (specifier: string, not: readonly string[] = []) => {
     const names = Object.keys(await import(specifier)).filter((name) => name !== "default" && !not.includes(name));
     return { names, line: `export { ${names.join(", ")} } from ${JSON.stringify(specifier)};\n` };
@@ -146,7 +146,7 @@ async function react(): Promise<Bundle> {
   };
 }
 
-/** kaboom's maintained successor, under both names; behaviour B.10: as imports and as globals. */
+/** The maintained successor of kaboom, under both names, as imports and as globals (behaviour B.10). */
 function kaplay(): Bundle {
   const entry = `import kaplay from "kaplay"; export * from "kaplay"; export default kaplay; export { kaplay as kaboom };
     globalThis.kaplay = globalThis.kaboom = kaplay;`;
@@ -224,8 +224,8 @@ function reachable(from: string, importsOf: ReadonlyMap<string, readonly string[
 }
 
 /**
- * The SDK that every page loads before its app, and the error panel of those who may edit it: classic scripts, so that
- * they stand before any other runs.
+ * The SDK that every page loads before its app, and the error panel for people who may edit it. Both are classic
+ * scripts, so that they run before any others.
  */
 async function sdk(): Promise<Output> {
   const entryPoints = [
@@ -252,19 +252,19 @@ function baseName(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
-/** Whatever could change what compiled code is: the compilers, and the packages with their versions. */
+/** Everything that can change compiled code: the compilers, and the packages with their versions. */
 async function toolchainKey(): Promise<string> {
   const { dependencies }: { dependencies: Record<string, string> } = await Bun.file(join(root, "package.json")).json();
   const versions = packages.map((name) => `${name} ${dependencies[name]}`);
   return (await hashOf("plugins/apps/compiler", versions.join("\n"))).slice(0, 16);
 }
 
-/** Whatever could change what is made here. */
+/** Everything that can change the files made here. */
 async function inputKey(toolchain: string): Promise<string> {
   return hashOf("plugins/apps/client", toolchain + (await Bun.file(import.meta.path).text()));
 }
 
-/** Of a folder's sources, and of something else. */
+/** Hash of a folder's sources and of something else. */
 async function hashOf(path: string, further: string): Promise<string> {
   const names = (await readdir(join(root, path)).catch(() => [])).filter((name) => /^(?!.*\.test\.).*\.ts$/.test(name));
   const hash = new Bun.CryptoHasher("sha256").update(further);

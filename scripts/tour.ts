@@ -1,23 +1,23 @@
 /**
- * Runs the README's tour against a running server and puts what it prints into the README:
+ * Runs the README's tour against a running server and writes its output into the README:
  * `bun scripts/tour.ts http://127.0.0.1:3000 TOKEN`. tests/readme.test.ts runs it too and compares.
  */
 import { dirname } from "node:path";
 
 const file = `${import.meta.dir}/../README.md`;
 const written = "http://127.0.0.1:3000";
-/** The port of the tour's own receiver; here a free one is taken instead. */
+/** The port of the tour's receiver; replaced by a free one here. */
 const writtenPort = "4000";
 const place = /(?<=<!-- tour: bun scripts\/tour\.ts -->\n)[^]*?(?=<!-- \/tour -->)/;
 const step = /```sh\n([^]*?)```(?:\n\n```(json|)\n([^]*?)```)?/g;
 
-/** The README with what its tour prints at this server, in a folder of its own for cookies. */
+/** The README with the output of its tour at this server, run in a folder of its own for cookies. */
 export async function readmeWithTour(origin: string, token: string, folder: string): Promise<string> {
   const readme = await Bun.file(file).text();
   const tour = place.exec(readme)?.[0];
   if (!tour) throw new Error("README.md has no tour");
   const steps = [...tour.matchAll(step)];
-  // One shell for all, as a reader has; a line of its own tells the outputs apart.
+  // One shell for all blocks, as a reader would use; a marker line separates the outputs.
   const script = steps.map(([, commands = ""]) => `${commands}\necho "<end of step>"`).join("\n");
   const port = `${freePort()}`;
   const replaced = script
@@ -33,7 +33,7 @@ export async function readmeWithTour(origin: string, token: string, folder: stri
   const outputs = (await new Response(shell.stdout).text()).split("<end of step>\n");
   let at = 0;
   const printed = tour.replaceAll(step, (_, commands: string, language: string | undefined) => {
-    // Even a token of a server that is gone would be taken for a leaked one.
+    // Secret scanners would report even a token of a server that no longer exists.
     const output = (outputs[at++] ?? "")
       .replaceAll(origin, written)
       .replaceAll(`127.0.0.1:${port}`, `127.0.0.1:${writtenPort}`)
@@ -50,7 +50,7 @@ function freePort(): number {
   return port;
 }
 
-/** Ids, times and tokens, which are new each time, as words. */
+/** Replaces ids, times and tokens, which differ each time, by words. */
 export function withoutVariables(text: string): string {
   return text
     .replaceAll(/[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g, "<uuid>")

@@ -56,12 +56,14 @@ export async function serveWorker(setup: Setup): Promise<number> {
   // If its supervisor dies, even by kill -9, a worker would keep the port without a database.
   const orphaned = new Promise<void>((resolve) => process.once("disconnect", () => resolve()));
   const stopped = Promise.race([stopSignal(), orphaned]);
+  // From here on the supervisor watches it: a worker that hangs before it is ready is replaced too.
+  process.on("message", (message) => void (message === "ping" && process.send?.("pong")));
+  process.send?.("started");
   // The supervisor prints them beside the address.
   const announce = (lines: readonly string[]) => void process.send?.({ announced: lines });
   // Even a single worker shares the port: with its replacement (`--watch`).
   const shared = { ...setup, config: { ...setup.config, workers: Math.max(2, setup.config.workers) } };
   const app = await startApp(shared, target, false, { limits: supervisedLimits(), greeting: { announce } });
-  process.on("message", (message) => void (message === "ping" && process.send?.("pong")));
   process.send?.("ready");
   await stopped;
   await inTime(app.stop());

@@ -26,16 +26,17 @@ export function createWorkers({ env, log, announce }: Needed) {
   });
 
   const hear = (child: Bun.Subprocess, message: unknown, ready: () => void) => {
-    if (message === "ready") {
-      pulse.add(child);
-      ready();
-    } else if (message === "pong") pulse.heard(child);
+    if (message === "started") pulse.add(child);
+    else if (message === "ready") ready();
+    else if (message === "pong") pulse.heard(child);
     else if (isAnnouncement(message)) announce(message.announced);
     else countLimits(message, (answer) => child.send(answer));
   };
 
-  /** Resolves when the process serves; rejects if it ends before that. A process that ends later is restarted, and with
-   * `again` even one that ends before it serves. */
+  /**
+   * Resolves when the process serves; rejects if it ends before that. A process that ends later is restarted, and with
+   * `again` even one that ends before it serves.
+   */
   const start = (again = false): Promise<void> =>
     new Promise((resolve, reject) => {
       let serves = again;

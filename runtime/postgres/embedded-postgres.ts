@@ -107,8 +107,7 @@ interface Run {
 }
 
 /**
- * A kernel that promises no memory that it may not have refuses a large cache: a server without one is better than
- * none.
+ * A kernel that does not overcommit memory may refuse a large cache. A server with a small cache is better than none.
  */
 async function launchWithCache(place: Place, { cacheMegabytes, log }: Needed) {
   if (cacheMegabytes === undefined) return { place, first: await launch(place) };

@@ -1,12 +1,12 @@
 /**
- * Every benchmark, one after another: `bun run bench [--quick] [--write]`. Each is a process of its own and is ended
- * when it takes too long; the limits add up to half an hour; `--quick` takes about six minutes.
+ * Runs every benchmark in turn: `bun run bench [--quick] [--write]`. Each is a separate process with a time limit; the
+ * limits add up to half an hour. `--quick` takes about six minutes.
  */
 import { resolve } from "node:path";
 
 const options = process.argv.slice(2);
 const quick = options.includes("--quick");
-/** Each benchmark and the seconds that it may take. `million` and `jobs` have no short form worth its while. */
+/** Each benchmark and its limit in seconds. `million` and `jobs` have no worthwhile short form. */
 const all = {
   start: 90,
   prompts: 60,

@@ -1,7 +1,7 @@
 /**
  * How fast apps compile and load: `bun scripts/bench/apps.ts [--quick] [--write] [--only=largeSources]` (or another
- * part). A real server with its own PostgreSQL in a temporary folder, its compiler process beside it; every source is
- * another one, so nothing comes from the cache.
+ * part). Uses a real server with its own PostgreSQL in a temporary folder and its compiler process; every source is
+ * different, so nothing comes from the cache.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { runLoop } from "./client.ts";
@@ -18,7 +18,7 @@ const server = await startCorestead(await temporaryFolder());
 const origin = `http://127.0.0.1:${server.port}`;
 const verdicts: Verdict[] = [];
 const tables: string[] = [];
-/** No source is compiled twice. */
+/** So that no source is compiled twice. */
 let compiled = 1;
 
 const counter = (n: number) => `<script>
@@ -64,7 +64,7 @@ async function compileTimes(): Promise<void> {
     const id = await create(engine, css, source(0));
     const times: number[] = [];
     for (let n = 1; n <= rounds + 20; n++) times.push(await patch(id, source(n)));
-    const warm = sorted(times.slice(20)); // the first twenty warm it
+    const warm = sorted(times.slice(20)); // the first twenty warm it up
     const middle = at(warm, 0.5);
     rows.push([`${engine} + ${css}`, number(middle, 2), number(at(warm, 0.99), 2)]);
     if (most !== undefined) verdicts.push(verdict(`${engine} + ${css}, median`, middle, { most }, "ms"));
@@ -73,14 +73,14 @@ async function compileTimes(): Promise<void> {
 }
 
 /**
- * Ten large compiles in a row, and what other requests notice of them. The machine itself is half as fast at times, for
- * ten seconds or so, whatever runs on it: so each queue has its idle time right before and right after it.
+ * Ten large compilations in a row, and their effect on other requests. The machine is sometimes half as fast for about
+ * ten seconds, whatever runs on it, so idle time is measured right before and after each queue.
  */
 async function largeSources(): Promise<void> {
   const ids = await Promise.all(Array.from({ length: 10 }, (_, n) => create("svelte", "tailwind", counter(1000 + n))));
   const [first = ""] = ids;
   const single = await patch(first, large(0));
-  await others(5, 4); // warms them
+  await others(5, 4); // warms them up
   const last: number[] = [];
   const rows: string[][] = [];
   const noticed: Verdict[] = [];
@@ -116,7 +116,7 @@ async function largeSources(): Promise<void> {
 }
 
 function append(all: number[], further: readonly number[]): void {
-  for (const one of further) all.push(one); // too many for arguments
+  for (const one of further) all.push(one); // too many for spread arguments
 }
 
 function sorted(all: readonly number[]): readonly number[] {
@@ -144,7 +144,7 @@ async function memory(): Promise<void> {
   );
 }
 
-/** What a browser fetches, gzipped: everything for the first app, what is new for a second. */
+/** What a browser fetches, gzipped: everything for the first app, only what is new for a second. */
 async function loads(): Promise<void> {
   const seen = new Set<string>();
   const sizes: number[] = [];
@@ -166,7 +166,7 @@ async function loads(): Promise<void> {
   verdicts.push(verdict("a second app of the same engine", second / 1000, { most: 4 }, "kB"));
 }
 
-/** A public app's page, with a token of its own for each visitor, beside static files of the same server. */
+/** A public app's page, with a new token for each visitor, compared with static files of the same server. */
 async function serving(): Promise<void> {
   const id = await create("svelte", "tailwind", counter(30_000));
   await send("PATCH", `/core/apps/${id}.json`, { public: true });
@@ -180,7 +180,7 @@ async function serving(): Promise<void> {
   for (let round = 0; round < 4; round++) {
     for (const [n, path] of Object.values(paths).entries()) {
       const rate = await perSecond(path);
-      if (round > 0) rates[n]?.push(rate); // the first warms them
+      if (round > 0) rates[n]?.push(rate); // the first one warms them up up
     }
   }
   const [page = NaN, sdk = NaN, styles = NaN] = rates.map(median);
@@ -223,7 +223,7 @@ async function load(path: string, seen: Set<string>): Promise<number> {
   return bytes;
 }
 
-/** Latencies of other requests, sorted. */
+/** The latencies of other requests, sorted. */
 async function others(seconds: number, connections: number): Promise<number[]> {
   const head = ["GET /core/prompts.json HTTP/1.1", "host: 127.0.0.1", `authorization: Bearer ${adminToken}`];
   const exchange: Exchange = {
@@ -275,7 +275,7 @@ function residentOf(pid: number): number {
   return Number(kilobytes ?? 0) / 1000;
 }
 
-/** The compiler process and what it started; not PostgreSQL. */
+/** The compiler process and its children, without PostgreSQL. */
 function childrenOf(pid: number): number[] {
   const parents = new Map<number, number>();
   for (const name of readdirSync("/proc")) {
@@ -285,7 +285,7 @@ function childrenOf(pid: number): number[] {
       if (/^Name:\s+postgres/m.test(status)) continue;
       parents.set(Number(name), Number(/^PPid:\s+(\d+)/m.exec(status)?.[1]));
     } catch {
-      // It has ended meanwhile.
+      // The process has ended meanwhile.
     }
   }
   const below = (of: number): number[] =>

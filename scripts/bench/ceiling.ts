@@ -1,9 +1,9 @@
 /**
- * The ceiling: the five benchmarked endpoints, written by hand with Elysia and postgres.js for this one schema. Run by
- * records.ts with `CEILING_DATABASE` (a target as JSON); it says its port on standard output.
+ * The ceiling: the five benchmarked endpoints, written by hand with Elysia and postgres.js for this one schema.
+ * records.ts runs it with `CEILING_DATABASE` (a target as JSON); it prints its port.
  *
- * It does what Corestead does for the same request, and nothing else: it looks the bearer token up in the database,
- * validates, runs one prepared statement on typed columns with the same indexes, and answers with the same fields.
+ * It does only what the same request needs: looks up the bearer token in the database, validates, runs one prepared
+ * statement on typed columns with the same indexes, and answers with the same fields.
  */
 import { Elysia, status, t } from "elysia";
 import postgres from "postgres";
@@ -26,7 +26,7 @@ const Id = t.Object({ id: t.String({ pattern: "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-
 const limit = t.Integer({ minimum: 1, maximum: 100, default: 20 });
 const columns = sql`id, name, email, city, age::int, visits::int, joined_at, phone, note, active, created_at, updated_at`;
 
-/** Unnamed, so that each fragment gets its own plan; materialized, so that `limit` does not tempt it to scan. */
+/** Unnamed, so that each fragment gets its own plan; materialized, so that `limit` does not lead to a scan. */
 const searchStatement = `
   with matches as materialized (
     select id, name, email, city, age::int, visits::int, joined_at, phone, note, active, created_at, updated_at

@@ -1,6 +1,6 @@
 /**
- * A closed loop of HTTP/1.1 requests over keep-alive connections: each connection sends its next request when it has
- * the answer to the last. Raw sockets, because the client shares its processors with what it measures (README).
+ * A closed loop of HTTP/1.1 requests over keep-alive connections: each connection sends its next request after the
+ * answer to the last. Uses raw sockets, because the client shares processors with the server that it measures (README).
  */
 import type { Exchange } from "./operations.ts";
 
@@ -22,16 +22,16 @@ export interface LoopResult {
 interface Connection {
   exchange: Exchange;
   sentAt: number;
-  /** What has come of an answer that came in several pieces. */
+  /** The part received so far of an answer in several pieces. */
   pieces: Buffer[];
   missing: number;
 }
 
-/** Every so many answers one is parsed whole; of all others status, length and one part are compared. */
+/** How often an answer is parsed in full; of all others, status, length and one part are compared. */
 const parseEvery = 64;
 const headEnd = Buffer.from("\r\n\r\n");
 
-/** Throws on the first answer that is not what its request asks for, and where a connection breaks. */
+/** Throws at the first wrong answer, or if a connection breaks. */
 export async function runLoop(options: LoopOptions): Promise<LoopResult> {
   const latencies = new Float64Array(options.maxRequests);
   const start = performance.now();
@@ -69,7 +69,7 @@ export async function runLoop(options: LoopOptions): Promise<LoopResult> {
       connection.pieces = [];
     }
     const bodyAt = data.indexOf(headEnd) + 4;
-    // A large answer may be cut anywhere, in its head too.
+    // A large answer may be split anywhere, even in its head.
     if (bodyAt < 4) {
       connection.pieces.push(Buffer.from(data));
       connection.missing = 1;

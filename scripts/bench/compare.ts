@@ -1,4 +1,4 @@
-/** Measures one operation on two servers in turns, A B A B …, so that what else the machine does meets both. */
+/** Measures one operation on two servers alternately, A B A B …, so that other load on the machine affects both. */
 import { cpuOf, cpuOfPostgres, type LoadGenerator, type Server } from "./processes.ts";
 import type { Load, Measured } from "./load.ts";
 import type { OperationName, Target } from "./operations.ts";
@@ -22,12 +22,12 @@ export interface CompareOptions {
   readonly seconds: number;
 }
 
-/** One server in one comparison; medians of the rounds. */
+/** One server's results in a comparison: medians of the rounds. */
 export interface SideResult {
   readonly perSecond: number;
   readonly p50: number;
   readonly p99: number;
-  /** Processor milliseconds per request of the server process, and of PostgreSQL. */
+  /** Processor milliseconds per request, of the server process and of PostgreSQL. */
   readonly serverCpu: number;
   readonly postgresCpu: number;
 }
@@ -37,7 +37,7 @@ export interface Comparison {
   readonly connections: number;
   readonly corestead: SideResult;
   readonly ceiling: SideResult;
-  /** Requests per second, Corestead's by the ceiling's: the median of the rounds' ratios. */
+  /** Corestead's requests per second divided by the ceiling's: the median of the rounds' ratios. */
   readonly ratio: number;
   readonly p99Ratio: number;
   readonly cpuRatio: number;
@@ -66,7 +66,7 @@ export async function compare(pair: Pair, options: CompareOptions): Promise<Comp
   };
 }
 
-/** Lets one server compile and cache what this operation needs. */
+/** Lets a server compile and cache what this operation needs. */
 export async function warmUp(
   { load }: Pair,
   { target }: Side,

@@ -1,6 +1,6 @@
 /**
- * What the benchmark stores: contacts, the same ones in Corestead and in the ceiling. Contact `n` is a function of `n`,
- * so that the load generator knows what each request must answer without asking anyone.
+ * The benchmark's data: the same contacts in Corestead and in the ceiling. Contact `n` is a function of `n`, so that
+ * the load generator knows the right answer to each request.
  */
 export interface Contact {
   readonly name: string;
@@ -14,7 +14,7 @@ export interface Contact {
   readonly active: boolean;
 }
 
-/** The schema of the database in Corestead: three strings, two integers and one time are indexed. */
+/** The schema of Corestead's database: three strings, two integers and one time are indexed. */
 export const schema = {
   fields: {
     name: { type: "string", required: true },
@@ -53,7 +53,7 @@ export function pick(random: () => number, below: number): number {
   return Math.floor(random() * below);
 }
 
-/** A UUID of version 7, as the application would have made it: `n` milliseconds after the first. */
+/** A UUID of version 7 as the application would make it, `n` milliseconds after the first. */
 export function idOf(n: number): string {
   const random = randomSequence(n * 7919 + 3);
   const hex = (digits: number) =>
@@ -65,7 +65,7 @@ export function idOf(n: number): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${hex(3)}-${variant}${hex(3)}-${hex(6)}${hex(6)}`;
 }
 
-/** The city of contact `n` where there are `total` of them: about `contactsPerCity` live in each. */
+/** The city of contact `n` of `total`: about `contactsPerCity` live in each. */
 export function cityOf(n: number, total: number): string {
   const cities = Math.max(1, Math.round(total / contactsPerCity));
   const number = pick(randomSequence(n * 104_729 + 11), cities);
@@ -91,7 +91,7 @@ export function contactOf(n: number, total: number): Contact {
   };
 }
 
-/** Five to eight letters out of the last name of contact `n`: what somebody types into a search box. */
+/** Five to eight letters of the last name of contact `n`, as somebody would type into a search box. */
 export function fragmentOf(n: number, random: () => number): string {
   const last = contactOf(n, contactsPerCity).name.split(" ")[1]?.toLowerCase() ?? "";
   const length = Math.min(last.length, 5 + pick(random, 4));

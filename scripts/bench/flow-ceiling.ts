@@ -1,9 +1,10 @@
 /**
- * The hand-written side of flows.ts: the benchmarked program as TypeScript, for this one flow, with Elysia and
- * postgres.js. Run with `CEILING_DATABASE` (a target as JSON), where `runs` stands; it says its port.
+ * The hand-written side of flows.ts: the benchmarked program in TypeScript, for this one flow, with Elysia and
+ * postgres.js. Run it with `CEILING_DATABASE` (a target as JSON) whose database has the table `runs`; it prints its
+ * port.
  *
- * `/five` stores the state after every step, a statement and a commit each; `/one` stores the whole run at its end. Both
- * know the caller's token by heart: one statement less than a server that looks it up.
+ * `/five` stores the state after every step, with a statement and a commit each; `/one` stores the whole run at its
+ * end. Both have the caller's token in memory, which saves the statement that looks it up.
  */
 import { Elysia, status, t } from "elysia";
 import postgres from "postgres";
@@ -26,7 +27,7 @@ interface StepRecord {
 }
 type Variables = Record<string, unknown>;
 
-/** What each step does; the last one gives the result. */
+/** What each step does; the last one returns the result. */
 const program: readonly (readonly [type: string, run: (input: Input, variables: Variables) => unknown])[] = [
   ["mutation", ({ temp }, variables) => Object.assign(variables, { temp })],
   ["mutation", ({ temp }, variables) => Object.assign(variables, { fahrenheit: temp * 1.8 + 32 })],

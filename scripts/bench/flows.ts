@@ -1,9 +1,9 @@
 /**
- * How fast flows and actions of apps are: `bun scripts/bench/flows.ts [--quick] [--write]`. A run is one
- * `POST …/run.json`, answered when the process has ended and is stored with all its steps; it is measured in turns with
- * the same written by hand (flow-ceiling.ts), on the same PostgreSQL.
+ * How fast flows and actions of apps are: `bun scripts/bench/flows.ts [--quick] [--write]`. A run is one `POST
+ * …/run.json`, answered when the process has ended and is stored with all its steps. It is measured alternately with a
+ * hand-written version (flow-ceiling.ts) on the same PostgreSQL.
  */
-/* oxlint-disable unicorn/no-thenable -- a step of a flow has a branch of that name */
+/* oxlint-disable unicorn/no-thenable -- a flow step has a branch with this name */
 import { parseArgs } from "node:util";
 import { openPool } from "../../runtime/db.ts";
 import { runLoop } from "./client.ts";
@@ -18,9 +18,12 @@ const { values: options } = parseArgs({
 });
 const rounds = 3;
 const seconds = options.quick ? 1 : 3;
-// The engine and Liquid take a while until they are compiled.
+// It takes a while until the engine and Liquid are compiled.
 const warmUpSeconds = options.quick ? 4 : 12;
-/** Measured on this kind of machine with nothing beside: Node-RED, which stores nothing, and five statements by hand. */
+/**
+ * Measured on this kind of machine without other load: Node-RED, which stores nothing, and five hand-written
+ * statements.
+ */
 const nodeRed = 2681;
 const fiveStatements = 1556;
 

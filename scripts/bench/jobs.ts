@@ -1,6 +1,6 @@
 /**
  * How fast the job queue is: `bun scripts/bench/jobs.ts [--quick] [--write]`. It starts an embedded PostgreSQL in a
- * temporary folder; `DATABASE_URL` takes that (empty!) database instead.
+ * temporary folder; `DATABASE_URL` uses another (empty!) database instead.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -120,7 +120,7 @@ async function latency() {
       Array.from({ length: count }, async (_, n) => {
         await Bun.sleep(begin + (n * 1000) / perSecond - performance.now());
         await transaction(sql, async (tx) => {
-          // Collected first, so called when the commit is known and before the queue wakes.
+          // Registered first, so it is called after the commit and before the queue wakes.
           afterCommit(tx, () => void committed.set(n, performance.now()));
           await queue.enqueue(noop, { n }, { tx });
         });
@@ -136,7 +136,7 @@ async function latency() {
   }
 }
 
-/** The claim of one job beside jobs that are not due or not ours; tables of different sizes in turns. */
+/** Claims one job among others that are not due or not ours, alternating between tables of different sizes. */
 async function claiming(): Promise<string> {
   const tables = [];
   for (const waiting of waitingCounts) tables.push({ waiting, on: await tableOf(waiting), times: [] as number[] });
@@ -144,7 +144,7 @@ async function claiming(): Promise<string> {
     for (const { on, times } of tables) {
       const start = performance.now();
       await on`select id from claim_jobs(${["bench.noop"]}, ${[1]}, ${[30]}, array['-infinity'::timestamptz], 'bench', null)`;
-      // The first ones read the catalogue.
+      // The first claims read the catalogue.
       if (round >= 50) times.push(performance.now() - start);
     }
   }
@@ -164,7 +164,10 @@ async function claiming(): Promise<string> {
   );
 }
 
-/** A queue in a schema of its own, on one connection: a third each of due jobs of this name, of this name for tomorrow, and of other names. */
+/**
+ * A queue in a schema of its own, on one connection. A third of its jobs is due, a third is due tomorrow, and a third
+ * has other names.
+ */
 async function tableOf(waiting: number): Promise<Sql> {
   const on = openPool(target, { max: 1 });
   await on.unsafe(`create schema waiting_${waiting}; set search_path to waiting_${waiting}; ${migration}`);

@@ -1,6 +1,5 @@
 /**
- * The load generator's process: gets one `Load` after another from its parent and answers each with a `Measured`, or
- * with what went wrong.
+ * The load generator's process: answers each `Load` from its parent with a `Measured` or an error.
  */
 import { randomSequence } from "./contacts.ts";
 import { runLoop } from "./client.ts";
@@ -12,7 +11,7 @@ export interface Load {
   readonly connections: number;
   readonly seconds: number;
   readonly maxRequests: number;
-  /** The same seed makes the same requests. */
+  /** The same seed gives the same requests. */
   readonly seed: number;
 }
 

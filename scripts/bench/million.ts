@@ -1,6 +1,7 @@
 /**
- * One database of 1,000,000 records beside one of 10,000, in the same table: `bun scripts/bench/million.ts [--quick]
- * [--write]`. Times are those of one client, so that they are the request's own; the sizes take turns.
+ * Compares a database of 1,000,000 records with one of 10,000 in the same table: `bun scripts/bench/million.ts
+ * [--quick] [--write]`. Uses one client, so that times are those of the request alone, and alternates between the
+ * sizes.
  */
 import { parseArgs } from "node:util";
 import { openPool } from "../../runtime/db.ts";

@@ -1,4 +1,4 @@
-/** The benchmarked requests, in Corestead's form and in the ceiling's, and what a right answer to each is. */
+/** The benchmarked requests in Corestead's form and the ceiling's, with the right answer to each. */
 import { cityOf, contactOf, fragmentOf, idOf, pick, type Contact } from "./contacts.ts";
 
 /** One request and its right answer. */
@@ -6,9 +6,9 @@ export interface Exchange {
   /** The request as it goes over the wire. */
   readonly request: string;
   readonly status: number;
-  /** What the body must contain. */
+  /** Text that the body must contain. */
   readonly contains: string;
-  /** Whether the whole body is right; asked now and then, because parsing costs more than the rest of the client. */
+  /** Whether the whole body is right. Called now and then, because parsing costs more than the rest of the client. */
   readonly verify: (body: string) => boolean;
 }
 
@@ -32,7 +32,7 @@ export const operations: Record<OperationName | "sorted" | "recent" | "filtered"
     const n = pick(random, target.total);
     const id = idOf(n);
     const path = target.kind === "corestead" ? `${target.path}/records/${id}.json` : `/contacts/${id}`;
-    // Another operation may have changed the contact, but never its name.
+    // Another operation may have changed the contact, but not its name.
     const verify = (body: string) => contactIn(target, JSON.parse(body)).name === contactOf(n, target.total).name;
     return { request: get(target, path), status: 200, contains: id, verify };
   },
@@ -98,10 +98,10 @@ export const operations: Record<OperationName | "sorted" | "recent" | "filtered"
     verify: (body) => JSON.parse(body).length === 20,
   }),
 
-  /** A filter whose matches grow with the table, one contact in seventy, in the order of creation. Corestead only. */
+  /** A filter whose matches grow with the table (one contact in seventy), in order of creation. Corestead only. */
   recent: (target, random) => ofAge(target, random, "-created_at"),
 
-  /** The same in the order of another field. Corestead only. */
+  /** The same, ordered by another field. Corestead only. */
   filtered: (target, random) => ofAge(target, random, "-joined_at"),
 
   /** A rendered prompt; `path` is its address. */
@@ -115,10 +115,10 @@ export const operations: Record<OperationName | "sorted" | "recent" | "filtered"
   site: sitePage,
 };
 
-/** A page of a site: `path` is its host and path, where `{n}` stands for an even number below `total`. */
+/** A page of a site: `path` is its host and path, in which `{n}` stands for an even number below `total`. */
 function sitePage({ path, total }: Target, random: () => number): Exchange {
   const slash = path.indexOf("/");
-  // `{r}`: no two requests are alike, so that none waits for the answer of another.
+  // `{r}` makes all requests different, so that none waits for another's answer.
   const even = 2 * pick(random, Math.ceil(total / 2));
   const asked = path
     .slice(slash)
@@ -138,7 +138,7 @@ function ofAge(target: Target, random: () => number, sort: string): Exchange {
   return { request: get(target, path), status: 200, contains: '"id":', verify };
 }
 
-/** Corestead answers with what a caller stored under `data`. */
+/** Corestead returns what the caller stored under `data`. */
 function contactIn(target: Target, answer: { data: Partial<Contact> } & Partial<Contact>): Partial<Contact> {
   return target.kind === "corestead" ? answer.data : answer;
 }

@@ -1,6 +1,6 @@
 /**
- * The plans of the requests that must never read a whole table: `bun scripts/bench/plans.ts [--write]`. The statements
- * are those that requests over HTTP run, as PostgreSQL itself explains them (auto_explain), functions included.
+ * The plans of requests that must never read a whole table: `bun scripts/bench/plans.ts [--write]`. PostgreSQL itself
+ * explains the statements of HTTP requests (auto_explain), including those inside functions.
  */
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -52,14 +52,14 @@ await corestead.stop();
 await publish("plans", sections.join("\n\n"), options.write);
 if (scans.length > 0) throw new Error(`a sequential scan in the plan of: ${scans.join(", ")}`);
 
-/** The plans of the statements that one request runs, once the server has made its caches and its generic plans. */
+/** The plans of one request's statements, after the server has filled its caches and made its generic plans. */
 async function plansOf(server: Server, path: string): Promise<string[]> {
   const request = async () => {
     const headers = { authorization: `Bearer ${adminToken}` };
     const response = await fetch(`http://127.0.0.1:${server.port}${path}`, { headers });
     if (response.status !== 200 || (await response.text()) === "[]") throw new Error(`${path}: ${response.status}`);
   };
-  // Each of the pool's ten connections plans a statement anew five times before it may keep one plan for all values.
+  // Each of the pool's ten connections plans a statement five times before it may keep a generic plan.
   for (let i = 0; i < 100; i++) await request();
   const before = await logOf();
   await request();
@@ -73,7 +73,7 @@ async function plansOf(server: Server, path: string): Promise<string[]> {
   return explained.map(planOnly);
 }
 
-/** Without the statement's text, which the plan tells, and without the function that it was called from. */
+/** Without the statement's text, which the plan shows, and the function that called it. */
 function planOnly(entry: string): string {
   const lines = entry.split("\n").map((line) => line.replace(/^\t/, ""));
   const start = lines.findIndex((line) => /\(cost=.*\(actual/.test(line));

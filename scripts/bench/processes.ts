@@ -1,4 +1,6 @@
-/** The child processes of a benchmark: servers and the load generator, and what the kernel says of them. Linux only. */
+/**
+ * The child processes of a benchmark (servers and the load generator) and their figures from the kernel. Linux only.
+ */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { chmod } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -19,7 +21,7 @@ export interface Server {
   stop(): Promise<void>;
 }
 
-/** A folder that is removed when this process ends; the embedded PostgreSQL runs under another user, who may enter. */
+/** A folder that is removed when this process ends. The embedded PostgreSQL runs as another user, who may enter it. */
 export async function temporaryFolder(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "corestead-bench-"));
   await chmod(folder, 0o755);
@@ -47,7 +49,7 @@ export async function startCorestead(
   });
 }
 
-/** A hand-written server on that database. */
+/** Starts a hand-written server on that database. */
 export async function startCeiling(
   target: DatabaseTarget,
   file: "ceiling.ts" | "flow-ceiling.ts" = "ceiling.ts",
@@ -84,7 +86,7 @@ async function startServer(command: readonly string[], env: Record<string, strin
 const children = new Set<Bun.Subprocess>();
 process.once("exit", endChildren);
 
-/** Where a benchmark failed: a server ends its PostgreSQL first, and only then can the folder of both be removed. */
+/** After a failed benchmark: a server ends its PostgreSQL first; only then can their folder be removed. */
 function endChildren(): void {
   for (const child of children) child.kill("SIGTERM");
   for (const child of children) {
@@ -94,7 +96,7 @@ function endChildren(): void {
 
 function isRunning(pid: number): boolean {
   const state = tryStatOf(pid)?.state;
-  return state !== undefined && state !== "Z"; // nobody has asked yet how a zombie ended
+  return state !== undefined && state !== "Z"; // a zombie has ended, but nobody has read its status
 }
 
 async function saidOrigin(output: ReadableStream<Uint8Array>): Promise<string> {
@@ -146,7 +148,7 @@ export function cpuOf(pid: number): number {
   return (user + system) / ticksPerSecond;
 }
 
-/** The same of a PostgreSQL: the postmaster, those children that ended, and those that run. */
+/** The same for a PostgreSQL: the postmaster, its ended children, and the running ones. */
 export function cpuOfPostgres(postmaster: number): number {
   const own = statOf(postmaster);
   let ticks = own.user + own.system + own.endedChildren;
@@ -158,7 +160,7 @@ export function cpuOfPostgres(postmaster: number): number {
   return ticks / ticksPerSecond;
 }
 
-/** Resident memory in megabytes: now, and the most it ever was. */
+/** Resident memory in megabytes: at present, and its peak. */
 export function memoryOf(pid: number): { now: number; peak: number } {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   const megabytes = (field: string) => Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1] ?? NaN) / 1024;
@@ -167,7 +169,7 @@ export function memoryOf(pid: number): { now: number; peak: number } {
 
 function statOf(pid: number) {
   const text = readFileSync(`/proc/${pid}/stat`, "utf8");
-  // The name in parentheses may hold blanks; the fields are counted from behind it (proc_pid_stat(5), from field 3).
+  // The name in parentheses may contain spaces, so count fields from after it (proc_pid_stat(5), from field 3).
   const words = text.slice(text.lastIndexOf(")") + 2).split(" ");
   const fields = words.map(Number);
   const [user = NaN, system = NaN, endedUser = NaN, endedSystem = NaN] = fields.slice(11, 15);
@@ -178,6 +180,6 @@ function tryStatOf(pid: number) {
   try {
     return statOf(pid);
   } catch {
-    return undefined; // it has ended meanwhile
+    return undefined; // it has ended
   }
 }

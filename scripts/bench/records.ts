@@ -1,6 +1,6 @@
 /**
- * Records beside the ceiling: `bun scripts/bench/records.ts [--quick] [--write] [--only get,patch] [--connections 16]
- * [--rounds 3] [--seconds 2]`. Ends by itself; README.md says what the numbers mean.
+ * Compares records with the ceiling: `bun scripts/bench/records.ts [--quick] [--write] [--only get,patch]
+ * [--connections 16] [--rounds 3] [--seconds 2]`. README.md explains the numbers.
  */
 import { parseArgs } from "node:util";
 import { openPool } from "../../runtime/db.ts";

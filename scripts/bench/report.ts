@@ -1,10 +1,10 @@
-/** Tables of results, and their place in README.md. */
+/** Makes tables of results and puts them into README.md. */
 import { join } from "node:path";
 import { dependencies } from "../../package.json";
 import type { Sql } from "../../runtime/db.ts";
 import type { Comparison, SideResult } from "./compare.ts";
 
-/** A target and what was measured against it. */
+/** A target and the measured value. */
 export interface Verdict {
   readonly target: string;
   readonly measured: string;
@@ -20,7 +20,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return [line(head), `| ${rule.join(" | ")} |`, ...rows.map(line)].join("\n");
 }
 
-/** Two tables: how fast, and at what cost. Of each pair the first is Corestead, the second the ceiling. */
+/** Two tables: speed and cost. In each pair Corestead is first and the ceiling second. */
 export function comparisonTables(comparisons: readonly Comparison[]): string {
   const both = ({ corestead, ceiling }: Comparison, of: (side: SideResult) => number, digits: number) => [
     number(of(corestead), digits),
@@ -59,7 +59,7 @@ export function verdictTable(verdicts: readonly Verdict[]): string {
   );
 }
 
-/** `at most` or `at least` a bound, in one verdict. */
+/** The verdict on a bound (`at most` or `at least`). */
 export function verdict(what: string, value: number, bound: { most: number } | { least: number }, unit = ""): Verdict {
   const suffix = unit === "" ? "" : ` ${unit}`;
   const digits = value < 10 ? 2 : 0;
@@ -72,7 +72,7 @@ export function number(value: number, digits: number): string {
   return value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
-/** Day and versions; what the machine is called or where its folders are stays out. */
+/** The day and versions, without names of the machine or its folders. */
 export function measuredWith(postgresVersion: string): string {
   const day = new Date().toISOString().slice(0, 10);
   const processors = `${navigator.hardwareConcurrency} processors`;
@@ -85,7 +85,7 @@ export async function versionOf(on: Sql): Promise<string> {
   return row?.serverVersion ?? "";
 }
 
-/** Prints a section, and with `--write` puts it into README.md between its marks. */
+/** Prints a section; with `--write` also puts it into README.md between its markers. */
 export async function publish(section: string, text: string, write: boolean): Promise<void> {
   process.stdout.write(`\n${text}\n`);
   if (!write) return;

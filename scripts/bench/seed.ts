@@ -20,8 +20,8 @@ export async function seedCeiling(sql: Sql, total: number): Promise<void> {
 }
 
 /**
- * Makes a database by the API and fills it past the API: a million requests would take longer than the benchmark.
- * With `tableName` it is a multi-table database, and that is the table.
+ * Creates a database through the API and fills it directly: a million requests would take longer than the benchmark.
+ * With `tableName` it becomes a multi-table database with that table.
  */
 export async function seedCorestead(
   server: Server,
@@ -58,7 +58,7 @@ interface Seeded extends Contact {
   readonly id: string;
 }
 
-/** Hands contacts `0` to `total` - 1 to `insert`. */
+/** Passes contacts `0` to `total` - 1 to `insert`. */
 async function inBatches(total: number, insert: (batch: readonly Seeded[]) => Promise<unknown>): Promise<void> {
   for (let start = 0; start < total; start += batchSize) {
     const size = Math.min(batchSize, total - start);
@@ -66,7 +66,7 @@ async function inBatches(total: number, insert: (batch: readonly Seeded[]) => Pr
   }
 }
 
-/** Builds the table's indexes after `fill`: faster, and as tight for one server's table as for the other's. */
+/** Builds the table's indexes after `fill`: this is faster, and makes them equally compact for both servers. */
 async function withoutIndexes(sql: Sql, table: string, fill: () => Promise<void>): Promise<void> {
   const indexes = await sql<{ name: string; definition: string }[]>`
     select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as definition

@@ -1,6 +1,6 @@
 /**
- * A page rendered anew beside a bare rendering of its templates, in one process and by turns: what else the machine does
- * meets both alike. All but the sockets is in it, and they are in the figures of a page from the cache.
+ * Compares rendering a page with a bare rendering of its templates, alternately in one process, so that other load on
+ * the machine affects both. It includes everything but the sockets, which the figures of cached pages include.
  */
 import { createRenderStore } from "../../plugins/cms-multilang/render/render-store.ts";
 import { createBlocks } from "../../plugins/cms-multilang/render/blocks.ts";
@@ -20,11 +20,11 @@ import * as site from "./site-seed.ts";
 /** Processor milliseconds each. */
 export interface Rendering {
   readonly bare: number;
-  /** Every request anew, the page's data at hand. */
+  /** Each request renders the page; its data is in memory. */
   readonly anew: number;
-  /** The first rendering after a change: with all its queries. */
+  /** The first rendering after a change, with all its queries. */
   readonly first: number;
-  /** Medians of the rounds' ratios of a bare rendering by these. */
+  /** Medians of the rounds' ratios of a bare rendering to these. */
   readonly anewRatio: number;
   readonly firstRatio: number;
 }
@@ -61,7 +61,7 @@ async function cpuEach(times: number, run: () => Promise<unknown>): Promise<numb
   return (user + system) / 1000 / times;
 }
 
-/** The page's two templates, parsed, with their values at hand. */
+/** The page's two parsed templates, with their values in memory. */
 function bareRendering(): () => string {
   const engine = createSiteEngine();
   const [page, layout] = [engine.parse(site.content + site.uncached), engine.parse(site.layout)];
@@ -106,7 +106,7 @@ async function benchDoor(sql: Sql) {
   return { request, change: () => sites.invalidate(1, row?.id ?? 0) };
 }
 
-/** What the runtime's does in a process that is alone. */
+/** What the runtime's broadcast does in a single process. */
 function simpleCache<V>({ load }: { load: (key: string) => Promise<V | undefined> }): Cache<V> {
   const values = new Map<string, V>();
   return {

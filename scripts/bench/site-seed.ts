@@ -1,4 +1,4 @@
-/** Sites to measure: one page as large as pages get, and a site of many pages in four languages. */
+/** Sites to measure: a single page as large as pages get, and a site of many pages in four languages. */
 import type { Sql } from "../../runtime/db.ts";
 import { adminToken, type Server } from "./processes.ts";
 
@@ -48,7 +48,10 @@ export async function remove(server: Server, kind: string, ref: string): Promise
   if (response.status !== 204) throw new Error(`the ${kind} was not deleted: ${await response.text()}`);
 }
 
-/** `<code>.test` (pl), `en.<code>.test` and `all.<code>.test` (without a locale), with `pages` small pages: `p0`, `p2` … and a slave of each. */
+/**
+ * `<code>.test` (pl), `en.<code>.test` and `all.<code>.test` (without a locale), with `pages` small pages: `p0`, `p2` …
+ * and a slave of each.
+ */
 export async function seedSite(server: Server, sql: Sql, code: string, pages: number): Promise<void> {
   await post(server, "site", { code, name: code, locale: "pl", multilang: true });
   await post(server, "layout", {

@@ -1,6 +1,7 @@
 /**
- * Pages of sites: `bun scripts/bench/sites.ts [--quick] [--write] [--pages 100000]`. From the cache beside a hand-written
- * get by id; rendered anew beside a bare rendering of the same templates; a large site beside a small one; its sitemap.
+ * Pages of sites: `bun scripts/bench/sites.ts [--quick] [--write] [--pages 100000]`. Compares cached pages with a
+ * hand-written get by id, rendering with a bare rendering of the same templates, and a large site, with its sitemap,
+ * with a small one.
  */
 import { parseArgs } from "node:util";
 import { openPool } from "../../runtime/db.ts";
@@ -69,11 +70,11 @@ const load = startLoadGenerator();
 interface Speed {
   readonly perSecond: number;
   readonly p99: number;
-  /** Processor milliseconds of the server a request. */
+  /** Processor milliseconds of the server per request. */
   readonly cpu: number;
 }
 
-/** Each in its turn, round by round, so that what else the machine does meets all of them. */
+/** In turn, round by round, so that other load on the machine affects all of them. */
 async function compareAll<K extends string>(sides: Record<K, { server: Server; path: string; total?: number }>) {
   const names = Object.keys(sides).filter((name): name is K => name in sides);
   const results = new Map<K, Speed[]>(names.map((name) => [name, []]));
@@ -132,7 +133,7 @@ load.stop();
 
 const rendering = await compareRendering(sql, options.quick ? 3 : 9, options.quick ? 60 : 150);
 const sitemap = await readSitemap();
-// With one domain alone every page is at its canonical address, and is listed with its other languages.
+// With a single domain every page is at its canonical address and listed with its other languages.
 for (const name of ["large.test", "en.large.test"]) await site.remove(corestead, "domain", name);
 const withAlternates = await readSitemap();
 const small = speedOf("100 pages of a site of 100, rendered anew");

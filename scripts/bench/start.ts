@@ -1,6 +1,6 @@
 /**
- * How long until it is ready, on an empty folder and on a used one, and the memory of the server process:
- * `bun scripts/bench/start.ts [--quick] [--write]`. Measures `dist/corestead` too where it was built.
+ * Time until the server is ready, on an empty folder and on a used one, and the memory of its process:
+ * `bun scripts/bench/start.ts [--quick] [--write]`. Also measures `dist/corestead` if it has been built.
  */
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -67,7 +67,7 @@ async function readyAfter(command: readonly string[], dataDir: string): Promise<
   return server.readyMs;
 }
 
-/** Idle a few seconds after the start; the most while every operation ran at 64 connections. */
+/** Idle a few seconds after the start, and the peak while every operation ran at 64 connections. */
 async function memory(command: readonly string[]): Promise<{ idle: number; loaded: number }> {
   const dataDir = await temporaryFolder();
   const server = await startCorestead(dataDir, {}, command);

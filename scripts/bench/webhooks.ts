@@ -1,6 +1,6 @@
 /**
  * How fast webhooks are delivered: `bun scripts/bench/webhooks.ts [--quick] [--write]`. The server, its PostgreSQL and
- * the receiver (this process) share the processors.
+ * the receiver (this process) share the machine's processors.
  */
 import { parseArgs } from "node:util";
 import { openPool } from "../../runtime/db.ts";
@@ -17,7 +17,7 @@ const rounds = options.quick ? 1 : 3;
 const roundChanges = options.quick ? 120 : 250;
 const neighbours = options.quick ? [20] : [1, 20];
 const verdicts: Verdict[] = [];
-/** When each path's requests came, Unix milliseconds, with the time of the change that the record carries. */
+/** When each path's requests arrived, in Unix milliseconds, with the time of the change stored in the record. */
 const arrivals = new Map<string, { at: number; changedAt: number }[]>();
 
 const receiver = Bun.serve({
@@ -50,7 +50,7 @@ await receiver.stop(true);
 await publish("webhooks", report, options.write);
 process.exit(0);
 
-/** Sequential changes with pauses between them. The time of a change is taken before it is written. */
+/** Sequential changes with pauses between them. A change's time is taken before it is written. */
 async function idleLatency(): Promise<string> {
   const hook = await webhook("create", "/idle");
   for (let n = 0; n < 50; n++) await changed(n);
@@ -73,7 +73,7 @@ async function throughputs(): Promise<string> {
     [1, 50],
     [10, 10],
   ] as const;
-  await throughput(1, 10, 3_000); // warms it
+  await throughput(1, 10, 3_000); // warms it up
   const rows = [];
   for (const [hooks, concurrency] of shapes) {
     const { perSecond, server: ofServer, postgres, receiver: ofReceiver } = await throughput(hooks, concurrency);
@@ -85,7 +85,7 @@ async function throughputs(): Promise<string> {
   return table(head, rows);
 }
 
-/** Events that wait already, from the first arrival to the last. */
+/** Events that are already waiting, timed from the first arrival to the last. */
 async function throughput(hooks: number, concurrency: number, total = deliveries) {
   const kind = `bulk${hooks}x${concurrency}x${total}`;
   const source = "Bench::Thing";
@@ -118,7 +118,7 @@ async function throughput(hooks: number, concurrency: number, total = deliveries
   return measured;
 }
 
-/** What a healthy receiver notices of others that hang, in turns with others that answer: these are as much work. */
+/** The effect of hanging receivers on a healthy one, alternated with responsive ones, which are as much work. */
 async function besideHanging(): Promise<string> {
   const rows: string[][] = [];
   for (const count of neighbours) {

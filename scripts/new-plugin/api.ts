@@ -1,4 +1,4 @@
-/** What other plugins may import from here: references and types, no behaviour. */
+/** What other plugins may import: references and types, no behaviour. */
 import { service } from "platform";
 
 export interface Items {

@@ -14,7 +14,7 @@ interface Needed {
 
 export type ItemWrites = ReturnType<typeof createItemWrites>;
 
-/** `expected`: the version that `If-Match` names; 412 where the item has another one by now. */
+/** `expected` is the version that `If-Match` names; 412 if the item has changed since. */
 export function createItemWrites({ ctx, itemStore }: Needed) {
   const lock = async (tx: Tx, accountId: number, id: string, expected?: number): Promise<ItemRow> => {
     const row = await itemStore.lock(tx, accountId, id);
@@ -32,7 +32,7 @@ export function createItemWrites({ ctx, itemStore }: Needed) {
         return row;
       }),
 
-    /** What `patch` leaves out stays as it is; null clears a field. */
+    /** Fields missing from `patch` stay as they are; null clears a field. */
     update: (accountId: number, id: string, patch: Partial<ItemValues>, expected?: number): Promise<ItemRow> =>
       ctx.transaction(async (tx) => {
         const row = await itemStore.save(tx, accountId, { ...(await lock(tx, accountId, id, expected)), ...patch });
@@ -49,7 +49,7 @@ export function createItemWrites({ ctx, itemStore }: Needed) {
   };
 }
 
-/** In a POST an optional field that is null is one left out. */
+/** In a POST, null for an optional field counts as leaving it out. */
 interface WithoutNull {
   readonly title: string;
   readonly text?: string | null;
@@ -57,7 +57,10 @@ interface WithoutNull {
 
 export const itemModel = "SamplePlugin::Item";
 
-/** The one channel for news of an item, written in the transaction of the change: webhooks, flows and handlers follow it. */
+/**
+ * The one channel for news of an item, written in the transaction of the change. Webhooks, flows and handlers follow
+ * it.
+ */
 function newsOf(accountId: number, kind: "create" | "update" | "destroy", row: ItemRow): ModelEvent {
   return { accountId, sourceType: itemModel, kind, id: row.id, data: toApi(row) };
 }

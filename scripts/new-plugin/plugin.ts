@@ -28,7 +28,7 @@ export default definePlugin({
   privileges: [{ name: "sample_plugin", doc: "keep items", roles: ["manager", "user"] }],
   models: [{ name: itemModel, privilege: "sample_plugin", sample: itemExample }], // webhooks may follow it
   prompts: { "sample_plugin_api.md": instructions }, // how an agent uses it
-  commands: [count], // setup gives what they do
+  commands: [count], // setup returns what they do
 
   setup(ctx) {
     const { accounts: people } = ctx.services;
@@ -45,7 +45,7 @@ export default definePlugin({
     return {
       service: { count: itemStore.count },
       routes: itemRoutes({ itemStore, itemWrites }),
-      // Durable: it runs at least once for each change, also after a crash.
+      // Durable: runs at least once for each change, even after a crash.
       handlers: [
         onEvent(
           modelChanged,
@@ -57,14 +57,14 @@ export default definePlugin({
           { when: ({ sourceType, kind }) => sourceType === itemModel && kind !== "destroy" },
         ),
       ],
-      // In the transaction of the change: it may refuse it by field.
+      // Runs in the transaction of the change, and may refuse it by field.
       hooks: [
         before("Account::User", "destroy", async ({ accountId, id }, tx) => {
           if (await itemStore.isCreator(tx, accountId, Number(id)))
             throw invalid({ base: ["has items of SamplePlugin: delete them first"] });
         }),
       ],
-      // Once, however many server processes there are.
+      // Runs once, however many server processes there are.
       schedules: [{ id: "sample-plugin.prune", cron: "5 3 * * *", timezone: "Europe/Warsaw", run: prune }],
       commands: [
         {

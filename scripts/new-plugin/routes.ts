@@ -5,7 +5,7 @@ import type { ItemRow, ItemStore } from "./store.ts";
 
 const ItemInput = Type.Object({ title: field.name(), text: Type.Optional(field.nullable(field.text(10_000))) });
 
-/** What the routes answer with: `/openapi.json` shows it, and `toApi` is held to it. */
+/** The routes' answers: `/openapi.json` shows this type, and `toApi` must match it. */
 const Item = answer.object("SamplePluginItem", {
   id: answer.uuid(),
   title: Type.String(),

@@ -5,7 +5,7 @@ import { countWords } from "./items.ts";
 
 const Params = Type.Object({ text: Type.String({ maxLength: 10_000 }) });
 
-/** A step runs at least once: one that writes or sends passes `key` on, which is the same for every attempt. */
+/** A step runs at least once. If it writes or sends, it passes on `key`, which is the same for every attempt. */
 export const countWordsStep: StepType<typeof Params> = {
   type: "sample-plugin.count-words",
   doc: "counts the words of a text",

@@ -1,7 +1,7 @@
 /** All SQL of this plugin. Every statement names the account: no query crosses accounts. */
 import type { Page, Queryable, Sql, Tx } from "platform";
 
-/** What a person writes. */
+/** The fields that a person writes. */
 export interface ItemValues {
   readonly title: string;
   readonly text: string | null;
@@ -47,7 +47,7 @@ export function createItemStore(sql: Sql) {
       return row;
     },
 
-    /** Locked until the transaction ends: of two changes at once, the second sees what the first has made of it. */
+    /** Locked until the transaction ends: of two concurrent changes, the second sees the result of the first. */
     async lock(tx: Tx, accountId: number, id: string): Promise<ItemRow | undefined> {
       const [row] = await tx<ItemRow[]>`
         select ${columns} from sample_plugin_items where account_id = ${accountId} and id = ${id} for update`;
@@ -82,14 +82,14 @@ export function createItemStore(sql: Sql) {
       await tx`delete from sample_plugin_items where account_id = ${accountId} and id = ${id}`;
     },
 
-    /** Does nothing to a version that is no longer the latest: another count is on its way. */
+    /** Does nothing if the version is no longer the latest: another count is on its way. */
     async setWords(accountId: number, id: string, version: number, words: number): Promise<void> {
       await sql`
         update sample_plugin_items set words = ${words}
         where account_id = ${accountId} and id = ${id} and version = ${version}`;
     },
 
-    /** Items of every account that nobody has changed since then; at most 1,000. */
+    /** Items of every account that have not changed since then; at most 1,000. */
     async unchangedSince(time: Date): Promise<{ accountId: number; id: string }[]> {
       return sql<{ accountId: number; id: string }[]>`
         select account_id, id from sample_plugin_items where updated_at < ${time} order by updated_at limit 1000`;
