@@ -13,7 +13,7 @@ export interface HostDoor {
 
 export interface SiteDoor {
   readonly account: Account;
-  /** Answers GET and HEAD; null = nothing has this path, so a route that is served `onSites` may answer. */
+  /** Answers GET and HEAD. Null if nothing has this path; then a route that is served `onSites` may answer. */
   page(request: DoorRequest): Promise<Reply | Response | null>;
   /** The answer if neither has the path. */
   missing(request: DoorRequest): Promise<Reply | Response>;

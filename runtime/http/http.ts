@@ -78,7 +78,7 @@ export function createHttp(needed: Needed, systemRoutes: readonly SystemRoute[])
   };
 }
 
-/** A site's pages come first, then what is served on a site's host too; what neither has, the site answers as it likes. */
+/** A site's pages come first, then routes that are also served on sites' hosts, then the site's own "not found". */
 function createSiteAnswer(needed: Needed) {
   const { log, metrics } = needed;
   const siteRoutes = needed.routes.filter(({ spec }) => spec.onSites);
@@ -252,7 +252,7 @@ async function handle(
 
 type Client = ReturnType<typeof clientOf>;
 
-/** Where the request comes from; what a proxy says of it counts only from a trusted one. */
+/** Where the request comes from. Only a trusted proxy's headers count. */
 function clientOf({ peer: peerOf, trustedProxies }: Needed, request: Request) {
   const { headers } = request;
   const proxied = trustedProxies.length > 0 && inNetworks(peerOf(request), trustedProxies);
