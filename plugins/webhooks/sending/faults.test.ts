@@ -144,7 +144,10 @@ describe("a receiver that", () => {
   test("closes the connection in the middle of its answer", async () => {
     const server = rawServer("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nabc", (socket) => socket.end());
     const delivery = await attemptTo(`http://127.0.0.1:${server.port}/`);
-    expect(delivery).toMatchObject({ status: "pending", error: expect.stringMatching(/^closed: .* closed the connection/) });
+    expect(delivery).toMatchObject({
+      status: "pending",
+      error: expect.stringMatching(/^closed: .* closed the connection/),
+    });
     server.stop(true);
   });
 
