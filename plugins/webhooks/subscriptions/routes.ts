@@ -64,7 +64,7 @@ export const webhookExample = {
 };
 const { source_type, kind, url, filter } = webhookExample;
 const access = { privilege: "webhooks" } as const;
-// Made for the example: a real one has 44 characters behind the prefix.
+// Made up for the example: a real one has 44 characters after the prefix.
 const secretExample = { ...webhookExample, signing_secret: "whsec_…" };
 
 interface Needed {
@@ -105,8 +105,8 @@ function readingRoutes({ webhookStore, management, rights }: Needed): Route[] {
       {
         summary: "List the models whose events webhooks can follow",
         description:
-          "With their kinds, a sample payload and the `privilege` that following them takes (null: the role `admin`); " +
-          "those that you lack are left out. Any other well-formed `Module::Model` is accepted too.",
+          "With their kinds, a sample payload and the `privilege` that following them needs (null: the role `admin`); " +
+          "models that you may not follow are left out. Any other well-formed `Module::Model` is accepted too.",
         access,
         query: pageQuery,
         answers: { 200: answer.list(SourceType) },
@@ -151,8 +151,9 @@ function changingRoutes({ management }: Pick<Needed, "management">): Route[] {
         summary: "Make a webhook",
         description:
           "The answer shows `signing_secret`, once. `filter`: exact values that the record must have. `ordered`: the " +
-          "deliveries of one record are sent one after another. `rate_limit`: at most so many in a `rate_period`. " +
-          "A model's events take its `privilege`, also of its maker when they are sent; a connector or flow takes `flows`.",
+          "deliveries of one record are sent one after another. `rate_limit`: at most so many requests in a " +
+          "`rate_period`. Following a model needs its `privilege`, for you now and for the webhook's maker whenever it " +
+          "sends; a connector or flow as the target needs `flows`.",
         access,
         body: { key: "webhook", schema: WebhookInput },
         request: { source_type, kind, url, filter, api_token: "a token of the receiver" },
@@ -170,8 +171,8 @@ function changingRoutes({ management }: Pick<Needed, "management">): Route[] {
       {
         summary: "Change a webhook",
         description:
-          "Switched on again, `disabled_reason` is cleared. Switched off, what still waits is not sent. A `url` with " +
-          "another origin wants `api_token` again.",
+          "Switching it on again clears `disabled_reason`. Switching it off cancels what still waits. If `url` changes " +
+          "to another origin, `api_token` must be given again.",
         access,
         body: { key: "webhook", schema: Type.Partial(WebhookInput) },
         request: { active: false },
