@@ -32,31 +32,49 @@ interface Needed {
 }
 
 export function resourceRoutes<Body extends TObject, Row extends Kept>(
-  { sql, run }: Needed,
+  needed: Needed,
   resource: Resource<Body, Row>,
   told: Documented,
 ): Route[] {
-  const { name, plural, body: schema, writer, inSites } = resource;
+  const common = commonOf(resource);
+  return [...readRoutes(needed, resource, told, common), ...writeRoutes(needed, resource, told, common)];
+}
+
+/** What every call for one record has in common. */
+function commonOf<Body extends TObject, Row extends Kept>(resource: Resource<Body, Row>) {
+  const { name, plural, inSites } = resource;
   const path = `/cms/${plural}` as const;
-  // To the types only the parameter's name matters.
-  const one = `${path}/:id` as "/cms/records/:id";
   const a = /^[aeiou]/.test(name) ? `an ${name}` : `a ${name}`;
-  const shown = (row: Row): Parameters<typeof ok> => [resource.toApi(row), { etag: etag(row.id, row.version) }];
-  const refIn = (id: string, query: URLSearchParams): Ref => {
-    const site = inSites ? siteRefOf(query.get("site_code")) : undefined;
-    const ref = resource.refOf(decoded(id), site);
-    if (!ref) throw notFound();
-    return ref;
+  return {
+    path,
+    // To the types only the parameter's name matters.
+    one: `${path}/:id` as "/cms/records/:id",
+    a,
+    shown: (row: Row): Parameters<typeof ok> => [resource.toApi(row), { etag: etag(row.id, row.version) }],
+    refIn(id: string, query: URLSearchParams): Ref {
+      const site = inSites ? siteRefOf(query.get("site_code")) : undefined;
+      const ref = resource.refOf(decoded(id), site);
+      if (!ref) throw notFound();
+      return ref;
+    },
+    addressing: inSites && {
+      query: { site_code: `the record's site; needed only if several sites have ${a} of this code` },
+    },
+    ambiguous: inSites && {
+      409: { error: `several sites have the ${name} main: name the site, e.g. ?site_code=acme or ?site_code=shop` },
+    },
   };
+}
 
-  // What every call for one record has in common.
-  const addressing = inSites && {
-    query: { site_code: `the record's site; needed only if several sites have ${a} of this code` },
-  };
-  const ambiguous = inSites && {
-    409: { error: `several sites have the ${name} main: name the site, e.g. ?site_code=acme or ?site_code=shop` },
-  };
+type Common<Row extends Kept> = ReturnType<typeof commonOf<TObject, Row>>;
 
+function readRoutes<Body extends TObject, Row extends Kept>(
+  { sql }: Pick<Needed, "sql">,
+  resource: Resource<Body, Row>,
+  told: Documented,
+  { path, one, shown, refIn, addressing, ambiguous }: Common<Row>,
+): Route[] {
+  const { name, plural } = resource;
   return [
     route(
       "GET",
@@ -91,6 +109,16 @@ export function resourceRoutes<Body extends TObject, Row extends Kept>(
         return ok(...shown(row));
       },
     ),
+  ];
+}
+
+function writeRoutes<Body extends TObject, Row extends Kept>(
+  { run }: Pick<Needed, "run">,
+  { name, body: schema, writer }: Resource<Body, Row>,
+  told: Documented,
+  { path, one, a, shown, refIn, addressing, ambiguous }: Common<Row>,
+): Route[] {
+  return [
     route(
       "POST",
       path,
@@ -105,7 +133,7 @@ export function resourceRoutes<Body extends TObject, Row extends Kept>(
       },
       async ({ request, caller, host, body }) => {
         refuseTokens(body, request);
-        return created(...shown(await run(authorOf(caller, host), (change) => writer.create(change, body))));
+        return created(...shown(await run(authorOf(caller, host), (edit) => writer.create(edit, body))));
       },
     ),
     route(
@@ -126,7 +154,7 @@ export function resourceRoutes<Body extends TObject, Row extends Kept>(
         refuseTokens(body, request);
         const ref = refIn(params.id, query);
         const expected = (id: number) => expectedVersion(request, id);
-        const row = await run(authorOf(caller, host), (change) => writer.update(change, ref, body, expected));
+        const row = await run(authorOf(caller, host), (edit) => writer.update(edit, ref, body, expected));
         return ok(...shown(row));
       },
     ),
@@ -144,7 +172,7 @@ export function resourceRoutes<Body extends TObject, Row extends Kept>(
       async ({ request, caller, host, params, query }) => {
         const ref = refIn(params.id, query);
         const expected = (id: number) => expectedVersion(request, id);
-        await run(authorOf(caller, host), (change) => writer.remove(change, ref, expected));
+        await run(authorOf(caller, host), (edit) => writer.remove(edit, ref, expected));
         return noContent();
       },
     ),

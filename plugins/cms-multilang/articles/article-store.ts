@@ -1,17 +1,13 @@
 /** All SQL about articles, as they are written. */
-import type { Page, Queryable, Sql, Static, Tx } from "platform";
+import type { Queryable, Sql, Static, Tx } from "platform";
 import type { Article as ArticleAnswer } from "../answers.ts";
 import type { Ref } from "../code.ts";
-import { inParts, type Sized } from "../listed.ts";
-import { insertedId, isAddressed, only, takenCodes } from "../ref-store.ts";
+import { articleLists, type ArticleView } from "./article-list-store.ts";
+
+import { insertedId, isAddressed, only, takenCodes, type Fragment } from "../ref-store.ts";
 import type { ArticleRow } from "../rows.ts";
 
-export interface ArticleView extends ArticleRow {
-  readonly siteCode: string;
-  readonly categoryCode: string | null;
-  /** Codes of the additional ones, in their order. */
-  readonly categories: readonly string[];
-}
+export type { ArticleView } from "./article-list-store.ts";
 
 /** What a save writes. */
 export type ArticleInput = Omit<
@@ -19,70 +15,23 @@ export type ArticleInput = Omit<
   "id" | "accountId" | "siteId" | "version" | "createdById" | "updatedById" | "createdAt" | "updatedAt"
 >;
 
-export interface ArticleFilter {
-  /** A LIKE pattern. */
-  readonly q?: string | undefined;
-  readonly code?: string | undefined;
-  readonly siteCode?: string | undefined;
-  /** The main category or an additional one. */
-  readonly categoryCode?: string | undefined;
-  /** "none" = without one. */
-  readonly locale?: string | undefined;
-  readonly path?: string | undefined;
-  readonly active?: boolean | undefined;
-}
-
 export type ArticleStore = ReturnType<typeof createArticleStore>;
 
 export function createArticleStore(sql: Sql) {
-  const columns = sql`
+  const columns: Fragment = sql`
     a.id, a.account_id, a.site_id, a.code, a.category_id, a.locale, a.path, a.title, a.lead, a.content, a.fields,
     a.html_title, a.html_description, a.published_at, a.active, a.version, a.created_by_id, a.updated_by_id,
     a.created_at, a.updated_at, s.code as site_code, c.code as category_code,
     array(select ec.code from cms_article_categories ac
       join cms_categories ec on ec.account_id = ac.account_id and ec.id = ac.category_id
       where ac.account_id = a.account_id and ac.article_id = a.id order by ac.position) as categories`;
-  const from = sql`
+  const from: Fragment = sql`
     from cms_articles a
     join cms_sites s on s.account_id = a.account_id and s.id = a.site_id
     left join cms_categories c on c.account_id = a.account_id and c.id = a.category_id`;
 
-  const matching = (accountId: number, filter: ArticleFilter) => {
-    const { q, code, siteCode, categoryCode, locale, path, active } = filter;
-    return sql`a.account_id = ${accountId}
-      ${q === undefined ? sql`` : sql`and (a.title ilike ${q} or a.code ilike ${q} or a.lead ilike ${q})`}
-      ${code === undefined ? sql`` : sql`and a.code = ${code}`}
-      ${siteCode === undefined ? sql`` : sql`and a.site_id = (select id from cms_sites where account_id = ${accountId} and code = ${siteCode})`}
-      ${
-        categoryCode === undefined
-          ? sql``
-          : sql`and exists (
-              select 1 from cms_categories ec where ec.account_id = ${accountId} and ec.site_id = a.site_id and ec.code = ${categoryCode}
-              and (ec.id = a.category_id or exists (
-                select 1 from cms_article_categories ac where ac.article_id = a.id and ac.category_id = ec.id)))`
-      }
-      ${locale === undefined ? sql`` : sql`and coalesce(a.locale, 'none') = ${locale}`}
-      ${path === undefined ? sql`` : sql`and a.path = ${path}`}
-      ${active === undefined ? sql`` : sql`and a.active = ${active}`}`;
-  };
-
   return {
-    async list(accountId: number, filter: ArticleFilter, { limit, offset }: Page) {
-      const where = matching(accountId, filter);
-      const sized = await sql<Sized[]>`
-        select id, octet_length(content) + octet_length(fields::text) + coalesce(octet_length(lead), 0) as bytes
-        from (
-          select a.id, a.content, a.fields, a.lead from cms_articles a where ${where}
-          order by a.id limit ${limit} offset ${offset}) listed
-        order by id`;
-      const [count] = await sql<{ total: number }[]>`select count(*) as total from cms_articles a where ${where}`;
-      return inParts(
-        sized,
-        count?.total ?? 0,
-        (ids) => sql<ArticleView[]>`
-          select ${columns} ${from} where a.account_id = ${accountId} and a.id = any(${ids}::bigint[])`,
-      );
-    },
+    ...articleLists(sql, { columns, from }),
 
     async find(db: Queryable, accountId: number, ref: Ref): Promise<ArticleView | undefined> {
       const rows = await db<ArticleView[]>`

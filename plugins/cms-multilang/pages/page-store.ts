@@ -1,17 +1,15 @@
 /** All SQL about pages, as they are written. */
-import type { Page, Queryable, Sql, Static, Tx } from "platform";
+import type { Queryable, Sql, Static, Tx } from "platform";
 import type { Page as PageAnswer } from "../answers.ts";
 import type { Ref } from "../code.ts";
 import type { Relative } from "./master.ts";
-import { inParts, type Sized } from "../listed.ts";
-import { insertedId, isAddressed, only, takenCodes } from "../ref-store.ts";
+import { pageLists, type PageView } from "./page-list-store.ts";
+
+import { redirectQueries } from "./redirect-store.ts";
+import { insertedId, isAddressed, only, takenCodes, type Fragment } from "../ref-store.ts";
 import type { PageRow } from "../rows.ts";
 
-export interface PageView extends PageRow {
-  readonly siteCode: string;
-  readonly layoutCode: string | null;
-  readonly basedOnPageCode: string | null;
-}
+export type { PageView } from "./page-list-store.ts";
 
 /** What a save writes. */
 export type PageInput = Omit<
@@ -19,66 +17,23 @@ export type PageInput = Omit<
   "id" | "accountId" | "siteId" | "version" | "createdById" | "updatedById" | "createdAt" | "updatedAt"
 >;
 
-export interface PageFilter {
-  /** A LIKE pattern. */
-  readonly q?: string | undefined;
-  readonly code?: string | undefined;
-  readonly siteCode?: string | undefined;
-  /** "none" = without one. */
-  readonly locale?: string | undefined;
-  readonly kind?: string | undefined;
-  readonly path?: string | undefined;
-  readonly layoutCode?: string | undefined;
-  readonly basedOnPageCode?: string | undefined;
-  readonly active?: boolean | undefined;
-}
-
 export type PageStore = ReturnType<typeof createPageStore>;
 
 export function createPageStore(sql: Sql) {
-  const columns = sql`
+  const columns: Fragment = sql`
     p.id, p.account_id, p.site_id, p.code, p.name, p.path, p.locale, p.kind, p.layout_id, p.content, p.fields,
     p.html_title, p.html_description, p.html_keywords, p.based_on_page_id, p.based_on_path, p.active, p.position,
     p.cache_seconds, p.field_times, p.version, p.created_by_id, p.updated_by_id, p.created_at, p.updated_at,
     s.code as site_code, l.code as layout_code, m.code as based_on_page_code`;
-  const from = sql`
+  const from: Fragment = sql`
     from cms_pages p
     join cms_sites s on s.account_id = p.account_id and s.id = p.site_id
     left join cms_layouts l on l.account_id = p.account_id and l.id = p.layout_id
     left join cms_pages m on m.account_id = p.account_id and m.id = p.based_on_page_id`;
 
-  /** Names `p` alone: so the count needs no joins, and the index that orders a site's pages can be used. */
-  const matching = (accountId: number, filter: PageFilter) => {
-    const { q, code, siteCode, locale, kind, path, layoutCode, basedOnPageCode, active } = filter;
-    return sql`p.account_id = ${accountId}
-      ${q === undefined ? sql`` : sql`and (p.name ilike ${q} or p.code ilike ${q} or p.path ilike ${q})`}
-      ${code === undefined ? sql`` : sql`and p.code = ${code}`}
-      ${siteCode === undefined ? sql`` : sql`and p.site_id = (select id from cms_sites where account_id = ${accountId} and code = ${siteCode})`}
-      ${locale === undefined ? sql`` : sql`and coalesce(p.locale, 'none') = ${locale}`}
-      ${kind === undefined ? sql`` : sql`and p.kind = ${kind}`}
-      ${path === undefined ? sql`` : sql`and p.path = ${path}`}
-      ${layoutCode === undefined ? sql`` : sql`and p.layout_id in (select id from cms_layouts where account_id = ${accountId} and code = ${layoutCode})`}
-      ${basedOnPageCode === undefined ? sql`` : sql`and p.based_on_page_id in (select id from cms_pages where account_id = ${accountId} and code = ${basedOnPageCode})`}
-      ${active === undefined ? sql`` : sql`and p.active = ${active}`}`;
-  };
-
   return {
-    async list(accountId: number, filter: PageFilter, { limit, offset }: Page) {
-      const where = matching(accountId, filter);
-      const sized = await sql<Sized[]>`
-        select id, octet_length(content) + octet_length(fields::text) as bytes
-        from (
-          select p.id, p.site_id, p.position, p.content, p.fields from cms_pages p where ${where}
-          order by p.site_id, p.position, p.id limit ${limit} offset ${offset}) listed
-        order by site_id, position, id`;
-      const [count] = await sql<{ total: number }[]>`select count(*) as total from cms_pages p where ${where}`;
-      return inParts(
-        sized,
-        count?.total ?? 0,
-        (ids) => sql<PageView[]>`
-          select ${columns} ${from} where p.account_id = ${accountId} and p.id = any(${ids}::bigint[])`,
-      );
-    },
+    ...pageLists(sql, { columns, from }),
+    ...redirectQueries,
 
     async find(db: Queryable, accountId: number, ref: Ref): Promise<PageView | undefined> {
       const rows = await db<PageView[]>`
@@ -147,21 +102,6 @@ export function createPageStore(sql: Sql) {
     async codeChanged(tx: Tx, accountId: number, id: number): Promise<void> {
       await tx`update cms_pages set version = version + 1 where account_id = ${accountId} and based_on_page_id = ${id}`;
       await tx`update cms_paragraphs set version = version + 1 where account_id = ${accountId} and page_id = ${id}`;
-    },
-
-    /** The page has left this place: who asks there is led on. */
-    async keepRedirect(tx: Tx, { accountId, siteId, id, path, locale }: PageRow): Promise<void> {
-      await tx`
-        insert into cms_redirects (account_id, site_id, path, locale, page_id)
-        values (${accountId}, ${siteId}, ${path}, ${locale}, ${id})
-        on conflict on constraint cms_redirects_unique_path do update set page_id = excluded.page_id, created_at = now()`;
-    },
-
-    /** A page stands at this place: nobody is led away from it. */
-    async dropRedirect(tx: Tx, accountId: number, siteId: number, path: string, locale: string | null): Promise<void> {
-      await tx`
-        delete from cms_redirects
-        where account_id = ${accountId} and site_id = ${siteId} and path = ${path} and locale is not distinct from ${locale}`;
     },
 
     /** Pages of a site after this id, the oldest first. */

@@ -6,6 +6,7 @@ import { insertedId } from "../ref-store.ts";
 import { verificationOf } from "./domain-proof.ts";
 import { inOnePart } from "../listed.ts";
 import type { DomainRow } from "../rows.ts";
+import { primaryQueries } from "./primary-store.ts";
 
 export interface DomainView extends DomainRow {
   readonly siteCode: string;
@@ -31,6 +32,8 @@ export function createDomainStore(sql: Sql) {
   const from = sql`from cms_domains d join cms_sites s on s.account_id = d.account_id and s.id = d.site_id`;
 
   return {
+    ...primaryQueries,
+
     async list(accountId: number, { q, name, siteCode, locale }: DomainFilter, { limit, offset }: Page) {
       const where = sql`d.account_id = ${accountId}
         ${q === undefined ? sql`` : sql`and d.name ilike ${q}`}
@@ -78,12 +81,6 @@ export function createDomainStore(sql: Sql) {
         select account_id, id from cms_domains where name = ${name} and status = 'pending' order by id`;
     },
 
-    async primaryOf(tx: Tx, accountId: number, siteId: number): Promise<number | undefined> {
-      const [row] = await tx<{ id: number }[]>`
-        select id from cms_domains where account_id = ${accountId} and site_id = ${siteId} and is_primary`;
-      return row?.id;
-    },
-
     async insert(
       tx: Tx,
       accountId: number,
@@ -110,20 +107,6 @@ export function createDomainStore(sql: Sql) {
         update cms_domains set name = ${name}, locale = ${locale}, is_primary = ${isPrimary},
           status = ${status}, proof = ${proof}, updated_by_id = ${userId}, version = version + 1, updated_at = now()
         where account_id = ${accountId} and id = ${id}`;
-    },
-
-    /** Before another becomes the primary one: the index allows one at any time. */
-    async clearPrimary(tx: Tx, accountId: number, siteId: number): Promise<void> {
-      await tx`
-        update cms_domains set is_primary = false, version = version + 1, updated_at = now()
-        where account_id = ${accountId} and site_id = ${siteId} and is_primary`;
-    },
-
-    async promoteOldest(tx: Tx, accountId: number, siteId: number): Promise<void> {
-      await tx`
-        update cms_domains set is_primary = true, version = version + 1, updated_at = now()
-        where account_id = ${accountId} and id = (
-          select id from cms_domains where account_id = ${accountId} and site_id = ${siteId} order by id limit 1)`;
     },
 
     async delete(tx: Tx, accountId: number, id: number): Promise<void> {

@@ -1,0 +1,24 @@
+/** The SQL of a site's primary domain: it has exactly one while it has any domain. */
+import type { Tx } from "platform";
+
+export const primaryQueries = {
+  async primaryOf(tx: Tx, accountId: number, siteId: number): Promise<number | undefined> {
+    const [row] = await tx<{ id: number }[]>`
+      select id from cms_domains where account_id = ${accountId} and site_id = ${siteId} and is_primary`;
+    return row?.id;
+  },
+
+  /** Before another becomes the primary one: the index allows one at any time. */
+  async clearPrimary(tx: Tx, accountId: number, siteId: number): Promise<void> {
+    await tx`
+      update cms_domains set is_primary = false, version = version + 1, updated_at = now()
+      where account_id = ${accountId} and site_id = ${siteId} and is_primary`;
+  },
+
+  async promoteOldest(tx: Tx, accountId: number, siteId: number): Promise<void> {
+    await tx`
+      update cms_domains set is_primary = true, version = version + 1, updated_at = now()
+      where account_id = ${accountId} and id = (
+        select id from cms_domains where account_id = ${accountId} and site_id = ${siteId} order by id limit 1)`;
+  },
+};
