@@ -1,6 +1,6 @@
 /** A refused write leaves nothing: no row and no event. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { startTestApp, type TestApp } from "../../tests/harness.ts";
+import { otherAccount, startTestApp, type TestApp } from "../../tests/harness.ts";
 import { follower, traces } from "../../tests/traces.ts";
 import { plugins } from "../index.ts";
 
@@ -25,6 +25,7 @@ afterAll(() => app.stop());
 const unknown = "019a9c1e-0000-7000-8000-000000000001";
 const inOrders = (data: unknown) => ({ record: { table_name: "orders", data } });
 const batch = (...operations: object[]) => ({ operations });
+const tooLarge = { record: { data: { text: "x".repeat(2_000_001) } } };
 const good = { op: "create", table_name: "orders", data: { no: "A2" } };
 const wide = Object.fromEntries(Array.from({ length: 1001 }, (_, n) => [`f${n}`, n]));
 
@@ -58,6 +59,46 @@ test.each<[string, number, Call]>([
   ],
   ["an import with one bad row", 422, () => ["POST", "/core/dbs/shop/import?table_name=orders", [{ no: "A" }, {}]]],
   ["an import into no table", 422, () => ["POST", "/core/dbs/shop/import?table_name=x", [{ no: "A" }]]],
+  [
+    "a database of a code that no address can have",
+    422,
+    () => ["POST", "/core/dbs", { db: { name: "X", code: "a/b" } }],
+  ],
+  ["a schema of both forms", 422, () => ["PATCH", "/core/dbs/shop", { db: { schema: { fields: {}, tables: {} } } }]],
+  [
+    "a replacement that breaks the JSON",
+    422,
+    () => ["PATCH", "/core/dbs/shop/replace", { field: "schema", old_string: "{", new_string: "" }],
+  ],
+  [
+    "a replacement of nothing",
+    422,
+    () => ["PATCH", "/core/dbs/shop/replace", { field: "schema", old_string: "zzz", new_string: "" }],
+  ],
+  [
+    "a body without its key",
+    400,
+    () => ["POST", "/core/dbs/shop/records", { table_name: "orders", data: { no: "A" } }],
+  ],
+  [
+    "a number that JSON cannot keep",
+    422,
+    () => ["POST", "/core/dbs/shop/records", inOrders({ no: "A", total: "1e999" })],
+  ],
+  ["a change that is too large", 422, () => ["PATCH", `/core/dbs/notes/records/${note}`, tooLarge]],
+  ["a batch of 1,001 operations", 422, () => ["POST", "/core/dbs/shop/batch", batch(...Array(1001).fill(good))]],
+  [
+    "a batch that changes another database's record",
+    422,
+    () => ["POST", "/core/dbs/shop/batch", batch(good, { op: "update", id: note, table_name: "orders", data: {} })],
+  ],
+  [
+    "a batch that deletes a record and then changes it",
+    422,
+    () => ["POST", "/core/dbs/shop/batch", batch({ op: "delete", id: order }, { op: "update", id: order, data: {} })],
+  ],
+  ["an import of no array", 422, () => ["POST", "/core/dbs/shop/import", { no: "A" }]],
+  ["an import into no database", 404, () => ["POST", "/core/dbs/nowhere/import", [{ no: "A" }]]],
 ])("%s is %d and leaves nothing", async (_, status, call) => {
   const [method, path, body] = call();
   const before = await traces(app, "dbs", "records", "record_imports");
@@ -72,9 +113,36 @@ test.each<[string, number, string, () => object]>([
   ["of another visitor's", 404, "update", () => ({ id: note, data: { text: "y" } })],
   ["of another visitor's", 404, "delete", () => ({ id: note })],
   ["that is not open", 403, "list", () => ({})],
+  ["of no operation", 403, "drop", () => ({})],
+  ["without data", 422, "create", () => ({})],
+  ["with data that is no object", 422, "create", () => ({ data: [1] })],
+  ["with a text that cannot be stored", 422, "create", () => ({ data: { text: "a\u0000" } })],
+  ["with too much", 422, "create", () => ({ data: { text: "x".repeat(2_000_001) } })],
+  ["without an id", 422, "delete", () => ({})],
+  ["of no record", 404, "delete", () => ({ id: unknown })],
 ])("a visitor's call %s is %d and leaves nothing (%s)", async (_, status, method, body) => {
   const before = await traces(app, "dbs", "records");
   const answer = await app.post(`/core/db/notes/${method}`, body(), { token: null });
   expect([answer.status, answer.text]).toEqual([status, answer.text]);
   expect(await traces(app, "dbs", "records")).toEqual(before);
+});
+
+test("another account's records and databases are out of reach, and stay as they are", async () => {
+  const other = await otherAccount(app);
+  const before = await traces(app, "dbs", "records", "record_imports");
+  const calls: [method: string, path: string, body?: unknown][] = [
+    ["PATCH", "/core/dbs/shop", { db: { name: "Mine" } }],
+    ["PATCH", "/core/dbs/shop/replace", { field: "schema", old_string: "orders", new_string: "mine" }],
+    ["DELETE", "/core/dbs/shop"],
+    ["POST", "/core/dbs/shop/records", inOrders({ no: "A" })],
+    ["PATCH", `/core/dbs/shop/records/${order}`, inOrders({ no: "A" })],
+    ["DELETE", `/core/dbs/shop/records/${order}`],
+    ["POST", "/core/dbs/shop/batch", batch(good)],
+    ["POST", "/core/dbs/shop/import", [{ no: "A" }]],
+  ];
+  for (const [method, path, body] of calls) {
+    const answer = await other.request(method, path, body);
+    expect([method, path, answer.status]).toEqual([method, path, 404]);
+  }
+  expect(await traces(app, "dbs", "records", "record_imports")).toEqual(before);
 });
