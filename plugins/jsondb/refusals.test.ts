@@ -86,7 +86,11 @@ test.each<[string, number, Call]>([
     () => ["POST", "/core/dbs/shop/records", inOrders({ no: "A", total: "1e999" })],
   ],
   ["a change that is too large", 422, () => ["PATCH", `/core/dbs/notes/records/${note}`, tooLarge]],
-  ["a batch of 1,001 operations", 422, () => ["POST", "/core/dbs/shop/batch", batch(...Array(1001).fill(good))]],
+  [
+    "a batch of 1,001 operations",
+    422,
+    () => ["POST", "/core/dbs/shop/batch", batch(...Array.from({ length: 1001 }, () => good))],
+  ],
   [
     "a batch that changes another database's record",
     422,
