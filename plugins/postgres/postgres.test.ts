@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TLSSocket } from "node:tls";
 import { eventually, startTestApp, type TestApp } from "../../tests/harness.ts";
+import { follower, traces } from "../../tests/traces.ts";
 import { openPool, type Sql } from "../../runtime/db.ts";
 import { startEmbeddedPostgres } from "../../runtime/postgres/embedded-postgres.ts";
 import { createLog } from "../../runtime/log.ts";
@@ -28,7 +29,7 @@ let port = 0;
 let tlsPort = 0;
 
 beforeAll(async () => {
-  app = await startTestApp({ plugins });
+  app = await startTestApp({ plugins: [...plugins, follower] });
   // Another PostgreSQL, one that asks for passwords.
   const dataDir = mkdtempSync(join(tmpdir(), "corestead-remote-"));
   const server = await startEmbeddedPostgres({ dataDir, log: createLog("error") });
@@ -521,11 +522,13 @@ test("a wrong definition is 422 that names what is wrong", async () => {
       ] as [object, string][]
     ).map(([fields, text]): [object, string, string] => [{ fields }, "fields", text]),
   ];
+  const before = await traces(app, "connectors");
   for (const [one, field, text] of wrong) {
     const answer = await app.post("/connect/connectors.json", { connector: { ...given(), ...one } });
     expect([one, answer.status, Object.keys(answer.json)]).toEqual([one, 422, [field]]);
     expect(answer.json[field].join("; ")).toContain(text);
   }
+  expect(await traces(app, "connectors")).toEqual(before);
 });
 
 test.each([

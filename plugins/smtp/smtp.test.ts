@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { createServer } from "node:net";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 import { eventually, startTestApp, type TestApp } from "../../tests/harness.ts";
+import { follower, traces } from "../../tests/traces.ts";
 import { certificate, otherPrivateHosts } from "../../runtime/outbound/outbound-fixture.ts";
 import { connectors } from "../connectors/api.ts";
 import { plugins } from "../index.ts";
@@ -21,7 +22,7 @@ let app: TestApp;
 let received: Received[] = [];
 let port = 0;
 beforeAll(async () => {
-  app = await startTestApp({ plugins, env: { CONNECTOR_PUBLIC_LIMIT: "5" } });
+  app = await startTestApp({ plugins: [...plugins, follower], env: { CONNECTOR_PUBLIC_LIMIT: "5" } });
   port = await serve({ hideSTARTTLS: true });
 });
 beforeEach(() => void (received = []));
@@ -410,6 +411,7 @@ test("a wrong definition is 422 that names what is wrong", async () => {
       ] as [object, string][]
     ).map(([fields, text]): [object, string, string] => [{ fields: { user: "mailer", ...fields } }, "fields", text]),
   ];
+  const before = await traces(app, "connectors");
   for (const [given, field, text] of wrong) {
     const wrongOne = {
       name: "x",
@@ -423,6 +425,7 @@ test("a wrong definition is 422 that names what is wrong", async () => {
     expect([given, answer.status, Object.keys(answer.json)]).toEqual([given, 422, [field]]);
     expect(answer.json[field].join("; ")).toContain(text);
   }
+  expect(await traces(app, "connectors")).toEqual(before);
 });
 
 test("a flow sends mails, and its step has no secret", async () => {
