@@ -1,14 +1,14 @@
 /** The service `flows`: starts flows for webhooks, crons and the actions of apps. */
 import { putAt } from "platform";
 import type { Flows } from "./api.ts";
-import type { FlowStore } from "./flow-store.ts";
-import type { FlowLookup } from "./flow-lookup.ts";
-import type { FlowWriter } from "./flow-writer.ts";
-import type { Processes } from "./processes.ts";
-import type { ProcessViewStore } from "./process-view-store.ts";
-import { toAction } from "./show.ts";
-import type { RegisteredSteps } from "./step-types.ts";
-import type { Waiting } from "./waiting.ts";
+import type { FlowStore } from "./manage/flow-store.ts";
+import type { FlowLookup } from "./manage/flow-lookup.ts";
+import type { FlowWriter } from "./manage/flow-writer.ts";
+import type { Processes } from "./processes/processes.ts";
+import type { ProcessViewStore } from "./processes/process-view-store.ts";
+import { toAction } from "./processes/show.ts";
+import type { RegisteredSteps } from "./program/step-types.ts";
+import type { Waiting } from "./processes/waiting.ts";
 
 interface Needed {
   readonly flowStore: Pick<FlowStore, "byCode">;

@@ -1,6 +1,6 @@
 import { answer, list, pageOf, pageQuery, route, type Route } from "platform";
 import { StepTypeAnswer } from "./answers.ts";
-import type { StepTypes } from "./step-types.ts";
+import type { StepTypes } from "./program/step-types.ts";
 
 const example = {
   type: "shopping-list.notify",

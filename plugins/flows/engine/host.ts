@@ -1,0 +1,85 @@
+/** What the engine needs from outside, and the exceptions that end a run. */
+import type { CallOutcome } from "../api.ts";
+import type { DbOp, Step } from "../program/program.ts";
+import type { Templates } from "../program/template.ts";
+import type { World } from "./thread.ts";
+
+export interface EffectCall {
+  readonly connector: string;
+  readonly method: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly step: Step;
+  readonly stepId: string;
+  /** The same for every attempt of this step of this process. */
+  readonly key: string;
+  readonly timeoutMs: number | undefined;
+}
+
+export interface OwnEffect {
+  readonly type: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly stepId: string;
+  /** The same for every attempt of this step of this process. */
+  readonly key: string;
+  readonly timeoutMs: number | undefined;
+}
+
+export interface DbEffect {
+  readonly op: DbOp;
+  readonly db: string;
+  /** Undefined: a changed record stays in its table. Null: no table. */
+  readonly table: string | null | undefined;
+  readonly id: string | null;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly stepId: string;
+}
+
+/** Everything that a running process needs from outside. */
+export interface Host extends Omit<World, "memory"> {
+  readonly templates: Templates;
+  readonly signal: AbortSignal;
+  readonly now: () => number;
+  /** `inline`: only up to the first effect; `dry`: waits take no time. */
+  readonly mode: "drive" | "inline" | "dry";
+  /** Undefined for an unknown connector or method, or an inactive connector. Throws a StepFault for wrong parameters. */
+  callConnector(call: EffectCall): Promise<CallOutcome | undefined>;
+  /** Runs a step of another plugin's type and returns its result as JSON. Throws a StepFault. */
+  runOwn(effect: OwnEffect): Promise<unknown>;
+  /**
+   * Calls `done` with the result and its warnings, and stores the state in the same transaction as the effect. Throws a
+   * StepFault.
+   */
+  db(effect: DbEffect, done: (result: unknown, warnings?: readonly string[]) => void): Promise<void>;
+  /** Adds its program to `programs`. Undefined if no active flow has this code. */
+  flow(code: string): Promise<{ programId: number } | undefined>;
+  /** Stores the state as it is now. */
+  save(): Promise<void>;
+}
+
+export type End =
+  | { readonly kind: "finished"; readonly data: unknown }
+  | { readonly kind: "error"; readonly message: string }
+  /** Continues at this time. */
+  | { readonly kind: "suspended"; readonly until: number };
+
+/** The process waits for too long to keep it in memory. */
+export class Suspended extends Error {
+  readonly until: number;
+  constructor(until: number) {
+    super("suspended");
+    this.until = until;
+  }
+}
+
+/** Another element of the same `each` has ended the `each`. */
+export class Stopped extends Error {}
+
+/** A `return` that has not reached its flow yet. */
+export class Returned extends Error {
+  readonly value: unknown;
+  constructor(value: unknown) {
+    super("returned");
+    this.value = value;
+  }
+}

@@ -1,0 +1,146 @@
+/**
+ * The stored state of a process between its steps: its position (`Cursor`) and its variables (`Memory`), both JSON. The
+ * frame of a nested step is above that of the step around it. Pure.
+ */
+import { MemoryFull } from "./fault.ts";
+import { limits, type Program } from "../program/program.ts";
+
+/** The steps of a program, a branch or a body, and the step that runs or comes next. */
+export interface BlockFrame {
+  readonly kind: "block";
+  readonly place: string;
+  at: number;
+  /** The running step: its number in the process, when it began, and its id and type as shown. */
+  running?: { readonly n: number; readonly since: number; readonly id: string; readonly type: string } | undefined;
+  /** Attempts that failed. */
+  tries?: number | undefined;
+  /** The end of a wait, or of the pause before another attempt. */
+  wake?: number | undefined;
+  /** The length of that wait in milliseconds. */
+  wakeMs?: number | undefined;
+  /** True if a `wait` step has set `wake`. */
+  waiting?: boolean | undefined;
+  deadline?: number | undefined;
+  /** The step's `timeout` in milliseconds. */
+  deadlineMs?: number | undefined;
+  /** `error` in the scope of `on_error` steps. */
+  readonly error?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** A running `each` step; several elements may run at once. */
+export interface EachFrame {
+  readonly kind: "each";
+  /** The name of its elements in the memory; they never change. */
+  readonly list: string;
+  readonly as: string;
+  readonly concurrency: number;
+  next: number;
+  readonly lanes: Lane[];
+}
+
+export interface Lane {
+  readonly index: number;
+  readonly frames: Frame[];
+}
+
+/** A called flow, with a scope of its own. */
+export interface CallFrame {
+  readonly kind: "call";
+  readonly scope: string;
+}
+
+export type Frame = BlockFrame | EachFrame | CallFrame;
+
+export interface Cursor {
+  readonly frames: Frame[];
+  /** Counts the names of scopes and lists. */
+  names: number;
+  /** Steps begun. */
+  begun: number;
+  /** Characters of stored outputs so far. */
+  outputChars: number;
+}
+
+export interface Scope {
+  readonly flow: string;
+  /** The stored program, which stays the same even if the flow is changed meanwhile. */
+  readonly programId: number;
+  readonly input: Readonly<Record<string, unknown>>;
+  /** The results of steps, by name. */
+  vars: Record<string, unknown>;
+  /** The names that mutations have set: the result if nothing is returned. */
+  set: string[];
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+export interface Memory {
+  /** In scope of every flow of the process, whatever its input says. Processes of earlier versions lack it. */
+  readonly given?: Values;
+  readonly scopes: Record<string, Scope>;
+  readonly lists: Record<string, readonly unknown[]>;
+}
+
+export interface State {
+  readonly cursor: Cursor;
+  readonly memory: Memory;
+}
+
+export const rootScope = "0";
+
+/** One step as the API shows it, with its number for the order. */
+export interface StepRecord {
+  readonly n: number;
+  readonly id: string;
+  readonly type: string;
+  readonly status: "pending" | "finished" | "error";
+  readonly started_at: string;
+  readonly finished_at: string | null;
+  readonly output: unknown;
+  readonly error: string | null;
+  /** The step succeeded, but probably not as intended. */
+  readonly warnings?: readonly string[];
+}
+
+/** `given`: names in scope beside the input. Without `app` in it, nobody asks. */
+export function newState(flow: string, programId: number, input: Values, given: Values = {}): State {
+  return {
+    cursor: { frames: [{ kind: "block", place: "", at: 0 }], names: 0, begun: 0, outputChars: 0 },
+    memory: {
+      given: { app: null, ...given },
+      scopes: { [rootScope]: { flow, programId, input, vars: {}, set: [] } },
+      lists: {},
+    },
+  };
+}
+
+/** For a process that is tried again: its failed step gets all its attempts again. */
+export function forgetAttempts(frames: readonly Frame[]): void {
+  for (const frame of frames) {
+    if (frame.kind === "each") for (const lane of frame.lanes) forgetAttempts(lane.frames);
+    if (frame.kind !== "block") continue;
+    frame.tries = undefined;
+    frame.deadline = frame.deadlineMs = undefined;
+    if (!frame.waiting) frame.wake = frame.wakeMs = undefined;
+  }
+}
+
+/** The variables set by mutations. */
+export function resultOf(scope: Scope): Record<string, unknown> {
+  return Object.fromEntries(scope.set.map((name) => [name, scope.vars[name] ?? null]));
+}
+
+/** The memory as JSON. Throws MemoryFull. */
+export function memoryText(memory: Memory): string {
+  const text = JSON.stringify(memory);
+  if (text.length > limits.memoryChars)
+    throw new MemoryFull(`the variables of a process may have at most ${limits.memoryChars} characters as JSON`);
+  return text;
+}
+
+/** The programs that a process needs to continue. */
+export function programIdsOf(memory: Memory): number[] {
+  return [...new Set(Object.values(memory.scopes).map(({ programId }) => programId))];
+}
+
+export type Programs = Map<number, Program>;

@@ -1,0 +1,83 @@
+import { expect, test } from "bun:test";
+import { createLiquid } from "../../../runtime/liquid/liquid.ts";
+import {
+  checkFlow,
+  newCode,
+  onlySwitchesOff,
+  patched,
+  programOf,
+  type FlowPatch,
+  type UnstoredFlow,
+} from "./flow-check.ts";
+import { createTemplates } from "../program/template.ts";
+
+const templates = createTemplates(createLiquid());
+const program = [{ type: "return", value: 1 }];
+const stored: UnstoredFlow = { name: "Tea", code: "tea", kind: "core/custom_flow", fields: { program }, active: true };
+
+const patches: [patch: FlowPatch, changed: Partial<UnstoredFlow>][] = [
+  [{}, {}],
+  [{ name: "Coffee" }, { name: "Coffee" }],
+  [{ code: "coffee" }, { code: "coffee" }],
+  [{ code: "" }, {}],
+  [{ code: null }, {}],
+  [{ kind: "x" }, { kind: "x" }],
+  [{ fields: { note: 1 } }, { fields: { note: 1 } }],
+  [{ fields: null }, { fields: {} }],
+  [{ active: false }, { active: false }],
+];
+test.each(patches)("a flow patched with %j", (patch, changed) => {
+  expect(patched(stored, patch)).toEqual({ ...stored, ...changed });
+});
+
+const switches: [patch: FlowPatch, only: boolean][] = [
+  [{ active: false }, true],
+  [{ active: true }, false],
+  [{ active: false, name: "Tea" }, false],
+  [{ active: false, fields: { program } }, false],
+  [{}, false],
+];
+test.each(switches)("%j only switches off: %p", (patch, only) => {
+  expect(onlySwitchesOff(patch)).toBe(only);
+});
+
+const codes: [given: { name: string; code?: string | null }, code: string][] = [
+  [{ name: "Weather advice" }, "weather-advice"],
+  [{ name: "Zażółć gęślą" }, "zazolc-gesla"],
+  [{ name: "Tea", code: "Own" }, "Own"],
+  [{ name: "Tea", code: "" }, "tea"],
+  [{ name: "Tea", code: null }, "tea"],
+  [{ name: "!!!" }, "flow"],
+];
+test.each(codes)("the code of %j is %s", (given, code) => {
+  expect(newCode(given)).toBe(code);
+});
+
+const flows: [change: Partial<UnstoredFlow>, fields: string[]][] = [
+  [{}, []],
+  [{ fields: { program: [] } }, []],
+  [{ code: "a b" }, ["code"]],
+  [{ code: "tea.json" }, ["code"]],
+  [{ kind: "core/other" }, ["kind"]],
+  [{ fields: {} }, ["program"]],
+  [{ fields: { program: null } }, ["program"]],
+  [{ fields: { program, note: "x".repeat(500_000) } }, ["fields"]],
+  [{ code: "-", kind: "x", fields: { program: 7 } }, ["code", "kind", "program"]],
+];
+test.each(flows)("a flow with %j: %j", (change, fields) => {
+  let found: unknown = {};
+  try {
+    checkFlow({ ...stored, ...change }, templates, new Map());
+  } catch (error) {
+    found = error instanceof Error && "fields" in error ? error.fields : error;
+  }
+  expect(Object.keys(Object(found))).toEqual(fields);
+});
+
+test("a program of null is none", () => {
+  expect([programOf({}), programOf({ program: null }), programOf({ program })]).toEqual([
+    undefined,
+    undefined,
+    program,
+  ]);
+});

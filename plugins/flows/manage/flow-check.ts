@@ -1,0 +1,60 @@
+/** A flow as it is to be stored, and everything that is wrong with it. No SQL, no HTTP. */
+import { mistakes, slugOf } from "platform";
+import { codeMistake } from "../../connectors/api.ts";
+import { checkProgram } from "../program/check.ts";
+import type { FlowInput } from "./flow-store.ts";
+import type { StepTypes } from "../program/step-types.ts";
+import type { Templates } from "../program/template.ts";
+
+/** The fields of a request; each may be missing. */
+export interface FlowPatch {
+  readonly name?: string;
+  readonly code?: string | null;
+  readonly kind?: string;
+  readonly fields?: Readonly<Record<string, unknown>> | null;
+  readonly active?: boolean;
+}
+
+export type UnstoredFlow = Omit<FlowInput, "programId">;
+
+export const flowKind = "core/custom_flow";
+const maxFieldsChars = 500_000;
+
+/** The stored flow with the patch applied. Null or an empty code leaves the code as it is. */
+export function patched(before: UnstoredFlow, patch: FlowPatch): UnstoredFlow {
+  return {
+    name: patch.name ?? before.name,
+    code: patch.code || before.code,
+    kind: patch.kind ?? before.kind,
+    fields: patch.fields === undefined ? before.fields : (patch.fields ?? {}),
+    active: patch.active ?? before.active,
+  };
+}
+
+/** Throws the 422 that names every mistake. */
+export function checkFlow({ code, kind, fields }: UnstoredFlow, templates: Templates, stepTypes: StepTypes): void {
+  const found = mistakes();
+  const wrongCode = codeMistake(code);
+  if (wrongCode !== undefined) found.add("code", wrongCode);
+  if (kind !== flowKind) found.add("kind", `must be ${flowKind}`);
+  if (JSON.stringify(fields).length > maxFieldsChars)
+    found.add("fields", `may have at most ${maxFieldsChars} characters as JSON`);
+  const program = programOf(fields);
+  if (program === undefined) found.add("program", "is required in `fields`: an array of steps");
+  else for (const message of checkProgram(program, templates, stepTypes).mistakes) found.add("program", message);
+  found.check();
+}
+
+/** Anyone who can see a flow may stop it: a flow that only gets switched off is not checked again. */
+export function onlySwitchesOff(patch: FlowPatch): boolean {
+  return patch.active === false && Object.keys(patch).length === 1;
+}
+
+/** The code of a new flow. If it was made from the name and is taken, a number is added. */
+export function newCode({ code, name }: { readonly code?: string | null | undefined; readonly name: string }): string {
+  return code || slugOf(name) || "flow";
+}
+
+export function programOf(fields: Readonly<Record<string, unknown>>): unknown {
+  return fields["program"] ?? undefined;
+}

@@ -1,0 +1,55 @@
+/** Finds flows: for the routes by id or code, and for runs by code from memory. */
+import { cacheKey, notFound, parseCacheKey, type BaseContext } from "platform";
+import { isCode, isUuid } from "../../connectors/api.ts";
+import type { FlowRow, FlowStore } from "./flow-store.ts";
+import type { CurrentFlow } from "../processes/needed.ts";
+
+interface Needed {
+  readonly ctx: Pick<BaseContext, "cache">;
+  readonly flowStore: FlowStore;
+}
+
+export type FlowLookup = ReturnType<typeof createFlowLookup>;
+
+export function createFlowLookup({ ctx, flowStore }: Needed) {
+  const cache = ctx.cache<FlowRow & CurrentFlow>({
+    name: "flows",
+    max: 1000,
+    load: async (key) => {
+      const { accountId, name: code } = parseCacheKey(key);
+      const row = await flowStore.byCode(accountId, code);
+      const program = row && (await flowStore.programs(accountId, [row.programId])).get(row.programId);
+      return row && program && { ...row, program };
+    },
+  });
+  const cached = async (accountId: number, code: string) => {
+    if (!isCode(code)) return undefined;
+    const key = cacheKey(accountId, code);
+    return cache.peek(key) ?? (await cache.get(key));
+  };
+
+  return {
+    /** By id or code; a code never has the form of an id. Throws the 404. */
+    async find(accountId: number, key: string): Promise<FlowRow> {
+      if (!isCode(key)) throw notFound();
+      const row = isUuid(key)
+        ? await flowStore.byId(accountId, key.toLowerCase())
+        : await flowStore.byCode(accountId, key);
+      if (!row) throw notFound();
+      return row;
+    },
+
+    exists: async (accountId: number, code: string): Promise<boolean> => (await cached(accountId, code)) !== undefined,
+
+    /** The active flow of this code. */
+    async current(accountId: number, code: string): Promise<CurrentFlow | undefined> {
+      const flow = await cached(accountId, code);
+      return flow?.active ? flow : undefined;
+    },
+
+    /** After a change has committed, before it is answered. */
+    async forget(accountId: number, codes: readonly string[]): Promise<void> {
+      await Promise.all([...new Set(codes)].map((code) => cache.invalidate(cacheKey(accountId, code))));
+    },
+  };
+}

@@ -1,0 +1,127 @@
+/* oxlint-disable unicorn/no-thenable -- a step of a flow has a branch of that name */
+import { answer, created, field, list, noContent, ok, pageOf, pageQuery, route } from "platform";
+import { Type, wildcardPattern, type Route } from "platform";
+import { Flow } from "../answers.ts";
+import { flowKind, newCode, programOf } from "./flow-check.ts";
+import type { FlowLookup } from "./flow-lookup.ts";
+import { toApi, type FlowRow, type FlowStore } from "./flow-store.ts";
+import type { FlowWriter } from "./flow-writer.ts";
+import type { Warnings } from "../program/warnings.ts";
+
+const FlowInput = Type.Object({
+  name: field.name(),
+  code: Type.Optional(field.line(100)),
+  kind: Type.Optional(field.name(100)),
+  fields: Type.Optional(field.nullable(field.object())),
+  active: Type.Optional(field.flag()),
+});
+
+const program = [
+  { type: "connector", connector: "weather", method: "current", params: { city: "{{ city }}" }, as: "weather" },
+  { type: "mutation", set: { temp: "{{ weather.main.temp }}" } },
+  { type: "if", condition: "temp > 20", then: [{ type: "mutation", set: { advice: "Take a hat" } }] },
+];
+const requestExample = { name: "Weather advice", code: "weather-advice", kind: flowKind, fields: { program } };
+const flowExample = {
+  id: "0198c5d2-7a1b-7c3d-8e4f-5a6b7c8d9e10",
+  ...requestExample,
+  active: true,
+  created_at: "2026-01-31T10:00:00.000Z",
+  updated_at: "2026-01-31T10:00:00.000Z",
+};
+const warned = { ...flowExample, warnings: [] };
+const access = { privilege: "flows" } as const;
+
+interface Needed {
+  readonly flowStore: Pick<FlowStore, "list">;
+  readonly flowLookup: Pick<FlowLookup, "find">;
+  readonly flowWriter: FlowWriter;
+  readonly warnings: Warnings;
+}
+
+/** behaviour B.9: the usual five calls; `:id` is the id or the code. */
+export function flowRoutes({ flowStore, flowLookup, flowWriter, warnings }: Needed): Route[] {
+  const shown = async (row: FlowRow) => toApi(row, await warnings(row.accountId, programOf(row.fields)));
+  return [
+    route(
+      "GET",
+      "/connect/flows",
+      {
+        summary: "List flows",
+        access,
+        query: {
+          q: "searches name and code; `*` and `%` are wildcards",
+          code: "exact value",
+          ...pageQuery,
+        },
+        answers: { 200: answer.list(Flow) },
+        responses: { 200: [flowExample] },
+      },
+      async ({ caller, query }) => {
+        const q = query.get("q");
+        const filter = { q: q ? wildcardPattern(q) : undefined, code: query.get("code") || undefined };
+        const { rows, total } = await flowStore.list(caller.account.id, filter, pageOf(query));
+        return list(
+          rows.map((row) => toApi(row)),
+          total,
+        );
+      },
+    ),
+    route(
+      "GET",
+      "/connect/flows/:id",
+      { summary: "One flow, by id or code", access, answers: { 200: Flow }, responses: { 200: warned } },
+      async ({ caller, params }) => ok(await shown(await flowLookup.find(caller.account.id, params.id))),
+    ),
+    route(
+      "POST",
+      "/connect/flows",
+      {
+        summary: "Make a flow",
+        description:
+          "A mistake in `fields.program` is 422 under `program`, with its step and key. `warnings` name connectors, " +
+          "methods, flows, databases and tables that do not exist yet, and records that would be in no table. " +
+          "A `db` step, also in a called flow, needs the privilege `dbs`.",
+        access,
+        body: { key: "flow", schema: FlowInput },
+        request: requestExample,
+        answers: { 201: Flow },
+        responses: { 201: warned, 422: { program: ["program[2].then[0].connector is required"] } },
+      },
+      async ({ caller, body }) => {
+        const { id: accountId } = caller.account;
+        // Before the write: with an Idempotency-Key the flow is not committed yet, and nobody else sees it.
+        const made = body.active === false ? undefined : newCode(body);
+        const found = await warnings(accountId, programOf(body.fields ?? {}), made);
+        return created(toApi(await flowWriter.create(caller, body), found));
+      },
+    ),
+    route(
+      "PATCH",
+      "/connect/flows/:id",
+      {
+        summary: "Change a flow",
+        description: "`fields` replaces the whole object. A running process keeps the program it started with.",
+        access,
+        body: { key: "flow", schema: Type.Partial(FlowInput) },
+        request: { active: false },
+        answers: { 200: Flow },
+        responses: { 200: { ...warned, active: false } },
+      },
+      async ({ caller, params, body }) => {
+        const { id } = await flowLookup.find(caller.account.id, params.id);
+        return ok(await shown(await flowWriter.update(caller, id, body)));
+      },
+    ),
+    route(
+      "DELETE",
+      "/connect/flows/:id",
+      { summary: "Delete a flow; its processes stay", access, responses: { 204: null } },
+      async ({ caller, params }) => {
+        const { id } = await flowLookup.find(caller.account.id, params.id);
+        await flowWriter.delete(caller, id);
+        return noContent();
+      },
+    ),
+  ];
+}

@@ -1,0 +1,90 @@
+import { badRequest, created, isObject, notFound, ok, route, Type, type Route } from "platform";
+import { isUuid } from "../../connectors/api.ts";
+import { FlowRun, FlowTest } from "../answers.ts";
+import type { FlowLookup } from "../manage/flow-lookup.ts";
+import { processExample } from "./process-routes.ts";
+import type { Processes } from "./processes.ts";
+import { toRun } from "./show.ts";
+import { tryFlow, type TrialNeeded } from "../trial/trial.ts";
+import type { Waiting } from "./waiting.ts";
+
+interface Needed extends TrialNeeded {
+  readonly flowLookup: FlowLookup;
+  readonly processes: Processes;
+  readonly waiting: Waiting;
+}
+
+const access = { privilege: "flows" } as const;
+const runWaitMs = 1000;
+const mostWaitSeconds = 25;
+
+/** behaviour B.9: starting a flow, and trying one without any effect. */
+export function runRoutes(needed: Needed): Route[] {
+  const { flowLookup, processes, waiting } = needed;
+  return [
+    route(
+      "POST",
+      "/connect/flows/:code/run",
+      {
+        summary: "Start a flow, with the body as its input",
+        description:
+          "Answers with the process: ended if that took at most a second (`wait=` sets another time), else `pending`.",
+        access,
+        input: "any",
+        query: {
+          wait: Type.Number({ description: `seconds to wait for its end, 0 to ${mostWaitSeconds}, default 1` }),
+        },
+        request: { city: "Kraków" },
+        answers: { 201: FlowRun },
+        responses: { 201: { ...processExample, flow_process_id: processExample.id } },
+      },
+      async ({ caller, params, query, body, request, settle }) => {
+        const input = inputOf(body);
+        const { id: accountId } = caller.account;
+        const { code } = isUuid(params.code) ? await flowLookup.find(accountId, params.code) : { code: params.code };
+        const started = await processes.start({ accountId, code, input });
+        if (!started) throw notFound("no active flow has this code");
+        if (started.process.status !== "pending") return created(toRun(started));
+        await settle(created(toRun(started)));
+        const ms = waitOf(query) ?? runWaitMs;
+        const row = await waiting.wait({ accountId, id: started.process.id, ms, fresh: true, signal: request.signal });
+        return created({ ...(await processes.show(accountId, started.process.id)), flow_process_id: row?.id });
+      },
+    ),
+    route(
+      "POST",
+      "/connect/flows/:code/test",
+      {
+        summary: "Test a flow without any effect",
+        description:
+          "`answers` replace connectors and databases, by step id, `<connector code>.<method>`, " +
+          "`<database code>.<op>` or the type of a plugin's own step: the data, or `{ status, data }`, or `{ error }`. An answer that no step uses is " +
+          "422. `program` replaces the stored one, `app` sets who asks. Waits take no time.",
+        access,
+        input: "any",
+        request: { input: { city: "Kraków" }, answers: { "weather.current": { main: { temp: 24 } } } },
+        answers: { 200: FlowTest },
+        responses: {
+          200: {
+            status: "finished",
+            data: { temp: 24, advice: "Take a hat" },
+            error: null,
+            steps: processExample.steps,
+          },
+        },
+      },
+      async ({ caller, params, body }) => ok(await tryFlow(needed, caller.account, params.code, body)),
+    ),
+  ];
+}
+
+function inputOf(body: unknown): Record<string, unknown> {
+  if (!isObject(body)) throw badRequest("the body must be a JSON object, the flow's input");
+  return body;
+}
+
+/** In milliseconds; anything but a number is ignored. */
+function waitOf(query: URLSearchParams): number | undefined {
+  const given = query.get("wait") ?? "";
+  return /^\d+(\.\d+)?$/.test(given) ? Math.min(Number(given), mostWaitSeconds) * 1000 : undefined;
+}

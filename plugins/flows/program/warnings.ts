@@ -1,0 +1,44 @@
+/** Warnings of a program when it is saved or shown: things that do not exist yet, and steps that hardly do as intended. */
+import type { Connectors } from "../../connectors/api.ts";
+import type { JsonDatabases } from "../../jsondb/api.ts";
+import { checkProgram } from "./check.ts";
+import { tableWarnings } from "../processes/records.ts";
+import type { StepTypes } from "./step-types.ts";
+import { stepsIn } from "./takes.ts";
+import type { Templates } from "./template.ts";
+
+interface Needed {
+  readonly connectors: Pick<Connectors, "methodsOf">;
+  readonly databases: Pick<JsonDatabases, "find">;
+  readonly templates: Templates;
+  readonly stepTypes: StepTypes;
+  readonly isActiveFlow: (accountId: number, code: string) => Promise<boolean>;
+}
+
+/**
+ * Names unknown connectors, methods, flows, databases and tables, records that would be in no table, and keys that do
+ * nothing. `made` is the code of a flow that is being made. A stored program can have mistakes, if the plugin of a step
+ * is no longer installed: then they are the warnings.
+ */
+export type Warnings = (accountId: number, program: unknown, made?: string) => Promise<string[]>;
+
+export function createWarnings({ connectors, databases, templates, stepTypes, isActiveFlow }: Needed): Warnings {
+  return async (accountId, program, made) => {
+    const { unknownKeys, mistakes } = checkProgram(program, templates, stepTypes);
+    if (mistakes.length > 0) return [...mistakes];
+    const warnings = unknownKeys.map((place) => `${place} is unknown in a step of this type and does nothing`);
+    for (const { place, step } of stepsIn(program, "program")) {
+      if (step.type === "connector") {
+        const methods = await connectors.methodsOf(accountId, step.connector);
+        if (!methods)
+          warnings.push(`${place}.connector: the connector "${step.connector}" does not exist yet or is not active`);
+        else if (!methods.some(({ name }) => name === step.method))
+          warnings.push(`${place}.method: the connector "${step.connector}" has no method "${step.method}"`);
+      }
+      if (step.type === "flow" && step.flow !== made && !(await isActiveFlow(accountId, step.flow)))
+        warnings.push(`${place}.flow: the flow "${step.flow}" does not exist yet or is not active`);
+      if (step.type === "db") warnings.push(...(await tableWarnings(databases, accountId, step, place)));
+    }
+    return warnings;
+  };
+}

@@ -1,0 +1,116 @@
+/** Runs a program without any effect: the caller gives the answers of connectors and databases. */
+import type { CallOutcome } from "../api.ts";
+import { isObject } from "platform";
+import { createRun } from "../engine/engine.ts";
+import { StepFault } from "../engine/fault.ts";
+import type { DbEffect, EffectCall, End, Host, OwnEffect } from "../engine/host.ts";
+import type { Program } from "../program/program.ts";
+import { newState, type Cursor, type Programs, type StepRecord } from "../engine/state.ts";
+import type { Templates } from "../program/template.ts";
+
+export interface DryRun {
+  readonly code: string;
+  readonly program: Program;
+  readonly input: Readonly<Record<string, unknown>>;
+  /** The person behind the process; null = nobody. */
+  readonly app: Readonly<Record<string, unknown>> | null;
+  /** By step id, `<connector code>.<method>`, `<database code>.<op>` or the type of a plugin's own step. */
+  readonly answers: Readonly<Record<string, unknown>>;
+  readonly accountUrl: string;
+  readonly templates: Templates;
+  readonly flowOf: (code: string) => Promise<{ programId: number; program: Program } | undefined>;
+}
+
+const ownProgram = 0;
+// No caller waits longer than this for a test.
+const timeLimitMs = 10_000;
+
+export async function dryRun({
+  code,
+  program,
+  input,
+  app,
+  answers,
+  flowOf,
+  ...world
+}: DryRun): Promise<{ end: End; steps: StepRecord[]; cursor: Cursor }> {
+  const programs: Programs = new Map([[ownProgram, program]]);
+  const steps: StepRecord[] = [];
+  const stopAt = performance.now() + timeLimitMs;
+  const host: Host = {
+    ...world,
+    programs,
+    mode: "dry",
+    signal: new AbortController().signal,
+    now: () => Date.now(),
+    callConnector: async (call) => connectorAnswer(answers, call),
+    runOwn: async (effect) => ownAnswer(answers, effect),
+    db: async (effect, done) => done(databaseAnswer(answers, effect)),
+    async flow(called) {
+      const flow = await flowOf(called);
+      if (flow) programs.set(flow.programId, flow.program);
+      return flow;
+    },
+    async save() {
+      steps.push(...run.take().records);
+      // Lets other requests run.
+      await new Promise((resolve) => setTimeout(resolve));
+      if (performance.now() > stopAt) throw new StepFault("the test took too long");
+    },
+  };
+  const state = newState(code, ownProgram, input, { app });
+  const run = createRun(state, host);
+  const end = await run.run();
+  steps.push(...run.take().records);
+  return { end, steps, cursor: state.cursor };
+}
+
+function ownAnswer(answers: DryRun["answers"], { stepId, type }: OwnEffect): unknown {
+  const answer = answerFor(answers, [stepId, type]);
+  if (answer === undefined) throw new StepFault(`no answer was given for "${type}"`);
+  const { status = 200, data = null, error } = envelopeOf(answer) ?? { data: answer };
+  if (error === undefined && status >= 200 && status < 300) return data;
+  throw new StepFault(error ?? `the step failed with ${status}`, { status: error === undefined ? status : null, data });
+}
+
+function connectorAnswer(answers: DryRun["answers"], { stepId, connector, method }: EffectCall): CallOutcome {
+  const answer = answerFor(answers, [stepId, `${connector}.${method}`]);
+  if (answer === undefined) throw new StepFault(`no answer was given for "${connector}.${method}"`);
+  const envelope = envelopeOf(answer);
+  const { status = 200, data = null, error } = envelope ?? { data: answer };
+  const ok = error === undefined && status >= 200 && status < 300;
+  const told = ok ? null : (error ?? `the remote answered ${status}`);
+  return {
+    ok,
+    status: ok || error === undefined ? status : null,
+    data,
+    error: told,
+    retryAfterSeconds: null,
+    durationMs: 0,
+  };
+}
+
+/** `{ status, data }` or `{ error }`; any other answer is the data itself. */
+function envelopeOf(answer: unknown): { status?: number; data?: unknown; error?: string } | undefined {
+  if (!isObject(answer)) return undefined;
+  const names = Object.keys(answer);
+  const isEnvelope = names.length > 0 && names.every((name) => ["status", "data", "error"].includes(name));
+  const { status, data, error } = answer;
+  if (!isEnvelope || (typeof status !== "number" && typeof error !== "string")) return undefined;
+  return { data, ...(typeof status === "number" && { status }), ...(typeof error === "string" && { error }) };
+}
+
+function databaseAnswer(answers: DryRun["answers"], { stepId, op, db, table, id, data }: DbEffect): unknown {
+  const answer = answerFor(answers, [stepId, `${db}.${op}`]);
+  if (answer !== undefined) return answer;
+  if (op === "get") throw new StepFault(`no answer was given for "${db}.get"`);
+  if (op === "search") return [];
+  if (op === "delete") return { id, deleted: true };
+  const at = new Date().toJSON();
+  return { id: id ?? crypto.randomUUID(), data, table_name: table ?? null, created_at: at, updated_at: at };
+}
+
+function answerFor(answers: DryRun["answers"], names: readonly string[]): unknown {
+  const name = names.find((one) => Object.hasOwn(answers, one));
+  return name === undefined ? undefined : answers[name];
+}
