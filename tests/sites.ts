@@ -1,5 +1,6 @@
 /** Makes sites for tests through the API, and asks for their pages as a browser does. */
-import type { Answer, RequestOptions, TestApp } from "./harness.ts";
+import { afterAll, beforeAll } from "bun:test";
+import { startTestApp, type Answer, type RequestOptions, type TestApp } from "./harness.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 type Made = Body & { readonly id: number };
@@ -48,5 +49,33 @@ export function siteMaker(app: Pick<TestApp, "request" | "post" | "patch" | "del
       void expectStatus(`${kind} ${ref}`, await app.delete(`/cms/${plural(kind)}/${ref}.json`), 204),
     at: (host, path, { method = "GET", headers, ...options } = {}) =>
       app.request(method, path, undefined, { token: null, ...options, headers: { host, ...headers } }),
+  };
+}
+
+/** One server for the tests of a file; `seed` makes what they have in common. */
+export function serverWithSites(seed: (make: SiteMaker) => Promise<unknown> = async () => {}) {
+  let app: TestApp | undefined;
+  const running = (): TestApp => {
+    if (!app) throw new Error("the server has not started yet");
+    return app;
+  };
+  const make = siteMaker({
+    request: (...given) => running().request(...given),
+    post: (...given) => running().post(...given),
+    patch: (...given) => running().patch(...given),
+    delete: (...given) => running().delete(...given),
+    approve: (...given) => running().approve(...given),
+  });
+  beforeAll(async () => {
+    app = await startTestApp({ env: { BASE_URL: "https://corestead.test" } });
+    await seed(make);
+  });
+  afterAll(() => app?.stop());
+  return {
+    make,
+    at: make.at,
+    get app() {
+      return running();
+    },
   };
 }

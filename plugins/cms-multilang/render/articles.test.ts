@@ -1,20 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { eventually, startTestApp, type TestApp } from "../../../tests/harness.ts";
-import { siteMaker, type SiteMaker } from "../../../tests/sites.ts";
+import { beforeAll, describe, expect, test } from "bun:test";
+import { eventually } from "../../../tests/harness.ts";
+import { serverWithSites } from "../../../tests/sites.ts";
 import { parseAttributes } from "./articles-block.ts";
 import { createSiteEngine } from "./engine.ts";
 
 const { mistakes } = createSiteEngine();
-let app: TestApp;
-let make: SiteMaker;
-let at: SiteMaker["at"];
-beforeAll(async () => {
-  app = await startTestApp({ env: { BASE_URL: "https://corestead.test" } });
-  make = siteMaker(app);
-  ({ at } = make);
+const server = serverWithSites(async () => {
   await blog();
 });
-afterAll(() => app.stop());
+const { make, at } = server;
 
 const block =
   '{% articles category="news,tips" limit=3 sort="-published_at" %}' +
@@ -294,7 +288,7 @@ describe("a list of several pages", () => {
   });
 
   test("stays in the preview, and is one list of a template", async () => {
-    expect((await app.get("/w/blog/paged?lang=pl")).text).toContain(" /w/blog/paged?lang=pl&page=2 ");
+    expect((await server.app.get("/w/blog/paged?lang=pl")).text).toContain(" /w/blog/paged?lang=pl&page=2 ");
     const two = "{% articles paginate=2 %}{% list %}{% endarticles %}".repeat(2);
     expect(mistakes(two)).toEqual(["line 1, column 53: one `articles` block of a template may have paginate"]);
   });

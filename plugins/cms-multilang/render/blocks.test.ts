@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { startTestApp, type TestApp } from "../../../tests/harness.ts";
-import { siteMaker, type SiteMaker } from "../../../tests/sites.ts";
+import { beforeAll, describe, expect, test } from "bun:test";
+import { serverWithSites } from "../../../tests/sites.ts";
 import { createRenderStore, type RenderStore } from "./render-store.ts";
 import { createBlocks } from "./blocks.ts";
 import type { SiteState } from "./cache.ts";
@@ -9,16 +8,10 @@ import { createSiteEngine } from "./engine.ts";
 import { createFinder } from "./find.ts";
 import { createTemplates } from "./templates.ts";
 
-let app: TestApp;
-let make: SiteMaker;
-let at: SiteMaker["at"];
-beforeAll(async () => {
-  app = await startTestApp({ env: { BASE_URL: "https://corestead.test" } });
-  make = siteMaker(app);
-  ({ at } = make);
+const server = serverWithSites(async () => {
   await blog();
 });
-afterAll(() => app.stop());
+const { make, at } = server;
 
 const block =
   '{% articles category="news" paginate=1 sort="path" %}{% list %}({{ article.title }} {{ article.url }}){% show %}<{{ article.title }}>{% endarticles %}';
@@ -159,7 +152,7 @@ test("a paragraph that fails leaves what the page's own content shows", async ()
   await make.paragraph({ code: "broken", site_code: "blog", content: "x" });
   await pageOf("breaking", { content: `{% paragraph "broken" %}${block}` });
   await pageOf("unshown", { content: '{% paragraph "broken" %}' });
-  await app.sql`update cms_paragraphs set content = '{% if %}' where code = 'broken'`;
+  await server.app.sql`update cms_paragraphs set content = '{% if %}' where code = 'broken'`;
   await make.change("page", "breaking", { name: "B" });
   const statuses = ["/breaking", "/breaking/a1", "/unshown", "/unshown/a1"].map(
     async (path) => (await at("blog.pl", path)).status,
@@ -187,14 +180,14 @@ describe("the database is asked", () => {
   /** The reading side of one process, and how often it has asked for what. */
   async function reading() {
     const asked: Record<string, number> = {};
-    const store: RenderStore = new Proxy(createRenderStore(app.sql), {
+    const store: RenderStore = new Proxy(createRenderStore(server.app.sql), {
       get(target, name, receiver) {
         if (typeof name === "string") asked[name] = (asked[name] ?? 0) + 1;
         return Reflect.get(target, name, receiver);
       },
     });
-    const [row] = await app.sql<{ id: number }[]>`select id from cms_sites where code = 'blog'`;
-    const site = await createRenderStore(app.sql).site(row?.id ?? 0);
+    const [row] = await server.app.sql<{ id: number }[]>`select id from cms_sites where code = 'blog'`;
+    const site = await createRenderStore(server.app.sql).site(row?.id ?? 0);
     if (!site) throw new Error("the site is missing");
     const account = { id: site.site.accountId, name: "", baseUrl: "", timezone: "UTC", locale: "pl" as const };
     const layouts = new Map<number, ReturnType<RenderStore["layout"]>>();
@@ -207,7 +200,7 @@ describe("the database is asked", () => {
         layouts.set(id, known);
         return known;
       },
-      categories: () => createRenderStore(app.sql).categories(site.site),
+      categories: () => createRenderStore(server.app.sql).categories(site.site),
       nextPublication: async () => null,
     };
     const engine = createSiteEngine();

@@ -1,14 +1,8 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { startTestApp, type TestApp } from "../../../tests/harness.ts";
-import { siteMaker, type SiteMaker } from "../../../tests/sites.ts";
+import { expect, test } from "bun:test";
+import { serverWithSites } from "../../../tests/sites.ts";
 
-let app: TestApp;
-let make: SiteMaker;
-beforeAll(async () => {
-  app = await startTestApp({ env: { BASE_URL: "https://corestead.test" } });
-  make = siteMaker(app);
-});
-afterAll(() => app.stop());
+const server = serverWithSites();
+const { make } = server;
 
 type Page = readonly [code: string, path: string, locale: string | null, master?: string];
 interface Seen {
@@ -59,7 +53,7 @@ test("it is never the address of a slave, whose language ?lang= asks for", async
 
 test("without a primary domain the first one is meant", async () => {
   const at = await site("first", ["de", "en"], [["n", "n", null]]);
-  await app.sql`update cms_domains set is_primary = false where name like '%.first.test'`;
+  await server.app.sql`update cms_domains set is_primary = false where name like '%.first.test'`;
   await make.change("site", "first", { name: "read again" });
   expect((await at("en", "/n")).canonical).toBe("https://de.first.test/n");
 });

@@ -1,13 +1,8 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { startTestApp, type TestApp } from "../../../tests/harness.ts";
-import { siteMaker, type SiteMaker } from "../../../tests/sites.ts";
+import { expect, test } from "bun:test";
+import { serverWithSites } from "../../../tests/sites.ts";
 
-let app: TestApp;
-let make: SiteMaker;
 const hosts = ["acme.pl", "acme.com", "acme.de:8443", "acme.eu"];
-beforeAll(async () => {
-  app = await startTestApp({ env: { BASE_URL: "https://corestead.test" } });
-  make = siteMaker(app);
+const server = serverWithSites(async () => {
   await make.site({ code: "acme", name: "Acme", locale: "pl", multilang: true });
   for (const [index, locale] of ["pl", "en", "de", null].entries())
     await make.domain({ name: hosts[index], site_code: "acme", locale });
@@ -47,7 +42,7 @@ beforeAll(async () => {
   for (const locale of [null, "pl", "en"])
     await make.article({ code: `a-${locale}`, path: `a-${locale}`, title: "A", locale, site_code: "acme" });
 });
-afterAll(() => app.stop());
+const { make } = server;
 
 interface Crawled {
   readonly status: number;

@@ -1,23 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import { otherAccount, startTestApp, type TestApp } from "../../../tests/harness.ts";
-import { siteMaker, type SiteMaker } from "../../../tests/sites.ts";
+import { otherAccount } from "../../../tests/harness.ts";
+import { serverWithSites, siteMaker } from "../../../tests/sites.ts";
 
-let app: TestApp;
-let make: SiteMaker;
-let at: SiteMaker["at"];
-beforeAll(async () => {
-  app = await startTestApp({ env: { BASE_URL: "https://corestead.test" } });
-  make = siteMaker(app);
-  ({ at } = make);
+const server = serverWithSites(async () => {
   await acme();
 });
-afterAll(() => app.stop());
+const { make, at } = server;
 
 /** The status of an answer to a request target that is sent as it is. */
 async function statusOf(host: string, target: string): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const socket = connect(app.app.port, "127.0.0.1", () =>
+  const socket = connect(server.app.app.port, "127.0.0.1", () =>
     socket.write(`GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`),
   );
   let answer = "";
@@ -194,7 +188,7 @@ describe("what is not there is 404, and says nothing of what was asked for:", ()
   });
 
   test("an administrator's token opens nothing there", async () => {
-    expect((await app.get("/cms/sites.json", { headers: { host: "acme.pl" } })).status).toBe(404);
+    expect((await server.app.get("/cms/sites.json", { headers: { host: "acme.pl" } })).status).toBe(404);
   });
 });
 
@@ -399,7 +393,7 @@ describe("a template that fails", () => {
   const stored = async (code: string, content: string) => {
     await make.page({ code, path: code, site_code: "acme", content: "x" });
     // As if it had been stored before it was checked.
-    await app.sql`update cms_pages set content = ${content} where code = ${code}`;
+    await server.app.sql`update cms_pages set content = ${content} where code = ${code}`;
     await make.change("page", code, { name: "changed" });
   };
   test("is refused at save with its line and column", async () => {
@@ -410,7 +404,7 @@ describe("a template that fails", () => {
       "{% include 'x' %}",
       '{% articles category="{{ c }}" %}{% list %}{% endarticles %}',
     ]) {
-      const answer = await app.post("/cms/pages.json", {
+      const answer = await server.app.post("/cms/pages.json", {
         page: { code: "bad", name: "x", path: "bad", site_code: "acme", content },
       });
       expect(answer.status).toBe(422);
@@ -423,8 +417,8 @@ describe("a template that fails", () => {
     expect(answer.status).toBe(500);
     expect(answer.text).not.toContain("branch");
     expect(answer.headers.get("cache-control")).toBe("no-store");
-    expect(app.logged.join("\n")).toContain("split between branches");
-    const preview = await app.get("/w/acme/broken");
+    expect(server.app.logged.join("\n")).toContain("split between branches");
+    const preview = await server.app.get("/w/acme/broken");
     expect(preview.status).toBe(500);
     expect(preview.text).toContain("page broken, line 1, column 11");
   });
@@ -439,7 +433,7 @@ describe("a template that fails", () => {
     const content = codes.map((code) => `{% paragraph "${code}" %}`).join("");
     await make.page({ code: "tags", path: "tags", site_code, content });
     expect((await at("acme.pl", "/tags")).status).toBe(500);
-    expect((await app.get("/w/acme/tags")).text).toContain(
+    expect((await server.app.get("/w/acme/tags")).text).toContain(
       "paragraph tags-3, line 1, column 1: a page with its layout",
     );
     await make.change("page", "tags", { content: '{% paragraph "tags-1" %}' });
@@ -535,7 +529,7 @@ test("a name with a port is found by that port alone", async () => {
 });
 
 test("another account's site has its own pages", async () => {
-  const other = await otherAccount(app);
+  const other = await otherAccount(server.app);
   const theirs = siteMaker(other);
   await theirs.site({ code: "acme", name: "Theirs", locale: "en" });
   await theirs.domain({ name: "theirs.test", site_code: "acme" });

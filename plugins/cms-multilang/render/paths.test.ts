@@ -1,18 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { startTestApp, type TestApp } from "../../../tests/harness.ts";
-import { siteMaker, type SiteMaker } from "../../../tests/sites.ts";
+import { serverWithSites } from "../../../tests/sites.ts";
 
-let app: TestApp;
-let make: SiteMaker;
-beforeAll(async () => {
-  app = await startTestApp({ env: { BASE_URL: "https://corestead.test" } });
-  make = siteMaker(app);
+const server = serverWithSites(async () => {
   await make.site({ code: "acme", name: "Acme", locale: "pl", multilang: true });
   await make.domain({ name: "acme.pl", site_code: "acme", locale: "pl" });
   await make.domain({ name: "acme.com", site_code: "acme", locale: "en" });
   await make.page({ code: "home", path: "", site_code: "acme", content: "home" });
 });
-afterAll(() => app.stop());
+const { make } = server;
 
 const at = (path: string, host = "acme.pl") => make.at(host, path);
 const list =
@@ -62,7 +57,7 @@ describe.each(paths)("a page at the path %j", (path, address) => {
     const answer = await at(address);
     expect([answer.status, answer.text]).toEqual([200, `${address}|${pl}|${pl} ${en} ${pl}|${en}`]);
     expect((await at(slaveAddress, "acme.com")).text).toBe(`${slaveAddress}|${en}|${pl} ${en} ${pl}|${en}`);
-    expect((await app.get(`/cms/pages.json?path=${encodeURIComponent(path)}`)).json).toHaveLength(1);
+    expect((await server.app.get(`/cms/pages.json?path=${encodeURIComponent(path)}`)).json).toHaveLength(1);
   });
 
   test("stands in the sitemap", async () => {
@@ -85,9 +80,9 @@ describe.each(paths)("a page at the path %j", (path, address) => {
   });
 
   test("is shown in the preview", async () => {
-    const answer = await app.get(`/w/acme${address}`);
+    const answer = await server.app.get(`/w/acme${address}`);
     expect([answer.status, answer.text.split("|")[0]]).toEqual([200, `/w/acme${address}`]);
-    const moved = await app.request("GET", `/w/acme${address}/`);
+    const moved = await server.app.request("GET", `/w/acme${address}/`);
     expect([moved.status, moved.headers.get("location")]).toEqual([301, `/w/acme${address}`]);
   });
 
@@ -106,7 +101,7 @@ describe.each(paths)("a page at the path %j", (path, address) => {
     expect((await at(address)).text).toBe(`${url},${address}${address} `);
     expect((await at(`${address}${address}`)).text).toBe(`${url},${address}${address} `);
     expect((await at(url)).text).toBe(url);
-    expect((await app.get(`/w/acme${url}`)).text).toBe(`/w/acme${url}`);
+    expect((await server.app.get(`/w/acme${url}`)).text).toBe(`/w/acme${url}`);
     expect((await at("/sitemap.xml")).text).toContain(`<loc>https://acme.pl${inXml}${inXml}1</loc>`);
     await make.remove("article", article.id);
     await make.remove("category", category.id);
@@ -117,7 +112,7 @@ describe.each(paths)("a page at the path %j", (path, address) => {
 test("a blank path is not the home page, and a path of slashes is", async () => {
   const blank = await make.page({ code: "blank", path: " ", site_code: "acme", content: "blank" });
   expect([(await at("/")).text, (await at("/%20")).text]).toEqual(["home", "blank"]);
-  const answer = await app.post("/cms/pages.json", { page: { code: "second", path: "//", site_code: "acme" } });
+  const answer = await server.app.post("/cms/pages.json", { page: { code: "second", path: "//", site_code: "acme" } });
   expect([answer.status, Object.keys(answer.json)]).toEqual([422, ["path"]]);
   await make.remove("page", blank.id);
 });
@@ -129,7 +124,7 @@ test.each(["a\u0000b", "a\nb", "\ta", "a//b", "a/./b", "..", "a\u0085"])("the pa
     ["category", { code: "bad", name: "Bad" }],
   ] as const) {
     const plural = kind === "category" ? "categories" : `${kind}s`;
-    const answer = await app.post(`/cms/${plural}.json`, { [kind]: { ...body, path, site_code: "acme" } });
+    const answer = await server.app.post(`/cms/${plural}.json`, { [kind]: { ...body, path, site_code: "acme" } });
     expect([kind, answer.status, Object.keys(answer.json)]).toEqual([kind, 422, ["path"]]);
   }
 });

@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { startTestApp, type TestApp } from "../../../tests/harness.ts";
-import { siteMaker, type SiteMaker } from "../../../tests/sites.ts";
+import { describe, expect, test } from "bun:test";
+import { serverWithSites } from "../../../tests/sites.ts";
 import { createRenderStore } from "./render-store.ts";
 import { createBlocks } from "./blocks.ts";
 import type { SiteState } from "./cache.ts";
@@ -8,16 +7,10 @@ import { createSiteEngine } from "./engine.ts";
 import { createSitemap } from "./sitemap.ts";
 import { createTemplates } from "./templates.ts";
 
-let app: TestApp;
-let make: SiteMaker;
-let at: SiteMaker["at"];
-beforeAll(async () => {
-  app = await startTestApp({ env: { BASE_URL: "https://corestead.test" } });
-  make = siteMaker(app);
-  ({ at } = make);
+const server = serverWithSites(async () => {
   await acme();
 });
-afterAll(() => app.stop());
+const { make, at } = server;
 
 async function acme(): Promise<void> {
   await make.site({ code: "acme", name: "Acme", locale: "pl", multilang: true });
@@ -128,8 +121,8 @@ describe("robots.txt", () => {
 
 describe("a list longer than a file", () => {
   const request = async () => {
-    const store = createRenderStore(app.sql);
-    const [row] = await app.sql<{ id: number }[]>`select id from cms_sites where code = 'acme'`;
+    const store = createRenderStore(server.app.sql);
+    const [row] = await server.app.sql<{ id: number }[]>`select id from cms_sites where code = 'acme'`;
     const found = await store.site(row?.id ?? 0);
     const domain = found?.domains.find(({ name }) => name === "acme.eu");
     if (!found || !domain) throw new Error("the site is missing");
