@@ -18,7 +18,7 @@ const packages = ["svelte", "vue", "@vue/compiler-sfc", "react", "react-dom", "k
   "@tailwindcss/browser",
 );
 
-/** The manifest, which plugins/apps/runtimes.ts reads. */
+/** The manifest, which plugins/apps/build/runtimes.ts reads. */
 interface Manifest {
   /** Hash of all inputs; a different one makes the folder stale. */
   readonly key: string;

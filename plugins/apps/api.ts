@@ -1,8 +1,8 @@
 /** What other plugins and commands may do with apps: the API of `/core/apps` without HTTP. */
 import { service } from "platform";
-import type { NewApp } from "./change.ts";
+import type { NewApp } from "./manage/patch.ts";
 
-export type { NewApp } from "./change.ts";
+export type { NewApp } from "./manage/patch.ts";
 
 export interface Apps {
   /**

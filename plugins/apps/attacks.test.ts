@@ -8,7 +8,7 @@ import {
   type TestApp,
 } from "../../tests/harness.ts";
 import { createSecrets } from "../../runtime/secrets.ts";
-import { createAppTokens } from "./app-token.ts";
+import { createAppTokens } from "./serve/app-token.ts";
 
 /** What the token of an app's page opens, and that it opens nothing else. behaviour B.10. */
 let app: TestApp;

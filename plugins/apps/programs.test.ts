@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { createChild } from "../../runtime/child/child.ts";
 import { createLog } from "../../runtime/log.ts";
 import { makeRuntimes } from "../../scripts/runtimes.ts";
-import { createCompiler, type Compiler } from "./compile.ts";
-import { loadRuntimes } from "./runtimes.ts";
+import { createCompiler, type Compiler } from "./build/compile.ts";
+import { loadRuntimes } from "./build/runtimes.ts";
 
 setDefaultTimeout(60_000);
 

@@ -2,7 +2,7 @@
 import { type AppEngine, type CssEngine } from "./engines.ts";
 import { isUuid, type Fragment, type Page, type Sql, type Static, type Tx } from "platform";
 import type { App, AppVersion } from "./answers.ts";
-import type { Compiled } from "./compile.ts";
+import type { Compiled } from "./compiler/types.ts";
 
 /** An element of `actions`, as given. behaviour 2.3. */
 export interface Action {
@@ -92,7 +92,7 @@ export const byKey = (sql: Sql, accountId: number, key: string) =>
 
 export type AppStore = ReturnType<typeof createAppStore>;
 
-/** Apps as their authors save them; build-store.ts serves them, version-store.ts reads their versions. */
+/** Apps as their authors save them; build-store.ts keeps their builds, version-store.ts reads their versions. */
 export function createAppStore(sql: Sql) {
   const { saved, head, columns } = appColumns(sql);
   const isTile = sql`coalesce(fields -> 'dashboard_widget' = 'true', false)`;

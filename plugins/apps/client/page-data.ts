@@ -62,7 +62,7 @@ export function takePageData(): TakenData | undefined {
   const source = element.textContent ?? "";
   element.remove();
   element.textContent = "";
-  // Our own server has written both (page.ts).
+  // Our own server has written both (serve/page.ts).
   const { CoreAppContext: context } = window as unknown as { readonly CoreAppContext: AppContext };
   return { ...(JSON.parse(source) as PageData), context };
 }

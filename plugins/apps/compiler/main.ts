@@ -2,8 +2,7 @@
  * Runs in the compiler process (architecture 5). It reads no files and sends no requests: its task contains everything.
  */
 import { type AppEngine } from "../engines.ts";
-import { Mistakes, type Code, type Task } from "./types.ts";
-import type { CompileResult } from "../compile.ts";
+import { Mistakes, type Code, type Task, type CompileResult } from "./types.ts";
 
 type Engine = (task: Task) => Promise<Code>;
 
@@ -21,7 +20,7 @@ const engines: Readonly<Record<AppEngine, () => Promise<Engine>>> = {
 const styled = new Set<AppEngine>(["svelte", "vue", "react"]);
 
 export default async function compile(input: unknown): Promise<CompileResult> {
-  const task = input as Task; // compile.ts makes it
+  const task = input as Task; // build/compile.ts makes it
   try {
     const began = performance.now();
     const compileCode = await engines[task.appEngine]();

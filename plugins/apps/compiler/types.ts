@@ -1,4 +1,5 @@
-/** The messages between the server (compile.ts) and its compiler process (main.ts). */
+/** The messages between the server (build/compile.ts) and its compiler process (main.ts). */
+import type { AppEngine, CssEngine } from "../engines.ts";
 
 export interface Task {
   readonly appEngine: AppEngine;
@@ -7,6 +8,21 @@ export interface Task {
   /** The specifiers that an app of this engine may import. */
   readonly allowed: readonly string[];
 }
+
+export interface Compiled {
+  /** For `html` the page itself, otherwise a module that mounts the app. */
+  readonly appCode: string;
+  /** A style sheet for the page, possibly "". */
+  readonly cssCode: string;
+  /** Whole milliseconds. */
+  readonly appBuildMs: number;
+  readonly cssBuildMs: number;
+}
+
+export type CompileResult =
+  | { readonly ok: true; readonly compiled: Compiled }
+  /** Each is `line:column message`, both counted from 1. */
+  | { readonly ok: false; readonly mistakes: readonly string[] };
 
 /** An engine's output. */
 export interface Code {
@@ -36,4 +52,3 @@ export function mistakeAt(source: string, offset: number, message: string): stri
   const lines = before.split(/\r\n|\r|\n/);
   return mistake(lines.length, (lines.at(-1)?.length ?? 0) + 1, message);
 }
-import { type AppEngine, type CssEngine } from "../engines.ts";

@@ -1,0 +1,126 @@
+import {
+  badRequest,
+  invalid,
+  ok,
+  route,
+  tooMany,
+  Type,
+  unauthorized,
+  uuidOf,
+  type BaseContext,
+  type Reply,
+  type Route,
+  limitKey,
+} from "platform";
+import type { ActionState } from "../../flows/api.ts";
+import type { JsonDatabases } from "../../jsondb/api.ts";
+import { ActionRun, ActionStatus } from "../answers.ts";
+import { actionOf, type AppActions } from "./act.ts";
+import type { ServedApps } from "../serve/served-apps.ts";
+import { appFor, ownerOf } from "../serve/visit.ts";
+
+const access = { open: "an action may be public; any other one needs sign-in" } as const;
+const shared = { access, apps: "the app's own actions", cors: true, onSites: true } as const;
+const flow_process_id = "019a9c1e-0000-7000-8000-000000000004";
+const data = { advice: "Take an umbrella" };
+
+const busy = { error: "too many requests, try again in 4 s" };
+
+type Limit = ReturnType<BaseContext["limiter"]>;
+
+interface Needed {
+  readonly servedApps: ServedApps;
+  readonly appActions: AppActions;
+  readonly databases: JsonDatabases;
+  /** For visitors without sign-in, by address: starts, and requests for the status. */
+  readonly limits: { readonly runs: Limit; readonly polls: Limit };
+}
+
+/** behaviour 4.3, B.9. */
+export function actionRoutes({ servedApps, appActions, databases, limits }: Needed): Route[] {
+  const take = async (limit: Limit, ip: string) => {
+    const { allowed, retryAfterSeconds } = await limit.take(limitKey(ip));
+    if (!allowed) throw tooMany(retryAfterSeconds);
+  };
+  return [
+    route(
+      "POST",
+      "/core/apps/:id/action/:action_name",
+      {
+        summary: "Run an action of an app",
+        description:
+          "The body is the input of the action's flow. Beside it, the flow gets the caller as `app` { id, action, user }. " +
+          "Waits a second for the result, then answers `pending`. A failed flow is `pending` too: its status says what went wrong.",
+        ...shared,
+        input: "any",
+        strangerBytes: 1_000_000,
+        request: { city: "Kraków" },
+        answers: { 200: ActionRun },
+        responses: {
+          200: { flow_process_id, status: "finished", data },
+          404: { error: "the app has no such action" },
+          422: { flow_code: ["there is no active flow weather-advice"] },
+          429: busy,
+        },
+      },
+      async (input) => {
+        const { caller, app: grant, params, body, ip, settle } = input;
+        const app = await appFor(servedApps, input, params.id);
+        const action = actionOf(app, params.action_name);
+        if (!caller && !action.public) throw unauthorized();
+        if (!caller) await take(limits.runs, ip);
+        // A visitor without an app's token may be a program without cookies, which knows only the id.
+        const owner = caller || grant ? ownerOf(databases, input).owner : null;
+        const onPending = (state: ActionState) => settle(answerOf(state));
+        return answerOf(await appActions.run({ app, action, caller, owner, onPending }, paramsOf(body)));
+      },
+    ),
+    route(
+      "GET",
+      "/core/apps/:id/action/:action_name/status",
+      {
+        summary: "The status of an action's run",
+        ...shared,
+        query: {
+          flow_process_id: "from the answer that started it",
+          wait: Type.Number({ description: "seconds to wait for its end, at most 25; default 0" }),
+        },
+        answers: { 200: ActionStatus },
+        responses: {
+          200: { status: "finished", data, error: null },
+          404: { error: "this action did not start that flow process" },
+          429: busy,
+        },
+      },
+      async (input) => {
+        const { caller, params, query, request, ip } = input;
+        const app = await appFor(servedApps, input, params.id);
+        const action = actionOf(app, params.action_name);
+        if (!caller && !action.public) throw unauthorized();
+        if (!caller) await take(limits.polls, ip);
+        const given = query.get("flow_process_id");
+        if (!given) throw invalid({ flow_process_id: ["is required"] });
+        const { owner } = ownerOf(databases, input);
+        const asked = { processId: uuidOf(given), waitSeconds: secondsOf(query.get("wait")), signal: request.signal };
+        const { status, data: result, error } = await appActions.status({ app, action, owner }, asked);
+        return ok({ status, data: result, error });
+      },
+    ),
+  ];
+}
+
+/** behaviour 4.3: the start answers only pending or finished; the status tells what went wrong. */
+function answerOf({ flow_process_id: id, status, data: result }: ActionState): Reply {
+  return ok({ flow_process_id: id, status: status === "finished" ? status : "pending", data: result });
+}
+
+function paramsOf(body: unknown): Record<string, unknown> {
+  if (typeof body !== "object" || body === null || Array.isArray(body))
+    throw badRequest("the body must be a JSON object");
+  return { ...body };
+}
+
+/** Ignored if it is not a number (behaviour B.3), and capped. */
+function secondsOf(given: string | null): number {
+  return /^\d{1,6}(\.\d+)?$/.test(given ?? "") ? Number(given) : 0;
+}

@@ -1,0 +1,183 @@
+/** Checks and applies the changes that a request makes to an app. behaviour 2.3, B.10. Pure. */
+import { type AppEngine, type CssEngine } from "../engines.ts";
+import { invalid, isUuid, mistakes } from "platform";
+
+import { holdsToken } from "../../tokens/api.ts";
+import { isModule, isView, modules } from "../places.ts";
+import type { Action, Json, Saved } from "../store.ts";
+import { cleanUrlCode } from "./url-code.ts";
+
+/** The fields of a request, all optional. */
+export interface AppPatch {
+  readonly name?: string;
+  readonly url_code?: string | null;
+  readonly description?: string | null;
+  readonly app_engine?: AppEngine | null;
+  readonly css_engine?: CssEngine | null;
+  readonly source_code?: string;
+  readonly public?: boolean;
+  readonly active?: boolean;
+  readonly db_code?: string | null;
+  readonly show_in_module?: string | null;
+  readonly dashboard_widget?: boolean | null;
+  readonly prompt?: string | null;
+  readonly actions?: readonly Action[] | null;
+  readonly fields?: Json | null;
+  readonly config?: Json | null;
+  readonly trusted?: boolean;
+}
+
+export type NewApp = AppPatch & Required<Pick<AppPatch, "name" | "source_code">>;
+
+export const limits = {
+  /** Characters are code points: an emoji is one. */
+  sourceCode: 200_000,
+  prompt: 200_000,
+  /** As JSON text. */
+  json: 1_000_000,
+  actions: 100,
+} as const;
+
+const standard = { appEngine: "svelte", cssEngine: "tailwind_all" } as const;
+
+export const blank: Saved = {
+  name: "",
+  urlCode: "",
+  description: null,
+  ...standard,
+  sourceCode: "",
+  public: false,
+  active: true,
+  dbCode: null,
+  showInModule: null,
+  prompt: null,
+  actions: [],
+  fields: {},
+  config: {},
+};
+
+/** Throws the 422 for rules that the schema of the route cannot express. */
+export function checkPatch(given: AppPatch, carriedToken?: string): void {
+  const wrong = mistakes();
+  const tooLong = (field: "source_code" | "prompt", most: number) => {
+    const text = given[field];
+    // Counted only if it can matter: a code point is one or two UTF-16 units, which `length` counts.
+    if (text && text.length > most && codePoints(text) > most) wrong.add(field, `may have at most ${most} characters`);
+  };
+  tooLong("source_code", limits.sourceCode);
+  tooLong("prompt", limits.prompt);
+  for (const field of ["source_code", "prompt"] as const)
+    if (holdsToken(given[field] ?? "", carriedToken))
+      wrong.add(field, "holds a real token, which everyone who sees the app could read: use actions or public methods");
+  for (const field of ["actions", "fields", "config"] as const)
+    if (given[field] && JSON.stringify(given[field]).length > limits.json)
+      wrong.add(field, `may have at most ${limits.json} characters as JSON`);
+  const place = given.show_in_module;
+  if (place && !isModule(place) && !isView(place))
+    wrong.add("show_in_module", `must be one of ${modules.join(", ")}, or a view like tasks/show`);
+  if (given.url_code && cleanUrlCode(given.url_code).length > 100)
+    wrong.add("url_code", "may have at most 100 characters");
+  if (given.url_code && isUuid(cleanUrlCode(given.url_code))) wrong.add("url_code", "must not have the form of an id");
+  const tile = given.fields?.["dashboard_widget"];
+  if (tile !== undefined && tile !== null && typeof tile !== "boolean")
+    wrong.add("fields", "dashboard_widget must be true or false");
+  for (const name of repeated(given.actions ?? [])) wrong.add("actions", `has more than one action named ${name}`);
+  wrong.check();
+}
+
+/**
+ * The app after the change. An empty `url_code` is replaced by one made from the name. `fields` is replaced as a whole, but
+ * keeps `dashboard_widget` unless the new object sets it; the top-level field of that name takes precedence over both.
+ */
+export function applied(before: Saved, given: AppPatch): Saved {
+  const change: { -readonly [K in keyof Saved]?: Saved[K] } = {};
+  if (given.name !== undefined) change.name = given.name;
+  if (given.url_code !== undefined) change.urlCode = cleanUrlCode(given.url_code ?? "");
+  if (given.description !== undefined) change.description = given.description;
+  if (given.app_engine !== undefined) change.appEngine = given.app_engine ?? standard.appEngine;
+  if (given.css_engine !== undefined) change.cssEngine = given.css_engine ?? standard.cssEngine;
+  if (given.source_code !== undefined) change.sourceCode = given.source_code;
+  if (given.public !== undefined) change.public = given.public;
+  if (given.active !== undefined) change.active = given.active;
+  if (given.db_code !== undefined) change.dbCode = given.db_code || null;
+  if (given.show_in_module !== undefined) change.showInModule = given.show_in_module || null;
+  if (given.prompt !== undefined) change.prompt = given.prompt;
+  if (given.actions !== undefined) change.actions = (given.actions ?? []).map(knownKeys);
+  if (given.config !== undefined) change.config = given.config ?? {};
+  if (given.fields !== undefined || given.dashboard_widget !== undefined) change.fields = fieldsAfter(before, given);
+  return { ...before, ...change };
+}
+
+/** Whether both have the same build. */
+export function sameCode(one: Saved, other: Saved): boolean {
+  return one.sourceCode === other.sourceCode && one.appEngine === other.appEngine && one.cssEngine === other.cssEngine;
+}
+
+export function sameAction(one: Action, other: Action): boolean {
+  return (
+    one.action === other.action &&
+    one.flow_code === other.flow_code &&
+    (one.description ?? null) === (other.description ?? null) &&
+    (one.public ?? false) === (other.public ?? false)
+  );
+}
+
+/** The change that restores this version. */
+export function patchTo(saved: Saved): AppPatch {
+  return {
+    name: saved.name,
+    url_code: saved.urlCode,
+    description: saved.description,
+    app_engine: saved.appEngine,
+    css_engine: saved.cssEngine,
+    source_code: saved.sourceCode,
+    public: saved.public,
+    active: saved.active,
+    db_code: saved.dbCode,
+    show_in_module: saved.showInModule,
+    dashboard_widget: tileOf(saved.fields) ?? null,
+    prompt: saved.prompt,
+    actions: saved.actions,
+    fields: saved.fields,
+    config: saved.config,
+  };
+}
+
+/** The object that the replace endpoint's edited JSON parses to. */
+export function objectOf(value: unknown, field: string): Json {
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw invalid({ [field]: ["must be an object"] });
+  return { ...value };
+}
+
+function fieldsAfter(before: Saved, given: AppPatch): Json {
+  const kept = tileOf(before.fields);
+  const fields: Record<string, unknown> = { ...(given.fields === undefined ? before.fields : given.fields) };
+  if (kept !== undefined && !Object.hasOwn(fields, "dashboard_widget")) fields["dashboard_widget"] = kept;
+  if (given.dashboard_widget === null) delete fields["dashboard_widget"];
+  else if (given.dashboard_widget !== undefined) fields["dashboard_widget"] = given.dashboard_widget;
+  return fields;
+}
+
+function tileOf(fields: Json): boolean | undefined {
+  const tile = fields["dashboard_widget"];
+  return typeof tile === "boolean" ? tile : undefined;
+}
+
+function knownKeys({ action, flow_code, ...rest }: Action): Action {
+  return {
+    action,
+    flow_code,
+    ...(rest.description !== undefined && { description: rest.description }),
+    ...(rest.public !== undefined && { public: rest.public }),
+  };
+}
+
+function codePoints(text: string): number {
+  return text.length - (text.match(/[\ud800-\udbff](?=[\udc00-\udfff])/g)?.length ?? 0);
+}
+
+function repeated(actions: readonly Action[]): string[] {
+  const names = actions.map(({ action }) => action);
+  return [...new Set(names.filter((name, at) => names.indexOf(name) !== at))];
+}

@@ -1,0 +1,35 @@
+import { field, ok, route, Type, type Route } from "platform";
+import { AppPreview } from "../answers.ts";
+import type { Previews } from "./preview.ts";
+import { access, AppChanges, requestExample } from "./routes.ts";
+
+const uuidForm = "^[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$";
+const id = Type.Optional(field.nullable(Type.String({ pattern: uuidForm, description: "a UUID" })));
+const PreviewInput = Type.Composite([AppChanges, Type.Object({ id })]);
+
+export function previewRoutes(previews: Previews): Route[] {
+  return [
+    route(
+      "POST",
+      "/core/apps/preview",
+      {
+        summary: "Compile an app without saving it",
+        description:
+          "The page is at `url` for ten minutes, for you alone. With the `id` of a saved app it is a draft of that app: " +
+          "missing fields come from the saved app, and its database and actions can be used.",
+        access,
+        body: { key: "app", schema: PreviewInput },
+        request: requestExample,
+        answers: { 200: AppPreview },
+        responses: {
+          200: { url: "/a/preview/3q2-7w…", expires_at: "2026-01-31T10:10:00.000Z" },
+          422: { source_code: ["3:14 Unexpected token"] },
+        },
+      },
+      async ({ caller, body }) => {
+        const { token, expiresAt } = await previews.create(caller, body);
+        return ok({ url: `/a/preview/${token}`, expires_at: expiresAt });
+      },
+    ),
+  ];
+}

@@ -1,0 +1,77 @@
+/** Compiles an app without saving it, for its author. No HTTP, no SQL. */
+import { cacheKey, invalid, parseCacheKey, randomToken, sha256, uuidv7, type BaseContext, type Caller } from "platform";
+import type { Builds } from "../build/builds.ts";
+import { applied, blank, checkPatch, type AppPatch } from "./patch.ts";
+import type { PreviewApp } from "../serve/page.ts";
+import type { PreviewRow, PreviewStore } from "./preview-store.ts";
+import type { AppStore } from "../store.ts";
+
+interface Needed {
+  readonly ctx: Pick<BaseContext, "transaction" | "cache">;
+  readonly appStore: AppStore;
+  readonly previewStore: PreviewStore;
+  readonly builds: Pick<Builds, "buildOf">;
+}
+
+const livesMs = 10 * 60_000;
+const mostPerPerson = 20;
+
+export type Previews = ReturnType<typeof createPreviews>;
+
+export function createPreviews({ ctx, appStore, previewStore, builds }: Needed) {
+  // The page keeps a template per object, so the cache must return the same one. A preview never changes.
+  const cache = ctx.cache<PreviewApp>({
+    name: "apps.previews",
+    max: 50,
+    load: async (key) => {
+      const { accountId, name: hash } = parseCacheKey(key);
+      const row = await previewStore.find(accountId, hash);
+      return row && previewApp(row);
+    },
+  });
+
+  return {
+    /** `id` names the saved app that this is a draft of: the preview then uses its actions, storage and database. */
+    async create({ account, user }: Caller, { id, ...given }: AppPatch & { readonly id?: string | null }) {
+      checkPatch(given);
+      const saved = id ? await appStore.find(account.id, id) : undefined;
+      if (id && !saved) throw invalid({ id: ["names no app"] });
+      const app = applied(saved ?? { ...blank, name: "Preview" }, given);
+      if (!/\S/.test(app.sourceCode)) throw invalid({ source_code: ["can't be blank"] });
+      const { appCode, cssCode } = await builds.buildOf(app, account.id);
+      const token = randomToken();
+      const expiresAt = new Date(Date.now() + livesMs);
+      const { name, appEngine, cssEngine, fields, config } = app;
+      const whose = { tokenHash: sha256(token), accountId: account.id, userId: user.id, appId: saved?.id ?? null };
+      const row = { ...whose, name, appEngine, cssEngine, appCode, cssCode, fields, config, expiresAt };
+      await ctx.transaction((tx) => previewStore.insert(tx, row, mostPerPerson));
+      return { token, expiresAt };
+    },
+
+    async find(accountId: number, token: string): Promise<PreviewApp | undefined> {
+      if (token.length > 100) return undefined;
+      const key = cacheKey(accountId, sha256(token));
+      const found = cache.peek(key) ?? (await cache.get(key));
+      return found && found.expiresAt.getTime() > Date.now() ? found : undefined;
+    },
+  };
+}
+
+function previewApp(row: PreviewRow): PreviewApp {
+  const { accountId, userId, name, appEngine, cssEngine, appCode, cssCode, fields, dbCode, expiresAt } = row;
+  // Without a saved app its token names no app, so nothing on the server is open to it.
+  const id = row.appId ?? uuidv7();
+  const code = { name, appEngine, cssEngine, appCode, cssCode, fields };
+  return {
+    id,
+    accountId,
+    urlCode: "",
+    ...code,
+    public: false,
+    trusted: false,
+    dbCode,
+    madeById: userId,
+    isDraft: row.appId !== null,
+    expiresAt,
+  };
+}

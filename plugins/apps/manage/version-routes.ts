@@ -1,0 +1,61 @@
+import { answer, expectedVersion, integerId, list, notFound, ok, pageOf, pageQuery, route, type Route } from "platform";
+import { App, AppVersion } from "../answers.ts";
+import { authorOf } from "./rights.ts";
+import { access, appExample, shown, versionExample } from "./routes.ts";
+import { versionToApi } from "../store.ts";
+import type { VersionStore } from "./version-store.ts";
+import type { AppWriter } from "./write.ts";
+
+interface Needed {
+  readonly versionStore: VersionStore;
+  readonly appWriter: AppWriter;
+}
+
+/** Every save creates a version. behaviour B.10. */
+export function versionRoutes({ versionStore, appWriter }: Needed): Route[] {
+  return [
+    route(
+      "GET",
+      "/core/apps/:id/versions",
+      {
+        summary: "List an app's versions, latest first",
+        access,
+        query: pageQuery,
+        answers: { 200: answer.list(AppVersion) },
+        responses: { 200: [versionExample] },
+      },
+      async ({ caller, params, query }) => {
+        const { id } = await appWriter.find(caller.account.id, params.id);
+        const { rows, total } = await versionStore.list(caller.account.id, id, pageOf(query));
+        return list(rows.map(versionToApi), total);
+      },
+    ),
+    route(
+      "POST",
+      "/core/apps/:id/versions/:n/restore",
+      {
+        summary: "Restore an earlier version",
+        description:
+          'Saves it as a new version; `trusted` does not change. With `If-Match: "<etag>"`: 412 if that version is no longer the latest.',
+        access,
+        ifMatch: true,
+        answers: { 200: App },
+        responses: { 200: { ...appExample, updated_by_id: 1 } },
+      },
+      async ({ caller, params, request }) => {
+        const version = integerId(params.n);
+        if (version > maxVersion) throw notFound();
+        return ok(
+          ...shown(
+            await appWriter.restore(authorOf(caller, request), params.id, version, (id) =>
+              expectedVersion(request, id),
+            ),
+          ),
+        );
+      },
+    ),
+  ];
+}
+
+/** The largest value of the column. */
+const maxVersion = 2 ** 31 - 1;

@@ -1,0 +1,142 @@
+/** Creates, changes and deletes apps: checks rights, builds, saves and tells others. */
+import { createTurnsByKey, freeCode, notFound, preconditionFailed, slugOf, uuidv7 } from "platform";
+import type { BaseContext, ModelEvent, Tx } from "platform";
+import type { Builds } from "../build/builds.ts";
+import { applied, blank, patchTo, checkPatch, sameCode, type AppPatch, type NewApp } from "./patch.ts";
+import { mustBeAllowed, type Author } from "./rights.ts";
+import { toApi, type AppRow, type AppStore, type Saved } from "../store.ts";
+import type { VersionStore } from "./version-store.ts";
+
+interface Needed {
+  readonly ctx: Pick<BaseContext, "transaction" | "changed">;
+  readonly appStore: AppStore;
+  readonly versionStore: Pick<VersionStore, "find">;
+  readonly builds: Builds;
+  /** Called after the commit and before the answer, with the rows that have changed. */
+  readonly forget: (...rows: readonly AppRow[]) => Promise<void>;
+}
+
+/** The version of this app that the caller has seen; undefined = any. */
+export type SeenVersion = (id: string) => number | undefined;
+
+export type AppWriter = ReturnType<typeof createAppWriter>;
+
+export function createAppWriter({ ctx, appStore, versionStore, builds, forget }: Needed) {
+  // Of simultaneous changes of one app, all but one would have to be built again.
+  const turns = createTurnsByKey<string>();
+
+  const find = async (accountId: number, key: string): Promise<AppRow> => {
+    const row = await appStore.find(accountId, key);
+    if (!row) throw notFound();
+    return row;
+  };
+
+  const idOf = async (accountId: number, key: string): Promise<string> => {
+    const id = await appStore.idOf(accountId, key);
+    if (id === undefined) throw notFound();
+    return id;
+  };
+
+  const create = async (author: Author, given: NewApp): Promise<AppRow> => {
+    const { accountId, userId } = author;
+    checkPatch(given, author.token);
+    const app = applied(blank, given);
+    const trusted = given.trusted ?? false;
+    mustBeAllowed(author, { before: undefined, after: app, trusted });
+    const build = await builds.buildOf(app, accountId);
+    const row = await ctx.transaction(async (tx) => {
+      const whole = await withUrlCode(tx, accountId, app);
+      const owned = { id: uuidv7(), accountId, userId, trusted };
+      const made = await appStore.insert(tx, { ...whole, ...owned, build });
+      await ctx.changed(eventOf("create", made), tx);
+      return made;
+    });
+    await forget(row);
+    return row;
+  };
+
+  /** `key` is an id or a url_code; `work` gets the current app. */
+  const update = async (
+    author: Author,
+    key: string,
+    work: (before: AppRow) => AppPatch,
+    seenVersion: SeenVersion,
+  ): Promise<AppRow> => {
+    const id = await idOf(author.accountId, key);
+    const expected = seenVersion(id);
+    return turns.run(id, () => updated(author, id, work, expected));
+  };
+
+  const updated = async (
+    author: Author,
+    id: string,
+    work: (before: AppRow) => AppPatch,
+    expected: number | undefined,
+  ): Promise<AppRow> => {
+    const { accountId, userId } = author;
+    for (;;) {
+      const seen = await find(accountId, id);
+      if (expected !== undefined && seen.version !== expected) throw preconditionFailed();
+      const planned = plan(author, seen, work);
+      // Built before the transaction, so that the row is not locked meanwhile.
+      const build = sameCode(planned.app, seen)
+        ? undefined
+        : await builds.buildOfChange(planned.app, seen, () => forget(seen));
+      const saved = await ctx.transaction(async (tx) => {
+        // Somebody else has changed it meanwhile: plan again from the current state.
+        if ((await appStore.lock(tx, accountId, id)) !== seen.version) return undefined;
+        const owned = { id, accountId, userId, trusted: planned.trusted };
+        const row = await appStore.update(tx, { ...(await withUrlCode(tx, accountId, planned.app)), ...owned, build });
+        await ctx.changed(eventOf("update", row), tx);
+        return row;
+      });
+      if (!saved) continue;
+      await forget(seen, saved);
+      return saved;
+    }
+  };
+
+  const remove = async (author: Author, key: string, seenVersion: SeenVersion): Promise<void> => {
+    const id = await idOf(author.accountId, key);
+    const expected = seenVersion(id);
+    const row = await ctx.transaction(async (tx) => {
+      const found = await appStore.delete(tx, author.accountId, id);
+      if (!found) throw notFound();
+      mustBeAllowed(author, { before: found, after: found, trusted: found.trusted });
+      if (expected !== undefined && found.version !== expected) throw preconditionFailed();
+      await ctx.changed(eventOf("destroy", found), tx);
+      return found;
+    });
+    await forget(row);
+  };
+
+  /** Saves an earlier version as a new one. `trusted` is not part of a version. */
+  const restore = async (author: Author, key: string, version: number, seenVersion: SeenVersion): Promise<AppRow> => {
+    const id = await idOf(author.accountId, key);
+    const old = await versionStore.find(author.accountId, id, version);
+    if (!old) throw notFound();
+    const patch = patchTo(old);
+    return update(author, id, () => patch, seenVersion);
+  };
+
+  return { find, create, update, remove, restore };
+}
+
+async function withUrlCode(tx: Tx, accountId: number, app: Saved): Promise<Saved> {
+  if (app.urlCode !== "") return app;
+  const place = { table: "apps", column: "url_code", accountId };
+  return { ...app, urlCode: await freeCode(tx, place, slugOf(app.name) || "app") };
+}
+
+function plan(author: Author, before: AppRow, work: (before: AppRow) => AppPatch): { app: Saved; trusted: boolean } {
+  const given = work(before);
+  checkPatch(given, author.token);
+  const app = applied(before, given);
+  const trusted = given.trusted ?? before.trusted;
+  mustBeAllowed(author, { before, after: app, trusted });
+  return { app, trusted };
+}
+
+function eventOf(kind: ModelEvent["kind"], row: AppRow): ModelEvent {
+  return { accountId: row.accountId, sourceType: "Core::App", kind, id: row.id, data: toApi(row) };
+}

@@ -1,0 +1,73 @@
+import { answer, pageQuery, type Static } from "platform";
+import { invalid, list, notFound, pageOf, route, type Account, type Page, type Route } from "platform";
+import { EmbeddedApp } from "../answers.ts";
+import type { EmbeddedRow, EmbedStore } from "./embed-store.ts";
+import { isModule, isView, modules } from "../places.ts";
+
+const access = { signedIn: "every signed-in person may see every app in the account" } as const;
+const example = {
+  id: "019a9c1e-0000-7000-8000-000000000003",
+  name: "Counter",
+  url_code: "counter",
+  url: "/a/counter?embed=1&module=crm",
+  description: "Counts clicks",
+  app_engine: "svelte",
+  public: false,
+  show_in_module: "crm",
+};
+
+/** Lists the apps to embed in modules and views. behaviour 2.3, `show_in_module`. */
+export function embedRoutes(embedStore: EmbedStore): Route[] {
+  const shownIn = async (account: Account, place: string, asked: Page) => {
+    const { rows, total } = await embedStore.shownIn(account.id, place, asked);
+    return list(rows.map(toApi), total);
+  };
+  return [
+    route(
+      "GET",
+      "/core/modules/:module/apps",
+      {
+        summary: "The apps in a module's menu",
+        description: `Modules: ${modules.join(", ")}. Besides \`embed\` and \`module\` the address takes \`record_id\`.`,
+        access,
+        query: pageQuery,
+        answers: { 200: answer.list(EmbeddedApp) },
+        responses: { 200: [example], 404: { error: "there is no such module" } },
+      },
+      async ({ account, params, query }) => {
+        if (!isModule(params.module)) throw notFound("there is no such module");
+        return shownIn(account, params.module, pageOf(query));
+      },
+    ),
+    route(
+      "GET",
+      "/core/views",
+      {
+        summary: "The apps embedded in a view",
+        access,
+        query: { path: "the view, e.g. tasks/show", ...pageQuery },
+        answers: { 200: answer.list(EmbeddedApp) },
+        responses: { 200: [{ ...example, url: "/a/counter?embed=1&view=tasks%2Fshow", show_in_module: "tasks/show" }] },
+      },
+      async ({ account, query }) => {
+        const path = query.get("path")?.replace(/^\//, "") ?? "";
+        if (!isView(path)) throw invalid({ path: ["must be a view like tasks/show"] });
+        return shownIn(account, path, pageOf(query));
+      },
+    ),
+  ];
+}
+
+function toApi(row: EmbeddedRow): Static<typeof EmbeddedApp> {
+  const where = new URLSearchParams({ embed: "1", [isModule(row.showInModule) ? "module" : "view"]: row.showInModule });
+  return {
+    id: row.id,
+    name: row.name,
+    url_code: row.urlCode,
+    url: `/a/${row.urlCode}?${where}`,
+    description: row.description,
+    app_engine: row.appEngine,
+    public: row.public,
+    show_in_module: row.showInModule,
+  };
+}

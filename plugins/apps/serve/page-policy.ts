@@ -1,0 +1,42 @@
+/** The Content-Security-Policy of an app's page: what it may do in the browser. behaviour B.10, architecture 5. */
+import { type AppEngine } from "../engines.ts";
+import { sha256 } from "platform";
+
+/** No `allow-same-origin`: the page's origin is opaque, and neither the viewer's session nor another app is in reach. */
+const sandbox = "sandbox allow-scripts allow-forms allow-popups allow-modals allow-downloads";
+
+const common = [
+  "default-src 'none'",
+  "style-src 'self' 'unsafe-inline'",
+  // No other hosts: an app could send them what it knows about its viewer.
+  "img-src 'self' data: blob:",
+  "font-src 'self' data: blob:",
+  "media-src 'self' data: blob:",
+  "connect-src 'self' data: blob:",
+  // They inherit this policy.
+  "worker-src blob:",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'self'",
+  "report-uri /csp-report",
+];
+
+interface Policed {
+  readonly appEngine: AppEngine;
+  readonly trusted: boolean;
+}
+
+/** `scripts`: the inline scripts; "" stands for none. */
+export function contentSecurityPolicy({ appEngine, trusted }: Policed, scripts: readonly string[]): string {
+  const hashes = scripts.filter((script) => script !== "").map((script) => ` '${hashSource(script)}'`);
+  // Browsers ignore 'unsafe-inline' next to a hash.
+  const inline = hasInline.has(appEngine) ? " 'unsafe-inline'" : hashes.join("");
+  return [...common, `script-src 'self'${inline}`, ...(trusted ? [] : [sandbox])].join("; ");
+}
+
+/** Their source is served unchanged and may contain `onclick="…"`. The sandbox protects the viewer either way. */
+const hasInline: ReadonlySet<AppEngine> = new Set(["html", "js"]);
+
+export function hashSource(text: string): string {
+  return `sha256-${Uint8Array.fromHex(sha256(text)).toBase64()}`;
+}

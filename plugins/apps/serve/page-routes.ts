@@ -1,0 +1,261 @@
+import {
+  answer,
+  contentHash,
+  etag,
+  isKnownTag,
+  notFound,
+  redirect,
+  route,
+  text,
+  unauthorized,
+  type Account,
+  type Reply,
+  type RequestInput,
+  type Route,
+} from "platform";
+import type { Accounts } from "../../accounts/api.ts";
+import type { JsonDatabases } from "../../jsondb/api.ts";
+import type { AppContext } from "../client/page-data.ts";
+import { createUserContext, placeOf } from "./page-context.ts";
+import { noticePage, noticePolicy } from "./page-notice.ts";
+import {
+  pageTemplate,
+  printPage,
+  type Asset,
+  type PageApp,
+  type PageTemplate,
+  type PreviewApp,
+  type ShownApp,
+} from "./page.ts";
+import type { PageTokens } from "./page-tokens.ts";
+import type { AppRuntimes } from "../build/runtimes.ts";
+import type { ServedApps } from "./served-apps.ts";
+
+interface Needed {
+  readonly runtimes: AppRuntimes;
+  readonly servedApps: Pick<ServedApps, "findForPage">;
+  readonly pageTokens: Pick<PageTokens, "tokenFor">;
+  /** The compiled but unsaved app of a preview's address, or undefined if it has expired. */
+  readonly findPreview: (accountId: number, token: string) => Promise<PreviewApp | undefined>;
+  readonly accounts: Pick<Accounts, "unitsOf">;
+  readonly databases: Pick<JsonDatabases, "visitor">;
+}
+
+const noApp = "There is no app at this address, or it is switched off.";
+
+type Input = Omit<RequestInput, "params">;
+
+const html = "text/html; charset=utf-8";
+const Html = answer.text("text/html");
+const query = {
+  embed: "1 = inside a frame of this origin: the page reports its height by `postMessage`",
+  module: "the module that it is embedded in, for `CoreAppContext`",
+  view: "the view that it is embedded in, e.g. `tasks/show`",
+  record_id: "the record that is shown there",
+  "*": "any other parameter is the app's own",
+};
+
+/** The pages of apps, and their own files. behaviour 4.3, B.10. */
+export function pageRoutes(needed: Needed): Route[] {
+  const show = createShow(needed);
+  const templates = createTemplates(needed.runtimes);
+  return [
+    route(
+      "GET",
+      "/a/:url_code",
+      {
+        summary: "The page of an app, by its url_code or id",
+        access: { open: "a public app is for everyone; a private one asks for sign-in itself" },
+        onSites: true,
+        query,
+        answers: { 200: Html, 404: [Html, answer.error] },
+        responses: {
+          200: "<!doctype html> …",
+          303: null,
+          304: null,
+          401: { error: "sign in" },
+          404: "<!doctype html> …",
+        },
+      },
+      async (input) => {
+        const app = await needed.servedApps.findForPage(input.account.id, input.params.url_code);
+        if (!app) return missing(input, noApp);
+        if (!app.public && !input.caller) return signInFirst(input);
+        return show(input, app, templates.of(app, input));
+      },
+    ),
+    route(
+      "GET",
+      "/a/preview/:token",
+      {
+        summary: "The page of a preview, for ten minutes",
+        access: { open: "only its author sees an unsaved app; others are asked to sign in" },
+        query,
+        answers: { 200: Html, 404: [Html, answer.error] },
+        responses: {
+          200: "<!doctype html> …",
+          303: null,
+          304: null,
+          401: { error: "sign in" },
+          404: "<!doctype html> …",
+        },
+      },
+      async (input) => {
+        if (!input.caller) return signInFirst(input);
+        const app = await needed.findPreview(input.account.id, input.params.token);
+        if (!app || app.madeById !== input.caller.user.id)
+          return missing(input, "This preview has expired, or it belongs to someone else.");
+        // The address is the key to the preview, so it must not leak.
+        const reply = await show(input, app, templates.of(app, input, `preview-${input.params.token}`));
+        return { ...reply, headers: { ...reply.headers, "referrer-policy": "no-referrer" } };
+      },
+    ),
+    route(
+      "GET",
+      "/a/-/:file",
+      {
+        summary: "The code or the styles of an app",
+        description:
+          "The name contains the hash of the content: only those who have seen the page know it, and the content never changes.",
+        access: { open: "the page in its sandbox has no credential; the name cannot be guessed" },
+        onSites: true,
+        answers: { 200: [answer.text("text/javascript"), answer.text("text/css")] },
+        responses: { 200: "export default …", 304: null, 404: { error: "not found" } },
+      },
+      async (input) => {
+        const { file } = input.params;
+        const [key = ""] = file.split(".", 1);
+        const preview = key.startsWith("preview-") ? key.slice("preview-".length) : undefined;
+        const { id } = input.account;
+        const app = preview ? await needed.findPreview(id, preview) : await needed.servedApps.findForPage(id, key);
+        const asset = app && templates.of(app, input, preview && key).assets.get(file);
+        if (!asset) throw notFound();
+        return fileReply(input.request, asset, {
+          "cache-control": `${app.public && !preview ? "public" : "private"}, max-age=31536000, immutable`,
+          etag: etag(file, 1),
+        });
+      },
+    ),
+  ];
+}
+
+/** Templates are made once per build: the cache of apps returns the same object until the app changes. */
+function createTemplates(runtimes: AppRuntimes) {
+  const made = new WeakMap<PageApp, Map<string, PageTemplate>>();
+  return {
+    of(app: PageApp, { account, caller }: Pick<Input, "account" | "caller">, key?: string): PageTemplate {
+      const isAuthor = caller?.privileges.has("apps") === true;
+      const name = `${account.locale} ${isAuthor}`;
+      const variants = made.get(app) ?? new Map<string, PageTemplate>();
+      const found = variants.get(name);
+      if (found) return found;
+      const template = pageTemplate(app, { runtimes, lang: account.locale, isAuthor, assetKey: key ?? app.id });
+      made.set(app, variants.set(name, template));
+      return template;
+    },
+  };
+}
+
+function createShow({ pageTokens, accounts, databases }: Needed) {
+  const contextOf = createUserContext(accounts);
+  const printed = createContexts();
+  return async (input: Input, app: ShownApp, template: PageTemplate): Promise<Reply> => {
+    const { account, caller } = input;
+    const visitor = databases.visitor(input);
+    const shown = printed(app, account, caller && (await contextOf(account, caller.user)), input.query);
+    const hasToken = !app.trusted && app.isDraft !== false;
+    const token = hasToken ? tokenOf(pageTokens, app, { caller, visitor: visitor.cookieKey }) : null;
+    const page = printPage(template, { context: shown, token });
+    return text(200, page.html, html, {
+      etag: etagOf(template, [shown, caller?.tokenId, visitor.cookieKey]),
+      "content-security-policy": page.policy,
+      // Browsers refuse to show a sandboxed page with any other value.
+      "cross-origin-opener-policy": "unsafe-none",
+      // DNS lookups could carry data out of the sandbox.
+      "x-dns-prefetch-control": "off",
+      ...visitor.headers,
+    });
+  };
+}
+
+/** `CoreAppContext` as JSON. It is the same for all visitors without sign-in and without parameters in the address. */
+function createContexts() {
+  const ofNobody = new WeakMap<
+    PageApp,
+    { readonly account: Account; readonly baseUrl: string; readonly json: string }
+  >();
+  return (app: PageApp, account: Account, user: AppContext["user"], asked: URLSearchParams): string => {
+    const { baseUrl } = account;
+    const isPlain = !user && asked.size === 0;
+    const found = isPlain ? ofNobody.get(app) : undefined;
+    if (found?.account === account && found.baseUrl === baseUrl) return found.json;
+    const context: AppContext = {
+      user,
+      app: { id: app.id, name: app.name, url_code: app.urlCode },
+      base_url: baseUrl,
+      locale: account.locale,
+      timezone: account.timezone,
+      ...placeOf(asked),
+    };
+    const json = JSON.stringify(context);
+    if (isPlain) ofNobody.set(app, { account, baseUrl, json });
+    return json;
+  };
+}
+
+/** How long a browser may show its cached page again, including the token in it. */
+const samePageSeconds = 600;
+
+/** Covers everything on the page except its token, which may be a little older. */
+function etagOf({ hash }: PageTemplate, shown: readonly unknown[]): string {
+  const slot = Math.floor(Date.now() / 1000 / samePageSeconds);
+  return `"${contentHash([hash, slot, ...shown].join("\n"))}"`;
+}
+
+type TokenFor = Parameters<PageTokens["tokenFor"]>;
+
+function tokenOf(pageTokens: Pick<PageTokens, "tokenFor">, app: TokenFor[0], viewer: TokenFor[1]) {
+  const { token, expiresAt } = pageTokens.tokenFor(app, viewer);
+  const lives = Math.floor((expiresAt.getTime() - Date.now()) / 1000);
+  return { value: token, expires_in: Math.max(lives - samePageSeconds, 60) };
+}
+
+async function fileReply({ headers }: Request, asset: Asset, own: Record<string, string>): Promise<Reply | Response> {
+  const all = {
+    ...own,
+    "content-type": asset.type,
+    vary: "accept-encoding",
+    // The page's origin is opaque.
+    "access-control-allow-origin": "*",
+    "cross-origin-resource-policy": "cross-origin",
+  };
+  if (!/\bgzip\b(?!;\s*q=0(?:\.0*)?(?:,|$))/.test(headers.get("accept-encoding") ?? ""))
+    return { status: 200, body: asset.code, headers: all };
+  const tag = `${own["etag"]?.slice(0, -1)}-gzip"`;
+  const compressed = { ...all, etag: tag, "content-encoding": "gzip" };
+  if (isKnownTag(headers.get("if-none-match"), tag)) return new Response(null, { status: 304, headers: compressed });
+  asset.gzipped ??= gzipped(asset.code);
+  return new Response(await asset.gzipped, { headers: compressed });
+}
+
+async function gzipped(code: string): Promise<Uint8Array<ArrayBuffer>> {
+  return new Response(new Blob([code]).stream().pipeThrough(new CompressionStream("gzip"))).bytes();
+}
+
+function wantsPage({ headers }: Request): boolean {
+  return (headers.get("accept") ?? "").includes("text/html");
+}
+
+function missing({ request }: Pick<Input, "request">, message: string): Reply {
+  if (!wantsPage(request)) throw notFound();
+  return text(404, noticePage("Not found", message), html, { "content-security-policy": noticePolicy });
+}
+
+/** Nobody is signed in on a site's host, so a private app does not exist there. */
+function signInFirst(input: Input): Reply {
+  const { request, atSite } = input;
+  if (atSite) return missing(input, noApp);
+  if (!wantsPage(request)) throw unauthorized();
+  const { pathname, search } = new URL(request.url);
+  return redirect(303, `/login?return_to=${encodeURIComponent(pathname + search)}`, { "cache-control": "no-store" });
+}

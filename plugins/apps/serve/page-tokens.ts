@@ -1,0 +1,43 @@
+/** The tokens of apps' pages: issued with a page, renewed while it is open, and checked at every request. behaviour B.10. */
+import type { Caller } from "platform";
+import type { ForeignCredential } from "../../tokens/api.ts";
+import type { AppTokens, Claims, IssuedAppToken } from "./app-token.ts";
+import type { AppMeta, ServedApps } from "./served-apps.ts";
+
+interface Needed {
+  readonly tokens: AppTokens;
+  readonly servedApps: Pick<ServedApps, "findActive">;
+}
+
+export type PageTokens = ReturnType<typeof createPageTokens>;
+
+export function createPageTokens({ tokens, servedApps }: Needed) {
+  return {
+    /** The token for a page that is being loaded. Without sign-in (`caller` null) only public apps are ever shown. */
+    tokenFor(
+      app: Pick<AppMeta, "id" | "accountId">,
+      { caller, visitor }: { readonly caller: Caller | null; readonly visitor: string },
+    ): IssuedAppToken {
+      const viewer = caller && { userId: caller.user.id, tokenId: caller.tokenId };
+      return tokens.issue({ accountId: app.accountId, appId: app.id, viewer, visitor });
+    },
+
+    /** The same claims for another hour, or undefined a day after the page was loaded. */
+    renew(token: string): IssuedAppToken | undefined {
+      const claims = tokens.read(token);
+      return claims && tokens.renew(claims);
+    },
+
+    /** What the token opens now. The caller of this checks the person's own rights. */
+    async verify(token: string): Promise<ForeignCredential | undefined> {
+      const claims = tokens.read(token);
+      const app = claims && (await servedApps.findActive(claims.accountId, claims.appId));
+      return app && (claims.viewer !== null || app.public) ? credentialOf(claims, app) : undefined;
+    },
+  };
+}
+
+/** A viewer's token also opens the private API, if the viewer may use it. jsondb limits it to the app's own database. */
+function credentialOf({ accountId, viewer, visitor }: Claims, { id, dbCode }: AppMeta): ForeignCredential {
+  return { accountId, viewer, privileges: ["dbs"], app: { appId: id, dbCode, visitor } };
+}

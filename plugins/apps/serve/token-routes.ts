@@ -1,0 +1,42 @@
+import { credentialOf, ok, route, secret, unauthorized, type Route } from "platform";
+import { AppToken } from "../answers.ts";
+import type { PageTokens } from "./page-tokens.ts";
+import type { ServedApps } from "./served-apps.ts";
+import { appFor } from "./visit.ts";
+
+interface Needed {
+  readonly servedApps: ServedApps;
+  readonly pageTokens: Pick<PageTokens, "renew">;
+}
+
+/** behaviour B.10: keeps the token of an open page valid. */
+export function tokenRoutes({ servedApps, pageTokens }: Needed): Route[] {
+  return [
+    route(
+      "POST",
+      "/core/apps/:id/token",
+      {
+        summary: "Renew the token of an app's page",
+        description:
+          "Send the current, valid token. The new one lasts an hour; renewal is possible for a day after the page was loaded.",
+        access: { open: "the token itself is the credential" },
+        apps: "its own renewal",
+        onSites: true,
+        answers: { 200: AppToken },
+        responses: {
+          200: { token: "capp_…", expires_in: 3600, expires_at: "2026-01-31T11:00:00.000Z" },
+          401: { error: "the page was loaded more than a day ago: reload it" },
+        },
+      },
+      async (input) => {
+        const app = await appFor(servedApps, input, input.params.id);
+        if (input.app?.appId !== app.id) throw unauthorized("send the token of the app's page");
+        const renewed = pageTokens.renew(credentialOf(input.request.headers)?.token ?? "");
+        if (!renewed) throw unauthorized("the page was loaded more than a day ago: reload it");
+        const { token, expiresAt } = renewed;
+        const expires_in = Math.max(0, Math.floor((expiresAt.getTime() - Date.now()) / 1000));
+        return secret(ok({ token, expires_in, expires_at: expiresAt }, { "cache-control": "no-store" }));
+      },
+    ),
+  ];
+}
