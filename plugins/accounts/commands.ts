@@ -19,7 +19,7 @@ interface Needed {
 export const accountCreate: CommandFacts = {
   name: "account create",
   usage: "account create --name NAME --host HOST [--login L] [--password P] [--timezone Z] [--locale L]",
-  doc: "make a further account with an administrator of its own",
+  doc: "create another account with its own administrator",
 };
 
 export const userPassword: CommandFacts = {
@@ -31,7 +31,7 @@ export const userPassword: CommandFacts = {
 export const hostRelease: CommandFacts = {
   name: "host release",
   usage: "host release HOST",
-  doc: "let a site have a host at which people have signed in",
+  doc: "let a site use a host at which people have signed in",
 };
 
 export function accountCommands({

@@ -11,7 +11,7 @@ const OwnFields = Type.Object({
   current_password: Type.Optional(Type.String({ maxLength: 1000 })),
 });
 
-const access = { signedIn: "everyone may see and mend their own record" } as const;
+const access = { signedIn: "everyone may see and correct their own record" } as const;
 const example = {
   ...personExample,
   effective_privileges: ["api_tokens", "apps", "dbs", "prompts"],
@@ -32,7 +32,7 @@ export function meRoutes({ sql, userStore, people }: Needed): Route[] {
       "/account/me",
       {
         summary: "Who is signed in",
-        description: "`effective_privileges` are those that this request's token leaves.",
+        description: "`effective_privileges` are the privileges that this request's token has.",
         access,
         answers: { 200: Me },
         responses: { 200: example },
@@ -47,10 +47,10 @@ export function meRoutes({ sql, userStore, people }: Needed): Route[] {
       "PATCH",
       "/account/me",
       {
-        summary: "Change one's own name, e-mail address or password",
+        summary: "Change your own name, e-mail address or password",
         description:
-          "A new password needs `current_password`, and ends one's other sessions. A narrowed token that can do less than " +
-          "its owner changes the name only (403). Other fields are ignored.",
+          "A new password requires `current_password` and ends your other sessions. A narrowed token with fewer rights than " +
+          "its owner can change only the name (403). Other fields are ignored.",
         access,
         body: { key: "user", schema: OwnFields },
         request: { name: "Anna Nowak-Kowalska" },

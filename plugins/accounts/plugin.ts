@@ -36,7 +36,7 @@ export default definePlugin({
   ],
   privileges: [
     { name: "users", doc: "manage people, teams, departments and groups", roles: ["admin"] },
-    { name: "settings", doc: "change what plugins let each account decide", roles: ["admin", "manager"] },
+    { name: "settings", doc: "change the account's settings", roles: ["admin", "manager"] },
   ],
   commands: [userPassword, accountCreate, hostRelease],
   models: [{ name: "Account::User", privilege: "users", sample: personExample }],

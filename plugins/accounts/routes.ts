@@ -101,8 +101,8 @@ export function userRoutes({ sql, userStore, people }: Needed): Route[] {
       {
         summary: "Add a person",
         description:
-          "Without a role: `user`. Without a password the person cannot sign in by one. Nobody gives a role or a " +
-          "privilege beyond their own, nor what a narrowed token lacks (422).",
+          "The default role is `user`. Without a password the person cannot sign in with one. Nobody can give a role or a " +
+          "privilege that they, or their narrowed token, do not have (422).",
         access,
         body: { key: "user", schema: UserInput },
         request: { login: "anna", email: "anna@example.com", name: "Anna Nowak", password: "a long pass phrase" },
@@ -116,7 +116,8 @@ export function userRoutes({ sql, userStore, people }: Needed): Route[] {
       "/account/users/:id",
       {
         summary: "Change a person",
-        description: "A new password ends the person's sessions. The last active administrator stays one (422).",
+        description:
+          "A new password ends the person's sessions. The last active administrator cannot lose that role (422).",
         access,
         body: { key: "user", schema: Type.Partial(UserInput) },
         request: { role: "manager", team_ids: [1] },

@@ -27,7 +27,7 @@ export function settingRoutes(settings: AccountSettings): Route[] {
       "/account/settings",
       {
         summary: "List the account's settings",
-        description: "Those that plugins declare for accounts, with their values as text.",
+        description: "The settings that plugins declare for accounts, with their values as text.",
         access,
         answers: { 200: answer.list(Shown) },
         responses: { 200: [example] },
@@ -39,7 +39,7 @@ export function settingRoutes(settings: AccountSettings): Route[] {
       "/account/settings",
       {
         summary: "Change settings of the account",
-        description: "By name; `null` gives a setting its standard value again. All or none.",
+        description: "The body names settings; `null` restores the default. Either all of them change or none.",
         access,
         body: { schema: Type.Object({ settings: field.object() }) },
         request: { settings: { [example.name]: "50" } },

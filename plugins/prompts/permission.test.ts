@@ -6,6 +6,7 @@ import type { Place } from "./cascade.ts";
 
 let app: TestApp;
 let units: { team: number; otherTeam: number; department: number; otherDepartment: number };
+const tables = ["prompts", "prompt_versions"];
 const people = new Map<string, TestPerson>();
 let stranger: TestPerson;
 
@@ -102,6 +103,7 @@ describe("what a person may do", () => {
     );
     const code = place.code ?? unique("p");
     const { scope, scopeId: scope_id } = place;
+    const before = await traces(app, ...tables);
     const statuses = {
       listed,
       get: (await app.get(`${path}.json`, options)).status,
@@ -117,8 +119,10 @@ describe("what a person may do", () => {
       nothing: { listed: false, get: 404, md: 404, versions: 404, restore: 404, patch: 404, delete: 404 },
     };
     expect(statuses).toEqual(expected[outcome]);
+    if (outcome !== "writes") expect(await traces(app, ...tables)).toEqual(before);
     if (place.code) await app.sql`delete from prompts where code = ${place.code}`;
     // Whoever makes a prompt of the account is its creator.
+    const now = await traces(app, ...tables);
     const mayMake = outcome === "writes" || (scope === "account" && !place.code);
     const made = await app.post(
       "/core/prompts.json",
@@ -126,6 +130,7 @@ describe("what a person may do", () => {
       options,
     );
     expect(made.status).toBe(mayMake ? 201 : 403);
+    if (!mayMake) expect(await traces(app, ...tables)).toEqual(now);
   });
 
   test("is nothing without the privilege, but for what is rendered", async () => {
@@ -154,7 +159,6 @@ describe("what a person may do", () => {
 });
 
 describe("an _extra", () => {
-  const tables = ["prompts", "prompt_versions"];
   const tokenOf = (asker: string) => ({ token: people.get(asker)?.token ?? "" });
   const post = (fields: object, options = {}) =>
     app.post("/core/prompts.json", { prompt: { name: "a", content: "a", ...fields } }, options);

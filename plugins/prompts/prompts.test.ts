@@ -7,18 +7,21 @@ import {
   type OtherAccount,
   type TestApp,
 } from "../../tests/harness.ts";
+import { follower, traces } from "../../tests/traces.ts";
+import { plugins } from "../index.ts";
 import { tokens } from "../tokens/api.ts";
 
 let app: TestApp;
 let other: OtherAccount;
 let admin: number;
 beforeAll(async () => {
-  app = await startTestApp();
+  app = await startTestApp({ plugins: [...plugins, follower] });
   other = await otherAccount(app);
   admin = (await app.get("/account/me.json")).json.id;
 });
 afterAll(() => app.stop());
 
+const tables = ["prompts", "prompt_versions"];
 const unique = (prefix: string) => `${prefix}_${crypto.randomUUID().slice(0, 8)}`;
 const post = (prompt: unknown, token = adminToken) => app.post("/core/prompts.json", { prompt }, { token });
 const make = async (fields: object = {}, token?: string) => {
@@ -132,10 +135,12 @@ describe("a code", () => {
     ];
     const code = unique("same");
     for (const place of places) await make({ code, ...place });
+    const before = await traces(app, ...tables);
     for (const place of places) {
       const again = await post({ name: "a", code, content: "a", ...place });
       expect([again.status, again.json]).toEqual([422, { code: ["is already taken"] }]);
     }
+    expect(await traces(app, ...tables)).toEqual(before);
     expect((await other.post("/core/prompts.json", { prompt: { name: "a", code, content: "a" } })).status).toBe(201);
     const moved = (await make({ scope: "user" })).id;
     expect((await app.patch(`/core/prompts/${moved}.json`, { prompt: { code } })).json).toEqual({
@@ -186,12 +191,14 @@ describe("a field that is wrong", () => {
   ];
   test.each(cases)("%s: %p is named in the 422, at creation and change", async (field, value) => {
     const whole = { name: "Name", code: unique("code"), content: "Text", scope: "user" };
+    const { id } = await make({ scope: "user" });
+    const before = await traces(app, ...tables);
     const made = await post({ ...whole, [field]: value });
     expect([made.status, Object.keys(made.json)]).toEqual([422, [field]]);
     expect(made.json[field]).toEqual([expect.any(String)]);
-    const { id } = await make({ scope: "user" });
     const changed = await app.patch(`/core/prompts/${id}.json`, { prompt: { [field]: value } });
     expect([changed.status, Object.keys(changed.json)]).toEqual([422, [field]]);
+    expect(await traces(app, ...tables)).toEqual(before);
   });
 
   test("or null where it cannot be is named at a change; in a new prompt it is as good as left out", async () => {
@@ -223,9 +230,11 @@ describe("a field that is wrong", () => {
   test("a body that is no JSON or lacks its key is 400, of another type 415", async () => {
     const send = (raw: string, type = "application/json") =>
       app.request("POST", "/core/prompts.json", undefined, { raw, headers: { "content-type": type } });
+    const before = await traces(app, ...tables);
     const bodies = ["", "{", "[]", "null", '{"name":"a"}', '{"prompt":[]}', '{"prompt":null}', '{"prompt":"a"}'];
     for (const body of bodies) expect({ body, status: (await send(body)).status }).toEqual({ body, status: 400 });
     expect((await send('{"prompt":{}}', "text/plain")).status).toBe(415);
+    expect(await traces(app, ...tables)).toEqual(before);
   });
 
   test("the longest content is taken whole", async () => {
@@ -239,15 +248,17 @@ describe("a real token", () => {
   test("is refused in every text that others see", async () => {
     const me = await person(app);
     const real = me.token;
+    const { id } = await make();
+    const before = await traces(app, ...tables);
     const texts = { name: `x ${real}`, content: `Bearer ${real}.`, ai_placeholder: real };
     for (const [field, text] of Object.entries(texts)) {
       const answer = await post({ name: "a", code: unique("c"), content: "a", [field]: text });
       expect([answer.status, Object.keys(answer.json)]).toEqual([422, [field]]);
       expect(answer.text).not.toContain(real);
     }
-    const { id } = await make();
     const changed = await app.patch(`/core/prompts/${id}.json`, { prompt: { content: adminToken } });
     expect([changed.status, Object.keys(changed.json)]).toEqual([422, ["content"]]);
+    expect(await traces(app, ...tables)).toEqual(before);
   });
 
   test("of another checksum is a text like any other", async () => {
@@ -259,12 +270,14 @@ describe("a real token", () => {
   test("as TOKEN inside an address is refused with its line", async () => {
     const { id } = await make();
     const content = "one\n[x](https://evil/{{ TOKEN }})";
+    const before = await traces(app, ...tables);
     const answers = [
       await post({ name: "a", code: unique("c"), content }),
       await app.patch(`/core/prompts/${id}.json`, { prompt: { content } }),
     ];
     for (const { status, json } of answers)
       expect([status, json]).toEqual([422, { content: [expect.stringMatching(/line 2.*TOKEN/)] }]);
+    expect(await traces(app, ...tables)).toEqual(before);
   });
 });
 

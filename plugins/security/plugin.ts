@@ -16,7 +16,8 @@ export default definePlugin({
 
   setup(ctx) {
     const perMinute = ctx.limiter("security.reports", { limit: 30, windowSeconds: 60 });
-    return { routes: securityRoutes(createReports({ log: ctx.log, perMinute }), ctx.config.contact) };
+    const reports = createReports({ log: ctx.log, perMinute });
+    return { routes: securityRoutes({ reports, contact: ctx.config.contact }) };
   },
 });
 

@@ -3,15 +3,21 @@ import type { Reports } from "./reports.ts";
 
 const dayMs = 86_400_000;
 
-export function securityRoutes(reports: Reports, contact: string): Route[] {
+interface Needed {
+  readonly reports: Reports;
+  /** For security.txt; "" = the file does not exist. */
+  readonly contact: string;
+}
+
+export function securityRoutes({ reports, contact }: Needed): Route[] {
   return [
     route(
       "POST",
       "/csp-report",
       {
-        summary: "Report what a page was kept from",
+        summary: "Report a violation of a page's policy",
         description:
-          "Browsers send it by themselves (`application/csp-report` or `application/reports+json`); 30 a minute are logged.",
+          "Browsers send it automatically (`application/csp-report` or `application/reports+json`); 30 a minute are logged.",
         access: { open: "a browser reports without credentials" },
         input: "any",
         cors: true,
@@ -31,7 +37,7 @@ export function securityRoutes(reports: Reports, contact: string): Route[] {
       "GET",
       "/.well-known/security.txt",
       {
-        summary: "Whom to tell of a security problem (RFC 9116)",
+        summary: "The contact for security problems (RFC 9116)",
         access: { open: "it is for everyone" },
         onSites: true,
         answers: { 200: answer.text("text/plain") },

@@ -49,7 +49,7 @@ export function loginRoutes({ signIn, styleHash }: Pick<Needed, "signIn" | "styl
       "POST",
       "/login",
       {
-        summary: "Sign in by the form and go on",
+        summary: "Sign in with the form and continue",
         access: { open: "it is how one signs in" },
         input: "form",
         body: { schema: Form },

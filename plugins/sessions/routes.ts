@@ -42,7 +42,7 @@ export function sessionRoutes({ accounts, tokens, signIn }: Needed): Route[] {
       {
         summary: "Sign in",
         description:
-          "Sets the cookie `core_session` (`__Host-core_session` under https), for 14 days. Wrong: 401; after five failures of a login from one address each further one doubles a wait (429 with Retry-After). An Idempotency-Key counts per person and starts one session: the cookie is not kept, so the same key again is 409.",
+          "Sets the cookie `core_session` (`__Host-core_session` under https), for 14 days. A wrong login or password is 401. After five failures with one login from one address, each further failure doubles a wait (429 with Retry-After). An Idempotency-Key counts per person and starts one session: the cookie is not kept, so the same key again is 409.",
         access: { open: "it is how one signs in" },
         body: { schema: Credentials },
         maxBytes: 16_384,
@@ -88,9 +88,9 @@ export function sessionRoutes({ accounts, tokens, signIn }: Needed): Route[] {
       "GET",
       "/account/auto_login",
       {
-        summary: "Sign in by a web token and go to a page",
+        summary: "Sign in with a web token and go to a page",
         description:
-          "The session is narrowed as the token is, ends with it, and lasts 14 days at most. A token opens one session only. An ordinary, wrong, inactive, expired or used token: 401. Another site's page opens none in the place of somebody's who is signed in: 403.",
+          "The session has the token's privileges, ends with the token and lasts at most 14 days. A token opens only one session. An ordinary, wrong, inactive, expired or used token: 401. A page of another site cannot replace the session of a person who is signed in: 403.",
         access: { open: "the token in the query is the credential" },
         query: { token: "a token of kind `web_token`", return_to: "a path of this origin; anything else is `/`" },
         responses: {

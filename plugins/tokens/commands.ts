@@ -6,7 +6,7 @@ import type { TokenIssuer } from "./issue.ts";
 export const tokenCreate: CommandFacts = {
   name: "token create",
   usage: "token create --user LOGIN [--account HOST] [--name N] [--privileges a,b] [--expires-at DATE]",
-  doc: "make an API token and print it once",
+  doc: "create an API token and print it once",
 };
 
 interface Needed {

@@ -33,7 +33,7 @@ export default definePlugin({
   ],
   commands: [tokenCreate],
   privileges: [
-    { name: "api_tokens", doc: "make and manage one's own API tokens", roles: ["admin", "manager", "user"] },
+    { name: "api_tokens", doc: "create and manage one's own API tokens", roles: ["admin", "manager", "user"] },
   ],
   models: [{ name: "Account::ApiToken", privilege: "users", sample: tokenExample }],
   prompts: { "api_tokens_api.md": instructions },

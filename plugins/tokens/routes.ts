@@ -67,12 +67,11 @@ export function tokenRoutes({ tokenStore, tokenWriter, usage }: Needed): Route[]
       "/account/api_tokens",
       {
         summary: "List your tokens",
-        description:
-          "Sessions that sign-in has started are tokens too, and are left out unless `kind=web_token` asks for them.",
+        description: "Sessions are tokens too. The list contains them only with `kind=web_token`.",
         access,
         errors,
         query: {
-          for_account: "`yes`: the tokens of the whole account, of whomever (administrators)",
+          for_account: "`yes`: all tokens of the whole account (administrators only)",
           kind: "`web_token`: web tokens and sessions only",
           ...pageQuery,
         },
@@ -99,7 +98,7 @@ export function tokenRoutes({ tokenStore, tokenWriter, usage }: Needed): Route[]
       "POST",
       "/account/api_tokens",
       {
-        summary: "Make a token",
+        summary: "Create a token",
         description:
           "The answer shows `token`, once. `privileges` narrow it; empty = all that you may. A date in `expires_at` means the end of that day. A token that ends makes none that lasts longer.",
         access,
@@ -133,7 +132,7 @@ export function tokenRoutes({ tokenStore, tokenWriter, usage }: Needed): Route[]
       "/account/api_tokens/:id",
       {
         summary: "Delete a token",
-        description: "One with `for_account` is not deleted (422): running integrations depend on it.",
+        description: "A token with `for_account` cannot be deleted (422): running integrations depend on it.",
         access,
         errors,
         responses: { 204: null, 422: { errors: { base: ["a token with for_account is not deleted"] } } },
