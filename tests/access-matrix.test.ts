@@ -13,7 +13,7 @@ let inactive: string;
 let narrowed: Record<string, string>;
 let guest: string;
 let other: RequestOptions & { token: string; headers: Record<string, string> };
-/** What stands in the first account, by the path that leads to it. */
+/** The objects of the first account, by the path that leads to them. */
 let ids: Record<string, Record<string, string>>;
 
 const code = "matrix";
@@ -119,7 +119,7 @@ function privilegedRoutes(): { route: Route; privilege: string }[] {
   );
 }
 
-/** The address of the fixture that this route leads to. */
+/** The address of this route's fixture. */
 function addressOf(route: Route): string {
   const prefixes = Object.keys(ids).filter((prefix) => route.path.startsWith(`${prefix}/`));
   const prefix = prefixes.toSorted((a, b) => b.length - a.length)[0] ?? "";
@@ -213,7 +213,7 @@ describe("another account", () => {
     const wrong: string[] = [];
     const addressed = allRoutes().filter(({ path, spec }) => path.includes(":") && !("open" in spec.access));
     for (const route of addressed) {
-      // Built-in files and the names of modules are everybody's.
+      // Built-in files and the names of modules are visible to everybody.
       if (/^\/core\/(prompts\/system|modules)\//.test(route.path)) continue;
       const answer = await send(route, other);
       if (answer.status !== 404) wrong.push(`${name(route)}: ${answer.status} ${answer.text}`);

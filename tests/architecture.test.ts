@@ -1,4 +1,4 @@
-/** architecture 1: imports go one way, SQL and HTTP have their files, and plugins use web standards alone. */
+/** architecture 1: imports go one way, SQL and HTTP have their own files, and plugins use only web standards. */
 import { describe, expect, test } from "bun:test";
 import { dirname, extname, join, relative, resolve } from "node:path";
 import { dependencies } from "../package.json";
@@ -11,7 +11,7 @@ interface Source {
   /** Without comments and types. */
   readonly code: string;
   readonly imports: readonly string[];
-  /** The names among them that are no paths. */
+  /** The imported names that are not paths. */
   readonly packages: readonly string[];
 }
 
@@ -43,9 +43,9 @@ function resolved(from: string, name: string): string {
 interface Rule {
   readonly in: RegExp;
   readonly says: string;
-  /** What is against it, or undefined. */
+  /** The violation, or undefined. */
   readonly wrong: (source: Source) => string | undefined;
-  /** Sources that it must find: path and text. */
+  /** Samples that the rule must find: path and text. */
   readonly finds: readonly (readonly [path: string, text: string])[];
 }
 
@@ -148,7 +148,7 @@ const rules: readonly Rule[] = [
   },
 ];
 
-/** Names of files that import each other in a ring, or undefined. An import of a type counts. */
+/** Names of files that import each other in a circle, or undefined. Imports of types count. */
 function circleIn(files: readonly Pick<Source, "path" | "imports">[]): string[] | undefined {
   const known = new Map(files.map(({ path, imports }) => [path, imports]));
   const done = new Set<string>();

@@ -1,11 +1,11 @@
-/** What authors of plugins do outside of a checkout: `plugin new`, `test`, `plugin pack`, `types`. */
+/** What plugin authors do outside a checkout: `plugin new`, `test`, `plugin pack`, `types`. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { modules } from "../plugins/modules.ts";
 import { cleanUp, folderWith, fromSource, run, startServer } from "./server-process.ts";
 
-// A machine that runs other tests beside these may take its time.
+// A machine that runs other tests at the same time may be slow.
 setDefaultTimeout(120_000);
 const root = resolve(import.meta.dir, "..");
 const admin = {

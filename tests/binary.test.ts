@@ -1,4 +1,4 @@
-/** The one executable: built once, then run in empty folders, where there is no node_modules. architecture 7. */
+/** The executable: built once, then run in empty folders without node_modules. architecture 7. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, chownSync, existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { cleanUp, folderWith, run, startServer, type ServerProcess } from "./ser
 
 const token = "the-administrator's-token-of-binary.test.ts";
 const env = { CORE_ADMIN_PASSWORD: "correct horse battery staple", CORE_ADMIN_TOKEN: token, PLUGINS_DIR: "plugins" };
-// A machine that runs other tests beside these may take its time.
+// A machine that runs other tests at the same time may be slow.
 setDefaultTimeout(60_000);
 const built = folderWith();
 const corestead = [join(built, "corestead")];
@@ -17,7 +17,7 @@ const corestead = [join(built, "corestead")];
 beforeAll(async () => {
   chmodSync(built, 0o755);
   const [outfile = ""] = corestead;
-  // Packed less tightly than the one that is shipped: that takes half a minute.
+  // Compressed less than the one that is shipped, which takes half a minute.
   const words = ["scripts/build.ts", "--outfile", outfile, "--level", "3"];
   const made = await run([process.execPath, ...words], { cwd: join(import.meta.dir, "..") });
   if (made.code !== 0) throw new Error(made.stderr);
@@ -232,7 +232,7 @@ test.if(linux)("a first start that is killed while it unpacks leaves nobody behi
   expect(await server.stop()).toBe(0);
 });
 
-/** How many processes have this folder as their own. */
+/** How many processes work in this folder. */
 function workersIn(folder: string): number {
   const worksThere = (pid: string) => {
     try {
@@ -269,7 +269,7 @@ test("`help` and `types` need no database", async () => {
   expect(existsSync(join(cwd, "data"))).toBe(false);
 });
 
-// As root every other test here runs it as root; what root unpacks must be of use to others too.
+// If this runs as root, so does every other test here; but files that root unpacks must be usable by others too.
 test.if(process.getuid?.() === 0)("another user than root runs it in a folder of their own", async () => {
   const cwd = folderWith();
   const nobody = 65_534;

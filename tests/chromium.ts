@@ -1,6 +1,6 @@
 /**
- * Finds and starts the Chromium of browser tests (Debian's, or the one that `CHROMIUM` names). Where there is none they
- * fail: a browser test that is silently left out proves nothing. `scripts/test` installs it where it may.
+ * Finds and starts the Chromium of browser tests (Debian's, or the one that `CHROMIUM` names). Without it they
+ * fail: a browser test that is silently skipped proves nothing. `scripts/test` installs it if it can.
  *
  *     const browser = await launchChromium();
  *     const page = await browser.newPage();
@@ -25,7 +25,7 @@ const args = [
   "--disable-sync",
   // A container's /dev/shm is small.
   "--disable-dev-shm-usage",
-  // Games draw without a graphics card, and start their sound by themselves.
+  // Games draw without a graphics card and start their sound without a click.
   "--use-angle=swiftshader",
   "--enable-unsafe-swiftshader",
   "--autoplay-policy=no-user-gesture-required",
@@ -38,13 +38,13 @@ export async function launchChromium(): Promise<Browser> {
   return chromium.launch({ executablePath, args });
 }
 
-/** What went wrong in a page: errors of scripts, of the console, of the policy, and requests that failed. */
+/** What went wrong in a page: script errors, console errors, policy violations and failed requests. */
 export function faultsOf(page: Page): string[] {
   const faults: string[] = [];
   page.on("pageerror", (error) => faults.push(`error: ${error.message}`));
   page.on("console", (message) => {
     if (message.type() !== "error" && message.type() !== "warning") return;
-    // Drawing without a graphics card is slow, and Chromium says so.
+    // Chromium warns that drawing without a graphics card is slow.
     if (!message.text().includes("GL Driver Message")) faults.push(`console: ${message.text()}`);
   });
   page.on("requestfailed", (request) => faults.push(`request: ${request.url()} ${request.failure()?.errorText ?? ""}`));

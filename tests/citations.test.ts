@@ -1,4 +1,4 @@
-/** What comments, tests and READMEs cite stands in docs/, and what docs/ claims to list is complete. */
+/** Whatever comments, tests and READMEs cite exists in docs/, and the lists in docs/ are complete. */
 import { describe, expect, test } from "bun:test";
 import { dirname, join, resolve } from "node:path";
 
@@ -10,7 +10,7 @@ interface Text {
   readonly text: string;
 }
 
-/** Everything that people write here. NOTICE is other people's. */
+/** Everything that people write here. NOTICE contains other people's texts. */
 const places = [
   "*.md",
   ".ci/*",
@@ -30,7 +30,9 @@ const citation = new RegExp(
   "g",
 );
 
-/** `behaviour 2.4, B.7` cites "behaviour 2.4" and "behaviour B.7"; it may go on behind the break of a comment's line. */
+/**
+ * `behaviour 2.4, B.7` cites "behaviour 2.4" and "behaviour B.7"; it may go on behind the break of a comment's line.
+ */
 function citations(text: string): string[] {
   const joined = text.replaceAll(/\n[ \t]*(?:\*|\/\/|--|#)?[ \t]*/g, " ");
   return [...joined.matchAll(citation)].flatMap(([, file, list = ""]) =>
@@ -58,7 +60,7 @@ const known = new Set([...behaviour, ...architecture]);
 
 const cite = (file: string, list: string) => `${file} ${list}`;
 
-/** The names that these numbers had before they stood in docs/. */
+/** The names that these numbers had before they moved to docs/. */
 const oldNames = ["SPEC", "CONTRACT", "DESIGN", "STUDIO"];
 const oldCitation = new RegExp(String.raw`\b(?:${oldNames.join("|")})(?:\.md\b|(?: section)? (?:\d|A\b|Appendix))`);
 /** Never edited: databases know their checksums. */

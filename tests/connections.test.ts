@@ -1,4 +1,4 @@
-/** Requests as no browser and no `fetch` sends them. */
+/** Requests that no browser and no `fetch` sends. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { adminToken, startTestApp, type TestApp } from "./harness.ts";
@@ -17,7 +17,7 @@ function sent(...lines: string[]): Promise<string> {
     const socket = connect(app.app.port, "127.0.0.1", () => socket.write(`${lines.join("\r\n")}\r\n\r\n`));
     socket.on("data", (data) => {
       answer += String(data);
-      // Whether the server closes an HTTP/1.0 connection is its own affair.
+      // The server may or may not close an HTTP/1.0 connection.
       const [head = "", body = ""] = answer.split("\r\n\r\n");
       const length = /content-length: (\d+)/i.exec(head)?.[1];
       if (length !== undefined && body.length >= Number(length)) socket.destroy();

@@ -25,7 +25,7 @@ export interface CrawlOptions {
   readonly maxPages?: number;
 }
 
-/** Everything that can be reached, by address; redirects are results like any other. */
+/** Everything that can be reached, by address; redirects are results too. */
 export async function crawl({ origin, from, maxPages = 500 }: CrawlOptions): Promise<ReadonlyMap<string, Crawled>> {
   const hosts = new Set(from.map((url) => new URL(url).host));
   const found = new Map<string, Crawled>();
@@ -66,7 +66,7 @@ export async function read(
   };
 }
 
-/** The addresses of a sitemap, those of the sitemaps that it lists included. */
+/** The addresses in a sitemap, including those in the sitemaps that it lists. */
 export async function sitemap(origin: string, url: string): Promise<SitemapEntry[]> {
   const text = await (await get(origin, url)).text();
   const further = [...text.matchAll(/<sitemap>\s*<loc>([^<]*)<\/loc>/g)].map(([, loc = ""]) => decoded(loc));
@@ -79,8 +79,8 @@ export async function sitemap(origin: string, url: string): Promise<SitemapEntry
 }
 
 /**
- * One line for each translation that one of `pages` names without being named by it in turn. What a translation names is
- * read on its page, in `seen`: where its canonical address is on another domain, its own sitemap says nothing of it.
+ * One line for each translation that one of `pages` names without being named by it in turn. What a translation names
+ * is read on its page, in `seen`: where its canonical address is on another domain, its own sitemap says nothing of it.
  */
 export function oneSided(pages: Iterable<SitemapEntry>, seen: ReadonlyMap<string, SitemapEntry>): string[] {
   return [...pages].flatMap((page) =>

@@ -26,7 +26,7 @@ test("a server that is cut off from the database accepts no token that another h
   const read = () => far.get("/core/prompt/known.md", { token });
   expect((await read()).status).toBe(200);
   proxy.silence();
-  // Nothing is known to have changed yet: it still answers from what it keeps.
+  // It knows of no change yet, and still answers from its caches.
   expect((await read()).status).toBe(200);
   expect((await near.patch(`/account/users/${id}.json`, { user: { active: false } })).status).toBe(200);
   expect((await read()).status).toBe(503);

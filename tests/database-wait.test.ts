@@ -1,4 +1,4 @@
-/** A start while the server of DATABASE_URL is away. */
+/** A start while the server of DATABASE_URL is unavailable. */
 import { afterAll, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { createDatabase, eventually } from "./harness.ts";
 import { cleanUp, folderWith, fromSource, run, startServer } from "./server-process.ts";
@@ -11,7 +11,7 @@ let socket: string;
 let port: number;
 let url: string;
 
-/** A database of its own, behind a port that nobody listens on. */
+/** A database behind a port on which nothing listens yet. */
 beforeEach(async () => {
   const target = await createDatabase();
   if ("url" in target) throw new Error("tests run on the embedded PostgreSQL");
@@ -22,7 +22,7 @@ beforeEach(async () => {
   url = `postgres://${target.user}@127.0.0.1:${port}/${target.database}`;
 });
 
-/** As a process whose words can be read while it waits. */
+/** Starts a process whose output can be read while it waits. */
 function start(env: Record<string, string>) {
   const child = Bun.spawn(fromSource, {
     cwd: folderWith(),

@@ -4,7 +4,7 @@ import { demoIndex, demoIndexText } from "../scripts/demo-files.ts";
 import { createDatabase, otherAccount, startTestApp, type TestApp } from "./harness.ts";
 import { cleanUp, folderWith, fromSource, run, startServer } from "./server-process.ts";
 
-// A machine that runs other tests beside these may take its time, and each demo compiles six apps.
+// A machine that runs other tests at the same time may be slow, and each demo compiles six apps.
 setDefaultTimeout(180_000);
 
 afterAll(cleanUp);
@@ -80,7 +80,7 @@ test("corestead demo works on the embedded database, with and without a server t
   const apps = () => server.request("GET", "/core/apps.json", undefined, { token });
   expect((await apps()).json).toHaveLength(6);
   expect(await demo()).toContain("the apps: 6 unchanged");
-  // What another process makes is seen by the server at once.
+  // The server sees at once what another process has made.
   expect((await server.request("DELETE", "/core/apps/demo-poll.json", undefined, { token })).status).toBe(204);
   expect((await server.request("GET", "/a/demo-poll", undefined, { token: null })).status).toBe(404);
   expect(await demo()).toContain("the apps: 1 made, 5 unchanged");
@@ -115,7 +115,7 @@ test("corestead demo names the port of the server that runs beside it, also when
 test("corestead demo works on the database that DATABASE_URL names", async () => {
   const target = await createDatabase();
   if ("url" in target) throw new Error("tests run on the embedded PostgreSQL");
-  // The test's own PostgreSQL listens on a socket alone.
+  // The test's own PostgreSQL listens only on a socket.
   const bridge = createServer((client) => {
     const database = connect(`${target.socketDir}/.s.PGSQL.${target.port}`);
     client.pipe(database).pipe(client);

@@ -6,7 +6,7 @@ import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 
 export interface Documented {
-  /** Throws where the answer is not as documented; what is no operation of the document is let pass. */
+  /** Throws if the answer is not as documented. Requests that are not operations of the document are not checked. */
   check(asked: { readonly method: string; readonly path: string }, answer: Answered): void;
 }
 
@@ -44,7 +44,7 @@ export function documented(document: Document): Documented {
     return made;
   };
 
-  /** What is wrong with it, or undefined. */
+  /** The violation, or undefined. */
   const mistakeOf = (place: readonly string[], operation: Operation, answer: Answered): string | undefined => {
     const { status, headers, text } = answer;
     const key = status === 500 && !operation.responses[500] ? "default" : `${status}`;
@@ -89,7 +89,7 @@ function escaped(part: string): string {
   return `/${encodeURIComponent(part.replaceAll("~", "~0").replaceAll("/", "~1"))}`;
 }
 
-/** The path of the document that an address is meant by: what is written out goes before parameters. */
+/** The documented path of an address: literal parts take precedence over parameters. */
 function pathFinder(paths: readonly string[]) {
   const patterns = paths.map((path) => {
     const bare = path.replace(/\.json$/, "");

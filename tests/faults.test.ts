@@ -13,7 +13,7 @@ function start(dataDir: string): Promise<ServerProcess> {
 
 const db = { name: "Faults", code: "faults", schema: { fields: { n: "integer" }, indexed_fields: ["n"] } };
 
-/** Writes records, ten at once, until the server is gone; the numbers that were acknowledged. */
+/** Writes records, ten at once, until the server is gone; returns the acknowledged numbers. */
 async function writeUntilGone(server: ServerProcess, from: number, acknowledged: Set<number>): Promise<void> {
   let n = from;
   let gone = false;

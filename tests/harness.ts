@@ -32,7 +32,7 @@ import type { NameLookup } from "../runtime/outbound/name-lookup.ts";
 import type { Plugin } from "../runtime/plugin.ts";
 import type { ServiceRef } from "../runtime/references.ts";
 
-// A machine may be busy: a test fails by its assertions, this only ends what hangs.
+// Generous, because the machine may be busy: tests fail by their assertions, and this only ends a test that hangs.
 setDefaultTimeout(60_000);
 
 export const adminToken = "test-admin-token-0123456789abcdefghijklmnop";
@@ -50,7 +50,7 @@ export interface TestApp extends Client {
   service<T>(ref: ServiceRef<T>): T;
   /** What a plugin's command of the command line prints: `app.command("token", "create", "--user", "admin")`. */
   command(...words: string[]): Promise<string>;
-  /** A site's domain that is pending, as the operator does it. */
+  /** Approves a site's pending domain, as the operator does. */
   approve(domain: string): Promise<void>;
   stop(): Promise<void>;
 }
@@ -59,11 +59,11 @@ export interface TestOptions {
   readonly env?: Record<string, string>;
   /** Instead of the built-in plugins. */
   readonly plugins?: readonly Plugin[];
-  /** Beside the built-in plugins, where it is not one of them. */
+  /** In addition to the built-in plugins, unless it is one of them. */
   readonly plugin?: Plugin;
-  /** A database that stands already, e.g. to start a second process on it. */
+  /** An existing database, e.g. to start a second process on it. */
   readonly target?: DatabaseTarget;
-  /** What DNS answers. */
+  /** The answers of DNS. */
   readonly names?: NameLookup;
 }
 
@@ -121,7 +121,7 @@ export async function startTestApp(options: TestOptions = {}): Promise<TestApp> 
     ...(options.names && { names: options.names }),
     announce: () => {},
   });
-  // Not `app.origin`: that is BASE_URL where a test sets it.
+  // Not `app.origin`, which is BASE_URL if a test sets it.
   const origin = `http://127.0.0.1:${app.port}`;
   const request = requester(origin);
   return {
@@ -163,11 +163,11 @@ export function requester(origin: string): Client["request"] {
   };
 }
 
-/** By the document's text without its server, and by its origin: many servers of a run have the same one. */
+/** By the document's text without its server, and by origin: many servers of a run have the same document. */
 const documents = (shared.documents ??= new Map<string, Documented>());
 const byOrigin = new Map<string, Promise<Documented | undefined>>();
 
-/** Undefined where the server no longer answers, or answers something else: then there is nothing to compare with. */
+/** Undefined if the server no longer answers, or answers something else: then there is nothing to compare with. */
 async function documentedAt(origin: string): Promise<Documented | undefined> {
   const known = byOrigin.get(origin) ?? readDocument(origin);
   byOrigin.set(origin, known);
@@ -189,7 +189,7 @@ async function readDocument(origin: string): Promise<Documented | undefined> {
 export interface TestPerson {
   readonly id: number;
   readonly login: string;
-  /** An API token of theirs, narrowed where `narrowedTo` says so. */
+  /** An API token of this person, narrowed if `narrowedTo` is given. */
   readonly token: string;
 }
 
@@ -204,11 +204,11 @@ export interface PersonOptions {
   readonly departmentIds?: readonly number[];
   /** The token's own list. */
   readonly narrowedTo?: readonly string[];
-  /** Whose person: that of an `otherAccount`. */
+  /** The person's account, if it is an `otherAccount`. */
   readonly of?: Pick<OtherAccount, "id" | "adminToken">;
 }
 
-/** A person with a token, e.g. `await person(app, { role: "guest" })`. */
+/** Creates a person with a token, e.g. `await person(app, { role: "guest" })`. */
 export async function person(app: TestApp, options: PersonOptions = {}): Promise<TestPerson> {
   const { role = "user", password, email, privileges = [], narrowedTo = [], of } = options;
   const login = options.login ?? `${role}-${crypto.randomUUID().slice(0, 8)}`;
@@ -227,7 +227,7 @@ export async function person(app: TestApp, options: PersonOptions = {}): Promise
   return { id, login, token: issued.token };
 }
 
-/** Another account; its requests carry its Host header and its administrator's token. */
+/** Creates another account. Its requests carry its Host header and its administrator's token. */
 export interface OtherAccount extends Client, Pick<TestApp, "approve"> {
   readonly id: number;
   readonly host: string;

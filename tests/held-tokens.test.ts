@@ -1,4 +1,4 @@
-/** A real token never gets into what others read: it is refused under the name of its field. */
+/** A real token never gets into what others read: it is refused with the name of its field. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { adminToken, startTestApp, type TestApp } from "./harness.ts";
 

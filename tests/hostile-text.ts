@@ -1,4 +1,7 @@
-/** Strings that a regular expression may be slow on: what its parts match, over and over, and then what they do not. */
+/**
+ * Strings on which a regular expression may be slow: repetitions of what its parts match, and then what they do not
+ * match.
+ */
 import { RegExpParser, visitRegExpAST, type AST } from "@eslint-community/regexpp";
 
 export interface Attack {
@@ -14,7 +17,7 @@ export interface Expression {
 
 const parser = new RegExpParser({ ecmaVersion: 2025 });
 
-/** What strangers send, whatever the expression: digits, blanks, quotes, brackets, tags, separators. */
+/** General attacks for any expression: digits, spaces, quotes, brackets, tags, separators. */
 const pumps =
   "a,A,1,0, ,\n,\r\n,\t,.,/,//,\\,\\\\,-,_,\",',`,=,==,:,;,@,#,$,%,&,!,*,+,~,|,^,(,),[,],{,},{{,}},{%,<,>,<a ,é,a.,a-,1.,1:,1_,a ,\"\",'',/*,--,[[,a/,%2,e1"
     .split(",")
@@ -29,12 +32,12 @@ export function textOf({ before, pump, after }: Attack, length: number): string 
   return before + pump.repeat(Math.ceil(length / pump.length)) + after;
 }
 
-/** Whether it repeats anything without a bound, or with one that is no help. */
+/** Whether it repeats anything without a limit, or with one too high to help. */
 export function hasQuantifier({ source, flags }: Expression): boolean {
   return quantifiers(parsed({ source, flags })).length > 0;
 }
 
-/** Attacks made for one expression: up to each of its quantifiers as it likes it, and then what that repeats. */
+/** Attacks on one expression: text that matches up to each quantifier, and then what the quantifier repeats. */
 export function attacksOn(expression: Expression): Attack[] {
   const pattern = parsed(expression);
   const sample = sampler(expression.flags);
@@ -42,7 +45,7 @@ export function attacksOn(expression: Expression): Attack[] {
     const before = sample.before(quantifier);
     const units = sample.all(quantifier.element);
     const after = sample.after(quantifier);
-    // With what follows it too: a part that is looked for again at each place.
+    // Also with what follows it: a part that is searched for again at each place.
     const repeated = [...units, ...units.map((unit) => unit + after), before + (units[0] ?? "") + after, before];
     return repeated
       .filter((pump) => pump !== "")

@@ -1,4 +1,4 @@
-/** An Idempotency-Key under faults: whatever is cut off and when, a retry makes nothing twice and is answered at once. */
+/** An Idempotency-Key under faults: whatever fails and when, a retry makes nothing twice and is answered at once. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { openPool, type Sql } from "../runtime/db.ts";
 import { adminToken, eventually, startTestApp, type Answer, type TestApp } from "./harness.ts";
@@ -6,12 +6,12 @@ import { startReceiver, type Receiver } from "./receiver.ts";
 import { cleanUp, folderWith, fromSource, startServer } from "./server-process.ts";
 
 let app: TestApp;
-/** Not of the server's own pool. */
+/** Not from the server's own pool. */
 let outside: Sql;
 let remote: Receiver;
 
 beforeAll(async () => {
-  // Two connections: a handler that asks the pool while its own transaction waits for the answer would never end.
+  // Only two connections, so that a handler that uses the pool while its own transaction waits would never end.
   app = await startTestApp({ env: { DATABASE_POOL: "2" } });
   outside = openPool(app.target, { max: 1 });
   remote = startReceiver();
@@ -47,7 +47,7 @@ const keyed = (path: string, body: object, key: string) =>
 
 const one = { app_engine: "html", source_code: "<p></p>" };
 const at = { site_code: "site" };
-/** Every POST that makes something: its table, and a body of which no two are the same. */
+/** Every POST that creates something: its table, and a body that is different each time. */
 const creates: [path: string, table: string, body: (n: string) => object][] = [
   ["/core/dbs/orders/records.json", "records", (n) => ({ record: { data: { n } } })],
   ["/core/db/orders/create", "records", (n) => ({ data: { n } })],
@@ -170,7 +170,7 @@ test("clients that repeat a keyed create until it is acknowledged make each reco
     }
   };
   const clients = Array.from({ length: 6 }, client);
-  // Each time when some more have been made, so that every end of a connection meets writes.
+  // Each time after some more have been made, so that every termination of connections hits writes.
   for (let ended = 0; ended < 40; ended++) {
     const reached = acknowledged.size + 10;
     await eventually(() => acknowledged.size >= reached, "further records");

@@ -1,4 +1,4 @@
-/** What the tests of broadcast, cache, jobs, events and schedules share: a PostgreSQL, and processes on it. */
+/** Shared by the tests of broadcast, cache, jobs, events and schedules: a PostgreSQL, and processes on it. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -36,17 +36,17 @@ export async function startTestDatabase(): Promise<TestDatabase> {
 }
 
 interface ProcessOptions extends Partial<QueueNeeded> {
-  /** Of the schedules alone: a turned clock of the queue would end its leases. */
+  /** For the schedules only: turning the queue's clock would end its leases. */
   readonly scheduleClock?: () => Date;
   /** Of the broadcast. */
   readonly maxFlushMs?: number;
 }
 
-/** All that one process of an installation has of this; `await using` stops it. */
+/** These parts of one process of an installation; `await using` stops them. */
 export async function startProcess(target: DatabaseTarget, options: ProcessOptions = {}) {
   const processId = options.processId ?? crypto.randomUUID();
   const sql = openPool(target, { max: 5 });
-  // The name is how a test finds the listening connection to end it.
+  // By this name a test finds the listening connection to end it.
   const listen = () => openPool(target, { max: 1, applicationName: `listen ${processId}` });
   const { maxFlushMs } = options;
   const broadcast = createBroadcast({ sql, listen, processId, log: silent, ...(maxFlushMs && { maxFlushMs }) });

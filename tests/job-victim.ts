@@ -1,4 +1,4 @@
-/** A process of jobs.test.ts that is killed while its job runs: it says so and never ends it. */
+/** A process that jobs.test.ts kills while its job runs: it reports the start of the job, which never ends. */
 import { openPool } from "../runtime/db.ts";
 import { createBroadcast } from "../runtime/events/broadcast.ts";
 import { createQueue } from "../runtime/jobs/jobs.ts";

@@ -1,13 +1,13 @@
-/** `bun scripts/new-plugin.ts NAME`: what it writes works and passes every check of ours. */
+/** `bun scripts/new-plugin.ts NAME`: its result works and passes all our checks. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { cleanUp, folderWith, run, type Ended } from "./server-process.ts";
 
-// A machine that runs other tests beside these may take its time.
+// A machine that runs other tests at the same time may be slow.
 setDefaultTimeout(60_000);
 const root = resolve(import.meta.dir, "..");
-/** Long enough to need other line breaks than the template. */
+/** Long enough to need different line breaks than the template. */
 const name = "register-of-borrowed-tools";
 let folder: string;
 let written: Ended;
@@ -18,7 +18,7 @@ const tool = (program: string, ...words: string[]) =>
   run([join(root, "node_modules/.bin", program), ...words], { cwd: root });
 
 beforeAll(async () => {
-  // Inside of the repository, where its test finds the harness and the tools find their settings.
+  // Inside the repository, so that its test finds the harness and the tools find their settings.
   folder = mkdtempSync(join(root, "new-plugin-test-"));
   written = await newPlugin(name, "--dir", folder);
 });

@@ -3,7 +3,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { adminPassword, otherAccount, startTestApp, type TestApp } from "./harness.ts";
 
-/** What /openapi.json says of every route, and that its examples are true. behaviour B.3. */
+/** The content of /openapi.json for every route, and that its examples are true. behaviour B.3. */
 let app: TestApp;
 let operations: Operation[];
 
@@ -14,7 +14,7 @@ interface Operation {
   readonly summary: string;
   readonly description: string | undefined;
   readonly request: unknown;
-  /** Those that may be left out of what stands under the body's key. */
+  /** The optional fields under the body's key. */
   readonly fields: readonly string[] | undefined;
   /** Example by status; undefined where it has none. */
   readonly answers: Readonly<Record<string, unknown>>;
@@ -247,7 +247,7 @@ describe("the schemas", () => {
   });
 });
 
-/** Signs in with the password of the example, which is nobody's. */
+/** Signs in with the example's password, which nobody has. */
 const notHere = new Set(["POST /account/session.json", "POST /login"]);
 
 test("the examples make what they say they make", async () => {
@@ -267,7 +267,7 @@ test("the examples make what they say they make", async () => {
 test("the examples make the same with null for all that they leave out", async () => {
   const other = await otherAccount(app);
   const makers = operations.filter(({ method, path }) => method === "post" && !path.includes("{"));
-  // The host of a domain is that of one account alone.
+  // A domain's host belongs to a single account.
   const tried = makers.filter(({ name }) => !notHere.has(name) && name !== "POST /cms/domains.json");
   const failed: unknown[] = [];
   let nulls = 0;

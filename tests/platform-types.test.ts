@@ -12,7 +12,7 @@ test("the types are those of runtime/sdk.ts: run bun scripts/platform-types.ts",
   expect(await Bun.file(join(root, "runtime/platform-types.txt")).text()).toBe(await generateTypes());
 });
 
-/** Each mistake is one that the types must find. */
+/** The types must find each of these mistakes. */
 const sample = `
 import { definePlugin, event, field, integerId, job, notFound, ok, on, onEvent, route, service, setting, Type } from "platform";
 import type { Sql, Static } from "platform";

@@ -7,7 +7,7 @@ import { follower, traces } from "./traces.ts";
 
 const asked: string[] = [];
 
-/** Refuses what is named `forbidden`, and notes in its own table what it let pass. */
+/** Refuses objects named `forbidden`, and records in its own table what it accepts. */
 const guard = definePlugin({
   name: "guard",
   migrations: [{ name: "001_guard", sql: "create table guarded (model text not null, kind text not null)" }],
@@ -38,7 +38,7 @@ beforeEach(async () => {
 });
 
 const records = "/core/dbs/people/records.json";
-/** What a refusal must leave as it is. */
+/** What a refusal must leave unchanged. */
 const left = () => traces(app, "records", "prompts", "dbs", "users", "guarded");
 const refusal = { name: ["is forbidden by the guard"] };
 

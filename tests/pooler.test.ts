@@ -66,7 +66,7 @@ test.each(["true", "false"])(
     expect((await read(b)).text).toBe("two");
     expect((await a.patch(`/account/users/${id}.json`, { user: { active: false } })).status).toBe(200);
     expect((await b.get("/core/prompts.json", { token })).status).toBe(401);
-    // Nobody was waited for in vain: that is told as a connection that does not answer.
+    // No wait was in vain: that would be logged as a connection that does not answer.
     expect([...a.logged, ...b.logged].filter((line) => line.includes("listening"))).toEqual([]);
     expect((await a.get("/ready", { token: null })).json).toMatchObject({ writable: true, listening: true });
   },

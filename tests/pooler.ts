@@ -1,6 +1,6 @@
 /**
- * A pooler in transaction mode, as pgbouncer 1.21 and later are one: whoever asks gets a session of the server for the
- * length of a transaction. It refuses settings that it does not know, keeps prepared statements, and loses LISTEN.
+ * A pooler in transaction mode, like pgbouncer 1.21 and later: a client gets a session of the server for the length of
+ * a transaction. It refuses unknown settings, keeps prepared statements, and loses LISTEN.
  *
  *     const pooler = await startPooler(target);
  *     const sql = openPool({ url: pooler.url }, { pooled: true });
@@ -92,7 +92,7 @@ export async function startPooler({ socketDir, port, user, database }: SocketTar
       else socket.on("data", read).write(welcome);
     });
     socket.on("error", () => socket.destroy());
-    // As pgbouncer does: a session whose client went away in the middle of something serves nobody else.
+    // Like pgbouncer, never reuses a session whose client disconnected in the middle of something.
     socket.on("close", () => {
       open.delete(socket);
       if (!client.session) return;
@@ -114,7 +114,7 @@ export async function startPooler({ socketDir, port, user, database }: SocketTar
   };
 }
 
-/** A statement that this session has not seen is prepared there first. */
+/** Prepares a statement first if this session has not seen it. */
 function forward(client: Client, session: Session, { type, bytes }: Message): void {
   const name = nameIn(type, bytes);
   if (name && type === "P") client.prepared.set(name, bytes);

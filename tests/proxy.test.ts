@@ -15,7 +15,7 @@ writeFileSync(key, good.key);
 let app: TestApp;
 const children: Bun.Subprocess[] = [];
 beforeAll(async () => {
-  // Without BASE_URL only the headers say how the server was asked.
+  // Without BASE_URL, only the headers tell how the client reached the server.
   app = await startTestApp({ env: { TRUSTED_PROXIES: "127.0.0.1" } });
   await app.post("/core/dbs.json", {
     db: { name: "Log", code: "log", public_methods: { create: { auto_fields: { ip: "{ip}" } } } },
@@ -46,7 +46,7 @@ function freePort(): number {
 type Init = Omit<RequestInit, "headers"> & { readonly headers?: Record<string, string> };
 type Ask = (path: string, init?: Init) => Promise<Response>;
 
-/** Asks as a client that has found the name at this machine. */
+/** Sends a request like a client for which the name resolves to this machine. */
 const asking =
   (port: number): Ask =>
   (path, { headers, ...init } = {}) =>
@@ -125,7 +125,8 @@ describe.each([
       headers: { "content-type": "application/json", ...forwarded },
     });
     const { data } = await made.json();
-    // Caddy believes nobody; nginx hands on what it was told, and Corestead believes the last that it trusts not.
+    // Caddy trusts nobody. nginx passes on the header, and Corestead takes the last address that is not a trusted
+    // proxy.
     expect(["203.0.113.9", "127.0.0.1"]).toContain(data.ip);
     expect((await ask("/login", form(forwarded))).status).toBe(303);
   });

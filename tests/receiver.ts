@@ -1,5 +1,5 @@
 /**
- * A receiver of webhooks on this machine: it keeps what came, and answers as the test says.
+ * A receiver of webhooks on this machine: it records requests, and answers as the test says.
  *
  *     const receiver = startReceiver();
  *     await eventually(() => receiver.requests.length === 1);
@@ -17,7 +17,7 @@ export interface Receiver {
   readonly requests: Received[];
   /** The requests to one path. */
   readonly at: (path: string) => Received[];
-  /** How requests are answered from now on; `ok` where nothing is said. */
+  /** How requests are answered from now on; default: `ok`. */
   answer: (request: Received) => Response | Promise<Response>;
   readonly stop: () => Promise<void>;
 }

@@ -1,18 +1,18 @@
 /**
- * No text makes a regular expression of ours slow. Each one that repeats something is tried on 1 MB of hostile text; one
- * whose text is short for a reason says so in `bounded`, and is tried at that length.
+ * No text makes one of our regular expressions slow. Each one that repeats something is tried on 1 MB of hostile text,
+ * or on the length given in `bounded` if its text is always short.
  */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { extname, join, resolve } from "node:path";
 import { parse, type Node } from "acorn";
 import { attacksOn, generalAttacks, hasQuantifier, textOf, type Attack, type Expression } from "./hostile-text.ts";
 
-// A machine may be busy: what counts is the time of the processor.
+// Measures processor time, because the machine may be busy.
 setDefaultTimeout(120_000);
 
 const root = resolve(import.meta.dir, "..");
 const megabyte = 1_000_000;
-/** Milliseconds of the processor, for short texts and for the longest: what is quadratic takes minutes. */
+/** Processor milliseconds for short texts and for the longest; a quadratic expression takes minutes. */
 const limitMs = { short: 400, longest: 1_500 } as const;
 
 interface Bound {
@@ -107,7 +107,7 @@ function schemaPattern(node: AnyNode): Expression | undefined {
   return source === undefined ? undefined : { source, flags: "" };
 }
 
-/** The text of a string or template; what a template is filled with is a private character here. */
+/** The text of a string or template, with a private-use character for each placeholder of a template. */
 function textOfNode(node: unknown): string | undefined {
   if (!isNode(node)) return undefined;
   if (typeof node["value"] === "string") return node["value"];
@@ -118,8 +118,8 @@ function textOfNode(node: unknown): string | undefined {
 }
 
 /**
- * The first text that takes too long. Lengths grow, so that a slow expression shows itself before it runs for hours, and
- * of many attacks only the slowest are tried on the longer texts.
+ * The first text that takes too long. Lengths grow, so that a slow expression is found before it runs for hours. Only
+ * the slowest of many attacks are tried at greater lengths.
  */
 function slowOn({ source, flags }: Expression, longest: number): string | undefined {
   const expression = new RegExp(source, flags);

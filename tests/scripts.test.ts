@@ -1,4 +1,4 @@
-/** scripts/start and scripts/test where the package registry cannot be reached. */
+/** scripts/start and scripts/test without access to the package registry. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";

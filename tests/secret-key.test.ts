@@ -1,4 +1,4 @@
-/** The key that secrets are sealed with: two hosts with different ones, a lost one, and one that a backup needs. */
+/** The key that seals secrets: two hosts with different keys, a lost key, and the key that a backup needs. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -150,7 +150,7 @@ describe("a lost key", () => {
     expect(await callStock()).toMatchObject({ status: 200 });
     expect(server.stderr()).toBe("");
     expect(await server.stop()).toBe(0);
-    // With the key in its place first there is nothing to warn of.
+    // If the key is put in place first, there is nothing to warn about.
     const third = folderWith();
     await Bun.write(join(third, "data/secret.key"), Bun.file(key));
     const silent = await run([...fromSource, "restore", join(cwd, "core.backup")], { cwd: third, env });

@@ -8,7 +8,7 @@ import { runtimeSettings } from "../runtime/config.ts";
 import { eventually, type Answer } from "./harness.ts";
 import { cleanUp, folderWith, fromSource, run, startServer, type ServerProcess } from "./server-process.ts";
 
-// A machine that runs other tests beside these may take its time.
+// A machine that runs other tests at the same time may be slow.
 setDefaultTimeout(60_000);
 afterAll(cleanUp);
 
@@ -49,7 +49,7 @@ const newConnection = { headers: { connection: "close" } };
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    // What nobody has waited for yet is a zombie: it has ended all the same.
+    // A zombie has ended; nobody has waited for it yet.
     return !/^State:\tZ/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
   } catch {
     return false;
@@ -128,7 +128,7 @@ describe("on an empty folder", () => {
   });
 });
 
-/** Not a line of the structured log. */
+/** A line that is not part of the structured log. */
 function isForPeople(line: string): boolean {
   return !line.startsWith("{");
 }
@@ -323,7 +323,7 @@ describe("WORKERS=2", () => {
 
   const get = (path: string, token = adminToken) => server.request("GET", path, undefined, { ...newConnection, token });
 
-  /** Asks on new connections until so many processes have answered. */
+  /** Sends requests on new connections until this many processes have answered. */
   const processes = async (count: number): Promise<Set<number>> => {
     const pids = new Set<number>();
     await eventually(async () => {

@@ -20,7 +20,7 @@ export interface ProcessOptions {
 export interface ServerProcess {
   readonly origin: string;
   readonly pid: number;
-  /** What it wrote to standard output up to now, and to standard error. */
+  /** Its standard output so far, and its standard error. */
   readonly stdout: () => string;
   readonly stderr: () => string;
   readonly request: TestApp["request"];
@@ -39,7 +39,7 @@ export interface Ended {
 const running = new Set<Bun.Subprocess>();
 const folders: string[] = [];
 
-/** Ends what a failed test left running, and removes the folders. Call it in `afterAll`. */
+/** Ends processes that a failed test left running, and removes the folders. Call it in `afterAll`. */
 export async function cleanUp(): Promise<void> {
   for (const child of running) child.kill("SIGKILL");
   await Promise.all([...running].map((child) => child.exited));
@@ -57,7 +57,7 @@ export function folderWith(files: Readonly<Record<string, string>> = {}): string
   return folder;
 }
 
-/** Resolves when it prints its address; throws with what it said where it ends before. */
+/** Resolves when it prints its address; if it ends before that, throws its output. */
 export async function startServer(command: readonly string[], options: ProcessOptions): Promise<ServerProcess> {
   const child = spawn(command, options);
   const stdout = collect(child.stdout);
@@ -93,7 +93,7 @@ export async function run(command: readonly string[], options: ProcessOptions): 
 function spawn(command: readonly string[], { cwd, env }: ProcessOptions) {
   const child = Bun.spawn([...command], {
     cwd,
-    // Nothing of our own environment, which may hold settings of Corestead.
+    // Without our own environment, which may contain settings of Corestead.
     env: { PATH: process.env["PATH"] ?? "", PORT: "0", LOG_LEVEL: "warn", ...env },
     stdout: "pipe",
     stderr: "pipe",

@@ -13,10 +13,10 @@ export interface SiteMaker {
   paragraph(body: Body): Promise<Made>;
   category(body: Body): Promise<Made>;
   article(body: Body): Promise<Made>;
-  /** Changes a record; throws where that is refused. */
+  /** Changes a record; throws if that is refused. */
   change(kind: string, ref: string | number, body: Body): Promise<Made>;
   remove(kind: string, ref: string | number): Promise<void>;
-  /** A page of a site, by nobody who is signed in. */
+  /** Requests a page of a site anonymously. */
   at(host: string, path: string, options?: RequestOptions & { method?: string }): Promise<Answer>;
 }
 
@@ -32,7 +32,7 @@ export function siteMaker(app: Pick<TestApp, "request" | "post" | "patch" | "del
   };
   return {
     site: make("site"),
-    // Where there are several accounts it is pending: what these tests are about begins later.
+    // With several accounts a domain is pending; approve it, because these tests are about what follows.
     domain: async (body) => {
       const made = await make("domain")(body);
       if (made["status"] === "pending") await app.approve(String(made["name"]));

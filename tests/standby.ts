@@ -1,5 +1,5 @@
 /**
- * A primary and a hot standby that follows it, both of the embedded PostgreSQL, behind TCP ports of their own.
+ * A primary and a hot standby that follows it, both embedded PostgreSQL servers behind TCP ports of their own.
  *
  *     const pair = await startPair();
  *     const app = await startTestApp({ target: { url: pair.url(pair.standby, pair.primary) } });
@@ -23,9 +23,9 @@ export interface Host {
 export interface Pair {
   readonly primary: Host;
   readonly standby: Host;
-  /** An address that names these hosts in this order. */
+  /** A connection string that names these hosts in this order. */
   url(...hosts: readonly Host[]): string;
-  /** Makes the standby a primary, when it has all that the other one sent. */
+  /** Makes the standby a primary once it has everything that the primary sent. */
   promote(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -35,11 +35,11 @@ export async function startPair(): Promise<Pair> {
   const [ofPrimary = "", ofStandby = ""] = folders;
   const log = createLog("error", () => {});
   await (await startEmbeddedPostgres({ dataDir: ofPrimary, log })).stop();
-  // Ours is told to write no more to its log than a server without standbys needs.
+  // Our configuration writes no more to the WAL than a server without standbys needs.
   const settings = "wal_level = replica\nmax_wal_senders = 4\n";
   appendFileSync(join(ofPrimary, "postgres", "postgresql.auto.conf"), settings);
   await (await startEmbeddedPostgres({ dataDir: ofPrimary, log })).stop();
-  // What a stopped server leaves is a whole copy: the embedded binaries have no pg_basebackup.
+  // The folder of a stopped server is a complete copy: the embedded binaries have no pg_basebackup.
   copyCluster(join(ofPrimary, "postgres"), join(ofStandby, "postgres"));
   const primary = await startEmbeddedPostgres({ dataDir: ofPrimary, log });
   const { socketDir, port, user } = primary.target;
@@ -60,7 +60,7 @@ export async function startPair(): Promise<Pair> {
   };
 }
 
-/** The copy belongs to whom the original does: to another user where we are root. */
+/** The copy gets the owner of the original, which is another user if we are root. */
 function copyCluster(from: string, to: string): void {
   cpSync(from, to, { recursive: true });
   writeFileSync(join(to, "standby.signal"), "");
@@ -89,9 +89,9 @@ async function hostOf(server: EmbeddedPostgres): Promise<Host> {
 
 export interface Proxy {
   readonly port: number;
-  /** From now on nothing gets through, either way, and nobody is told: as when a host freezes or a network drops packets. */
+  /** From now on nothing gets through either way, without an error: as if a host froze or a network dropped packets. */
   silence(): void;
-  /** Connections made from now on get through again. */
+  /** New connections get through again. */
   speak(): void;
   close(): Promise<void>;
 }

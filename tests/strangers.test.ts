@@ -1,4 +1,4 @@
-/** What somebody without a working credential may send: small bodies, and nothing that keeps the process busy. */
+/** What clients without a valid credential may send: small bodies, and nothing that keeps the process busy. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "./harness.ts";
 

@@ -23,7 +23,7 @@ describe("a table that somebody has locked", () => {
 
   beforeAll(async () => {
     target = await createDatabase();
-    // Four connections serve one plugin; of its statements three may wait for one.
+    // One plugin may use four connections; three of its statements may wait for one.
     app = await appWithDb({ target, env: { DATABASE_POOL: "4", DATABASE_QUEUE: "3", DATABASE_QUEUE_SECONDS: "1" } });
     direct = openPool(target, { max: 2 });
     const locked = Promise.withResolvers<void>();
@@ -48,7 +48,7 @@ describe("a table that somebody has locked", () => {
     const answers: Answer[] = [];
     for (const writer of writers) void writer.then((answer) => answers.push(answer));
     await eventually(async () => (await blocked()) === 4, "four writers at the lock");
-    // Not from a cache: a list is read each time.
+    // Lists do not come from a cache.
     const prompts = await app.get("/core/prompts.json");
     expect(prompts.status).toBe(200);
     const ready = await app.get("/ready", { token: null });
@@ -100,7 +100,7 @@ describe("a database that falls silent", () => {
     const { status, json } = await ready;
     expect(status).toBe(503);
     expect(json).toMatchObject({ error: "the database does not answer, try again", writable: false });
-    // Nobody can connect either.
+    // New connections fail too.
     expect((await create(app, 2)).status).toBe(503);
     proxy.speak();
     await eventually(async () => (await create(app, 3)).status === 201, "a write");
@@ -131,7 +131,7 @@ describe("a disk that takes no more", () => {
     const direct = openPool(target, { max: 1 });
     const fill = () =>
       app.post("/core/dbs/stuck/records.json", { record: { data: { text: randomText(600_000), n: 1 } } });
-    /** A file that may not grow is refused like a quota that is used up: not by the code of a full disk. */
+    /** A file at its size limit is refused like an exhausted quota: without the error code of a full disk. */
     const limitFiles = async (limit: string) => {
       const backends = await direct`select pid from pg_stat_activity where backend_type = 'client backend'`;
       const pids = backends.map(({ pid }) => String(pid));
@@ -142,7 +142,7 @@ describe("a disk that takes no more", () => {
       }
     };
     try {
-      await limitFiles(`${16 * 1024 * 1024}`); // as large as a file of the WAL
+      await limitFiles(`${16 * 1024 * 1024}`); // as large as a WAL file
       const refused = await eventually(async () => {
         const answer = await fill();
         return answer.status === 201 ? undefined : answer;

@@ -1,5 +1,5 @@
 /**
- * What a request leaves behind: a refused one leaves nothing, no row and no event.
+ * What a request leaves behind; a refused one must leave no row and no event.
  *
  *     const app = await startTestApp({ plugins: [...plugins, follower] });
  *     const before = await traces(app, "apps", "app_versions");
@@ -18,7 +18,7 @@ export const follower = definePlugin({
   setup: () => ({ handlers: [onEvent(modelChanged, name, async () => {})] }),
 });
 
-/** Of each table a digest of its rows, and how many events were ever written. */
+/** A digest of each table's rows, and the number of events ever written. */
 export async function traces({ sql }: Pick<TestApp, "sql">, ...tables: string[]): Promise<Record<string, string>> {
   const found: Record<string, string> = {};
   for (const table of tables) {

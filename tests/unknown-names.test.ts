@@ -1,4 +1,4 @@
-/** Names that nobody reads are told of, on every route: what a route declares is all that it takes. */
+/** Unknown names are reported on every route: a route accepts only what it declares. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "./harness.ts";
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Route } from "../runtime/http/route.ts";
 import { startTestApp, type TestApp } from "./harness.ts";
 
-/** What PostgreSQL cannot hold, in every field of every route that takes a body; made from the routes themselves. */
+/** What PostgreSQL cannot store, in every field of every route with a body; generated from the routes themselves. */
 let app: TestApp;
 beforeAll(async () => {
   app = await startTestApp();
