@@ -6,6 +6,7 @@
 import { readdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { makeRuntimes } from "./runtimes.ts";
+import { makeStudio } from "./studio.ts";
 
 const root = resolve(import.meta.dir, "..");
 /** These packages have no licence file. */
@@ -60,10 +61,16 @@ async function bundledPackages(): Promise<string[]> {
     (file) => /node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? [],
   );
   await makeRuntimes();
-  const { packages }: { packages: string[] } = await Bun.file(join(root, "dist/runtimes/manifest.json")).json();
-  const found = [...folders, ...packages];
+  await makeStudio();
+  const found = [...folders, ...(await packagesIn("runtimes")), ...(await packagesIn("studio"))];
   const held = found.flatMap((folder) => inside[folder] ?? []).map((name) => `node_modules/${name}`);
   return [...new Set([...found, ...held])].toSorted();
+}
+
+/** What was made there for browsers lists the packages that it holds. */
+async function packagesIn(name: string): Promise<string[]> {
+  const { packages }: { packages: string[] } = await Bun.file(join(root, `dist/${name}/manifest.json`)).json();
+  return packages;
 }
 
 async function section(folder: string): Promise<string> {

@@ -28,6 +28,8 @@ interface Manifest {
   readonly preloads: readonly string[];
   readonly style: string;
   readonly files: Readonly<Record<string, string>>;
+  /** Whose work is in them, for NOTICE: folders of npm packages. */
+  readonly packages: readonly string[];
 }
 
 if (import.meta.main) {
@@ -58,6 +60,7 @@ export async function makeStudio(force = false): Promise<(Manifest & { report: s
     preloads,
     style: styleName,
     files: Object.fromEntries([...files].map(([name, text]) => [name, hashOf(text).slice(0, 16)])),
+    packages: packagesOf(result.metafile),
   };
   await writeWebFiles(folder, files, made);
   return { ...made, report };
@@ -146,6 +149,11 @@ async function styleSheet(styles: ReadonlyMap<string, string>): Promise<string> 
 function entryOf({ outputs }: Metafile): string {
   const [path = ""] = Object.entries(outputs).find(([, { entryPoint }]) => entryPoint?.endsWith("app/main.ts")) ?? [];
   return baseName(path);
+}
+
+function packagesOf({ inputs }: Metafile): string[] {
+  const folders = Object.keys(inputs).flatMap((file) => /node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? []);
+  return [...new Set(folders)].toSorted();
 }
 
 function importedAtOnce({ outputs }: Metafile, script: string): string[] {

@@ -1,36 +1,19 @@
 /** The Studio in Chromium: what a person does first. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
-import { faultsOf, launchChromium } from "../chromium.ts";
-import { adminPassword, eventually, startTestApp, type TestApp } from "../harness.ts";
+import type { Browser } from "playwright-core";
+import { faultsOf } from "../chromium.ts";
+import { adminPassword, eventually, type TestApp } from "../harness.ts";
+import { startStudio, type Studio } from "./studio-fixture.ts";
 
+let studio: Studio;
 let app: TestApp;
+let signedIn: Studio["signedIn"];
 let browser: Browser;
 beforeAll(async () => {
-  [app, browser] = await Promise.all([startTestApp(), launchChromium()]);
+  studio = await startStudio();
+  ({ app, browser, signedIn } = studio);
 });
-afterAll(async () => {
-  await browser.close();
-  await app.stop();
-});
-
-interface Opened extends AsyncDisposable {
-  readonly page: Page;
-  readonly faults: readonly string[];
-}
-
-async function signedIn(options: BrowserContextOptions = {}): Promise<Opened> {
-  const context = await browser.newContext({ locale: "en-US", viewport: { width: 1280, height: 800 }, ...options });
-  const page = await context.newPage();
-  const faults = faultsOf(page);
-  await page.goto(app.origin);
-  await page.getByLabel("Login or e-mail").fill("admin");
-  await page.getByLabel("Password").fill(adminPassword);
-  await page.getByRole("button", { name: "Sign in" }).click();
-  await page.waitForURL(`${app.origin}/studio`);
-  await page.getByRole("heading", { level: 1 }).waitFor();
-  return { page, faults, [Symbol.asyncDispose]: () => context.close() };
-}
+afterAll(() => studio.stop());
 
 async function prompt(name: string, code: string): Promise<string> {
   const answer = await app.post("/core/prompts.json", { prompt: { name, code, content: "Hello" } });
@@ -142,7 +125,7 @@ describe("a prompt", () => {
     await dialog.getByText("Other", { exact: true }).waitFor();
     await dialog.getByRole("button", { name: "Apply" }).click();
     expect(await page.getByLabel("Name").inputValue()).toBe("Theirs");
-    expect(await page.getByLabel("Content").inputValue()).toBe("Mine");
+    expect(await page.getByLabel("Content").textContent()).toBe("Mine");
     await page.getByRole("button", { name: "Save" }).click();
     await eventually(async () => (await app.get(`/core/prompts/${id}.json`)).json.content === "Mine");
     expect((await app.get(`/core/prompts/${id}.json`)).json.name).toBe("Theirs");

@@ -11,3 +11,8 @@ export interface StudioPage {
   readonly privilege?: string;
   readonly load: () => Promise<{ readonly default: Component<{ params: Readonly<Record<string, string>> }> }>;
 }
+
+export { default as Code } from "./Code.svelte";
+export { default as Diff } from "./Diff.svelte";
+export { default as Field } from "./Field.svelte";
+export { faultsOf, type CodeLanguage, type CodeWord, type Fault } from "./code.ts";

@@ -1,0 +1,82 @@
+/** The languages of the editor; each is loaded when a text of it is first shown. */
+import { completeFromList, type Completion, type CompletionSource } from "@codemirror/autocomplete";
+import { EditorState, type Extension } from "@codemirror/state";
+import type { CodeLanguage, CodeWord } from "../code.ts";
+
+export async function languageSupport(language: CodeLanguage, words: readonly CodeWord[]): Promise<Extension> {
+  if (language === "markdown" || language === "liquid") return liquidSupport(language, words);
+  const support = await plainSupport(language);
+  if (words.length === 0) return support;
+  const autocomplete = completeFromList(words.map((word) => completionOf(word)));
+  return [support, EditorState.languageData.of(() => [{ autocomplete }])];
+}
+
+async function plainSupport(language: Exclude<CodeLanguage, "markdown" | "liquid">): Promise<Extension> {
+  switch (language) {
+    case "text":
+      return [];
+    case "json":
+      return (await import("@codemirror/lang-json")).json();
+    case "html":
+      return (await import("@codemirror/lang-html")).html();
+    case "css":
+      return (await import("@codemirror/lang-css")).css();
+    case "svelte":
+      return (await import("@replit/codemirror-lang-svelte")).svelte();
+    case "vue":
+      return (await import("@codemirror/lang-vue")).vue();
+    default: {
+      const { javascript } = await import("@codemirror/lang-javascript");
+      return javascript({ jsx: language.endsWith("x"), typescript: language.startsWith("t") });
+    }
+  }
+}
+
+/** Types by which the completions of Liquid can be told apart. */
+const types = { filter: "function", tag: "keyword", variable: "variable", function: "function", keyword: "keyword" };
+
+function completionOf({ label, type, detail }: CodeWord, start = 0): Completion {
+  return { label: label.slice(start), type: types[type], ...(detail !== undefined && { detail }) };
+}
+
+async function liquidSupport(language: "markdown" | "liquid", words: readonly CodeWord[]): Promise<Extension> {
+  const [{ liquid, liquidCompletionSource, closePercentBrace }, base] = await Promise.all([
+    import("@codemirror/lang-liquid"),
+    language === "markdown"
+      ? import("@codemirror/lang-markdown").then(({ markdown }) => markdown())
+      : import("@codemirror/lang-html").then(({ html }) => html()),
+  ]);
+  const of = (wanted: CodeWord["type"]) => words.filter(({ type }) => type === wanted);
+  const names = of("variable");
+  const filters = of("filter").map((word) => completionOf(word));
+  const tags = of("tag").map((word) => completionOf(word));
+  const variables = names.filter(({ label }) => !label.includes(".")).map((word) => completionOf(word));
+  const source = liquidCompletionSource({
+    filters,
+    tags,
+    variables,
+    properties: (path) => {
+      const prefix = `${path.join(".")}.`;
+      return names
+        .filter(({ label }) => label.startsWith(prefix) && !label.includes(".", prefix.length))
+        .map((word) => completionOf(word, prefix.length));
+    },
+  });
+  const { language: mixed } = liquid({ base });
+  return [
+    mixed,
+    base.support,
+    closePercentBrace,
+    mixed.data.of({ autocomplete: onlyKnown(source, [...filters, ...tags, ...variables]) }),
+  ];
+}
+
+/** Of a kind that was given, the library's own list is left out: the server may know fewer. */
+function onlyKnown(source: CompletionSource, given: readonly Completion[]): CompletionSource {
+  const ours = new Set(given);
+  const kinds = new Set(given.map(({ type }) => type));
+  return async (context) => {
+    const result = await source(context);
+    return result && { ...result, options: result.options.filter((one) => ours.has(one) || !kinds.has(one.type)) };
+  };
+}

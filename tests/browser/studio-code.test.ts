@@ -1,0 +1,154 @@
+/** The code editor of the Studio in Chromium, as the form of a prompt has it. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { eventually } from "../harness.ts";
+import { startStudio, type Studio } from "./studio-fixture.ts";
+
+let studio: Studio;
+beforeAll(async () => {
+  studio = await startStudio();
+});
+afterAll(() => studio.stop());
+
+/** The editor, once it has taken the place of the area. */
+function editorOf(page: Page, label = "Content") {
+  return page.locator(`.cm-content[aria-label="${label}"]`);
+}
+
+async function openNew(page: Page, path = "core/prompts"): Promise<void> {
+  await page.goto(`${studio.app.origin}/studio/${path}/new`);
+  await page.locator(".cm-content").first().waitFor();
+}
+
+async function contentOf(code: string): Promise<string | undefined> {
+  const [row] = await studio.app.sql`select content from prompts where code = ${code}`;
+  return row?.["content"];
+}
+
+test("a text of several lines is typed and pasted, coloured, and saved as it is", async () => {
+  await using opened = await studio.signedIn();
+  const { page, faults } = opened;
+  await openNew(page);
+  await page.getByLabel("Name").fill("Lines");
+  await page.getByLabel("Code").fill("lines");
+  const text = "# Title\n\n{% if account.name %}\n  Hi {{ date }}\n{% endif %}\n";
+  await page.getByLabel("Content").fill(text);
+  await editorOf(page).locator("span[class]").first().waitFor();
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("heading", { level: 1, name: "Lines" }).waitFor();
+  expect(await contentOf("lines")).toBe(text);
+  // The policy lets its styles in.
+  expect(await editorOf(page).evaluate((element) => getComputedStyle(element).whiteSpace)).toBe("break-spaces");
+  expect(faults).toEqual([]);
+});
+
+test("a fault is marked in its line, told in words, and a click leads to it", async () => {
+  await using opened = await studio.signedIn();
+  const { page } = opened;
+  await openNew(page);
+  await page.getByLabel("Name").fill("Faulty");
+  await page.getByLabel("Code").fill("faulty");
+  await page.getByLabel("Content").fill("One\nTwo\n{{ date | nothing }}\n");
+  await page.getByRole("button", { name: "Save" }).click();
+  const fault = page.getByRole("button", { name: /^Line 3, column \d+: undefined filter/ });
+  await fault.waitFor();
+  expect(await editorOf(page).getAttribute("aria-invalid")).toBe("true");
+  expect(await page.locator(".cm-lint-marker-error").count()).toBe(1);
+  await fault.click();
+  expect(await editorOf(page).evaluate((element) => element === document.activeElement)).toBe(true);
+  expect(await page.locator(".cm-activeLine").textContent()).toBe("{{ date | nothing }}");
+  await page.keyboard.press("Home");
+  await page.keyboard.press("Shift+End");
+  await page.keyboard.insertText("{{ date }}");
+  expect(await fault.count()).toBe(0);
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("heading", { level: 1, name: "Faulty" }).waitFor();
+  expect(await contentOf("faulty")).toBe("One\nTwo\n{{ date }}\n");
+});
+
+describe("the keyboard", () => {
+  test("indents by Tab, and leaves by Esc and Tab, also after another key in between", async () => {
+    await using opened = await studio.signedIn();
+    const { page } = opened;
+    await openNew(page);
+    const editor = editorOf(page);
+    await page.getByText("Content", { exact: true }).click(); // the label
+    await page.keyboard.type("a");
+    await page.keyboard.press("Tab");
+    expect(await editor.textContent()).toBe("  a");
+    const isInside = () => editor.evaluate((element) => element === document.activeElement);
+    await page.keyboard.press("Escape");
+    await page.keyboard.type("b");
+    await page.keyboard.press("Tab");
+    expect(await isInside()).toBe(true);
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Tab");
+    expect(await isInside()).toBe(false);
+    expect(await editor.textContent()).toContain("ab");
+    await page.keyboard.press("Shift+Tab");
+    expect(await isInside()).toBe(true);
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Shift+Tab");
+    expect(await isInside()).toBe(false);
+  });
+
+  test("searches in the words of the person's language", async () => {
+    await using opened = await studio.signedIn({ locale: "pl-PL" });
+    const { page, faults } = opened;
+    await openNew(page);
+    await editorOf(page).focus();
+    await page.keyboard.press("Control+f");
+    await page.getByLabel("Znajdź").waitFor();
+    expect(faults).toEqual([]);
+  });
+});
+
+test("a field that is no JSON says where", async () => {
+  await using opened = await studio.signedIn();
+  const { page } = opened;
+  await openNew(page, "connect/flows");
+  const label = (await page.locator(".cm-content").first().getAttribute("aria-label")) ?? "";
+  await page.getByLabel(label, { exact: true }).fill('{\n  "a": 1,\n  oops\n}');
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("button", { name: "Line 3, column 3: This is not JSON." }).waitFor();
+});
+
+test("200 kB are edited with only the lines in view in the page", async () => {
+  await using opened = await studio.signedIn();
+  const { page } = opened;
+  const content = `${"A line of {{ date }} and words.\n".repeat(6200)}end`;
+  const made = await studio.app.post("/core/prompts.json", { prompt: { name: "Long", code: "long", content } });
+  await page.goto(`${studio.app.origin}/studio/core/prompts/${made.json.id}`);
+  const editor = editorOf(page);
+  await editor.focus();
+  await page.keyboard.press("Control+End");
+  await page.keyboard.type("ing");
+  await page.getByText("ending", { exact: true }).waitFor();
+  expect(await page.locator(".cm-line").count()).toBeLessThan(200);
+  await page.getByRole("button", { name: "Save" }).click();
+  await eventually(async () => (await contentOf("long")) === `${content}ing`);
+  // All of it is replaced, not only what is in view.
+  await editor.focus();
+  await page.keyboard.press("Control+a");
+  await page.keyboard.insertText("short");
+  await page.getByRole("button", { name: "Save" }).click();
+  await eventually(async () => (await contentOf("long")) === "short");
+});
+
+test("where the editor can not be loaded, an area with the same name takes the text", async () => {
+  await using opened = await studio.signedIn();
+  const { page } = opened;
+  const first = await page
+    .locator("script[type=module], link[rel=modulepreload]")
+    .evaluateAll((found) => found.map((one) => one.getAttribute("src") ?? one.getAttribute("href") ?? ""));
+  await page.route("**/studio/-/*.js", (route) =>
+    first.includes(new URL(route.request().url()).pathname) ? route.continue() : route.abort(),
+  );
+  await page.goto(`${studio.app.origin}/studio/core/prompts/new`);
+  await page.getByLabel("Name").fill("Plain");
+  await page.getByLabel("Code").fill("plain");
+  await page.getByLabel("Content").fill("Typed");
+  expect(await page.getByLabel("Content").inputValue()).toBe("Typed");
+  await page.getByRole("button", { name: "Save" }).click();
+  await eventually(async () => (await contentOf("plain")) === "Typed");
+});
