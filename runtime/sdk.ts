@@ -71,6 +71,7 @@ export type {
   PluginFacts,
   Schedule,
   Started,
+  StudioPage,
 } from "./plugin.ts";
 export { hashPassword, verifyPassword } from "./password.ts";
 export { event, job, service } from "./references.ts";

@@ -10,3 +10,8 @@ declare module "*.liquid" {
   const text: string;
   export default text;
 }
+// The source of a page of the Studio: a browser imports it.
+declare module "*.page.js" {
+  const text: string;
+  export default text;
+}

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { chmodSync, chownSync, existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { demoApps, fakeWeather } from "./browser/demo-apps.ts";
+import { atStudio } from "./browser/studio-fixture.ts";
 import { faultsOf, launchChromium } from "./chromium.ts";
 import { eventually } from "./harness.ts";
 import { cleanUp, folderWith, run, startServer, type ServerProcess } from "./server-process.ts";
@@ -29,10 +30,12 @@ const visits = {
   "plugins/visits/plugin.ts": `
     import { definePlugin } from "platform";
     import migration from "./migrations/001_visits.sql" with { type: "text" };
+    import counter from "./counter.page.js" with { type: "text" };
     import { visitRoutes } from "./routes.ts";
     export default definePlugin({
       name: "visits",
       migrations: [{ name: "001_visits", sql: migration }],
+      studio: [{ path: "visits/counter", title: { en: "Visits" }, module: counter }],
       setup: (ctx) => ({ routes: visitRoutes(ctx) }),
     });`,
   "plugins/visits/routes.ts": `
@@ -48,6 +51,11 @@ const visits = {
           return created(row);
         }),
       ];
+    }`,
+  "plugins/visits/counter.page.js": `
+    export async function mount(element, { api }) {
+      const { json } = await api("POST", "/visits", { body: { visit: { page: "studio" } } });
+      element.textContent = "Seen " + json.seen + " times";
     }`,
   "plugins/visits/migrations/001_visits.sql": "create table visits (page text primary key, seen integer not null);",
 };
@@ -103,6 +111,19 @@ describe("in a folder with nothing but a plugin", () => {
     expect((await post("home")).json).toEqual({ page: "home", seen: 2 });
     expect((await post(7)).status).toBe(422);
     expect((await post("gone")).json).toEqual({ error: "not found" });
+  });
+
+  test("the Studio is inside, with a page of the external plugin", async () => {
+    const browser = await launchChromium();
+    try {
+      await using opened = await atStudio(browser, server.origin, { password: env.CORE_ADMIN_PASSWORD });
+      const { page, faults } = opened;
+      await page.getByRole("link", { name: "Visits" }).first().click();
+      await page.getByText("Seen 1 times").waitFor();
+      expect(faults).toEqual([]);
+    } finally {
+      await browser.close();
+    }
   });
 
   test("an app of every engine compiles, and its page and what it imports are served", async () => {

@@ -46,6 +46,8 @@ describe("a new plugin", () => {
         "routes.ts",
         "steps.ts",
         "store.ts",
+        "studio",
+        "studio/overview.page.js",
       ].toSorted(),
     );
     for (const file of files.filter((each) => each.includes(".")))

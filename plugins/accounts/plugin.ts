@@ -10,7 +10,10 @@ import { meRoutes } from "./me-routes.ts";
 import migration from "./migrations/001_accounts.sql" with { type: "text" };
 import settingsMigration from "./migrations/002_settings.sql" with { type: "text" };
 import signInHosts from "./migrations/003_sign_in_hosts.sql" with { type: "text" };
+import preferencesMigration from "./migrations/004_preferences.sql" with { type: "text" };
 import { createPeople } from "./people.ts";
+import { preferenceRoutes } from "./preference-routes.ts";
+import { createPreferenceStore } from "./preference-store.ts";
 import { personExample, userRoutes } from "./routes.ts";
 import { createService } from "./service.ts";
 import { settingRoutes } from "./setting-routes.ts";
@@ -33,6 +36,7 @@ export default definePlugin({
     { name: "001_accounts", sql: migration },
     { name: "002_settings", sql: settingsMigration },
     { name: "003_sign_in_hosts", sql: signInHosts },
+    { name: "004_preferences", sql: preferencesMigration },
   ],
   privileges: [
     { name: "users", doc: "manage people, teams, departments and groups", roles: ["admin"] },
@@ -59,6 +63,7 @@ export default definePlugin({
         ...userRoutes({ sql, userStore, people }),
         ...unitRoutes({ ctx, unitStore, accountStore, accessTable: access }),
         ...meRoutes({ sql, userStore, people }),
+        ...preferenceRoutes({ ctx, preferenceStore: createPreferenceStore(sql) }),
         ...settingRoutes(settings),
       ],
       commands: accountCommands({ ...parts, people }),

@@ -65,8 +65,10 @@ export const EmbeddedApp = answer.object("EmbeddedApp", {
   description: orNull(text),
   app_engine: text,
   public: Type.Boolean(),
-  show_in_module: text,
+  show_in_module: orNull(text),
 });
+
+export const ModuleApps = answer.object("ModuleApps", { name: text, apps: answer.list(EmbeddedApp) });
 
 export const ActionRun = answer.object("ActionRun", {
   flow_process_id: answer.uuid(),

@@ -609,10 +609,31 @@ describe("where apps are shown", () => {
       expect(first).toMatchObject({ name: "Checklist", url: "/a/checklist?embed=1&view=tasks%2Fshow" });
     }
     expect((await other.get("/core/modules/warehouse/apps", { token })).status).toBe(404);
+    expect((await other.get("/core/modules.json", { token })).json).toEqual([{ name: "crm", apps: crm.json }]);
+    expect(
+      (await app.get("/core/modules.json")).json.flatMap(({ apps }: { apps: { id: string }[] }) => apps),
+    ).not.toContainEqual(expect.objectContaining({ id }));
+    for (const path of ["/core/modules.json", "/core/tiles.json"])
+      expect((await app.get(path, { token: null })).status).toBe(401);
     for (const path of ["", "crm", "a/b/c/d/e", "x".repeat(200)])
       expect((await other.get(`/core/views?path=${path}`, { token })).status).toBe(422);
     expect((await app.get("/core/views?path=tasks/show", { token: null })).status).toBe(401);
   });
+});
+
+test("tiles are the active apps with dashboard_widget, for every signed-in person of the account", async () => {
+  const other = await otherAccount(app);
+  const { token } = await person(app, { role: "guest", of: other });
+  const make = async (fields: object) => (await other.post("/core/apps", { app: html(fields) })).json;
+  await make({ name: "No tile" });
+  await make({ name: "Off", dashboard_widget: true, active: false });
+  const { id } = await make({ name: "Clock", dashboard_widget: true, show_in_module: "crm" });
+  const tiles = await other.get("/core/tiles.json", { token });
+  expect(tiles.json).toEqual([
+    expect.objectContaining({ id, name: "Clock", url: "/a/clock?embed=1", show_in_module: null }),
+  ]);
+  expect(tiles.headers.get("x-total-count")).toBe("1");
+  expect((await other.get("/core/tiles.json?offset=1", { token })).json).toEqual([]);
 });
 
 describe("a preview", () => {

@@ -8,6 +8,7 @@ import instructions from "./prompts/sample_plugin_api.md" with { type: "text" };
 import { itemExample, itemRoutes } from "./routes.ts";
 import { countWordsStep } from "./steps.ts";
 import { createItemStore } from "./store.ts";
+import overview from "./studio/overview.page.js" with { type: "text" };
 
 const dayMs = 86_400_000;
 const count = { name: "sample-plugin count", usage: "sample-plugin count", doc: "how many items there are" };
@@ -29,6 +30,15 @@ export default definePlugin({
   models: [{ name: itemModel, privilege: "sample_plugin", sample: itemExample }], // webhooks may follow it
   prompts: { "sample_plugin_api.md": instructions }, // how an agent uses it
   commands: [count], // setup returns what they do
+  studio: [
+    {
+      path: "sample-plugin/overview", // in the menu of the Studio, which lists the items too, as the API describes them
+      title: { en: "SamplePlugin", pl: "SamplePlugin", de: "SamplePlugin" },
+      privilege: "sample_plugin",
+      view: "sample-plugin/overview", // apps may be injected
+      module: overview,
+    },
+  ],
 
   setup(ctx) {
     const { accounts: people } = ctx.services;

@@ -1,5 +1,18 @@
 /** The page of the Studio, at every address below /studio, and its files. */
-import { answer, notFound, randomToken, redirect, route, text, webFile, type RequestInput, type Route } from "platform";
+import {
+  answer,
+  notFound,
+  ok,
+  randomToken,
+  redirect,
+  route,
+  text,
+  Type,
+  webFile,
+  type RequestInput,
+  type Route,
+} from "platform";
+import type { Extension } from "./extensions.ts";
 import type { StudioFiles } from "./files.ts";
 import { shell, shellPolicy } from "./shell.ts";
 
@@ -11,7 +24,7 @@ const page = {
   responses: { 200: "<!doctype html> …", 303: null },
 };
 
-export function studioRoutes(files: StudioFiles): Route[] {
+export function studioRoutes(files: StudioFiles, extensions: readonly Extension[]): Route[] {
   const answerPage = ({ caller, request, account }: RequestInput | Asking) => {
     const { pathname, search } = new URL(request.url);
     if (!caller?.viaCookie)
@@ -45,7 +58,66 @@ export function studioRoutes(files: StudioFiles): Route[] {
         return webFile(request, { version, type, read: (suffix) => files.read(name, suffix) });
       },
     ),
+    ...extensionRoutes(extensions),
   ];
 }
+
+/** The pages of plugins, and their modules. */
+function extensionRoutes(extensions: readonly Extension[]): Route[] {
+  return [
+    route(
+      "GET",
+      "/studio/-/pages",
+      {
+        summary: "The pages that plugins add to the user interface",
+        description: "Those that one may open; each is an ES module.",
+        access: { signedIn: "everyone sees their own menu" },
+        answers: { 200: answer.list(Page) },
+        responses: { 200: [pageExample] },
+      },
+      ({ caller }) =>
+        ok(
+          extensions
+            .filter(({ privilege }) => privilege === undefined || caller.privileges.has(privilege))
+            .map(({ plugin, path, title, view = null, file }) => ({
+              path,
+              title: { pl: title.en, de: title.en, ...title },
+              view,
+              module: `/studio/ext/${plugin}/${file}`,
+            })),
+        ),
+    ),
+    route(
+      "GET",
+      "/studio/ext/:plugin/:file",
+      {
+        summary: "The module of a plugin's page",
+        access: { open: "it is the plugin's source, without any data" },
+        answers: { 200: answer.text("text/javascript") },
+        responses: { 200: "export …", 404: { error: "not found" } },
+      },
+      ({ params: { plugin, file } }) => {
+        const found = extensions.find((one) => one.plugin === plugin && one.file === file);
+        if (!found) throw notFound();
+        return text(200, found.source, "text/javascript; charset=utf-8", {
+          "cache-control": "public, max-age=31536000, immutable",
+        });
+      },
+    ),
+  ];
+}
+
+const Page = answer.object("StudioPage", {
+  path: Type.String(),
+  title: Type.Object({ en: Type.String(), pl: Type.String(), de: Type.String() }),
+  view: Type.Union([Type.String(), Type.Null()]),
+  module: Type.String(),
+});
+const pageExample = {
+  path: "crm/contacts",
+  title: { en: "Contacts", pl: "Kontakty", de: "Kontakte" },
+  view: "contacts/index",
+  module: "/studio/ext/crm/1a-2b.js",
+};
 
 type Asking = Pick<RequestInput, "caller" | "request" | "account">;

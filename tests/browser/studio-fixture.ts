@@ -22,7 +22,7 @@ export async function startStudio(options: TestOptions = {}): Promise<Studio> {
   return {
     app,
     browser,
-    signedIn: async (context) => signIn(app, browser, context),
+    signedIn: async (context) => atStudio(browser, app.origin, context),
     async stop() {
       await browser.close();
       await app.stop();
@@ -30,15 +30,25 @@ export async function startStudio(options: TestOptions = {}): Promise<Studio> {
   };
 }
 
-async function signIn(app: TestApp, browser: Browser, options: BrowserContextOptions = {}): Promise<Opened> {
+/** Opens the server at `origin`, signs in by the page and waits for the dashboard. */
+export async function atStudio(
+  browser: Browser,
+  origin: string,
+  { login = "admin", password = adminPassword, ...options }: Person & BrowserContextOptions = {},
+): Promise<Opened> {
   const context = await browser.newContext({ locale: "en-US", viewport: { width: 1280, height: 800 }, ...options });
   const page = await context.newPage();
   const faults = faultsOf(page);
-  await page.goto(app.origin);
-  await page.locator("[autocomplete=username]").fill("admin");
-  await page.locator("[autocomplete=current-password]").fill(adminPassword);
+  await page.goto(origin);
+  await page.locator("[autocomplete=username]").fill(login);
+  await page.locator("[autocomplete=current-password]").fill(password);
   await page.locator("form button").click();
-  await page.waitForURL(`${app.origin}/studio`);
+  await page.waitForURL(`${origin}/studio`);
   await page.getByRole("heading", { level: 1 }).waitFor();
   return { page, faults, [Symbol.asyncDispose]: () => context.close() };
+}
+
+interface Person {
+  readonly login?: string;
+  readonly password?: string;
 }

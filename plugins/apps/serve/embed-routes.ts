@@ -1,6 +1,6 @@
 import { answer, pageQuery, type Static } from "platform";
-import { invalid, list, notFound, pageOf, route, type Account, type Page, type Route } from "platform";
-import { EmbeddedApp } from "../answers.ts";
+import { invalid, list, notFound, ok, pageOf, route, type Account, type Page, type Route } from "platform";
+import { EmbeddedApp, ModuleApps } from "../answers.ts";
 import type { EmbeddedRow, EmbedStore } from "./embed-store.ts";
 import { isModule, isView, modules } from "../places.ts";
 
@@ -23,6 +23,45 @@ export function embedRoutes(embedStore: EmbedStore): Route[] {
     return list(rows.map(toApi), total);
   };
   return [
+    route(
+      "GET",
+      "/core/modules",
+      {
+        summary: "The modules that have apps, with these",
+        description: `Modules: ${modules.join(", ")}.`,
+        access,
+        answers: { 200: answer.list(ModuleApps) },
+        responses: { 200: [{ name: "crm", apps: [example] }] },
+      },
+      async ({ account }) => {
+        const rows = await embedStore.inModules(account.id, modules);
+        const byModule = Map.groupBy(rows, (row) => row.showInModule);
+        return ok(
+          modules
+            .flatMap((name) => ({ name, apps: byModule.get(name)?.map(toApi) ?? [] }))
+            .filter(({ apps }) => apps.length > 0),
+        );
+      },
+    ),
+    route(
+      "GET",
+      "/core/tiles",
+      {
+        summary: "The apps that may be tiles of a dashboard",
+        description: "Those with `dashboard_widget`.",
+        access,
+        query: pageQuery,
+        answers: { 200: answer.list(EmbeddedApp) },
+        responses: { 200: [{ ...example, url: "/a/counter?embed=1", show_in_module: null }] },
+      },
+      async ({ account, query }) => {
+        const { rows, total } = await embedStore.tiles(account.id, pageOf(query));
+        return list(
+          rows.map((row) => toApi({ ...row, showInModule: null })),
+          total,
+        );
+      },
+    ),
     route(
       "GET",
       "/core/modules/:module/apps",
@@ -59,7 +98,11 @@ export function embedRoutes(embedStore: EmbedStore): Route[] {
 }
 
 function toApi(row: EmbeddedRow): Static<typeof EmbeddedApp> {
-  const where = new URLSearchParams({ embed: "1", [isModule(row.showInModule) ? "module" : "view"]: row.showInModule });
+  const { showInModule: place } = row;
+  const where = new URLSearchParams({
+    embed: "1",
+    ...(place !== null && { [isModule(place) ? "module" : "view"]: place }),
+  });
   return {
     id: row.id,
     name: row.name,
@@ -68,6 +111,6 @@ function toApi(row: EmbeddedRow): Static<typeof EmbeddedApp> {
     description: row.description,
     app_engine: row.appEngine,
     public: row.public,
-    show_in_module: row.showInModule,
+    show_in_module: place,
   };
 }

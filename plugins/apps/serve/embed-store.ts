@@ -1,5 +1,5 @@
-/** SQL for apps embedded in modules and views. */
-import type { Page, Sql } from "platform";
+/** SQL for apps embedded in modules, in views and on dashboards. */
+import type { Fragment, Page, Sql } from "platform";
 
 export interface EmbeddedRow {
   readonly id: string;
@@ -8,21 +8,38 @@ export interface EmbeddedRow {
   readonly description: string | null;
   readonly appEngine: string;
   readonly public: boolean;
-  readonly showInModule: string;
+  readonly showInModule: string | null;
 }
+
+/** More are not shown at once: menus and dashboards are for people. */
+const mostShown = 1000;
 
 export type EmbedStore = ReturnType<typeof createEmbedStore>;
 
 export function createEmbedStore(sql: Sql) {
+  const found = (where: Fragment, { limit, offset }: Page) => sql<EmbeddedRow[]>`
+    select id, name, url_code, description, app_engine, public, show_in_module from apps where ${where}
+    order by name, id limit ${limit} offset ${offset}`;
+  const page = async (where: Fragment, asked: Page) => {
+    const rows = await found(where, asked);
+    const [count] = await sql<{ total: number }[]>`select count(*) as total from apps where ${where}`;
+    return { rows, total: count?.total ?? 0 };
+  };
+
   return {
     /** The active apps in a module or a view. */
-    async shownIn(accountId: number, place: string, { limit, offset }: Page) {
-      const where = sql`account_id = ${accountId} and show_in_module = ${place} and active`;
-      const rows = await sql<EmbeddedRow[]>`
-        select id, name, url_code, description, app_engine, public, show_in_module from apps where ${where}
-        order by name, id limit ${limit} offset ${offset}`;
-      const [count] = await sql<{ total: number }[]>`select count(*) as total from apps where ${where}`;
-      return { rows, total: count?.total ?? 0 };
-    },
+    shownIn: (accountId: number, place: string, asked: Page) =>
+      page(sql`account_id = ${accountId} and show_in_module = ${place} and active`, asked),
+
+    /** The active apps in any of these modules. */
+    inModules: (accountId: number, modules: readonly string[]) =>
+      found(sql`account_id = ${accountId} and show_in_module = any(${modules}::text[]) and active`, {
+        limit: mostShown,
+        offset: 0,
+      }),
+
+    /** The active apps that may be tiles of a dashboard. */
+    tiles: (accountId: number, asked: Page) =>
+      page(sql`account_id = ${accountId} and fields -> 'dashboard_widget' = 'true' and active`, asked),
   };
 }

@@ -13,6 +13,7 @@ export type Place<P extends PagePath> =
   | { readonly kind: "home" }
   | { readonly kind: "list" | "new"; readonly resource: Resource; readonly values: readonly string[] }
   | { readonly kind: "item"; readonly resource: Resource; readonly values: readonly string[] }
+  | { readonly kind: "app"; readonly module: string; readonly urlCode: string }
   | { readonly kind: "page"; readonly page: P; readonly params: Readonly<Record<string, string>> }
   | { readonly kind: "missing" };
 
@@ -31,6 +32,9 @@ export function placeOf<P extends PagePath>(
   const above = parts.slice(0, -1);
   const creating = parts.at(-1) === "new" ? best(resources, partsOf, above) : undefined;
   if (creating?.found.create) return { kind: "new", resource: creating.found, values: creating.values };
+  const [module = "", apps, urlCode] = parts;
+  if (parts.length === 3 && module !== "core" && apps === "apps" && urlCode !== undefined)
+    return { kind: "app", module, urlCode };
   const item = best(resources, partsOf, above);
   if (item) return { kind: "item", resource: item.found, values: [...item.values, parts.at(-1) ?? ""] };
   return { kind: "missing" };

@@ -12,7 +12,7 @@ const mostOfEach = 5;
 
 export async function findRecords(words: string, signal: AbortSignal): Promise<readonly Command[]> {
   const searchable = session.menu
-    .flatMap(({ resources }) => resources)
+    .flatMap(({ items }) => items.flatMap(({ resource }) => resource ?? []))
     .filter(({ list }) => list.query.some(({ name }) => name === "q"));
   const found = await Promise.all(searchable.map((resource) => findIn(resource, words, signal)));
   return found.flat();

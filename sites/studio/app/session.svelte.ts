@@ -1,7 +1,9 @@
 /** Who is signed in, what they may do, and what the API has for them. */
+import { pages as builtIn } from "studio:pages";
 import { get, request } from "./api.ts";
 import type { Known } from "./forms.ts";
-import { modules, unlisted } from "./names.ts";
+import type { Page } from "./kit/page.ts";
+import { menuOf, type AppEntry, type MenuGroup } from "./menu.ts";
 import type { Document } from "./openapi.ts";
 import { privilegesOf, resourcesOf, type Resource } from "./resources.ts";
 import { text } from "./text.svelte.ts";
@@ -14,11 +16,6 @@ export interface Person {
   readonly role: string;
 }
 
-export interface MenuGroup {
-  readonly name: string;
-  readonly resources: readonly Resource[];
-}
-
 class Session {
   person = $state.raw<Person>({ id: 0, login: "", name: "", role: "guest" });
   accountName = $state("");
@@ -27,17 +24,29 @@ class Session {
   allPrivileges: readonly string[] = [];
   /** Those that the person may see. */
   resources = $state.raw<readonly Resource[]>([]);
+  pages = $state.raw<readonly Page[]>([]);
+  /** By module. */
+  apps = $state.raw<Readonly<Record<string, readonly AppEntry[]>>>({});
+  readonly menu = $derived<readonly MenuGroup<Page>[]>(menuOf(this.resources, this.pages, this.apps));
 
   async begin(): Promise<void> {
-    const [me, document] = await Promise.all([get("/account/me.json"), get("/openapi.json")]);
-    const person = me.json as MeAnswer; // the API's own description declares it so
+    const [me, document, pages, modules] = await Promise.all([
+      get("/account/me.json"),
+      get("/openapi.json"),
+      get("/studio/-/pages.json"),
+      get("/core/modules.json"),
+    ]);
+    // The API's own description declares these forms.
+    const person = me.json as MeAnswer;
+    const described = document.json as Document;
     this.person = person;
     this.accountName = person.account.name;
     this.privileges = new Set(person.effective_privileges);
     text.timezone = person.account.timezone;
-    const described = document.json as Document; // written by this server
     this.allPrivileges = privilegesOf(described);
     this.resources = resourcesOf(described).filter(({ privilege }) => this.may(privilege));
+    this.pages = [...builtIn.filter(({ privilege }) => this.may(privilege)), ...(pages.json as Page[])];
+    this.apps = Object.fromEntries((modules.json as ModuleApps[]).map(({ name, apps }) => [name, apps]));
   }
 
   may(privilege: string | undefined): boolean {
@@ -46,18 +55,6 @@ class Session {
 
   get known(): Known {
     return { resources: this.resources, privileges: this.allPrivileges };
-  }
-
-  /** The lists of the menu; those of plugins that the Studio does not know by name come last. */
-  get menu(): MenuGroup[] {
-    const top = this.resources.filter(({ path }) => !path.includes("{") && !unlisted.has(path));
-    const known = modules.map(({ name, paths }) => ({
-      name,
-      resources: paths.flatMap((path) => top.find((resource) => resource.path === path) ?? []),
-    }));
-    const named = new Set(modules.flatMap(({ paths }) => paths));
-    const others = top.filter(({ path }) => !named.has(path));
-    return [...known, { name: "others", resources: others }].filter(({ resources }) => resources.length > 0);
   }
 
   async signOut(): Promise<void> {
@@ -69,6 +66,11 @@ class Session {
 interface MeAnswer extends Person {
   readonly effective_privileges: readonly string[];
   readonly account: { readonly name: string; readonly timezone: string };
+}
+
+interface ModuleApps {
+  readonly name: string;
+  readonly apps: readonly AppEntry[];
 }
 
 export const session = new Session();

@@ -7,6 +7,6 @@ declare module "*.svelte" {
 }
 
 declare module "studio:pages" {
-  import type { StudioPage } from "studio";
+  import type { StudioPage } from "./kit/page.ts";
   export const pages: readonly StudioPage[];
 }

@@ -1,0 +1,28 @@
+/** A page that a plugin adds: compiled into the Studio, or a module that is imported when it is opened. */
+import type { Component } from "svelte";
+
+type Titles = Readonly<Record<"en" | "pl" | "de", string>>;
+
+/** A page of a built-in plugin, in the list of its `studio/pages.ts`. */
+export interface StudioPage {
+  /** Below /studio, e.g. `core/prompts/:id`; it comes before the page that is made from the API's description. */
+  readonly path: string;
+  readonly title: Titles;
+  /** Without it, everyone who is signed in may see the page. */
+  readonly privilege?: string;
+  /** The view that apps may be injected into. */
+  readonly view?: string | null;
+  readonly load: () => Promise<{ readonly default: Component<{ params: Readonly<Record<string, string>> }> }>;
+}
+
+/** A page of a plugin from PLUGINS_DIR: `definePlugin({ studio })`. */
+export interface ExternalPage {
+  readonly path: string;
+  readonly title: Titles;
+  readonly privilege?: string;
+  readonly view?: string | null;
+  /** The address of its module. */
+  readonly module: string;
+}
+
+export type Page = StudioPage | ExternalPage;

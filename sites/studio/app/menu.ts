@@ -1,0 +1,67 @@
+/** The menu: modules with the lists of the API, the pages of plugins, and apps (`show_in_module`). */
+import { addressOf, base } from "./address.ts";
+import { modules, studioPath, unlisted } from "./names.ts";
+import type { Resource } from "./resources.ts";
+
+export interface PageEntry {
+  readonly path: string;
+}
+
+export interface AppEntry {
+  readonly id: string;
+  readonly name: string;
+  readonly url_code: string;
+  readonly url: string;
+}
+
+export interface MenuItem<P extends PageEntry> {
+  readonly address: string;
+  readonly resource?: Resource;
+  readonly page?: P;
+  readonly app?: AppEntry;
+}
+
+export interface MenuGroup<P extends PageEntry> {
+  /** A module, or `others`. */
+  readonly name: string;
+  readonly items: readonly MenuItem<P>[];
+}
+
+/** The modules that the Studio knows come first, in their order; then those that have a page or an app. */
+export function menuOf<P extends PageEntry>(
+  resources: readonly Resource[],
+  pages: readonly P[],
+  apps: Readonly<Record<string, readonly AppEntry[]>>,
+): MenuGroup<P>[] {
+  const top = resources.filter(({ path }) => !path.includes("{") && !unlisted.has(path));
+  const taken = new Set(top.map(({ path }) => studioPath(path).slice(1)));
+  const own = pages.filter(({ path }) => !path.includes(":") && !taken.has(path) && !isBelowList(path, taken));
+  const moduleOfPath = ({ path }: P) => path.split("/")[0] ?? "";
+  const known = new Set(modules.flatMap(({ paths }) => paths));
+  const names = [...new Set([...modules.map(({ name }) => name), ...own.map(moduleOfPath), ...Object.keys(apps)])];
+  const groups = names.map((name) => ({
+    name,
+    items: [
+      ...(modules.find((one) => one.name === name)?.paths ?? []).flatMap((path) => {
+        const resource = top.find((one) => one.path === path);
+        return resource ? [{ resource, address: addressOf(resource, []) }] : [];
+      }),
+      ...own.filter((page) => moduleOfPath(page) === name).map((page) => ({ page, address: `${base}/${page.path}` })),
+      ...(apps[name] ?? []).map((app) => ({ app, address: appAddress(name, app.url_code) })),
+    ],
+  }));
+  const others = top
+    .filter(({ path }) => !known.has(path))
+    .map((resource) => ({ resource, address: addressOf(resource, []) }));
+  return [...groups, { name: "others", items: others }].filter(({ items }) => items.length > 0);
+}
+
+/** `/studio/crm/apps/deals` */
+export function appAddress(module: string, urlCode: string): string {
+  return `${base}/${encodeURIComponent(module)}/apps/${encodeURIComponent(urlCode)}`;
+}
+
+/** `core/prompts/new` belongs to a list that has its own place. */
+function isBelowList(path: string, lists: ReadonlySet<string>): boolean {
+  return [...lists].some((list) => path.startsWith(`${list}/`));
+}
