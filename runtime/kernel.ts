@@ -72,6 +72,7 @@ export async function createKernel(needed: Needed, sql: Sql, plugins: readonly P
   let origin = config.baseUrl || (needed.servedAt ?? localOrigin(config.host, config.port));
   const lookup = needed.names?.addresses;
   const outside = { allow: config.outboundAllow, log, ...(lookup && { lookup }) };
+  let served: readonly Route[] = [];
   const context: BaseContext = {
     sql,
     log,
@@ -100,12 +101,14 @@ export async function createKernel(needed: Needed, sql: Sql, plugins: readonly P
     origin: () => origin,
     baseUrl: config.baseUrl,
     maxImportBytes: config.maxImportBytes,
+    routes: () => served,
     stopping: stopping.signal,
   };
   await broadcast.start();
   if (needed.pooled || config.databaseListenUrl) await checkListening(broadcast, config);
 
   const serve: Kernel["serve"] = async (started, routes) => {
+    served = routes;
     for (const running of started) register(running, parts);
     schedules.register({ id: "runtime.prune-idempotency", cron: "17 * * * *", run: idempotency.prune });
     const system = systemRoutes({ readiness, metrics, routes, origin: () => origin, stopping: stopping.signal });

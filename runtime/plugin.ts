@@ -79,6 +79,8 @@ export interface BaseContext {
   readonly maxImportBytes: number;
   /** All plugins' facts: their privileges, models and built-in prompts. */
   readonly plugins: readonly PluginFacts[];
+  /** All plugins' routes, once the server serves; before that and in commands, none. */
+  readonly routes: () => readonly Route[];
   /** Aborted when the server begins to stop, so that streams end. */
   readonly stopping: AbortSignal;
 }
