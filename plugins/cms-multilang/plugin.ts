@@ -15,7 +15,7 @@ import domainStatus from "./migrations/002_domain_status.sql" with { type: "text
 import cmsApi from "./prompts/cms_api.md" with { type: "text" };
 import { siteCommandFacts, siteCommands } from "./files/commands.ts";
 import { createPush, pushFiles } from "./files/push.ts";
-import { createSiteEngine } from "./render/engine.ts";
+import { createSiteEngine } from "./render/templates/engine.ts";
 import { createRenderStore } from "./render/render-store.ts";
 import { createSiteRendering } from "./render/rendering.ts";
 import { createResources } from "./resources.ts";

@@ -1,7 +1,7 @@
 /** What is checked of the values of every record: templates, `fields`, and real tokens anywhere. */
 import type { mistakes } from "platform";
 import { holdsToken } from "../tokens/api.ts";
-import type { SiteEngine } from "./render/engine.ts";
+import type { SiteEngine } from "./render/templates/engine.ts";
 
 export const maxContent = 1_000_000;
 /** A template's: the engine parses no longer ones. */

@@ -3,13 +3,13 @@
  * the machine affects both. It includes everything but the sockets, which the figures of cached pages include.
  */
 import { createRenderStore } from "../../plugins/cms-multilang/render/render-store.ts";
-import { createBlocks } from "../../plugins/cms-multilang/render/blocks.ts";
-import { createSiteCache } from "../../plugins/cms-multilang/render/cache.ts";
+import { createBlocks } from "../../plugins/cms-multilang/render/templates/blocks.ts";
+import { createSiteCache } from "../../plugins/cms-multilang/render/door/cache.ts";
 import { createComposer } from "../../plugins/cms-multilang/render/compose.ts";
-import { createDoor } from "../../plugins/cms-multilang/render/door.ts";
-import { createSiteEngine } from "../../plugins/cms-multilang/render/engine.ts";
-import { createFinder } from "../../plugins/cms-multilang/render/find.ts";
-import { createTemplates } from "../../plugins/cms-multilang/render/templates.ts";
+import { createDoor } from "../../plugins/cms-multilang/render/door/door.ts";
+import { createSiteEngine } from "../../plugins/cms-multilang/render/templates/engine.ts";
+import { createFinder } from "../../plugins/cms-multilang/render/addresses/find.ts";
+import { createTemplates } from "../../plugins/cms-multilang/render/templates/templates.ts";
 import type { Account } from "../../runtime/http/auth.ts";
 import type { Cache } from "../../runtime/events/cache.ts";
 import type { Sql } from "../../runtime/db.ts";

@@ -1,8 +1,8 @@
 /** What search engines would find wrong with a page's languages. Pure. */
 import type { Locale } from "../locales.ts";
-import { domainFor, primaryOf, type Domain } from "../render/addresses.ts";
-import { coverage, seoOf, type Alternate } from "../render/alternates.ts";
-import { chooseVariant, redirectTarget, type Variant } from "../render/variant.ts";
+import { domainFor, primaryOf, type Domain } from "../render/addresses/addresses.ts";
+import { coverage, seoOf, type Alternate } from "../render/addresses/alternates.ts";
+import { chooseVariant, redirectTarget, type Variant } from "../render/addresses/variant.ts";
 import { finding, type Finding, type FindingCode } from "./finding.ts";
 
 export interface AlternatesInput {

@@ -1,9 +1,9 @@
 /** Checks a whole site, and lists its translations; pages are read in batches. */
 import { unavailable } from "platform";
 import { locales, type Locale } from "../locales.ts";
-import type { Domain } from "../render/addresses.ts";
+import type { Domain } from "../render/addresses/addresses.ts";
 import type { SiteData } from "../render/data.ts";
-import type { SiteEngine } from "../render/engine.ts";
+import type { SiteEngine } from "../render/templates/engine.ts";
 import type { RenderStore } from "../render/render-store.ts";
 import type { CarePage, CareStore } from "./care-store.ts";
 import { finding, type Finding } from "./finding.ts";

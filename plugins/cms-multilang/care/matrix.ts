@@ -2,7 +2,7 @@
 import { isObject } from "platform";
 import type { CarePage } from "./care-store.ts";
 import { isLocale, type Locale } from "../locales.ts";
-import { isAbsent, localesOf } from "../render/fields.ts";
+import { isAbsent, localesOf } from "../render/values/fields.ts";
 import type { Fields } from "../rows.ts";
 
 /**

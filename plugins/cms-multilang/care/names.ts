@@ -1,6 +1,6 @@
 /** Paragraphs and categories that templates name and that do not exist. */
 import type { SiteData } from "../render/data.ts";
-import type { SiteEngine } from "../render/engine.ts";
+import type { SiteEngine } from "../render/templates/engine.ts";
 import type { CareStore } from "./care-store.ts";
 import { finding, type Finding } from "./finding.ts";
 import type { Checked } from "./templates.ts";

@@ -1,8 +1,8 @@
 /** Findings about one page and its translations. Pure. */
 import { locales } from "../locales.ts";
-import type { Domain } from "../render/addresses.ts";
+import type { Domain } from "../render/addresses/addresses.ts";
 import type { SiteData } from "../render/data.ts";
-import { inherit } from "../render/inherit.ts";
+import { inherit } from "../render/values/inherit.ts";
 import { alternatesFindings } from "./alternates.ts";
 import type { CarePage } from "./care-store.ts";
 import { finding, type Finding } from "./finding.ts";

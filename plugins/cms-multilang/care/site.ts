@@ -1,5 +1,5 @@
 /** What is wrong with a site's domains. Pure. */
-import type { Domain } from "../render/addresses.ts";
+import type { Domain } from "../render/addresses/addresses.ts";
 import { finding, type Finding } from "./finding.ts";
 
 export function domainFindings(domains: readonly Domain[], multilang: boolean): Finding[] {

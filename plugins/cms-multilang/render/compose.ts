@@ -1,20 +1,20 @@
 /** Makes the text of a page: fetches what its templates need, then renders without waiting. architecture 6. */
 import { type PageData } from "./data.ts";
-import { type Pagination } from "./pagination.ts";
+import { type Pagination } from "./values/pagination.ts";
 import type { Locale } from "../locales.ts";
 import type { RenderStore } from "./render-store.ts";
-import { articleLists } from "./article-lists.ts";
-import type { ArticlesQuery } from "./articles-block.ts";
-import type { Rendering, SiteEngine } from "./engine.ts";
-import { blaming } from "./fault.ts";
-import { emptyValues, resolveFields, type Values } from "./fields.ts";
-import type { FoundPage } from "./find.ts";
-import { effectiveLocale } from "./locale.ts";
-import { createParams } from "./params.ts";
-import type { BlockResult, PrintedParagraph } from "./tags.ts";
-import { systemValues, type ComposeInput } from "./system-values.ts";
-import type { Paragraph, ReadTemplates, Templates } from "./templates.ts";
-import { addressesOf, layoutValues, pageValues, paragraphValues, titles } from "./variables.ts";
+import { articleLists } from "./templates/article-lists.ts";
+import type { ArticlesQuery } from "./templates/articles-block.ts";
+import type { Rendering, SiteEngine } from "./templates/engine.ts";
+import { blaming } from "./templates/fault.ts";
+import { emptyValues, resolveFields, type Values } from "./values/fields.ts";
+import type { FoundPage } from "./addresses/find.ts";
+import { effectiveLocale } from "./addresses/locale.ts";
+import { createParams } from "./values/params.ts";
+import type { BlockResult, PrintedParagraph } from "./templates/tags.ts";
+import { systemValues, type ComposeInput } from "./values/system-values.ts";
+import type { Paragraph, ReadTemplates, Templates } from "./templates/templates.ts";
+import { addressesOf, layoutValues, pageValues, paragraphValues, titles } from "./values/variables.ts";
 
 export interface Composed {
   readonly text: string;

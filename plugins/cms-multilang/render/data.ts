@@ -1,9 +1,9 @@
 /** What the reading side reads: rows as its stores give them. */
 import type { Locale } from "../locales.ts";
 import type { ArticleRow, CategoryRow, LayoutRow, PageRow, ParagraphRow, SiteRow } from "../rows.ts";
-import type { Domain } from "./addresses.ts";
-import type { Inherited } from "./inherit.ts";
-import type { Variant } from "./variant.ts";
+import type { Domain } from "./addresses/addresses.ts";
+import type { Inherited } from "./values/inherit.ts";
+import type { Variant } from "./addresses/variant.ts";
 
 export type SiteData = Pick<
   SiteRow,

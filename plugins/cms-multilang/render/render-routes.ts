@@ -2,15 +2,15 @@
 import { answer, notFound, redirect, route, text, Type, unauthorized, type Reply, type Route } from "platform";
 import { sitePage } from "../answers.ts";
 import type { RenderStore } from "./render-store.ts";
-import { askedPath } from "./addresses.ts";
-import type { SiteCache } from "./cache.ts";
+import { askedPath } from "./addresses/addresses.ts";
+import type { SiteCache } from "./door/cache.ts";
 import type { Composer } from "./compose.ts";
-import { faultPage, TemplateFault } from "./fault.ts";
-import type { Finder } from "./find.ts";
-import { langOf } from "./locale.ts";
-import { pageNumberOf } from "./pagination.ts";
-import { htmlType, typeOf } from "./replies.ts";
-import { addressesOf } from "./variables.ts";
+import { faultPage, TemplateFault } from "./templates/fault.ts";
+import type { Finder } from "./addresses/find.ts";
+import { langOf } from "./addresses/locale.ts";
+import { pageNumberOf } from "./values/pagination.ts";
+import { htmlType, typeOf } from "./door/replies.ts";
+import { addressesOf } from "./values/variables.ts";
 
 interface Needed {
   readonly sites: SiteCache;

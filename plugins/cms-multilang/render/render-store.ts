@@ -8,10 +8,10 @@ import {
   type SiteFound,
 } from "./data.ts";
 import type { Sql } from "platform";
-import { articleQueries, nextPublicationOf } from "./article-list-store.ts";
+import { articleQueries, nextPublicationOf } from "./templates/article-list-store.ts";
 import type { Fragment } from "../ref-store.ts";
-import { variantQueries } from "./variant-store.ts";
-import { sitemapQueries } from "./sitemap-store.ts";
+import { variantQueries } from "./addresses/variant-store.ts";
+import { sitemapQueries } from "./sitemap/sitemap-store.ts";
 
 export type RenderStore = ReturnType<typeof createRenderStore>;
 

@@ -4,13 +4,13 @@ import type { Accounts } from "../../accounts/api.ts";
 import type { Sites } from "../changes.ts";
 import { previewRoutes } from "./render-routes.ts";
 import { createRenderStore } from "./render-store.ts";
-import { createBlocks } from "./blocks.ts";
-import { createSiteCache } from "./cache.ts";
+import { createBlocks } from "./templates/blocks.ts";
+import { createSiteCache } from "./door/cache.ts";
 import { createComposer } from "./compose.ts";
-import { createDoor } from "./door.ts";
-import type { SiteEngine } from "./engine.ts";
-import { createFinder } from "./find.ts";
-import { createTemplates } from "./templates.ts";
+import { createDoor } from "./door/door.ts";
+import type { SiteEngine } from "./templates/engine.ts";
+import { createFinder } from "./addresses/find.ts";
+import { createTemplates } from "./templates/templates.ts";
 
 export interface SiteRendering {
   /** Told of every committed change. */

@@ -1,0 +1,151 @@
+/** Which page a path means: its own, or a page that shows an article or a category below itself. behaviour B.11. */
+import { type ArticleData, type CategoryData, type PageData } from "../data.ts";
+import type { Locale } from "../../locales.ts";
+import type { RenderStore } from "../render-store.ts";
+import { joined } from "./alternates.ts";
+import type { ArticlesQuery } from "../templates/articles-block.ts";
+import type { ReadBlocks } from "../templates/blocks.ts";
+import type { SiteState } from "../door/cache.ts";
+import { inherit } from "../values/inherit.ts";
+import { chooseVariant, redirectTarget, type Choice, type Variant } from "./variant.ts";
+
+/** By what a page is looked up and rendered. */
+export interface View {
+  readonly state: SiteState;
+  /** That of the domain; in a preview, which has no domain, that of `?lang=`. */
+  readonly domainLocale: Locale | null;
+  readonly lang: Locale | undefined;
+  readonly preview: boolean;
+  /** Also what is inactive or not yet published. */
+  readonly drafts: boolean;
+}
+
+export interface FoundPage {
+  /** With what it inherits. */
+  readonly page: PageData;
+  /** The page itself and its other languages; only with `multilang`. */
+  readonly group: readonly Variant[];
+  readonly article?: ArticleData;
+  /** The category that lists are narrowed to. */
+  readonly category?: CategoryData;
+}
+
+export type Found = FoundPage | { readonly redirect: string };
+
+export interface Finder {
+  /** The page of a path (without slashes at its ends), where it is to be found instead, or null. */
+  find(view: View, path: string): Promise<Found | null>;
+  /** The page with its master's values and its group, once it is known which one. */
+  complete(view: View, page: PageData): Promise<FoundPage>;
+}
+
+const maxSegments = 20;
+
+export function createFinder(store: RenderStore, blocksOf: ReadBlocks): Finder {
+  const find = async (view: View, path: string, followsRedirects = true): Promise<Found | null> => {
+    const here = await store.pagesAt(view.state.site, [path], view.drafts);
+    const page = chooseVariant(here, choiceOf(view));
+    if (page) return placed(view, whole(page), "", {});
+    const prefixes = prefixesOf(path);
+    const [above, redirects] = await Promise.all([
+      prefixes.length > 0 ? store.pagesAt(view.state.site, prefixes, view.drafts) : [],
+      followsRedirects ? store.redirectsAt(view.state.site, [path, ...prefixes]) : [],
+    ]);
+    const below = await belowPage(view, path, prefixes, above);
+    if (below) return below;
+    for (const prefix of [path, ...prefixes]) {
+      const at = redirects.filter(({ from }) => from === prefix);
+      const target = chooseVariant(at, choiceOf(view));
+      if (!target) continue;
+      const redirect = joined(target.path, restOf(path, prefix));
+      const found = await find(view, redirect, false);
+      // To the domain's own language at once, not by way of the page that has moved.
+      if (found && "redirect" in found) return found;
+      // What stood below a page that has moved: only where it stands below it now.
+      if (prefix === path || found) return { redirect };
+    }
+    return null;
+  };
+
+  /** `page` with what it inherits: one object, by which its templates are known. */
+  const inGroup = async (view: View, page: PageData): Promise<FoundPage> => {
+    const { site } = view.state;
+    const groups = site.multilang ? await store.groups(site, [page.id], view.drafts) : undefined;
+    return { page, group: groups?.get(page.id) ?? [page] };
+  };
+
+  const placed = async (view: View, page: PageData, rest: string, more: Partial<FoundPage>): Promise<Found> => {
+    const found = await inGroup(view, page);
+    // A preview has no domain that another page would be the right one of.
+    const target = view.preview ? undefined : redirectTarget<Variant>(page, found.group, choiceOf(view));
+    return target ? { redirect: joined(target.path, rest) } : { ...found, ...more };
+  };
+
+  const belowPage = async (view: View, path: string, prefixes: readonly string[], pages: readonly PageData[]) => {
+    for (const prefix of prefixes) {
+      const at = chooseVariant(
+        pages.filter((one) => one.path === prefix),
+        choiceOf(view),
+      );
+      if (!at) continue;
+      const page = whole(at);
+      const rest = restOf(path, prefix);
+      const shown = await shownBelow(view, await blocksOf(view.state, page), rest);
+      if (shown) return placed(view, page, rest, shown);
+    }
+    return null;
+  };
+
+  /** The category or the article that a page with these blocks has at `rest`. */
+  const shownBelow = async (view: View, blocks: readonly ArticlesQuery[], rest: string) => {
+    if (blocks.length === 0) return null;
+    const { state, drafts } = view;
+    const categories = await state.categories();
+    const category = categories.find((one) => one.path === rest);
+    if (category) return { category };
+    const showing = blocks.filter(({ shows }) => shows);
+    if (showing.length === 0) return null;
+    const articles = await store.articlesAt({ site: state.site, locale: articleLocale(view), drafts }, rest);
+    const fitting = articles.filter((article) =>
+      showing.some((block) => isIn(article, categoryIds(block.categories, categories))),
+    );
+    const article = chooseVariant(fitting, choiceOf(view));
+    return article ? { article } : null;
+  };
+
+  return { find: (view, path) => find(view, path), complete: (view, page) => inGroup(view, whole(page)) };
+}
+
+export function choiceOf({ state, domainLocale }: View): Choice {
+  return { multilang: state.site.multilang, domain: domainLocale, site: state.site.locale };
+}
+
+/** With `multilang` only articles of the domain's locale, and those without one, are there. behaviour A.7. */
+export function articleLocale({ state, domainLocale }: View): Locale | null {
+  return state.site.multilang ? domainLocale : null;
+}
+
+/** Ids of the categories of a block; null = it lists all. An unknown code lists nothing. */
+export function categoryIds(codes: readonly string[], categories: readonly CategoryData[]): number[] | null {
+  if (codes.length === 0) return null;
+  return categories.filter(({ code }) => codes.includes(code)).map(({ id }) => id);
+}
+
+export function isIn(article: Pick<ArticleData, "categoryIds">, ids: readonly number[] | null): boolean {
+  return ids === null || article.categoryIds.some((id) => ids.includes(id));
+}
+
+function whole(page: PageData): PageData {
+  return inherit(page, page.master ?? undefined);
+}
+
+/** "a/b/c" -> "a/b", "a", "": the longest first. */
+function prefixesOf(path: string): string[] {
+  const segments = path.split("/");
+  if (path === "" || segments.length > maxSegments) return [];
+  return segments.map((_, index) => segments.slice(0, segments.length - 1 - index).join("/"));
+}
+
+function restOf(path: string, prefix: string): string {
+  return prefix === "" ? path : path.slice(prefix.length + 1);
+}

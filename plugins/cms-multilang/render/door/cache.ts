@@ -1,0 +1,102 @@
+/**
+ * What the reading side keeps in memory, and how a change ends it. A site's state is one object: whatever is made by it,
+ * pages included, is kept under its serial number. A change drops the object in every process before it is answered, so
+ * that a rendering that began before is stored where nobody looks.
+ */
+import { type CategoryData, type LayoutData, type SiteData, type SiteFound } from "../data.ts";
+import type { Account, BaseContext } from "platform";
+import type { Sites } from "../../changes.ts";
+import type { RenderStore } from "../render-store.ts";
+import type { Domain } from "../addresses/addresses.ts";
+import { createHosts, type Host } from "./hosts.ts";
+
+export interface SiteState {
+  /** Of this process; another one after each change. */
+  readonly serial: number;
+  readonly site: SiteData;
+  readonly account: Account;
+  readonly domains: readonly Domain[];
+  readonly layout: (id: number) => Promise<LayoutData | undefined>;
+  readonly categories: () => Promise<readonly CategoryData[]>;
+  /** When the next article is to appear: what lists articles is right until then. */
+  readonly nextPublication: () => Promise<Date | null>;
+}
+
+export interface SiteCache extends Sites {
+  /** Reads all hosts; before the first request. */
+  load(): Promise<void>;
+  find(host: string): Host | undefined;
+  /** The state where it is kept, at no cost. */
+  peek(siteId: number): SiteState | undefined;
+  get(siteId: number): Promise<SiteState | undefined>;
+}
+
+interface Needed {
+  readonly ctx: Pick<BaseContext, "cache" | "broadcast" | "log">;
+  readonly store: RenderStore;
+  readonly account: (id: number) => Promise<Account | undefined>;
+}
+
+const maxSites = 10_000;
+let serials = 0;
+
+export function createSiteCache({ ctx, store, account }: Needed): SiteCache {
+  const hosts = createHosts({
+    broadcast: ctx.broadcast,
+    read: store.hosts,
+    account,
+    failed: (error) => ctx.log.error("the hosts of sites could not be read", { error }),
+  });
+  const states = ctx.cache<SiteState>({
+    name: "cms-sites",
+    max: maxSites,
+    load: async (key) => {
+      const found = await store.site(Number(key));
+      const owner = found && (await account(found.site.accountId));
+      return owner && newState(store, owner, found);
+    },
+  });
+
+  return {
+    load: hosts.load,
+    find: hosts.find,
+    peek: (siteId) => states.peek(`${siteId}`),
+    get: (siteId) => states.get(`${siteId}`),
+    invalidate: (_accountId, siteId) => states.invalidate(`${siteId}`),
+    async hostsChanged() {
+      await hosts.publish();
+      // It also waits until every process has heard what was published before.
+      await states.clear();
+    },
+  };
+}
+
+/** Layouts and categories are read once for a state: both end with it. */
+function newState(store: RenderStore, account: Account, { site, domains, nextPublication }: SiteFound): SiteState {
+  const layouts = new Map<number, Promise<LayoutData | undefined>>();
+  let categories: Promise<readonly CategoryData[]> | undefined;
+  let next = nextPublication;
+  return {
+    serial: ++serials,
+    site,
+    account,
+    domains,
+    layout: (id) => {
+      const found = layouts.get(id) ?? forgetFailed(store.layout(site, id), () => layouts.delete(id));
+      layouts.set(id, found);
+      return found;
+    },
+    categories: () => (categories ??= forgetFailed(store.categories(site), () => (categories = undefined))),
+    nextPublication: async () => {
+      // What was the next one may have appeared.
+      if (next && next.getTime() <= Date.now()) next = await store.nextPublication(site);
+      return next;
+    },
+  };
+}
+
+/** A read that failed is tried again by the next request. */
+function forgetFailed<T>(read: Promise<T>, forget: () => void): Promise<T> {
+  read.catch(forget);
+  return read;
+}

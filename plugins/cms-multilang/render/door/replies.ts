@@ -1,0 +1,76 @@
+/** What a site's answers carry. They are for people's browsers, not for clients of the API. */
+import { contentHash, escapeHtml, type Reply } from "platform";
+import type { Locale } from "../../locales.ts";
+import type { ErrorKind } from "../../pages/error-pages.ts";
+
+/** Scripts, styles and pictures of a site are its author's choice; only its frame is not anybody's. */
+export const siteHeaders = {
+  "content-security-policy": "frame-ancestors 'self'",
+  "x-frame-options": "SAMEORIGIN",
+  "referrer-policy": "strict-origin-when-cross-origin",
+  // A map may ask where one is, and a payment may open a window.
+  "permissions-policy": "browsing-topics=(), midi=(), serial=(), usb=()",
+  "cross-origin-opener-policy": "same-origin-allow-popups",
+};
+
+export const noStore = "no-store";
+
+export interface PageReply {
+  readonly status: number;
+  readonly text: string;
+  readonly type: string;
+  readonly locale?: Locale;
+  readonly cacheControl: string;
+}
+
+/** The ETag is of the final bytes: the same text has the same in every process. */
+export function pageReply({ status, text, type, locale, cacheControl }: PageReply): Reply {
+  const headers = {
+    ...siteHeaders,
+    "content-type": type,
+    "cache-control": cacheControl,
+    ...(locale && { "content-language": locale }),
+    ...(status === 200 && { etag: `"${contentHash(text)}"` }),
+  };
+  return { status, body: text, headers };
+}
+
+/** `null` = the server's own choice: kept, but asked for each time. */
+export function cacheControlOf(seconds: number | null): string {
+  return seconds === null ? "public, max-age=0, must-revalidate" : `public, max-age=${seconds}`;
+}
+
+export function movedTo(location: string): Reply {
+  return {
+    status: 301,
+    body: null,
+    headers: { ...siteHeaders, location, "cache-control": "public, max-age=0, must-revalidate" },
+  };
+}
+
+/** A page that says nothing of what was asked for. */
+export function plainPage(kind: ErrorKind): Reply {
+  const title = kind === "404" ? "Page not found" : "This page cannot be shown";
+  const text = `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeHtml(title)}</title></head>
+<body><h1>${escapeHtml(title)}</h1></body>
+</html>
+`;
+  return pageReply({ status: Number(kind), text, type: htmlType, cacheControl: noStore });
+}
+
+export const htmlType = "text/html; charset=utf-8";
+
+const types: Readonly<Record<string, string>> = {
+  txt: "text/plain; charset=utf-8",
+  xml: "application/xml; charset=utf-8",
+  json: "application/json; charset=utf-8",
+  webmanifest: "application/manifest+json; charset=utf-8",
+};
+
+/** By the end of the path: `feed.xml` and `.well-known/security.txt` are pages too. */
+export function typeOf(path: string): string {
+  const ending = /\.([a-z]+)$/.exec(path)?.[1] ?? "";
+  return (Object.hasOwn(types, ending) ? types[ending] : undefined) ?? htmlType;
+}

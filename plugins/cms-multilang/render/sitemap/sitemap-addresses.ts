@@ -1,0 +1,111 @@
+/** The addresses that a domain's sitemap lists, part by part: pages first, then the articles below each page that shows some. */
+import { domainFor } from "../addresses/addresses.ts";
+import { joined } from "../addresses/alternates.ts";
+import type { Batch, ListedPage } from "../data.ts";
+import { groupsOf } from "../addresses/groups.ts";
+import type { RenderStore } from "../render-store.ts";
+import { articlesOf, type Counting, type Counts, type Showing } from "./sitemap-counts.ts";
+import type { Variant } from "../addresses/variant.ts";
+
+export interface Address {
+  readonly path: string;
+  readonly changedAt: Date;
+  /** With `multilang`: the page and its other languages, and what stands below it. */
+  readonly page?: Variant;
+  readonly group?: readonly Variant[];
+  readonly below?: string;
+}
+
+interface Needed {
+  readonly store: RenderStore;
+  /** Addresses that are read at once. */
+  readonly batch: number;
+}
+
+export async function* listAddresses(
+  { store, batch }: Needed,
+  request: Counting,
+  counts: Counts,
+  skip: number,
+): AsyncGenerator<Address[]> {
+  const { state, domain } = request;
+  if (skip < counts.pages)
+    yield* inBatches(
+      batch,
+      skip,
+      (part) => store.listedPages(state.site, domain.locale, part),
+      (rows) => pagesOf(store, request, rows),
+    );
+  let rest = Math.max(0, skip - counts.pages);
+  for (const showing of counts.showing) {
+    if (rest >= showing.count) {
+      rest -= showing.count;
+      continue;
+    }
+    yield* articlesBelow({ store, batch }, request, showing, rest);
+    rest = 0;
+  }
+}
+
+async function pagesOf(
+  store: Pick<RenderStore, "related">,
+  { state: { site, domains }, domain }: Counting,
+  rows: readonly ListedPage[],
+): Promise<Address[]> {
+  // Only an address that is its page's canonical one is listed with its other languages: see `entry`.
+  const isCanonicalHere = (page: ListedPage) => domainFor(domains, page.locale)?.id === domain.id;
+  const listed = site.multilang ? rows.filter(isCanonicalHere) : [];
+  const groups = listed.length > 0 ? await groupsOf(listed, (pages) => store.related(site, pages)) : undefined;
+  return rows.map((page) => {
+    const group = groups?.get(page.id);
+    return { path: page.path, changedAt: page.updatedAt, ...(group && { page, group }) };
+  });
+}
+
+async function* articlesBelow(
+  { store, batch }: Needed,
+  { state, domain }: Counting,
+  { page, categories }: Showing,
+  skip: number,
+): AsyncGenerator<Address[]> {
+  const group = state.site.multilang ? (await store.groups(state.site, [page.id], false)).get(page.id) : undefined;
+  const of = articlesOf(state, domain, page);
+  const read = async (part: Batch) => {
+    const rows = await store.listedArticles(of, categories, part);
+    return rows.map((row) => ({ ...row, position: 0 }));
+  };
+  yield* inBatches(batch, skip, read, async (rows) =>
+    rows.map(({ path, locale, updatedAt }) => {
+      const at = { path: joined(page.path, path), changedAt: updatedAt };
+      // An article of one language has no other.
+      return group && locale === null ? { ...at, page, group, below: path } : at;
+    }),
+  );
+}
+
+/** Reads a list part by part: two parts are in memory at once. */
+async function* inBatches<R extends { readonly position: number; readonly id: number }>(
+  limit: number,
+  first: number,
+  read: (batch: Batch) => Promise<readonly R[]>,
+  make: (rows: readonly R[]) => Promise<Address[]>,
+): AsyncGenerator<Address[]> {
+  const part = async (batch: Batch) => {
+    const rows = await read(batch);
+    const last: R | undefined = rows.length < limit ? undefined : rows.at(-1);
+    return { addresses: await make(rows), last };
+  };
+  const begin = (batch: Batch) => {
+    const reading = part(batch);
+    // If the reader stops listening, nobody awaits this part.
+    reading.catch(() => {});
+    return reading;
+  };
+  let reading: ReturnType<typeof part> | undefined = begin({ after: null, skip: first, limit });
+  while (reading) {
+    const { addresses, last }: Awaited<ReturnType<typeof part>> = await reading;
+    // The database reads the next part while this one is printed and sent.
+    reading = last && begin({ after: last, skip: 0, limit });
+    yield addresses;
+  }
+}

@@ -1,0 +1,108 @@
+/** How many addresses a domain's sitemap has, and how many of them fit into one file. */
+import { type Counted, type ListedPage } from "../data.ts";
+import type { RenderStore } from "../render-store.ts";
+import { pathAddress, type Domain } from "../addresses/addresses.ts";
+import { contentBlocks, showingOutside, type ReadBlocks } from "../templates/blocks.ts";
+import type { SiteState } from "../door/cache.ts";
+import type { SiteEngine } from "../templates/engine.ts";
+import { categoryIds } from "../addresses/find.ts";
+import { inherit } from "../values/inherit.ts";
+
+/** A page that shows articles, and of which categories. */
+export interface Showing {
+  readonly page: ListedPage;
+  readonly categories: number[] | null;
+  readonly count: number;
+}
+
+export interface Counts {
+  readonly pages: number;
+  readonly showing: readonly Showing[];
+  readonly files: number;
+  /** Addresses in one file. */
+  readonly perFile: number;
+}
+
+/** What a file may hold: 50,000 addresses and 50 MB by the protocol. */
+export interface FileLimits {
+  readonly addresses: number;
+  readonly bytes: number;
+}
+
+export interface Counting {
+  readonly state: SiteState;
+  readonly domain: Domain;
+  readonly scheme: string;
+}
+
+interface Needed {
+  readonly store: RenderStore;
+  readonly engine: SiteEngine;
+  readonly blocksOf: ReadBlocks;
+}
+
+/** Counted once until the site changes, or its next article appears. */
+export function createCounts(needed: Needed, limits: FileLimits) {
+  const { store } = needed;
+  const known = new WeakMap<SiteState, Map<string, { readonly counts: Counts; readonly until: number }>>();
+
+  return async (asked: Counting): Promise<Counts> => {
+    const { state, domain } = asked;
+    const ofState = known.get(state) ?? new Map<string, { counts: Counts; until: number }>();
+    known.set(state, ofState);
+    const kept = ofState.get(domain.locale ?? "");
+    if (kept && kept.until > Date.now()) return kept.counts;
+    const next = await state.nextPublication();
+    const [pages, articles, locales] = await Promise.all([
+      store.countListed(state.site, domain.locale),
+      showingOf(needed, state, domain),
+      state.site.multilang ? store.pageLocales(state.site) : [],
+    ]);
+    const longest = Math.max(pages.longest, ...articles.map((one) => one.longest));
+    const languages = new Set([...locales, ...state.domains.map(({ locale }) => locale), state.site.locale]);
+    const perFile = addressesIn(limits, entryBytes(asked, longest, state.site.multilang ? languages.size + 1 : 0));
+    const total = articles.reduce((sum, { count }) => sum + count, pages.count);
+    const counts = { pages: pages.count, showing: articles, files: Math.ceil(total / perFile), perFile };
+    ofState.set(domain.locale ?? "", { counts, until: next?.getTime() ?? Infinity });
+    return counts;
+  };
+}
+
+/** Below a page of one language not what is written in another, though a domain without a locale would show it there. */
+export function articlesOf({ site }: SiteState, domain: Domain, page: Pick<ListedPage, "locale">) {
+  return { site, locale: site.multilang ? (domain.locale ?? page.locale) : null, drafts: false };
+}
+
+async function showingOf(needed: Needed, state: SiteState, domain: Domain) {
+  const { store, engine } = needed;
+  const [sources, categories] = await Promise.all([store.articleSources(state.site), state.categories()]);
+  const outside = showingOutside(engine, sources);
+  const pages = await store.showingPages(state.site, domain.locale, outside);
+  // Where all stands in the content of pages, nothing else of them is read.
+  const isInContent = outside.layoutIds.length + outside.codes.length === 0;
+  const counted = await Promise.all(
+    pages.map(async (page): Promise<(Showing & Counted) | undefined> => {
+      const whole = inherit(page, page.master ?? undefined);
+      const all = isInContent ? contentBlocks(engine, whole.content) : await needed.blocksOf(state, whole);
+      const blocks = all.filter(({ shows }) => shows);
+      if (blocks.length === 0) return undefined;
+      const ids = blocks.map((block) => categoryIds(block.categories, categories));
+      const shown = ids.some((some) => some === null) ? null : [...new Set(ids.flatMap((some) => some ?? []))];
+      const { count, longest } = await store.countArticles(articlesOf(state, domain, page), shown, null);
+      return { page, categories: shown, count, longest: pathAddress(page.path).length + 1 + longest };
+    }),
+  );
+  return counted.filter((one) => one !== undefined);
+}
+
+/** The most that one entry takes: its own address, and one more for each language. */
+function entryBytes({ state, scheme }: Counting, longestPath: number, links: number): number {
+  const longestHost = Math.max(0, ...state.domains.map(({ name }) => name.length));
+  const address = `${scheme}//`.length + longestHost + 1 + longestPath;
+  return 100 + address + links * (70 + address);
+}
+
+function addressesIn({ addresses, bytes }: FileLimits, entry: number): number {
+  const frame = 300;
+  return Math.max(1, Math.min(addresses, Math.floor((bytes - frame) / entry)));
+}

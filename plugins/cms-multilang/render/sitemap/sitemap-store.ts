@@ -1,0 +1,110 @@
+/** SQL of the sitemap: a domain's pages, part by part. behaviour A.6. */
+import {
+  type Batch,
+  type Counted,
+  type ListedPage,
+  type Outside,
+  type PageData,
+  type SiteData,
+  type Source,
+} from "../data.ts";
+import type { Sql } from "platform";
+import { encodedChars, nothing } from "../templates/article-list-store.ts";
+import { errorKinds } from "../../pages/error-pages.ts";
+import { locales, type Locale } from "../../locales.ts";
+
+import type { Related } from "../addresses/groups.ts";
+import { rootOf, type Variant } from "../addresses/variant.ts";
+import type { Fragment } from "../../ref-store.ts";
+
+export function sitemapQueries(sql: Sql, { pageColumns, fromPages }: Record<"pageColumns" | "fromPages", Fragment>) {
+  const eligible = (alias: Fragment, locale: Locale | null) => sql`
+    ${alias}.active and ${alias}.kind <> all(${errorKinds}::text[])
+    ${locale === null ? sql`` : sql`and (${alias}.locale = ${locale} or ${alias}.locale is null)`}`;
+  /** As the router looks a path up on a domain without a locale: no locale first, then in the order of the locales. */
+  const rank = (alias: Fragment) =>
+    sql`(coalesce(array_position(${[...locales]}::text[], ${alias}.locale), 0), ${alias}.id)`;
+  /** behaviour A.6, each address once: at one path the page of the locale comes first, else the one that is served there. */
+  const listed = (locale: Locale | null) => sql`
+    ${eligible(sql`p`, locale)} and not exists (
+      select 1 from cms_pages o where o.site_id = p.site_id and o.path = p.path and o.id <> p.id
+        and ${eligible(sql`o`, locale)} and ${locale === null ? sql`${rank(sql`o`)} < ${rank(sql`p`)}` : sql`p.locale is null`})`;
+  /** `{% paragraph "code" %}` */
+  const names = (content: Fragment) => sql`${content} ~ ${`paragraph\\s*["']`}`;
+
+  return {
+    /** The other pages that have the same master, or the same path, as one of these. */
+    async related({ accountId, id }: SiteData, pages: readonly Variant[]): Promise<Related[]> {
+      const columns = sql`o.id, o.path, o.locale, o.based_on_page_id`;
+      const where = sql`o.account_id = ${accountId} and o.site_id = ${id} and o.id <> g.id and o.active
+        and o.kind <> all(${errorKinds}::text[])`;
+      // Of a family all are found at once: only who shares a path with one of them may be missing.
+      const more = sql`exists (
+        select 1 from cms_pages x where x.site_id = ${id} and x.path = o.path and x.id <> o.id) as more`;
+      return sql<Related[]>`
+        with given as (
+          select * from unnest(
+            ${pages.map((page) => page.id)}::bigint[], ${pages.map(rootOf)}::bigint[],
+            ${pages.map(({ path }) => path)}::text[]) as g (id, root, path))
+        select ${columns}, ${more} from given g join cms_pages o on o.id = g.root where g.root <> g.id and ${where}
+        union all
+        select ${columns}, ${more} from given g join cms_pages o on o.based_on_page_id = g.root where ${where}
+        union all
+        select ${columns}, true as more from given g join cms_pages o on o.path = g.path where ${where}`;
+    },
+
+    /** How many addresses of pages a domain of this locale (null = without one) has in its sitemap. */
+    async countListed({ accountId, id }: SiteData, locale: Locale | null): Promise<Counted> {
+      const [row] = await sql<Counted[]>`
+        select count(*) as count, coalesce(max(${encodedChars(sql, sql`p.path`)}), 0) as longest from cms_pages p
+        where p.account_id = ${accountId} and p.site_id = ${id} and ${listed(locale)}`;
+      return row ?? nothing;
+    },
+
+    /** In which locales the site has pages. */
+    async pageLocales({ accountId, id }: SiteData): Promise<(Locale | null)[]> {
+      const rows = await sql<{ locale: Locale | null }[]>`
+        select distinct locale from cms_pages where account_id = ${accountId} and site_id = ${id}`;
+      return rows.map(({ locale }) => locale);
+    },
+
+    /** One page of that list, after `after` and `skip` further ones. */
+    async listedPages({ accountId, id }: SiteData, locale: Locale | null, { after, skip, limit }: Batch) {
+      return sql<ListedPage[]>`
+        select p.id, p.path, p.locale, p.based_on_page_id, p.position, greatest(p.updated_at, m.updated_at) as updated_at
+        ${fromPages}
+        where p.account_id = ${accountId} and p.site_id = ${id} and ${listed(locale)}
+          ${after === null ? sql`` : sql`and (p.position, p.id) > (${after.position}, ${after.id})`}
+        order by p.position, p.id limit ${limit} offset ${skip}`;
+    },
+
+    /** Layouts and paragraphs that may show articles, or name a paragraph that does. */
+    async articleSources({ accountId, id }: SiteData): Promise<Source[]> {
+      return sql<Source[]>`
+        select 'layout' as kind, l.id, null::bigint as page_id, l.code, l.content from cms_layouts l
+        where l.account_id = ${accountId} and l.site_id = ${id} and (l.content like '%articles%' or ${names(sql`l.content`)})
+        union all
+        select 'paragraph', g.id, g.page_id, g.code, g.content from cms_paragraphs g
+        where g.account_id = ${accountId} and (g.site_id = ${id} or g.site_id is null)
+          and (g.content like '%articles%' or ${names(sql`g.content`)})
+        order by kind, id limit 1000`;
+    },
+
+    /** Pages of that list that may show articles: in their content, or in what shows some outside of it. */
+    async showingPages({ accountId, id }: SiteData, locale: Locale | null, outside: Outside): Promise<PageData[]> {
+      const { layoutIds, pageIds, codes } = outside;
+      const content: Fragment = sql`coalesce(nullif(btrim(p.content), ''), m.content)`;
+      const inNamed = sql`
+        or ${names(content)} and exists (
+          select 1 from unnest(${codes}::text[]) as shown (code) where strpos(${content}, shown.code) > 0)`;
+      return sql<PageData[]>`
+        select ${pageColumns} ${fromPages}
+        where p.account_id = ${accountId} and p.site_id = ${id} and ${listed(locale)}
+          and (${content} like '%articles%'
+            or coalesce(p.layout_id, m.layout_id) = any(${layoutIds}::bigint[])
+            or p.id = any(${pageIds}::bigint[]) or p.based_on_page_id = any(${pageIds}::bigint[])
+            ${codes.length === 0 ? sql`` : inNamed})
+        order by p.position, p.id limit 500`;
+    },
+  };
+}

@@ -1,0 +1,196 @@
+import { describe, expect, test } from "bun:test";
+import { serverWithSites } from "../../../../tests/sites.ts";
+import { createRenderStore } from "../render-store.ts";
+import { createBlocks } from "../templates/blocks.ts";
+import type { SiteState } from "../door/cache.ts";
+import { createSiteEngine } from "../templates/engine.ts";
+import { createSitemap } from "./sitemap.ts";
+import { createTemplates } from "../templates/templates.ts";
+
+const server = serverWithSites(async () => {
+  await acme();
+});
+const { make, at } = server;
+
+async function acme(): Promise<void> {
+  await make.site({ code: "acme", name: "Acme", locale: "pl", multilang: true });
+  await make.domain({ name: "acme.pl", site_code: "acme", locale: "pl" });
+  await make.domain({ name: "acme.com", site_code: "acme", locale: "en" });
+  await make.domain({ name: "acme.eu", site_code: "acme" });
+  const page = (code: string, path: string, locale: string | null, more = {}) =>
+    make.page({ code, path, locale, site_code: "acme", content: "x", ...more });
+  await page("home", "", null);
+  await page("about-pl", "o-nas", "pl");
+  await page("about-en", "about", "en", { based_on_page_code: "about-pl" });
+  await page("price-pl", "price", "pl");
+  await page("price-en", "price", "en");
+  await page("price-any", "price", null);
+  await page("off", "off", null, { active: false });
+  await page("missing", "missing", null, { kind: "404" });
+  await page("amp", "a&b", null);
+  await page("blog", "blog", null, { content: '{% articles category="news" %}{% list %}{% show %}{% endarticles %}' });
+  await make.category({ code: "news", name: "News", site_code: "acme" });
+  const article = (code: string, more = {}) =>
+    make.article({ code, path: code, title: code, site_code: "acme", category_code: "news", ...more });
+  await article("one", { locale: "pl" });
+  await article("two", { locale: "en" });
+  await article("three");
+  await article("hidden", { active: false });
+  await article("later", { published_at: "2999-01-01" });
+  await article("elsewhere", { category_code: null });
+}
+
+const locations = (xml: string) => [...xml.matchAll(/<loc>([^<]*)<\/loc>/g)].map(([, url]) => url);
+const entryOf = (xml: string, url: string) =>
+  xml.split("<url>").find((part) => part.includes(`<loc>${url}</loc>`)) ?? "";
+
+describe("the sitemap of a domain lists pages of its locale and those without one (behaviour A.6):", () => {
+  const table: [string, string[]][] = [
+    ["acme.pl", ["", "o-nas", "price", "a&amp;b", "blog", "blog/one", "blog/three"]],
+    ["acme.com", ["", "about", "price", "a&amp;b", "blog", "blog/two", "blog/three"]],
+    ["acme.eu", ["", "o-nas", "about", "price", "a&amp;b", "blog", "blog/one", "blog/two", "blog/three"]],
+  ];
+  test.each(table)("%s", async (host, paths) => {
+    const answer = await at(host, "/sitemap.xml");
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "application/xml; charset=utf-8"]);
+    expect(locations(answer.text)).toEqual(paths.map((path) => `https://${host}/${path}`));
+  });
+
+  test("a page's other languages are told, the same on each domain", async () => {
+    const pl = entryOf((await at("acme.pl", "/sitemap.xml")).text, "https://acme.pl/o-nas");
+    const en = entryOf((await at("acme.com", "/sitemap.xml")).text, "https://acme.com/about");
+    const links = (entry: string) => entry.match(/<xhtml:link[^>]*>/g);
+    expect(links(pl)).toEqual([
+      '<xhtml:link rel="alternate" hreflang="pl" href="https://acme.pl/o-nas"/>',
+      '<xhtml:link rel="alternate" hreflang="en" href="https://acme.com/about"/>',
+      '<xhtml:link rel="alternate" hreflang="x-default" href="https://acme.pl/o-nas"/>',
+    ]);
+    expect(links(en)).toEqual(links(pl));
+    expect(pl).toMatch(/<lastmod>\d{4}-\d\d-\d\dT[\d:.]+Z<\/lastmod>/);
+  });
+
+  test("an article without a locale has the languages of its page, one with a locale none", async () => {
+    const { text } = await at("acme.pl", "/sitemap.xml");
+    expect(entryOf(text, "https://acme.pl/blog/three")).toContain('hreflang="en" href="https://acme.com/blog/three"');
+    expect(entryOf(text, "https://acme.pl/blog/one")).not.toContain("xhtml:link");
+  });
+
+  test("without multilang there are no other languages", async () => {
+    await make.change("site", "acme", { multilang: false });
+    const { text } = await at("acme.pl", "/sitemap.xml");
+    expect(locations(text)).toContain("https://acme.pl/o-nas");
+    expect(text).not.toContain("<xhtml:link");
+    await make.change("site", "acme", { multilang: true });
+  });
+
+  test("every address in it is a page of its host", async () => {
+    for (const host of ["acme.pl", "acme.com", "acme.eu"]) {
+      for (const url of locations((await at(host, "/sitemap.xml")).text)) {
+        const path = new URL((url ?? "").replaceAll("&amp;", "&")).pathname;
+        expect([host, path, (await at(host, path)).status]).toEqual([host, path, 200]);
+      }
+    }
+  });
+
+  test("HEAD has no body, and other numbers are nothing", async () => {
+    const head = await at("acme.pl", "/sitemap.xml", { method: "HEAD" });
+    expect([head.status, head.text]).toEqual([200, ""]);
+    for (const path of [
+      "/sitemap-1.xml",
+      "/sitemap-0.xml",
+      "/sitemap-99999999.xml",
+      "/sitemap-x.xml",
+      "/x/sitemap.xml",
+    ])
+      expect((await at("acme.pl", path)).status).toBe(404);
+  });
+});
+
+describe("robots.txt", () => {
+  test("names the sitemap of its own host", async () => {
+    const answer = await at("acme.com", "/robots.txt");
+    expect(answer.headers.get("content-type")).toBe("text/plain; charset=utf-8");
+    expect(answer.text).toContain("Sitemap: https://acme.com/sitemap.xml\n");
+  });
+  test("is the site's own where a page has that path", async () => {
+    await make.page({ code: "robots", path: "robots.txt", site_code: "acme", content: "User-agent: *\nDisallow: /" });
+    expect((await at("acme.com", "/robots.txt")).text).toBe("User-agent: *\nDisallow: /");
+    await make.remove("page", "robots");
+  });
+});
+
+describe("a list longer than a file", () => {
+  const request = async () => {
+    const store = createRenderStore(server.app.sql);
+    const [row] = await server.app.sql<{ id: number }[]>`select id from cms_sites where code = 'acme'`;
+    const found = await store.site(row?.id ?? 0);
+    const domain = found?.domains.find(({ name }) => name === "acme.eu");
+    if (!found || !domain) throw new Error("the site is missing");
+    const state: SiteState = {
+      serial: 0,
+      account: { id: found.site.accountId, name: "", baseUrl: "", timezone: "UTC", locale: "pl" },
+      ...found,
+      layout: async () => undefined,
+      categories: () => store.categories(found.site),
+      nextPublication: async () => null,
+    };
+    const engine = createSiteEngine();
+    const reading = { store, engine, blocksOf: createBlocks(engine, createTemplates(store, engine)) };
+    return { reading, request: { state, domain, scheme: "https:", headOnly: false } };
+  };
+  const textOf = async (answer: unknown) => {
+    if (answer instanceof Response) return answer.text();
+    return typeof answer === "object" && answer !== null && "body" in answer ? String(answer.body) : "";
+  };
+
+  test("is an index of files that have every address once, whatever the size of a part", async () => {
+    const { reading, request: asked } = await request();
+    const whole = locations((await at("acme.eu", "/sitemap.xml")).text);
+    for (const [maxAddresses, batch] of [
+      [4, 2],
+      [3, 3],
+      [1, 1],
+      [5, 1000],
+      [8, 3],
+    ] as const) {
+      const sitemap = createSitemap({ ...reading, maxAddresses, batch });
+      const index = await textOf(await sitemap.answer("sitemap.xml", asked));
+      const files = locations(index);
+      expect(index).toContain("<sitemapindex");
+      expect(files).toHaveLength(Math.ceil(whole.length / maxAddresses));
+      const all: (string | undefined)[] = [];
+      for (const file of files) {
+        const part = locations(await textOf(await sitemap.answer(new URL(file ?? "").pathname.slice(1), asked)));
+        expect(part.length).toBeLessThanOrEqual(maxAddresses);
+        all.push(...part);
+      }
+      expect(all).toEqual(whole);
+      expect(await sitemap.answer(`sitemap-${files.length + 1}.xml`, asked)).toBeNull();
+    }
+  });
+
+  test("is parted by size too: a file keeps within its bytes, whatever its addresses take", async () => {
+    const { reading, request: asked } = await request();
+    const whole = locations((await at("acme.eu", "/sitemap.xml")).text);
+    const maxBytes = 2500;
+    const sitemap = createSitemap({ ...reading, maxBytes });
+    const files = locations(await textOf(await sitemap.answer("sitemap.xml", asked)));
+    expect(files.length).toBeGreaterThan(1);
+    const all: (string | undefined)[] = [];
+    for (const file of files) {
+      const xml = await textOf(await sitemap.answer(new URL(file ?? "").pathname.slice(1), asked));
+      expect(xml.length).toBeLessThanOrEqual(maxBytes);
+      all.push(...locations(xml));
+    }
+    expect(all).toEqual(whole);
+  });
+
+  test("is not read by more than a few at once", async () => {
+    const { reading, request: asked } = await request();
+    const sitemap = createSitemap(reading);
+    const open = await Promise.all(Array.from({ length: 4 }, () => sitemap.answer("sitemap.xml", asked)));
+    expect(sitemap.answer("sitemap.xml", asked)).rejects.toMatchObject({ status: 503 });
+    for (const answer of open) if (answer instanceof Response) await answer.body?.cancel();
+    expect(await textOf(await sitemap.answer("sitemap.xml", asked))).toContain("<urlset");
+  });
+});

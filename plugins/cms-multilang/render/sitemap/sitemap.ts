@@ -1,0 +1,98 @@
+/** `/sitemap.xml` and `/robots.txt`. behaviour A.6, B.11. */
+import { escapeHtml, type Reply } from "platform";
+import { addressOf } from "../addresses/addresses.ts";
+import { oncePerLanguage, seoOf } from "../addresses/alternates.ts";
+import type { ReadBlocks } from "../templates/blocks.ts";
+import type { SiteEngine } from "../templates/engine.ts";
+import type { RenderStore } from "../render-store.ts";
+import { cacheControlOf, pageReply, siteHeaders } from "../door/replies.ts";
+import { listAddresses, type Address } from "./sitemap-addresses.ts";
+import { createCounts, type Counting, type Counts } from "./sitemap-counts.ts";
+import { createStreams } from "./streams.ts";
+
+export interface SitemapRequest extends Counting {
+  /** HEAD: without a body. */
+  readonly headOnly: boolean;
+}
+
+export interface Sitemap {
+  /** Null if the path is neither. */
+  answer(path: string, request: SitemapRequest): Promise<Reply | Response | null>;
+}
+
+interface Needed {
+  readonly store: RenderStore;
+  readonly engine: SiteEngine;
+  readonly blocksOf: ReadBlocks;
+  /** In one file: 50,000 addresses and 50 MB by the protocol. */
+  readonly maxAddresses?: number;
+  readonly maxBytes?: number;
+  readonly batch?: number;
+}
+
+const xmlType = "application/xml; charset=utf-8";
+const xmlHeaders = { ...siteHeaders, "content-type": xmlType, "cache-control": cacheControlOf(null) };
+/** Each reads a whole site, so further ones are asked to come back. */
+const maxAtOnce = 4;
+
+export function createSitemap(needed: Needed): Sitemap {
+  const { store, maxAddresses = 50_000, maxBytes = 50_000_000, batch = 2000 } = needed;
+  const countsOf = createCounts(needed, { addresses: maxAddresses, bytes: maxBytes });
+  const streamed = createStreams(maxAtOnce, xmlHeaders);
+  return {
+    async answer(path, request) {
+      if (path === "robots.txt") return robots(request);
+      const number = /^sitemap(?:-([1-9]\d{0,4}))?\.xml$/.exec(path);
+      if (!number) return null;
+      const counts = await countsOf(request);
+      const asked = number[1] === undefined ? undefined : Number(number[1]);
+      if (asked !== undefined && (counts.files < 2 || asked > counts.files)) return null;
+      if (request.headOnly) return { status: 200, body: null, headers: xmlHeaders };
+      if (asked === undefined && counts.files > 1) return index(request, counts.files);
+      const skip = ((asked ?? 1) - 1) * counts.perFile;
+      return streamed(file(request, counts, listAddresses({ store, batch }, request, counts, skip)));
+    },
+  };
+}
+
+async function* file(
+  request: SitemapRequest,
+  counts: Counts,
+  parts: AsyncGenerator<Address[]>,
+): AsyncGenerator<string> {
+  yield `<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:xhtml="http://www.w3.org/1999/xhtml">\n`;
+  let left = counts.perFile;
+  for await (const part of parts) {
+    const taken = part.slice(0, left);
+    left -= taken.length;
+    yield taken.map((address) => entry(request, address)).join("");
+    if (left === 0) break;
+  }
+  yield "</urlset>\n";
+}
+
+function entry({ state, domain, scheme }: SitemapRequest, { path, changedAt, page, group, below }: Address): string {
+  const place = { scheme, domains: state.domains, site: state.site.locale };
+  const location = addressOf(scheme, domain, path);
+  const seo = page && group && seoOf(page, group, place, below);
+  const links = seo?.canonicalUrl === location ? oncePerLanguage(seo.alternates) : [];
+  // One language and an equal default say nothing. An address that is not among the alternates, or is not the page's
+  // canonical one, would not be named by the others in return.
+  const isNamed = links.length >= 3 && links.some(({ url }) => url === location);
+  const lines = (isNamed ? links : []).map(
+    ({ locale, url }) => `<xhtml:link rel="alternate" hreflang="${locale}" href="${escapeHtml(url)}"/>`,
+  );
+  return `<url><loc>${escapeHtml(location)}</loc><lastmod>${changedAt.toISOString()}</lastmod>${lines.join("")}</url>\n`;
+}
+
+function index({ domain, scheme }: SitemapRequest, parts: number): Reply {
+  const files = Array.from({ length: parts }, (_, at) => addressOf(scheme, domain, `sitemap-${at + 1}.xml`));
+  const entries = files.map((url) => `<sitemap><loc>${escapeHtml(url)}</loc></sitemap>\n`).join("");
+  const text = `<?xml version="1.0" encoding="UTF-8"?>\n<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n${entries}</sitemapindex>\n`;
+  return pageReply({ status: 200, text, type: xmlType, cacheControl: cacheControlOf(null) });
+}
+
+function robots({ domain, scheme }: SitemapRequest): Reply {
+  const text = `User-agent: *\nAllow: /\n\nSitemap: ${addressOf(scheme, domain, "sitemap.xml")}\n`;
+  return pageReply({ status: 200, text, type: "text/plain; charset=utf-8", cacheControl: cacheControlOf(null) });
+}

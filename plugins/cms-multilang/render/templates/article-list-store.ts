@@ -1,0 +1,98 @@
+/** SQL of the reading side: articles in lists, and those that one address means. */
+import {
+  type ArticleData,
+  type ArticlesOf,
+  type Batch,
+  type Categories,
+  type Counted,
+  type ListedArticle,
+  type SiteData,
+} from "../data.ts";
+import type { Sql } from "platform";
+import type { Fragment } from "../../ref-store.ts";
+import type { ArticlesQuery, SortKey } from "./articles-block.ts";
+
+export const nothing: Counted = { count: 0, longest: 0 };
+const maxArticlesAtOnce = 200;
+
+export function articleQueries(sql: Sql) {
+  const articleColumns = sql`
+    a.id, a.site_id, a.code, a.category_id, a.locale, a.path, a.title, a.lead, a.fields, a.html_title,
+    a.html_description, a.published_at, a.active, a.created_at, a.updated_at,
+    (select coalesce(json_agg(x.category_id order by x.position), '[]')
+     from cms_article_categories x where x.article_id = a.id) as more_category_ids`;
+
+  const articlesWhere = ({ site, locale, drafts }: ArticlesOf, categories: Categories, within: number | null) => sql`
+    a.account_id = ${site.accountId} and a.site_id = ${site.id}
+    ${drafts ? sql`` : sql`and a.active and (a.published_at is null or a.published_at <= now())`}
+    ${locale === null ? sql`` : sql`and (a.locale = ${locale} or a.locale is null)`}
+    ${categories === null ? sql`` : inCategories(categories)} ${within === null ? sql`` : inCategories([within])}`;
+  const inCategories = (ids: readonly number[]) => sql`
+    and (a.category_id = any(${ids}::bigint[])
+      or a.id in (select article_id from cms_article_categories where category_id = any(${ids}::bigint[])))`;
+  const order: Record<SortKey, Fragment> = {
+    published_at: sql`coalesce(a.published_at, a.created_at)`,
+    created_at: sql`a.created_at`,
+    updated_at: sql`a.updated_at`,
+    title: sql`a.title`,
+    path: sql`a.path`,
+  };
+
+  return {
+    /** `within`: only those that are in this category too. */
+    async articles(of: ArticlesOf, query: ArticlesQuery, categories: Categories, within: number | null) {
+      const { by, descending } = query.sort;
+      const direction = descending ? sql`desc` : sql`asc`;
+      const rows = await sql<ArticleResult[]>`
+        select ${articleColumns}, ${query.listsContent ? sql`a.content` : sql`'' as content`}
+        from cms_articles a where ${articlesWhere(of, categories, within)}
+        order by ${order[by]} ${direction}, a.id ${direction} limit ${query.limit} offset ${query.offset}`;
+      return rows.map(withCategories);
+    },
+
+    async articlesAt(of: ArticlesOf, path: string): Promise<ArticleData[]> {
+      const rows = await sql<ArticleResult[]>`
+        select ${articleColumns}, a.content from cms_articles a
+        where ${articlesWhere(of, null, null)} and a.path = ${path} order by a.id limit ${maxArticlesAtOnce}`;
+      return rows.map(withCategories);
+    },
+
+    async countArticles(of: ArticlesOf, categories: Categories, within: number | null): Promise<Counted> {
+      const [row] = await sql<Counted[]>`
+        select count(*) as count, coalesce(max(${encodedChars(sql, sql`a.path`)}), 0) as longest from cms_articles a
+        where ${articlesWhere(of, categories, within)}`;
+      return row ?? nothing;
+    },
+
+    async listedArticles(of: ArticlesOf, categories: Categories, { after, skip, limit }: Batch) {
+      return sql<ListedArticle[]>`
+        select a.id, a.path, a.locale, a.updated_at from cms_articles a
+        where ${articlesWhere(of, categories, null)} ${after === null ? sql`` : sql`and a.id > ${after.id}`}
+        order by a.id limit ${limit} offset ${skip}`;
+    },
+
+    /** When the next article of the site is to appear. */
+    async nextPublication({ accountId, id }: SiteData): Promise<Date | null> {
+      const [row] = await sql<{ at: Date | null }[]>`${nextPublicationOf(sql, sql`${accountId}`, sql`${id}`)}`;
+      return row?.at ?? null;
+    },
+  };
+}
+
+export function nextPublicationOf(sql: Sql, accountId: Fragment, siteId: Fragment) {
+  return sql`
+    select min(published_at) as at from cms_articles
+    where account_id = ${accountId} and site_id = ${siteId} and active and published_at > now()`;
+}
+
+/** At most so many characters a path takes in an address in XML: `%C4`, `&amp;`. */
+export function encodedChars(sql: Sql, path: Fragment) {
+  return sql`octet_length(${path}) * case when ${path} ~ '^[-A-Za-z0-9._~/]*$' then 1 else 5 end`;
+}
+
+type ArticleResult = Omit<ArticleData, "categoryIds"> & { readonly moreCategoryIds: readonly number[] };
+
+function withCategories({ moreCategoryIds, ...article }: ArticleResult): ArticleData {
+  const main = article.categoryId === null ? [] : [article.categoryId];
+  return { ...article, categoryIds: [...main, ...moreCategoryIds.filter((id) => id !== article.categoryId)] };
+}

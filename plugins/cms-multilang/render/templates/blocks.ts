@@ -1,0 +1,67 @@
+/** The `{% articles %}` blocks that a page prints, wherever they stand: by them is found what stands below it. behaviour B.11. */
+
+import { type Outside, type PageData, type Source } from "../data.ts";
+import type { ArticlesQuery } from "./articles-block.ts";
+import type { SiteState } from "../door/cache.ts";
+import type { SiteEngine } from "./engine.ts";
+import { TemplateFault } from "./fault.ts";
+import { maxParagraphRounds, printedBlocks, type ReadTemplates } from "./templates.ts";
+
+/** Those of a page with what it inherits. */
+export type ReadBlocks = (state: SiteState, page: PageData) => Promise<readonly ArticlesQuery[]>;
+
+/** Pages of one site. */
+const maxKept = 1000;
+
+export function createBlocks(engine: SiteEngine, templatesOf: ReadTemplates): ReadBlocks {
+  /** By the id of the page: what it prints is the same until its site changes. */
+  const known = new WeakMap<SiteState, Map<number, readonly ArticlesQuery[]>>();
+
+  const read = async (state: SiteState, page: PageData): Promise<readonly ArticlesQuery[]> => {
+    try {
+      return printedBlocks(await templatesOf(state, page));
+    } catch (error) {
+      if (!(error instanceof TemplateFault)) throw error;
+      // The page itself says what is wrong with it; below it is what its own content shows, and says the same.
+      return contentBlocks(engine, page.content);
+    }
+  };
+
+  return async (state, page) => {
+    const ofState = known.get(state) ?? new Map<number, readonly ArticlesQuery[]>();
+    known.set(state, ofState);
+    const blocks = ofState.get(page.id) ?? (await read(state, page));
+    if (ofState.size >= maxKept) ofState.clear();
+    ofState.set(page.id, blocks);
+    return blocks;
+  };
+}
+
+/** Those of a template alone; none where it cannot be read. */
+export function contentBlocks(engine: SiteEngine, content: string): readonly ArticlesQuery[] {
+  return engine.mistakes(content).length > 0 ? [] : engine.parse(content).blocks;
+}
+
+/** Of layouts and paragraphs those that show articles, by themselves or in a paragraph that they name. */
+export function showingOutside(engine: SiteEngine, sources: readonly Source[]): Outside {
+  const read = sources.flatMap((source) =>
+    engine.mistakes(source.content).length > 0 ? [] : [{ source, needs: engine.parse(source.content) }],
+  );
+  let showing: readonly Source[] = [];
+  let codes: ReadonlySet<string> = new Set();
+  for (let round = 0; round <= maxParagraphRounds; round++) {
+    showing = read
+      .filter(
+        ({ needs }) => needs.blocks.some(({ shows }) => shows) || [...needs.paragraphs].some((code) => codes.has(code)),
+      )
+      .map(({ source }) => source);
+    const next = new Set(showing.flatMap(({ kind, code }) => (kind === "paragraph" ? code : [])));
+    if (next.size === codes.size) break;
+    codes = next;
+  }
+  return {
+    layoutIds: showing.flatMap(({ kind, id }) => (kind === "layout" ? id : [])),
+    pageIds: showing.flatMap(({ pageId }) => pageId ?? []),
+    codes: [...codes],
+  };
+}

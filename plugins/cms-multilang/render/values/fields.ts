@@ -1,0 +1,54 @@
+/** Values of `fields` in one language. behaviour 2.7 and A.2. */
+import { isObject } from "platform";
+import { isLocale, type Locale } from "../../locales.ts";
+import type { Fields } from "../../rows.ts";
+
+export type Values = Record<string, unknown>;
+
+/**
+ * Every key with its value for the locale: `fields[locale][key]`, where that is absent `fields[key]`. Missing and null
+ * are absent, an empty string is a value (behaviour B.11). Sub-objects by locale are no keys themselves.
+ */
+export function resolveFields(fields: Fields, locale: Locale): Values {
+  const values = emptyValues();
+  for (const [key, value] of Object.entries(fields)) {
+    if (!isAbsent(value) && !isLocaleKeyed(key, value)) values[key] = value;
+  }
+  const own = Object.hasOwn(fields, locale) ? fields[locale] : undefined;
+  if (!isObject(own)) return values;
+  for (const [key, value] of Object.entries(own)) if (!isAbsent(value)) values[key] = value;
+  return values;
+}
+
+/** The supported locales that `fields` has an object of values for. */
+export function localesOf(fields: Fields): Locale[] {
+  return Object.keys(fields)
+    .filter(isLocale)
+    .filter((key) => isObject(fields[key]));
+}
+
+/** Without a prototype: keys are the author's. */
+export function emptyValues(): Values {
+  const values: Values = Object.create(null);
+  return values;
+}
+
+export function isAbsent(value: unknown): value is null | undefined {
+  return value === null || value === undefined;
+}
+
+/** `{ "it": { … } }` is one of a language too, though an unsupported one: it is ignored. */
+function isLocaleKeyed(key: string, value: unknown): boolean {
+  return isObject(value) && (isLocale(key) || isLanguage(key));
+}
+
+const languageNames = new Intl.DisplayNames(["en"], { type: "language", fallback: "none" });
+const known = new Map<string, boolean>();
+
+/** Whether a key is the two-letter code of a language. */
+function isLanguage(key: string): boolean {
+  if (!/^[a-z]{2}$/.test(key)) return false;
+  const found = known.get(key) ?? languageNames.of(key) !== undefined;
+  known.set(key, found);
+  return found;
+}

@@ -1,0 +1,94 @@
+/** What the system says in every template, whatever its fields are called. behaviour 2.7. */
+import { type CategoryData } from "../data.ts";
+import { type Pagination } from "./pagination.ts";
+import type { Locale } from "../../locales.ts";
+import { errorKinds } from "../../pages/error-pages.ts";
+
+import { addressOf, domainFor, type Domain } from "../addresses/addresses.ts";
+import { joined, langSwitch, seoHead, seoOf, type PageSeo } from "../addresses/alternates.ts";
+
+import { localesOf, type Values } from "./fields.ts";
+import type { FoundPage, View } from "../addresses/find.ts";
+import { htmlLang } from "../addresses/locale.ts";
+import { numbered, paginateValues } from "./pagination.ts";
+import { addressesOf, articleTitles, articleValues, categoryValues, siteValues } from "./variables.ts";
+
+export interface ComposeInput extends View {
+  /** Null in a preview. */
+  readonly domain: Domain | null;
+  /** `http:` or `https:`: that of `BASE_URL`. */
+  readonly scheme: string;
+  readonly query: URLSearchParams;
+  /** `?page=`: which part of a paginated list is asked for, from 1. */
+  readonly page: number;
+}
+
+export function systemValues(
+  input: ComposeInput,
+  found: FoundPage,
+  locale: Locale,
+  categories: readonly CategoryData[],
+  pagination?: Pagination,
+): Values {
+  const { state, domain, preview } = input;
+  const { page, article, category } = found;
+  const { site } = state;
+  const addressing = { addressOf: addressesOf(site, preview), pagePath: page.path };
+  const shown = article && articleValues(article, { locale, categories, ...addressing });
+  return {
+    site: siteValues(site, locale),
+    content_lang: locale,
+    ...(domain && { domain: { name: domain.name, locale: domain.locale } }),
+    ...(shown && { article: shown, overrides: articleTitles(shown) }),
+    ...(category && { category: categoryValues(category, addressing) }),
+    ...(pagination && { paginate: paginateValues(pagination, addressing.addressOf, input.lang) }),
+    ...(site.multilang && multilangValues(input, found, locale, pagination?.page ?? 1)),
+  };
+}
+
+/** behaviour 2.7: only with `multilang`. A preview and the page of an error have no addresses to tell search engines. */
+function multilangValues(input: ComposeInput, found: FoundPage, locale: Locale, part: number): Values {
+  const { state, domain, scheme, preview } = input;
+  const { page, article, category } = found;
+  const { site, domains } = state;
+  const isError = errorKinds.some((kind) => kind === page.kind);
+  const below = article?.path ?? category?.path ?? "";
+  // An article of one language stands below the page of that language alone.
+  const speaks = (of: Locale) => !article?.locale || article.locale === of;
+  const group = article?.locale ? [{ ...page, locale: article.locale }] : found.group;
+  const place = { scheme, domains, site: site.locale };
+  const whole = seoOf(article?.locale ? { ...page, locale: article.locale } : page, group, place, below);
+  const seo = part === 1 ? whole : ofPart(whole, part);
+  const previewOf = addressesOf(site, true);
+  const switches = langSwitch({
+    page,
+    group: found.group,
+    current: locale,
+    domains: preview ? [] : domains,
+    site: site.locale,
+    fieldLocales: localesOf(page.fields),
+    address: (variant, of, lang) => {
+      // The page of an error has no address: its languages are those of the home page.
+      const path = isError ? "" : joined(variant.path, speaks(of) ? below : "");
+      if (preview) return `${previewOf(path)}?lang=${of}`;
+      // `?lang=` on a domain of another language would show links that lead back into that one.
+      const at = lang && domain?.locale === null ? domain : domainFor(domains, of);
+      return at ? `${addressOf(scheme, at, path)}${lang ? `?lang=${of}` : ""}` : undefined;
+    },
+  });
+  return {
+    html_lang: htmlLang({ page: page.locale, domain: input.domainLocale, site: site.locale }),
+    lang_switch: switches,
+    ...(!preview &&
+      !isError && {
+        canonical_url: seo.canonicalUrl,
+        seo_alternates: seo.alternates,
+        seo_head: seoHead(seo),
+      }),
+  };
+}
+
+/** A later part of a list is an address of its own, and other languages need not have that part. */
+function ofPart({ canonicalUrl }: PageSeo, part: number): PageSeo {
+  return { canonicalUrl: canonicalUrl && numbered(canonicalUrl, part), alternates: [] };
+}
