@@ -55,7 +55,7 @@ export function createDeliveryStore(sql: Sql) {
       select id, account_id, webhook_id, order_key, case when order_key is null then now() else 'infinity' end
       from webhook_deliveries where account_id = ${accountId} and id = any(${ids}::bigint[]) order by id
       on conflict (delivery_id) do update
-        set due_at = case when q.worker is null and q.due_at <> 'infinity' then now() else q.due_at end
+        set due_at = case when q.worker is null and q.due_at <> 'infinity' then now() else q.due_at end, waits_since = now()
       returning webhook_id, order_key`;
   };
 

@@ -24,7 +24,7 @@ interface Needed extends Pick<SendingNeeded, "attempt" | "judge" | "settled"> {
 }
 
 const pollMs = 1000;
-const parkedEveryPolls = 30;
+const lookAfterEveryPolls = 30;
 // Counted from the beginning of the stop; requests and jobs have about as long.
 const graceMs = 6000;
 
@@ -53,7 +53,7 @@ export function createLanes(needed: Needed) {
     lane.state = woken(lane.state, since);
     pump.run(lane);
   };
-  const poll = createPoll({ queueStore, log, promote: settler.promote, wake }, () => {
+  const poll = createPoll({ queueStore, log, leaseSeconds, promote: settler.promote, wake }, () => {
     // Their webhook may have been switched off while they wait for its rate.
     for (const lane of lanes.values()) if (lane.state.waiting.length > 0) pump.run(lane);
   });
@@ -105,21 +105,29 @@ export function createLanes(needed: Needed) {
 }
 
 interface PollNeeded {
-  readonly queueStore: Pick<QueueStore, "due" | "parkedHeads">;
+  readonly queueStore: Pick<QueueStore, "due" | "now" | "parkedHeads" | "setBack">;
   readonly log: Log;
+  readonly leaseSeconds: number;
   readonly promote: ReturnType<typeof createSettler>["promote"];
   readonly wake: (accountId: number, webhookId: number, since: Date) => void;
 }
 
 /** Looks for what no message announced: what is due by now, and what a dead process did not release. */
-function createPoll({ queueStore, log, promote, wake }: PollNeeded, afterwards: () => void) {
+function createPoll({ queueStore, log, leaseSeconds, promote, wake }: PollNeeded, afterwards: () => void) {
   let polls = 0;
   let polling = false;
+  let lastAt: Date | undefined;
+  const lookAfter = async () => {
+    const at = await queueStore.now();
+    if (!lastAt || at < lastAt) await queueStore.setBack(leaseSeconds);
+    lastAt = at;
+    await promote(await queueStore.parkedHeads());
+  };
   return async () => {
     if (polling) return;
     polling = true;
     try {
-      if (polls++ % parkedEveryPolls === 0) await promote(await queueStore.parkedHeads());
+      if (polls++ % lookAfterEveryPolls === 0) await lookAfter();
       for (const { accountId, webhookId, dueAt } of await queueStore.due()) wake(accountId, webhookId, dueAt);
       afterwards();
     } catch (error) {

@@ -116,7 +116,7 @@ export function createLeaseStore(sql: Sql, worker: string) {
     async release(ids: readonly number[], counted: readonly Counted[] = []): Promise<void> {
       await sql`
         ${counted.length === 0 ? sql`` : sql`with counted as (${count(counted)})`}
-        update webhook_queue set due_at = now(), worker = null
+        update webhook_queue set due_at = now(), waits_since = now(), worker = null
         where delivery_id = any(${ids}::bigint[]) and worker = ${worker}`;
     },
   };

@@ -51,6 +51,36 @@ export function createQueueStore(sql: Sql) {
       select distinct account_id, webhook_id
       from promote_deliveries(${keys.map((k) => k.webhookId)}::bigint[], ${keys.map((k) => k.orderKey)}::text[])`,
 
+    async now(): Promise<Date> {
+      const [row] = await sql<{ at: Date }[]>`select now() as at`;
+      if (!row) throw new Error("a select without a condition gives a row");
+      return row.at;
+    },
+
+    /**
+     * After the database's clock was set back: what began to wait by the later time waits equally long from now on, and
+     * the leases of a process that died then last no longer than other leases.
+     */
+    async setBack(leaseSeconds: number): Promise<void> {
+      await sql`
+        with wrong as materialized (
+          -- Skipped: what is being settled or redelivered, which gets the right time. In the order of those two.
+          select delivery_id from webhook_queue
+          where waits_since > now() + interval '1 minute'
+            or (worker is not null and due_at > now() + make_interval(secs => ${leaseSeconds}))
+          order by delivery_id for update skip locked
+        ), mended as (
+          update webhook_queue q set waits_since = least(q.waits_since, now()), due_at = case
+              when q.due_at = 'infinity' then q.due_at
+              when q.worker is not null then least(q.due_at, now() + make_interval(secs => ${leaseSeconds}))
+              else now() + greatest(q.due_at - q.waits_since, interval '0') end
+          from wrong where q.delivery_id = wrong.delivery_id
+          returning q.delivery_id, case when q.worker is null and q.due_at <> 'infinity' then q.due_at else now() end as next
+        )
+        update webhook_deliveries d set next_attempt_at = least(d.next_attempt_at, mended.next)
+        from mended where d.id = mended.delivery_id`;
+    },
+
     due: () => sql<(Place & { dueAt: Date })[]>`select account_id, webhook_id, due_at from due_webhooks()`,
 
     /** First deliveries of their order keys that wait behind nothing: a process died before it released them. */
