@@ -37,6 +37,11 @@ export function isOf({ scope, scopeId }: Place, reader: Reader): boolean {
 }
 
 function isBefore(a: Place, b: Place): boolean {
+  return inOrder(a, b) < 0;
+}
+
+/** Compares two places of one reader: negative if a prompt in the first one wins. */
+export function inOrder(a: Place, b: Place): number {
   const order = scopes.indexOf(a.scope) - scopes.indexOf(b.scope);
-  return order < 0 || (order === 0 && (a.scopeId ?? 0) < (b.scopeId ?? 0));
+  return order === 0 ? (a.scopeId ?? 0) - (b.scopeId ?? 0) : order;
 }

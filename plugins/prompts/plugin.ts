@@ -7,6 +7,8 @@ import migration from "./migrations/001_prompts.sql" with { type: "text" };
 import commonApi from "./prompts/common_api.md" with { type: "text" };
 import promptsApi from "./prompts/prompts_api.md" with { type: "text" };
 import { createGuard } from "./guard.ts";
+import { createPreviews } from "./preview.ts";
+import { previewRoutes } from "./preview-routes.ts";
 import { createRenderer } from "./render.ts";
 import { renderedRoutes } from "./rendered-routes.ts";
 import { promptExample, promptRoutes } from "./routes.ts";
@@ -49,8 +51,12 @@ export default definePlugin({
       token: credentialOf(request.headers)?.token ?? "",
     });
 
+    const preview = createPreviews({ liquid: ctx.liquid, sources });
+    const helping = { liquid: ctx.liquid, accounts: ctx.services.accounts, promptStore, builtIn, preview, authorOf };
+
     return {
       routes: [
+        ...previewRoutes(helping),
         ...renderedRoutes({ builtIn, render, tokens: ctx.services.tokens }),
         ...promptRoutes({ promptStore, promptWriter, authorOf }),
         ...versionRoutes({ versionStore, promptWriter, authorOf }),

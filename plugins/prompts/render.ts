@@ -1,5 +1,5 @@
 /** A prompt as an agent gets it: found through the cascade, with its variables filled in. behaviour 2.1, B.5. */
-import { invalid, LiquidFault, notFound, type BaseContext, type Caller } from "platform";
+import { invalid, LiquidFault, notFound, type BaseContext, type Caller, type LiquidTemplate } from "platform";
 import { exposesToken } from "./address.ts";
 import { promptFilters } from "./filters.ts";
 import type { Sources } from "./sources.ts";
@@ -26,26 +26,43 @@ interface Needed {
 
 export type Renderer = ReturnType<typeof createRenderer>;
 
-const heading = "## Dodatkowe instrukcje";
-
 export function createRenderer({ liquid, sources }: Needed) {
   return async ({ caller, code, query, token }: Asked): Promise<Rendered> => {
     if (!/^[\w.-]{1,120}$/.test(code)) throw notFound();
+    const { main, addition } = await sources.find(caller, code).catch(refused);
+    const print = createPrinter({ liquid, caller, query, token });
+    return { name: main.name, text: print(main.template, addition?.template) };
+  };
+}
+
+interface Printing extends Omit<Asked, "code"> {
+  readonly liquid: BaseContext["liquid"];
+}
+
+/** Fills in a prompt and what is appended to it. Throws the 422 of a fault, and of a token inside an address. */
+export function createPrinter({ liquid, caller, query, token }: Printing) {
+  const { timezone, locale, baseUrl } = caller.account;
+  const variables = variablesOf(caller.account, query, token);
+  const options = { timezone, locale, filters: promptFilters(baseUrl, token) };
+  return (main: LiquidTemplate, addition?: LiquidTemplate): string => {
     try {
-      const { main, addition } = await sources.find(caller, code);
-      const { timezone, locale, baseUrl } = caller.account;
-      const variables = variablesOf(caller.account, query, token);
-      const options = { timezone, locale, filters: promptFilters(baseUrl, token) };
-      const text = liquid.renderSync(main.template, variables, options);
-      const added = addition ? liquid.renderSync(addition.template, variables, options) : "";
+      const text = liquid.renderSync(main, variables, options);
+      const added = addition ? liquid.renderSync(addition, variables, options) : "";
       const whole = added.trim() === "" ? text : appended(text, added);
-      return { name: main.name, text: mustNotExpose(whole, token, baseUrl) };
+      return mustNotExpose(whole, token, baseUrl);
     } catch (error) {
-      if (!(error instanceof LiquidFault)) throw error;
-      throw invalid({ content: [`line ${error.line}, column ${error.column}: ${error.message}`] });
+      return refused(error);
     }
   };
 }
+
+/** A fault of a template is the 422 that names its place. */
+function refused(error: unknown): never {
+  if (!(error instanceof LiquidFault)) throw error;
+  throw invalid({ content: [`line ${error.line}, column ${error.column}: ${error.message}`] });
+}
+
+const heading = "## Dodatkowe instrukcje";
 
 function appended(text: string, added: string): string {
   return `${text.trimEnd()}\n\n${heading}\n\n${added}`;

@@ -198,6 +198,9 @@ describe("built-in files", () => {
   test("that are no templates are a 422 with the line, not a 500", async () => {
     const answer = await read("broken");
     expect([answer.status, answer.json]).toEqual([422, { content: [expect.stringContaining("line 2")] }]);
+    const draft = { code: "broken_extra", content: "x" };
+    const preview = await app.post("/core/prompts/preview.json", { prompt: draft });
+    expect([preview.status, Object.keys(preview.json)]).toEqual([422, ["code"]]);
   });
 
   test("of ours can be rendered by everyone who is signed in", async () => {

@@ -5,7 +5,7 @@ import { scopes } from "./cascade.ts";
 import { orders, toApi, type Order, type PromptFilter, type PromptRow, type PromptStore } from "./store.ts";
 import type { Author, PromptWriter } from "./write.ts";
 
-const maxContent = 200_000;
+export const maxContent = 200_000;
 
 const PromptInput = Type.Object({
   name: field.name(),

@@ -33,6 +33,11 @@ export function createSources({ ctx, promptStore, versionStore, builtIn }: Neede
   const storedSource = createStoredSources({ ctx, versionStore });
   const builtInSource = createBuiltInSources({ ctx, builtIn });
 
+  const rowsOf = async ({ account }: Caller, code: string) => {
+    const key = cacheKey(account.id, code);
+    return candidates.peek(key) ?? (await candidates.get(key)) ?? [];
+  };
+
   const sourceOf = async (rows: readonly Candidate[], code: string, { account, user }: Caller) => {
     const withCode = rows.filter((candidate) => candidate.code === code);
     const row = firstOf(withCode, user);
@@ -40,27 +45,30 @@ export function createSources({ ctx, promptStore, versionStore, builtIn }: Neede
   };
 
   const resolve = async (caller: Caller, code: string) => {
-    const key = cacheKey(caller.account.id, code);
-    const rows = candidates.peek(key) ?? (await candidates.get(key)) ?? [];
+    const rows = await rowsOf(caller, code);
     const main = await sourceOf(rows, code, caller);
     // An `_extra` alone is not a prompt (behaviour B.5).
     if (!main) throw notFound();
     return { main, addition: await sourceOf(rows, code + suffix, caller) };
   };
 
-  /** If a prompt was deleted between the two look-ups, both are repeated once. */
-  const resolveAgain = async (caller: Caller, code: string, error: unknown) => {
-    if (!(error instanceof Gone)) throw error;
-    await candidates.invalidate(cacheKey(caller.account.id, code));
-    return resolve(caller, code).catch((again: unknown) => {
-      throw again instanceof Gone ? notFound() : again;
+  /** If a prompt was deleted between two look-ups, all are repeated once. */
+  const current = <T>({ account }: Caller, code: string, look: () => Promise<T>): Promise<T> =>
+    look().catch(async (error: unknown) => {
+      if (!(error instanceof Gone)) throw error;
+      await candidates.invalidate(cacheKey(account.id, code));
+      return look().catch((again: unknown) => {
+        throw again instanceof Gone ? notFound() : again;
+      });
     });
-  };
 
   return {
     /** The prompt that this person gets for the code, and what is appended to it. Throws the 404. */
-    find: (caller: Caller, code: string) =>
-      resolve(caller, code).catch((error: unknown) => resolveAgain(caller, code, error)),
+    find: (caller: Caller, code: string) => current(caller, code, () => resolve(caller, code)),
+
+    /** The same without what is appended, also for an `_extra` alone; undefined if there is none. */
+    one: (caller: Caller, code: string) =>
+      current(caller, code, async () => sourceOf(await rowsOf(caller, code), code, caller)),
 
     /** After a change has committed, before its answer. */
     async forget(accountId: number, codes: readonly string[]): Promise<void> {

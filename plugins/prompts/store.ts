@@ -1,6 +1,7 @@
 import type { Page, Queryable, Role, Sql, Static, Tx } from "platform";
 import type { Prompt, PromptVersion } from "./answers.ts";
 import type { Place, Reader } from "./cascade.ts";
+import type { Named } from "./explained.ts";
 import type { Base } from "./permission.ts";
 
 export type Kind = "chat" | "agent";
@@ -154,6 +155,13 @@ export function createPromptStore(sql: Sql) {
     async candidates(accountId: number, codes: readonly string[]): Promise<Candidate[]> {
       return sql<Candidate[]>`
         select id, scope, scope_id, code, version from prompts
+        where account_id = ${accountId} and code = any(${codes}::text[])`;
+    },
+
+    /** The same with their names, for people. */
+    async named(accountId: number, codes: readonly string[]): Promise<Named[]> {
+      return sql<Named[]>`
+        select id, scope, scope_id, code, name, version from prompts
         where account_id = ${accountId} and code = any(${codes}::text[])`;
     },
   };

@@ -12,14 +12,15 @@ export function variablesOf(
   for (const [name, value] of query) {
     if (name !== "date" || value !== "") variables[name] = value;
   }
-  return Object.assign(variables, {
-    TOKEN: token,
-    api_token: token,
-    ACCOUNT_URL: baseUrl,
-    account_url: baseUrl,
-    base_url: baseUrl,
-  });
+  return Object.assign(variables, filledIn(baseUrl, token));
 }
+
+function filledIn(baseUrl: string, token: string) {
+  return { TOKEN: token, api_token: token, ACCOUNT_URL: baseUrl, account_url: baseUrl, base_url: baseUrl };
+}
+
+/** What no parameter can set. */
+export const filledNames: ReadonlySet<string> = new Set(Object.keys(filledIn("", "")));
 
 const calendars = new Map<string, Intl.DateTimeFormat>();
 
@@ -32,3 +33,10 @@ function dateIn(timeZone: string, now: Date): string {
   }
   return calendar.format(now);
 }
+
+/** For people who write prompts. The other names are kept for old prompts. */
+export const documentedVariables = [
+  { name: "TOKEN", about: "the token of the person who runs the prompt" },
+  { name: "ACCOUNT_URL", about: "the address of the account" },
+  { name: "date", about: "the parameter date, by default today" },
+] as const;

@@ -68,6 +68,8 @@ export interface Liquid<Data = undefined> {
   /** Before templates that use it are parsed: an unknown filter is a syntax fault. */
   registerFilter(name: string, filter: FilterFunction): void;
   registerTag(name: string, tag: TagClass): void;
+  /** The names of all filters, sorted. */
+  filterNames(): string[];
   /** The `data` of the rendering that a tag is printed in. */
   dataOf(context: Context): Data | undefined;
 }
@@ -132,6 +134,7 @@ export function createLiquid<Data = undefined>(options: LiquidOptions = {}): Liq
       engine.registerFilter(name, customFilter(name, filter));
     },
     registerTag: (name, tag) => engine.registerTag(name, tag),
+    filterNames: () => Object.keys(engine.filters).toSorted(),
     dataOf: runs.dataOf,
   };
 }
