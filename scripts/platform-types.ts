@@ -19,6 +19,8 @@ const postgres = join(root, "node_modules/postgres/types/index.d.ts");
 /** Not worth its ten thousand lines: plugins use LiquidJS through `ctx.liquid`. */
 const liquidjs = join(root, "node_modules/liquidjs/dist/index.d.ts");
 const liquidjsInShort = `
+export type Context = object;
+export type Tag = object;
 export type Template = object;
 export declare class Liquid {
   readonly tags: Record<string, new (...args: never[]) => object>;

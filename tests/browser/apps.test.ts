@@ -312,7 +312,6 @@ document.title = "ready";`;
     const context = await stage.visit("admin");
     const page = await context.newPage();
     const faults = faultsOf(page);
-    await page.goto(`${stage.app.origin}/login`);
     await page.route("**/around", (around) =>
       around.fulfill({
         contentType: "text/html",
