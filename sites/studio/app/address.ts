@@ -47,6 +47,15 @@ export function addressOf(resource: Pick<Resource, "path">, values: readonly str
   return [base + path, ...values.slice(at).map(encodeURIComponent)].join("/");
 }
 
+/** `schema` of the page `core/dbs/:db_id/schema` below one of `/core/dbs`; undefined for any other page. */
+export function wordsBelow(pagePath: string, { path }: Pick<Resource, "path">): string | undefined {
+  const [parts, above] = [pagePath.split("/"), [...partsOf({ path }), "{id}"]];
+  const isParameter = (part: string | undefined) => part !== undefined && /^[:{]/.test(part);
+  const isBelow = above.every((part, at) => part === parts[at] || (isParameter(part) && isParameter(parts[at])));
+  const below = parts.slice(above.length);
+  return isBelow && below.length > 0 && !below.some(isParameter) ? below.join("/") : undefined;
+}
+
 interface Matched<T> {
   readonly found: T;
   readonly values: readonly string[];
@@ -77,7 +86,7 @@ function matched(path: readonly string[], parts: readonly string[]): Omit<Matche
   return { params, values: Object.values(params) };
 }
 
-function partsOf({ path }: Resource): string[] {
+function partsOf({ path }: Pick<Resource, "path">): string[] {
   return studioPath(path).split("/").filter(Boolean);
 }
 

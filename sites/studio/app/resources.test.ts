@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../../../tests/harness.ts";
-import { addressOf, placeOf } from "./address.ts";
+import { addressOf, placeOf, wordsBelow } from "./address.ts";
 import { fieldsOf, inputsOf, messagesByField, typed, type FormField } from "./forms.ts";
 import { allColumns, apiQuery, canSort, filtersOf, idOf, shownColumns } from "./list.ts";
 import { modules } from "./names.ts";
@@ -115,6 +115,18 @@ describe("addresses", () => {
     });
     expect(placeOf("/studio/core/prompts/map", resources, pages)).toMatchObject({ kind: "page", page: pages[1] });
     expect(placeOf("/studio/core/prompts", resources, pages)).toMatchObject({ kind: "list" });
+  });
+
+  test.each([
+    ["core/dbs/:db_id/schema", "/core/dbs", "schema"],
+    ["account/people/:id/sessions", "/account/users", "sessions"],
+    ["core/dbs/:db_id", "/core/dbs", undefined],
+    ["core/dbs/new", "/core/dbs", undefined],
+    ["core/dbs/new/schema", "/core/dbs", undefined],
+    ["core/dbs/:db_id/schema", "/core/apps", undefined],
+    ["core/dbs/:db_id/records/:id", "/core/dbs", undefined],
+  ])("of the page %s are below one of %s as %s", (page, path, words) => {
+    expect(wordsBelow(page, { path })).toBe(words);
   });
 
   test("fill the parameters of a path, encoded", () => {

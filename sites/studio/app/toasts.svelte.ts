@@ -8,9 +8,12 @@ export interface Toast {
   readonly undo?: () => void;
 }
 
-interface Deletion {
+/** What is to be done in ten seconds. */
+export interface Later {
+  readonly method: string;
   readonly path: string;
-  readonly ifMatch: string | undefined;
+  readonly body?: unknown;
+  readonly ifMatch?: string | undefined;
 }
 
 const showMs = 6000;
@@ -18,18 +21,22 @@ const undoMs = 10_000;
 
 class Toasts {
   list = $state.raw<readonly Toast[]>([]);
-  /** The paths that are to be deleted: lists leave them out already. */
-  deleting = $state.raw<ReadonlyMap<string, Deletion>>(new Map());
+  /** By the paths of what is to be deleted: lists leave them out already. */
+  deleting = $state.raw<ReadonlyMap<string, Later>>(new Map());
   private last = 0;
 
   begin(): void {
     // A page that is closed does at once what it has promised.
     addEventListener("pagehide", () => {
-      for (const { path, ifMatch } of this.deleting.values())
+      for (const { method, path, body, ifMatch } of new Set(this.deleting.values()))
         void fetch(path, {
-          method: "DELETE",
+          method,
           keepalive: true,
-          headers: ifMatch === undefined ? {} : { "if-match": ifMatch },
+          headers: {
+            ...(ifMatch !== undefined && { "if-match": ifMatch }),
+            ...(body !== undefined && { "content-type": "application/json" }),
+          },
+          ...(body !== undefined && { body: JSON.stringify(body) }),
         });
     });
   }
@@ -46,39 +53,63 @@ class Toasts {
     this.list = this.list.filter((toast) => toast.id !== id);
   }
 
+  /** News of what is done already, which `undo` takes back. */
+  offerUndo(words: string, undo: () => void): void {
+    const id = this.show(
+      {
+        words,
+        isError: false,
+        undo: () => {
+          this.close(id);
+          undo();
+        },
+      },
+      undoMs,
+    );
+  }
+
   /** Deletes in ten seconds, unless the person takes it back. */
   deleteLater(
     path: string,
     words: string,
     { ifMatch, undone }: { ifMatch?: string | undefined; undone: () => void },
   ): void {
-    this.deleting = new Map([...this.deleting, [path, { path, ifMatch }]]);
-    const timer = setTimeout(() => void this.deleteNow(path, undone), undoMs);
+    this.later({ method: "DELETE", path, ifMatch }, words, { hides: [path], undone });
+  }
+
+  /** Sends a request that deletes things in ten seconds; `hides` are their paths. `undone` is told if it does not. */
+  later(
+    call: Later,
+    words: string,
+    { hides, undone, done }: { hides: readonly string[]; undone: () => void; done?: () => void },
+  ): void {
+    this.deleting = new Map([...this.deleting, ...hides.map((path) => [path, call] as const)]);
+    const timer = setTimeout(() => void this.doNow(call, undone, done), undoMs);
     const undo = () => {
       clearTimeout(timer);
-      this.forget(path);
+      this.forget(call);
       this.close(id);
       undone();
     };
     const id = this.show({ words, isError: false, undo }, undoMs);
   }
 
-  private async deleteNow(path: string, failed: () => void): Promise<void> {
-    const ifMatch = this.deleting.get(path)?.ifMatch;
+  private async doNow(call: Later, failed: () => void, done?: () => void): Promise<void> {
     try {
-      await request("DELETE", path, { ifMatch });
+      await request(call.method, call.path, { body: call.body, ifMatch: call.ifMatch });
     } catch (error) {
       const isGone = error instanceof ApiError && error.status === 404;
       if (!isGone) this.fail(error);
-      this.forget(path);
+      this.forget(call);
       if (!isGone) failed();
       return;
     }
-    this.forget(path);
+    this.forget(call);
+    done?.();
   }
 
-  private forget(path: string): void {
-    this.deleting = new Map([...this.deleting].filter(([other]) => other !== path));
+  private forget(call: Later): void {
+    this.deleting = new Map([...this.deleting].filter(([, other]) => other !== call));
   }
 
   private show(toast: Omit<Toast, "id">, ms: number): number {

@@ -1,0 +1,114 @@
+/** Values of cells as texts, and what was typed or pasted as values. Pure. */
+import type { FieldType } from "./schema.ts";
+import { isMap } from "./schema.ts";
+
+/** A longer text is shown up to here, and changed in the record's own view. */
+export const mostShown = 2000;
+const mostInCell = 200;
+
+/** A record as the list answers it. */
+export interface Row {
+  readonly id: string;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly table_name: string | null;
+  readonly created_at: string;
+  readonly updated_at: string;
+  /** The fields whose value was too long to be kept. */
+  readonly cut?: ReadonlySet<string>;
+}
+
+export const ownColumns = ["id", "table_name", "created_at", "updated_at"] as const;
+
+export function isOwn(column: string): boolean {
+  return ownColumns.some((own) => own === column);
+}
+
+export function rowOf(value: unknown): Row | undefined {
+  if (!isMap(value) || typeof value["id"] !== "string" || !isMap(value["data"])) return undefined;
+  const { id, data, table_name: table, created_at: created, updated_at: updated } = value;
+  return slim({
+    id,
+    data,
+    table_name: typeof table === "string" ? table : null,
+    created_at: String(created),
+    updated_at: String(updated),
+  });
+}
+
+/** Long values are let go of: a thousand rows of a megabyte must not fill the browser's memory. */
+function slim(row: Row): Row {
+  const cut = new Set<string>();
+  const data = Object.entries(row.data).map(([name, value]) => {
+    const text = typeof value === "string" ? value : isLarge(value) ? JSON.stringify(value) : "";
+    if (text.length <= mostShown) return [name, value] as const;
+    cut.add(name);
+    return [name, text.slice(0, mostShown)] as const;
+  });
+  return cut.size === 0 ? row : { ...row, data: Object.fromEntries(data), cut };
+}
+
+function isLarge(value: unknown): boolean {
+  return typeof value === "object" && value !== null;
+}
+
+/** A column's value: one of the record's own, or a field of its data. A field that is called `id` is the data's only where shown so. */
+export function valueAt(row: Row, column: string): unknown {
+  switch (column) {
+    case "id":
+      return row.id;
+    case "table_name":
+      return row.table_name;
+    case "created_at":
+      return row.created_at;
+    case "updated_at":
+      return row.updated_at;
+    default:
+      return Object.hasOwn(row.data, column) ? row.data[column] : undefined;
+  }
+}
+
+/** One line for a cell. */
+export function cellText(value: unknown): string {
+  const text = plainText(value);
+  const line = text.slice(0, mostInCell + 1).replaceAll(/\s+/g, " ");
+  return line.length > mostInCell ? `${line.slice(0, mostInCell)}…` : line;
+}
+
+export function plainText(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** Whether a cell can be changed where it is: its value is whole, and fits on a line. */
+export function canEditInCell(row: Row, column: string): boolean {
+  if (isOwn(column) || row.cut?.has(column)) return false;
+  return !isLarge(valueAt(row, column));
+}
+
+export type Typed = { readonly value: unknown } | { readonly mistake: "number" | "boolean" };
+
+/**
+ * What was typed into a cell of this type; without a type the value keeps the kind that it had. Nothing is null. What is
+ * no date is sent as it is: the server says what is wrong with it.
+ */
+export function typedValue(type: FieldType | undefined, text: string, before?: unknown): Typed {
+  if (text === "") return { value: null };
+  if (type === "boolean" || (type === undefined && typeof before === "boolean")) return booleanOf(text);
+  if (type === "integer" || type === "number" || (type === undefined && typeof before === "number"))
+    return numberOf(text.trim(), type === "integer");
+  return { value: type === "date" || type === "time" || type === "datetime" ? text.trim() : text };
+}
+
+function booleanOf(text: string): Typed {
+  const word = text.trim().toLowerCase();
+  if (word === "true" || word === "1") return { value: true };
+  return word === "false" || word === "0" ? { value: false } : { mistake: "boolean" };
+}
+
+/** A whole number beyond 2^53 is sent as text: a number would lose its last digits. */
+function numberOf(text: string, whole: boolean): Typed {
+  const number = Number(text);
+  if (text === "" || !Number.isFinite(number)) return { mistake: "number" };
+  const isExact = Number.isSafeInteger(number) || !Number.isInteger(number);
+  return { value: whole && !isExact && /^-?\d+$/.test(text) ? text : number };
+}

@@ -1,0 +1,91 @@
+/** Filters of records: as a person builds them, and as `filter[field][op]=value` stands in the address. Pure. */
+import { columnKindOf, type FieldType } from "../databases/columns.ts";
+
+export const operators = ["eq", "contains", "ne", "gt", "gte", "lt", "lte", "in", "empty", "filled", "null"] as const;
+export type Operator = (typeof operators)[number];
+
+export interface Condition {
+  readonly field: string;
+  readonly op: Operator;
+  readonly value: string;
+}
+
+/** The operators that the API has for a type; a field that the schema does not know takes them all. */
+export function operatorsOf(type: FieldType | undefined): readonly Operator[] {
+  if (type === "boolean") return ["eq", "ne", "empty", "filled", "null"];
+  const isTextual = type === undefined || columnKindOf(type) === "str";
+  return operators.filter((op) => op !== "contains" || isTextual);
+}
+
+export function needsValue(op: Operator): boolean {
+  return op !== "empty" && op !== "filled";
+}
+
+/** Those of an address. Groups (`any[0][…]`) are kept as they are, see `othersOf`. */
+export function conditionsOf(search: URLSearchParams): Condition[] {
+  return [...search].flatMap(([name, value]) => {
+    if (!name.startsWith("filter[") || !name.endsWith("]")) return [];
+    const inside = name.slice("filter[".length, -1);
+    const at = inside.lastIndexOf("][");
+    const op = at < 0 ? "eq" : inside.slice(at + 2);
+    const field = at < 0 ? inside : inside.slice(0, at);
+    return [conditionOf(field, op, value)];
+  });
+}
+
+function conditionOf(field: string, op: string, value: string): Condition {
+  if (value === "" && (op === "eq" || op === "ne")) return { field, op: op === "eq" ? "empty" : "filled", value: "" };
+  const fragment = /^\*([^*%]+)\*$/.exec(value)?.[1];
+  if (op === "eq" && fragment !== undefined) return { field, op: "contains", value: fragment };
+  return { field, op: operators.find((one) => one === op) ?? "eq", value };
+}
+
+/** The parameter of a condition; undefined where its value is still to be typed. */
+export function parameterOf({ field, op, value }: Condition): readonly [string, string] | undefined {
+  if (op === "empty") return [`filter[${field}]`, ""];
+  if (op === "filled") return [`filter[${field}][ne]`, ""];
+  if (value === "") return undefined;
+  if (op === "eq") return [`filter[${field}]`, value];
+  if (op === "contains") return [`filter[${field}]`, `*${value}*`];
+  return [`filter[${field}][${op}]`, value];
+}
+
+/** The groups of an address, which only one who writes addresses uses. */
+export function groupsOf(search: URLSearchParams): [string, string][] {
+  return [...search].filter(([name]) => name.startsWith("any["));
+}
+
+/** The fields that filters and the order name: what they cost depends on their indexes. */
+export function fieldsAsked(search: URLSearchParams): string[] {
+  const sorted = (search.get("sort") ?? "").replace(/^-/, "");
+  const grouped = groupsOf(search).map(([name]) => /^any\[\d+\]\[(.+?)\](?:\[\w+\])?$/.exec(name)?.[1] ?? "");
+  const names = [...conditionsOf(search).map(({ field }) => field), ...grouped, sorted];
+  return [...new Set(names.filter((name) => name !== ""))];
+}
+
+/** The address with these conditions instead of those that it has. */
+export function withConditions(search: URLSearchParams, conditions: readonly Condition[]): string {
+  const next = new URLSearchParams([...search].filter(([name]) => !name.startsWith("filter[")));
+  for (const condition of conditions) {
+    const parameter = parameterOf(condition);
+    if (parameter) next.append(parameter[0], parameter[1]);
+  }
+  const text = next.toString();
+  return text === "" ? "" : `?${text}`;
+}
+
+/** What the API is asked, out of an address of the Studio. */
+export function recordQuery(search: URLSearchParams, table: string | undefined): URLSearchParams {
+  const query = new URLSearchParams();
+  if (table) query.set("table_name", table);
+  for (const name of ["q", "search_in", "sort"]) {
+    const value = search.get(name);
+    if (value) query.set(name, value);
+  }
+  for (const condition of conditionsOf(search)) {
+    const parameter = parameterOf(condition);
+    if (parameter) query.append(parameter[0], parameter[1]);
+  }
+  for (const [name, value] of groupsOf(search)) query.append(name, value);
+  return query;
+}

@@ -1,0 +1,46 @@
+/** The database of a page: loaded once, and again when it was saved or somebody else has changed it. */
+import { ApiError, get, isMap } from "studio";
+import { dbPath } from "./paths.ts";
+import { draftOf, type SchemaDraft } from "./schema.ts";
+
+export interface Db {
+  readonly id: string;
+  readonly name: string;
+  readonly code: string;
+  readonly schema: unknown;
+  readonly public_methods: unknown;
+}
+
+export class Database {
+  /** An id or a code, as in the address. */
+  readonly key: string;
+  db = $state.raw<Db | undefined>();
+  tag = $state<string | undefined>();
+  problem = $state("");
+  readonly schema: SchemaDraft = $derived(draftOf(this.db?.schema));
+
+  constructor(key: string) {
+    this.key = key;
+  }
+
+  async load(signal?: AbortSignal): Promise<void> {
+    try {
+      const { json, headers } = await get(dbPath(this.key), signal);
+      this.show(json, headers);
+    } catch (error) {
+      if (!signal?.aborted) this.problem = messageOf(error);
+    }
+  }
+
+  show(json: unknown, headers: Headers): void {
+    if (!isMap(json)) return;
+    const { id, name, code, schema, public_methods } = json;
+    this.db = { id: String(id), name: String(name), code: String(code), schema, public_methods };
+    this.tag = headers.get("etag") ?? undefined;
+    this.problem = "";
+  }
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof ApiError || error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,213 @@
+/** What is chosen, where the focus is and what is being typed in the grid of records. */
+import { ApiError, filledIn, nextCell, toasts, type GridCell } from "studio";
+import { canEditInCell, cellText, plainText, typedValue, valueAt, type Row } from "./cells.ts";
+import { messageOf } from "./database.svelte.ts";
+import { former, paste, placeOfError, update, type Column } from "./paste.ts";
+import { refusalOf, type Rows } from "./rows.svelte.ts";
+import { printTsv, readTsv } from "./tsv.ts";
+import { say } from "./words.svelte.ts";
+
+/** More rows than these are changed only after one has typed their number. */
+export const manyRows = 20;
+export const mostInBatch = 1000;
+
+interface Editing {
+  readonly id: string;
+  readonly column: string;
+  readonly text: string;
+}
+
+interface Fault {
+  readonly id: string;
+  readonly column: string;
+  readonly message: string;
+}
+
+/** Row 0 is the header, column 0 has the box to choose a row. */
+export class Grid {
+  active = $state.raw<GridCell>({ row: 1, column: 1 });
+  anchor = $state.raw<GridCell>({ row: 1, column: 1 });
+  editing = $state.raw<Editing | undefined>();
+  saving = $state(false);
+  fault = $state.raw<Fault | undefined>();
+  chosen = $state.raw<ReadonlySet<string>>(new Set());
+  columns = $state.raw<readonly Column[]>([]);
+  readonly rows: Rows;
+  /** The table of new records. */
+  readonly table: string | null;
+
+  constructor(rows: Rows, table: string | null) {
+    this.rows = rows;
+    this.table = table;
+  }
+
+  get activeRow(): Row | undefined {
+    return this.rows.at(this.active.row - 1);
+  }
+
+  /** The rectangle between where one began and the active cell; without the header and the boxes. */
+  get range(): { readonly row: number; readonly column: number; readonly rows: number; readonly columns: number } {
+    const [a, b] = [this.active, this.anchor];
+    const row = Math.max(1, Math.min(a.row, b.row));
+    const column = Math.max(1, Math.min(a.column, b.column));
+    return {
+      row: row - 1,
+      column: column - 1,
+      rows: Math.max(a.row, b.row) - row + 1,
+      columns: Math.max(a.column, b.column) - column + 1,
+    };
+  }
+
+  isInRange(index: number, column: number): boolean {
+    const { row, column: first, rows, columns } = this.range;
+    if (rows * columns === 1) return false;
+    return index >= row && index < row + rows && column >= first && column < first + columns;
+  }
+
+  moveTo(cell: GridCell, extend = false): void {
+    this.active = cell;
+    if (!extend) this.anchor = cell;
+  }
+
+  /** The focus has come to a cell. */
+  enter(cell: GridCell): void {
+    if (cell.row !== this.active.row || cell.column !== this.active.column) this.moveTo(cell);
+  }
+
+  /** Whether the key moved. */
+  move(event: KeyboardEvent): boolean {
+    const next = nextCell(this.active, event, this.rows.count + 1, this.columns.length + 1);
+    if (next) this.moveTo(next, event.shiftKey && next.row > 0);
+    return next !== undefined;
+  }
+
+  choose(ids: readonly string[], chosen: boolean): void {
+    const next = new Set(this.chosen);
+    for (const id of ids) {
+      if (chosen) next.add(id);
+      else next.delete(id);
+    }
+    this.chosen = next;
+  }
+
+  /** Whether the cell can be changed where it is. */
+  edit(index: number, column: string): boolean {
+    const row = this.rows.at(index);
+    if (!row || !canEditInCell(row, column) || this.rows.changed.get(row.id) === "deleting") return false;
+    this.fault = undefined;
+    this.editing = { id: row.id, column, text: plainText(valueAt(row, column)) };
+    return true;
+  }
+
+  type(text: string): void {
+    if (this.editing) this.editing = { ...this.editing, text };
+  }
+
+  leave(): void {
+    this.editing = undefined;
+    this.fault = undefined;
+  }
+
+  /** Whether it is done; else the cell says why. */
+  async save(): Promise<boolean> {
+    const { editing } = this;
+    const row = this.rows.loaded.find(({ id }) => id === editing?.id);
+    const column = this.columns.find(({ name }) => name === editing?.column);
+    if (!editing || !row || !column || this.saving) return false;
+    const before = valueAt(row, column.name);
+    if (editing.text === plainText(before)) return this.left();
+    const result = typedValue(column.type, editing.text, before);
+    if ("mistake" in result) return this.refused(editing, say(result.mistake));
+    this.saving = true;
+    try {
+      await this.rows.save(row, column.name, result.value);
+    } catch (error) {
+      return this.refused(editing, refusalOf(error, column.name));
+    } finally {
+      this.saving = false;
+    }
+    const undo = () =>
+      void this.rows.save(row, column.name, before ?? null).catch((error: unknown) => toasts.fail(error));
+    toasts.offerUndo(filledIn(say("cellSaved"), { field: column.name, value: cellText(editing.text) || "–" }), undo);
+    return this.left();
+  }
+
+  private left(): true {
+    this.leave();
+    return true;
+  }
+
+  private refused({ id, column }: Editing, message: string): false {
+    this.fault = { id, column, message };
+    return false;
+  }
+
+  /** The chosen rectangle as a spreadsheet takes it. */
+  copied(): string {
+    const { row, column, rows, columns } = this.range;
+    const names = this.columns.slice(column, column + columns).map(({ name }) => name);
+    const lines = Array.from({ length: Math.min(rows, mostInBatch) }, (_, at) => this.rows.at(row + at));
+    return printTsv(lines.flatMap((one) => (one ? [names.map((name) => plainText(valueAt(one, name)))] : [])));
+  }
+
+  async paste(text: string): Promise<void> {
+    const { row, column, rows, columns } = this.range;
+    const rowAt = (index: number) => this.rows.at(index);
+    const onto = { columns: this.columns, from: { row, column }, size: { rows, columns }, rowAt, table: this.table };
+    const cells = readTsv(text);
+    const count = cells.length + row;
+    if (cells.length > mostInBatch) return toasts.fail(say("tooMany"));
+    if (this.rows.end === undefined && count > this.rows.count) return toasts.fail(say("pasteBeyond"));
+    const { operations, rows: places, before, wrong } = paste(cells, onto);
+    const [first] = wrong.filter(({ mistake }) => mistake !== "readOnly");
+    if (first) return this.fail(first.place.row, first.place.column, say(first.mistake));
+    if (operations.length === 0) return toasts.fail(say("readOnly"));
+    try {
+      const results = await this.rows.batch(operations);
+      const made = results.filter((_, at) => operations[at]?.op === "create");
+      if (made.length > 0) this.rows.refresh();
+      this.offerUndo(filledIn(say("pasted"), { count: String(operations.length) }), [
+        ...before,
+        ...made.map(({ id }) => ({ op: "delete" as const, id })),
+      ]);
+    } catch (error) {
+      this.failBatch(error, places);
+    }
+  }
+
+  /** The same field of many records. */
+  async setAll(rows: readonly Row[], field: string, value: unknown): Promise<void> {
+    for (let at = 0; at < rows.length; at += mostInBatch)
+      await this.rows.batch(rows.slice(at, at + mostInBatch).map((row) => update(row, { [field]: value })));
+    const undo = rows.map((row) => update(row, former(row, { [field]: value })));
+    this.offerUndo(filledIn(say("changedMany"), { count: String(rows.length) }), undo);
+  }
+
+  private offerUndo(words: string, operations: readonly Parameters<Rows["batch"]>[0][number][]): void {
+    const undo = async () => {
+      try {
+        for (let at = 0; at < operations.length; at += mostInBatch)
+          await this.rows.batch(operations.slice(at, at + mostInBatch));
+        if (operations.some(({ op }) => op === "delete")) this.rows.refresh();
+      } catch (error) {
+        toasts.fail(error);
+      }
+    };
+    toasts.offerUndo(words, () => void undo());
+  }
+
+  private failBatch(error: unknown, places: readonly number[]): void {
+    const [path, messages] = error instanceof ApiError ? (Object.entries(error.errors)[0] ?? []) : [];
+    const place = path === undefined ? undefined : placeOfError(path);
+    const row = place && places[place.at];
+    if (place && row !== undefined && this.rows.at(row)) this.fail(row, place.field, (messages ?? []).join(", "));
+    else toasts.fail(messageOf(error));
+  }
+
+  /** Says at a cell what is wrong with what was to be put there. */
+  private fail(index: number, column: string, message: string): void {
+    const row = this.rows.at(index);
+    if (row) this.fault = { id: row.id, column, message };
+    else toasts.fail(`${column}: ${message}`);
+  }
+}

@@ -1,0 +1,130 @@
+/** One record that is looked at and changed as a whole: by its fields, or as JSON. */
+import { ApiError, get, request, words } from "studio";
+import { isMap, type TableDraft } from "./schema.ts";
+import { plainText, typedValue } from "./cells.ts";
+import { messageOf } from "./database.svelte.ts";
+import { recordPath, recordsPath } from "./paths.ts";
+import { changedFields } from "./record-changes.ts";
+import { say } from "./words.svelte.ts";
+
+/** A longer one would hold up the browser's own text area. */
+export const mostJson = 300_000;
+export const mostInField = 20_000;
+
+export class RecordForm {
+  readonly db: string;
+  readonly id: string;
+  readonly isNew: boolean;
+  table = $state<string | null>(null);
+  data = $state.raw<Readonly<Record<string, unknown>> | undefined>();
+  created = $state("");
+  updated = $state("");
+  /** What was typed, by field. */
+  texts = $state.raw<Readonly<Record<string, string>>>({});
+  json = $state("");
+  asJson = $state(false);
+  messages = $state.raw<Readonly<Record<string, string>>>({});
+  problem = $state("");
+  saving = $state(false);
+
+  constructor(db: string, id: string, table: string | null) {
+    this.db = db;
+    this.id = id;
+    this.isNew = id === "new";
+    this.table = table;
+    if (this.isNew) this.show({});
+  }
+
+  async load(signal?: AbortSignal): Promise<void> {
+    if (this.isNew) return;
+    try {
+      const { json } = await get(recordPath(this.db, this.id), signal);
+      if (!isMap(json) || !isMap(json["data"])) return;
+      this.table = typeof json["table_name"] === "string" ? json["table_name"] : null;
+      this.created = String(json["created_at"]);
+      this.updated = String(json["updated_at"]);
+      this.show(json["data"]);
+    } catch (error) {
+      if (!signal?.aborted) this.problem = messageOf(error);
+    }
+  }
+
+  private show(data: Readonly<Record<string, unknown>>): void {
+    this.data = data;
+    this.texts = {};
+    this.messages = {};
+    this.problem = "";
+    this.json = JSON.stringify(data, null, 2);
+  }
+
+  textOf(field: string): string {
+    return this.texts[field] ?? plainText(this.data?.[field]);
+  }
+
+  type(field: string, value: string): void {
+    this.texts = { ...this.texts, [field]: value };
+  }
+
+  get isChanged(): boolean {
+    return this.asJson ? this.json !== JSON.stringify(this.data, null, 2) : Object.keys(this.texts).length > 0;
+  }
+
+  /** Takes what was typed along; undefined where it is wrong. */
+  switchTo(asJson: boolean, table: TableDraft | undefined): void {
+    const changes = this.changes(table);
+    if (!changes) return;
+    const next = { ...this.data, ...changes };
+    if (asJson) this.json = JSON.stringify(next, null, 2);
+    else this.texts = Object.fromEntries(Object.entries(changes).map(([name, value]) => [name, plainText(value)]));
+    this.asJson = asJson;
+  }
+
+  private changes(table: TableDraft | undefined): Record<string, unknown> | undefined {
+    this.messages = {};
+    this.problem = "";
+    if (this.asJson) {
+      const typed = changedFields(this.data ?? {}, this.json);
+      if (!typed) this.problem = say("json");
+      return typed;
+    }
+    const changes: Record<string, unknown> = {};
+    const messages: Record<string, string> = {};
+    for (const [name, value] of Object.entries(this.texts)) {
+      const before = this.data?.[name];
+      if (value === plainText(before)) continue;
+      const result = typedValue(table?.fields.find((field) => field.name === name)?.type, value, before);
+      if ("mistake" in result) messages[name] = say(result.mistake);
+      else if (!this.isNew || result.value !== null) changes[name] = result.value;
+    }
+    this.messages = messages;
+    return Object.keys(messages).length > 0 ? undefined : changes;
+  }
+
+  /** The record as the server has it then; undefined if it refuses. */
+  async save(table: TableDraft | undefined): Promise<unknown> {
+    const data = this.changes(table);
+    if (!data || this.saving) return undefined;
+    this.saving = true;
+    try {
+      const path = this.isNew ? recordsPath(this.db) : `${recordPath(this.db, this.id)}?keep_table=true`;
+      const record = this.isNew ? { data, ...(this.table !== null && { table_name: this.table }) } : { data };
+      const { json } = await request(this.isNew ? "POST" : "PATCH", path, { body: { record } });
+      return json;
+    } catch (error) {
+      this.refused(error, table);
+      return undefined;
+    } finally {
+      this.saving = false;
+    }
+  }
+
+  private refused(error: unknown, table: TableDraft | undefined): void {
+    const errors = error instanceof ApiError ? error.errors : {};
+    const shown = new Set(this.asJson ? [] : table?.fields.map(({ name }) => name));
+    const ofFields = Object.entries(errors).filter(([name]) => shown.has(name));
+    const others = Object.entries(errors).filter(([name]) => !shown.has(name));
+    this.messages = Object.fromEntries(ofFields.map(([name, said]) => [name, said.join(", ")]));
+    if (others.length > 0) this.problem = others.map(([name, said]) => `${words(name)} ${said.join(", ")}`).join("; ");
+    else if (ofFields.length === 0) this.problem = messageOf(error);
+  }
+}

@@ -1,0 +1,288 @@
+/**
+ * The records of a list, as far as somebody has looked at them: pages by the API's cursor, or by an offset where one jumps.
+ * Changes by others are followed: a changed row says so where it is, and new ones wait until they are asked for.
+ */
+import { ApiError, get, isMap, request, toasts, type Later } from "studio";
+import { rowOf, type Row } from "./cells.ts";
+import { messageOf } from "./database.svelte.ts";
+import { batchPath, eventsPath, recordPath, recordsPath } from "./paths.ts";
+
+export const pageSize = 50;
+const mostPages = 40;
+const mostAtOnce = 2;
+const flushMs = 150;
+const retryMs = 15_000;
+
+export type Change = "update" | "destroy" | "deleting";
+
+/** What happened to a record, newest first. */
+export interface Happened {
+  readonly kind: string;
+  readonly id: string;
+  readonly at: number;
+}
+
+export interface Operation {
+  readonly op: "create" | "update" | "delete";
+  readonly id?: string;
+  readonly data?: Readonly<Record<string, unknown>>;
+  readonly table_name?: string | null;
+}
+
+export class Rows {
+  pages = $state.raw<ReadonlyMap<number, readonly Row[]>>(new Map());
+  /** How many there are: of the last page, else as the server has counted. */
+  end = $state<number | undefined>();
+  total = $state<number | undefined>();
+  problem = $state("");
+  loading = $state(0);
+  changed = $state.raw<ReadonlyMap<string, Change>>(new Map());
+  /** Records that others have made since. */
+  fresh = $state(0);
+  history = $state.raw<readonly Happened[]>([]);
+  readonly db: string;
+  private readonly query: URLSearchParams;
+  private readonly cursors = new Map<number, string>();
+  private readonly underWay = new Set<number>();
+  private stale = new Set<number>();
+  private generation = 0;
+  private seen = { first: 0, end: pageSize };
+  private stop = new AbortController();
+  private own = new Set<string>();
+
+  constructor(db: string, query: URLSearchParams) {
+    this.db = db;
+    this.query = query;
+  }
+
+  /** As many as the grid is high: at first one page more than is known. */
+  get count(): number {
+    if (this.end !== undefined) return this.end;
+    const last = Math.max(-1, ...this.pages.keys());
+    const known = (last + 1) * pageSize;
+    return this.total === undefined ? known : Math.max(this.total, known);
+  }
+
+  at(index: number): Row | undefined {
+    return this.pages.get(Math.floor(index / pageSize))?.[index % pageSize];
+  }
+
+  get loaded(): Row[] {
+    return [...this.pages.values()].flat();
+  }
+
+  /** Rows `first` to `end` are looked at. */
+  look(first: number, end: number): void {
+    this.seen = { first, end: Math.max(end, first + 1) };
+    this.loadSeen();
+  }
+
+  private loadSeen(): void {
+    const first = Math.floor(this.seen.first / pageSize);
+    const last = Math.floor((this.seen.end - 1) / pageSize);
+    for (let page = first; page <= last && this.underWay.size < mostAtOnce; page++) {
+      const isOver = this.end !== undefined && page * pageSize >= this.end && page > 0;
+      if ((!this.pages.has(page) || this.stale.has(page)) && !this.underWay.has(page) && !isOver) void this.load(page);
+    }
+  }
+
+  private async load(page: number): Promise<void> {
+    const { generation } = this;
+    const query = new URLSearchParams(this.query);
+    query.set("limit", String(pageSize));
+    const cursor = this.cursors.get(page);
+    if (cursor !== undefined) query.set("after", cursor);
+    else if (page > 0) query.set("offset", String(page * pageSize));
+    this.underWay.add(page);
+    this.loading++;
+    try {
+      const { json, headers } = await get(`${recordsPath(this.db)}?${query}`, this.stop.signal);
+      if (generation === this.generation)
+        this.show(page, Array.isArray(json) ? json : [], headers.get("x-next-cursor"));
+    } catch (error) {
+      if (generation !== this.generation || this.stop.signal.aborted) return;
+      this.problem = messageOf(error);
+      if (this.pages.size === 0) this.end = 0;
+      return;
+    } finally {
+      this.loading--;
+      if (generation === this.generation) this.underWay.delete(page);
+    }
+    this.loadSeen();
+  }
+
+  private show(page: number, values: readonly unknown[], next: string | null): void {
+    const rows = values.flatMap((value) => rowOf(value) ?? []);
+    this.problem = "";
+    this.stale.delete(page);
+    if (next === null || rows.length < pageSize) this.end = page * pageSize + rows.length;
+    else this.cursors.set(page + 1, next);
+    const isFirst = this.pages.size === 0;
+    const middle = Math.floor(this.seen.first / pageSize);
+    const kept = [...this.pages, [page, rows] as const]
+      .toSorted(([a], [b]) => Math.abs(a - middle) - Math.abs(b - middle))
+      .slice(0, mostPages);
+    this.pages = new Map(kept);
+    if (isFirst && this.end === undefined) void this.countAll();
+  }
+
+  /** After the rows: a count reads the whole table. */
+  private async countAll(): Promise<void> {
+    const { generation } = this;
+    const query = new URLSearchParams(this.query);
+    query.set("count", "true");
+    query.set("limit", "1");
+    query.set("fields", "id");
+    try {
+      const { headers } = await get(`${recordsPath(this.db)}?${query}`, this.stop.signal);
+      const total = headers.get("x-total-count");
+      if (generation === this.generation && total !== null) this.total = Number(total);
+    } catch {
+      // The list does without it.
+    }
+  }
+
+  /** Reads again what is seen; what was read stays until then. */
+  refresh(): void {
+    this.generation++;
+    this.cursors.clear();
+    this.underWay.clear();
+    this.stale = new Set(this.pages.keys());
+    this.changed = new Map([...this.changed].filter(([, change]) => change === "deleting"));
+    this.fresh = 0;
+    const wasEnd = this.end;
+    this.end = undefined;
+    if (wasEnd === undefined) void this.countAll();
+    else this.total = wasEnd;
+    this.loadSeen();
+  }
+
+  close(): void {
+    this.stop.abort();
+  }
+
+  /** Puts a record where it stands, if it is among the loaded ones. */
+  put(row: Row, change?: Change): boolean {
+    for (const [page, rows] of this.pages) {
+      const at = rows.findIndex(({ id }) => id === row.id);
+      if (at < 0) continue;
+      if (change !== "destroy") this.pages = new Map([...this.pages, [page, rows.with(at, row)]]);
+      this.mark([row.id], change);
+      return true;
+    }
+    return false;
+  }
+
+  private mark(ids: readonly string[], change: Change | undefined): void {
+    const next = new Map(this.changed);
+    for (const id of ids) {
+      if (change) next.set(id, change);
+      else next.delete(id);
+    }
+    this.changed = next;
+  }
+
+  /** Changes one field. Throws what the server says. */
+  async save(row: Row, field: string, value: unknown): Promise<void> {
+    this.own.add(row.id);
+    try {
+      const { json } = await request("PATCH", `${recordPath(this.db, row.id)}?keep_table=true`, {
+        body: { record: { data: { [field]: value } } },
+      });
+      const saved = rowOf(json);
+      if (saved) this.put(saved);
+    } finally {
+      this.own.delete(row.id);
+    }
+  }
+
+  /** In one transaction, at most 1,000. Gives back the records. */
+  async batch(operations: readonly Operation[]): Promise<Row[]> {
+    const ids = operations.flatMap(({ id }) => id ?? []);
+    for (const id of ids) this.own.add(id);
+    try {
+      const { json } = await request("POST", batchPath(this.db), { body: { operations } });
+      const results = isMap(json) && Array.isArray(json["results"]) ? json["results"] : [];
+      const rows = results.flatMap((value) => rowOf(value) ?? []);
+      for (const row of rows) if (!this.put(row)) this.made(row.id);
+      return rows;
+    } finally {
+      for (const id of ids) this.own.delete(id);
+    }
+  }
+
+  /** A record of one's own is no news. */
+  made(id: string): void {
+    this.own.add(id);
+  }
+
+  /** In ten seconds; until then the rows stay where they are, struck through. */
+  deleteLater(ids: readonly string[], words: string): void {
+    this.mark(ids, "deleting");
+    const call: Later = {
+      method: "POST",
+      path: batchPath(this.db),
+      body: { operations: ids.map((id) => ({ op: "delete", id })) },
+    };
+    toasts.later(call, words, {
+      hides: ids.map((id) => recordPath(this.db, id)),
+      undone: () => this.mark(ids, undefined),
+      done: () => {
+        this.mark(ids, undefined);
+        this.refresh();
+      },
+    });
+  }
+
+  /** Follows what others change; gives back what ends it. */
+  follow(table: string | undefined): () => void {
+    const waiting: { kind: string; row: Row }[] = [];
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let source: EventSource | undefined;
+    const take = (kind: string) => (event: MessageEvent<string>) => {
+      const row = rowOf(JSON.parse(event.data));
+      if (row) waiting.push({ kind, row });
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        this.take(waiting.splice(0));
+      }, flushMs);
+    };
+    let again: ReturnType<typeof setTimeout> | undefined;
+    const open = () => {
+      source = new EventSource(eventsPath(this.db, table));
+      for (const kind of ["create", "update", "destroy"]) source.addEventListener(kind, take(kind));
+      source.addEventListener("reset", () => this.fresh++);
+      // The browser tries again by itself, but not after a refusal.
+      source.addEventListener("error", () => {
+        if (source?.readyState === EventSource.CLOSED) again = setTimeout(open, retryMs);
+      });
+    };
+    open();
+    return () => {
+      source?.close();
+      clearTimeout(timer);
+      clearTimeout(again);
+    };
+  }
+
+  private take(events: readonly { kind: string; row: Row }[]): void {
+    for (const { kind, row } of events) {
+      const known = this.loaded.find(({ id }) => id === row.id);
+      if (kind === "create" && !known && !this.own.has(row.id)) this.fresh++;
+      else if (kind === "destroy" && known && this.changed.get(row.id) !== "deleting") this.mark([row.id], "destroy");
+      else if (kind === "update" && known && known.updated_at !== row.updated_at)
+        this.put(row, this.own.has(row.id) ? undefined : "update");
+    }
+    const at = Date.now();
+    this.history = [...events.map(({ kind, row }) => ({ kind, id: row.id, at })).toReversed(), ...this.history].slice(
+      0,
+      50,
+    );
+  }
+}
+
+/** The server's words about fields, or in one sentence. */
+export function refusalOf(error: unknown, field: string): string {
+  if (error instanceof ApiError && error.errors[field]) return error.errors[field].join(", ");
+  return messageOf(error);
+}

@@ -1,0 +1,162 @@
+/** A database's schema as the Studio shows and changes it. The server has the last word on what is right. Pure. */
+import {
+  fieldTypes,
+  indexColumns,
+  isIndexColumn,
+  kindOf,
+  planIndexes,
+  type ColumnKind,
+  type FieldType,
+  type IndexColumn,
+} from "../databases/columns.ts";
+
+export { fieldTypes, type FieldType } from "../databases/columns.ts";
+
+export interface FieldDraft {
+  readonly name: string;
+  readonly type: FieldType;
+  readonly required: boolean;
+}
+
+export interface TableDraft {
+  /** "" is the only table of a database without tables. */
+  readonly name: string;
+  readonly fields: readonly FieldDraft[];
+  /** In the order in which columns are given to them. */
+  readonly indexed: readonly string[];
+  /** The older form: a field and the column that it keeps. */
+  readonly columns: Readonly<Record<string, string>>;
+}
+
+export interface SchemaDraft {
+  readonly multiTable: boolean;
+  readonly tables: readonly TableDraft[];
+}
+
+export function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Reads what the server keeps; it was checked there. */
+export function draftOf(schema: unknown): SchemaDraft {
+  const whole = isMap(schema) ? schema : {};
+  const tables = whole["tables"];
+  if (!isMap(tables)) return { multiTable: false, tables: [tableOf("", whole)] };
+  return { multiTable: true, tables: Object.entries(tables).map(([name, table]) => tableOf(name, table)) };
+}
+
+function tableOf(name: string, value: unknown): TableDraft {
+  const table = isMap(value) ? value : {};
+  const given = isMap(table["fields"]) ? table["fields"] : {};
+  const fields = Object.entries(given).map(([field, definition]) => fieldOf(field, definition));
+  const listed = Array.isArray(table["indexed_fields"]) ? table["indexed_fields"].map(String) : [];
+  const explicit = isMap(table["indexes"]) ? table["indexes"] : {};
+  const columns = Object.fromEntries(Object.entries(explicit).map(([field, column]) => [field, String(column)]));
+  return { name, fields, indexed: [...new Set([...Object.keys(columns), ...listed])], columns };
+}
+
+function fieldOf(name: string, definition: unknown): FieldDraft {
+  const full = isMap(definition) ? definition : { type: definition };
+  const type = fieldTypes.find((one) => one === full["type"]) ?? "string";
+  return { name, type, required: full["required"] === true };
+}
+
+/** The JSON that is sent. Whatever else the kept schema has stays in it. */
+export function schemaOf({ multiTable, tables }: SchemaDraft): Record<string, unknown> {
+  if (!multiTable) return tables[0] ? jsonOf(tables[0]) : {};
+  return { tables: Object.fromEntries(tables.map((table) => [table.name, jsonOf(table)])) };
+}
+
+function jsonOf({ fields, indexed, columns }: TableDraft): Record<string, unknown> {
+  const listed = indexed.filter((name) => !Object.hasOwn(columns, name));
+  const kept = Object.fromEntries(Object.entries(columns).filter(([name]) => indexed.includes(name)));
+  return {
+    fields: Object.fromEntries(fields.map(({ name, type, required }) => [name, required ? { type, required } : type])),
+    ...(Object.keys(kept).length > 0 && { indexes: kept }),
+    indexed_fields: listed,
+  };
+}
+
+/** Which field has which index column, by the server's own rule. */
+export function indexPlan({ fields, indexed, columns }: TableDraft): ReadonlyMap<string, IndexColumn> {
+  const byName = new Map(fields.map(({ name, type, required }) => [name, { type, required }]));
+  const explicit = new Map<string, IndexColumn>();
+  for (const [name, column] of Object.entries(columns))
+    if (isIndexColumn(column) && indexed.includes(name)) explicit.set(name, column);
+  return planIndexes(byName, { explicit, listed: indexed.filter((name) => byName.has(name)) });
+}
+
+export interface Slot {
+  readonly column: IndexColumn;
+  readonly kind: ColumnKind;
+  readonly field: string | undefined;
+}
+
+/** The seven columns and what is in them. */
+export function indexSlots(table: TableDraft): Slot[] {
+  const byColumn = new Map([...indexPlan(table)].map(([name, column]) => [column, name]));
+  return indexColumns.map((column) => ({ column, kind: kindOf(column), field: byColumn.get(column) }));
+}
+
+/** Whether records must be indexed again: another field is in a column, or its type is another one. */
+export function movesIndexes(before: SchemaDraft, after: SchemaDraft): boolean {
+  const plans = ({ tables }: SchemaDraft) =>
+    JSON.stringify(
+      tables
+        .map((table) => [
+          table.name,
+          [...indexPlan(table)]
+            .map(([name, column]) => [name, column, table.fields.find((field) => field.name === name)?.type])
+            .toSorted(([a = ""], [b = ""]) => (a < b ? -1 : 1)),
+        ])
+        .toSorted(([a], [b]) => (String(a) < String(b) ? -1 : 1)),
+    );
+  return plans(before) !== plans(after);
+}
+
+/** The table that is shown; undefined is all of them mixed. */
+export function chosenTable({ multiTable, tables }: SchemaDraft, wanted: string | null): TableDraft | undefined {
+  if (!multiTable) return tables[0];
+  if (wanted === "*") return undefined;
+  return tables.find(({ name }) => name === wanted) ?? tables[0];
+}
+
+const always = new Set(["id", "created_at"]);
+
+/** Whether an order or a filter by this field is served by an index. */
+export function isFast(table: TableDraft | undefined, field: string): boolean {
+  return always.has(field) || (table !== undefined && indexPlan(table).has(field));
+}
+
+/** The places of a 422's texts (`fields.age: must be …`, `tables.orders.indexes.no: …`): by table and field, and the rest. */
+export function faultsOf(
+  messages: readonly string[],
+  { multiTable, tables }: SchemaDraft,
+): { readonly byField: ReadonlyMap<string, string>; readonly others: readonly string[] } {
+  const byField = new Map<string, string>();
+  const others: string[] = [];
+  for (const message of messages) {
+    const found = placesOf(multiTable, tables).find(({ start }) => message.startsWith(start));
+    if (found) byField.set(found.key, message.slice(message.indexOf(": ", found.start.length - 1) + 2));
+    else others.push(message);
+  }
+  return { byField, others };
+}
+
+export function fieldKey(table: string, field: string): string {
+  return JSON.stringify([table, field]);
+}
+
+function placesOf(multiTable: boolean, tables: readonly TableDraft[]): { start: string; key: string }[] {
+  return tables.flatMap(({ name, fields }) => {
+    const at = multiTable ? `tables.${name}.` : "";
+    return fields.flatMap((field) =>
+      ["fields", "indexes"].flatMap((part) =>
+        [":", ".type:", ".required:"].map((end) => ({
+          start: `${at}${part}.${field.name}${end}`,
+          key: fieldKey(name, field.name),
+        })),
+      ),
+    );
+  });
+}

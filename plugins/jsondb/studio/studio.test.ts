@@ -1,0 +1,236 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { canEditInCell, cellText, rowOf, typedValue, valueAt, type Row } from "./cells.ts";
+import { conditionsOf, fieldsAsked, operatorsOf, parameterOf, recordQuery, withConditions } from "./conditions.ts";
+import { chosenTable, draftOf, faultsOf, fieldKey, indexSlots, isFast, movesIndexes, schemaOf } from "./schema.ts";
+import { printTsv, readTsv } from "./tsv.ts";
+import { drawn, scrollFor } from "./window.ts";
+
+const row = (data: Record<string, unknown>): Row => ({
+  id: "1",
+  data,
+  table_name: null,
+  created_at: "2026-01-01T00:00:00Z",
+  updated_at: "2026-01-01T00:00:00Z",
+});
+
+describe("a spreadsheet's clipboard", () => {
+  test.each([
+    ["", [[""]]],
+    ["a", [["a"]]],
+    ["a\tb", [["a", "b"]]],
+    [
+      "a\tb\nc\td\n",
+      [
+        ["a", "b"],
+        ["c", "d"],
+      ],
+    ],
+    ["a\r\nb\r\n", [["a"], ["b"]]],
+    ["a\n\nb", [["a"], [""], ["b"]]],
+    ["a\t", [["a", ""]]],
+    ['"two\nlines"\t"say ""hi"""', [["two\nlines", 'say "hi"']]],
+    ['"never closed\tx', [['"never closed', "x"]]],
+    ['"quoted" and more\tx', [['"quoted" and more', "x"]]],
+  ])("%j", (text, rows) => {
+    expect(readTsv(text)).toEqual(rows);
+  });
+
+  test("reads what it prints", () => {
+    const cell = fc.string({ unit: fc.constantFrom("a", "\t", "\n", "\r", '"', " ") });
+    const rows = fc
+      .integer({ min: 1, max: 4 })
+      .chain((width) =>
+        fc.array(fc.array(cell, { minLength: width, maxLength: width }), { minLength: 1, maxLength: 4 }),
+      );
+    fc.assert(
+      fc.property(rows, (cells) => {
+        // One empty cell at the end is the same as the line break before it.
+        const text = `${printTsv(cells)}\r\n`;
+        expect(readTsv(text)).toEqual(cells);
+      }),
+    );
+  });
+});
+
+describe("the window of a grid", () => {
+  const view = { rows: 1_000_000, rowHeight: 36, scrollTop: 0, viewHeight: 600 };
+
+  test("draws about 25 rows wherever it is, the last one too", () => {
+    const whole = drawn(view);
+    for (const part of [0, 0.1, 0.5, 0.999, 1]) {
+      const { first, end } = drawn({ ...view, scrollTop: part * (whole.height - view.viewHeight) });
+      expect(end - first).toBeLessThan(28);
+      expect(end - first).toBeGreaterThan(15);
+    }
+    expect(drawn({ ...view, scrollTop: whole.height - view.viewHeight }).end).toBe(1_000_000);
+    expect(whole.height).toBeLessThan(33_000_000);
+  });
+
+  test("a row that is asked for is seen whole afterwards", () => {
+    const anyRows = fc.integer({ min: 1, max: 2_000_000 });
+    fc.assert(
+      fc.property(anyRows, fc.double({ min: 0, max: 1, noNaN: true }), fc.nat(), (rows, part, wanted) => {
+        const target = wanted % rows;
+        const { height } = drawn({ ...view, rows });
+        const before = { ...view, rows, scrollTop: part * Math.max(0, height - view.viewHeight) };
+        const scrollTop = scrollFor(target, before) ?? before.scrollTop;
+        // A hair of rounding is no movement.
+        expect(scrollFor(target, { ...before, scrollTop }) ?? scrollTop).toBeCloseTo(scrollTop, 3);
+        const { first, end } = drawn({ ...before, scrollTop });
+        expect(first <= target && target < end).toBe(true);
+      }),
+    );
+  });
+
+  test.each([
+    [0, { first: 0, end: 0, height: 0 }],
+    [3, { first: 0, end: 3, height: 108 }],
+  ])("of %d rows", (rows, expected) => {
+    expect(drawn({ ...view, rows })).toMatchObject(expected);
+  });
+});
+
+describe("cells", () => {
+  test.each([
+    ["integer", "35", { value: 35 }],
+    ["integer", " 35 ", { value: 35 }],
+    ["integer", "9007199254740993", { value: "9007199254740993" }],
+    ["number", "1.5", { value: 1.5 }],
+    ["number", "one", { mistake: "number" }],
+    ["boolean", "TRUE", { value: true }],
+    ["boolean", "0", { value: false }],
+    ["boolean", "maybe", { mistake: "boolean" }],
+    ["string", " as it is ", { value: " as it is " }],
+    ["date", " 2026-01-31 ", { value: "2026-01-31" }],
+    ["date", "31.1.", { value: "31.1." }],
+    ["string", "", { value: null }],
+    [undefined, "12", { value: "12" }],
+  ] as const)("%s %j", (type, text, expected) => {
+    expect(typedValue(type, text)).toEqual(expected);
+  });
+
+  test("without a type keep the kind that they had", () => {
+    expect(typedValue(undefined, "12", 7)).toEqual({ value: 12 });
+    expect(typedValue(undefined, "false", true)).toEqual({ value: false });
+    expect(typedValue(undefined, "x", 7)).toEqual({ mistake: "number" });
+  });
+
+  test("of a long value are cut, and not changed in their cell", () => {
+    const long = rowOf({ ...row({ text: "x".repeat(900_000), list: Array(3000).fill(1), n: 1 }) });
+    expect(String(long?.data["text"])).toHaveLength(2000);
+    expect(String(long?.data["list"])).toHaveLength(2000);
+    expect(long && [canEditInCell(long, "text"), canEditInCell(long, "list"), canEditInCell(long, "n")]).toEqual([
+      false,
+      false,
+      true,
+    ]);
+    expect(cellText("a\nb")).toBe("a b");
+    expect(cellText({ a: 1 })).toBe('{"a":1}');
+    expect(cellText("y".repeat(5000))).toHaveLength(201);
+  });
+
+  test("of the record itself are only looked at; a field may be called like a method", () => {
+    expect(canEditInCell(row({}), "created_at")).toBe(false);
+    expect(valueAt(row({}), "constructor")).toBeUndefined();
+    expect(valueAt(row({ constructor: 1 }), "constructor")).toBe(1);
+    expect(rowOf({ id: 1 })).toBeUndefined();
+  });
+});
+
+describe("filters", () => {
+  test.each([
+    ["filter[city]=Łódź", { field: "city", op: "eq", value: "Łódź" }],
+    ["filter[city]=*od*", { field: "city", op: "contains", value: "od" }],
+    ["filter[city]=o*d", { field: "city", op: "eq", value: "o*d" }],
+    ["filter[age][gt]=30", { field: "age", op: "gt", value: "30" }],
+    ["filter[age][in]=1,2", { field: "age", op: "in", value: "1,2" }],
+    ["filter[city]=", { field: "city", op: "empty", value: "" }],
+    ["filter[city][ne]=", { field: "city", op: "filled", value: "" }],
+    ["filter[city][null]=true", { field: "city", op: "null", value: "true" }],
+  ] as const)("%s", (text, condition) => {
+    const search = new URLSearchParams(text);
+    expect(conditionsOf(search)).toEqual([condition]);
+    expect(new URLSearchParams([[...(parameterOf(condition) ?? ["", ""])]]).toString()).toBe(search.toString());
+  });
+
+  test("replace those of an address, and leave the rest", () => {
+    const search = new URLSearchParams("sort=-age&filter[a]=1&table=t&any[0][b][gt]=2");
+    const next = new URLSearchParams(withConditions(search, [{ field: "c", op: "lt", value: "3" }]));
+    expect([...next.keys()]).toEqual(["sort", "table", "any[0][b][gt]", "filter[c][lt]"]);
+    expect(withConditions(new URLSearchParams("filter[a]=1"), [{ field: "a", op: "gt", value: "" }])).toBe("");
+    expect(fieldsAsked(search)).toEqual(["a", "b", "age"]);
+  });
+
+  test("are asked of the API without what is the Studio's own", () => {
+    const search = new URLSearchParams("sort=-age&filter[a]=1&table=t&any[0][b]=2&cols=a&open=7&q=x&limit=9");
+    expect([...recordQuery(search, "t")].map(([name, value]) => `${name}=${value}`)).toEqual([
+      "table_name=t",
+      "q=x",
+      "sort=-age",
+      "filter[a]=1",
+      "any[0][b]=2",
+    ]);
+  });
+
+  test("have the operators of the field's type", () => {
+    expect(operatorsOf("boolean")).not.toContain("gt");
+    expect(operatorsOf("integer")).not.toContain("contains");
+    expect(operatorsOf("text")).toContain("contains");
+    expect(operatorsOf(undefined)).toContain("gt");
+  });
+});
+
+describe("a schema", () => {
+  const people = {
+    fields: { email: { type: "string", required: true }, city: "string", age: "integer" },
+    indexed_fields: ["email", "age"],
+  };
+
+  test.each([
+    ["one table", people],
+    ["tables", { tables: { people, notes: { fields: { text: "text" }, indexed_fields: [] } } }],
+    ["fixed columns", { fields: { a: "string", b: "string" }, indexes: { b: "idx_str_3" }, indexed_fields: ["a"] }],
+  ])("of %s is sent as it was read", (_, schema) => {
+    expect(JSON.stringify(schemaOf(draftOf(schema)))).toBe(JSON.stringify(schema));
+  });
+
+  test("fills three columns of texts, two of numbers, two of times", () => {
+    const types = ["string", "text", "string", "string", "integer", "number", "number", "date", "boolean"] as const;
+    const fields = types.map((type, at) => ({ name: `f${at}`, type, required: false }));
+    const table = { name: "", fields, indexed: fields.map(({ name }) => name), columns: {} };
+    expect(indexSlots(table).map(({ field }) => field)).toEqual(["f0", "f1", "f2", "f4", "f5", "f7", undefined]);
+    expect([isFast(table, "f2"), isFast(table, "f3"), isFast(table, "f8"), isFast(table, "created_at")]).toEqual([
+      true,
+      false,
+      false,
+      true,
+    ]);
+  });
+
+  test("is indexed again only where a column has another field or type", () => {
+    const before = draftOf(people);
+    expect(movesIndexes(before, draftOf({ ...people, fields: { ...people.fields, note: "text" } }))).toBe(false);
+    expect(movesIndexes(before, draftOf({ ...people, indexed_fields: ["email"] }))).toBe(true);
+    expect(movesIndexes(before, draftOf({ ...people, fields: { ...people.fields, age: "number" } }))).toBe(true);
+  });
+
+  test("names the field of each mistake", () => {
+    const draft = draftOf({ tables: { orders: { fields: { no: "string", "a.b": "string" } } } });
+    const { byField, others } = faultsOf(
+      ["tables.orders.fields.a.b: must be one of string", "tables.orders.indexes.no: is not one of the fields", "odd"],
+      draft,
+    );
+    expect(Object.fromEntries(byField)).toEqual({
+      [fieldKey("orders", "a.b")]: "must be one of string",
+      [fieldKey("orders", "no")]: "is not one of the fields",
+    });
+    expect(others).toEqual(["odd"]);
+  });
+
+  test("shows the table of the address, else the first", () => {
+    const draft = draftOf({ tables: { a: { fields: {} }, b: { fields: {} } } });
+    expect(["b", "gone", null, "*"].map((name) => chosenTable(draft, name)?.name)).toEqual(["b", "a", "a", undefined]);
+    expect(chosenTable(draftOf(null), null)?.fields).toEqual([]);
+  });
+});

@@ -1,0 +1,47 @@
+/**
+ * Which rows of a long grid are drawn, and where. A browser draws nothing below about 33 million pixels, so the height of
+ * very many rows is scaled: the scroll bar then moves further than it says. Pure.
+ */
+const mostHeight = 15_000_000;
+const overscan = 4;
+
+export interface View {
+  readonly rows: number;
+  readonly rowHeight: number;
+  readonly scrollTop: number;
+  /** Without the header. */
+  readonly viewHeight: number;
+}
+
+export interface Drawn {
+  /** Of what is scrolled. */
+  readonly height: number;
+  readonly first: number;
+  /** The one after the last. */
+  readonly end: number;
+  /** Where the first row's top is. */
+  readonly top: number;
+}
+
+export function drawn({ rows, rowHeight, scrollTop, viewHeight }: View): Drawn {
+  const whole = rows * rowHeight;
+  const height = Math.min(whole, mostHeight);
+  const at = Math.max(0, scrollTop) * scaleOf(whole, viewHeight);
+  const first = Math.max(0, Math.min(rows, Math.floor(at / rowHeight)) - overscan);
+  const end = Math.min(rows, Math.ceil((at + viewHeight) / rowHeight) + overscan);
+  return { height, first, end, top: first * rowHeight - at + Math.max(0, scrollTop) };
+}
+
+/** Where to scroll so that a row is seen whole; undefined if it is. */
+export function scrollFor(row: number, view: View): number | undefined {
+  const { rows, rowHeight, scrollTop, viewHeight } = view;
+  const scale = scaleOf(rows * rowHeight, viewHeight);
+  const at = scrollTop * scale;
+  const top = row * rowHeight;
+  if (top < at) return top / scale;
+  return top + rowHeight > at + viewHeight ? Math.max(0, (top + rowHeight - viewHeight) / scale) : undefined;
+}
+
+function scaleOf(whole: number, viewHeight: number): number {
+  return whole <= mostHeight ? 1 : (whole - viewHeight) / (mostHeight - viewHeight);
+}

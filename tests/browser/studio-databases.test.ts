@@ -1,0 +1,266 @@
+/** The pages of a database in the Studio: records, schema, import and export, public methods. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { launchChromium } from "../chromium.ts";
+import { eventually, startTestApp, type TestApp } from "../harness.ts";
+import { atStudio } from "./studio-fixture.ts";
+
+let app: TestApp;
+let browser: Browser;
+beforeAll(async () => {
+  [app, browser] = await Promise.all([startTestApp(), launchChromium()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await app.stop();
+});
+
+/** A page of the Studio, and what goes wrong in it, without what a page gives up when it is left. */
+async function opened(path: string, options: BrowserContextOptions = {}) {
+  const session = await atStudio(browser, app.origin, options);
+  await session.page.goto(app.origin + path);
+  await session.page.getByRole("heading", { level: 1 }).waitFor();
+  const faults = () => session.faults.filter((fault) => !fault.includes("ERR_ABORTED"));
+  return { ...session, faults, [Symbol.asyncDispose]: () => session[Symbol.asyncDispose]() };
+}
+
+const people = {
+  fields: { name: { type: "string", required: true }, city: "string", age: "integer", note: "text" },
+  indexed_fields: ["name", "city", "age"],
+};
+
+async function database(code: string, rows: readonly Record<string, unknown>[], schema: unknown = people) {
+  const made = await app.post("/core/dbs.json", { db: { name: code, code, schema } });
+  expect(made.status).toBe(201);
+  for (let at = 0; at < rows.length; at += 1000) {
+    const operations = rows.slice(at, at + 1000).map((data) => ({ op: "create", data }));
+    expect((await app.post(`/core/dbs/${code}/batch.json`, { operations })).status).toBe(200);
+  }
+}
+
+const found = async (code: string, query = "") => (await app.get(`/core/dbs/${code}/search.json${query}`)).json;
+const grid = (page: Page) => page.getByRole("grid", { name: "Records" });
+const cell = (page: Page, text: string) => grid(page).getByRole("gridcell", { name: text, exact: true });
+
+test("thousands of records are scrolled with a few rows in the document, and sorted by a click", async () => {
+  const rows = Array.from({ length: 3000 }, (_, at) => ({ name: `P${String(at).padStart(4, "0")}`, age: at }));
+  await database("many", rows);
+  await using session = await opened("/studio/core/dbs/many/records?sort=name");
+  const { page } = session;
+  await cell(page, "P0000").waitFor();
+  await page.getByText("Records: 3,000").waitFor();
+  expect(await grid(page).getAttribute("aria-rowcount")).toBe("3001");
+  await cell(page, "P0000").click();
+  await page.keyboard.press("Control+End");
+  await cell(page, "P2999").waitFor();
+  expect(await grid(page).locator("[role=row][aria-rowindex='3001'] [role=gridcell]").count()).toBeGreaterThan(3);
+  expect(await grid(page).getByRole("row").count()).toBeLessThan(32);
+  await page.keyboard.press("Control+Home");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/sort=city/);
+  await grid(page).getByRole("columnheader", { name: "Age" }).getByRole("button").click();
+  await grid(page).getByRole("columnheader", { name: "Age" }).getByRole("button").click();
+  await cell(page, "P2999").waitFor();
+  expect(new URL(page.url()).searchParams.get("sort")).toBe("-age");
+  expect(session.faults()).toEqual([]);
+});
+
+test("a cell is changed by keys, the server's words stand at it, and undo takes it back", async () => {
+  await database("cells", [{ name: "Ann", city: "Łódź", age: 34 }]);
+  await using session = await opened("/studio/core/dbs/cells/records");
+  const { page } = session;
+  await cell(page, "Ann").click();
+  await page.keyboard.press("F2");
+  await page.getByRole("textbox", { name: "Name" }).fill("");
+  await page.keyboard.press("Enter");
+  await page.getByRole("alert").getByText("is required").waitFor();
+  await page.keyboard.press("Escape");
+  await cell(page, "Ann").waitFor();
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("Enter");
+  await page.getByRole("textbox", { name: "Age" }).fill("old");
+  await page.keyboard.press("Enter");
+  await page.getByRole("alert").getByText("This is not a number").waitFor();
+  await page.getByRole("textbox", { name: "Age" }).fill("35");
+  await page.keyboard.press("Enter");
+  await page.getByRole("status").getByText("Age: 35").waitFor();
+  expect((await found("cells"))[0]).toMatchObject({ name: "Ann", age: 35 });
+  await page.getByRole("button", { name: "Undo" }).click();
+  await eventually(async () => (await found("cells"))[0].age === 34);
+  await cell(page, "34").waitFor();
+  expect(session.faults().filter((fault) => !fault.includes("422"))).toEqual([]);
+});
+
+test("records are added, narrowed by filters, chosen by keys, deleted and brought back", async () => {
+  await database("work", [
+    { name: "Ann", age: 30 },
+    { name: "Bob", age: 40, note: "tall" },
+    { name: "Cyd", age: 50 },
+  ]);
+  await using session = await opened("/studio/core/dbs/work/records");
+  const { page } = session;
+  await page.getByRole("button", { name: "New record" }).click();
+  const dialog = page.getByRole("dialog", { name: "New record" });
+  await dialog.getByLabel("City").fill("Wien");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.getByText("is required").waitFor();
+  await dialog.getByLabel("Name").fill("Dan");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await cell(page, "Dan").waitFor();
+
+  await page.getByText("Filters", { exact: true }).click();
+  await page.getByRole("button", { name: "Add filter" }).click();
+  await page.getByLabel("Field").selectOption("age");
+  await page.getByLabel("Condition").selectOption("gte");
+  await page.getByLabel("Value").fill("40");
+  await page.getByRole("button", { name: "Apply" }).click();
+  await cell(page, "Ann").waitFor({ state: "detached" });
+  await cell(page, "Bob").waitFor();
+  expect(new URL(page.url()).searchParams.get("filter[age][gte]")).toBe("40");
+  expect(await page.getByRole("note").count()).toBe(0);
+  await page.goto(`${app.origin}/studio/core/dbs/work/records?filter%5Bnote%5D=*all*`);
+  await page.getByRole("note").getByText("Not indexed: note").waitFor();
+  await cell(page, "Bob").click();
+  await page.keyboard.press("Shift+Space");
+  await page.getByText("Chosen: 1").waitFor();
+  await page.getByRole("button", { name: "Delete", exact: true }).click();
+  await page.getByRole("status").getByText("Records deleted: 1").waitFor();
+  await page.getByRole("button", { name: "Undo" }).click();
+  expect(await found("work")).toHaveLength(4);
+  await grid(page).locator("[aria-rowindex='2'] input[type=checkbox]").check();
+  await page.getByRole("button", { name: "Delete", exact: true }).click();
+  await page.getByRole("status").getByText("Records deleted: 1").waitFor();
+  await page.close({ runBeforeUnload: true });
+  await eventually(async () => (await found("work")).length === 3);
+});
+
+test("many records are changed at once only after their number was typed", async () => {
+  await database(
+    "bulk",
+    Array.from({ length: 25 }, (_, at) => ({ name: `N${at}`, age: at })),
+  );
+  await using session = await opened("/studio/core/dbs/bulk/records");
+  const { page } = session;
+  await cell(page, "N24").waitFor();
+  await page.getByLabel("Choose all loaded records").check();
+  await page.getByRole("button", { name: "Change a field" }).click();
+  const dialog = page.getByRole("dialog", { name: "Change a field" });
+  await dialog.getByLabel("Field").selectOption("city");
+  await dialog.getByLabel("Value").fill("Łódź");
+  expect(await dialog.getByRole("button", { name: "Save" }).isDisabled()).toBe(true);
+  await dialog.getByLabel("Number of records").fill("25");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("status").getByText("Records changed: 25").waitFor();
+  expect(await found("bulk", "?filter[city]=Łódź&limit=100")).toHaveLength(25);
+  await page.getByRole("button", { name: "Undo" }).click();
+  await eventually(async () => (await found("bulk", "?filter[city]=Łódź&limit=100")).length === 0);
+});
+
+test("a rectangle goes to a spreadsheet and comes back, with new records below the last", async () => {
+  await database("sheet", [
+    { name: "Bob", city: "Wien", age: 2 },
+    { name: "Ann", city: "Łódź", age: 1 },
+  ]);
+  await using session = await opened("/studio/core/dbs/sheet/records?sort=name");
+  const { page } = session;
+  await cell(page, "Ann").click();
+  await page.keyboard.press("Shift+ArrowRight");
+  await page.keyboard.press("Shift+ArrowDown");
+  const copied = await grid(page).evaluate((element) => {
+    const data = new DataTransfer();
+    element.dispatchEvent(new ClipboardEvent("copy", { clipboardData: data, bubbles: true, cancelable: true }));
+    return data.getData("text/plain");
+  });
+  expect(copied).toBe("Ann\tŁódź\r\nBob\tWien");
+  const paste = (text: string) =>
+    grid(page).evaluate((element, pasted) => {
+      const data = new DataTransfer();
+      data.setData("text/plain", pasted);
+      element.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
+    }, text);
+  await cell(page, "Ann").click();
+  await paste("Anna\tKraków\tyoung");
+  await page.getByRole("alert").getByText("This is not a number").waitFor();
+  expect(await found("sheet", "?filter[name]=Ann")).toHaveLength(1);
+  await paste("Anna\tKraków\t11\nBobby\tBerlin\t12\nCyd\tBrno\t13\n");
+  await cell(page, "Cyd").waitFor();
+  const rows = await found("sheet", "?sort=name");
+  expect(rows.map((row: { name: string; city: string; age: number }) => [row.name, row.city, row.age])).toEqual([
+    ["Anna", "Kraków", 11],
+    ["Bobby", "Berlin", 12],
+    ["Cyd", "Brno", 13],
+  ]);
+  await page.getByRole("button", { name: "Undo" }).click();
+  await eventually(async () => {
+    const names = (await found("sheet", "?sort=name")).map((row: { name: string }) => row.name);
+    return JSON.stringify(names) === '["Ann","Bob"]';
+  });
+});
+
+test("what others change is seen where it is, and new records wait", async () => {
+  await database("live", [{ name: "Bob" }, { name: "Ann", city: "Łódź" }]);
+  await using session = await opened("/studio/core/dbs/live/records");
+  const { page } = session;
+  await cell(page, "Ann").waitFor();
+  const [ann, bob] = (await app.get("/core/dbs/live/records.json")).json;
+  // The stream opens a moment after the rows: changes go on until it tells of one.
+  let times = 0;
+  await eventually(async () => {
+    await app.patch(`/core/dbs/live/records/${ann.id}.json`, { record: { data: { city: `Wien ${++times}` } } });
+    return (await grid(page).getByText("changed by somebody else").count()) > 0;
+  });
+  await app.post("/core/dbs/live/records.json", { record: { data: { name: "Cyd" } } });
+  await page.getByText("New records: 1.").waitFor();
+  await app.delete(`/core/dbs/live/records/${bob.id}.json`);
+  await grid(page).getByText("deleted by somebody else").waitFor();
+  expect(await grid(page).locator("[aria-rowindex='2']").textContent()).toContain("Ann");
+  expect(await cell(page, "Cyd").count()).toBe(0);
+  await page.getByRole("button", { name: "Show them" }).click();
+  await cell(page, "Cyd").waitFor();
+  await cell(page, "Bob").waitFor({ state: "detached" });
+});
+
+test("a record is opened by its address and changed as JSON; hostile and long values are texts", async () => {
+  const hostile = "<img src=x onerror=window.hit=1>\u202egnp.exe";
+  await database("json", [{ name: hostile, note: "x".repeat(900_000), extra: { deep: [1] } }]);
+  const [{ id }] = await found("json");
+  await using session = await opened(`/studio/core/dbs/json/records?open=${id}`);
+  const { page } = session;
+  const dialog = page.getByRole("dialog", { name: "Record" });
+  await dialog.getByText("900,000 characters").waitFor();
+  expect((await grid(page).textContent())?.length).toBeLessThan(3000);
+  expect(await page.evaluate(() => "hit" in window)).toBe(false);
+  await app.patch(`/core/dbs/json/records/${id}.json`, { record: { data: { note: "short" } } });
+  await page.reload();
+  await dialog.getByRole("button", { name: "JSON" }).click();
+  await dialog.getByRole("textbox", { name: "JSON" }).fill('{"name": "Tame", "extra": {"deep": [2]}');
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.getByRole("alert").getByText("not a JSON object").waitFor();
+  await dialog.getByRole("textbox", { name: "JSON" }).fill('{"name": "Tame", "extra": {"deep": [2]}}');
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await cell(page, "Tame").waitFor();
+  expect((await app.get(`/core/dbs/json/records/${id}.json`)).json.data).toEqual({
+    name: "Tame",
+    note: null,
+    extra: { deep: [2] },
+  });
+});
+
+test("a phone shows records as cards, tables in German, and nothing scrolls sideways", async () => {
+  const schema = { tables: { orders: { fields: { no: "string" } }, lines: { fields: { sku: "string" } } } };
+  await database("shop", [], schema);
+  await app.post("/core/dbs/shop/records.json", { record: { table_name: "lines", data: { sku: "Y".repeat(300) } } });
+  const options = { viewport: { width: 360, height: 700 }, colorScheme: "dark", locale: "de-DE" } as const;
+  await using session = await opened("/studio", { ...options, locale: "en-US" });
+  const { page } = session;
+  await page.evaluate(() => localStorage.setItem("corestead.language", "de"));
+  await page.goto(`${app.origin}/studio/core/dbs/shop/records`);
+  await page.getByText("Hier gibt es noch keine Datensätze.").waitFor();
+  await page.getByLabel("Tabelle").selectOption("lines");
+  await page.getByRole("grid").getByText("YYYY").waitFor();
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
+  expect(session.faults()).toEqual([]);
+});
