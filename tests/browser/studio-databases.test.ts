@@ -264,3 +264,48 @@ test("a phone shows records as cards, tables in German, and nothing scrolls side
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
   expect(session.faults()).toEqual([]);
 });
+
+test("a database is made with its first fields, and its schema changed: columns fill, costs are told, faults stand at their field", async () => {
+  await using session = await opened("/studio/core/dbs/new");
+  const { page } = session;
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("alert").getByText("Some fields need your attention").waitFor();
+  await page.getByLabel("Name", { exact: true }).fill("Guests");
+  await page.getByLabel("Code").fill("guests");
+  await page.getByRole("button", { name: "Add field" }).click();
+  await page.getByLabel("Field name").last().fill("age");
+  await page.getByLabel("Field name").last().press("Tab");
+  await page.getByRole("group", { name: "age" }).getByLabel("Type").selectOption("integer");
+  await page.getByRole("group", { name: "age" }).getByLabel("Indexed").check();
+  await page.getByRole("listitem").getByText("Number: age").waitFor();
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("heading", { level: 1, name: "Records" }).waitFor();
+  expect((await app.get("/core/dbs/guests.json")).json).toMatchObject({
+    name: "Guests",
+    schema: { fields: { name: { type: "string", required: true }, age: "integer" }, indexed_fields: ["name", "age"] },
+  });
+  await app.post("/core/dbs/guests/records.json", { record: { data: { name: "Ann" } } });
+
+  await page.getByRole("link", { name: "Schema" }).click();
+  await page.getByRole("group", { name: "age" }).getByLabel("Indexed").uncheck();
+  await page.getByRole("note").getByText("indexes 1 records again").waitFor();
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("status").getByText("Saved").first().waitFor();
+  expect((await app.get("/core/dbs/guests.json")).json.schema.indexed_fields).toEqual(["name"]);
+  await page.getByLabel("Field name").last().fill("x".repeat(101));
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("must have 1 to 100 characters").first().waitFor();
+  await page.getByRole("button", { name: "Cancel" }).click();
+
+  // Somebody else saves meanwhile: nothing is lost, and one decides.
+  await app.patch("/core/dbs/guests.json", { db: { name: "Visitors" } });
+  await page.getByRole("button", { name: "JSON" }).click();
+  await page.getByRole("textbox", { name: "JSON" }).fill('{"fields": {"name": "nothing"}}');
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("alert").getByText("Somebody else has changed").waitFor();
+  await page.getByRole("button", { name: "Save mine" }).click();
+  await page.getByText("must be one of string").first().waitFor();
+  await page.getByRole("textbox", { name: "JSON" }).fill('{"fields": {"name": "text"}}');
+  await page.getByRole("button", { name: "Save mine" }).click();
+  await eventually(async () => (await app.get("/core/dbs/guests.json")).json.schema.fields.name === "text");
+});

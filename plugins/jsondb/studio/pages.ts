@@ -1,11 +1,23 @@
 import type { StudioPage } from "studio";
 
-/** The pages of one database. Its details stay the ones that are made from the API's description. */
+/** The pages of databases. The list and the details of one stay those that are made from the API's description. */
 export const pages: StudioPage[] = [
   {
     path: "core/dbs/:db_id/records",
     title: { en: "Records", pl: "Rekordy", de: "Datensätze" },
     privilege: "dbs",
     load: () => import("./Records.svelte"),
+  },
+  {
+    path: "core/dbs/:db_id/schema",
+    title: { en: "Schema", pl: "Schemat", de: "Schema" },
+    privilege: "dbs",
+    load: () => import("./Schema.svelte"),
+  },
+  {
+    path: "core/dbs/new",
+    title: { en: "New database", pl: "Nowa baza danych", de: "Neue Datenbank" },
+    privilege: "dbs",
+    load: () => import("./NewDatabase.svelte"),
   },
 ];

@@ -16,6 +16,8 @@ export interface FieldDraft {
   readonly name: string;
   readonly type: FieldType;
   readonly required: boolean;
+  /** What else its definition says: nothing here reads it, and nothing may lose it. */
+  readonly more?: Readonly<Record<string, unknown>>;
 }
 
 export interface TableDraft {
@@ -26,6 +28,7 @@ export interface TableDraft {
   readonly indexed: readonly string[];
   /** The older form: a field and the column that it keeps. */
   readonly columns: Readonly<Record<string, string>>;
+  readonly more?: Readonly<Record<string, unknown>>;
 }
 
 export interface SchemaDraft {
@@ -52,29 +55,40 @@ function tableOf(name: string, value: unknown): TableDraft {
   const listed = Array.isArray(table["indexed_fields"]) ? table["indexed_fields"].map(String) : [];
   const explicit = isMap(table["indexes"]) ? table["indexes"] : {};
   const columns = Object.fromEntries(Object.entries(explicit).map(([field, column]) => [field, String(column)]));
-  return { name, fields, indexed: [...new Set([...Object.keys(columns), ...listed])], columns };
+  const indexed = [...new Set([...Object.keys(columns), ...listed])];
+  return { name, fields, indexed, columns, ...moreOf(table, ["fields", "indexes", "indexed_fields"]) };
 }
 
 function fieldOf(name: string, definition: unknown): FieldDraft {
   const full = isMap(definition) ? definition : { type: definition };
   const type = fieldTypes.find((one) => one === full["type"]) ?? "string";
-  return { name, type, required: full["required"] === true };
+  return { name, type, required: full["required"] === true, ...moreOf(full, ["type", "required"]) };
 }
 
-/** The JSON that is sent. Whatever else the kept schema has stays in it. */
+function moreOf(value: Readonly<Record<string, unknown>>, known: readonly string[]): Pick<FieldDraft, "more"> {
+  const more = Object.entries(value).filter(([name]) => !known.includes(name));
+  return more.length === 0 ? {} : { more: Object.fromEntries(more) };
+}
+
+/** The JSON that is sent. */
 export function schemaOf({ multiTable, tables }: SchemaDraft): Record<string, unknown> {
   if (!multiTable) return tables[0] ? jsonOf(tables[0]) : {};
   return { tables: Object.fromEntries(tables.map((table) => [table.name, jsonOf(table)])) };
 }
 
-function jsonOf({ fields, indexed, columns }: TableDraft): Record<string, unknown> {
+function jsonOf({ fields, indexed, columns, more }: TableDraft): Record<string, unknown> {
   const listed = indexed.filter((name) => !Object.hasOwn(columns, name));
   const kept = Object.fromEntries(Object.entries(columns).filter(([name]) => indexed.includes(name)));
   return {
-    fields: Object.fromEntries(fields.map(({ name, type, required }) => [name, required ? { type, required } : type])),
+    fields: Object.fromEntries(fields.map((field) => [field.name, definitionOf(field)])),
     ...(Object.keys(kept).length > 0 && { indexes: kept }),
     indexed_fields: listed,
+    ...more,
   };
+}
+
+function definitionOf({ type, required, more }: FieldDraft): unknown {
+  return required || more ? { type, ...(required && { required }), ...more } : type;
 }
 
 /** Which field has which index column, by the server's own rule. */

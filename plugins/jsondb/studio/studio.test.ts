@@ -1,8 +1,22 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { canEditInCell, cellText, rowOf, typedValue, valueAt, type Row } from "./cells.ts";
+import { columnsOf } from "./columns-shown.ts";
 import { conditionsOf, fieldsAsked, operatorsOf, parameterOf, recordQuery, withConditions } from "./conditions.ts";
+import { paste, placeOfError } from "./paste.ts";
+import { changedFields } from "./record-changes.ts";
 import { chosenTable, draftOf, faultsOf, fieldKey, indexSlots, isFast, movesIndexes, schemaOf } from "./schema.ts";
+import {
+  addField,
+  addTable,
+  changeField,
+  droppedFields,
+  moveField,
+  removeField,
+  repeatedNames,
+  setIndexed,
+} from "./schema-changes.ts";
+import { de, en, pl } from "./text.ts";
 import { printTsv, readTsv } from "./tsv.ts";
 import { drawn, scrollFor } from "./window.ts";
 
@@ -181,6 +195,83 @@ describe("filters", () => {
   });
 });
 
+describe("paste", () => {
+  const columns = [
+    { name: "name", type: "string" },
+    { name: "age", type: "integer" },
+    { name: "created_at", type: undefined },
+  ] as const;
+  const rows = [row({ name: "Ann", age: 1 })];
+  const onto = (size = { rows: 1, columns: 1 }, column = 0) => ({
+    columns,
+    from: { row: 0, column },
+    size,
+    rowAt: (at: number) => rows[at],
+    table: "t",
+  });
+
+  test("changes the records it covers, makes those below, and knows the way back", () => {
+    const result = paste(
+      [
+        ["Anna", "2", "x"],
+        ["Bob", ""],
+      ],
+      onto(),
+    );
+    expect(result.operations).toEqual([
+      { op: "update", id: "1", data: { name: "Anna", age: 2 }, table_name: null },
+      { op: "create", data: { name: "Bob" }, table_name: "t" },
+    ]);
+    expect(result.before).toEqual([{ op: "update", id: "1", data: { name: "Ann", age: 1 }, table_name: null }]);
+    expect(result.wrong).toEqual([{ place: { row: 0, column: "created_at" }, mistake: "readOnly" }]);
+  });
+
+  test("of one cell fills the rectangle; what is no number is named", () => {
+    expect(paste([["7"]], onto({ rows: 1, columns: 2 })).operations[0]?.data).toEqual({ name: "7", age: 7 });
+    expect(paste([["young"]], onto(undefined, 1))).toMatchObject({
+      operations: [],
+      wrong: [{ place: { row: 0, column: "age" }, mistake: "number" }],
+    });
+  });
+
+  test.each([
+    ["operations[3].data.age", { at: 3, field: "age" }],
+    ["operations[12].id", { at: 12, field: "id" }],
+    ["operations[0].data.a.b", { at: 0, field: "a.b" }],
+    ["operations", undefined],
+  ])("a refusal of %s has its place", (path, place) => {
+    expect(placeOfError(path)).toEqual(place);
+  });
+});
+
+describe("a record's JSON", () => {
+  test.each([
+    ['{"a":1,"b":"x"}', {}],
+    ['{"a":2,"b":"x"}', { a: 2 }],
+    ['{"a":1}', { b: null }],
+    ['{"a":1,"b":"x","c":[1]}', { c: [1] }],
+    ["[1]", undefined],
+    ["{", undefined],
+  ])("%s changes", (text, changed) => {
+    expect(changedFields({ a: 1, b: "x" }, text)).toEqual(changed);
+  });
+});
+
+test("columns are those of the schema, then what records have beside, then the record's own", () => {
+  const fields = [{ name: "name", type: "string" }] as const;
+  const names = (chosen: string | null) => columnsOf(fields, [row({ name: 1, odd: 2 })], chosen, false);
+  expect(names(null).all.map(({ name }) => name)).toEqual(["name", "odd", "id", "created_at", "updated_at"]);
+  expect(names(null).shown.map(({ name }) => name)).toEqual(["name", "odd", "created_at"]);
+  expect(names("id,gone,name").shown.map(({ name }) => name)).toEqual(["id", "name"]);
+});
+
+test("every message is there in each language, with the same values to fill in", () => {
+  const holes = (texts: Readonly<Record<string, string>>) =>
+    Object.fromEntries(Object.entries(texts).map(([key, said]) => [key, (said.match(/\{\w+\}/g) ?? []).toSorted()]));
+  expect(holes(pl)).toEqual(holes(en));
+  expect(holes(de)).toEqual(holes(en));
+});
+
 describe("a schema", () => {
   const people = {
     fields: { email: { type: "string", required: true }, city: "string", age: "integer" },
@@ -190,6 +281,7 @@ describe("a schema", () => {
   test.each([
     ["one table", people],
     ["tables", { tables: { people, notes: { fields: { text: "text" }, indexed_fields: [] } } }],
+    ["what nobody knows", { fields: { a: { type: "string", label: "A" } }, indexed_fields: ["a"], version: 2 }],
     ["fixed columns", { fields: { a: "string", b: "string" }, indexes: { b: "idx_str_3" }, indexed_fields: ["a"] }],
   ])("of %s is sent as it was read", (_, schema) => {
     expect(JSON.stringify(schemaOf(draftOf(schema)))).toBe(JSON.stringify(schema));
@@ -226,6 +318,23 @@ describe("a schema", () => {
       [fieldKey("orders", "no")]: "is not one of the fields",
     });
     expect(others).toEqual(["odd"]);
+  });
+
+  test("is changed field by field: an index follows its field, and a fault is seen before it is sent", () => {
+    const [table] = draftOf(people).tables;
+    if (!table) throw new Error("no table");
+    const renamed = changeField(table, 0, { name: "mail" });
+    expect([renamed.indexed, renamed.fields[0]?.name]).toEqual([["mail", "age"], "mail"]);
+    expect(removeField(renamed, 0).indexed).toEqual(["age"]);
+    expect(moveField(table, 0, 1).fields.map(({ name }) => name)).toEqual(["city", "email", "age"]);
+    expect(moveField(table, 2, 1)).toBe(table);
+    expect(setIndexed(table, "email", false).indexed).toEqual(["age"]);
+    expect(setIndexed(setIndexed(table, "city", true), "email", true).indexed).toEqual(["age", "city", "email"]);
+    expect(addField(table).fields.at(-1)).toEqual({ name: "field_4", type: "string", required: false });
+    const twice = { multiTable: false, tables: [changeField(table, 0, { name: "city" })] };
+    expect(repeatedNames(twice)).toEqual(["city"]);
+    expect(droppedFields(draftOf(people), twice)).toEqual(["email"]);
+    expect(addTable(draftOf(people)).tables.map(({ name }) => name)).toEqual(["table_1", "table_2"]);
   });
 
   test("shows the table of the address, else the first", () => {
