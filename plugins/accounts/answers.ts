@@ -34,6 +34,7 @@ export const Me = answer.object("Me", {
 export const Unit = answer.object("Unit", {
   id: Type.Integer(),
   name: Type.String(),
+  people: Type.Integer({ description: "how many people are in it" }),
   created_at: answer.time(),
   updated_at: answer.time(),
 });

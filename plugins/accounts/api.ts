@@ -1,5 +1,14 @@
 /** Accounts and people, as other plugins see them. */
-import { service, type Account, type ConfigOf, type Settings, type Static, type Tx, type User } from "platform";
+import {
+  service,
+  type Account,
+  type Caller,
+  type ConfigOf,
+  type Settings,
+  type Static,
+  type Tx,
+  type User,
+} from "platform";
 import { User as PersonAnswer } from "./answers.ts";
 
 export const unitKinds = ["team", "department", "group"] as const;
@@ -61,6 +70,11 @@ export interface Accounts {
    * time whether or not such a person exists.
    */
   verifyPassword(accountId: number, loginOrEmail: string, password: string): Promise<number | undefined>;
+  /**
+   * The person, if the caller may change them; otherwise it throws 404 or 403. Whoever may change a person may also let
+   * somebody sign in as them.
+   */
+  changeable(caller: Caller, userId: number): Promise<Person>;
   unitExists(accountId: number, kind: UnitKind, id: number): Promise<boolean>;
   /** The teams, departments and groups that a person is in. */
   unitsOf(accountId: number, userId: number): Promise<readonly Unit[]>;
@@ -80,7 +94,11 @@ export interface Accounts {
    * command). The function that it returns runs after the commit, before the answer.
    */
   onPasswordChanged(run: PasswordHook): void;
+  /** Asks `check` whether a person who sets their own password was invited, and so has none to prove themselves with. */
+  onOwnPassword(check: InvitedCheck): void;
 }
+
+export type InvitedCheck = (caller: Caller) => Promise<boolean>;
 
 export type PasswordHook = (userId: number, byTokenId: number | null, tx: Tx) => Promise<() => Promise<void>>;
 

@@ -49,7 +49,7 @@ export function meRoutes({ sql, userStore, people }: Needed): Route[] {
       {
         summary: "Change your own name, e-mail address or password",
         description:
-          "A new password requires `current_password` and ends your other sessions. A narrowed token with fewer rights than " +
+          "A new password requires `current_password`, unless you came by an invitation, and ends your other sessions. A narrowed token with fewer rights than " +
           "its owner can change only the name (403). Other fields are ignored.",
         access,
         body: { key: "user", schema: OwnFields },

@@ -1,6 +1,6 @@
 /** Who may change which person; person-writer.ts changes them. */
 import { invalid, notFound, tooMany, verifyPassword, type BaseContext, type Caller } from "platform";
-import type { Person } from "./api.ts";
+import type { InvitedCheck, Person } from "./api.ts";
 import type { LoginStore } from "./login-store.ts";
 import { createPersonWriter, type PersonWriterNeeded } from "./person-writer.ts";
 import type { OwnPatch, PersonPatch } from "./person.ts";
@@ -9,10 +9,11 @@ import { mustNotExceed, mustReach } from "./rules.ts";
 interface Needed extends PersonWriterNeeded {
   readonly ctx: Pick<BaseContext, "transaction" | "changed" | "limiter">;
   readonly loginStore: Pick<LoginStore, "passwordById">;
+  readonly invitedChecks: readonly InvitedCheck[];
 }
 
 export function createPeople(needed: Needed) {
-  const { ctx, access, loginStore } = needed;
+  const { ctx, access, loginStore, invitedChecks } = needed;
   const { privilegesOfRole: ofRole } = access;
   const writer = createPersonWriter(needed);
   // Somebody who finds an open session must not be able to guess the password through it.
@@ -25,7 +26,12 @@ export function createPeople(needed: Needed) {
     mustReach(caller, { role: own.user.role, privileges: [...own.privileges] }, ofRole);
   };
 
-  const mustKnowPassword = async ({ account, user }: Caller, password: string | undefined): Promise<void> => {
+  const isInvited = async (caller: Caller): Promise<boolean> =>
+    (await Promise.all(invitedChecks.map((check) => check(caller)))).includes(true);
+
+  const mustKnowPassword = async (caller: Caller, password: string | undefined): Promise<void> => {
+    const { account, user } = caller;
+    if (await isInvited(caller)) return;
     if (password === undefined) throw invalid({ current_password: ["is required for a new password"] });
     const guess = await guesses.take(`${user.id}`);
     if (!guess.allowed) throw tooMany(guess.retryAfterSeconds);

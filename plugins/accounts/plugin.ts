@@ -2,7 +2,7 @@ import { definePlugin, setting } from "platform";
 import { createAccess } from "./access.ts";
 import { createAccountSettings } from "./account-settings.ts";
 import { createAccountStore } from "./account-store.ts";
-import { accounts, type PasswordHook } from "./api.ts";
+import { accounts, type InvitedCheck, type PasswordHook } from "./api.ts";
 import { accountCommands, accountCreate, hostRelease, userPassword } from "./commands.ts";
 import { foundAccount, localeOf, timezoneOf, type AccountHook } from "./found.ts";
 import { createLoginStore } from "./login-store.ts";
@@ -12,6 +12,7 @@ import settingsMigration from "./migrations/002_settings.sql" with { type: "text
 import signInHosts from "./migrations/003_sign_in_hosts.sql" with { type: "text" };
 import preferencesMigration from "./migrations/004_preferences.sql" with { type: "text" };
 import { createPeople } from "./people.ts";
+import { privilegeRoutes } from "./privilege-routes.ts";
 import { preferenceRoutes } from "./preference-routes.ts";
 import { createPreferenceStore } from "./preference-store.ts";
 import { personExample, userRoutes } from "./routes.ts";
@@ -54,7 +55,18 @@ export default definePlugin({
     const access = createAccess({ ctx, accountStore, userStore });
     const passwordHooks: PasswordHook[] = [];
     const accountHooks: AccountHook[] = [];
-    const parts = { ctx, access, accountStore, userStore, loginStore, unitStore, accountHooks, passwordHooks };
+    const invitedChecks: InvitedCheck[] = [];
+    const parts = {
+      ctx,
+      access,
+      accountStore,
+      userStore,
+      loginStore,
+      unitStore,
+      accountHooks,
+      passwordHooks,
+      invitedChecks,
+    };
     const settings = createAccountSettings({ ctx, settingStore: createSettingStore(sql) });
     const people = createPeople(parts);
 
@@ -65,6 +77,7 @@ export default definePlugin({
         ...meRoutes({ sql, userStore, people }),
         ...preferenceRoutes({ ctx, preferenceStore: createPreferenceStore(sql) }),
         ...settingRoutes(settings),
+        ...privilegeRoutes(ctx.plugins),
       ],
       commands: accountCommands({ ...parts, people }),
       seed: (tx) =>

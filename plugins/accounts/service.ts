@@ -1,11 +1,12 @@
 /** The service `accounts` for other plugins; api.ts documents each part. No HTTP, no SQL. */
-import { verifyPassword, type BaseContext, type Sql } from "platform";
+import { notFound, verifyPassword, type BaseContext, type Sql } from "platform";
 import type { AccessTable } from "./access.ts";
 import type { AccountSettings } from "./account-settings.ts";
 import type { AccountStore } from "./account-store.ts";
-import type { Accounts, PasswordHook } from "./api.ts";
+import type { Accounts, InvitedCheck, PasswordHook } from "./api.ts";
 import type { AccountHook } from "./found.ts";
 import type { LoginStore } from "./login-store.ts";
+import { mustReach } from "./rules.ts";
 import type { UnitStore } from "./unit-store.ts";
 import { toApi, type UserStore } from "./user-store.ts";
 
@@ -19,6 +20,7 @@ interface Needed {
   readonly settings: Pick<AccountSettings, "of">;
   readonly accountHooks: AccountHook[];
   readonly passwordHooks: PasswordHook[];
+  readonly invitedChecks: InvitedCheck[];
 }
 
 export function createService(needed: Needed): Accounts {
@@ -38,6 +40,14 @@ export function createService(needed: Needed): Accounts {
     unitsOf: unitStore.ofUser,
     onAccountCreated: (run) => void accountHooks.push(run),
     onPasswordChanged: (run) => void passwordHooks.push(run),
+    onOwnPassword: (check) => void needed.invitedChecks.push(check),
+
+    async changeable(caller, userId) {
+      const row = await userStore.byId(ctx.sql, caller.account.id, userId);
+      if (!row) throw notFound();
+      mustReach(caller, row, access.privilegesOfRole);
+      return toApi(row);
+    },
 
     async signedInAt(accountId, host) {
       if (!isHostName(host) || (await accountStore.isSignInHost(accountId, host))) return;

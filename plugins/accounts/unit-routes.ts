@@ -25,6 +25,7 @@ const access = { privilege: "users" } as const;
 const example = {
   id: 1,
   name: "Sales",
+  people: 3,
   created_at: "2026-01-31T10:00:00.000Z",
   updated_at: "2026-01-31T10:00:00.000Z",
 };
@@ -84,7 +85,7 @@ function routesOf(kind: UnitKind, { ctx, unitStore, accountStore, accessTable }:
         body: { key: kind, schema: UnitInput },
         request: { name: "Sales" },
         answers: { 201: Unit },
-        responses: { 201: example },
+        responses: { 201: { ...example, people: 0 } },
       },
       async ({ caller, body }) =>
         created(toApi(await ctx.transaction((tx) => unitStore.insert(tx, caller.account.id, kind, body.name)))),

@@ -3,13 +3,16 @@ import type { Unit as ShownUnit } from "./answers.ts";
 import type { Unit, UnitKind } from "./api.ts";
 
 export interface UnitRow extends Unit {
+  /** How many are in it. */
+  readonly people: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
 /** All SQL about teams, departments and groups. */
 export function createUnitStore(sql: Sql) {
-  const columns = sql`id, kind, name, created_at, updated_at`;
+  const columns = sql`
+    id, kind, name, created_at, updated_at, (select count(*) from memberships where unit_id = units.id) as people`;
 
   return {
     async list(accountId: number, kind: UnitKind, q: string | undefined, { limit, offset }: Page) {
@@ -70,6 +73,6 @@ export function createUnitStore(sql: Sql) {
 
 export type UnitStore = ReturnType<typeof createUnitStore>;
 
-export function toApi({ id, name, createdAt, updatedAt }: UnitRow): Static<typeof ShownUnit> {
-  return { id, name, created_at: createdAt, updated_at: updatedAt };
+export function toApi({ id, name, people, createdAt, updatedAt }: UnitRow): Static<typeof ShownUnit> {
+  return { id, name, people, created_at: createdAt, updated_at: updatedAt };
 }

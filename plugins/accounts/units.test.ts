@@ -37,6 +37,7 @@ describe.each(unitKinds)("a %s", (kind) => {
     expect(made.json).toEqual({
       id: expect.any(Number),
       name: "Sales",
+      people: 0,
       created_at: expect.any(String),
       updated_at: expect.any(String),
     });

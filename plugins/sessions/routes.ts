@@ -92,7 +92,10 @@ export function sessionRoutes({ accounts, tokens, signIn }: Needed): Route[] {
         description:
           "The session has the token's privileges, ends with the token and lasts at most 14 days. A token opens only one session. An ordinary, wrong, inactive, expired or used token: 401. A page of another site cannot replace the session of a person who is signed in: 403.",
         access: { open: "the token in the query is the credential" },
-        query: { token: "a token of kind `web_token`", return_to: "a path of this origin; anything else is `/`" },
+        query: {
+          token: "a token of kind `web_token`, or of an invitation",
+          return_to: "a path of this origin; anything else is `/`",
+        },
         responses: {
           303: null,
           401: { error: "this needs a working web_token that was not used before" },
@@ -122,8 +125,7 @@ export function sessionRoutes({ accounts, tokens, signIn }: Needed): Route[] {
 }
 
 async function ownerByToken(tokens: Tokens, { query, host }: Pick<RequestInput, "query" | "host">): Promise<Caller> {
-  // Treated like a cookie, where only a `web_token` is a credential.
-  const { caller } = await tokens.identify(host, { token: query.get("token") ?? "", viaCookie: true });
+  const caller = await tokens.opener(host, query.get("token") ?? "");
   if (!caller) throw unusable();
   return caller;
 }

@@ -34,6 +34,8 @@ export interface Tokens {
    * that has expired: its holder must not be treated as a visitor without a credential.
    */
   readonly identify: Identify;
+  /** Whom a `web_token` or an invitation signs in at this host; null if it signs in nobody. */
+  opener(host: string, token: string): Promise<Caller | null>;
   /**
    * From now on `verify` answers for bearer tokens that begin with `prefix` (undefined = invalid). A viewer's page
    * token works only while the viewer's own token does, and never as a session.

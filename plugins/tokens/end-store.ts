@@ -44,6 +44,24 @@ export function createTokenEndStore(sql: Sql) {
       );
     },
 
+    /** Lets a session outlast the invitation that opened it. */
+    async detachInvited(tx: Tx, userId: number, id: number | null): Promise<void> {
+      await tx`
+        update api_tokens t set parent_id = null from api_tokens p
+        where t.id = ${id}::bigint and t.user_id = ${userId} and t.purpose = 'session'
+          and p.id = t.parent_id and p.purpose = 'invitation'`;
+    },
+
+    /** Deletes a person's invitations that nobody has used. */
+    async deleteUnopened(tx: Tx, accountId: number, userId: number): Promise<string[]> {
+      return hashes(
+        await tx<Hashed[]>`
+        delete from api_tokens
+        where account_id = ${accountId} and user_id = ${userId} and purpose = 'invitation' and opened_at is null
+        returning token_hash`,
+      );
+    },
+
     async pruneExpired(): Promise<void> {
       await sql`delete from api_tokens where purpose is not null and expires_at < now()`;
     },

@@ -17,6 +17,7 @@ interface Needed {
 
 export interface Identifier {
   readonly identify: Identify;
+  readonly opener: Tokens["opener"];
   readonly acceptCredential: Tokens["acceptCredential"];
   /** Whether the database has this token, active or not. */
   readonly knows: (raw: string) => Promise<boolean>;
@@ -66,8 +67,10 @@ export function createIdentifier({ ctx, identityStore, accounts, usage }: Needed
     return made;
   };
 
-  const callerOf = async ({ token: raw, viaCookie }: Credential): Promise<Caller | null> => {
+  const callerOf = async ({ token: raw, viaCookie }: Credential, opens: boolean): Promise<Caller | null> => {
     const token = await tokenOf(raw);
+    // An invitation is for one sign-in: whoever finds its address later must not get in with it some other way.
+    if (token?.purpose === "invitation" && !opens) return null;
     // A session is a `web_token`. An ordinary token in a cookie is not a session.
     if (viaCookie && token?.kind !== "web_token") return null;
     const made = await callersBy(token);
@@ -93,20 +96,21 @@ export function createIdentifier({ ctx, identityStore, accounts, usage }: Needed
     return { account, caller, app: stated.app };
   };
 
-  const identify: Identify = async (host, credential, at) => {
+  const found = async (host: string, credential: Credential | null, at: Account | undefined, opens = false) => {
     const atHost = at ?? (await accounts.accountForHost(host));
     const other =
       credential && !credential.viaCookie && foreign.find(({ prefix }) => credential.token.startsWith(prefix));
     if (other)
       return pageOf(atHost, credential.token.length > maxChars ? undefined : await other.verify(credential.token));
-    const caller = credential && (await callerOf(credential));
+    const caller = credential && (await callerOf(credential, opens));
     if (caller && (!atHost || atHost.id === caller.account.id)) return { account: caller.account, caller };
     const account: Account = atHost ?? (await accounts.defaultAccount());
     return { account, caller: null };
   };
 
   return {
-    identify,
+    identify: (host, credential, at) => found(host, credential, at),
+    opener: async (host, raw) => (await found(host, { token: raw, viaCookie: true }, undefined, true)).caller,
     acceptCredential: (prefix, verify) => void foreign.push({ prefix, verify }),
     knows: async (raw) => (await tokenOf(raw)) !== undefined,
     forget: async (hashes) => {

@@ -1,11 +1,11 @@
 /**
  * Issues tokens that the server itself makes: sessions, temporary tokens for prompts, and those of the command line.
  */
-import { sha256, type BaseContext, type Caller, type Sql, type Tx } from "platform";
+import { invalid, sha256, type BaseContext, type Caller, type Sql, type Tx } from "platform";
 import type { IssuedToken, NewToken, Tokens } from "./api.ts";
 import type { Identifier } from "./identify.ts";
 import { derivedRawToken, newRawToken, tokenInfo } from "./raw-token.ts";
-import { blankToken } from "./rules.ts";
+import { blankToken, mustEndWithin } from "./rules.ts";
 import type { TokenEndStore } from "./end-store.ts";
 import type { NewTokenRow, TokenStore } from "./store.ts";
 
@@ -53,6 +53,20 @@ export function createTokenIssuer({ ctx, tokenStore, tokenEndStore, identifier }
     });
   };
 
+  const invite = async (caller: Caller, userId: number, expiresAt: Date) => {
+    mustEndWithin(await tokenStore.endOf(ctx.sql, caller.account.id, caller.tokenId), { expiresAt });
+    const made = await ctx.transaction(async (tx) => {
+      const accountId = caller.account.id;
+      const ended = await tokenEndStore.deleteUnopened(tx, accountId, userId);
+      const token = { accountId, userId, name: "invitation", kind: "web_token", expiresAt } as const;
+      const issued = await insert(tx, token, newRawToken(), { purpose: "invitation" });
+      if (!issued) throw invalid({ base: ["this person was deleted meanwhile"] });
+      return { issued, ended };
+    });
+    await identifier.forget(made.ended);
+    return made.issued;
+  };
+
   const endSession = async (caller: Caller): Promise<boolean> => {
     const ended = await ctx.transaction(async (tx) => {
       const row = await tokenStore.byId(tx, caller.account.id, caller.tokenId);
@@ -83,6 +97,8 @@ export function createTokenIssuer({ ctx, tokenStore, tokenEndStore, identifier }
     /** Stores a token whose text was given from outside, in any form. */
     issueGiven: (token: NewToken, raw: string, db: Sql | Tx) => insert(db, token, raw, { given: true }),
     startSession,
+    /** An invitation takes the place of those that the person has not used. */
+    invite,
     endSession,
     temporaryToken,
   };

@@ -4,10 +4,12 @@ import { tokens } from "./api.ts";
 import { createTokenWriter } from "./change.ts";
 import { tokenCommands, tokenCreate } from "./commands.ts";
 import { createTokenEndStore } from "./end-store.ts";
+import { invitationRoutes } from "./invitation-routes.ts";
 import { createIdentifier } from "./identify.ts";
 import { createIdentityStore } from "./identity-store.ts";
 import { createTokenIssuer } from "./issue.ts";
 import migration from "./migrations/001_tokens.sql" with { type: "text" };
+import invitationsMigration from "./migrations/003_invitations.sql" with { type: "text" };
 import openedMigration from "./migrations/002_opened.sql" with { type: "text" };
 import instructions from "./prompts/api_tokens_api.md" with { type: "text" };
 import { tokenExample, tokenRoutes } from "./routes.ts";
@@ -30,6 +32,7 @@ export default definePlugin({
   migrations: [
     { name: "001_tokens", sql: migration },
     { name: "002_opened", sql: openedMigration },
+    { name: "003_invitations", sql: invitationsMigration },
   ],
   commands: [tokenCreate],
   privileges: [
@@ -65,17 +68,24 @@ export default definePlugin({
       return made ? [`API token: ${made.token}`] : [];
     });
     people.onPasswordChanged(async (userId, byTokenId, tx) => {
+      await tokenEndStore.detachInvited(tx, userId, byTokenId);
       const ended = await tokenEndStore.deleteSessions(tx, userId, byTokenId);
       return () => identifier.forget(ended);
     });
 
+    people.onOwnPassword((caller) => tokenStore.isInvited(caller.account.id, caller.tokenId));
+
     return {
-      routes: tokenRoutes({ tokenStore, tokenWriter, usage }),
+      routes: [
+        ...tokenRoutes({ tokenStore, tokenWriter, usage }),
+        ...invitationRoutes({ accounts: people, tokenIssuer }),
+      ],
       identify: identifier.identify,
       commands: tokenCommands({ accounts: people, tokenIssuer }),
       schedules: [{ id: "tokens.prune", cron: "23 * * * *", run: tokenEndStore.pruneExpired }],
       service: {
         identify: identifier.identify,
+        opener: identifier.opener,
         acceptCredential: identifier.acceptCredential,
         issue: (token) => tokenIssuer.issue(token),
         startSession: tokenIssuer.startSession,

@@ -2,6 +2,7 @@ import {
   answer,
   created,
   field,
+  flagOf,
   forbidden,
   integerId,
   list,
@@ -12,6 +13,7 @@ import {
   route,
   secret,
   Type,
+  wildcardPattern,
 } from "platform";
 import type { Caller, Route } from "platform";
 import { ApiToken, NewApiToken } from "./answers.ts";
@@ -73,6 +75,10 @@ export function tokenRoutes({ tokenStore, tokenWriter, usage }: Needed): Route[]
         query: {
           for_account: "`yes`: all tokens of the whole account (administrators only)",
           kind: "`web_token`: web tokens and sessions only",
+          q: "searches name and code; `*` and `%` are wildcards",
+          ended: Type.Boolean({
+            description: "true: only those that are switched off or have expired; false: only those that work",
+          }),
           ...pageQuery,
         },
         answers: { 200: answer.list(ApiToken) },
@@ -146,9 +152,11 @@ export function tokenRoutes({ tokenStore, tokenWriter, usage }: Needed): Route[]
 }
 
 function filterOf(caller: Caller, query: URLSearchParams): TokenFilter {
+  const q = query.get("q");
+  const common = { q: q ? wildcardPattern(q) : undefined, ended: flagOf(query, "ended") };
   if (/^(yes|true|1)$/.test(query.get("for_account") ?? "")) {
     if (!isAdmin(caller)) throw forbidden("tokens of the whole account are for administrators");
-    return { of: "account" };
+    return { ...common, of: "account" };
   }
-  return { of: "user", userId: caller.user.id, webTokens: query.get("kind") === "web_token" };
+  return { ...common, of: { userId: caller.user.id, webTokens: query.get("kind") === "web_token" } };
 }

@@ -5,7 +5,7 @@ export interface TokenRow {
   readonly id: number;
   readonly accountId: number;
   readonly userId: number;
-  readonly purpose: "session" | "temporary" | null;
+  readonly purpose: "session" | "temporary" | "invitation" | null;
   readonly name: string | null;
   readonly code: string | null;
   readonly kind: "web_token" | null;
@@ -42,11 +42,14 @@ export interface NewTokenRow extends TokenInput {
   readonly given: boolean;
 }
 
-export type TokenFilter =
-  /** The tokens of the whole account. */
-  | { readonly of: "account" }
-  /** A person's own: those made through the API, or with `kind` also their sessions. */
-  | { readonly of: "user"; readonly userId: number; readonly webTokens: boolean };
+export interface TokenFilter {
+  /** The tokens of the whole account, or a person's own: those made through the API, or with `kind` also their sessions. */
+  readonly of: { readonly userId: number; readonly webTokens: boolean } | "account";
+  /** Matches the name or the code. */
+  readonly q: string | undefined;
+  /** Those that are switched off or have expired, or those that work. */
+  readonly ended: boolean | undefined;
+}
 
 /** A row as `api_tokens t` gives it. */
 export const tokenColumns = (sql: Sql) => sql`
@@ -60,10 +63,13 @@ export function createTokenStore(sql: Sql) {
   return {
     async list(accountId: number, filter: TokenFilter, { limit, offset }: Page) {
       const mine = (userId: number, webTokens: boolean) => sql`
-        t.user_id = ${userId} and ${webTokens ? sql`t.kind = 'web_token' and t.purpose is distinct from 'temporary'` : sql`t.purpose is null`}`;
+        t.user_id = ${userId} and ${webTokens ? sql`t.kind = 'web_token' and (t.purpose is null or t.purpose = 'session')` : sql`t.purpose is null`}`;
+      const works = sql`(t.active and (t.expires_at is null or t.expires_at > now()))`;
       const where = sql`
         t.account_id = ${accountId}
-        and ${filter.of === "account" ? sql`t.for_account` : mine(filter.userId, filter.webTokens)}`;
+        and ${filter.of === "account" ? sql`t.for_account` : mine(filter.of.userId, filter.of.webTokens)}
+        ${filter.q === undefined ? sql`` : sql`and (t.name ilike ${filter.q} or t.code ilike ${filter.q})`}
+        ${filter.ended === undefined ? sql`` : sql`and ${works} <> ${filter.ended}`}`;
       const rows = await sql<TokenRow[]>`
         select ${columns} from api_tokens t where ${where} order by t.id limit ${limit} offset ${offset}`;
       const [count] = await sql<{ total: number }[]>`select count(*) as total from api_tokens t where ${where}`;
@@ -96,6 +102,14 @@ export function createTokenStore(sql: Sql) {
         from api_tokens t left join api_tokens p on p.id = t.parent_id
         where t.account_id = ${accountId} and t.id = ${id}`;
       return row?.endsAt ?? null;
+    },
+
+    /** Whether this is a session that an invitation has opened. */
+    async isInvited(accountId: number, id: number): Promise<boolean> {
+      const rows = await sql`
+        select 1 from api_tokens t join api_tokens p on p.id = t.parent_id
+        where t.account_id = ${accountId} and t.id = ${id} and t.purpose = 'session' and p.purpose = 'invitation'`;
+      return rows.length > 0;
     },
 
     /** Marks it as having opened a session; false if it had already. */

@@ -30,6 +30,7 @@ export const unlisted: ReadonlySet<string> = new Set([
   "/core/prompts/system",
   "/connect/flow_steps",
   "/account/webhooks/source_types",
+  "/account/privileges",
 ]);
 
 export function studioPath(path: string): string {

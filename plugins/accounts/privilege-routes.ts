@@ -1,0 +1,41 @@
+import { answer, field, ok, roles, route, Type, type PluginFacts, type Route } from "platform";
+
+const Shown = answer.object("Privilege", {
+  name: Type.String(),
+  plugin: Type.String(),
+  doc: Type.String(),
+  roles: answer.list(field.oneOf(roles)),
+});
+
+const example = {
+  name: "dbs",
+  plugin: "jsondb",
+  doc: "databases and their records",
+  roles: ["admin", "manager", "user"],
+};
+
+/** `/account/privileges`: what there is to give, so that nobody gives it without knowing what it allows. */
+export function privilegeRoutes(plugins: readonly PluginFacts[]): Route[] {
+  return [
+    route(
+      "GET",
+      "/account/privileges",
+      {
+        summary: "List the privileges that plugins declare",
+        description: "`doc` says what a privilege allows, and `roles` who has it without being given it.",
+        access: { signedIn: "it says what exists, and nothing about people" },
+        answers: { 200: answer.list(Shown) },
+        responses: { 200: [example] },
+      },
+      () =>
+        ok(
+          plugins.flatMap(({ name: plugin, privileges }) =>
+            privileges.map(({ name, doc, roles: declared }) => {
+              const having = roles.filter((role) => role === "admin" || declared.includes(role));
+              return { name, plugin, doc, roles: having };
+            }),
+          ),
+        ),
+    ),
+  ];
+}

@@ -1,0 +1,50 @@
+import { answer, created, integerId, invalid, route, secret, Type, type Route } from "platform";
+import type { Accounts } from "../accounts/api.ts";
+import type { TokenIssuer } from "./issue.ts";
+
+const standardDays = 7;
+const dayMs = 86_400_000;
+
+const Input = Type.Object({
+  days: Type.Optional(Type.Integer({ minimum: 1, maximum: 30, description: "how long the link works; 7 by default" })),
+});
+const Invitation = answer.object("Invitation", { url: Type.String(), expires_at: answer.time() });
+
+interface Needed {
+  readonly accounts: Pick<Accounts, "changeable">;
+  readonly tokenIssuer: Pick<TokenIssuer, "invite">;
+}
+
+/** A link that lets a person in who has no password yet. behaviour B.1. */
+export function invitationRoutes({ accounts, tokenIssuer }: Needed): Route[] {
+  return [
+    route(
+      "POST",
+      "/account/users/:id/invitation",
+      {
+        summary: "Make a link by which a person signs in once",
+        description:
+          "Send `url` to the person: it is shown once, opens one session, and takes the place of links that they have not used. In that session they set a password without `current_password` (`PATCH /account/me`), which ends the link and what else it opened. Only who may change the person may invite them (403).",
+        access: { privilege: "users" },
+        body: { key: "invitation", schema: Input },
+        request: { days: standardDays },
+        answers: { 201: Invitation },
+        responses: {
+          201: {
+            url: "https://core.example.com/account/auto_login?token=core_…",
+            expires_at: "2026-02-07T10:00:00.000Z",
+          },
+          422: { base: ["this person is switched off"] },
+        },
+      },
+      async ({ caller, params, body }) => {
+        const person = await accounts.changeable(caller, integerId(params.id));
+        if (!person.active) throw invalid({ base: ["this person is switched off"] });
+        const end = new Date(Date.now() + (body.days ?? standardDays) * dayMs);
+        const { token } = await tokenIssuer.invite(caller, person.id, end);
+        const url = `${caller.account.baseUrl}/account/auto_login?token=${token}`;
+        return secret(created({ url, expires_at: end }));
+      },
+    ),
+  ];
+}
