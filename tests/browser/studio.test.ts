@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser } from "playwright-core";
 import { faultsOf } from "../chromium.ts";
-import { adminPassword, eventually, type TestApp } from "../harness.ts";
+import { adminPassword, adminToken, eventually, type TestApp } from "../harness.ts";
 import { startStudio, type Studio } from "./studio-fixture.ts";
 
 let studio: Studio;
@@ -147,6 +147,23 @@ describe("a prompt", () => {
     await dialog.getByRole("button", { name: "Sign in" }).click();
     await eventually(async () => (await app.get(`/core/prompts/${id}.json`)).json.content === "Typed for an hour");
   });
+});
+
+test("a change is shown as the call of the API that it would be", async () => {
+  await using opened = await signedIn();
+  const { page, faults } = opened;
+  const id = await prompt("As a call", "as_a_call");
+  await page.goto(`${app.origin}/studio/core/prompts/${id}`);
+  await page.getByLabel("Name").fill("It's changed");
+  await page.getByRole("button", { name: "Show as API" }).click();
+  const shown = (await page.getByRole("dialog", { name: "Show as API" }).locator("pre").textContent()) ?? "";
+  expect(shown).toStartWith(`curl -X PATCH '${app.origin}/core/prompts/${id}.json'`);
+  expect(shown).toContain("If-Match");
+  const shell = Bun.spawn(["sh", "-c", shown.replace("curl", "curl -s")], {
+    env: { ...process.env, TOKEN: adminToken },
+  });
+  expect(JSON.parse(await new Response(shell.stdout).text())).toMatchObject({ id, name: "It's changed" });
+  expect(faults.filter((fault) => !fault.includes("ERR_ABORTED"))).toEqual([]);
 });
 
 test("a token is shown once, and masked afterwards", async () => {

@@ -106,8 +106,8 @@ export class Editor {
     this.dropDraft();
   }
 
-  /** The values of what was typed: all of a new record that say something, else those that differ. Undefined where one is wrong. */
-  private read(): Record<string, unknown> | undefined {
+  /** The values of what was typed: all of a new record that say something, else those that differ; and what is wrong. */
+  private read(): { readonly values: Record<string, unknown>; readonly messages: Record<string, string[]> } {
     const before = inputsOf(this.fields, this.record ?? {});
     const messages: Record<string, string[]> = {};
     const values: Record<string, unknown> = {};
@@ -119,15 +119,14 @@ export class Editor {
         messages[field.name] = [result.mistake === "number" ? text.messages.notNumber : text.messages.notJson];
       else if (result.value !== undefined) values[field.name] = result.value;
     }
-    this.messages = messages;
-    return Object.keys(messages).length > 0 ? undefined : values;
+    return { values, messages };
   }
 
   /** The request that a save would be. */
   call(): Call | undefined {
     const { operation } = this;
-    const values = this.read();
-    if (!operation?.body || !values) return undefined;
+    const { values, messages } = this.read();
+    if (!operation?.body || Object.keys(messages).length > 0) return undefined;
     const { key } = operation.body;
     return {
       method: operation.method,
@@ -138,8 +137,10 @@ export class Editor {
   }
 
   async save(): Promise<void> {
+    if (this.saving) return;
+    this.messages = this.read().messages;
     const call = this.call();
-    if (!call || this.saving) return;
+    if (!call) return;
     const sent = this.inputs;
     this.saving = true;
     this.problem = "";
@@ -198,7 +199,7 @@ export class Editor {
   /** Somebody else has saved meanwhile: takes theirs where I have changed nothing. */
   private async merge(): Promise<void> {
     const loaded = this.record ?? {};
-    const mine = { ...loaded, ...this.read() };
+    const mine = { ...loaded, ...this.read().values };
     const { json, headers } = await get(this.path);
     const theirs = isMap(json) ? json : {};
     const { values, conflicts } = merged(loaded, theirs, mine);
