@@ -1,5 +1,5 @@
 /** No page of the Studio has an accessibility fault that axe can find: light and dark, wide and narrow. */
-import AxeBuilder from "@axe-core/playwright";
+import { AxeBuilder } from "@axe-core/playwright";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { startStudio, type Studio } from "./studio-fixture.ts";

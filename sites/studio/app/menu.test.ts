@@ -13,9 +13,17 @@ function resource(path: string): Resource {
     ifMatch: false,
     privilege: undefined,
   };
-  return { path, plugin: "x", privilege: undefined, list, actions: [], children: [] };
+  const read = path === "/core/tiles" ? {} : { read: { ...list, path: `${path}/{id}.json` } };
+  return { path, plugin: "x", privilege: undefined, list, ...read, actions: [], children: [] };
 }
-const paths = ["/account/users", "/core/prompts", "/core/prompts/system", "/core/dbs/{db_id}/records", "/shop/items"];
+const paths = [
+  "/core/tiles",
+  "/account/users",
+  "/core/prompts",
+  "/core/prompts/system",
+  "/core/dbs/{db_id}/records",
+  "/shop/items",
+];
 const resources = paths.map(resource);
 const app = (name: string) => ({ id: name, name, url_code: name, url: `/a/${name}` });
 const shape = (pages: { path: string }[] = [], apps: Record<string, ReturnType<typeof app>[]> = {}) =>

@@ -33,7 +33,10 @@ export function menuOf<P extends PageEntry>(
   pages: readonly P[],
   apps: Readonly<Record<string, readonly AppEntry[]>>,
 ): MenuGroup<P>[] {
-  const top = resources.filter(({ path }) => !path.includes("{") && !unlisted.has(path));
+  // A list whose items can neither be opened nor made only describes something.
+  const top = resources.filter(
+    ({ path, read, create }) => !path.includes("{") && !unlisted.has(path) && (read ?? create),
+  );
   const taken = new Set(top.map(({ path }) => studioPath(path).slice(1)));
   const own = pages.filter(({ path }) => !path.includes(":") && !taken.has(path) && !isBelowList(path, taken));
   const moduleOfPath = ({ path }: P) => path.split("/")[0] ?? "";
