@@ -18,6 +18,7 @@ const all = {
   apps: 240,
   flows: 150,
   webhooks: 180,
+  studio: 240,
 };
 const chosen = Object.entries(all).filter(([name]) => !quick || (name !== "million" && name !== "jobs"));
 const root = resolve(import.meta.dir, "../..");
