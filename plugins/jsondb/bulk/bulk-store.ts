@@ -2,7 +2,7 @@
 import type { Queryable, Sql, Tx } from "platform";
 import { rawRecord } from "../records/answer-store.ts";
 import type { Database } from "../databases/database.ts";
-import { createArgs, inScope, type Args } from "../search/filter-store.ts";
+import { createArgs, filterConditions, inScope, phraseCondition, type Args } from "../search/filter-store.ts";
 import type { Query } from "../search/query.ts";
 
 /** Some rows of an import, kept until the whole body has been read. */
@@ -14,8 +14,8 @@ export interface Part {
   readonly wanted: boolean;
 }
 
-/** Which records are exported: those of one table, or of all. */
-export type Scope = Pick<Query, "table" | "allTables">;
+/** Which records are exported: those of one table, or of all, that a search with these filters would find. */
+export type Scope = Pick<Query, "table" | "allTables" | "filters" | "any" | "phrase">;
 
 export interface ExportRow {
   readonly id: string;
@@ -39,10 +39,16 @@ const keysPerPage = 2000;
 export type BulkStore = ReturnType<typeof createBulkStore>;
 
 export function createBulkStore(sql: Sql) {
-  const page = (args: Args, db: Database, scope: Scope, after: string, limit: number, columns: string) => `
-    select ${columns} from records r
-    where ${inScope(args, db, scope)} and r.id > ${args.bind(after, "uuid")}
-    order by r.id limit ${args.bind(limit, "int")}`;
+  const page = (args: Args, db: Database, scope: Scope, after: string, limit: number, columns: string) => {
+    // By the data alone: an index plan may move while a long export runs, and the order of ids takes no other index.
+    const source = { table: scope.table, indexed: false };
+    const phrase = scope.phrase ? [phraseCondition(args, source, scope.phrase)] : [];
+    const where = [inScope(args, db, scope), ...filterConditions(args, source, scope), ...phrase].join(" and ");
+    return `
+      select ${columns} from records r
+      where ${where} and r.id > ${args.bind(after, "uuid")}
+      order by r.id limit ${args.bind(limit, "int")}`;
+  };
   const run = <T extends object[]>(text: string, { values }: Args) => sql.unsafe<T>(text, values);
 
   return {

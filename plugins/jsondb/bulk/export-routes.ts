@@ -1,8 +1,11 @@
 import { answer, badRequest, flagOf, route, Type, type BaseContext, type Log, type Route } from "platform";
 import { ShownRecord, UnknownTable } from "../records/answers.ts";
-import type { BulkStore } from "./bulk-store.ts";
-import { tableForSearch } from "../databases/database.ts";
+import type { BulkStore, Scope } from "./bulk-store.ts";
+import { tableForSearch, type Database } from "../databases/database.ts";
 import { exportFormats, exportTexts, type ExportFormat } from "./export.ts";
+import { isFilter } from "../search/filters.ts";
+import { readList } from "../search/query.ts";
+import { filterParameters } from "../search/search-routes.ts";
 import { databaseAt, recordExample, unknownTable } from "../records/record-routes.ts";
 import { noTable } from "../databases/schema.ts";
 import type { Databases } from "../databases/database-store.ts";
@@ -21,13 +24,16 @@ export function exportRoute({ ctx, databases, bulkStore }: Needed): Route {
     "GET",
     "/core/dbs/:id/export",
     {
-      summary: "Export all records",
+      summary: "Export records",
       description:
-        "In the order of their ids, page by page: a record that changes meanwhile is exported either before or after its change. CSV has the columns id, table_name (where the schema has tables), the fields of the schema, other keys that are found, created_at and updated_at; a field named like one of the record's own columns is exported as `data.<name>`.",
+        "All records, or those that the filters of the list find, in the order of their ids, page by page: a record that changes meanwhile is exported either before or after its change. CSV has the columns id, table_name (where the schema has tables), the fields of the schema, other keys that are found, created_at and updated_at; a field named like one of the record's own columns is exported as `data.<name>`.",
       access,
       query: {
         format: "csv, json or ndjson; default json",
         table_name: "only this table",
+        q: "phrase, as in the list of records",
+        search_in: "fields for `q`",
+        ...filterParameters,
         spreadsheet: Type.Boolean({
           description:
             "CSV: `true` puts an apostrophe before texts that a spreadsheet would read as a formula (those that begin with `=`, `+`, `-`, `@`, a tab or a carriage return); otherwise texts are exact, so an import restores them",
@@ -44,10 +50,12 @@ export function exportRoute({ ctx, databases, bulkStore }: Needed): Route {
       const db = await databaseAt(databases, account.id, params.id);
       const format = formatOf(query.get("format"));
       const tableName = db.schema.multiTable ? query.get("table_name") : null;
-      const scope =
-        tableName === null && db.schema.multiTable
-          ? { table: noTable, allTables: true }
-          : { table: tableForSearch(db, tableName), allTables: !db.schema.multiTable };
+      const { filters, any, phrase, ...found } = readList(
+        db,
+        new URLSearchParams([...query].filter(([name]) => narrows(name))),
+      );
+      const isNarrowed = filters.length > 0 || any.length > 0 || phrase !== undefined;
+      const scope = { ...(isNarrowed ? found : whole(db, tableName)), filters, any, phrase };
       // `safe` is its former name: clients that still send it must not get formulas.
       const spreadsheet = flagOf(query, "spreadsheet") ?? flagOf(query, "safe") ?? false;
       const texts = await exportTexts(bulkStore, db, { format, scope, safe: spreadsheet });
@@ -60,6 +68,16 @@ export function exportRoute({ ctx, databases, bulkStore }: Needed): Route {
       });
     },
   );
+}
+
+function narrows(parameter: string): boolean {
+  return isFilter(parameter) || parameter === "table_name" || parameter === "q" || parameter === "search_in";
+}
+
+/** All records of the table, or of the database; its columns begin with the fields of the schema. */
+function whole(db: Database, tableName: string | null): Pick<Scope, "table" | "allTables"> {
+  if (tableName === null && db.schema.multiTable) return { table: noTable, allTables: true };
+  return { table: tableForSearch(db, tableName), allTables: !db.schema.multiTable };
 }
 
 const types: Record<ExportFormat, string> = {

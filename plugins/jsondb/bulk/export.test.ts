@@ -43,6 +43,40 @@ async function contents(db: string): Promise<{ data: object; table_name: string 
 }
 
 describe("an export", () => {
+  test("gives the records that the filters of the list find, of one table or all, and refuses what the list refuses", async () => {
+    const db = await newDb();
+    await fill(db, [
+      { email: "ann@a.pl", age: 30 },
+      { email: "bob@b.pl", age: 40, note: "tall" },
+      { email: "cyd@a.pl", age: 50 },
+    ]);
+    const emails = async (query: string) =>
+      (await exported(db, "json", query)).json.map(({ data }: { data: { email: string } }) => data.email);
+    expect(await emails("&filter[age][gte]=40")).toEqual(["bob@b.pl", "cyd@a.pl"]);
+    expect(await emails("&q=@a.pl&filter[age]=30")).toEqual(["ann@a.pl"]);
+    expect(await emails("&q=TALL")).toEqual(["bob@b.pl"]);
+    expect(await emails("&any[0][age]=30&any[1][note]=tall")).toEqual(["ann@a.pl", "bob@b.pl"]);
+    expect(await emails("&sort=nonsense&limit=1")).toHaveLength(3);
+    const { text } = await exported(db, "csv", "&filter[email]=ann*");
+    expect(text.split("\r\n").map((line) => line.split(",").slice(1, 3))).toEqual([
+      ["email", "age"],
+      ["ann@a.pl", "30"],
+      [],
+    ]);
+    expect((await exported(db, "csv", "&filter[age][gt]=old")).status).toBe(400);
+
+    const shop = await newDb(tables);
+    await fill(shop, [
+      { table_name: "orders", data: { number: 1, name: "A" } },
+      { table_name: "lines", data: { name: "A" } },
+      { table_name: "lines", data: { name: "B" } },
+    ]);
+    const found = async (query: string) => (await exported(shop, "json", query)).json.length;
+    expect(await found("&filter[name]=A")).toBe(2);
+    expect(await found("&filter[name]=A&table_name=lines")).toBe(1);
+    expect((await exported(shop, "json", "&filter[name]=A&table_name=none")).status).toBe(400);
+  });
+
   test("as CSV has the record's own columns, the fields of the schema in their order and then other keys", async () => {
     const db = await newDb();
     await fill(db, [

@@ -15,6 +15,18 @@ export const pages: StudioPage[] = [
     load: () => import("./Schema.svelte"),
   },
   {
+    path: "core/dbs/:db_id/import",
+    title: { en: "Import", pl: "Import", de: "Import" },
+    privilege: "dbs",
+    load: () => import("./Import.svelte"),
+  },
+  {
+    path: "core/dbs/:db_id/export",
+    title: { en: "Export", pl: "Eksport", de: "Export" },
+    privilege: "dbs",
+    load: () => import("./Export.svelte"),
+  },
+  {
     path: "core/dbs/new",
     title: { en: "New database", pl: "Nowa baza danych", de: "Neue Datenbank" },
     privilege: "dbs",

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { canEditInCell, cellText, rowOf, typedValue, valueAt, type Row } from "./cells.ts";
 import { columnsOf } from "./columns-shown.ts";
 import { conditionsOf, fieldsAsked, operatorsOf, parameterOf, recordQuery, withConditions } from "./conditions.ts";
+import { bodyOfRows, columnsOfRows, fileRows, formatOf, reportOf, type FileRow, type Format } from "./import-file.ts";
 import { paste, placeOfError } from "./paste.ts";
 import { changedFields } from "./record-changes.ts";
 import { chosenTable, draftOf, faultsOf, fieldKey, indexSlots, isFast, movesIndexes, schemaOf } from "./schema.ts";
@@ -241,6 +242,73 @@ describe("paste", () => {
     ["operations", undefined],
   ])("a refusal of %s has its place", (path, place) => {
     expect(placeOfError(path)).toEqual(place);
+  });
+});
+
+describe("a file to import", () => {
+  async function* pieces(...texts: string[]): AsyncGenerator<string> {
+    yield* texts;
+  }
+  const rowsOf = async (format: Format, ...texts: string[]) => {
+    const rows: FileRow[] = [];
+    for await (const one of fileRows(pieces(...texts), format)) rows.push(one);
+    return rows;
+  };
+
+  test.each([
+    ["a.csv", "csv"],
+    ["a.TSV", "csv"],
+    ["a.b.json", "json"],
+    ["a.jsonl", "ndjson"],
+    ["a.ndjson", "ndjson"],
+    ["a.xlsx", undefined],
+    ["csv", undefined],
+  ])("%s is %s", (name, format) => {
+    expect(formatOf(name)).toBe(format as Format);
+  });
+
+  test("has rows by the names of their columns, wherever its pieces end", async () => {
+    const rows = await rowsOf("csv", '\uFEFFname;city\r\n"A;', 'nn";Łódź\r\n\r\nBob\r', "\n");
+    expect(rows).toEqual([
+      { row: 1, cells: { name: "A;nn", city: "Łódź" } },
+      { row: 2, cells: { name: "Bob", city: "" } },
+    ]);
+    const lines = await rowsOf("ndjson", '{"a":1}\n{"data":{"a":', '2},"table_name":"t"}\n\nnot JSON');
+    expect(lines.map(({ cells, table }) => [cells, table])).toEqual([
+      [{ a: "1" }, undefined],
+      [{ a: "2" }, "t"],
+      [{ "": "not JSON" }, undefined],
+    ]);
+    expect(columnsOfRows(lines)).toEqual(["a", ""]);
+    expect((await rowsOf("json", '[{"a":', "1}]")).map(({ row: number }) => number)).toEqual([1]);
+  });
+
+  test("is sent again as it was, but for what was mended", async () => {
+    const [csv] = await rowsOf("csv", 'a,b\n"x ""y""",\n');
+    expect(csv && bodyOfRows([csv], "csv", () => undefined).body).toBe('"a","b"\r\n"x ""y""",');
+    const [one, two] = await rowsOf(
+      "json",
+      '[{"age":"old","deep":{"x":1},"n":null},{"data":{"age":1},"table_name":"t"}]',
+    );
+    if (!one || !two) throw new Error("no rows");
+    const mended = [{ ...one, cells: { ...one.cells, age: "41" } }, two];
+    const { body } = bodyOfRows(mended, "json", (name) => (name === "age" ? "integer" : undefined));
+    expect(JSON.parse(body)).toEqual([
+      { age: 41, deep: { x: 1 }, n: null },
+      { data: { age: 1 }, table_name: "t" },
+    ]);
+  });
+
+  test.each([
+    [{ imported: 2 }, { imported: 2, failed: 0, total: 2, faults: [] }],
+    [
+      { errors: [{ row: 3, line: 4, field: null, message: "m" }], failed: 1, total: 2 },
+      { imported: 0, failed: 1, total: 2, faults: [{ row: 3, line: 4, field: null, message: "m" }] },
+    ],
+    [{ error: "busy" }, undefined],
+    ["", undefined],
+  ])("an answer %j", (json, report) => {
+    expect(reportOf(json)).toEqual(report);
   });
 });
 
