@@ -6,6 +6,10 @@ declare module "*.md" {
   const text: string;
   export default text;
 }
+declare module "*.txt" {
+  const text: string;
+  export default text;
+}
 declare module "*.liquid" {
   const text: string;
   export default text;

@@ -1,0 +1,66 @@
+/** The app as it stands in the editor, compiled by the server without being saved. */
+import { ApiError, isMap, request } from "studio";
+import { entriesOf, type Entry } from "./console.ts";
+import { createLatest } from "./latest.ts";
+
+/** What a preview is made of. */
+export interface Draft {
+  readonly app_engine: string;
+  readonly css_engine: string;
+  readonly source_code: string;
+}
+
+const waitMs = 600;
+
+export class LivePreview {
+  /** Of the newest draft that compiles. */
+  url = $state("");
+  /** What the compiler refused of the newest draft: `line:column message`. */
+  mistakes = $state.raw<readonly string[]>([]);
+  /** What else is wrong. */
+  problem = $state("");
+  compiling = $state(false);
+  entries = $state.raw<readonly Entry[]>([]);
+  private readonly id: string;
+  private lines: readonly number[] | null = null;
+  private stopped = false;
+  private readonly latest = createLatest<Draft>({ waitMs, run: (draft) => this.compile(draft) });
+
+  constructor(id: string) {
+    this.id = id;
+  }
+
+  /** `atOnce`: without waiting for a pause. */
+  want(draft: Draft, atOnce = false): void {
+    if (draft.source_code.trim() !== "") this.latest.want(draft, atOnce);
+  }
+
+  /** A message of the app's own window. */
+  hear(message: unknown): void {
+    this.entries = entriesOf(message, this.lines) ?? this.entries;
+  }
+
+  stop(): void {
+    this.stopped = true;
+    this.latest.stop();
+  }
+
+  private async compile(draft: Draft): Promise<void> {
+    this.compiling = true;
+    try {
+      const { json } = await request("POST", "/core/apps/preview.json", { body: { app: { id: this.id, ...draft } } });
+      if (!isMap(json) || this.stopped) return;
+      this.lines = Array.isArray(json["source_lines"]) ? json["source_lines"].map(Number) : null;
+      this.entries = [];
+      this.mistakes = [];
+      this.problem = "";
+      this.url = String(json["url"]);
+    } catch (error) {
+      const errors = error instanceof ApiError ? error.errors : {};
+      this.mistakes = errors["source_code"] ?? [];
+      this.problem = this.mistakes.length > 0 ? "" : error instanceof Error ? error.message : String(error);
+    } finally {
+      this.compiling = false;
+    }
+  }
+}

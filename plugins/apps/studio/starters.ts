@@ -1,0 +1,164 @@
+/** The apps that one can start with: one for each idea. Pure. */
+import type { AppEngine, CssEngine } from "../engines.ts";
+import kaboom from "./starters/catch.kaboom.txt";
+import chart from "./starters/chart.svelte.txt";
+import counter from "./starters/counter.svelte.txt";
+import form from "./starters/form.react.txt";
+import guestbook from "./starters/guestbook.html.txt";
+import phaser from "./starters/jump.phaser.txt";
+import kanban from "./starters/kanban.svelte.txt";
+import table from "./starters/table.react.txt";
+import todo from "./starters/todo.vue.txt";
+import weather from "./starters/weather.js.txt";
+
+export interface DbField {
+  readonly name: string;
+  readonly type: string;
+  readonly required: boolean;
+}
+
+/** What a starter is filled in with. */
+export interface Filling {
+  readonly name: string;
+  readonly fields: readonly DbField[];
+  readonly table: string | null;
+}
+
+export interface Starter {
+  readonly id:
+    | "empty"
+    | "counter"
+    | "todo"
+    | "form"
+    | "chart"
+    | "table"
+    | "guestbook"
+    | "kanban"
+    | "weather"
+    | "kaboom"
+    | "phaser";
+  readonly engine: AppEngine;
+  readonly css: CssEngine;
+  readonly source: string;
+  readonly public?: boolean;
+  /** The database that is made for it, unless it is built over one that is there. */
+  readonly database?: { readonly schema: Readonly<Record<string, unknown>>; readonly public_methods?: object };
+  /** Whether any database will do: its fields are filled in. */
+  readonly fitsAny?: boolean;
+  /** The name of its action, and the program of the flow that is made for it. */
+  readonly action?: { readonly name: string; readonly description: string; readonly program: readonly object[] };
+}
+
+const contacts = {
+  schema: {
+    fields: { name: { type: "string", required: true }, email: "string", message: "text" },
+    indexed_fields: ["name", "email"],
+  },
+};
+
+export const starters: readonly Starter[] = [
+  { id: "empty", engine: "svelte", css: "tailwind", source: '<h1 class="p-6 text-xl font-semibold">Hello</h1>\n' },
+  { id: "counter", engine: "svelte", css: "none", source: counter },
+  {
+    id: "todo",
+    engine: "vue",
+    css: "none",
+    source: todo,
+    database: {
+      schema: { fields: { title: { type: "string", required: true }, done: "boolean" }, indexed_fields: ["title"] },
+    },
+  },
+  { id: "form", engine: "react", css: "tailwind", source: form, database: contacts, fitsAny: true },
+  { id: "chart", engine: "svelte", css: "none", source: chart },
+  { id: "table", engine: "react", css: "tailwind", source: table, database: contacts, fitsAny: true },
+  {
+    id: "guestbook",
+    engine: "html",
+    css: "none",
+    source: guestbook,
+    public: true,
+    database: {
+      schema: {
+        fields: {
+          name: { type: "string", required: true },
+          message: { type: "text", required: true },
+          visitor: "string",
+        },
+        indexed_fields: ["name", "visitor"],
+      },
+      public_methods: {
+        list: { allowed_fields: ["name", "message"] },
+        create: {
+          allowed_fields: ["name", "message"],
+          required_fields: ["name", "message"],
+          auto_fields: { visitor: "{cookie_key}" },
+        },
+      },
+    },
+  },
+  {
+    id: "kanban",
+    engine: "svelte",
+    css: "tailwind",
+    source: kanban,
+    database: {
+      schema: {
+        fields: { title: { type: "string", required: true }, column: { type: "string", required: true } },
+        indexed_fields: ["title", "column"],
+      },
+    },
+  },
+  {
+    id: "weather",
+    engine: "js",
+    css: "none",
+    source: weather,
+    action: {
+      name: "weather",
+      description: "The weather in { city }",
+      program: [
+        { type: "mutation", set: { temperature: 12 } },
+        {
+          type: "return",
+          value: { city: "{{ city }}", temperature: "{{ temperature }}", advice: "Take a jacket with you." },
+        },
+      ],
+    },
+  },
+  { id: "kaboom", engine: "kaboom", css: "none", source: kaboom },
+  { id: "phaser", engine: "phaser", css: "none", source: phaser },
+];
+
+/** The source with the name and the fields in the places that are kept for them. */
+export function sourceOf({ source, fitsAny }: Starter, { name, fields, table: named }: Filling): string {
+  if (!fitsAny) return source;
+  const values = { FIELDS: json(fields), TABLE: json(named), NAME: json(name) };
+  return source.replace(/\b(?:FIELDS|TABLE|NAME)\b/g, (word) => values[word as keyof typeof values]); // one of the three
+}
+
+/** The tables of a database; none if its records are in no table. */
+export function tablesOf(schema: unknown): string[] {
+  const tables = isMap(schema) ? schema["tables"] : undefined;
+  return isMap(tables) ? Object.keys(tables) : [];
+}
+
+/** The fields of a database, or of one of its tables. */
+export function fieldsOf(schema: unknown, named: string | null = null): DbField[] {
+  const tables = isMap(schema) ? schema["tables"] : undefined;
+  const whole = named !== null && isMap(tables) ? tables[named] : schema;
+  const fields = isMap(whole) ? whole["fields"] : undefined;
+  return Object.entries(isMap(fields) ? fields : {}).map(([name, given]) => ({
+    name,
+    type: String(isMap(given) ? (given["type"] ?? "string") : given),
+    required: isMap(given) && given["required"] === true,
+  }));
+}
+
+function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** In one line, with spaces. */
+function json(value: unknown): string {
+  return JSON.stringify(value, null, 1).replaceAll(/\n\s*/g, " ");
+}

@@ -1,0 +1,225 @@
+/** What the Studio's pages of apps decide, and the apps that one can start with. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { startTestApp, type TestApp } from "platform/test";
+import { jsonOf, rowsOf, sampleOf, valuesOf } from "./actions.ts";
+import { entriesOf } from "./console.ts";
+import { createLatest } from "./latest.ts";
+import { placeOf } from "./place.ts";
+import { fieldsOf, sourceOf, starters, tablesOf } from "./starters.ts";
+import { de, en, pl } from "./text.ts";
+import { differing } from "./versions.ts";
+
+test("every message is there in every language, with the same values", () => {
+  const values = (message: string) => (message.match(/\{\w+\}/g) ?? []).toSorted();
+  for (const other of [pl, de]) {
+    expect(Object.keys(other)).toEqual(Object.keys(en));
+    for (const [key, message] of Object.entries(en))
+      expect([key, ...values(other[key as keyof typeof en])]).toEqual([key, ...values(message)]);
+  }
+});
+
+describe("starters", () => {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await startTestApp();
+  });
+  afterAll(() => app.stop());
+
+  const hostile = {
+    name: '"</script>`${x}`{',
+    fields: [{ name: "FIELDS", type: "text", required: true }],
+    table: "NAME",
+  };
+
+  test.each(starters.map((starter) => [starter.id, starter] as const))(
+    "%s compiles, its needs can be made",
+    async (_, starter) => {
+      const { engine: app_engine, css: css_engine, database, action } = starter;
+      const own = { name: "Own", fields: fieldsOf(database?.schema), table: null };
+      for (const filling of [own, hostile]) {
+        const source_code = sourceOf(starter, filling);
+        const made = await app.post("/core/apps/preview.json", { app: { app_engine, css_engine, source_code } });
+        expect({ status: made.status, json: made.json }).toMatchObject({ status: 200 });
+      }
+      if (database) expect((await app.post("/core/dbs.json", { db: { name: "Own", ...database } })).status).toBe(201);
+      if (action) {
+        const flow = { name: "Own", fields: { program: action.program } };
+        expect((await app.post("/connect/flows.json", { flow })).status).toBe(201);
+      }
+    },
+  );
+
+  test("know the fields and the tables of a database", () => {
+    const schema = {
+      tables: { orders: { fields: { no: { type: "string", required: true }, sum: "number" } }, lines: {} },
+    };
+    expect(tablesOf(schema)).toEqual(["orders", "lines"]);
+    expect(fieldsOf(schema, "orders")).toEqual([
+      { name: "no", type: "string", required: true },
+      { name: "sum", type: "number", required: false },
+    ]);
+    expect(fieldsOf(schema, "lines")).toEqual([]);
+    expect(fieldsOf({ fields: { a: "date" } })).toEqual([{ name: "a", type: "date", required: false }]);
+    expect([tablesOf(null), fieldsOf("x"), tablesOf({ fields: {} })]).toEqual([[], [], []]);
+  });
+});
+
+describe("reports of a preview", () => {
+  const entry = (fields: object) => ({
+    type: "core:report",
+    entries: [{ level: "error", text: "x", place: "", count: 1, ...fields }],
+  });
+
+  test.each([
+    ["another message", { type: "core:height", height: 3 }],
+    ["no entries", { type: "core:report" }],
+    ["a text", "core:report"],
+    ["null", null],
+  ])("%s is none", (_, message) => {
+    expect(entriesOf(message, null)).toBeUndefined();
+  });
+
+  test.each([
+    ["the place", { place: "app:3:14" }, null, 3],
+    ["the place in a page of HTML", { place: "3q2-7wAbCdEfGhIjKlMnOpQr:12:1" }, null, 12],
+    ["the stack", { text: "Error: no\n    at f (app:7:2)" }, null, 7],
+    ["the stack of a page", { text: "Error: no\n  at http://x/a/preview/abc-_9:5:2" }, null, 5],
+    ["the source's line", { place: "app:3:14" }, [0, 4, 9], 9],
+    ["a line of the compiler's own", { place: "app:1:1" }, [0, 4, 9], undefined],
+    ["a line beyond the code", { place: "app:9:1" }, [0, 4, 9], undefined],
+    ["a runtime's line", { place: "vue.js:3:14" }, null, undefined],
+  ])("the line is that of %s", (_, fields, lines, line) => {
+    expect(entriesOf(entry(fields), lines)?.[0]?.line).toBe(line);
+  });
+
+  test("are cut, counted and never more than 200", () => {
+    const many = Array.from({ length: 5000 }, (_, n) => ({
+      level: "evil",
+      text: `${n} ${"a".repeat(9000)}`,
+      count: n,
+    }));
+    const entries =
+      entriesOf(
+        { type: "core:report", entries: [...many, null, { text: 3 }, { level: "warn", text: "w", count: 2.5 }] },
+        null,
+      ) ?? [];
+    expect(entries).toHaveLength(198);
+    expect(entries[0]).toMatchObject({ level: "log", count: 4803 });
+    expect(entries[0]?.text).toHaveLength(4000);
+    expect(entries.at(-1)).toEqual({ level: "warn", text: "w", count: 2 });
+  });
+});
+
+describe("work that follows typing", () => {
+  function begun() {
+    const timers = new Set<() => void>();
+    const ran: string[] = [];
+    const ends: (() => void)[] = [];
+    const latest = createLatest<string>({
+      waitMs: 600,
+      run: (wanted) => {
+        ran.push(wanted);
+        return new Promise((resolve) => ends.push(resolve));
+      },
+      later: (work) => {
+        timers.add(work);
+        return () => timers.delete(work);
+      },
+    });
+    const pause = () => {
+      for (const work of timers) {
+        timers.delete(work);
+        work();
+      }
+    };
+    const end = async () => {
+      ends.shift()?.();
+      await Promise.resolve();
+      await new Promise((resolve) => queueMicrotask(() => resolve(undefined)));
+    };
+    return { latest, ran, pause, end };
+  }
+
+  test("begins after a pause, with the last wish", () => {
+    const { latest, ran, pause } = begun();
+    latest.want("a");
+    latest.want("ab");
+    expect(ran).toEqual([]);
+    pause();
+    expect(ran).toEqual(["ab"]);
+  });
+
+  test("is one at a time; what was wished meanwhile comes next", async () => {
+    const { latest, ran, pause, end } = begun();
+    latest.want("a", true);
+    latest.want("b");
+    pause();
+    latest.want("c");
+    pause();
+    expect(ran).toEqual(["a"]);
+    await end();
+    expect(ran).toEqual(["a", "c"]);
+    await end();
+    expect(ran).toEqual(["a", "c"]);
+  });
+
+  test("ends with the page", () => {
+    const { latest, ran, pause } = begun();
+    latest.want("a");
+    latest.stop();
+    pause();
+    expect(ran).toEqual([]);
+  });
+});
+
+describe("actions", () => {
+  test("are rows, and JSON again", () => {
+    const rows = [{ action: "a", flow_code: "f", description: "", public: true }];
+    expect(rowsOf(jsonOf(rows))).toEqual(rows);
+    expect(rowsOf('[{"action":"a","flow_code":"f","description":null}, 7]')).toEqual([
+      { action: "a", flow_code: "f", description: "", public: false },
+      { action: "", flow_code: "", description: "", public: false },
+    ]);
+    expect([rowsOf(""), jsonOf([])]).toEqual([[], "[]"]);
+  });
+
+  test.each([
+    ["", {}],
+    ['{"city":"Łódź"}', { city: "Łódź" }],
+    ["[1]", undefined],
+    ["null", undefined],
+    ["{", undefined],
+  ])("are run with %s", (text, values) => {
+    expect(valuesOf(text)).toEqual(values);
+  });
+
+  test.each([
+    ["Weather in { city, day }", '{"city":"","day":""}'],
+    ["No values", "{}"],
+    ["{ a b }", "{}"],
+  ])("of the description %s take %s", (description, sample) => {
+    expect(sampleOf(description)).toBe(sample);
+  });
+});
+
+test.each([
+  ["crm", false, { module: "crm", view: undefined, isTile: false }],
+  ["tasks/show", true, { module: undefined, view: "tasks/show", isTile: true }],
+  ["", false, { module: undefined, view: undefined, isTile: false }],
+])("an app of %p, tile %p appears there", (where, tile, place) => {
+  expect(placeOf(where, tile)).toEqual(place);
+});
+
+test("a version differs in the fields that have other values, in whatever order their keys are", () => {
+  const version = {
+    version: 2,
+    created_at: "x",
+    created_by_id: 1,
+    source_code: "a",
+    name: "A",
+    fields: { a: 1, b: 2 },
+  };
+  expect(differing(version, { source_code: "b", name: "B", fields: { b: 2, a: 1 }, created_by_id: 9 })).toEqual([
+    "name",
+  ]);
+});
