@@ -18,7 +18,7 @@ export { isDateTime, isDay } from "./dates.ts";
 export type { DoorRequest, HostDoor, SiteDoor } from "./http/door.ts";
 export { escapeHtml } from "./openapi/docs-page.ts";
 export * from "./errors.ts";
-export { etag, expectedVersion, isKnownTag } from "./http/etag.ts";
+export { etag, expectedVersion, isKnownTag, mustMatch } from "./http/etag.ts";
 export { putAt } from "./put.ts";
 export { checkerOf, givenFields, parseJson, refuseUnstorable } from "./http/validate.ts";
 export {

@@ -1,5 +1,5 @@
 /** Settings with a value for each account. Plugins declare them as `accountSettings`; no HTTP, no SQL. */
-import { setting, ValidationError, type BaseContext, type PluginFacts, type Settings } from "platform";
+import { mustMatch, setting, ValidationError, type BaseContext, type PluginFacts, type Settings } from "platform";
 import type { Accounts } from "./api.ts";
 import type { SettingStore } from "./setting-store.ts";
 
@@ -24,26 +24,29 @@ export interface ShownSetting {
   readonly standard: string;
 }
 
+type Stored = Awaited<ReturnType<SettingStore["ofAccount"]>>;
+const nothing: Stored = { version: 0, values: {} };
+
 export type AccountSettings = ReturnType<typeof createAccountSettings>;
 
 export function createAccountSettings({ ctx, settingStore }: Needed) {
   const declared = declaredBy(ctx.plugins);
-  const values = ctx.cache<Readonly<Record<string, string>>>({
+  const values = ctx.cache<Stored>({
     name: "accounts.settings",
     max: 1_000,
     load: (accountId) => settingStore.ofAccount(Number(accountId)),
   });
-  const valuesOf = async (accountId: number) => (await values.get(`${accountId}`)) ?? {};
+  const stored = async (accountId: number): Promise<Stored> => (await values.get(`${accountId}`)) ?? nothing;
 
   const of: Accounts["settingsOf"] = async (accountId, settings) =>
-    setting.readSettings(settings, await valuesOf(accountId));
+    setting.readSettings(settings, (await stored(accountId)).values);
 
   return {
     of,
 
-    list: async (accountId: number): Promise<ShownSetting[]> => {
-      const given = await valuesOf(accountId);
-      return [...declared].map(
+    list: async (accountId: number): Promise<{ settings: ShownSetting[]; version: number }> => {
+      const { values: given, version } = await stored(accountId);
+      const settings = [...declared].map(
         ([
           name,
           {
@@ -54,12 +57,24 @@ export function createAccountSettings({ ctx, settingStore }: Needed) {
           return { name, plugin, doc, standard, value: given[name] ?? standard };
         },
       );
+      return { settings, version };
     },
 
-    /** Null gives a setting its standard value again. Throws the 422 by name. */
-    save: async (accountId: number, userId: number, given: Readonly<Record<string, unknown>>): Promise<void> => {
+    /**
+     * Null gives a setting its standard value again. Throws the 422 by name. `expected` is the version that the caller
+     * has seen; undefined = any.
+     */
+    save: async (
+      accountId: number,
+      userId: number,
+      given: Readonly<Record<string, unknown>>,
+      expected: number | undefined,
+    ): Promise<void> => {
       const changes = checked(declared, given);
-      await ctx.transaction((tx) => settingStore.save(tx, accountId, userId, changes));
+      await ctx.transaction(async (tx) => {
+        mustMatch({ version: (await settingStore.nextVersion(tx, accountId)) - 1 }, expected);
+        await settingStore.save(tx, accountId, userId, changes);
+      });
       await values.invalidate(`${accountId}`);
     },
   };

@@ -1,8 +1,8 @@
-import { field, notFound, ok, route, Type, type Caller, type Route, type Sql } from "platform";
+import { etag, expectedVersion, field, notFound, ok, route, Type, type Caller, type Route, type Sql } from "platform";
 import { Me } from "./answers.ts";
 import type { People } from "./people.ts";
 import { personExample } from "./routes.ts";
-import { toApi, type UserStore } from "./user-store.ts";
+import { toApi, type UserRow, type UserStore } from "./user-store.ts";
 
 const OwnFields = Type.Object({
   name: Type.Optional(field.name()),
@@ -35,12 +35,12 @@ export function meRoutes({ sql, userStore, people }: Needed): Route[] {
         description: "`effective_privileges` are the privileges that this request's token has.",
         access,
         answers: { 200: Me },
-        responses: { 200: example },
+        responses: { 200: example, 304: null },
       },
       async ({ caller }) => {
         const row = await userStore.byId(sql, caller.account.id, caller.user.id);
         if (!row) throw notFound();
-        return ok({ ...toApi(row), ...surroundings(caller) });
+        return ok(...shown(row, caller));
       },
     ),
     route(
@@ -52,20 +52,27 @@ export function meRoutes({ sql, userStore, people }: Needed): Route[] {
           "A new password requires `current_password`, unless you came by an invitation, and ends your other sessions. A narrowed token with fewer rights than " +
           "its owner can change only the name (403). Other fields are ignored.",
         access,
+        ifMatch: true,
         body: { key: "user", schema: OwnFields },
         request: { name: "Anna Nowak-Kowalska" },
         answers: { 200: Me },
         responses: { 200: example, 429: { error: "too many requests, try again in 4 s" } },
       },
-      async ({ caller, body }) => ok({ ...(await people.updateSelf(caller, body)), ...surroundings(caller) }),
+      async ({ request, caller, body }) => {
+        const row = await people.updateSelf(caller, body, expectedVersion(request, caller.user.id));
+        return ok(...shown(row, caller));
+      },
     ),
   ];
 }
 
-function surroundings({ account, privileges }: Caller) {
+/** What the token and the account decide changes without a new version of the person. */
+function shown(row: UserRow, { account, privileges }: Caller): Parameters<typeof ok> {
   const { id, name, baseUrl, timezone, locale } = account;
-  return {
+  const me = {
+    ...toApi(row),
     effective_privileges: [...privileges].toSorted(),
     account: { id, name, base_url: baseUrl, timezone, locale },
   };
+  return [me, { etag: etag(row.id, row.version, me) }];
 }

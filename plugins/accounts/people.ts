@@ -1,10 +1,11 @@
 /** Who may change which person; person-writer.ts changes them. */
-import { invalid, notFound, tooMany, verifyPassword, type BaseContext, type Caller } from "platform";
-import type { InvitedCheck, Person } from "./api.ts";
+import { invalid, mustMatch, notFound, tooMany, verifyPassword, type BaseContext, type Caller } from "platform";
+import type { InvitedCheck } from "./api.ts";
 import type { LoginStore } from "./login-store.ts";
 import { createPersonWriter, type PersonWriterNeeded } from "./person-writer.ts";
 import type { OwnPatch, PersonPatch } from "./person.ts";
 import { mustNotExceed, mustReach } from "./rules.ts";
+import type { UserRow } from "./user-store.ts";
 
 interface Needed extends PersonWriterNeeded {
   readonly ctx: Pick<BaseContext, "transaction" | "changed" | "limiter">;
@@ -40,27 +41,37 @@ export function createPeople(needed: Needed) {
   };
 
   return {
-    create: (caller: Caller, patch: PersonPatch & { login: string }): Promise<Person> =>
+    create: (caller: Caller, patch: PersonPatch & { login: string }): Promise<UserRow> =>
       writer.create(caller.account.id, patch, (after) => mustNotExceed(caller, after, ofRole)),
 
-    update: (caller: Caller, id: number, patch: PersonPatch): Promise<Person> =>
+    /** `expected` is the version that the caller has seen; undefined = any. */
+    update: (caller: Caller, id: number, patch: PersonPatch, expected?: number): Promise<UserRow> =>
       writer.change({ accountId: caller.account.id, id }, patch, caller.tokenId, (before, after) => {
         mustReach(caller, before, ofRole);
+        mustMatch(before, expected);
         mustNotExceed(caller, after, ofRole);
       }),
 
-    async updateSelf(caller: Caller, { current_password, ...patch }: OwnPatch): Promise<Person> {
+    async updateSelf(
+      caller: Caller,
+      { current_password, ...patch }: OwnPatch,
+      expected: number | undefined,
+    ): Promise<UserRow> {
       if (patch.password !== undefined || patch.email !== undefined) await mustReachSelf(caller);
       if (patch.password !== undefined) await mustKnowPassword(caller, current_password);
-      return writer.change({ accountId: caller.account.id, id: caller.user.id }, patch, caller.tokenId, anybody);
+      const own = { accountId: caller.account.id, id: caller.user.id };
+      return writer.change(own, patch, caller.tokenId, (before) => mustMatch(before, expected));
     },
 
     /** For the command line, which may change anyone. */
-    setPassword: (accountId: number, id: number, password: string): Promise<Person> =>
+    setPassword: (accountId: number, id: number, password: string): Promise<UserRow> =>
       writer.change({ accountId, id }, { password }, null, anybody),
 
-    delete: (caller: Caller, id: number): Promise<void> =>
-      writer.delete({ accountId: caller.account.id, id }, (before) => mustReach(caller, before, ofRole)),
+    delete: (caller: Caller, id: number, expected?: number): Promise<void> =>
+      writer.delete({ accountId: caller.account.id, id }, (before) => {
+        mustReach(caller, before, ofRole);
+        mustMatch(before, expected);
+      }),
   };
 }
 

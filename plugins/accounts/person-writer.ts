@@ -54,7 +54,7 @@ export function createPersonWriter(needed: PersonWriterNeeded) {
       accountId: number,
       patch: PersonPatch & { login: string },
       authorize: (after: UserInput) => void,
-    ): Promise<Person> {
+    ): Promise<UserRow> {
       const passwordHash = patch.password === undefined ? undefined : await hashPassword(patch.password);
       return ctx.transaction(async (tx) => {
         await accountStore.lock(tx, accountId);
@@ -63,9 +63,9 @@ export function createPersonWriter(needed: PersonWriterNeeded) {
         authorize(input);
         const id = await userStore.insert(tx, accountId, input);
         await setUnits(tx, id, patch);
-        const person = toApi(await read(tx, { accountId, id }));
-        await announce("create", accountId, person, tx);
-        return person;
+        const row = await read(tx, { accountId, id });
+        await announce("create", accountId, toApi(row), tx);
+        return row;
       });
     },
 
@@ -75,7 +75,7 @@ export function createPersonWriter(needed: PersonWriterNeeded) {
       patch: PersonPatch,
       byTokenId: number | null,
       authorize: (before: UserRow, after: UserInput) => void,
-    ): Promise<Person> {
+    ): Promise<UserRow> {
       const { accountId, id } = place;
       const passwordHash = patch.password === undefined ? undefined : await hashPassword(patch.password);
       const changed = await ctx.transaction(async (tx) => {
@@ -89,12 +89,12 @@ export function createPersonWriter(needed: PersonWriterNeeded) {
         await setUnits(tx, id, patch, before);
         const hooks = passwordHash === undefined ? [] : passwordHooks;
         const finish = await Promise.all(hooks.map((run) => run(id, byTokenId, tx)));
-        const person = toApi(await read(tx, place));
-        await announce("update", accountId, person, tx);
-        return { person, finish };
+        const row = await read(tx, place);
+        await announce("update", accountId, toApi(row), tx);
+        return { row, finish };
       });
       await Promise.all([access.forgetPerson(id), ...changed.finish.map((run) => run())]);
-      return changed.person;
+      return changed.row;
     },
 
     async delete(place: Place, authorize: (before: UserRow) => void): Promise<void> {

@@ -11,6 +11,7 @@ import migration from "./migrations/001_accounts.sql" with { type: "text" };
 import settingsMigration from "./migrations/002_settings.sql" with { type: "text" };
 import signInHosts from "./migrations/003_sign_in_hosts.sql" with { type: "text" };
 import preferencesMigration from "./migrations/004_preferences.sql" with { type: "text" };
+import versions from "./migrations/005_versions.sql" with { type: "text" };
 import { createPeople } from "./people.ts";
 import { privilegeRoutes } from "./privilege-routes.ts";
 import { preferenceRoutes } from "./preference-routes.ts";
@@ -38,6 +39,7 @@ export default definePlugin({
     { name: "002_settings", sql: settingsMigration },
     { name: "003_sign_in_hosts", sql: signInHosts },
     { name: "004_preferences", sql: preferencesMigration },
+    { name: "005_versions", sql: versions },
   ],
   privileges: [
     { name: "users", doc: "manage people, teams, departments and groups", roles: ["admin"] },

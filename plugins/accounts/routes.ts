@@ -1,6 +1,8 @@
 import {
   answer,
   created,
+  etag,
+  expectedVersion,
   field,
   flagOf,
   integerId,
@@ -17,7 +19,7 @@ import {
 import { roles, type Route, type Sql } from "platform";
 import { User } from "./answers.ts";
 import type { People } from "./people.ts";
-import { toApi, type UserFilter, type UserStore } from "./user-store.ts";
+import { toApi, type UserFilter, type UserRow, type UserStore } from "./user-store.ts";
 
 const UserInput = Type.Object({
   login: Type.String({
@@ -88,11 +90,11 @@ export function userRoutes({ sql, userStore, people }: Needed): Route[] {
     route(
       "GET",
       "/account/users/:id",
-      { summary: "One person", access, answers: { 200: User }, responses: { 200: personExample } },
+      { summary: "One person", access, answers: { 200: User }, responses: { 200: personExample, 304: null } },
       async ({ caller, params }) => {
         const row = await userStore.byId(sql, caller.account.id, integerId(params.id));
         if (!row) throw notFound();
-        return ok(toApi(row));
+        return ok(...shown(row));
       },
     ),
     route(
@@ -109,7 +111,7 @@ export function userRoutes({ sql, userStore, people }: Needed): Route[] {
         answers: { 201: User },
         responses: { 201: personExample },
       },
-      async ({ caller, body }) => created(await people.create(caller, body)),
+      async ({ caller, body }) => created(...shown(await people.create(caller, body))),
     ),
     route(
       "PATCH",
@@ -119,12 +121,16 @@ export function userRoutes({ sql, userStore, people }: Needed): Route[] {
         description:
           "A new password ends the person's sessions. The last active administrator cannot lose that role (422).",
         access,
+        ifMatch: true,
         body: { key: "user", schema: Type.Partial(UserInput) },
         request: { role: "manager", team_ids: [1] },
         answers: { 200: User },
         responses: { 200: { ...personExample, role: "manager" } },
       },
-      async ({ caller, params, body }) => ok(await people.update(caller, integerId(params.id), body)),
+      async ({ request, caller, params, body }) => {
+        const id = integerId(params.id);
+        return ok(...shown(await people.update(caller, id, body, expectedVersion(request, id))));
+      },
     ),
     route(
       "DELETE",
@@ -132,14 +138,20 @@ export function userRoutes({ sql, userStore, people }: Needed): Route[] {
       {
         summary: "Delete a person with their tokens",
         access,
+        ifMatch: true,
         responses: { 204: null, 422: { base: ["this is the last active administrator"] } },
       },
-      async ({ caller, params }) => {
-        await people.delete(caller, integerId(params.id));
+      async ({ request, caller, params }) => {
+        const id = integerId(params.id);
+        await people.delete(caller, id, expectedVersion(request, id));
         return noContent();
       },
     ),
   ];
+}
+
+function shown(row: UserRow): Parameters<typeof ok> {
+  return [toApi(row), { etag: etag(row.id, row.version) }];
 }
 
 /** A value that cannot exist matches nobody, like any exact filter. */

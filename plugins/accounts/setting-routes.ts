@@ -1,4 +1,4 @@
-import { answer, field, ok, route, Type, type Route } from "platform";
+import { answer, etag, expectedVersion, field, ok, route, Type, type Route } from "platform";
 import type { AccountSettings } from "./account-settings.ts";
 
 const access = { privilege: "settings" } as const;
@@ -21,6 +21,10 @@ const example = {
 
 /** `/account/settings`: what plugins let each account decide. */
 export function settingRoutes(settings: AccountSettings): Route[] {
+  const shown = async (accountId: number) => {
+    const { settings: list, version } = await settings.list(accountId);
+    return ok(list, { etag: etag(accountId, version, list) });
+  };
   return [
     route(
       "GET",
@@ -30,25 +34,28 @@ export function settingRoutes(settings: AccountSettings): Route[] {
         description: "The settings that plugins declare for accounts, with their values as text.",
         access,
         answers: { 200: answer.list(Shown) },
-        responses: { 200: [example] },
+        responses: { 200: [example], 304: null },
       },
-      async ({ caller }) => ok(await settings.list(caller.account.id)),
+      async ({ caller }) => shown(caller.account.id),
     ),
     route(
       "PATCH",
       "/account/settings",
       {
         summary: "Change settings of the account",
-        description: "The body names settings; `null` restores the default. Either all of them change or none.",
+        description:
+          "The body names settings; `null` restores the default. Either all of them change or none. The ETag is that of all settings together.",
         access,
+        ifMatch: true,
         body: { schema: Type.Object({ settings: field.object() }) },
         request: { settings: { [example.name]: "50" } },
         answers: { 200: answer.list(Shown) },
         responses: { 200: [example], 422: { [example.name]: ["must be a whole number from 1 to 1000"] } },
       },
-      async ({ caller, body }) => {
-        await settings.save(caller.account.id, caller.user.id, body.settings);
-        return ok(await settings.list(caller.account.id));
+      async ({ request, caller, body }) => {
+        const { id } = caller.account;
+        await settings.save(id, caller.user.id, body.settings, expectedVersion(request, id));
+        return shown(id);
       },
     ),
   ];

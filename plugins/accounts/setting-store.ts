@@ -3,10 +3,24 @@ import type { Sql, Tx } from "platform";
 /** All SQL about the settings of accounts. */
 export function createSettingStore(sql: Sql) {
   return {
-    async ofAccount(accountId: number): Promise<Readonly<Record<string, string>>> {
+    /** The version is that of all settings together. */
+    async ofAccount(accountId: number): Promise<{ version: number; values: Readonly<Record<string, string>> }> {
+      const [account] = await sql<{ version: number }[]>`
+        select settings_version as version from accounts where id = ${accountId}`;
       const rows = await sql<{ name: string; value: string }[]>`
         select name, value from account_settings where account_id = ${accountId}`;
-      return Object.fromEntries(rows.map(({ name, value }) => [name, value]));
+      return {
+        version: account?.version ?? 0,
+        values: Object.fromEntries(rows.map(({ name, value }) => [name, value])),
+      };
+    },
+
+    /** The version of the account's settings; nobody else changes them until the transaction ends. */
+    async nextVersion(tx: Tx, accountId: number): Promise<number> {
+      const [row] = await tx<{ version: number }[]>`
+        update accounts set settings_version = settings_version + 1 where id = ${accountId}
+        returning settings_version as version`;
+      return row?.version ?? 0;
     },
 
     /** `null` gives the setting its standard value again. */

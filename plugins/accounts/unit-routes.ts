@@ -1,9 +1,12 @@
 import {
   answer,
   created,
+  etag,
+  expectedVersion,
   field,
   integerId,
   list,
+  mustMatch,
   noContent,
   notFound,
   ok,
@@ -13,12 +16,12 @@ import {
   Type,
   wildcardPattern,
 } from "platform";
-import type { BaseContext, Route } from "platform";
+import type { BaseContext, Route, Tx } from "platform";
 import { Unit } from "./answers.ts";
 import type { AccessTable } from "./access.ts";
 import type { AccountStore } from "./account-store.ts";
 import { unitKinds, type UnitKind } from "./api.ts";
-import { toApi, type UnitStore } from "./unit-store.ts";
+import { toApi, type UnitRow, type UnitStore } from "./unit-store.ts";
 
 const UnitInput = Type.Object({ name: field.name() });
 const access = { privilege: "users" } as const;
@@ -44,6 +47,13 @@ export function unitRoutes(needed: Needed): Route[] {
 
 function routesOf(kind: UnitKind, { ctx, unitStore, accountStore, accessTable }: Needed): Route[] {
   const path = `/account/${kind}s` as const;
+  /** Held until the transaction ends, in the version that the request names. */
+  const locked = async (tx: Tx, accountId: number, id: number, request: Request): Promise<UnitRow> => {
+    const row = await unitStore.lock(tx, accountId, kind, id);
+    if (!row) throw notFound();
+    mustMatch(row, expectedVersion(request, id));
+    return row;
+  };
   return [
     route(
       "GET",
@@ -69,11 +79,11 @@ function routesOf(kind: UnitKind, { ctx, unitStore, accountStore, accessTable }:
     route(
       "GET",
       `${path}/:id`,
-      { summary: `One ${kind}`, access, answers: { 200: Unit }, responses: { 200: example } },
+      { summary: `One ${kind}`, access, answers: { 200: Unit }, responses: { 200: example, 304: null } },
       async ({ caller, params }) => {
         const row = await unitStore.byId(caller.account.id, kind, integerId(params.id));
         if (!row) throw notFound();
-        return ok(toApi(row));
+        return ok(...shown(row));
       },
     ),
     route(
@@ -88,7 +98,7 @@ function routesOf(kind: UnitKind, { ctx, unitStore, accountStore, accessTable }:
         responses: { 201: { ...example, people: 0 } },
       },
       async ({ caller, body }) =>
-        created(toApi(await ctx.transaction((tx) => unitStore.insert(tx, caller.account.id, kind, body.name)))),
+        created(...shown(await ctx.transaction((tx) => unitStore.insert(tx, caller.account.id, kind, body.name)))),
     ),
     route(
       "PATCH",
@@ -96,31 +106,41 @@ function routesOf(kind: UnitKind, { ctx, unitStore, accountStore, accessTable }:
       {
         summary: `Change a ${kind}`,
         access,
+        ifMatch: true,
         body: { key: kind, schema: Type.Partial(UnitInput) },
         request: { name: "Sales North" },
         answers: { 200: Unit },
         responses: { 200: { ...example, name: "Sales North" } },
       },
-      async ({ caller, params, body }) => {
-        const row = await unitStore.rename(caller.account.id, kind, integerId(params.id), body.name);
-        if (!row) throw notFound();
-        return ok(toApi(row));
+      async ({ request, caller, params, body }) => {
+        const { id: accountId } = caller.account;
+        const row = await ctx.transaction(async (tx) => {
+          const before = await locked(tx, accountId, integerId(params.id), request);
+          return unitStore.rename(tx, accountId, before.id, body.name ?? before.name);
+        });
+        return ok(...shown(row));
       },
     ),
     route(
       "DELETE",
       `${path}/:id`,
-      { summary: `Delete a ${kind}; its people stay`, access, responses: { 204: null } },
-      async ({ caller, params }) => {
+      { summary: `Delete a ${kind}; its people stay`, access, ifMatch: true, responses: { 204: null } },
+      async ({ request, caller, params }) => {
         const accountId = caller.account.id;
         const members = await ctx.transaction(async (tx) => {
           await accountStore.lock(tx, accountId);
-          return unitStore.delete(tx, accountId, kind, integerId(params.id));
+          const { id } = await locked(tx, accountId, integerId(params.id), request);
+          return unitStore.delete(tx, accountId, id);
         });
-        if (!members) throw notFound();
         await accessTable.forgetPeople(members);
         return noContent();
       },
     ),
   ];
+}
+
+/** How many people are in it changes without a new version of it. */
+function shown(row: UnitRow): Parameters<typeof ok> {
+  const unit = toApi(row);
+  return [unit, { etag: etag(row.id, row.version, unit) }];
 }

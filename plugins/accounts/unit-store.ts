@@ -5,6 +5,7 @@ import type { Unit, UnitKind } from "./api.ts";
 export interface UnitRow extends Unit {
   /** How many are in it. */
   readonly people: number;
+  readonly version: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
@@ -12,7 +13,7 @@ export interface UnitRow extends Unit {
 /** All SQL about teams, departments and groups. */
 export function createUnitStore(sql: Sql) {
   const columns = sql`
-    id, kind, name, created_at, updated_at, (select count(*) from memberships where unit_id = units.id) as people`;
+    id, kind, name, version, created_at, updated_at, (select count(*) from memberships where unit_id = units.id) as people`;
 
   return {
     async list(accountId: number, kind: UnitKind, q: string | undefined, { limit, offset }: Page) {
@@ -36,24 +37,29 @@ export function createUnitStore(sql: Sql) {
       return row;
     },
 
-    async rename(
-      accountId: number,
-      kind: UnitKind,
-      id: number,
-      name: string | undefined,
-    ): Promise<UnitRow | undefined> {
-      const [row] = await sql<UnitRow[]>`
-        update units set name = coalesce(${name ?? null}, name), updated_at = now()
-        where account_id = ${accountId} and kind = ${kind} and id = ${id} returning ${columns}`;
+    /** The same, locked until the transaction ends. */
+    async lock(tx: Tx, accountId: number, kind: UnitKind, id: number): Promise<UnitRow | undefined> {
+      const [row] = await tx<UnitRow[]>`
+        select ${columns} from units where account_id = ${accountId} and kind = ${kind} and id = ${id} for update`;
       return row;
     },
 
-    /** The ids of the people who were in it, or undefined if the unit does not exist. */
-    async delete(tx: Tx, accountId: number, kind: UnitKind, id: number): Promise<number[] | undefined> {
-      const members = await tx<{ userId: number }[]>`select user_id from memberships where unit_id = ${id}`;
-      const gone = await tx`
-        delete from units where account_id = ${accountId} and kind = ${kind} and id = ${id} returning 1`;
-      return gone.length > 0 ? members.map(({ userId }) => userId) : undefined;
+    async rename(tx: Tx, accountId: number, id: number, name: string): Promise<UnitRow> {
+      const [row] = await tx<UnitRow[]>`
+        update units set name = ${name}, version = version + 1, updated_at = now()
+        where account_id = ${accountId} and id = ${id} returning ${columns}`;
+      if (!row) throw new Error("an update of a locked row finds it");
+      return row;
+    },
+
+    /** The ids of the people who were in it: that changes them too. */
+    async delete(tx: Tx, accountId: number, id: number): Promise<number[]> {
+      const members = await tx<{ id: number }[]>`
+        update users set version = version + 1
+        where account_id = ${accountId} and id in (select user_id from memberships where unit_id = ${id})
+        returning id`;
+      await tx`delete from units where account_id = ${accountId} and id = ${id}`;
+      return members.map((member) => member.id);
     },
 
     /** Those of `ids` that are units of this account and kind. */

@@ -13,6 +13,7 @@ export interface UserRow {
   readonly teamIds: readonly number[];
   readonly groupIds: readonly number[];
   readonly departmentIds: readonly number[];
+  readonly version: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
@@ -41,7 +42,7 @@ export interface UserFilter {
 export function createUserStore(sql: Sql) {
   const columns = sql`
     u.id, u.account_id, u.login, u.email, u.name, u.role, u.active, u.privileges, m.team_ids, m.group_ids,
-    m.department_ids, u.created_at, u.updated_at`;
+    m.department_ids, u.version, u.created_at, u.updated_at`;
   const withUnits = sql`
     cross join lateral (
       select coalesce(array_agg(n.id order by n.id) filter (where n.kind = 'team'), '{}') as team_ids,
@@ -92,7 +93,7 @@ export function createUserStore(sql: Sql) {
       await tx`
         update users set login = ${login}, email = ${email}, name = ${name}, role = ${role}, active = ${active},
           privileges = ${privileges}::text[], password_hash = coalesce(${passwordHash ?? null}, password_hash),
-          updated_at = now()
+          version = version + 1, updated_at = now()
         where account_id = ${accountId} and id = ${id}`;
     },
 

@@ -4,6 +4,7 @@ import { connectors, type Connectors } from "./api.ts";
 import { callRoutes } from "./call-routes.ts";
 import { customConnector } from "./custom.ts";
 import migration from "./migrations/001_connectors.sql" with { type: "text" };
+import versions from "./migrations/002_version.sql" with { type: "text" };
 import { connectorRoutes } from "./routes.ts";
 import { createCalls } from "./service.ts";
 import { createConnectorStore } from "./store.ts";
@@ -25,7 +26,10 @@ export default definePlugin({
       },
     ),
   },
-  migrations: [{ name: "001_connectors", sql: migration }],
+  migrations: [
+    { name: "001_connectors", sql: migration },
+    { name: "002_version", sql: versions },
+  ],
 
   setup(ctx) {
     const connectorStore = createConnectorStore(ctx.sql);

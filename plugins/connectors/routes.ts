@@ -1,6 +1,8 @@
 import {
   answer,
   created,
+  etag,
+  expectedVersion,
   field,
   list,
   noContent,
@@ -14,7 +16,7 @@ import {
 } from "platform";
 import { Connector } from "./answers.ts";
 import { customKind } from "./check.ts";
-import { toApi, type ConnectorStore } from "./store.ts";
+import { toApi, type ConnectorRow, type ConnectorStore } from "./store.ts";
 import type { ConnectorWriter } from "./writer.ts";
 
 const ConnectorInput = Type.Object({
@@ -96,9 +98,9 @@ export function connectorRoutes({ connectorStore, connectorWriter }: Needed): Ro
         summary: "One connector, by id or code",
         access,
         answers: { 200: Connector },
-        responses: { 200: connectorExample },
+        responses: { 200: connectorExample, 304: null },
       },
-      async ({ caller, params }) => ok(toApi(await connectorWriter.find(caller.account.id, params.id))),
+      async ({ caller, params }) => ok(...shown(await connectorWriter.find(caller.account.id, params.id))),
     ),
     route(
       "POST",
@@ -114,7 +116,7 @@ export function connectorRoutes({ connectorStore, connectorWriter }: Needed): Ro
         answers: { 201: Connector },
         responses: { 201: connectorExample, 422: { fields: ["methods.current.method must be one of GET, POST, …"] } },
       },
-      async ({ caller, body }) => created(toApi(await connectorWriter.create(caller, body))),
+      async ({ caller, body }) => created(...shown(await connectorWriter.create(caller, body))),
     ),
     route(
       "PATCH",
@@ -124,25 +126,30 @@ export function connectorRoutes({ connectorStore, connectorWriter }: Needed): Ro
         description:
           "`fields` replaces the whole object. A `secret_token` of null removes the secret; left out, it stays.",
         access,
+        ifMatch: true,
         body: { key: "connector", schema: Type.Partial(ConnectorInput) },
         request: { active: false },
         answers: { 200: Connector },
         responses: { 200: { ...connectorExample, active: false } },
       },
-      async ({ caller, params, body }) => {
+      async ({ request, caller, params, body }) => {
         const { id } = await connectorWriter.find(caller.account.id, params.id);
-        return ok(toApi(await connectorWriter.update(caller, id, body)));
+        return ok(...shown(await connectorWriter.update(caller, id, body, expectedVersion(request, id))));
       },
     ),
     route(
       "DELETE",
       "/connect/connectors/:id",
-      { summary: "Delete a connector", access, responses: { 204: null } },
-      async ({ caller, params }) => {
+      { summary: "Delete a connector", access, ifMatch: true, responses: { 204: null } },
+      async ({ request, caller, params }) => {
         const { id } = await connectorWriter.find(caller.account.id, params.id);
-        await connectorWriter.delete(caller, id);
+        await connectorWriter.delete(caller, id, expectedVersion(request, id));
         return noContent();
       },
     ),
   ];
+}
+
+function shown(row: ConnectorRow): Parameters<typeof ok> {
+  return [toApi(row), { etag: etag(row.id, row.version) }];
 }

@@ -14,6 +14,7 @@ export interface ConnectorRow {
   readonly secretTokenInfo: string | null;
   readonly fields: Readonly<Record<string, unknown>>;
   readonly active: boolean;
+  readonly version: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
@@ -49,7 +50,7 @@ export type ConnectorStore = ReturnType<typeof createConnectorStore>;
 
 export function createConnectorStore(sql: Sql) {
   const columns = sql`
-    id, account_id, code, name, kind, url, secret_token, secret_token_info, fields, active, created_at, updated_at`;
+    id, account_id, code, name, kind, url, secret_token, secret_token_info, fields, active, version, created_at, updated_at`;
 
   return {
     async list(accountId: number, filter: ConnectorFilter, { limit, offset }: Page) {
@@ -109,15 +110,13 @@ export function createConnectorStore(sql: Sql) {
         update connectors set code = ${input.code}, name = ${input.name}, kind = ${input.kind}, url = ${input.url},
           secret_token = ${input.secretToken}, secret_token_info = ${input.secretTokenInfo},
           fields = ${JSON.stringify(input.fields)}::text::json, active = ${input.active}, updated_by_id = ${userId},
-          updated_at = now()
+          version = version + 1, updated_at = now()
         where account_id = ${accountId} and id = ${id} returning ${columns}`;
       return row as ConnectorRow; // `lock` held the row
     },
 
-    async delete(accountId: number, id: string): Promise<ConnectorRow | undefined> {
-      const [row] = await sql<ConnectorRow[]>`
-        delete from connectors where account_id = ${accountId} and id = ${id} returning ${columns}`;
-      return row;
+    async delete(tx: Tx, accountId: number, id: string): Promise<void> {
+      await tx`delete from connectors where account_id = ${accountId} and id = ${id}`;
     },
   };
 }

@@ -1,5 +1,5 @@
 /** Makes, changes and deletes connectors. No HTTP, no SQL. */
-import { freeCode, notFound, slugOf, uuidv7, type BaseContext } from "platform";
+import { freeCode, mustMatch, notFound, slugOf, uuidv7, type BaseContext } from "platform";
 import type { ConnectorKind } from "./api.ts";
 import { checkConnector, customKind, secretInfo, type ConnectorPatch } from "./check.ts";
 import { isCode, isUuid } from "./code.ts";
@@ -51,10 +51,17 @@ export function createConnectorWriter({ ctx, connectorStore, kinds, forget }: Ne
       return row;
     },
 
-    async update({ account, user }: Author, id: string, patch: ConnectorPatch): Promise<ConnectorRow> {
+    /** `expected` is the version that the caller has seen; undefined = any. */
+    async update(
+      { account, user }: Author,
+      id: string,
+      patch: ConnectorPatch,
+      expected?: number,
+    ): Promise<ConnectorRow> {
       const { before, after } = await ctx.transaction(async (tx) => {
         const row = await connectorStore.lock(tx, account.id, id);
         if (!row) throw notFound();
+        mustMatch(row, expected);
         const input: ConnectorInput = {
           name: patch.name ?? row.name,
           code: patch.code || row.code,
@@ -71,9 +78,14 @@ export function createConnectorWriter({ ctx, connectorStore, kinds, forget }: Ne
       return after;
     },
 
-    async delete({ account }: Author, id: string): Promise<void> {
-      const row = await connectorStore.delete(account.id, id);
-      if (!row) throw notFound();
+    async delete({ account }: Author, id: string, expected?: number): Promise<void> {
+      const row = await ctx.transaction(async (tx) => {
+        const found = await connectorStore.lock(tx, account.id, id);
+        if (!found) throw notFound();
+        mustMatch(found, expected);
+        await connectorStore.delete(tx, account.id, id);
+        return found;
+      });
       await forget(account.id, [row.code]);
     },
 

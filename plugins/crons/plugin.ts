@@ -3,6 +3,7 @@ import { accounts } from "../accounts/api.ts";
 import { flows } from "../flows/api.ts";
 import { createFiring } from "./fire.ts";
 import migration from "./migrations/001_crons.sql" with { type: "text" };
+import versions from "./migrations/002_version.sql" with { type: "text" };
 import { cronRoutes } from "./routes.ts";
 import { createCronStore } from "./store.ts";
 
@@ -13,7 +14,10 @@ const keptDays = 30;
 export default definePlugin({
   name: "crons",
   needs: { accounts, flows },
-  migrations: [{ name: "001_crons", sql: migration }],
+  migrations: [
+    { name: "001_crons", sql: migration },
+    { name: "002_version", sql: versions },
+  ],
   privileges: [{ name: "crons", doc: "start flows on a schedule", roles: ["manager"] }],
 
   setup(ctx) {

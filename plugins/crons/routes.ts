@@ -1,10 +1,13 @@
 import {
   answer,
   created,
+  etag,
+  expectedVersion,
   field,
   integerId,
   invalid,
   list,
+  mustMatch,
   noContent,
   notFound,
   ok,
@@ -13,7 +16,7 @@ import {
   route,
   Type,
 } from "platform";
-import type { BaseContext, Route, Static } from "platform";
+import type { BaseContext, Caller, Route, Static, Tx } from "platform";
 import type { Flows } from "../flows/api.ts";
 import { Cron, CronRun, ListedCron } from "./answers.ts";
 import type { Firing } from "./fire.ts";
@@ -61,6 +64,13 @@ export function cronRoutes({ ctx, cronStore, flows, firing }: Needed): Route[] {
     if (!row) throw notFound();
     return row;
   };
+  /** Held until the transaction ends, in the version that the request names. */
+  const locked = async (tx: Tx, { account }: Caller, id: number, request: Request): Promise<CronRow> => {
+    const row = await cronStore.lock(tx, account.id, id);
+    if (!row) throw notFound();
+    mustMatch(row, expectedVersion(request, id));
+    return row;
+  };
   return [
     route(
       "GET",
@@ -88,9 +98,9 @@ export function cronRoutes({ ctx, cronStore, flows, firing }: Needed): Route[] {
         summary: "One cron, with its next five due times",
         access,
         answers: { 200: Cron },
-        responses: { 200: shownExample },
+        responses: { 200: shownExample, 304: null },
       },
-      async ({ caller, params }) => ok(shown(await find(caller.account.id, params.id))),
+      async ({ caller, params }) => ok(...shown(await find(caller.account.id, params.id))),
     ),
     route(
       "POST",
@@ -110,7 +120,7 @@ export function cronRoutes({ ctx, cronStore, flows, firing }: Needed): Route[] {
       async ({ caller, body }) => {
         const input = await checkedInput(flows, caller, body);
         return created(
-          shown(await ctx.transaction((tx) => cronStore.insert(tx, caller.account.id, caller.user.id, input))),
+          ...shown(await ctx.transaction((tx) => cronStore.insert(tx, caller.account.id, caller.user.id, input))),
         );
       },
     ),
@@ -119,28 +129,32 @@ export function cronRoutes({ ctx, cronStore, flows, firing }: Needed): Route[] {
       "/account/crons/:id",
       {
         summary: "Change a cron",
+        description: "A run of the cron is no change of it: `If-Match` compares what people have set.",
         access,
+        ifMatch: true,
         body: { key: "cron", schema: Type.Partial(Input) },
         request: { active: false },
         answers: { 200: Cron },
         responses: { 200: { ...shownExample, active: false, next_run_at: null, next_runs: [] } },
       },
-      async ({ caller, params, body }) => {
+      async ({ request, caller, params, body }) => {
         const { account, user } = caller;
         const row = await ctx.transaction(async (tx) => {
-          const before = await cronStore.lock(tx, account.id, integerId(params.id));
-          if (!before) throw notFound();
+          const before = await locked(tx, caller, integerId(params.id), request);
           return cronStore.update(tx, account.id, before.id, user.id, await checkedInput(flows, caller, body, before));
         });
-        return ok(shown(row));
+        return ok(...shown(row));
       },
     ),
     route(
       "DELETE",
       "/account/crons/:id",
-      { summary: "Delete a cron", access, responses: { 204: null } },
-      async ({ caller, params }) => {
-        if (!(await cronStore.delete(caller.account.id, integerId(params.id)))) throw notFound();
+      { summary: "Delete a cron", access, ifMatch: true, responses: { 204: null } },
+      async ({ request, caller, params }) => {
+        await ctx.transaction(async (tx) => {
+          const { id } = await locked(tx, caller, integerId(params.id), request);
+          await cronStore.delete(tx, caller.account.id, id);
+        });
         return noContent();
       },
     ),
@@ -167,6 +181,7 @@ export function cronRoutes({ ctx, cronStore, flows, firing }: Needed): Route[] {
   ];
 }
 
-function shown(row: CronRow): Static<typeof Cron> {
-  return { ...toApi(row), next_runs: row.active ? nextRuns(row, 5, new Date()) : [] };
+function shown(row: CronRow): Parameters<typeof ok> {
+  const cron: Static<typeof Cron> = { ...toApi(row), next_runs: row.active ? nextRuns(row, 5, new Date()) : [] };
+  return [cron, { etag: etag(row.id, row.version, cron) }];
 }

@@ -15,6 +15,8 @@ export interface CronRow {
   readonly lastRunAt: Date | null;
   readonly nextRunAt: Date | null;
   readonly lastError: string | null;
+  /** Raised by what people change, not by what the server notes of a run. */
+  readonly version: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
@@ -54,7 +56,7 @@ export type CronStore = ReturnType<typeof createCronStore>;
 export function createCronStore(sql: Sql) {
   const columns = sql`
     id, account_id, name, kind, target_code, schedule, timezone, active, missed, last_run_at, next_run_at, last_error,
-    created_at, updated_at`;
+    version, created_at, updated_at`;
 
   return {
     async list(accountId: number, targetCode: string | undefined, { limit, offset }: Page) {
@@ -91,14 +93,14 @@ export function createCronStore(sql: Sql) {
       const [row] = await tx<CronRow[]>`
         update crons set name = ${input.name}, kind = ${input.kind}, target_code = ${input.targetCode},
           schedule = ${input.schedule}, timezone = ${input.timezone}, active = ${input.active}, missed = ${input.missed},
-          next_run_at = ${input.nextRunAt}, updated_by_id = ${userId}, updated_at = now()
+          next_run_at = ${input.nextRunAt}, updated_by_id = ${userId}, version = version + 1,
+          updated_at = now()
         where account_id = ${accountId} and id = ${id} returning ${columns}`;
       return row as CronRow; // `lock` held the row
     },
 
-    async delete(accountId: number, id: number): Promise<boolean> {
-      const result = await sql`delete from crons where account_id = ${accountId} and id = ${id}`;
-      return result.count === 1;
+    async delete(tx: Tx, accountId: number, id: number): Promise<void> {
+      await tx`delete from crons where account_id = ${accountId} and id = ${id}`;
     },
 
     /** A due cron that is not one of `others`, locked until the transaction ends; other processes skip it. */

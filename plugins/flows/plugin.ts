@@ -10,6 +10,7 @@ import { createFlowStore } from "./manage/flow-store.ts";
 import { createFlowWriter } from "./manage/flow-writer.ts";
 import migration from "./migrations/001_flows.sql" with { type: "text" };
 import origins from "./migrations/002_origin.sql" with { type: "text" };
+import versions from "./migrations/003_version.sql" with { type: "text" };
 import instructions from "./prompts/flows_api.md" with { type: "text" };
 import { processExample, processRoutes } from "./processes/process-routes.ts";
 import { createProcessStore } from "./processes/process-store.ts";
@@ -49,6 +50,7 @@ export default definePlugin({
   migrations: [
     { name: "001_flows", sql: migration },
     { name: "002_origin", sql: origins },
+    { name: "003_version", sql: versions },
   ],
   prompts: { "flows_api.md": instructions },
   privileges: [{ name: "flows", doc: "connectors, flows and their processes", roles: ["manager"] }],

@@ -77,7 +77,7 @@ export function createService({
     },
     async update(accountId, key, id, record) {
       const db = await at(accountId, key);
-      return parsed(await records.update(db, uuidOf(id), patchOf(uuidOf(id), record), { form: "nested" }));
+      return parsed((await records.update(db, uuidOf(id), patchOf(uuidOf(id), record), { form: "nested" })).answer);
     },
     async delete(accountId, key, id) {
       await records.delete(await at(accountId, key), uuidOf(id));

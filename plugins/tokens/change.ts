@@ -1,7 +1,17 @@
 /**
  * Changes tokens for the people who make them: each change is one transaction, and caches are right before the answer.
  */
-import { forbidden, invalid, notFound, sha256, unauthorized, type BaseContext, type Caller, type Tx } from "platform";
+import {
+  forbidden,
+  invalid,
+  mustMatch,
+  notFound,
+  sha256,
+  unauthorized,
+  type BaseContext,
+  type Caller,
+  type Tx,
+} from "platform";
 import type { Access, Accounts } from "../accounts/api.ts";
 import type { TokenEndStore } from "./end-store.ts";
 import type { Identifier } from "./identify.ts";
@@ -65,10 +75,12 @@ export function createTokenWriter({ ctx, tokenStore, tokenEndStore, accounts, fo
       return { row, raw };
     },
 
-    async update(caller: Caller, id: number, patch: TokenPatch): Promise<TokenRow> {
+    /** `expected` is the version that the caller has seen; undefined = any. */
+    async update(caller: Caller, id: number, patch: TokenPatch, expected?: number): Promise<TokenRow> {
       const { row, stale } = await ctx.transaction(async (tx) => {
         const before = await locked(tx, caller, id);
         if (before.purpose !== null) throw invalid({ base: ["a session can only be ended"] });
+        mustMatch(before, expected);
         const after = merged(before, patch, caller.account.timezone);
         mustManage(caller, before);
         mustManage(caller, after);
@@ -88,12 +100,13 @@ export function createTokenWriter({ ctx, tokenStore, tokenEndStore, accounts, fo
       return row;
     },
 
-    async delete(caller: Caller, id: number): Promise<void> {
+    async delete(caller: Caller, id: number, expected?: number): Promise<void> {
       const stale = await ctx.transaction(async (tx) => {
         const before = await locked(tx, caller, id);
         // behaviour 2.2 rule 5: running integrations depend on it.
         if (before.forAccount) throw invalid({ base: ["a token of the whole account cannot be deleted"] });
         if (!within(caller, before)) throw forbidden("this token can do more than the one you use");
+        mustMatch(before, expected);
         const hashes = await tokenEndStore.delete(tx, caller.account.id, id);
         if (before.purpose === null) await announce("destroy", before, tx);
         return hashes;

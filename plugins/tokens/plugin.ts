@@ -11,6 +11,7 @@ import { createTokenIssuer } from "./issue.ts";
 import migration from "./migrations/001_tokens.sql" with { type: "text" };
 import invitationsMigration from "./migrations/003_invitations.sql" with { type: "text" };
 import openedMigration from "./migrations/002_opened.sql" with { type: "text" };
+import versions from "./migrations/004_version.sql" with { type: "text" };
 import instructions from "./prompts/api_tokens_api.md" with { type: "text" };
 import { tokenExample, tokenRoutes } from "./routes.ts";
 import { createTokenStore } from "./store.ts";
@@ -33,6 +34,7 @@ export default definePlugin({
     { name: "001_tokens", sql: migration },
     { name: "002_opened", sql: openedMigration },
     { name: "003_invitations", sql: invitationsMigration },
+    { name: "004_version", sql: versions },
   ],
   commands: [tokenCreate],
   privileges: [

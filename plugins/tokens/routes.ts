@@ -1,6 +1,8 @@
 import {
   answer,
   created,
+  etag,
+  expectedVersion,
   field,
   flagOf,
   forbidden,
@@ -19,7 +21,7 @@ import type { Caller, Route } from "platform";
 import { ApiToken, NewApiToken } from "./answers.ts";
 import type { TokenWriter } from "./change.ts";
 import { isAdmin } from "./rules.ts";
-import { toApi, type TokenFilter, type TokenStore } from "./store.ts";
+import { toApi, type TokenFilter, type TokenRow, type TokenStore } from "./store.ts";
 import type { Usage } from "./usage.ts";
 
 const TokenInput = Type.Object({
@@ -94,10 +96,10 @@ export function tokenRoutes({ tokenStore, tokenWriter, usage }: Needed): Route[]
     route(
       "GET",
       "/account/api_tokens/:id",
-      { summary: "One token", access, errors, answers: { 200: ApiToken }, responses: { 200: tokenExample } },
+      { summary: "One token", access, errors, answers: { 200: ApiToken }, responses: { 200: tokenExample, 304: null } },
       async ({ caller, params }) => {
         await usage.flush();
-        return ok(toApi(await tokenWriter.find(caller, integerId(params.id))));
+        return ok(...shown(await tokenWriter.find(caller, integerId(params.id))));
       },
     ),
     route(
@@ -124,14 +126,19 @@ export function tokenRoutes({ tokenStore, tokenWriter, usage }: Needed): Route[]
       "/account/api_tokens/:id",
       {
         summary: "Change a token",
+        description: "The use of a token is no change of it: `If-Match` compares what people have set.",
         access,
+        ifMatch: true,
         errors,
         body: { key: "api_token", schema: TokenInput },
         request: { active: false },
         answers: { 200: ApiToken },
         responses: { 200: { ...tokenExample, active: false } },
       },
-      async ({ caller, params, body }) => ok(toApi(await tokenWriter.update(caller, integerId(params.id), body))),
+      async ({ request, caller, params, body }) => {
+        const id = integerId(params.id);
+        return ok(...shown(await tokenWriter.update(caller, id, body, expectedVersion(request, id))));
+      },
     ),
     route(
       "DELETE",
@@ -140,15 +147,23 @@ export function tokenRoutes({ tokenStore, tokenWriter, usage }: Needed): Route[]
         summary: "Delete a token",
         description: "A token with `for_account` cannot be deleted (422): running integrations depend on it.",
         access,
+        ifMatch: true,
         errors,
         responses: { 204: null, 422: { errors: { base: ["a token with for_account is not deleted"] } } },
       },
-      async ({ caller, params }) => {
-        await tokenWriter.delete(caller, integerId(params.id));
+      async ({ request, caller, params }) => {
+        const id = integerId(params.id);
+        await tokenWriter.delete(caller, id, expectedVersion(request, id));
         return noContent();
       },
     ),
   ];
+}
+
+/** Its use changes a token without a new version of it. */
+function shown(row: TokenRow): Parameters<typeof ok> {
+  const token = toApi(row);
+  return [token, { etag: etag(row.id, row.version, token) }];
 }
 
 function filterOf(caller: Caller, query: URLSearchParams): TokenFilter {

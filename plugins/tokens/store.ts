@@ -17,6 +17,8 @@ export interface TokenRow {
   readonly tokenHash: string;
   readonly tokenInfo: string;
   readonly lastUsedAt: Date | null;
+  /** Raised by what people change, not by the use of the token. */
+  readonly version: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
@@ -54,7 +56,8 @@ export interface TokenFilter {
 /** A row as `api_tokens t` gives it. */
 export const tokenColumns = (sql: Sql) => sql`
   t.id, t.account_id, t.user_id, t.purpose, t.name, t.code, t.kind, t.integration_app_code, t.for_account, t.active,
-  t.privileges, t.expires_at, t.token_hash, t.token_info, t.last_used_at, t.created_at, t.updated_at`;
+  t.privileges, t.expires_at, t.token_hash, t.token_info, t.last_used_at, t.version,
+  t.created_at, t.updated_at`;
 
 /** Tokens as people make, see and change them. identity-store.ts finds out who asks, end-store.ts ends tokens. */
 export function createTokenStore(sql: Sql) {
@@ -141,7 +144,8 @@ export function createTokenStore(sql: Sql) {
       const [row] = await tx<TokenRow[]>`
         update api_tokens t set name = ${token.name}, code = ${token.code}, kind = ${token.kind},
           integration_app_code = ${token.integrationAppCode}, for_account = ${token.forAccount}, active = ${token.active},
-          privileges = ${token.privileges}::text[], expires_at = ${token.expiresAt}, updated_at = now()
+          privileges = ${token.privileges}::text[], expires_at = ${token.expiresAt}, version = version + 1,
+          updated_at = now()
         where t.account_id = ${accountId} and t.id = ${id} returning ${columns}`;
       return row;
     },

@@ -1,22 +1,36 @@
-/** The ETag of a row's version, e.g. `"3-7"`. */
-export function etag(id: string | number, version: number): string {
-  return `"${id}-${version}"`;
+import { preconditionFailed } from "../errors.ts";
+import { contentHash } from "../hash.ts";
+
+/**
+ * The ETag of a row's version, e.g. `"3-7"`. An answer that also tells what changes without a new version (when a cron
+ * ran last, say) gives itself as `shown`: If-None-Match then compares all of it, and If-Match only the version.
+ */
+export function etag(id: string | number, version: number, shown?: unknown): string {
+  const rest = shown === undefined ? "" : `.${contentHash(JSON.stringify(shown)).replace("-", "")}`;
+  return `"${id}-${version}${rest}"`;
 }
 
 /**
  * The version that an `If-Match` header asks for, to be compared in the update's `where`: undefined without the header
  * (or for `*`), 0 (which no row has) if no tag belongs to this object. Check first that the object exists: an unknown
  * one is 404, another version 412. behaviour B.3.
+ *
+ * More digits than an integer column has are no version, unless `digits` says that versions are longer.
  */
-export function expectedVersion(request: Request, id: string | number): number | undefined {
+export function expectedVersion(request: Request, id: string | number, digits = 9): number | undefined {
   const given = request.headers.get("if-match")?.trim();
   if (!given || given === "*") return undefined;
   const versions = tagsIn(given).map((tag) => {
-    const [, tagged, version] = /^"(.+)-(\d{1,9})"$/.exec(tag) ?? [];
-    return tagged === `${id}` ? Number(version) : 0;
+    const [, tagged, version = ""] = /^"(.+)-(\d{1,16})(?:\.\w{1,32})?"$/.exec(tag) ?? [];
+    return tagged === `${id}` && version.length <= digits ? Number(version) : 0;
   });
   // Versions only grow, so of several only the highest can be the present one.
   return Math.max(0, ...versions);
+}
+
+/** Throws the 412 if the row has another version by now; `expected` is from `expectedVersion`. */
+export function mustMatch({ version }: { readonly version: number }, expected: number | undefined): void {
+  if (expected !== undefined && version !== expected) throw preconditionFailed();
 }
 
 /**

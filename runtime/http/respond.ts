@@ -18,7 +18,7 @@ const commonHeaders = {
 
 export const corsHeaders = {
   "access-control-allow-origin": "*",
-  "access-control-expose-headers": "x-total-count, x-next-cursor, x-request-id, retry-after, warning",
+  "access-control-expose-headers": "etag, x-total-count, x-next-cursor, x-request-id, retry-after, warning",
 };
 
 /** `hints` go into the header `Warning`. */

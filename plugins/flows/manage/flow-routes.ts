@@ -1,5 +1,5 @@
 /* oxlint-disable unicorn/no-thenable -- a step of a flow has a branch of that name */
-import { answer, created, field, list, noContent, ok, pageOf, pageQuery, route } from "platform";
+import { answer, created, etag, expectedVersion, field, list, noContent, ok, pageOf, pageQuery, route } from "platform";
 import { Type, wildcardPattern, type Route } from "platform";
 import { Flow } from "../answers.ts";
 import { flowKind, newCode, programOf } from "./flow-check.ts";
@@ -41,7 +41,7 @@ interface Needed {
 
 /** behaviour B.9: the usual five calls; `:id` is the id or the code. */
 export function flowRoutes({ flowStore, flowLookup, flowWriter, warnings }: Needed): Route[] {
-  const shown = async (row: FlowRow) => toApi(row, await warnings(row.accountId, programOf(row.fields)));
+  const shown = async (row: FlowRow) => tagged(row, await warnings(row.accountId, programOf(row.fields)));
   return [
     route(
       "GET",
@@ -70,8 +70,8 @@ export function flowRoutes({ flowStore, flowLookup, flowWriter, warnings }: Need
     route(
       "GET",
       "/connect/flows/:id",
-      { summary: "One flow, by id or code", access, answers: { 200: Flow }, responses: { 200: warned } },
-      async ({ caller, params }) => ok(await shown(await flowLookup.find(caller.account.id, params.id))),
+      { summary: "One flow, by id or code", access, answers: { 200: Flow }, responses: { 200: warned, 304: null } },
+      async ({ caller, params }) => ok(...(await shown(await flowLookup.find(caller.account.id, params.id)))),
     ),
     route(
       "POST",
@@ -93,7 +93,7 @@ export function flowRoutes({ flowStore, flowLookup, flowWriter, warnings }: Need
         // Before the write: with an Idempotency-Key the flow is not committed yet, and nobody else sees it.
         const made = body.active === false ? undefined : newCode(body);
         const found = await warnings(accountId, programOf(body.fields ?? {}), made);
-        return created(toApi(await flowWriter.create(caller, body), found));
+        return created(...tagged(await flowWriter.create(caller, body), found));
       },
     ),
     route(
@@ -103,25 +103,32 @@ export function flowRoutes({ flowStore, flowLookup, flowWriter, warnings }: Need
         summary: "Change a flow",
         description: "`fields` replaces the whole object. A running process keeps the program it started with.",
         access,
+        ifMatch: true,
         body: { key: "flow", schema: Type.Partial(FlowInput) },
         request: { active: false },
         answers: { 200: Flow },
         responses: { 200: { ...warned, active: false } },
       },
-      async ({ caller, params, body }) => {
+      async ({ request, caller, params, body }) => {
         const { id } = await flowLookup.find(caller.account.id, params.id);
-        return ok(await shown(await flowWriter.update(caller, id, body)));
+        return ok(...(await shown(await flowWriter.update(caller, id, body, expectedVersion(request, id)))));
       },
     ),
     route(
       "DELETE",
       "/connect/flows/:id",
-      { summary: "Delete a flow; its processes stay", access, responses: { 204: null } },
-      async ({ caller, params }) => {
+      { summary: "Delete a flow; its processes stay", access, ifMatch: true, responses: { 204: null } },
+      async ({ request, caller, params }) => {
         const { id } = await flowLookup.find(caller.account.id, params.id);
-        await flowWriter.delete(caller, id);
+        await flowWriter.delete(caller, id, expectedVersion(request, id));
         return noContent();
       },
     ),
   ];
+}
+
+/** The warnings change with what the flow names, without a new version of the flow. */
+function tagged(row: FlowRow, found: readonly string[]): Parameters<typeof ok> {
+  const shown = toApi(row, found);
+  return [shown, { etag: etag(row.id, row.version, shown) }];
 }

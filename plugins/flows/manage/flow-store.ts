@@ -12,6 +12,7 @@ export interface FlowRow {
   readonly fields: Readonly<Record<string, unknown>>;
   readonly programId: number;
   readonly active: boolean;
+  readonly version: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
@@ -43,7 +44,7 @@ const programsKept = 500;
 export type FlowStore = ReturnType<typeof createFlowStore>;
 
 export function createFlowStore(sql: Sql) {
-  const columns = sql`id, account_id, code, name, kind, fields, program_id, active, created_at, updated_at`;
+  const columns = sql`id, account_id, code, name, kind, fields, program_id, active, version, created_at, updated_at`;
 
   /** A stored program never changes, so those used last are kept in memory. */
   const programs = new Map<number, Program>();
@@ -127,15 +128,13 @@ export function createFlowStore(sql: Sql) {
       const [row] = await tx<FlowRow[]>`
         update flows set code = ${input.code}, name = ${input.name}, kind = ${input.kind},
           fields = ${JSON.stringify(input.fields)}::text::json, program_id = ${input.programId},
-          active = ${input.active}, updated_by_id = ${userId}, updated_at = now()
+          active = ${input.active}, updated_by_id = ${userId}, version = version + 1, updated_at = now()
         where account_id = ${accountId} and id = ${id} returning ${columns}`;
       return row as FlowRow; // `lock` held the row
     },
 
-    async delete(accountId: number, id: string): Promise<FlowRow | undefined> {
-      const [row] = await sql<FlowRow[]>`
-        delete from flows where account_id = ${accountId} and id = ${id} returning ${columns}`;
-      return row;
+    async delete(tx: Tx, accountId: number, id: string): Promise<void> {
+      await tx`delete from flows where account_id = ${accountId} and id = ${id}`;
     },
   };
 }

@@ -1,5 +1,5 @@
 /** Makes, changes and deletes flows. No HTTP, no SQL. */
-import { freeCode, notFound, uuidv7, type BaseContext, type Tx } from "platform";
+import { freeCode, mustMatch, notFound, uuidv7, type BaseContext, type Tx } from "platform";
 import { checkFlow, flowKind, newCode, onlySwitchesOff, patched, programOf, type FlowPatch } from "./flow-check.ts";
 import type { FlowLookup } from "./flow-lookup.ts";
 import type { FlowRow, FlowStore } from "./flow-store.ts";
@@ -51,11 +51,13 @@ export function createFlowWriter({ ctx, flowStore, flowLookup, templates, stepTy
       return row;
     },
 
-    async update(author: Author, id: string, patch: FlowPatch): Promise<FlowRow> {
+    /** `expected` is the version that the caller has seen; undefined = any. */
+    async update(author: Author, id: string, patch: FlowPatch, expected?: number): Promise<FlowRow> {
       const { account, user } = author;
       const { before, after } = await ctx.transaction(async (tx) => {
         const row = await flowStore.lock(tx, account.id, id);
         if (!row) throw notFound();
+        mustMatch(row, expected);
         const input = patched(row, patch);
         const program = programOf(input.fields);
         if (!onlySwitchesOff(patch)) {
@@ -70,9 +72,14 @@ export function createFlowWriter({ ctx, flowStore, flowLookup, templates, stepTy
       return after;
     },
 
-    async delete({ account }: Pick<Author, "account">, id: string): Promise<void> {
-      const row = await flowStore.delete(account.id, id);
-      if (!row) throw notFound();
+    async delete({ account }: Pick<Author, "account">, id: string, expected?: number): Promise<void> {
+      const row = await ctx.transaction(async (tx) => {
+        const found = await flowStore.lock(tx, account.id, id);
+        if (!found) throw notFound();
+        mustMatch(found, expected);
+        await flowStore.delete(tx, account.id, id);
+        return found;
+      });
       await flowLookup.forget(account.id, [row.code]);
     },
   };

@@ -80,12 +80,12 @@ export function createPublicCalls({ records, recordStore }: Needed) {
         return { ...write, data: applied("update", current, write.table, given, variables) };
       };
       const shape = { form: "public", fields: shownFields(db, "update") } as const;
-      return inPublicForm(() => records.update(db, id, make, shape, guard));
+      return inPublicForm(async () => (await records.update(db, id, make, shape, guard)).answer);
     },
 
     async delete({ db, method, params, variables }: Call): Promise<{ id: string; deleted: true }> {
       const id = idOf(params);
-      await records.delete(db, id, guardOf(method, variables));
+      await records.delete(db, id, { guard: guardOf(method, variables) });
       return { id, deleted: true };
     },
   };

@@ -40,6 +40,28 @@ export function printPage(raw: string | null, form: Form): string {
     .join(",")}]`;
 }
 
+/** A version of a record is the microsecond of its last change: each change has a later one than the one before. */
+export const versionDigits = 16;
+
+/** The version of a record as `rawRecord` gives it. */
+export function versionOf(raw: string): number {
+  const start = raw.indexOf(partSeparator, raw.indexOf(partSeparator) + 1) + 1;
+  const text = raw.slice(start, raw.indexOf(partSeparator, start));
+  const fraction = text.charAt(19) === "." ? text.slice(20, -3) : "";
+  return Date.parse(`${text.slice(0, 10)}T${text.slice(11, 19)}Z`) * 1000 + Number(fraction.padEnd(6, "0"));
+}
+
+/** The version of a record that was just made. */
+export function firstVersion(createdAt: Date): number {
+  return createdAt.getTime() * 1000;
+}
+
+/** Its time with all microseconds, which a Date does not have. */
+export function versionTime(version: number): string {
+  const milliseconds = new Date(Math.floor(version / 1000)).toJSON();
+  return `${milliseconds.slice(0, -1)}${`${version % 1000}`.padStart(3, "0")}Z`;
+}
+
 /** "2026-01-31 10:00:00.5+00", PostgreSQL's text of a time in UTC, -> "2026-01-31T10:00:00.500Z" */
 function isoTime(text: string): string {
   const milliseconds = text.charAt(19) === "." ? text.slice(20, -3).slice(0, 3).padEnd(3, "0") : "000";

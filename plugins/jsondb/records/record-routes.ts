@@ -1,4 +1,6 @@
 import {
+  etag,
+  expectedVersion,
   flagOf,
   jsonText,
   noContent,
@@ -15,6 +17,7 @@ import { nullTableHints, tableForWrite, type Database } from "../databases/datab
 import type { Data } from "./record.ts";
 import type { RecordStore } from "./record-store.ts";
 import { nestedText } from "./new-record.ts";
+import { firstVersion, versionDigits } from "./print.ts";
 import type { Records } from "./records.ts";
 import type { Write } from "./record-writes.ts";
 import type { Databases } from "../databases/database-store.ts";
@@ -78,18 +81,27 @@ export function recordRoutes({ databases, records, recordStore }: Needed): Route
         const db = await databaseAt(databases, account.id, params.db_id, app);
         const hints: Hints = { texts: [] };
         const make = (current: Database) => hinted(hints, current, body.table_name, body.data);
-        return warned(jsonText(201, nestedText(await records.create(db, make))), hints.texts);
+        const made = await records.create(db, make);
+        const headers = { etag: etag(made.id, firstVersion(made.createdAt)) };
+        return warned(jsonText(201, nestedText(made), headers), hints.texts);
       },
     ),
     route(
       "GET",
       "/core/dbs/:db_id/records/:id",
-      { summary: "Show a record", access, apps, answers: { 200: ShownRecord }, responses: { 200: recordExample } },
+      {
+        summary: "Show a record",
+        access,
+        apps,
+        answers: { 200: ShownRecord },
+        responses: { 200: recordExample, 304: null },
+      },
       async ({ account, app, params }) => {
         const db = await databaseAt(databases, account.id, params.db_id, app);
-        const found = await recordStore.get(db, uuidOf(params.id), { form: "nested" });
+        const id = uuidOf(params.id);
+        const found = await recordStore.get(db, id, { form: "nested" });
         if (!found) throw notFound();
-        return jsonText(200, found.answer);
+        return jsonText(200, found.answer, { etag: etag(id, found.version) });
       },
     ),
     route(
@@ -102,29 +114,38 @@ export function recordRoutes({ databases, records, recordStore }: Needed): Route
           inNoTable,
         access,
         apps,
+        ifMatch: true,
         query: { keep_table: "`true`: without `table_name` the record stays in its table" },
         body: { key: "record", schema: RecordPatch },
         request: { data: { age: 35 } },
         answers: { 200: ShownRecord },
         responses: { 200: recordExample, 422: { age: ["must be a whole number"] } },
       },
-      async ({ account, app, params, query, body }) => {
+      async ({ request, account, app, params, query, body }) => {
         const db = await databaseAt(databases, account.id, params.db_id, app);
         const id = uuidOf(params.id);
         const { table_name: tableName, data = {} } = body;
         const keepsTable = tableName === undefined && flagOf(query, "keep_table") === true;
         const hints: Hints = { texts: [] };
-        const make = (current: Database) =>
-          keepsTable ? records.inItsTable(current, id, data) : hinted(hints, current, tableName, data);
-        return warned(jsonText(200, await records.update(db, id, make, { form: "nested" })), hints.texts);
+        const expected = expectedVersion(request, id, versionDigits);
+        const make = async (current: Database) => {
+          const write = keepsTable
+            ? await records.inItsTable(current, id, data)
+            : hinted(hints, current, tableName, data);
+          return { ...write, expected };
+        };
+        const { answer, version } = await records.update(db, id, make, { form: "nested" });
+        return warned(jsonText(200, answer, { etag: etag(id, version) }), hints.texts);
       },
     ),
     route(
       "DELETE",
       "/core/dbs/:db_id/records/:id",
-      { summary: "Delete a record", access, apps, responses: { 204: null } },
-      async ({ account, app, params }) => {
-        await records.delete(await databaseAt(databases, account.id, params.db_id, app), uuidOf(params.id));
+      { summary: "Delete a record", access, apps, ifMatch: true, responses: { 204: null } },
+      async ({ request, account, app, params }) => {
+        const id = uuidOf(params.id);
+        const expected = expectedVersion(request, id, versionDigits);
+        await records.delete(await databaseAt(databases, account.id, params.db_id, app), id, { expected });
         return noContent();
       },
     ),

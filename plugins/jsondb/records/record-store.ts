@@ -4,7 +4,7 @@ import { rawRecord, selectedData } from "./answer-store.ts";
 import type { Database } from "../databases/database.ts";
 import { columnValues, givenColumns, indexColumnList, recordIndexValues } from "../databases/index-columns-store.ts";
 import { indexValues } from "./index-values.ts";
-import { printRaw } from "./print.ts";
+import { printRaw, versionOf, versionTime } from "./print.ts";
 import { recordLimits, type Data } from "./record.ts";
 import type { Table } from "../databases/schema.ts";
 import { createTelling } from "./telling-store.ts";
@@ -38,6 +38,7 @@ export interface StoredRecord {
 /** A record that was read or written: its answer's text, and with `whole` the record itself. */
 export interface Written {
   readonly answer: string;
+  readonly version: number;
   readonly record: StoredRecord | undefined;
 }
 
@@ -61,6 +62,8 @@ export interface Patch {
   /** The changed fields as JSON text. */
   readonly json: string;
   readonly guard: Guard | undefined;
+  /** The version that the caller has seen; undefined = any. */
+  readonly expected: number | undefined;
 }
 
 export type RecordStore = ReturnType<typeof createRecordStore>;
@@ -90,13 +93,16 @@ function createParts(sql: Sql) {
       return sql`${text} as raw ${whole ? recordColumns : nothing}`;
     },
     guarded: (guard: Guard | undefined) => (guard ? sql`and r.data ->> ${guard.field} = ${guard.value}` : nothing),
+    /** Through text: a parameter of the type timestamptz would lose its microseconds. */
+    isAt: (expected: number | undefined) =>
+      expected === undefined ? nothing : sql`and r.updated_at = ${versionTime(expected)}::text::timestamptz`,
     written([row]: readonly RawRow[], { form, whole }: Shape): Written | undefined {
-      return row && { answer: printRaw(row.raw, form), record: whole ? row : undefined };
+      return row && { answer: printRaw(row.raw, form), version: versionOf(row.raw), record: whole ? row : undefined };
     },
   };
 }
 
-function createReads(sql: Sql, { shown, guarded, written }: Parts) {
+function createReads(sql: Sql, { shown, guarded, isAt, written }: Parts) {
   return {
     async get(
       db: Database,
@@ -117,6 +123,13 @@ function createReads(sql: Sql, { shown, guarded, written }: Parts) {
         select r.table_name from records r
         where r.db_id = ${db.id} and r.id = ${id} and r.account_id = ${db.accountId} ${guarded(guard)}`;
       return row?.tableName;
+    },
+
+    async hasVersion(db: Database, id: string, version: number, on: Queryable = sql): Promise<boolean> {
+      const rows = await on`
+        select from records r
+        where r.db_id = ${db.id} and r.id = ${id} and r.account_id = ${db.accountId} ${isAt(version)}`;
+      return rows.length > 0;
     },
 
     /** The record, held until the transaction ends. */
@@ -172,14 +185,14 @@ function createInserts(sql: Sql, { telling }: Parts) {
   };
 }
 
-function createPatches(sql: Sql, { telling, shown, guarded, written }: Parts) {
+function createPatches(sql: Sql, { telling, shown, guarded, isAt, written }: Parts) {
   const columns = sql.unsafe(indexColumnList);
   const indexed = sql.unsafe(recordIndexValues);
   const changed = sql.unsafe(givenColumns("i.texts", "i.given"));
   return {
     /**
      * Merges the patch into the record, key by key. Undefined if that cannot be done just so: no such record, one of
-     * another table or checked against other rules, or another schema by now. 422 if it would become too large.
+     * another table or version, or checked against other rules, or another schema by now. 422 if it would become too large.
      */
     async update(db: Database, patch: Patch & { data: Data }, shape: Shape, on: Queryable = sql) {
       const { values, given, strings, numbers } = indexValues(patch.table, patch.data);
@@ -188,12 +201,12 @@ function createPatches(sql: Sql, { telling, shown, guarded, written }: Parts) {
         ${telling.begin(db.live)} update records r set data = r.data || ${patch.json}::text::jsonb, ${changed},
           long_strings = (r.long_strings & ~${strings.given}::int | ${strings.set}::int)::smallint,
           inexact_numbers = (r.inexact_numbers & ~${numbers.given}::int | ${numbers.set}::int)::smallint,
-          updated_at = greatest(now(), r.created_at)
+          updated_at = greatest(now(), r.updated_at + interval '1 microsecond')
         from dbs d, (select ${[...values]}::text[] as texts, ${bitsOf(given)}::int as given) i
         where r.db_id = ${db.id} and r.id = ${patch.id} and r.account_id = ${db.accountId}
           and r.table_name = ${patch.table.name} and r.rules_version = ${db.rulesVersion}
           and d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}
-          ${guarded(patch.guard)}
+          ${guarded(patch.guard)} ${isAt(patch.expected)}
         ${telling.end(db.live, "update", shown(shape))}`.catch(refuseSize);
       return written(rows, shape);
     },
@@ -201,13 +214,14 @@ function createPatches(sql: Sql, { telling, shown, guarded, written }: Parts) {
     /**
      * The same for a record that `lock` has locked and that was checked as a whole: its table and rules may be others.
      */
-    async rewrite(tx: Tx, db: Database, patch: Patch, shape: Shape, leftTable: string | undefined) {
+    async rewrite(tx: Tx, db: Database, patch: Omit<Patch, "expected">, shape: Shape, leftTable: string | undefined) {
       const { id, table, json, guard } = patch;
       const rows = await tx<RawRow[]>`
         ${telling.begin(db.live)} update records r set table_name = ${table.name}, data = r.data || v.changes,
           (${columns}) = (
             select ${indexed} from record_index(r.data || v.changes, ${[...table.indexFields]}::text[]) x),
-          plan_version = d.plan_version, rules_version = d.rules_version, updated_at = greatest(now(), r.created_at)
+          plan_version = d.plan_version, rules_version = d.rules_version,
+          updated_at = greatest(now(), r.updated_at + interval '1 microsecond')
         from dbs d, (select ${json}::text::jsonb as changes offset 0) v
         where r.db_id = ${db.id} and r.id = ${id} and r.account_id = ${db.accountId}
           and d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}
@@ -218,19 +232,20 @@ function createPatches(sql: Sql, { telling, shown, guarded, written }: Parts) {
   };
 }
 
-function createRemovals(sql: Sql, { telling, shown, guarded, written }: Parts) {
+function createRemovals(sql: Sql, { telling, shown, guarded, isAt, written }: Parts) {
   return {
-    /** The deleted record; undefined if there was no such record. */
+    /** The deleted record; undefined if there was no such record, or none of this version. */
     async delete(
       db: Database,
       id: string,
       shape: Shape,
-      guard?: Guard,
+      { guard, expected }: { readonly guard?: Guard | undefined; readonly expected?: number | undefined },
       on: Queryable = sql,
     ): Promise<Written | undefined> {
       const rows = await on<RawRow[]>`
         ${telling.begin(true)} delete from records r
         where r.db_id = ${db.id} and r.id = ${id} and r.account_id = ${db.accountId} ${guarded(guard)}
+          ${isAt(expected)}
         ${telling.end(true, "destroy", shown(shape))}`;
       return written(rows, shape);
     },

@@ -1,5 +1,5 @@
 /** One write of a record: its checks, its statement and its event, in the caller's transaction if there is one. */
-import { afterCommit, notFound, type BaseContext, type Tx } from "platform";
+import { afterCommit, notFound, preconditionFailed, type BaseContext, type Tx } from "platform";
 import type { Database } from "../databases/database.ts";
 import { jsonOf, newRecord, refuse, type CreatedRecord } from "./new-record.ts";
 import type { RecordEvents } from "./record-events.ts";
@@ -12,6 +12,14 @@ export interface Write {
   readonly data: Data;
   /** The record is in this table already: if it has left it, ask for the write again. */
   readonly keepsTable?: boolean;
+  /** The version that the caller has seen (412 if it is another one by now); undefined = any. */
+  readonly expected?: number | undefined;
+}
+
+/** Of the records with one id: those of one visitor, and of the version that the caller has seen. */
+export interface Which {
+  readonly guard?: Guard | undefined;
+  readonly expected?: number | undefined;
 }
 
 export interface Needed {
@@ -51,9 +59,9 @@ export function createRecordWrites({ ctx, recordStore, events, written }: Needed
     },
 
     async merge(db: Database, id: string, write: Write, asked: Shape, guard?: Guard, given?: Tx) {
-      const { table, data } = write;
+      const { table, data, expected } = write;
       refuse(checkPatch(table, data));
-      const patch = { id, table, data, json: jsonOf(data), guard };
+      const patch = { id, table, data, json: jsonOf(data), guard, expected };
       const wanted = events.wanted(db, "update", { id, tableName: table.name, data });
       const shape = { ...asked, whole: wanted };
       const told = async (done: Written | undefined, tx: Tx | undefined) => {
@@ -66,11 +74,14 @@ export function createRecordWrites({ ctx, recordStore, events, written }: Needed
       return (await withEvent(wanted, given, quick)) ?? (given ? locked(given) : ctx.transaction(locked));
     },
 
-    async remove(db: Database, id: string, guard?: Guard, given?: Tx): Promise<void> {
+    async remove(db: Database, id: string, which: Which = {}, given?: Tx): Promise<void> {
       const wanted = events.wanted(db, "destroy", { id, tableName: undefined, data: {} });
       await withEvent(wanted, given, async (tx) => {
-        const done = await recordStore.delete(db, id, { form: "nested", whole: wanted }, guard, tx);
-        if (!done) throw notFound();
+        const done = await recordStore.delete(db, id, { form: "nested", whole: wanted }, which, tx);
+        if (!done) {
+          const isThere = (await recordStore.tableNameOf(db, id, which.guard, tx)) !== undefined;
+          throw isThere && which.expected !== undefined ? preconditionFailed() : notFound();
+        }
         if (done.record) await events.tell(db, "destroy", done.record, tx);
         committed(db, tx);
       });
@@ -93,6 +104,8 @@ async function mergeLocked(
   if (!found) throw notFound();
   const stays = found.tableName === table.name;
   if (keepsTable && !stays) return undefined;
+  if (patch.expected !== undefined && !(await recordStore.hasVersion(db, patch.id, patch.expected, tx)))
+    throw preconditionFailed();
   const merged: Data = Object.fromEntries([...Object.entries(found.data), ...Object.entries(data)]);
   // A record that stays in its table was checked when it was written; one that moves in is checked whole.
   refuse(stays ? checkRequired(table, merged) : checkRecord(table, merged));

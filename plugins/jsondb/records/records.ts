@@ -3,8 +3,8 @@ import { notFound, type Tx } from "platform";
 import type { Database } from "../databases/database.ts";
 import type { CreatedRecord } from "./new-record.ts";
 import type { Data } from "./record.ts";
-import type { Guard, RecordStore, Shape } from "./record-store.ts";
-import type { RecordWrites, Write } from "./record-writes.ts";
+import type { Guard, RecordStore, Shape, Written } from "./record-store.ts";
+import type { RecordWrites, Which, Write } from "./record-writes.ts";
 import { noTable } from "../databases/schema.ts";
 import type { Databases } from "../databases/database-store.ts";
 import { upToDate } from "../databases/up-to-date.ts";
@@ -34,19 +34,19 @@ export function createRecords({ databases, recordStore, recordWrites }: Needed) 
       return { table: db.schema.tables.get(name) ?? { ...noTable, name }, data, keepsTable: true };
     },
 
-    /** The answer's text. 404 if `guard` covers no such record. */
+    /** 404 if `guard` covers no such record. */
     async update(
       db: Database,
       id: string,
       make: (db: Database) => Write | Promise<Write>,
       shape: Shape,
       guard?: Guard,
-    ): Promise<string> {
+    ): Promise<Written> {
       const attempt = async (current: Database) => recordWrites.merge(current, id, await make(current), shape, guard);
-      return (await retried(db, attempt)).answer;
+      return retried(db, attempt);
     },
 
-    delete: (db: Database, id: string, guard?: Guard): Promise<void> => recordWrites.remove(db, id, guard),
+    delete: (db: Database, id: string, which?: Which): Promise<void> => recordWrites.remove(db, id, which),
 
     /**
      * The same in a transaction of the caller's, for batches and imports. `create` and `update` give undefined if the

@@ -20,7 +20,7 @@ export function createHealthStore(sql: Sql) {
     /** False if it is off already. */
     async switchOff(tx: Tx, accountId: number, id: number, reason: string): Promise<boolean> {
       const result = await tx`
-        update webhooks set active = false, disabled_reason = ${reason}, updated_at = now()
+        update webhooks set active = false, disabled_reason = ${reason}, version = version + 1, updated_at = now()
         where account_id = ${accountId} and id = ${id} and active`;
       return result.count > 0;
     },

@@ -1,5 +1,5 @@
 /** Changes of webhooks, each in one transaction. Every process knows of a change before it is answered. No HTTP, no SQL. */
-import { invalid, notFound, type BaseContext, type Caller, type Model } from "platform";
+import { invalid, mustMatch, notFound, type BaseContext, type Caller, type Model } from "platform";
 import type { Able, Rights } from "./rights.ts";
 import { newSecret } from "./sign.ts";
 import { clearQueue, urgedTopic } from "../signals.ts";
@@ -69,7 +69,8 @@ export function createManagement({ ctx, webhookStore, subscriptions, models, rig
       return { row, secret };
     },
 
-    async update(caller: Caller, id: number, given: WebhookFields): Promise<WebhookRow> {
+    /** `expected` is the version that the caller has seen; undefined = any. */
+    async update(caller: Caller, id: number, given: WebhookFields, expected?: number): Promise<WebhookRow> {
       const accountId = caller.account.id;
       for (;;) {
         const seen = await find(accountId, id);
@@ -80,6 +81,7 @@ export function createManagement({ ctx, webhookStore, subscriptions, models, rig
           if (!before) throw notFound();
           // Its maker has changed since: look again.
           if (before.createdById !== seen.createdById) return undefined;
+          mustMatch(before, expected);
           const input = merged(given, models, before);
           const off = onlySwitchesOff(given);
           if (!off) mustBeTheirs(caller, before, input, maker);
@@ -99,9 +101,12 @@ export function createManagement({ ctx, webhookStore, subscriptions, models, rig
       }
     },
 
-    async remove(accountId: number, id: number): Promise<void> {
+    async remove(accountId: number, id: number, expected?: number): Promise<void> {
       await ctx.transaction(async (tx) => {
-        if (!(await webhookStore.delete(tx, accountId, id))) throw notFound();
+        const before = await webhookStore.lock(tx, accountId, id);
+        if (!before) throw notFound();
+        mustMatch(before, expected);
+        await webhookStore.delete(tx, accountId, id);
         await ctx.enqueue(clearQueue, { accountId, webhookId: id }, { tx });
       });
       await ctx.committed(() => subscriptions.forget(accountId));

@@ -1,6 +1,8 @@
 import {
   answer,
   created,
+  etag,
+  expectedVersion,
   field,
   flagOf,
   integerId,
@@ -17,7 +19,7 @@ import type { Route } from "platform";
 import { SourceType, Webhook, WebhookWithSecret } from "../answers.ts";
 import type { Management } from "./manage.ts";
 import type { Rights } from "./rights.ts";
-import { toApi, type WebhookFilter, type WebhookStore } from "./store.ts";
+import { toApi, type WebhookFilter, type WebhookRow, type WebhookStore } from "./store.ts";
 import { kindsOf, maxUrlLength } from "./webhook.ts";
 
 const WebhookInput = Type.Object({
@@ -136,8 +138,8 @@ function readingRoutes({ webhookStore, management, rights }: Needed): Route[] {
     route(
       "GET",
       "/account/webhooks/:id",
-      { summary: "One webhook", access, answers: { 200: Webhook }, responses: { 200: webhookExample } },
-      async ({ account, params }) => ok(toApi(await management.find(account.id, integerId(params.id)))),
+      { summary: "One webhook", access, answers: { 200: Webhook }, responses: { 200: webhookExample, 304: null } },
+      async ({ account, params }) => ok(...tagged(await management.find(account.id, integerId(params.id)))),
     ),
   ];
 }
@@ -174,19 +176,24 @@ function changingRoutes({ management }: Pick<Needed, "management">): Route[] {
           "Switching it on again clears `disabled_reason`. Switching it off cancels what still waits. If `url` changes " +
           "to another origin, `api_token` must be given again.",
         access,
+        ifMatch: true,
         body: { key: "webhook", schema: Type.Partial(WebhookInput) },
         request: { active: false },
         answers: { 200: Webhook },
         responses: { 200: { ...webhookExample, active: false } },
       },
-      async ({ caller, params, body }) => ok(toApi(await management.update(caller, integerId(params.id), body))),
+      async ({ request, caller, params, body }) => {
+        const id = integerId(params.id);
+        return ok(...tagged(await management.update(caller, id, body, expectedVersion(request, id))));
+      },
     ),
     route(
       "DELETE",
       "/account/webhooks/:id",
-      { summary: "Delete a webhook with its deliveries", access, responses: { 204: null } },
-      async ({ account, params }) => {
-        await management.remove(account.id, integerId(params.id));
+      { summary: "Delete a webhook with its deliveries", access, ifMatch: true, responses: { 204: null } },
+      async ({ request, account, params }) => {
+        const id = integerId(params.id);
+        await management.remove(account.id, id, expectedVersion(request, id));
         return noContent();
       },
     ),
@@ -207,6 +214,12 @@ function changingRoutes({ management }: Pick<Needed, "management">): Route[] {
       },
     ),
   ];
+}
+
+/** `failing_since` changes without a new version: the server notes it while it delivers. */
+function tagged(row: WebhookRow): Parameters<typeof ok> {
+  const webhook = toApi(row);
+  return [webhook, { etag: etag(row.id, row.version, webhook) }];
 }
 
 function filterOf(query: URLSearchParams): WebhookFilter {

@@ -36,6 +36,7 @@ export interface WebhookRow extends WebhookInput, Sealed {
   readonly previousSecret: string | null;
   readonly previousSecretUntil: Date | null;
   readonly failingSince: Date | null;
+  readonly version: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
@@ -67,7 +68,7 @@ export function createWebhookStore(sql: Sql) {
   const columns = sql`
     id, account_id, source_type, kind, target_kind, url, target_code, api_token, api_token_info, active,
     disabled_reason, filter, ordered, rate_limit, rate_period, concurrency, signing_secret, previous_secret,
-    previous_secret_until, failing_since, created_by_id, created_at, updated_at`;
+    previous_secret_until, failing_since, created_by_id, version, created_at, updated_at`;
   const json = (filter: Filter | null) => sql`${filter === null ? null : JSON.stringify(filter)}::text::json`;
 
   return {
@@ -136,21 +137,22 @@ export function createWebhookStore(sql: Sql) {
           url = ${row.url}, target_code = ${row.targetCode}, api_token = ${row.apiToken},
           api_token_info = ${row.apiTokenInfo}, active = ${row.active}, filter = ${json(row.filter)},
           ordered = ${row.ordered}, rate_limit = ${row.rateLimit}, rate_period = ${row.ratePeriod},
-          concurrency = ${row.concurrency}, created_by_id = ${row.createdById}, updated_at = now(),
+          concurrency = ${row.concurrency}, created_by_id = ${row.createdById}, version = version + 1, updated_at = now(),
           disabled_reason = case when ${row.revived} then null else disabled_reason end,
           failing_since = case when ${row.revived} then null else failing_since end
         where account_id = ${accountId} and id = ${id} returning ${columns}`;
       return changed;
     },
 
-    async delete(tx: Tx, accountId: number, id: number): Promise<boolean> {
-      return (await tx`delete from webhooks where account_id = ${accountId} and id = ${id}`).count > 0;
+    async delete(tx: Tx, accountId: number, id: number): Promise<void> {
+      await tx`delete from webhooks where account_id = ${accountId} and id = ${id}`;
     },
 
     async rotate(tx: Tx, accountId: number, id: number, secret: string, overlapSeconds: number) {
       const [row] = await tx<WebhookRow[]>`
         update webhooks set previous_secret = signing_secret, signing_secret = ${secret},
-          previous_secret_until = now() + make_interval(secs => ${overlapSeconds}), updated_at = now()
+          previous_secret_until = now() + make_interval(secs => ${overlapSeconds}), version = version + 1,
+          updated_at = now()
         where account_id = ${accountId} and id = ${id} returning ${columns}`;
       return row;
     },
