@@ -347,3 +347,39 @@ test("a file is imported, its faulty rows are mended in a table and sent again, 
   expect(text.includes("Ann") || !text.includes("Cyd")).toBe(false);
   expect(session.faults().filter((fault) => !fault.includes("422"))).toEqual([]);
 });
+
+test("public methods are opened with their options, and tried without credentials", async () => {
+  await database("guestbook", [{ name: "Ann", city: "Łódź" }]);
+  await using session = await opened("/studio/core/dbs/guestbook/public");
+  const { page } = session;
+  const create = page.getByRole("group", { name: "create" });
+  await create.getByRole("checkbox").check();
+  await create.getByLabel("Allowed fields").fill("name, city");
+  await create.getByLabel("Auto fields").fill("visitor = {nobody}");
+  await page.getByRole("group", { name: "update" }).getByRole("checkbox").check();
+  await page.getByRole("note").getByText("Every visitor can do this").waitFor();
+  await page.getByRole("group", { name: "update" }).getByRole("checkbox").uncheck();
+  await page.getByRole("button", { name: "Save" }).click();
+  await create.getByRole("alert").getByText("{nobody} is not a variable").waitFor();
+  await create.getByLabel("Auto fields").fill("visitor = {cookie_key}");
+  const list = page.getByRole("group", { name: "list" });
+  await list.getByRole("checkbox").check();
+  await list.getByLabel("Scope by").fill("visitor");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("status").getByText("Saved").waitFor();
+  expect((await app.get("/core/dbs/guestbook.json")).json.public_methods).toEqual({
+    list: { scope_by: "visitor" },
+    create: { allowed_fields: ["name", "city"], auto_fields: { visitor: "{cookie_key}" } },
+  });
+  await create.getByText("Call and try").click();
+  expect(await create.locator("pre").first().textContent()).not.toContain("Authorization");
+  await create.getByRole("textbox", { name: "A visitor sends" }).fill('{"data": {"name": "Bob", "age": 7}}');
+  const asked = page.waitForRequest("**/core/db/guestbook/create");
+  await create.getByRole("button", { name: "Try as visitor" }).click();
+  expect((await (await asked).allHeaders())["cookie"]).toBeUndefined();
+  await create.getByText("201 Created").waitFor();
+  const [bob] = await found("guestbook", "?filter[name]=Bob");
+  expect(bob).toMatchObject({ name: "Bob", visitor: expect.any(String) });
+  expect(bob.age).toBeUndefined();
+  expect(session.faults().filter((fault) => !fault.includes("422"))).toEqual([]);
+});

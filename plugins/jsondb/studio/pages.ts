@@ -15,6 +15,12 @@ export const pages: StudioPage[] = [
     load: () => import("./Schema.svelte"),
   },
   {
+    path: "core/dbs/:db_id/public",
+    title: { en: "Public methods", pl: "Metody publiczne", de: "Öffentliche Methoden" },
+    privilege: "dbs",
+    load: () => import("./Public.svelte"),
+  },
+  {
     path: "core/dbs/:db_id/import",
     title: { en: "Import", pl: "Import", de: "Import" },
     privilege: "dbs",

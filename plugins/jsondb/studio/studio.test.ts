@@ -5,6 +5,7 @@ import { columnsOf } from "./columns-shown.ts";
 import { conditionsOf, fieldsAsked, operatorsOf, parameterOf, recordQuery, withConditions } from "./conditions.ts";
 import { bodyOfRows, columnsOfRows, fileRows, formatOf, reportOf, type FileRow, type Format } from "./import-file.ts";
 import { paste, placeOfError } from "./paste.ts";
+import { exampleBody, faultsByOperation, isOpenToAll, publicDraftOf, publicMethodsOf } from "./public-draft.ts";
 import { changedFields } from "./record-changes.ts";
 import { chosenTable, draftOf, faultsOf, fieldKey, indexSlots, isFast, movesIndexes, schemaOf } from "./schema.ts";
 import {
@@ -309,6 +310,44 @@ describe("a file to import", () => {
     ["", undefined],
   ])("an answer %j", (json, report) => {
     expect(reportOf(json)).toEqual(report);
+  });
+});
+
+describe("public methods", () => {
+  test.each([
+    [{ list: true, create: { allowed_fields: ["a", "b"], default_values: { n: 1, s: "1", t: "x = y" } } }],
+    [{ update: { auto_fields: { visitor: "{cookie_key}" }, scope_by: "visitor" }, delete: { scope_by: "visitor" } }],
+    [{ get: { auto_fields: { who: "{ip}" }, later_option: 7 } }],
+    [{}],
+  ])("%j are sent as they were read", (methods) => {
+    expect(publicMethodsOf(publicDraftOf(methods))).toEqual({ value: methods });
+  });
+
+  test("that are closed or whose options are empty are left out; a line without a value is refused", () => {
+    const draft = publicDraftOf({ list: false, get: null, search: { allowed_fields: ["a"] }, create: true });
+    const empty = { ...draft.search, texts: { allowed_fields: " " } };
+    expect(publicMethodsOf({ ...draft, search: empty })).toEqual({ value: { search: true, create: true } });
+    const wrong = { ...draft.create, texts: { default_values: "status" } };
+    expect(publicMethodsOf({ ...draft, create: wrong })).toEqual({ wrong: ["create"] });
+  });
+
+  test("have an example of what a visitor sends, and say who may change what", () => {
+    const draft = publicDraftOf({ create: { allowed_fields: ["age"] }, update: true, delete: { scope_by: "visitor" } });
+    const fields = [
+      { name: "age", type: "integer" },
+      { name: "secret", type: "string" },
+    ];
+    expect(exampleBody("create", draft.create, fields, "")).toEqual({ data: { age: 1 } });
+    expect(exampleBody("update", draft.update, fields, "7")).toEqual({ id: "7", data: { age: 1, secret: "text" } });
+    expect([
+      isOpenToAll("update", draft.update),
+      isOpenToAll("delete", draft.delete),
+      isOpenToAll("list", draft.list),
+    ]).toEqual([true, false, false]);
+    expect(faultsByOperation(["create.scope_by: needs", "list: must be", "odd"])).toEqual({
+      byOperation: { create: ["create.scope_by: needs"], list: ["list: must be"] },
+      others: ["odd"],
+    });
   });
 });
 

@@ -132,6 +132,29 @@ export const en = {
   exportFound: "The records that these filters find will be exported.",
   spreadsheet: "For a spreadsheet: texts that look like formulas get an apostrophe",
   download: "Download",
+  public: "Public methods",
+  publicHelp:
+    "What is open here can be called by anybody without signing in: by your apps, your sites, and strangers. Nothing is open at first.",
+  public_list: "the newest records",
+  public_get: "one record by its id",
+  public_search: "records by a phrase and filters",
+  public_create: "a new record",
+  public_update: "changes of a record",
+  public_delete: "deletes a record",
+  help_allowed_fields: "Field names, comma-separated: reading shows only these, writing takes only these. Empty: all.",
+  help_required_fields: "Field names, comma-separated, that must be sent and not blank.",
+  help_default_values: "One field = value a line, for fields that were not sent.",
+  help_auto_fields:
+    "One field = value a line. The server fills them: {ip}, {cookie_key} (one browser), {user_id}, {user_name}.",
+  help_allowed_params: "The only parameters that are taken, comma-separated. Empty: all.",
+  help_scope_by:
+    "A field that says whose a record is: visitors reach their own records only. It needs a variable in auto_fields.",
+  openToAll: "Every visitor can do this to every record. Narrow it with scope_by to the visitor's own.",
+  callAndTry: "Call and try",
+  saveFirst: "Save first, then try it here.",
+  visitorSends: "A visitor sends",
+  tryAsVisitor: "Try as visitor",
+  valuesForm: "write one “field = value” a line",
 } as const;
 
 export type Word = keyof typeof en;
@@ -271,6 +294,30 @@ export const pl: Texts = {
   exportFound: "Zostaną wyeksportowane rekordy pasujące do tych filtrów.",
   spreadsheet: "Do arkusza: teksty wyglądające jak formuły otrzymają apostrof",
   download: "Pobierz",
+  public: "Metody publiczne",
+  publicHelp:
+    "To, co tu otworzysz, może wywołać każdy bez logowania: twoje aplikacje, witryny, a także obcy. Na początku nic nie jest otwarte.",
+  public_list: "najnowsze rekordy",
+  public_get: "jeden rekord według id",
+  public_search: "rekordy według frazy i filtrów",
+  public_create: "nowy rekord",
+  public_update: "zmiany rekordu",
+  public_delete: "usuwa rekord",
+  help_allowed_fields:
+    "Nazwy pól rozdzielone przecinkami: tylko one są widoczne i tylko one są przyjmowane. Puste: wszystkie.",
+  help_required_fields: "Nazwy pól rozdzielone przecinkami, które muszą być podane i niepuste.",
+  help_default_values: "Jedno pole = wartość w wierszu, dla pól, których nie wysłano.",
+  help_auto_fields:
+    "Jedno pole = wartość w wierszu. Wypełnia je serwer: {ip}, {cookie_key} (jedna przeglądarka), {user_id}, {user_name}.",
+  help_allowed_params: "Jedyne przyjmowane parametry, rozdzielone przecinkami. Puste: wszystkie.",
+  help_scope_by:
+    "Pole mówiące, czyj jest rekord: odwiedzający widzą tylko własne rekordy. Wymaga zmiennej w auto_fields.",
+  openToAll: "Każdy odwiedzający może to zrobić z każdym rekordem. Zawęź to przez scope_by do jego własnych.",
+  callAndTry: "Wywołaj i wypróbuj",
+  saveFirst: "Najpierw zapisz, potem wypróbuj.",
+  visitorSends: "Odwiedzający wysyła",
+  tryAsVisitor: "Wypróbuj jako odwiedzający",
+  valuesForm: "wpisz jedno „pole = wartość” w wierszu",
 };
 
 export const de: Texts = {
@@ -408,4 +455,27 @@ export const de: Texts = {
   exportFound: "Die Datensätze, auf die diese Filter passen, werden exportiert.",
   spreadsheet: "Für eine Tabellenkalkulation: Texte, die wie Formeln aussehen, erhalten ein Apostroph",
   download: "Herunterladen",
+  public: "Öffentliche Methoden",
+  publicHelp:
+    "Was hier offen ist, kann jeder ohne Anmeldung aufrufen: Ihre Apps, Ihre Websites und auch Fremde. Anfangs ist nichts offen.",
+  public_list: "die neuesten Datensätze",
+  public_get: "ein Datensatz nach seiner ID",
+  public_search: "Datensätze nach Suchtext und Filtern",
+  public_create: "ein neuer Datensatz",
+  public_update: "Änderungen eines Datensatzes",
+  public_delete: "löscht einen Datensatz",
+  help_allowed_fields: "Feldnamen, durch Komma getrennt: Nur diese werden gezeigt, nur diese angenommen. Leer: alle.",
+  help_required_fields: "Feldnamen, durch Komma getrennt, die gesendet werden müssen und nicht leer sein dürfen.",
+  help_default_values: "Je Zeile ein Feld = Wert, für Felder, die nicht gesendet wurden.",
+  help_auto_fields:
+    "Je Zeile ein Feld = Wert. Der Server füllt sie aus: {ip}, {cookie_key} (ein Browser), {user_id}, {user_name}.",
+  help_allowed_params: "Die einzigen Parameter, die angenommen werden, durch Komma getrennt. Leer: alle.",
+  help_scope_by:
+    "Ein Feld, das sagt, wem ein Datensatz gehört: Besucher erreichen nur ihre eigenen. Es braucht eine Variable in auto_fields.",
+  openToAll: "Jeder Besucher kann dies mit jedem Datensatz tun. Schränken Sie es mit scope_by auf seine eigenen ein.",
+  callAndTry: "Aufrufen und ausprobieren",
+  saveFirst: "Speichern Sie zuerst, dann können Sie es hier ausprobieren.",
+  visitorSends: "Ein Besucher sendet",
+  tryAsVisitor: "Als Besucher ausprobieren",
+  valuesForm: "schreiben Sie je Zeile ein „Feld = Wert“",
 };

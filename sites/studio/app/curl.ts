@@ -6,12 +6,14 @@ export interface Call {
   readonly path: string;
   readonly body?: unknown;
   readonly ifMatch?: string;
+  /** Without a token, as a visitor calls it. */
+  readonly anonymous?: true;
 }
 
-export function curlOf({ method, path, body, ifMatch }: Call, origin: string): string {
+export function curlOf({ method, path, body, ifMatch, anonymous }: Call, origin: string): string {
   const lines = [
     `curl ${method === "GET" ? "" : `-X ${method} `}${quoted(origin + path)}`,
-    `-H "Authorization: Bearer $TOKEN"`,
+    ...(anonymous ? [] : [`-H "Authorization: Bearer $TOKEN"`]),
     ...(ifMatch === undefined ? [] : [`-H ${quoted(`If-Match: ${ifMatch}`)}`]),
     ...(body === undefined
       ? []
