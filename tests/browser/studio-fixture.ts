@@ -13,7 +13,7 @@ export interface Studio {
   readonly app: TestApp;
   readonly browser: Browser;
   /** A new browser profile with the dashboard open. */
-  signedIn(options?: BrowserContextOptions): Promise<Opened>;
+  signedIn(options?: Person & BrowserContextOptions): Promise<Opened>;
   stop(): Promise<void>;
 }
 

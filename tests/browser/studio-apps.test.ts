@@ -1,0 +1,309 @@
+/** The Studio's pages of apps in Chromium: made from a starter, mended, saved, compared, restored; and a hostile one. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Locator, Page } from "playwright-core";
+import { eventually } from "../harness.ts";
+import { startStudio, type Studio } from "./studio-fixture.ts";
+
+let studio: Studio;
+beforeAll(async () => {
+  studio = await startStudio();
+});
+afterAll(() => studio.stop());
+
+const editorOf = (page: Page) => page.locator('.cm-content[aria-label="Source code"]');
+const previewOf = (page: Page) => page.frameLocator('iframe[title="Preview"]');
+const save = (page: Page) => page.getByRole("button", { name: "Save", exact: true });
+
+/** Presses Tab until the focus is there; an editor is left by Esc first. */
+async function tabTo(page: Page, target: Locator): Promise<void> {
+  for (let presses = 0; presses < 150; presses++) {
+    if (await target.evaluate((element) => element === document.activeElement)) return;
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Tab");
+  }
+  throw new Error("the focus does not get there");
+}
+
+async function make(name: string, fields: object = {}): Promise<string> {
+  const source_code = `<h1>${name}</h1>\n<p>Here</p>\n`;
+  const { status, json } = await studio.app.post("/core/apps.json", {
+    app: { name, app_engine: "html", css_engine: "none", source_code, ...fields },
+  });
+  expect(status).toBe(201);
+  return json.id;
+}
+
+async function open(page: Page, path: string): Promise<void> {
+  await page.goto(`${studio.app.origin}/studio/core/apps/${path}`);
+  await editorOf(page).waitFor();
+}
+
+async function rewrite(page: Page, source: string): Promise<void> {
+  await editorOf(page).focus();
+  await page.keyboard.press("Control+a");
+  await page.keyboard.insertText(source);
+}
+
+const sourceOf = async (id: string): Promise<string> =>
+  (await studio.app.get(`/core/apps/${id}.json`)).json.source_code;
+
+test("the keyboard alone: a starter, a mistake mended at its line, saved, and its page opened", async () => {
+  await using opened = await studio.signedIn();
+  const { page, faults } = opened;
+  await open(page, "new");
+  await tabTo(page, page.getByRole("radio", { name: "Empty" }));
+  await page.keyboard.press("ArrowDown");
+  expect(await page.getByRole("radio", { name: "Counter" }).isChecked()).toBe(true);
+  await tabTo(page, page.getByLabel("Name"));
+  await page.keyboard.type("Clicks");
+  await page.keyboard.press("Control+s");
+  await page.getByRole("heading", { level: 1, name: "Clicks" }).waitFor();
+  await previewOf(page).getByRole("button", { name: "One more" }).waitFor();
+
+  await editorOf(page).waitFor();
+  await tabTo(page, editorOf(page));
+  await page.keyboard.press("Control+Home");
+  await page.keyboard.insertText("{#if}\n");
+  const fault = page.getByRole("button", { name: /^Line 1, column \d+: / });
+  await fault.waitFor();
+  await page.getByText("The code has a mistake").waitFor();
+  await tabTo(page, fault);
+  await page.keyboard.press("Enter");
+  expect(await page.locator(".cm-activeLine").textContent()).toBe("{#if}");
+  await page.keyboard.press("Home");
+  await page.keyboard.press("Shift+ArrowDown");
+  await page.keyboard.press("Delete");
+  await page.keyboard.press("Control+Home");
+  await page.keyboard.insertText("<p>Mended</p>\n");
+  await previewOf(page).getByText("Mended").waitFor();
+  expect(await fault.count()).toBe(0);
+  await page.keyboard.press("Control+s");
+  await page.getByText("Saved", { exact: true }).last().waitFor();
+  await eventually(async () => (await sourceOf("clicks")).startsWith("<p>Mended</p>\n<script>"));
+
+  const link = page.getByRole("link", { name: "Open the app" });
+  await tabTo(page, link);
+  const [own] = await Promise.all([page.context().waitForEvent("page"), page.keyboard.press("Enter")]);
+  await own.getByText("Mended").waitFor();
+  // The refusal of the mistake is Chromium's own note.
+  expect(faults.filter((one) => !one.includes("422"))).toEqual([]);
+});
+
+describe("two people at one app", () => {
+  test("who changed different fields both find their own", async () => {
+    const id = await make("Shared");
+    await using opened = await studio.signedIn();
+    const { page } = opened;
+    await open(page, id);
+    await studio.app.patch(`/core/apps/${id}.json`, { app: { description: "theirs" } });
+    await rewrite(page, "<h1>Mine</h1>");
+    await save(page).click();
+    await page.getByRole("alert").getByText("merged with yours").waitFor();
+    await save(page).click();
+    await eventually(async () => (await sourceOf(id)) === "<h1>Mine</h1>");
+    expect((await studio.app.get(`/core/apps/${id}.json`)).json.description).toBe("theirs");
+  });
+
+  test("who changed the same code are asked, and nothing is lost", async () => {
+    const id = await make("Disputed");
+    await using opened = await studio.signedIn();
+    const { page } = opened;
+    await open(page, id);
+    await studio.app.patch(`/core/apps/${id}.json`, { app: { source_code: "<h1>Theirs</h1>" } });
+    await rewrite(page, "<h1>Mine</h1>");
+    await page.keyboard.press("Control+s");
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText("<h1>Theirs</h1>").waitFor();
+    await dialog.getByText("<h1>Mine</h1>").waitFor();
+    expect(await sourceOf(id)).toBe("<h1>Theirs</h1>");
+    await dialog.getByRole("button", { name: "Apply" }).click();
+    await save(page).click();
+    await eventually(async () => (await sourceOf(id)) === "<h1>Mine</h1>");
+    const versions = (await studio.app.get(`/core/apps/${id}/versions.json`)).json;
+    expect(versions[1].source_code).toBe("<h1>Theirs</h1>");
+  });
+});
+
+test("what was typed is offered again after a reload", async () => {
+  const id = await make("Draft");
+  await using opened = await studio.signedIn();
+  const { page } = opened;
+  await open(page, id);
+  await rewrite(page, "<h1>Half done</h1>");
+  await page.getByText("Not saved").waitFor();
+  await page.reload();
+  await page.getByRole("button", { name: "Restore" }).click();
+  await editorOf(page).getByText("Half done").waitFor();
+  expect(await sourceOf(id)).toContain("Draft");
+});
+
+test("an error of the running app leads to its line, and another window is not listened to", async () => {
+  const id = await make("Throws", { app_engine: "js", source_code: "const a = 1;\n\nthrow new Error(`no ${a}`);\n" });
+  await using opened = await studio.signedIn();
+  const { page } = opened;
+  await open(page, id);
+  const reports = page.getByRole("list", { name: "Console" });
+  await reports.getByText("Error: no 1").waitFor();
+  await page.evaluate(() => {
+    for (const where of [window, document.querySelector("iframe")?.contentWindow])
+      where?.postMessage({ type: "core:report", entries: [{ level: "error", text: "forged" }] }, "*");
+  });
+  await reports.getByRole("button", { name: "Line 3" }).click();
+  expect(await page.locator(".cm-activeLine").textContent()).toBe("throw new Error(`no ${a}`);");
+  expect(await reports.getByText("forged").count()).toBe(0);
+});
+
+test("a hostile app in the preview leads nowhere, opens no dialog, reaches no session, and its reports are text", async () => {
+  const source_code = `<body><p id="out"></p><script>
+    const tried = [];
+    const attempt = (name, work) => { try { tried.push(name + "=" + work()); } catch (error) { tried.push(name + "!"); } };
+    attempt("top", () => { top.location = "https://evil.invalid/"; return "led"; });
+    attempt("parent", () => parent.document.title);
+    attempt("cookie", () => document.cookie);
+    attempt("storage", () => localStorage.length);
+    attempt("alert", () => alert("hello"));
+    attempt("confirm", () => confirm("really?"));
+    for (let n = 0; n < 3000; n++)
+      parent.postMessage({ type: "core:report", entries: [{ level: "<b>", text: "<img src=x onerror=alert(1)>" + "a".repeat(9000), count: 1e99, place: "app:1:1" }] }, "*");
+    fetch("/account/me.json").then((answer) => answer.status, () => "refused").then((status) => { out.textContent = tried.join(" ") + " me=" + status; });
+  </script></body>`;
+  const id = await make("Hostile", { source_code });
+  await using opened = await studio.signedIn();
+  const { page } = opened;
+  const dialogs: string[] = [];
+  page.on("dialog", (dialog) => {
+    dialogs.push(dialog.message());
+    void dialog.dismiss();
+  });
+  const address = `${studio.app.origin}/studio/core/apps/${id}`;
+  await open(page, id);
+  const out = previewOf(page).locator("#out");
+  await out.getByText("me=").waitFor();
+  const said = (await out.textContent()) ?? "";
+  expect(said).toContain("parent!");
+  expect(said).toContain("cookie!");
+  expect(said).toContain("storage!");
+  expect(said).not.toContain("me=200");
+  const reports = page.getByRole("list", { name: "Console" });
+  await reports.getByText("<img src=x onerror=alert(1)>").first().waitFor();
+  expect(await reports.locator("img").count()).toBe(0);
+  expect(await reports.getByRole("listitem").count()).toBeLessThanOrEqual(200);
+  expect(dialogs).toEqual([]);
+  expect(page.url()).toBe(address);
+  // The page still answers.
+  await page.getByRole("link", { name: "Settings" }).click();
+  await page.getByLabel("Url code").waitFor();
+});
+
+test("an app over a database shows its records, and is a form beside them", async () => {
+  const fields = { "full name": { type: "string", required: true }, age: "integer" };
+  const db = { name: "People's <b> list", code: "people_list", schema: { fields } };
+  expect((await studio.app.post("/core/dbs.json", { db })).status).toBe(201);
+  await studio.app.post("/core/dbs/people_list/records.json", { record: { data: { "full name": "Łucja", age: 40 } } });
+  await using opened = await studio.signedIn();
+  const { page, faults } = opened;
+  await open(page, "new?db=people_list");
+  expect(await page.getByRole("radio", { name: "Table of records" }).isChecked()).toBe(true);
+  expect(await page.getByLabel("Database").inputValue()).toBe("people_list");
+  await save(page).click();
+  await page.getByRole("heading", { level: 1, name: "People's <b> list" }).waitFor();
+  await previewOf(page).getByRole("cell", { name: "Łucja" }).waitFor();
+  await previewOf(page).getByRole("heading", { name: "People's <b> list" }).waitFor();
+  await page.getByRole("link", { name: "Data", exact: true }).click();
+  expect(await page.getByLabel("Db code").inputValue()).toBe("people_list");
+  expect(faults).toEqual([]);
+});
+
+test("an action runs with values, and its process is found", async () => {
+  await using opened = await studio.signedIn();
+  const { page, faults } = opened;
+  await open(page, "new");
+  await page.getByRole("radio", { name: "Action of the server" }).check();
+  await page.getByLabel("Name").fill("Rain");
+  await save(page).click();
+  await page.getByRole("heading", { level: 1, name: "Rain" }).waitFor();
+  await previewOf(page).getByRole("button", { name: "Ask" }).click();
+  await previewOf(page).getByText("12 °C").waitFor();
+  await page.getByRole("link", { name: "Actions", exact: true }).click();
+  await page.getByRole("button", { name: "Run weather" }).click();
+  const dialog = page.getByRole("dialog", { name: "Run weather" });
+  await dialog.getByLabel("Values").fill("[]");
+  await dialog.getByRole("button", { name: "Run", exact: true }).click();
+  await dialog.getByRole("alert").getByText("not a JSON object").waitFor();
+  await dialog.getByLabel("Values").fill('{"city":"Gdynia"}');
+  await dialog.getByRole("button", { name: "Run", exact: true }).click();
+  await dialog.getByRole("region", { name: "Result" }).getByText("Gdynia").waitFor();
+  await dialog.getByRole("link", { name: "Show the process" }).click();
+  await page.waitForURL("**/studio/connect/processes/*");
+  expect(faults).toEqual([]);
+});
+
+test("an earlier version is compared and restored; what the app stores for me is deleted", async () => {
+  const id = await make("Old");
+  await studio.app.patch(`/core/apps/${id}.json`, { app: { source_code: "<h1>New</h1>", description: "changed" } });
+  await studio.app.request("PUT", `/core/apps/${id}/storage/a%2Fb.json`, { value: { deep: ["kept"] } });
+  await using opened = await studio.signedIn();
+  const { page, faults } = opened;
+  await open(page, `${id}?tab=code`);
+  await page.getByRole("link", { name: "Versions" }).click();
+  await page.getByRole("link", { name: "Version 1" }).click();
+  const compared = page.getByRole("region", { name: /^Version 1 and/ });
+  await compared.getByText("<h1>Old</h1>").waitFor();
+  await page.getByText("Differs too: Description").waitFor();
+  await page.getByRole("button", { name: "Restore version 1" }).click();
+  await page.getByRole("link", { name: "Version 3" }).waitFor();
+  expect(await sourceOf(id)).toContain("<h1>Old</h1>");
+
+  await page.getByRole("link", { name: "Data", exact: true }).click();
+  await page.getByText("a/b", { exact: true }).click();
+  await page.getByText('"kept"').waitFor();
+  await page.getByRole("button", { name: "Delete a/b" }).click();
+  await page.getByText("Nothing is stored for you").waitFor();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.getByRole("button", { name: "Delete a/b" }).waitFor();
+  expect(faults).toEqual([]);
+});
+
+test("the picture says where an app will appear; only an administrator may trust it", async () => {
+  const id = await make("Placed");
+  const password = "a long pass phrase";
+  await studio.app.post("/account/users.json", { user: { login: "maker", name: "Maker", role: "user", password } });
+  await using opened = await studio.signedIn();
+  const { page } = opened;
+  await open(page, id);
+  await page.getByRole("link", { name: "Settings" }).click();
+  await page.getByRole("img", { name: "Only at its own address." }).waitFor();
+  await page.getByLabel("Show in module").fill("crm");
+  await page.getByLabel("Dashboard widget").check();
+  await page.getByRole("img", { name: "In the menu of the module CRM. May be a tile of the dashboard." }).waitFor();
+  await page.getByLabel("Show in module").fill("not a place");
+  await save(page).click();
+  await page.locator('input[aria-invalid="true"]').waitFor();
+  await page.getByLabel("Show in module").fill("tasks/show");
+  await save(page).click();
+  await eventually(async () => (await studio.app.get(`/core/apps/${id}.json`)).json.show_in_module === "tasks/show");
+  expect(await page.getByLabel("Trusted").count()).toBe(1);
+
+  await using second = await studio.signedIn({ login: "maker", password });
+  await open(second.page, id);
+  await second.page.getByRole("link", { name: "Settings" }).click();
+  await second.page.getByLabel("Url code").waitFor();
+  expect(await second.page.getByLabel("Trusted").count()).toBe(0);
+});
+
+test("at 360 pixels nothing scrolls sideways", async () => {
+  const id = await make("Narrow", { description: "w".repeat(300), actions: [] });
+  await using opened = await studio.signedIn({ viewport: { width: 360, height: 700 } });
+  const { page, faults } = opened;
+  const isWithin = () => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
+  await open(page, "new");
+  expect(await isWithin()).toBe(true);
+  await open(page, id);
+  await previewOf(page).getByText("Here").waitFor();
+  for (const tab of ["Code", "Data", "Actions", "Versions", "Settings"]) {
+    await page.getByRole("link", { name: tab, exact: true }).click();
+    await page.locator(`[aria-current=page]:text-is("${tab}")`).waitFor();
+    expect({ tab, isWithin: await isWithin() }).toEqual({ tab, isWithin: true });
+  }
+  expect(faults).toEqual([]);
+});
