@@ -1,4 +1,4 @@
-/** What the routes of sites answer with. */
+/** The schemas of what the routes of sites answer. */
 import { answer, field, Type } from "platform";
 import { findingCodes } from "./care/finding.ts";
 import { locales } from "./locales.ts";
@@ -144,7 +144,7 @@ export const PageTranslations = answer.object("PageTranslations", {
   locales: Type.Record(text, TranslationState),
 });
 
-/** A page is of the type that the end of its path names. */
+/** The end of a page's path decides its type. */
 export const sitePage = [
   ...["text/html", "text/plain", "application/xml", "application/manifest+json"].map(answer.text),
   Type.Unknown({ description: "A page whose path ends in .json" }),

@@ -1,28 +1,28 @@
-/** Every change of a site is made here: one transaction, the site locked, its revision grown, the readers told. */
+/** Every change of a site goes through here: one transaction, the site locked, its revision grown, the readers told. */
 import { notFound, preconditionFailed, type Account, type BaseContext, type Tx } from "platform";
 import type { Sites } from "./changes.ts";
 import type { Ref } from "./code.ts";
 import type { SiteStore } from "./sites/site-store.ts";
 
-/** Who changes something; null = no person (a command, an import). */
+/** Who makes a change; null = nobody in person (a command, an import). */
 export interface Author {
   readonly account: Pick<Account, "id" | "locale" | "timezone">;
   readonly userId: number | null;
-  /** The host that the request came to: it serves the API, so it cannot be a site's. */
+  /** The host of the request. It serves the API, so it cannot become a site's. */
   readonly host?: string;
 }
 
-/** The transaction that is under way: hand it to every function that writes. */
+/** The open transaction: pass it to every function that writes. */
 export interface SiteEdit extends Author {
   readonly tx: Tx;
   /**
-   * Grows the site's revision, once, and so holds the site until the transaction ends: changes of one site happen one
-   * after another, and rules that look at several of its records hold. Throws 404 where the site is gone.
+   * Grows the site's revision, once, and thereby locks the site until the transaction ends. Changes of one site happen
+   * one after another, so rules that span several of its records hold. Throws 404 if the site is gone.
    */
   touch(siteId: number): Promise<void>;
-  /** The same for every site of the account. */
+  /** Does the same for every site of the account. */
   touchAll(): Promise<void>;
-  /** Which host is which site's will be different. */
+  /** To be called if the map from hosts to sites changes. */
   hostsChange(): void;
 }
 
@@ -62,7 +62,7 @@ export function createRunEdit({ ctx, siteStore, sites }: Needed): RunEdit {
   };
 }
 
-/** The version that the caller has seen of this record; undefined = whichever. */
+/** The version of this record that the caller has seen; undefined = any. */
 export type Expected = (id: number) => number | undefined;
 
 export const whichever: Expected = () => undefined;
@@ -74,8 +74,8 @@ export interface Found {
 }
 
 /**
- * The record as it is while its site is held; where it has no site, all are. Throws 404, and 412 where it is not of the
- * version expected.
+ * The record, read again after its site is locked (all sites, if it belongs to none). Throws 404 if it is gone, and 412
+ * if its version is not the expected one.
  */
 export async function locked<Row extends Found>(
   edit: SiteEdit,
@@ -85,7 +85,7 @@ export async function locked<Row extends Found>(
 ): Promise<Row> {
   const seen = await find(ref);
   if (!seen) throw notFound();
-  // Compared first, so that a tag of another record is refused whether or not this one is held.
+  // Compared before locking, so that the tag of another record is refused in any case.
   const version = expected(seen.id);
   await (seen.siteId === null ? edit.touchAll() : edit.touch(seen.siteId));
   const row = await find({ id: seen.id });

@@ -1,4 +1,4 @@
-/** What the documentation shows of every resource. */
+/** The examples of every resource in the documentation. */
 const kept = {
   created_by_id: 1,
   updated_by_id: null,

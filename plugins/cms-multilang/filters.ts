@@ -2,7 +2,7 @@
 import { flagOf, wildcardPattern } from "platform";
 import { cleanPath } from "./pages/path.ts";
 
-/** The filters that all lists know; what is no such value matches nothing, as an exact filter does. */
+/** The filters of all lists. A value that cannot exist matches nothing, as an exact filter does. */
 export function filtersOf(query: URLSearchParams) {
   const given = (name: string) => query.get(name) || undefined;
   const phrase = given("q");

@@ -1,13 +1,13 @@
-/** The fields that bodies of several resources share. */
+/** The fields that several resources share in their bodies. */
 import { field, Type } from "platform";
 import { locales } from "./locales.ts";
 import { maxContent, maxTemplate } from "./texts.ts";
 
-/** Empty is the same as null. */
+/** An empty text means null. */
 export const localeField = () => Type.Optional(field.nullable(Type.Union([field.oneOf(locales), Type.Literal("")])));
 export const siteLocale = () => Type.Optional(field.nullable(field.oneOf(locales)));
 
-/** A reference by code; empty is the same as null. */
+/** A reference by code; an empty text means null. */
 export const codeRef = () => Type.Optional(field.nullable(Type.String({ maxLength: 100 })));
 export const idRef = () => Type.Optional(field.nullable(field.id()));
 
@@ -20,5 +20,5 @@ export const flag = () => Type.Optional(field.flag());
 export const textField = (maxLength: number) => Type.Optional(field.nullable(Type.String({ maxLength })));
 export const positionField = () => Type.Optional(Type.Integer({ minimum: -1_000_000_000, maximum: 1_000_000_000 }));
 
-/** What names the site of a new record; it stays there. */
+/** The site of a new record; it cannot be changed later. */
 export const siteRef = () => ({ site_code: codeRef(), site_id: idRef() });

@@ -1,6 +1,6 @@
 /**
- * Where Liquid stands in a template: `{{ … }}` and `{% … %}`. Pure. A pattern for both would look for the end of each
- * opening anew, which takes minutes for a template of nothing but `{{`.
+ * Finds Liquid in a template: `{{ … }}` and `{% … %}`. Pure. A single pattern would search for an end from every
+ * opening, which takes minutes for a template of nothing but `{{`.
  */
 
 export interface LiquidTag {
@@ -10,7 +10,7 @@ export interface LiquidTag {
 
 const opening = /\{[{%]/g;
 
-/** In order; what is never closed is no tag. */
+/** In their order. An opening that is never closed is not a tag. */
 export function liquidTags(template: string): LiquidTag[] {
   const tags: LiquidTag[] = [];
   const unclosed = new Set<string>();
@@ -19,14 +19,14 @@ export function liquidTags(template: string): LiquidTag[] {
     const closing = match[0] === "{{" ? "}}" : "%}";
     const end = unclosed.has(closing) ? -1 : template.indexOf(closing, match.index + 2);
     if (end < 0) unclosed.add(closing);
-    // The second brace of `{{{` may open one too.
+    // The second brace of `{{{` may be an opening too.
     else tags.push({ from: match.index, to: end + 2 });
     search.lastIndex = end < 0 ? match.index + 1 : end + 2;
   }
   return tags;
 }
 
-/** The template with each tag read as `change` has it. */
+/** The template with each tag replaced by the result of `change`. */
 export function withTags(template: string, change: (tag: string) => string): string {
   let at = 0;
   const parts = liquidTags(template).flatMap(({ from, to }) => {
@@ -37,7 +37,7 @@ export function withTags(template: string, change: (tag: string) => string): str
   return parts.join("") + template.slice(at);
 }
 
-/** Where the <html> tag stands, the Liquid in its attributes included; undefined where there is none. */
+/** The position of the <html> tag, including Liquid in its attributes; undefined if the template has none. */
 export function htmlTag(template: string): LiquidTag | undefined {
   const masked = withTags(template, (tag) => "_".repeat(tag.length));
   const match = /<html\b[^<>]*>/i.exec(masked);

@@ -1,4 +1,4 @@
-/** A list as an answer: a bare array with `X-Total-Count` (behaviour B.3), sent as it is read where it is long. */
+/** Answers with a list: a bare array with `X-Total-Count` (behaviour B.3). A long list is sent while it is read. */
 import { list, type Log, type Reply } from "platform";
 import { allRows, type Listed } from "./listed.ts";
 
@@ -26,7 +26,7 @@ async function* arrayText<Row>({ rows }: Listed<Row>, toApi: (row: Row) => unkno
   yield before === "[" ? "[]" : "]";
 }
 
-/** The first piece is made at once, so that what fails from the start still gets its status. */
+/** Produces the first piece before answering, so that an early failure still gets its status. */
 async function streamOf(texts: AsyncGenerator<string>, log: Log): Promise<ReadableStream<Uint8Array>> {
   const encoder = new TextEncoder();
   let first: IteratorResult<string> | undefined = await texts.next();
@@ -38,7 +38,7 @@ async function streamOf(texts: AsyncGenerator<string>, log: Log): Promise<Readab
         if (done) controller.close();
         else controller.enqueue(encoder.encode(value));
       } catch (error) {
-        // The answer has begun: all that is left is to break it off.
+        // The answer has begun, so all that can be done is to abort it.
         log.warn("a list broke off", { error });
         controller.error();
       }

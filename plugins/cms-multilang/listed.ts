@@ -1,26 +1,26 @@
 /**
- * Lists of records that may be large: a thousand pages of a megabyte each are answered whole, but are never in memory
- * at once. First their ids and sizes are read, then the records part by part.
+ * Lists of records that may be large. A thousand pages of a megabyte each are answered completely, but are never in
+ * memory together: their ids and sizes are read first, then the records part by part.
  */
 
 export interface Listed<Row> {
   readonly total: number;
-  /** How many parts `rows` gives; most lists have one. */
+  /** The number of parts that `rows` yields; most lists have one. */
   readonly parts: number;
-  /** A record that was deleted after the list was asked for is left out. */
+  /** Leaves out records that were deleted after the list was requested. */
   readonly rows: () => AsyncGenerator<readonly Row[]>;
 }
 
-/** Measured behind the query that sorts and cuts: else PostgreSQL would measure what is not on this page too. */
+/** Measured after sorting and cutting; otherwise PostgreSQL would measure rows that are not on this page. */
 export interface Sized {
   readonly id: number;
   readonly bytes: number;
 }
 
-/** Of one part, but for a single record that is larger. */
+/** The limit of one part; a single larger record is a part of its own. */
 export const maxPartBytes = 8_000_000;
 
-/** The records of these ids in this order; `read` may give them in any. */
+/** The records of these ids, in this order; `read` may return them in any. */
 export function inParts<Row extends { readonly id: number }>(
   sized: readonly Sized[],
   total: number,
@@ -39,7 +39,7 @@ export function inParts<Row extends { readonly id: number }>(
   };
 }
 
-/** Records of a kind that is never large. */
+/** For kinds whose records are never large. */
 export function inOnePart<Row>(rows: readonly Row[], total: number): Listed<Row> {
   return {
     total,
@@ -56,7 +56,7 @@ export async function allRows<Row>({ rows }: Listed<Row>): Promise<Row[]> {
   return all;
 }
 
-/** Ids in their order, as many together as fit. An empty list is one empty part. */
+/** Splits ids, in their order, into parts that fit. An empty list is one empty part. */
 export function partsOf(sized: readonly Sized[], maxBytes = maxPartBytes): number[][] {
   const parts: number[][] = [];
   let current: number[] = [];

@@ -1,4 +1,4 @@
-/** behaviour 2.7. Their order is that in which a path is looked up in other locales (behaviour B.11). */
+/** The supported locales (behaviour 2.7). A path is looked up in other locales in this order (behaviour B.11). */
 export const locales = ["pl", "en", "fr", "cs", "sk", "de", "es", "uk"] as const;
 export type Locale = (typeof locales)[number];
 

@@ -1,10 +1,10 @@
-/** The SQL that all kinds have in common: of an address (an id, or a code and the site that has it), and of codes. */
+/** SQL shared by all kinds: finding a record by its address (an id, or a code and its site), and finding free codes. */
 import { conflict, type Sql, type Tx } from "platform";
 import type { Ref } from "./code.ts";
 
 export type Fragment = ReturnType<Sql>;
 
-/** Whether the row that `alias` stands for is the one addressed. Ask for two rows and hand them to `only`. */
+/** Whether `alias` is the addressed row. Select two rows and pass them to `only`. */
 export function isAddressed(sql: Sql, alias: Fragment, accountId: number, ref: Ref): Fragment {
   const own = "id" in ref ? sql`${alias}.id = ${ref.id}` : sql`${alias}.code = ${ref.code}`;
   return sql`${alias}.account_id = ${accountId} and ${own} ${inSite(sql, alias, accountId, ref)}`;
@@ -18,7 +18,7 @@ function inSite(sql: Sql, alias: Fragment, accountId: number, { site }: Ref): Fr
     and ${alias}.site_id = (select id from cms_sites where account_id = ${accountId} and code = ${site.code})`;
 }
 
-/** The row addressed. Throws 409 where several sites have one of this code and the address names none of them. */
+/** The addressed row. Throws 409 if several sites have this code and the address names no site. */
 export function only<Row extends { readonly code: string; readonly siteCode: string | null }>(
   [row, other]: readonly Row[],
   what: string,
@@ -28,7 +28,7 @@ export function only<Row extends { readonly code: string; readonly siteCode: str
   throw conflict(`several sites have the ${what} ${row.code}: name the site, e.g. ${sites.join(" or ")}`);
 }
 
-/** The codes of a site (null: of every site) that are `base`, or `base` with something behind a dash. */
+/** The codes in a site (null: those of every site) that are `base`, or `base` followed by a dash and more. */
 export async function takenCodes(
   tx: Tx,
   table: string,
@@ -43,7 +43,7 @@ export async function takenCodes(
   return new Set(rows.map(({ code }) => code));
 }
 
-/** The id of a row that was inserted without a conflict clause, so that there is one. */
+/** The id of an inserted row. There is always one, because the insert has no conflict clause. */
 export function insertedId([row]: readonly { readonly id: number }[]): number {
   if (!row) throw new Error("an insert without a conflict clause gives its row");
   return row.id;

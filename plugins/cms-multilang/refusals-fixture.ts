@@ -1,6 +1,6 @@
 /**
- * A server with two sites of one account and one of another, for tables of refused writes: each leaves every row as it
- * was and makes no event.
+ * A server with two sites of one account and one of another, for tables of refused writes. A refused write leaves every
+ * row as it was and makes no event.
  */
 import { afterAll, beforeAll, expect } from "bun:test";
 import { otherAccount, person, startTestApp, type Answer, type TestApp } from "../../tests/harness.ts";
@@ -9,7 +9,7 @@ import { follower, traces } from "../../tests/traces.ts";
 import { plugins } from "../index.ts";
 
 export interface Refusal {
-  /** The name of a token below; null = without sign-in. Default: the administrator. */
+  /** The name of a token below; null = not signed in. Default: the administrator. */
   readonly as?: string | null;
   readonly body?: unknown;
   readonly ifMatch?: string;
@@ -50,7 +50,7 @@ export function refusals() {
   });
   afterAll(() => app.stop());
 
-  /** `{code}` in a path or a tag, and the text "{code}" in a body, is the id of the seeded record. */
+  /** Replaces `{code}` in a path, a tag or a text of the body by the id of the seeded record. */
   const withIds = (text: string) => text.replaceAll(/\{([a-z-]+)\}/g, (whole, name: string) => `${ids[name] ?? whole}`);
   const withNumbers = (text: string) => text.replaceAll(/"(\{[a-z-]+\})"/g, "$1");
 
@@ -66,7 +66,7 @@ export function refusals() {
   return {
     send,
     seen: () => traces(app, ...tables),
-    /** Sends the request, and expects this refusal and no trace of it. */
+    /** Sends the request and expects this refusal and no trace of it. */
     refused: async (method: string, path: string, status: number, { says, ...rest }: Refusal): Promise<void> => {
       const before = await traces(app, ...tables);
       const answer = await send(method, path, rest);
@@ -85,7 +85,7 @@ async function seed(app: TestApp, ids: Record<string, number>): Promise<void> {
   const make = siteMaker(app);
   for (const code of ["acme", "shop"]) {
     ids[code] = (await make.site({ code, name: code, locale: "pl", multilang: true })).id;
-    // A code that both sites have: an address must say which one is meant.
+    // Both sites have this code, so an address must say which one is meant.
     await make.layout({ code: "twin", site_code: code });
     await make.page({ code: "twin", site_code: code, path: "twin" });
     await make.paragraph({ code: "twin", site_code: code });
@@ -119,12 +119,12 @@ async function seed(app: TestApp, ids: Record<string, number>): Promise<void> {
   await make.article({ code: "second", title: "Second", path: "second", ...article });
 }
 
-/** An object within objects, so many levels of them. */
+/** An object with this many levels of objects. */
 export function deep(levels: number): object {
   return levels === 1 ? { a: 1 } : { a: deep(levels - 1) };
 }
 
-/** What is wrong, the fields of the body, and every field of the answer with its one message. */
+/** What is wrong, the fields of the body, and each field of the answer with its one message. */
 export type Wrong = [what: string, fields: object, says: Readonly<Record<string, string>>];
 
 export const notACode = "must be letters, digits, -, _ and . inside, and not a number alone";

@@ -1,4 +1,4 @@
-/** The usual five calls of a resource. behaviour B.3 and B.11. */
+/** The usual five routes of a resource. behaviour B.3 and B.11. */
 import {
   answer,
   created,
@@ -40,14 +40,14 @@ export function resourceRoutes<Body extends TObject, Row extends Kept>(
   return [...readRoutes(needed, resource, told, common), ...writeRoutes(needed, resource, told, common)];
 }
 
-/** What every call for one record has in common. */
+/** What all routes for one record share. */
 function commonOf<Body extends TObject, Row extends Kept>(resource: Resource<Body, Row>) {
   const { name, plural, inSites } = resource;
   const path = `/cms/${plural}` as const;
   const a = /^[aeiou]/.test(name) ? `an ${name}` : `a ${name}`;
   return {
     path,
-    // To the types only the parameter's name matters.
+    // Only the parameter's name matters to the types.
     one: `${path}/:id` as "/cms/records/:id",
     a,
     shown: (row: Row): Parameters<typeof ok> => [resource.toApi(row), { etag: etag(row.id, row.version) }],
@@ -189,7 +189,7 @@ function refuseTokens(body: object, { headers }: Request): void {
   wrong.check();
 }
 
-/** A name of a domain may come percent-encoded, with its port. */
+/** A domain's name with its port may be percent-encoded. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -1,4 +1,4 @@
-/** What a kind of record is to the routes, to imports and to commands: they treat all seven alike. */
+/** A kind of record, as routes, imports and commands see it: they treat all seven alike. */
 import type { Page, Queryable, Static, TObject, TSchema } from "platform";
 import type { Ref, SiteRef } from "./code.ts";
 import type { Listed } from "./listed.ts";
@@ -10,15 +10,15 @@ export interface Kept {
 }
 
 export interface Resource<Body extends TObject, Row extends Kept> {
-  /** The body's key, and the name in messages. */
+  /** The key of the body, and the name in messages. */
   readonly name: string;
   /** The last part of its address. */
   readonly plural: string;
   readonly body: Body;
   readonly writer: Writer<Static<Body>, Row>;
-  /** Whether its codes are unique in their site, so that an address may have to name that. */
+  /** Whether codes are unique only within a site, so that an address may have to name the site. */
   readonly inSites: boolean;
-  /** The id or code of an address; undefined = neither. */
+  /** The id or code in an address; undefined if the text can be neither. */
   readonly refOf: (text: string, site?: SiteRef) => Ref | undefined;
   readonly find: (db: Queryable, accountId: number, ref: Ref) => Promise<Row | undefined>;
   readonly list: (accountId: number, query: URLSearchParams, page: Page) => Promise<Listed<Row>>;
@@ -27,12 +27,12 @@ export interface Resource<Body extends TObject, Row extends Kept> {
 
 /** A resource with its documentation. */
 export interface Documented {
-  /** The query parameters of its list, and what each means. */
+  /** The query parameters of its list, with their descriptions. */
   readonly filters: Readonly<Record<string, string | TSchema>>;
-  /** What making one does beyond the fields, and what changing and deleting one does. */
+  /** What creating does apart from storing the fields, and what changing does. */
   readonly about: string;
   readonly deleting?: string;
-  /** What one is shown as. */
+  /** The schema of an answer. */
   readonly shows: TSchema;
   readonly request: unknown;
   readonly change: unknown;

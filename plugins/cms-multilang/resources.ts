@@ -1,4 +1,4 @@
-/** The seven kinds of records, with their stores and writers. */
+/** The seven kinds of records with their stores and writers. */
 import type { BaseContext } from "platform";
 import type { Accounts } from "../accounts/api.ts";
 import { createArticleStore, toApi as articleToApi } from "./articles/article-store.ts";

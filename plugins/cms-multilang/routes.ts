@@ -1,4 +1,4 @@
-/** `/cms/…`: seven kinds of records, the usual five calls each. behaviour 4.6, B.11. */
+/** `/cms/…`: the usual five routes for each of seven kinds of records. behaviour 4.6, B.11. */
 import { Type, type Route, type Sql } from "platform";
 import * as answers from "./answers.ts";
 import type { RunEdit } from "./edit.ts";

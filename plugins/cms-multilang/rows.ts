@@ -1,4 +1,4 @@
-/** The rows of all tables of the plugin, as the pool hands them out: column names in camelCase. See migrations/. */
+/** The rows of all the plugin's tables as the pool returns them: column names in camelCase. See migrations/. */
 import type { Locale } from "./locales.ts";
 
 /** `fields`: values without a locale, and objects of values keyed by a supported locale. behaviour 2.7. */
@@ -7,7 +7,7 @@ export type Fields = Readonly<Record<string, unknown>>;
 interface Kept {
   readonly id: number;
   readonly accountId: number;
-  /** For the ETag; grows with every change of the row, and of a code that its answer shows. */
+  /** For the ETag. Grows when the row changes, and when a code changes that its answer shows. */
   readonly version: number;
   readonly createdById: number | null;
   readonly updatedById: number | null;
@@ -22,19 +22,19 @@ export interface SiteRow extends Kept {
   readonly multilang: boolean;
   readonly fields: Fields;
   readonly active: boolean;
-  /** Grows in the transaction of every change of anything of the site. */
+  /** Grows in the transaction of every change within the site. */
   readonly revision: number;
 }
 
 export interface DomainRow extends Kept {
   readonly siteId: number;
-  /** A host in lower case and in ASCII, with a port only where one was given. */
+  /** A host in lower case and in ASCII, with a port only if one was given. */
   readonly name: string;
   readonly locale: Locale | null;
   readonly isPrimary: boolean;
-  /** Only an approved one is served. */
+  /** Only approved domains are served. */
   readonly status: "pending" | "approved";
-  /** What a TXT record or a file must say to prove that the domain is the account's. */
+  /** The text that a TXT record or a file must hold to prove that the account owns the domain. */
   readonly proof: string;
 }
 
@@ -66,11 +66,13 @@ export interface PageRow extends Kept {
   readonly active: boolean;
   readonly position: number;
   readonly cacheSeconds: number | null;
-  /** "content", "html_title", "fields.title", "fields.pl.title" -> ISO time of its last change. */
+  /**
+   * When each inheritable field last changed: "content", "html_title", "fields.title", "fields.pl.title" -> ISO time.
+   */
   readonly fieldTimes: Readonly<Record<string, string>>;
 }
 
-/** Without a page: of the whole site; without a site: of every site of the account. */
+/** Without a page it belongs to the whole site; without a site, to every site of the account. */
 export interface ParagraphRow extends Kept {
   readonly siteId: number | null;
   readonly pageId: number | null;
@@ -101,7 +103,7 @@ export interface ArticleRow extends Kept {
   readonly fields: Fields;
   readonly htmlTitle: string | null;
   readonly htmlDescription: string | null;
-  /** Set at creation where none is given; a later one = not before then. */
+  /** Defaults to the time of creation. A time in the future hides the article until then. */
   readonly publishedAt: Date | null;
   readonly active: boolean;
 }
@@ -115,7 +117,7 @@ export interface ArticleCategoryRow {
   readonly position: number;
 }
 
-/** Where a page stood before. */
+/** A path that a page had before. */
 export interface RedirectRow {
   readonly id: number;
   readonly accountId: number;

@@ -1,4 +1,4 @@
-/** The service of api.ts: the routes' resources without HTTP. */
+/** The service of api.ts: the resources of the routes, without HTTP. */
 import { checkerOf, invalid, mistakes, notFound, pageOf, type Queryable, type Sql, type TObject } from "platform";
 import type { Cms, CmsKind, CmsRecord, CmsWrites } from "./api.ts";
 import { whichever, type SiteEdit, type RunEdit } from "./edit.ts";
@@ -14,7 +14,7 @@ interface Needed {
   readonly resources: Resources;
 }
 
-/** One kind's calls, without its types. */
+/** The calls of one kind, without its types. */
 interface Calls {
   find(db: Queryable, accountId: number, ref: string, site?: SiteRef): Promise<CmsRecord | undefined>;
   create(edit: SiteEdit, body: unknown): Promise<CmsRecord>;
@@ -62,7 +62,7 @@ export function createCms({ sql, run, resources }: Needed): Omit<Cms, "pushFiles
   };
 }
 
-/** The site that a body is of: of a paragraph that names none its page's, else none at all. */
+/** The site that a body belongs to. A paragraph that names none belongs to its page's site, else to none. */
 async function placeOf(kind: CmsKind, body: Values, find: CmsWrites["find"]): Promise<string | undefined> {
   const { site_code: site, page_code: page } = body;
   if (typeof site === "string" && site !== "") return site;
@@ -74,7 +74,7 @@ async function placeOf(kind: CmsKind, body: Values, find: CmsWrites["find"]): Pr
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** What the fields of a body are is checked by the kind's own schema. */
+/** Typed loosely, because the kind's own schema checks the fields later. */
 function valuesOf(body: unknown): Values {
   return Object(body) as Values;
 }

@@ -1,10 +1,10 @@
-/** What is checked of the values of every record: templates, `fields`, and real tokens anywhere. */
+/** Checks that every record shares: templates, `fields`, and real tokens anywhere. */
 import type { mistakes } from "platform";
 import { holdsToken } from "../tokens/api.ts";
 import type { SiteEngine } from "./render/templates/engine.ts";
 
 export const maxContent = 1_000_000;
-/** A template's: the engine parses no longer ones. */
+/** The limit of a template: the engine parses no longer ones. */
 export const maxTemplate = 256_000;
 export const maxFieldsChars = 500_000;
 export const maxFieldsDepth = 20;
@@ -16,10 +16,10 @@ interface Texts {
   readonly fields?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** What checks a template. */
+/** The part of the engine that checks templates. */
 export type TemplateCheck = Pick<SiteEngine, "mistakes">;
 
-/** Adds a template's mistakes under `content` with line and column, and fields that are too large under `fields`. */
+/** Adds a template's mistakes (with line and column) under `content`, and fields that are too large under `fields`. */
 export function checkTexts(wrong: Mistakes, engine: TemplateCheck, { content, fields }: Texts): void {
   if (content) for (const mistake of engine.mistakes(content)) wrong.add("content", mistake);
   checkFields(wrong, fields);
@@ -33,8 +33,8 @@ export function checkFields(wrong: Mistakes, fields: Texts["fields"]): void {
 }
 
 /**
- * Adds every value that holds a real token: any of them may come to stand on a public page. `carried` is the token of the
- * request, which may be one that was given from outside.
+ * Adds a mistake for every value that holds a real token, because any value may end up on a public page. `carried` is
+ * the request's own token, which may have been issued elsewhere.
  */
 export function checkTokens(wrong: Mistakes, values: object, carried?: string): void {
   for (const [name, value] of Object.entries(values)) {
@@ -43,7 +43,7 @@ export function checkTokens(wrong: Mistakes, values: object, carried?: string): 
   }
 }
 
-/** The body's own limits bound how far this walks. */
+/** The limits of the body bound the recursion. */
 function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1));

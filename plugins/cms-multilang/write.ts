@@ -1,4 +1,4 @@
-/** What the writing of every resource has in common. */
+/** What the writers of all resources share. */
 import { mistakes, notFound, type Queryable, type Tx } from "platform";
 import { locked, type SiteEdit, type Expected, type Found } from "./edit.ts";
 import { codeFrom, freeOf, refOf, type Ref } from "./code.ts";
@@ -8,8 +8,8 @@ import type { SiteStore } from "./sites/site-store.ts";
 export type Mistakes = ReturnType<typeof mistakes>;
 
 /**
- * One kind of record, as it is written. Every function is part of a change (see edit.ts) and throws 422 by field, 404
- * and 412. A body has been checked against the resource's schema.
+ * Writes one kind of record. Every function is part of a change (see edit.ts) and throws 422 by field, 404 or 412.
+ * Bodies have been checked against the resource's schema.
  */
 export interface Writer<Body, Row> {
   create(edit: SiteEdit, body: Body): Promise<Row>;
@@ -23,18 +23,18 @@ export interface SiteRefs {
 }
 
 interface Named {
-  /** The reference's fields are `<as>_code` and `<as>_id`. */
+  /** The fields of the reference are `<as>_code` and `<as>_id`. */
   readonly as: string;
   readonly what: string;
   readonly code: string | null | undefined;
   readonly id: number | null | undefined;
-  /** That of the record itself: what it names is of the same one. */
+  /** The site of the record itself; the reference must be in the same one. */
   readonly siteId?: number | undefined;
 }
 
 /**
- * The record that a body names by code or id, of this site where one is given: undefined = it says nothing, null = none,
- * or what it names is not there, which is a mistake.
+ * The record that a body names by code or id, in this site if one is given. Undefined: the body does not say. Null: it
+ * says none, or names a record that does not exist (which adds a mistake).
  */
 export async function named<Row extends { readonly id: number }>(
   wrong: Mistakes,
@@ -50,7 +50,7 @@ export async function named<Row extends { readonly id: number }>(
   return null;
 }
 
-/** The site that the body of a new record names; undefined, and a mistake, where it names none. */
+/** The site that the body of a new record names. Undefined, with a mistake, if it names none. */
 export async function siteOf(
   { tx, account }: SiteEdit,
   sites: Pick<SiteStore, "find">,
@@ -72,13 +72,13 @@ export function mustStay(
   if (site_id && site_id !== before.siteId) wrong.add("site_id", "cannot be changed");
 }
 
-/** The name of a new record is its code where none is given; adds a mistake where there is neither. */
+/** The name of a new record defaults to its code. Adds a mistake if both are missing. */
 export function nameOf(wrong: Mistakes, name: string | undefined, code: string | undefined): string {
   if (name === undefined && code === undefined) wrong.add("name", "is required");
   return name ?? code ?? "";
 }
 
-/** The code of a new record: the given one, else one made from the name, with a number where its site has that. */
+/** The code of a new record: the given one, else one made from the name, with a number if the site already has it. */
 export async function codeOf<SiteId extends number | null>(
   { tx, account }: SiteEdit,
   store: { taken(tx: Tx, accountId: number, siteId: SiteId, base: string): Promise<ReadonlySet<string>> },
@@ -89,7 +89,7 @@ export async function codeOf<SiteId extends number | null>(
   return freeOf(base, await store.taken(tx, account.id, siteId, base));
 }
 
-/** Undefined leaves what was; an empty text stays as it was sent. */
+/** Undefined keeps the previous value; an empty text stays as it was sent. */
 export function orNull<T>(given: T | null | undefined, before: T | null | undefined): T | null {
   return (given === undefined ? before : given) ?? null;
 }
@@ -98,7 +98,7 @@ interface Findable<Row> {
   find(db: Queryable, accountId: number, ref: Ref): Promise<Row | undefined>;
 }
 
-/** The record of this store while its site is held; see `locked`. */
+/** The record from this store, read while its site is locked; see `locked`. */
 export function lockedIn<Row extends Found>(
   edit: SiteEdit,
   store: Findable<Row>,
@@ -108,12 +108,12 @@ export function lockedIn<Row extends Found>(
   return locked(edit, (which) => store.find(edit.tx, edit.account.id, which), ref, expected);
 }
 
-/** The record as it is after this transaction has written it. */
+/** The record as this transaction has written it. */
 export async function reread<Row>({ tx, account }: SiteEdit, store: Findable<Row>, id: number): Promise<Row> {
   return there(await store.find(tx, account.id, { id }));
 }
 
-/** A row that this transaction has just written, or holds. */
+/** A row that this transaction has just written or locked. */
 export function there<Row>(row: Row | undefined): Row {
   if (row === undefined) throw notFound();
   return row;

@@ -1,4 +1,4 @@
-/** The SQL of lists of articles. */
+/** The SQL that lists articles. */
 import type { Page, Sql } from "platform";
 import { inParts, type Sized } from "../listed.ts";
 import type { Fragment } from "../ref-store.ts";
@@ -7,7 +7,7 @@ import type { ArticleRow } from "../rows.ts";
 export interface ArticleView extends ArticleRow {
   readonly siteCode: string;
   readonly categoryCode: string | null;
-  /** Codes of the additional ones, in their order. */
+  /** Codes of the additional categories, in their order. */
   readonly categories: readonly string[];
 }
 
@@ -16,9 +16,9 @@ export interface ArticleFilter {
   readonly q?: string | undefined;
   readonly code?: string | undefined;
   readonly siteCode?: string | undefined;
-  /** The main category or an additional one. */
+  /** Matches the main category or an additional one. */
   readonly categoryCode?: string | undefined;
-  /** "none" = without one. */
+  /** "none" = without a locale. */
   readonly locale?: string | undefined;
   readonly path?: string | undefined;
   readonly active?: boolean | undefined;

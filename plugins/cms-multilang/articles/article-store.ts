@@ -1,4 +1,4 @@
-/** All SQL about articles, as they are written. */
+/** The SQL that writes articles. */
 import type { Queryable, Sql, Static, Tx } from "platform";
 import type { Article as ArticleAnswer } from "../answers.ts";
 import type { Ref } from "../code.ts";
@@ -43,7 +43,7 @@ export function createArticleStore(sql: Sql) {
     taken: (tx: Tx, accountId: number, siteId: number, base: string) =>
       takenCodes(tx, "cms_articles", accountId, siteId, base),
 
-    /** Paths of the site's articles that are `base`, or it with a number. */
+    /** The paths of the site's articles that are `base`, or `base` with a number. */
     async takenPaths(tx: Tx, accountId: number, siteId: number, base: string): Promise<Set<string>> {
       const rows = await tx<{ path: string }[]>`
         select path from cms_articles
@@ -73,7 +73,7 @@ export function createArticleStore(sql: Sql) {
         where account_id = ${accountId} and id = ${id}`;
     },
 
-    /** Its additional categories, in this order. */
+    /** Sets the additional categories, in this order. */
     async setCategories(tx: Tx, accountId: number, siteId: number, id: number, categoryIds: readonly number[]) {
       await tx`delete from cms_article_categories where account_id = ${accountId} and article_id = ${id}`;
       await tx`
@@ -86,7 +86,7 @@ export function createArticleStore(sql: Sql) {
       await tx`delete from cms_articles where account_id = ${accountId} and id = ${id}`;
     },
 
-    /** Articles of a site after this id, the oldest first. */
+    /** The site's articles with a greater id, oldest first. */
     async ofSite(tx: Tx, accountId: number, siteId: number, afterId: number, most: number): Promise<ArticleView[]> {
       return tx<ArticleView[]>`
         select ${columns} ${from} where a.account_id = ${accountId} and a.site_id = ${siteId} and a.id > ${afterId}
@@ -95,7 +95,7 @@ export function createArticleStore(sql: Sql) {
   };
 }
 
-/** An article as the API shows it, and as `Cms::Article` is delivered. behaviour B.11. */
+/** An article as the API shows it and as `Cms::Article` is delivered. behaviour B.11. */
 export function toApi(row: ArticleView): Static<typeof ArticleAnswer> {
   return {
     id: row.id,

@@ -1,4 +1,4 @@
-/** Making, changing and deleting articles. behaviour B.11. */
+/** Creating, changing and deleting articles. behaviour B.11. */
 import { field, mistakes, Type, type BaseContext, type Static } from "platform";
 import { toApi, type ArticleInput, type ArticleStore, type ArticleView } from "./article-store.ts";
 import type { CategoryStore } from "./category-store.ts";
@@ -70,14 +70,14 @@ export function createArticleWriter({
     return row;
   };
 
-  /** The main category that the body names; undefined where it says nothing, null where none. */
+  /** The main category that the body names. Undefined: the body does not say; null: it names none. */
   const mainOf = async ({ tx, account }: SiteEdit, wrong: Mistakes, body: ArticleBody, siteId: number) => {
     const given = { as: "category", what: "category", code: body.category_code, id: body.category_id, siteId };
     const row = await named(wrong, given, (ref) => categoryStore.find(tx, account.id, ref));
     return row && row.id;
   };
 
-  /** Ids of the additional categories in their order, each once. */
+  /** The ids of the additional categories in their order, each once. */
   const furtherOf = async ({ tx, account }: SiteEdit, wrong: Mistakes, codes: readonly string[], siteId: number) => {
     const rows = codes.length === 0 ? [] : await categoryStore.byCodes(tx, account.id, siteId, codes);
     const byCode = new Map(rows.map(({ code, id }) => [code, id]));
@@ -142,9 +142,9 @@ export function articleEvent(accountId: number, kind: "create" | "update" | "des
 
 type Plain = Omit<ArticleInput, "code" | "categoryId">;
 
-/** All but the references; a path of "" is still to be made. */
+/** Everything except the references. An empty path is still to be made. */
 function inputOf(wrong: Mistakes, before: ArticleView | undefined, body: ArticleBody, timezone: string): Plain {
-  // Its content is printed as it stands, so it is no template: an article may well be about Liquid.
+  // An article's content is printed as it is and never parsed, so an article can be about Liquid.
   checkFields(wrong, body.fields);
   const path = body.path === undefined ? { path: before?.path ?? "" } : cleanPath(body.path);
   if ("mistake" in path) wrong.add("path", path.mistake);
@@ -162,7 +162,7 @@ function inputOf(wrong: Mistakes, before: ArticleView | undefined, body: Article
   };
 }
 
-/** An article is published as it is made, unless it says otherwise. */
+/** A new article is published at once, unless its body says otherwise. */
 function publishedOf(
   wrong: Mistakes,
   before: ArticleView | undefined,

@@ -85,7 +85,7 @@ export function createCategoryStore(sql: Sql) {
         where account_id = ${accountId} and id = ${id}`;
     },
 
-    /** Its articles go on without it. */
+    /** Its articles stay, without a category. */
     async delete(tx: Tx, accountId: number, id: number): Promise<void> {
       await tx`
         update cms_articles set category_id = null, updated_at = now()
@@ -93,7 +93,7 @@ export function createCategoryStore(sql: Sql) {
       await tx`delete from cms_categories where account_id = ${accountId} and id = ${id}`;
     },
 
-    /** What shows the category in its answer is of a new version where its code changes, or it goes. */
+    /** Articles show the category's code, so they get a new version if the code changes or the category goes. */
     async codeChanged(tx: Tx, accountId: number, id: number): Promise<void> {
       await tx`
         update cms_articles a set version = version + 1

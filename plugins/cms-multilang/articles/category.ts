@@ -1,4 +1,4 @@
-/** Making, changing and deleting categories of articles. */
+/** Creating, changing and deleting categories of articles. */
 import { field, mistakes, Type, type Static } from "platform";
 import type { CategoryStore, CategoryView } from "./category-store.ts";
 import { codeField } from "../code.ts";
@@ -49,7 +49,7 @@ export function createCategoryWriter({ categoryStore, siteStore }: Needed): Writ
       return reread(edit, categoryStore, before.id);
     },
 
-    /** Its articles go on without it. */
+    /** Its articles stay, without a category. */
     async remove(edit, ref, expected) {
       const { tx, account } = edit;
       const { id } = await lockedIn(edit, categoryStore, ref, expected);
@@ -59,7 +59,7 @@ export function createCategoryWriter({ categoryStore, siteStore }: Needed): Writ
   };
 }
 
-/** Empty is none. */
+/** An empty path means no path. */
 function pathOf(wrong: Mistakes, given: string): string | null {
   const clean = cleanPath(given);
   if ("path" in clean) return clean.path || null;

@@ -4,8 +4,8 @@ const dateForm = /^\d{4}-\d{2}-\d{2}$/;
 const timeForm = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)\s*(?:([Zz])|([+-]\d{2}):?(\d{2}))?$/;
 
 /**
- * The instant of a date (its first moment) or a date with time; without an offset in `timezone`. Undefined where it is
- * neither.
+ * The instant of a date (its first moment) or of a date with time; without an offset it is read in `timezone`.
+ * Undefined if the text is neither.
  */
 export function parsePublished(text: string, timezone: string): Date | undefined {
   const trimmed = text.trim();

@@ -1,4 +1,4 @@
-/** What search engines would find wrong with a page's languages. Pure. */
+/** What search engines would object to in a page's languages. Pure. */
 import type { Locale } from "../locales.ts";
 import { domainFor, primaryOf, type Domain } from "../render/addresses/addresses.ts";
 import { coverage, seoOf, type Alternate } from "../render/addresses/alternates.ts";
@@ -8,7 +8,7 @@ import { finding, type Finding, type FindingCode } from "./finding.ts";
 export interface AlternatesInput {
   readonly page: Variant;
   readonly group: readonly Variant[];
-  /** The group of each page of the group, as that page sees it. */
+  /** The group of a member, as that page sees it. */
   readonly groupOf: (id: number) => readonly Variant[];
   readonly codeOf: (id: number) => string;
   readonly site: { readonly locale: Locale; readonly multilang: boolean };
@@ -43,7 +43,10 @@ export function alternatesFindings(input: AlternatesInput): Finding[] {
   return [...found, ...leadingAway(input), ...unreachable(input)];
 }
 
-/** The canonical address of a page without a locale is on the primary domain, even where that leads to another page. */
+/**
+ * The canonical address of a page without a locale is on the primary domain, even if that domain redirects to another
+ * page.
+ */
 function leadingAway({ page, group, site, domains, codeOf }: AlternatesInput): Finding[] {
   const domain = primaryOf(domains);
   if (page.locale !== null || !domain) return [];
@@ -53,7 +56,7 @@ function leadingAway({ page, group, site, domains, codeOf }: AlternatesInput): F
   return [finding("canonical_redirects", codeOf(page.id), message)];
 }
 
-/** The page's own address is answered with another page, or leads away to one: then its language is nowhere. */
+/** The page's own address shows another page or redirects to one, so its language cannot be reached anywhere. */
 function unreachable({ page, group, site, domains, codeOf }: AlternatesInput): Finding[] {
   const { locale } = page;
   const domain = domainFor(domains, locale);
@@ -70,7 +73,7 @@ function unreachable({ page, group, site, domains, codeOf }: AlternatesInput): F
   return [finding("language_unreachable", codeOf(page.id), message, { locale })];
 }
 
-/** Without `multilang` languages do not route: of several pages at one path one is shown. */
+/** Without `multilang`, languages do not route: only one of several pages at a path is shown. */
 function unrouted({ page, group, site, codeOf }: AlternatesInput): Finding[] {
   const same = group.filter(({ path }) => path === page.path);
   const served = chooseVariant(same, { multilang: false, domain: null, site: site.locale });

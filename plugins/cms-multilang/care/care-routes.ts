@@ -1,4 +1,4 @@
-/** `GET /cms/sites/:id/check` and `/translations`: what a site lacks. */
+/** `GET /cms/sites/:id/check` and `/translations`: mistakes and missing translations of a site. */
 import { answer, list, notFound, pageOf, pageQuery, route, type Route, type Sql } from "platform";
 import { PageTranslations, SiteFinding } from "../answers.ts";
 import type { Care } from "./check.ts";

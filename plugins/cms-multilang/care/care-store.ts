@@ -1,9 +1,9 @@
-/** All SQL of what looks after a site: its pages in batches, and what stands around them. */
+/** The SQL of checks and translations: a site's pages in batches, and what belongs to them. */
 import type { Page, Sql } from "platform";
 import { locales, type Locale } from "../locales.ts";
 import type { ArticleRow, DomainRow, LayoutRow, PageRow, ParagraphRow, SiteRow } from "../rows.ts";
 
-/** A page as it is cared for; `isRoot` = it stands for its other languages in the matrix. */
+/** A page as it is checked. `isRoot`: the matrix has a row for it, which stands for its other languages. */
 export type CarePage = Pick<
   PageRow,
   | "id"
@@ -30,7 +30,7 @@ export type CareArticle = Pick<ArticleRow, "id" | "code" | "locale" | "categoryI
 export type CareStore = ReturnType<typeof createCareStore>;
 
 export function createCareStore(sql: Sql) {
-  // As the router looks a path up: without a locale first, then in the order of the locales.
+  // The order in which the router looks a path up: no locale first, then the order of the locales.
   const rank = (alias: ReturnType<typeof sql>) =>
     sql`(coalesce(array_position(${[...locales]}::text[], ${alias}.locale), 0), ${alias}.id)`;
   const isRoot = sql`
@@ -50,7 +50,7 @@ export function createCareStore(sql: Sql) {
         where account_id = ${accountId} and site_id = ${id} order by id`;
     },
 
-    /** Locales that some page of the site has. */
+    /** The locales of the site's pages. */
     async pageLocales({ accountId, id }: Site): Promise<Locale[]> {
       const rows = await sql<{ locale: Locale }[]>`
         select distinct locale from cms_pages
@@ -87,7 +87,7 @@ export function createCareStore(sql: Sql) {
         where account_id = ${accountId} and site_id = ${id} order by id limit 1000`;
     },
 
-    /** Of the site, and those of every site. */
+    /** Paragraphs of the site and those of every site. */
     async paragraphsAfter({ accountId, id }: Site, after: number, most: number): Promise<CareParagraph[]> {
       return sql<CareParagraph[]>`
         select id, code, content, fields from cms_paragraphs
@@ -95,7 +95,7 @@ export function createCareStore(sql: Sql) {
         order by id limit ${most}`;
     },
 
-    /** Which of these codes no paragraph that the site may print has. */
+    /** Those of these codes that no paragraph within reach of the site has. */
     async unknownParagraphs({ accountId, id }: Site, codes: readonly string[]): Promise<string[]> {
       const rows = await sql<{ code: string }[]>`
         select code from unnest(${codes}::text[]) as given (code)

@@ -1,4 +1,4 @@
-/** Checks a whole site, and lists its translations; pages are read in batches. */
+/** Checks a whole site and lists its translations. Pages are read in batches. */
 import { unavailable } from "platform";
 import { locales, type Locale } from "../locales.ts";
 import type { Domain } from "../render/addresses/addresses.ts";
@@ -30,7 +30,7 @@ interface Needed {
 
 /** Large enough for few queries, small enough to let other requests run in between. */
 const batch = 500;
-/** Each check reads a whole site, so further ones are asked to come back. */
+/** A check reads a whole site, so only a few run at once; the others are told to try again. */
 const maxAtOnce = 2;
 const maxFindings = 10_000;
 
@@ -85,7 +85,7 @@ async function* findings(needed: Needed, site: SiteData): AsyncGenerator<Finding
     yield rows.filter(({ hasCategory }) => !hasCategory).map(({ code }) => withoutCategory(code));
 }
 
-/** Checks the templates of some records, by what is known of their site. */
+/** Returns a check of templates that knows the site's head options and categories. */
 async function templateCheck(
   needed: Needed,
   site: SiteData,

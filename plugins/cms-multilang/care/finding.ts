@@ -1,19 +1,19 @@
-/** One thing that is wrong with a site, by Google's rules or ours. */
+/** One mistake of a site, by Google's rules or ours. */
 import type { Locale } from "../locales.ts";
 
 export interface Finding {
-  /** What it is: a stable word for programs. */
+  /** A stable word for programs. */
   readonly code: FindingCode;
   readonly severity: "error" | "warning";
-  /** Code of the page; null = of the whole site. */
+  /** Code of the page; null = the whole site. */
   readonly page: string | null;
   readonly locale?: Locale;
-  /** A field, or another record's place: `fields.title`, `content`, `layout main`. */
+  /** A field or a place in another record: `fields.title`, `content`, `layout main`. */
   readonly field?: string;
   readonly message: string;
 }
 
-/** Every kind of finding with its weight: an error is wrong for visitors or search engines, a warning may be meant. */
+/** Every kind of finding with its severity. An error harms visitors or search engines; a warning may be intended. */
 export const findingCodes = {
   no_domain: "warning",
   domains_without_locale: "error",

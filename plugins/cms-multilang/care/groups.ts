@@ -8,9 +8,9 @@ export type CareVariant = Pick<CarePage, "id" | "path" | "locale" | "basedOnPage
 export interface PageGroups {
   /** These pages and every other member of their groups. */
   readonly known: ReadonlyMap<number, CarePage>;
-  /** By page, the group with drafts. */
+  /** By page id: the group, drafts included. */
   readonly drafted: ReadonlyMap<number, readonly CareVariant[]>;
-  /** The group that visitors see; empty for a page of no group. */
+  /** The group that visitors see; empty if the page has none. */
   groupOf(id: number): readonly CareVariant[];
 }
 
@@ -33,7 +33,7 @@ export async function readGroups(
   return { known, drafted, groupOf: shownGroups(known, drafted) };
 }
 
-/** Groups without the pages that are not active. */
+/** Groups without inactive pages. */
 function shownGroups(
   known: ReadonlyMap<number, CarePage>,
   drafted: ReadonlyMap<number, readonly CareVariant[]>,

@@ -1,4 +1,4 @@
-/** A page in each language of its site: who says it, what is missing, what is behind. Pure. */
+/** The state of a page in each language of its site: who translates it, what is missing, what is stale. Pure. */
 import { isObject } from "platform";
 import type { CarePage } from "./care-store.ts";
 import { isLocale, type Locale } from "../locales.ts";
@@ -6,19 +6,19 @@ import { isAbsent, localesOf } from "../render/values/fields.ts";
 import type { Fields } from "../rows.ts";
 
 /**
- * `own`: the page, or one of that language, says it; `fields`: values keyed by the locale do; `inherited`: it is shown
- * as its master, or as it stands for all languages; `missing`: nobody says it; `stale`: it is said, but what it
- * translates was changed since.
+ * `own`: the page or one of that language has the text. `fields`: values keyed by the locale have it. `inherited`: the
+ * master's text is shown, or one text for all languages. `missing`: there is no text. `stale`: there is one, but its
+ * source has changed since.
  */
 export type State = "own" | "fields" | "inherited" | "missing" | "stale";
 
 export interface Cell {
   readonly state: State;
-  /** Code of the page that is shown; null where there is none. */
+  /** Code of the page that is shown; null if there is none. */
   readonly page: string | null;
-  /** Keys of `fields` that have a value in another language, and none in this one. */
+  /** Keys of `fields` that have a value in another language but not in this one. */
   readonly missing: readonly string[];
-  /** Fields whose source was changed later than their translation. */
+  /** Fields whose source changed after their translation. */
   readonly stale: readonly string[];
 }
 
@@ -45,7 +45,7 @@ export type MatrixPage = Pick<
   | "fieldTimes"
 >;
 
-/** `group`: the page's other languages, itself included. */
+/** `group`: the page in all its languages, itself included. */
 export function matrixRow(
   root: MatrixPage,
   group: readonly MatrixPage[],
@@ -64,12 +64,12 @@ function cellOf(root: MatrixPage, group: readonly MatrixPage[], locale: Locale, 
   return shared ? sharedCell(shared, locale, site) : { state: "missing", page: null, missing: [], stale: [] };
 }
 
-/** A page of the locale itself. */
+/** A page whose locale is this one. */
 function pageCell(page: MatrixPage, group: readonly MatrixPage[], locale: Locale, site: Locale): Cell {
   const master = group.find(({ id }) => id === page.basedOnPageId);
   const at = { page: page.code };
   if (!master) {
-    // The source of its slaves: it cannot be behind itself.
+    // The source of its slaves cannot be stale itself.
     const missing = missingKeys(page.fields, locale, page.locale ?? site);
     return { ...at, state: "own", missing, stale: [] };
   }
@@ -84,7 +84,7 @@ function pageCell(page: MatrixPage, group: readonly MatrixPage[], locale: Locale
   return { ...at, state: stale.length > 0 ? "stale" : state, missing, stale };
 }
 
-/** A page of no language: its own words are those of the site's. */
+/** A page without a locale. Its plain texts are in the site's language. */
 function sharedCell(page: MatrixPage, locale: Locale, site: Locale): Cell {
   const at = { page: page.code };
   const languages = localesOf(page.fields);
@@ -102,7 +102,7 @@ function hasTexts({ content, htmlTitle, htmlDescription, htmlKeywords }: MatrixP
   return [content, htmlTitle, htmlDescription, htmlKeywords].some((text) => text !== null && text.trim() !== "");
 }
 
-/** Keys that are said in some language: what each language should say. */
+/** Keys that have a value in some language, so every language should have one. */
 function translatable(fields: Fields, source: Locale): string[] {
   const keyed = localesOf(fields).flatMap((locale) => keysIn(fields[locale]));
   const plain =
@@ -114,19 +114,19 @@ function missingKeys(fields: Fields, locale: Locale, source: Locale): string[] {
   return translatable(fields, source).filter((key) => !says(fields, locale, key, source));
 }
 
-/** Whether `fields` has the key in this language; a value without one is in the source's. */
+/** Whether `fields` has the key in this language. A value outside the locales is in the source language. */
 function says(fields: Fields, locale: Locale, key: string, source: Locale): boolean {
   const within = fields[locale];
   if (isObject(within) && Object.hasOwn(within, key) && !isAbsent(within[key])) return true;
   return locale === source && Object.hasOwn(fields, key) && !isAbsent(fields[key]);
 }
 
-/** Whether a page of this language has the key, keyed or plain. */
+/** Whether a page of this language has the key, keyed by the locale or plain. */
 function hasValue(fields: Fields, locale: Locale, key: string): boolean {
   return says(fields, locale, key, locale);
 }
 
-/** What the slave says by itself, and what the master says for it, against the master's own words. */
+/** Compares the slave's own values, and those that the master has for its language, with the master's source. */
 function staleFields(slave: MatrixPage, master: MatrixPage, locale: Locale, source: Locale): string[] {
   const columns = ["content", "html_title", "html_description", "html_keywords"].filter((name) =>
     isBefore(timeOf(slave, name), timeOf(master, name)),
@@ -151,7 +151,7 @@ function latest(a: string | undefined, b: string | undefined): string | undefine
   return a > b ? a : b;
 }
 
-/** Times of one form (ISO 8601 in UTC): they compare as texts. What has no time is not behind. */
+/** All times have one form (ISO 8601 in UTC), so they compare as texts. A value without a time is not stale. */
 function isBefore(translation: string | undefined, source: string | undefined): boolean {
   return translation !== undefined && source !== undefined && translation < source;
 }

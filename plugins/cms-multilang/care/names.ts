@@ -1,4 +1,4 @@
-/** Paragraphs and categories that templates name and that do not exist. */
+/** Paragraphs and categories that templates name but that do not exist. */
 import type { SiteData } from "../render/data.ts";
 import type { SiteEngine } from "../render/templates/engine.ts";
 import type { CareStore } from "./care-store.ts";
@@ -10,7 +10,7 @@ interface Needed {
   readonly engine: Pick<SiteEngine, "parse">;
 }
 
-/** `records` are those whose templates can be parsed. */
+/** `records`: only those whose templates can be parsed. */
 export async function unknownNames(
   { careStore, engine }: Needed,
   site: SiteData,

@@ -18,7 +18,7 @@ interface Place {
 export function pageFindings(page: CarePage, { known, groupOf }: PageGroups, place: Place): Finding[] {
   const found: Finding[] = [];
   const master = page.basedOnPageId === null ? undefined : known.get(page.basedOnPageId);
-  // The database refuses it, but a copy that came in another way is reported all the same.
+  // The database refuses this, but a copy that came in another way is reported all the same.
   if (master && master.path === page.path)
     found.push(finding("slave_on_masters_path", page.code, `has the path of ${master.code}, which it is based on`));
   const whole = inherit(page, master);

@@ -1,4 +1,4 @@
-/** What is wrong with a site's domains. Pure. */
+/** Mistakes in a site's domains. Pure. */
 import type { Domain } from "../render/addresses/addresses.ts";
 import { finding, type Finding } from "./finding.ts";
 

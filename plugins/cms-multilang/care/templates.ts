@@ -1,19 +1,19 @@
-/** What is wrong in templates and fields, whatever record they are of. Pure. */
+/** Mistakes in templates and fields, whichever record they belong to. Pure. */
 import { suffixedIn, suffixedKey } from "../files/suffixes.ts";
 import { htmlTag, liquidTags } from "../liquid-tags.ts";
 import type { Fields } from "../rows.ts";
 import { finding, type Finding } from "./finding.ts";
 
 export interface Checked {
-  /** Code of the page; null where it is a layout or a paragraph. */
+  /** Code of the page; null for a layout or a paragraph. */
   readonly page: string | null;
-  /** Before the field's name: "" or "layout main ". */
+  /** Goes before the field's name: "" or "layout main ". */
   readonly place: string;
   readonly content: string;
   readonly fields: Fields;
 }
 
-/** `title_en` in fields or read by a template: locale-keyed fields do that better (behaviour A.8.2). */
+/** Finds `title_en` in fields and templates. Fields keyed by locale do this better (behaviour A.8.2). */
 export function suffixFindings({ page, place, content, fields }: Checked): Finding[] {
   const keys = Object.keys(fields).flatMap((key) => {
     const suffixed = suffixedKey(key);
@@ -32,11 +32,11 @@ export function suffixFindings({ page, place, content, fields }: Checked): Findi
 
 export interface HeadOptions {
   readonly multilang: boolean;
-  /** A page without a locale is shown on a domain of another language than the site's. */
+  /** Some page without a locale is shown on a domain whose language is not the site's. */
   readonly hasSharedPages: boolean;
 }
 
-/** What a template with an <html> element says of its language and its other ones. behaviour A.8.6. */
+/** Checks what a template with an <html> element says about its language and its alternates. behaviour A.8.6. */
 export function headFindings({ page, place, content }: Checked, { multilang, hasSharedPages }: HeadOptions): Finding[] {
   const where = htmlTag(content);
   if (!where) return [];

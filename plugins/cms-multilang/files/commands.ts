@@ -1,4 +1,4 @@
-/** `corestead site pull|push|migrate`: a site as files, and the way of A.8 to several languages. */
+/** `corestead site pull|push|migrate|plan`: a site as files, and its migration to several languages (behaviour A.8). */
 import {
   readFolder,
   readTextFile,
@@ -135,7 +135,7 @@ export function siteCommands({ ctx, accounts, resources, push }: Needed): Comman
   }
 }
 
-/** Files that say what the records are; one that says so already stays as its author wrote it. */
+/** The text of each record's file. A file that already says the same keeps its author's wording. */
 function filesOf(records: readonly SiteRecord[], there: TextFiles, timezone: string): Map<string, string> {
   const known = new Map(readTree(there).records.map((record) => [fileOf(record), normal(record, timezone)]));
   return new Map(
@@ -161,12 +161,12 @@ function flagsOf(options: Options): { readonly dryRun: boolean } {
   return { dryRun: options["dry-run"] === "true" };
 }
 
-/** Records that come from no files, for `push`: mistakes are told at the files that `pull` would write. */
+/** Records that do not come from files, as `push` takes them. Mistakes name the files that `pull` would write. */
 export function treeOf(records: readonly SiteRecord[]): Tree {
   return readTree(new Map(records.map((record) => [fileOf(record), printRecord(record)])));
 }
 
-/** At least `count` words: the type says two, since a check here is worth more than one at each use. */
+/** At least `count` words. The return type promises two, which saves a check at each use. */
 function required(words: readonly string[], count: number, usage: string): [string, string, ...string[]] {
   const [first, second = "", ...rest] = words;
   if (first === undefined || words.length < count) throw new Error(`usage: corestead ${usage}`);

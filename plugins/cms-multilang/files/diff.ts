@@ -1,4 +1,4 @@
-/** What has to be done so that a site becomes what its files say. Pure. */
+/** What must be done to make a site match its files. Pure. */
 import { kinds, type SiteRecord } from "./kinds.ts";
 import { fileOf, keyOf, same } from "./tree.ts";
 import type { Value, Values } from "./yaml.ts";
@@ -6,14 +6,14 @@ import type { Value, Values } from "./yaml.ts";
 export interface Difference {
   readonly create: readonly SiteRecord[];
   readonly update: readonly Update[];
-  /** There, but no file is of it. */
+  /** On the server, without a file. */
   readonly extra: readonly SiteRecord[];
 }
 
 export interface Update {
   readonly before: SiteRecord;
   readonly after: SiteRecord;
-  /** The fields that differ, with their values to come. */
+  /** The fields that differ, with their new values. */
   readonly changes: Values;
 }
 
@@ -33,7 +33,7 @@ export function difference(now: readonly SiteRecord[], wanted: readonly SiteReco
   };
 }
 
-/** For people: one line for each record, one below it for each field that changes. */
+/** For people: one line per record, and below it one per changed field. */
 export function printDifference({ create, update, extra }: Difference, deletes: boolean): string[] {
   const order = new Map(kinds.map(({ name }, at) => [name, at]));
   const rows = [
@@ -57,7 +57,7 @@ export function printDifference({ create, update, extra }: Difference, deletes: 
   return [...rows.flatMap(({ lines }) => lines), summary];
 }
 
-/** Maps key by key, everything else before and after. */
+/** Compares maps key by key; shows everything else before and after. */
 function changed(name: string, before: Value, after: Value): string[] {
   if (isMap(before) && isMap(after)) {
     const keys = new Set([...Object.keys(before), ...Object.keys(after)]);

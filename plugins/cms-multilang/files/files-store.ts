@@ -1,15 +1,15 @@
-/** A whole site as records of files: what `pull` writes and `push` compares with. */
+/** A whole site as the records of its files: `pull` writes them, `push` compares with them. */
 import type { Queryable, Tx } from "platform";
 import type { KindName, SiteRecord } from "./kinds.ts";
 import type { Values } from "./yaml.ts";
 
 interface FileRow {
   readonly code: string;
-  /** Built by PostgreSQL as JSON: its keys are the fields of the file. */
+  /** PostgreSQL builds it as JSON; its keys are the fields of the file. */
   readonly record: Values;
 }
 
-/** For reading a site whole: nothing that others commit meanwhile is seen. */
+/** Gives the transaction one snapshot, so that commits of others do not show while the site is read. */
 export async function readConsistently(tx: Tx): Promise<void> {
   await tx`set transaction isolation level repeatable read, read only`;
 }
@@ -80,7 +80,7 @@ async function articleRows(db: Queryable, accountId: number, siteId: number): Pr
     where a.account_id = ${accountId} and a.site_id = ${siteId} order by a.id`;
 }
 
-/** A page moved aside for a moment left a redirect that nobody needs. */
+/** A page that was moved aside for a moment left a redirect that nobody needs. */
 export async function dropRedirects(
   tx: Tx,
   accountId: number,
@@ -92,7 +92,7 @@ export async function dropRedirects(
     where account_id = ${accountId} and site_id = ${siteId} and path = any(${paths}::text[])`;
 }
 
-/** PostgreSQL prints an instant in JSON its own way; milliseconds are what the API keeps, where there are any. */
+/** PostgreSQL prints instants in its own way. The API keeps milliseconds, so print those if there are any. */
 function withInstants(record: Values): Values {
   const { published_at: given } = record;
   return typeof given === "string"

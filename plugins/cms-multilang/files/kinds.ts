@@ -1,6 +1,6 @@
 /**
- * Which records of a site are files, and what a file says: the fields of the API by the same names. A field that is
- * left out has its standard value, so that a file describes its record whole.
+ * Which records of a site are files, and which fields a file has (the API's, by the same names). A field that is left
+ * out has its default value, so a file describes its record completely.
  */
 import type { Value, Values } from "./yaml.ts";
 
@@ -8,16 +8,16 @@ export type KindName = "site" | "domain" | "layout" | "category" | "page" | "par
 
 export interface Kind {
   readonly name: KindName;
-  /** "" = one file at the top. */
+  /** "" = a single file at the top level. */
   readonly folder: string;
   readonly extension: ".yaml" | ".liquid";
-  /** In the order in which a file shows them; the value of a field that is left out. Required where there is none. */
+  /** In the order in which a file shows them. */
   readonly fields: Readonly<Record<string, FieldSpec>>;
 }
 
 export interface FieldSpec {
   readonly type: "text" | "time" | "flag" | "integer" | "codes" | "object";
-  /** Undefined = the field must be there. */
+  /** The value of a field that is left out; undefined = the field is required. */
   readonly standard: Value | undefined;
 }
 
@@ -27,7 +27,7 @@ const flag = (standard: boolean): FieldSpec => ({ type: "flag", standard });
 const fields: FieldSpec = { type: "object", standard: {} };
 const position: FieldSpec = { type: "integer", standard: 0 };
 
-/** In the order in which they are written: what others name comes first. */
+/** In the order in which they are written: a record comes after those that it refers to. */
 export const kinds: readonly Kind[] = [
   {
     name: "site",
@@ -84,10 +84,10 @@ export const kinds: readonly Kind[] = [
   },
 ];
 
-/** A record as files hold it: each of its kind's fields, and `content` where the kind has a body. */
+/** A record as its file holds it: every field of its kind, and `content` if the kind has a body. */
 export interface SiteRecord {
   readonly kind: KindName;
-  /** Its code; of a domain its name; of the site "". */
+  /** The record's code (for a domain its name, for the site ""). */
   readonly code: string;
   readonly values: Values;
 }

@@ -1,4 +1,4 @@
-/** What a site is after the migration of behaviour A.8. Pure: records in, records out. */
+/** What a site becomes by the migration of behaviour A.8. Pure: records in, records out. */
 import { htmlTag } from "../liquid-tags.ts";
 import { isLocale } from "../locales.ts";
 import { cleanPath } from "../pages/path.ts";
@@ -10,13 +10,13 @@ import { textOf, type Value, type Values } from "./yaml.ts";
 
 export interface Migrated {
   readonly records: readonly SiteRecord[];
-  /** What a person should look at. */
+  /** Notes for a person to look at. */
   readonly notes: readonly string[];
 }
 
 type Note = (text: string) => void;
 
-/** Throws where the plan does not fit the site. */
+/** Throws if the plan does not fit the site. */
 export function migrated(records: readonly SiteRecord[], plan: Plan): Migrated {
   const notes: string[] = [];
   const note: Note = (text) => void notes.push(text);
@@ -32,7 +32,9 @@ export function migrated(records: readonly SiteRecord[], plan: Plan): Migrated {
   return { records: [...rest, ...domains(plain, plan), ...pages.values()], notes };
 }
 
-/** Which variables lose their language: named by the plan, or all that some record of the site has a value for. */
+/**
+ * Which variables lose their suffix: those that the plan names, or all that have a value in some record of the site.
+ */
 function variablesOf(records: readonly SiteRecord[], { variables = "all" }: Plan): (variable: string) => boolean {
   if (variables !== "all") {
     const named = new Set(variables);
@@ -69,7 +71,7 @@ function keyedByLocale(record: SiteRecord, fields: Values, isOne: (variable: str
   return result;
 }
 
-/** A.8.2 and A.8.3: masters in their language and their slaves. Changes the map. */
+/** A.8.2 and A.8.3: gives masters their locale and creates their slaves. Changes the map. */
 function group(pages: Map<string, SiteRecord>, { groups = [], locale: primary }: Plan, note: Note): void {
   for (const { master: code, path, locale = primary, slaves } of groups) {
     const master = pages.get(code);
@@ -124,7 +126,7 @@ const blank: Values = {
   cache_seconds: null,
 };
 
-/** What a slave said by itself is not lost: its master says it in the slave's language. */
+/** A slave's own values are not lost: the master takes them over under the slave's language. */
 function withTranslations(master: Values, slave: Values, locale: string): Values {
   const plain = Object.entries(slave).filter(([key, value]) => !isLocale(key) && value !== null);
   const translated = Object.entries(mapOf(slave[locale]));
@@ -133,7 +135,7 @@ function withTranslations(master: Values, slave: Values, locale: string): Values
   return missing.length === 0 ? master : withKey(master, locale, { ...own, ...Object.fromEntries(missing) });
 }
 
-/** A.8.5; domains that the plan does not name stay. */
+/** A.8.5: domains that the plan does not name stay. */
 function domains(records: readonly SiteRecord[], { domains: planned = [] }: Plan): SiteRecord[] {
   const found = new Map(records.filter(({ kind }) => kind === "domain").map((domain) => [domain.code, domain]));
   const takesOver = planned.some(({ primary }) => primary === true);
@@ -147,7 +149,7 @@ function domains(records: readonly SiteRecord[], { domains: planned = [] }: Plan
   return [...found.values()];
 }
 
-/** A.8.6: `html_lang` in the `lang` attribute, `seo_head` before the head ends. */
+/** A.8.6: puts `html_lang` into the `lang` attribute and `seo_head` before the end of the head. */
 function withHead(layout: SiteRecord, note: Note): SiteRecord {
   const file = fileOf(layout);
   const content = textOf(layout.values["content"]);
@@ -187,7 +189,7 @@ function withValues(record: SiteRecord, values: Values): SiteRecord {
 }
 
 function mapOf(value: Value | undefined): Values {
-  // The one kind of object that is no list and not null.
+  // A Value that is neither null nor a list is a map.
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Values) : {};
 }
 

@@ -1,4 +1,4 @@
-/** What is wrong in the files of a site, each with its file and line. */
+/** Mistakes in the files of a site, each with its file and line. */
 import { HttpError, ValidationError } from "platform";
 import { fileOf, keyOf, type FileMistake, type Tree } from "./tree.ts";
 import type { SiteRecord } from "./kinds.ts";
@@ -17,7 +17,7 @@ export class FileMistakes extends Error {
   }
 }
 
-/** A refusal of a record's writer, at the lines of its file; none where it is no refusal of what the file says. */
+/** The refusal of a writer, at the lines of the record's file. Empty if the error is not about the file's contents. */
 export function mistakesOf(error: unknown, { places }: Tree, record: SiteRecord): FileMistake[] {
   const place = places.get(keyOf(record));
   const file = place?.file ?? fileOf(record);
@@ -35,7 +35,7 @@ export function mistakesOf(error: unknown, { places }: Tree, record: SiteRecord)
 function fieldsOf(error: unknown): Readonly<Record<string, readonly string[]>> {
   if (error instanceof ValidationError) return error.fields;
   if (error instanceof HttpError && error.status < 500) return { base: [error.message] };
-  // Constraints are named <table>_unique_<field>; the transaction is over then.
+  // Constraints are named <table>_unique_<field>. The violation has ended the transaction.
   const constraint = error instanceof Error && "constraint_name" in error ? String(error.constraint_name) : "";
   const field = constraint.split("_unique_")[1];
   if (field === undefined) return {};

@@ -1,20 +1,20 @@
-/** In which order pages are written, so that each finds its place free and its master there. Pure. */
+/** The order in which pages are written, so that each finds its path free and its master present. Pure. */
 import type { Difference } from "./diff.ts";
 import type { SiteRecord } from "./kinds.ts";
 import { textOf, type Values } from "./yaml.ts";
 
 export interface PageStep {
   readonly record: SiteRecord;
-  /** Undefined = it is made. */
+  /** Undefined = the page is created. */
   readonly changes: Values | undefined;
-  /** It only leaves its place for another that waits for it, and comes again. */
+  /** The page only leaves its path for another one that waits for it; a later step moves it to its goal. */
   readonly asideFirst: boolean;
 }
 
-/** What is `extra` is taken to be gone where it is in nobody's way, or deleted before. */
+/** Pages without a file (`extra`) are assumed to be deleted before, or not to be in the way. */
 export function pageSteps({ create, update }: Pick<Difference, "create" | "update">): PageStep[] {
   const moves = update.filter(({ after }) => after.kind === "page");
-  // Only what moves can be in the way of another that moves; what stays is refused by the database.
+  // Only a page that moves can free a path. One that stays in the way is refused by the database.
   const occupied = new Map(moves.map(({ before }) => [slotOf(before), before.code]));
   const masters = [...create, ...moves.map(({ after }) => after)].filter(({ kind }) => kind === "page");
   const waiting = new Map<string, PageStep & { readonly from: string | undefined }>();
@@ -44,7 +44,7 @@ export function pageSteps({ create, update }: Pick<Difference, "create" | "updat
     if (ready.length > 0) continue;
     const stuck = [...waiting.values()].find(({ from }) => from !== undefined && occupied.has(from));
     if (!stuck?.from) {
-      for (const step of waiting.values()) take(step); // let the writers say what is wrong
+      for (const step of waiting.values()) take(step); // let the writers report the mistake
       break;
     }
     steps.push({ record: stuck.record, changes: stuck.changes, asideFirst: true });
@@ -53,7 +53,7 @@ export function pageSteps({ create, update }: Pick<Difference, "create" | "updat
   return steps;
 }
 
-/** Where a page stands; there is one home page, whatever its locale. */
+/** The path and locale that a page occupies. A site has one home page, whatever its locale. */
 function slotOf({ values }: SiteRecord): string {
   const { path, locale } = values;
   return path === "" ? "" : `${textOf(locale)} ${textOf(path)}`;

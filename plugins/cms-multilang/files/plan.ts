@@ -1,4 +1,4 @@
-/** The plan of a migration to several languages (behaviour A.8), as a JSON file. */
+/** The JSON file that plans a migration to several languages (behaviour A.8). */
 import { checkerOf, field, parseJson, Type, ValidationError, HttpError, type Static } from "platform";
 import { locales } from "../locales.ts";
 
@@ -18,21 +18,21 @@ const Plan = Type.Object({
       { maxItems: 1000 },
     ),
   ),
-  /** Names of variables that have a language at their end (`title_en`: "title"); "all" = whatever looks like it. */
+  /** The names of variables with a language suffix ("title" for `title_en`); "all" = every name that looks like one. */
   variables: Type.Optional(Type.Union([Type.Literal("all"), field.names(10_000)])),
   groups: Type.Optional(
     Type.Array(
       Type.Object({
         master: code(),
         path: Type.Optional(Type.String({ maxLength: 4000 })),
-        /** Of the master; standard: the site's. */
+        /** Locale of the master; default: the site's. */
         locale: Type.Optional(locale()),
         slaves: Type.Array(
           Type.Object({
             code: code(),
             path: Type.String({ maxLength: 4000 }),
             locale: locale(),
-            /** Its own content stays, where it has any; A.8.3 empties it. */
+            /** Keeps the slave's own content, if it has any; A.8.3 would empty it. */
             keep_content: Type.Optional(field.flag()),
           }),
           { maxItems: 50 },
@@ -44,7 +44,7 @@ const Plan = Type.Object({
 });
 export type Plan = Static<typeof Plan>;
 
-/** Throws what is wrong with it. */
+/** Throws an error that lists all mistakes. */
 export function parsePlan(text: string): Plan {
   try {
     return checkerOf(Plan)(parseJson(text));

@@ -1,4 +1,4 @@
-/** A site becomes what its files say: in one transaction, by the same writers as the API. */
+/** Makes a site match its files, in one transaction and through the same writers as the API. */
 import { checkerOf, mistakes, parseJson, type TObject } from "platform";
 import type { Cms } from "../api.ts";
 import { dropRedirects, siteRecords } from "./files-store.ts";
@@ -19,7 +19,7 @@ import { textOf, type Values } from "./yaml.ts";
 export interface PushOptions {
   readonly author: Author;
   readonly site: string;
-  /** What no file is of goes. */
+  /** Whether records without a file are deleted. */
   readonly deletes: boolean;
   readonly dryRun: boolean;
 }
@@ -30,16 +30,16 @@ interface Needed {
   readonly engine: TemplateCheck;
 }
 
-/** What the site is to become; a function is told what it is, while it is held. */
+/** What the site shall become. A function gets the current records while the site is locked. */
 export type Wanted = Tree | ((now: readonly SiteRecord[]) => Tree);
 export type Push = (wanted: Wanted, options: PushOptions) => Promise<Difference>;
 
-/** Throws FileMistakes where anything is wrong; then nothing is changed. */
+/** Throws FileMistakes if anything is wrong; then nothing changes. */
 export function createPush({ run, resources, engine }: Needed): Push {
   return async (given, options) => {
     const { author, site: code, deletes, dryRun } = options;
     const { timezone } = author.account;
-    // What the files say by themselves is told before the database is asked for anything.
+    // Mistakes that the files alone show are reported before the database is asked.
     if (typeof given !== "function") check(given, { resources, engine }, timezone);
     let found: Difference | undefined;
     try {
@@ -69,7 +69,7 @@ export function pushFiles(push: Push): Cms["pushFiles"] {
     printDifference(await push(readTree(files), { author, site, deletes: false, dryRun: false }), false);
 }
 
-/** Ends the transaction of a dry run, so that nothing is kept. */
+/** Rolls back the transaction of a dry run. */
 class DryRun extends Error {}
 
 function siteRef(code: string): Ref {
@@ -78,7 +78,7 @@ function siteRef(code: string): Ref {
   return ref;
 }
 
-/** All that can be said without the database, of all files at once. */
+/** Checks everything that needs no database, in all files at once. */
 function check(tree: Tree, { resources, engine }: Pick<Needed, "resources" | "engine">, timezone: string): void {
   const found = [...tree.mistakes];
   const checkers = new Map<KindName, (value: unknown) => unknown>();
@@ -88,7 +88,7 @@ function check(tree: Tree, { resources, engine }: Pick<Needed, "resources" | "en
     checkers.set(record.kind, checker);
     const wrong = mistakes();
     try {
-      // The same refusals as of a request's body: what PostgreSQL cannot store, too deep a nesting.
+      // The same refusals as for a request's body: values that PostgreSQL cannot store, nesting that is too deep.
       parseJson(JSON.stringify(record.values));
       checker(bodyOf(record, "site"));
       const { path, published_at: published, content, fields } = record.values;
@@ -99,7 +99,7 @@ function check(tree: Tree, { resources, engine }: Pick<Needed, "resources" | "en
       if (typeof published === "string" && !parsePublished(published, timezone))
         wrong.add("published_at", "must be a date, or a date with time such as 2026-01-31T10:00:00Z");
       const map = typeof fields === "object" && fields !== null && !Array.isArray(fields) ? (fields as Values) : {};
-      // An article is printed as it stands: it is no template.
+      // An article's content is printed as it is and is not a template.
       const template = record.kind === "article" ? "" : textOf(content);
       checkTexts(wrong, engine, { content: template, fields: map });
       checkTokens(wrong, bodyOf(record, "site"));
@@ -111,7 +111,7 @@ function check(tree: Tree, { resources, engine }: Pick<Needed, "resources" | "en
   if (found.length > 0) throw new FileMistakes(found);
 }
 
-/** As the API would keep it. */
+/** The record as the API would store it. */
 export function normal(record: SiteRecord, timezone: string): SiteRecord {
   const { path, published_at: published } = record.values;
   const clean = typeof path === "string" ? cleanPath(path) : undefined;
@@ -128,7 +128,7 @@ export function normal(record: SiteRecord, timezone: string): SiteRecord {
   return { ...record, values };
 }
 
-/** Without milliseconds where there are none. */
+/** Leaves out milliseconds if they are zero. */
 function instantText(instant: Date): string {
   return instant.toISOString().replace(".000Z", "Z");
 }
@@ -138,7 +138,7 @@ function isNullable(kind: KindName, name: string): boolean {
   return spec?.standard === null;
 }
 
-/** A site with domains has one primary: where no file says which, the one that is, else the first. */
+/** A site with domains has one primary. If no file names it, it stays the current one, else the first. */
 function withPrimary(wanted: readonly SiteRecord[], now: readonly SiteRecord[]): SiteRecord[] {
   const domains = wanted.filter(({ kind }) => kind === "domain");
   if (domains.length === 0 || domains.some(({ values }) => values["primary"] === true)) return [...wanted];
@@ -168,7 +168,7 @@ async function apply(work: Work, found: Difference, deletes: boolean): Promise<v
   for (const step of ofKind("site")) await write(work, step);
   if (deletes) await removeExtra(work, found);
   for (const kind of ["domain", "layout", "category"] as const) {
-    // The primary first, so that it takes over from the one that was.
+    // The primary goes first, so that it takes over from the previous one.
     const primaryFirst = ofKind(kind).toSorted(
       (a, b) => Number(b.record.values["primary"] === true) - Number(a.record.values["primary"] === true),
     );
@@ -178,7 +178,9 @@ async function apply(work: Work, found: Difference, deletes: boolean): Promise<v
   for (const kind of ["paragraph", "article"] as const) for (const step of ofKind(kind)) await write(work, step);
 }
 
-/** Pages go where others still stand, so their order counts; in a ring one steps aside for a moment. */
+/**
+ * A page may go to a path that another one still has, so the order matters. In a ring, one steps aside for a moment.
+ */
 async function writePages(work: Work, found: Difference): Promise<void> {
   const aside: string[] = [];
   for (const { record, changes, asideFirst } of pageSteps(found)) {
@@ -205,12 +207,12 @@ async function write({ edit, resources, tree, code }: Work, { record, changes }:
   }
 }
 
-/** What refers goes before what is referred to. */
+/** A record is removed before those that it refers to. */
 const removalOrder: readonly KindName[] = ["article", "paragraph", "page", "category", "layout", "domain"];
 
 async function removeExtra(work: Work, found: Difference): Promise<void> {
   const { edit, resources, code } = work;
-  // A page takes its paragraphs along: those that stay leave it first.
+  // Deleting a page deletes its paragraphs, so those that stay must leave it first.
   const gone = new Set(found.extra.filter(({ kind }) => kind === "page").map((page) => page.code));
   for (const { before } of found.update) {
     const page = before.kind === "paragraph" ? before.values["page_code"] : undefined;
@@ -223,7 +225,7 @@ async function removeExtra(work: Work, found: Difference): Promise<void> {
   }
 }
 
-/** The site itself is addressed by the code given on the command line, all else by the file's name within it. */
+/** The site is addressed by the code on the command line, every other record by its file's name within the site. */
 function refTo(record: SiteRecord, site: string): Ref {
   return record.kind === "site" ? { code: site } : { code: record.code, site: { code: site } };
 }
@@ -234,7 +236,7 @@ function bodyOf({ kind, code, values }: SiteRecord, site: string): Values {
   return { ...values, code, site_code: site };
 }
 
-/** The seven resources treated alike: what a file holds is checked against the resource's own schema first. */
+/** Treats the seven resources alike. `check` has validated each body against the resource's own schema. */
 function resourceOf(resources: Resources, kind: KindName): Resource<TObject, { id: number; version: number }> {
-  return resources[kind] as unknown as Resource<TObject, { id: number; version: number }>; // bodies are checked above
+  return resources[kind] as unknown as Resource<TObject, { id: number; version: number }>; // bodies are checked before
 }

@@ -1,11 +1,11 @@
-/** A plan made of what old sitemaps say about languages (behaviour A.8.1). Pure. */
+/** Drafts a plan from the languages in old sitemaps (behaviour A.8.1). Pure. */
 import { isLocale, type Locale } from "../locales.ts";
 import { cleanPath } from "../pages/path.ts";
 import type { SiteRecord } from "./kinds.ts";
 import type { Plan } from "./plan.ts";
 import { textOf } from "./yaml.ts";
 
-/** `notes`: what the sitemaps say that no plan can hold, for a person to look at; a plan's reader leaves them out. */
+/** `notes`: what no plan can express, for a person to look at. The reader of plans ignores them. */
 export type Drafted = Plan & { readonly notes: readonly string[] };
 
 interface Entry {
@@ -16,7 +16,7 @@ interface Entry {
 
 const maxAddresses = 200_000;
 
-/** `records`: the site as it is, where the pages' codes come from. */
+/** `records`: the current site, which gives the codes of pages. */
 export function planFromSitemaps(sitemaps: readonly string[], records: readonly SiteRecord[]): Drafted {
   const notes: string[] = [];
   const given = records.find(({ kind }) => kind === "site")?.values["locale"];
@@ -56,7 +56,7 @@ export function planFromSitemaps(sitemaps: readonly string[], records: readonly 
       .map((entry) => {
         const known = codeOf(entry);
         const own = known === undefined || known === code ? `${code}-${entry.locale}` : known;
-        // A slave never has its master's path: then a prefix is used (A.4.7).
+        // A slave cannot have its master's path, so it gets a prefix (A.4.7).
         const path = entry.path === master.path ? `${entry.locale}/${entry.path}` : entry.path;
         return { code: own, path, locale: entry.locale };
       });
@@ -74,7 +74,7 @@ function onePrimary<D extends { primary?: boolean }>(domains: readonly D[]): D[]
   return domains.map((domain, at) => (at === first ? domain : { ...domain, primary: false }));
 }
 
-/** The languages of each address of a sitemap, x-default left out. */
+/** The languages of each address in a sitemap, without x-default. */
 function hreflangSets(sitemap: string): Entry[][] {
   const sets: Entry[][] = [];
   for (const [, url = ""] of sitemap.matchAll(/<url>((?:[^<]|<(?!\/?url>))*)<\/url>/g)) {

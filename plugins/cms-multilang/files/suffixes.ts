@@ -1,4 +1,4 @@
-/** Variables with a language at their end, as sites had them before locale-keyed fields: `title_en`. Pure. */
+/** Variables with a language suffix (`title_en`), as sites used them before fields keyed by locale. Pure. */
 import { liquidTags, withTags } from "../liquid-tags.ts";
 import { isLocale, type Locale } from "../locales.ts";
 
@@ -7,7 +7,7 @@ export interface Suffixed {
   readonly locale: Locale;
 }
 
-/** `title_en` -> title and en; undefined where a key is none. */
+/** `title_en` -> title and en; undefined if the key has no such suffix. */
 export function suffixedKey(key: string): Suffixed | undefined {
   const [, name, locale] = /^([A-Za-z][\w-]*)_([a-z]{2})$/.exec(key) ?? [];
   return name !== undefined && isLocale(locale) ? { name, locale } : undefined;
@@ -21,7 +21,7 @@ export interface Found extends Suffixed {
 const quoted = /"[^"]*"|'[^']*'/g;
 const name = /(?<![\w-])[A-Za-z][\w-]*_[a-z]{2}(?![\w-]|\s*:)/g;
 
-/** Suffixed variables that a template reads, each once. */
+/** The suffixed variables that a template reads, each once. */
 export function suffixedIn(template: string): Found[] {
   const found = new Map<string, Found>();
   let line = 1;
@@ -37,7 +37,7 @@ export function suffixedIn(template: string): Found[] {
   return [...found.values()];
 }
 
-/** The template with `title_en` read as `title`, wherever `isOne` says that it is such a variable. */
+/** The template with `title_en` replaced by `title`, for every variable that `isOne` accepts. */
 export function plainTemplate(template: string, isOne: (variable: string) => boolean): string {
   return withTags(template, (tag) =>
     tag

@@ -1,15 +1,15 @@
-/** A site as files and back. Pure: text in, text out. */
+/** Converts a site to files and back. Pure: text in, text out. */
 import { kinds, type FieldSpec, type Kind, type KindName, type SiteRecord } from "./kinds.ts";
 import { parseYaml, printYaml, type LineMistake, type Parsed, type Value, type Values } from "./yaml.ts";
 
-/** What is wrong in a file, at a line where there is one. */
+/** A mistake in a file, and its line. */
 export interface FileMistake {
   readonly file: string;
   readonly line: number;
   readonly message: string;
 }
 
-/** Where a record and its fields stand, for mistakes that are found later. */
+/** Where a record and its fields are, for mistakes that are found later. */
 export interface Place {
   readonly file: string;
   readonly lines: ReadonlyMap<string, number>;
@@ -25,15 +25,15 @@ export interface Tree {
 
 export const keyOf = ({ kind, code }: Pick<SiteRecord, "kind" | "code">): string => `${kind} ${code}`;
 
-/** The file of a record. */
+/** The path of a record's file. */
 export function fileOf({ kind, code }: Pick<SiteRecord, "kind" | "code">): string {
   if (kind === "site") return "site.yaml";
   const { folder, extension } = kinds.find(({ name }) => name === kind) ?? { folder: kind, extension: "" };
-  // Only a domain's name has what no name of a file should have: the colon before its port.
+  // Only a domain's name can hold something unfit for a file's name: the colon before its port.
   return `${folder}/${code.replaceAll(":", "%3A")}${extension}`;
 }
 
-/** Whether a file of this path is a record's: what `pull` may remove. */
+/** Whether a path is that of a record's file, so that `pull` may remove it. */
 export function isSiteFile(path: string): boolean {
   return placeOf(path) !== undefined;
 }
@@ -61,11 +61,11 @@ export function printRecord(record: SiteRecord): string {
   const matter = printYaml(Object.fromEntries(shown));
   if (kind.extension === ".yaml") return matter;
   const content = record.values["content"];
-  // One line break ends every file; an empty body is no line.
+  // One line break ends every file; an empty body has no line at all.
   return `---\n${matter}---\n${typeof content === "string" && content !== "" ? `${content}\n` : ""}`;
 }
 
-/** Reads the files of a folder. Where there are mistakes the records are not to be used. */
+/** Reads the files of a folder. If there are mistakes, the records must not be used. */
 export function readTree(files: ReadonlyMap<string, string>): Tree {
   const records: SiteRecord[] = [];
   const places = new Map<string, Place>();
@@ -123,7 +123,7 @@ function bare(text: string): Parts {
   return { parsed: parseYaml(text), content: undefined, bodyLine: 1 };
 }
 
-/** The front matter between two lines `---`, and what follows as it is, but for the line break that ends the file. */
+/** The front matter between two lines of `---`, and the rest as it is, without the line break that ends the file. */
 function front(text: string): Parts {
   const opening = /^---[ \t]*\r?\n/.exec(text)?.[0];
   const closing = opening === undefined ? null : /^---[ \t]*(?:\r?\n|$)/m.exec(text.slice(opening.length));
@@ -156,7 +156,7 @@ const referring: Readonly<Record<string, KindName>> = {
   categories: "category",
 };
 
-/** References to what no file of the folder is. */
+/** References to records that have no file in the folder. */
 function references(records: readonly SiteRecord[], places: ReadonlyMap<string, Place>): FileMistake[] {
   return records.flatMap((record) => {
     const place = places.get(keyOf(record));
@@ -174,7 +174,7 @@ function references(records: readonly SiteRecord[], places: ReadonlyMap<string, 
   });
 }
 
-/** Whether two values are the same JSON, whatever the order of keys. */
+/** Whether two values are the same JSON, in whatever order their keys are. */
 export function same(a: Value | undefined, b: Value | undefined): boolean {
   return canonical(a ?? null) === canonical(b ?? null);
 }
@@ -182,6 +182,6 @@ export function same(a: Value | undefined, b: Value | undefined): boolean {
 function canonical(value: Value): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
-  const entries = Object.entries(value as Values).toSorted(([a], [b]) => (a < b ? -1 : 1)); // no array, as asked above
+  const entries = Object.entries(value as Values).toSorted(([a], [b]) => (a < b ? -1 : 1)); // not an array, as checked above
   return `{${entries.map(([key, inner]) => `${JSON.stringify(key)}:${canonical(inner)}`).join(",")}}`;
 }

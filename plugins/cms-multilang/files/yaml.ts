@@ -16,7 +16,7 @@ export interface Values {
   readonly [key: string]: Value;
 }
 
-/** What is wrong at a line (counted from 1) of the text. */
+/** A mistake at a line of the text (counted from 1). */
 export interface LineMistake {
   readonly line: number;
   readonly message: string;
@@ -24,7 +24,7 @@ export interface LineMistake {
 
 export interface Parsed {
   readonly values: Values;
-  /** The line of each key of the top. */
+  /** The line of each top-level key. */
   readonly lines: ReadonlyMap<string, number>;
   readonly mistakes: readonly LineMistake[];
 }
@@ -32,7 +32,7 @@ export interface Parsed {
 const maxDepth = 30;
 const plainKey = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 const plainText = /^(?:[\p{L}/]|\d{4}-\d{2}-\d{2}(?![\d]))[^\p{Cc}\p{Cs}\u2028\u2029\uFEFF]*$/u;
-// Other readers of YAML take these for something else than a word.
+// Other readers of YAML do not read these as plain words.
 const reserved = new Set(["true", "false", "null", "yes", "no", "on", "off", "y", "n"]);
 
 export function printYaml(values: Values, indent = ""): string {
@@ -60,7 +60,7 @@ function printText(text: string, indent: string): string {
   return ` ${kept ? "|" : "|-"}\n${lines.map((line) => (line === "" ? "" : `${indent}  ${line}`)).join("\n")}`;
 }
 
-/** JSON on one line, for readers too that end a line at U+2028. */
+/** JSON on one line, also for readers that take U+2028 for a line break. */
 function jsonText(value: Value): string {
   const escape = (char: string) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
   return JSON.stringify(value).replaceAll(/[\u007f-\u009f\u2028\u2029\uFEFF]/g, escape);
@@ -70,12 +70,12 @@ function isPlain(text: string): boolean {
   return (
     plainText.test(text) &&
     !/:(\s|$)|\s#|\s$/.test(text) &&
-    !/[^\S \u00a0]/.test(text) && // of blanks only the space, and the one that holds two words together
+    !/[^\S \u00a0]/.test(text) && // the only blanks allowed are the space and the no-break space
     !reserved.has(text.toLowerCase())
   );
 }
 
-/** Several lines that stand there as they are: no blanks at an end, nothing invisible. */
+/** Text of several lines that can stand as it is: no blanks at the end of a line, nothing invisible. */
 function isBlock(text: string): boolean {
   const lines = text.replace(/\n$/, "").split("\n");
   const first = lines[0] ?? "";
@@ -88,7 +88,9 @@ function isBlock(text: string): boolean {
   );
 }
 
-/** Reads what `printYaml` prints and what people write by hand in that form; everything else is a mistake with its line. */
+/**
+ * Reads what `printYaml` prints, and what people write by hand in that form. Anything else is a mistake at its line.
+ */
 export function parseYaml(text: string, firstLine = 1): Parsed {
   const lines = text.split("\n").map((line) => line.replace(/\r$/, ""));
   const mistakes: LineMistake[] = [];
@@ -98,7 +100,7 @@ export function parseYaml(text: string, firstLine = 1): Parsed {
     if (mistakes.length < 100) mistakes.push({ line: firstLine + line, message });
   };
 
-  /** The next line that says something: its indentation and text. */
+  /** The next line with content: its indentation and text. */
   const peek = (): { indent: number; text: string } | undefined => {
     while (at < lines.length && /^\s*(#.*)?$/.test(lines[at] ?? "")) at++;
     const line = lines[at];
@@ -121,7 +123,7 @@ export function parseYaml(text: string, firstLine = 1): Parsed {
       entries.set(entry.key, entry.value);
       if (indent === 0) places.set(entry.key, firstLine + line);
     }
-    // Not by assignment: `__proto__` is a key like any other.
+    // Not by assignment: `__proto__` is an ordinary key here.
     return Object.fromEntries(entries);
   };
 
@@ -172,7 +174,7 @@ function scalar(given: string, wrong: (message: string) => void): Value {
   return given;
 }
 
-/** Undefined where it is no JSON. */
+/** Undefined if the text is not JSON. */
 function json(text: string): Value | undefined {
   try {
     return JSON.parse(text) as Value; // what JSON.parse gives is a Value
@@ -181,7 +183,7 @@ function json(text: string): Value | undefined {
   }
 }
 
-/** "" for what is no text. */
+/** "" if the value is not text. */
 export function textOf(value: Value | undefined): string {
   return typeof value === "string" ? value : "";
 }

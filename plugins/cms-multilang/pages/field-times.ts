@@ -1,11 +1,11 @@
-/** When what others inherit of a page was last changed, key by key: so that a translation can be seen to be behind. */
+/** Records when each inheritable field of a page last changed, so that a stale translation can be noticed. */
 import { isObject } from "platform";
 import { isLocale } from "../locales.ts";
 import type { Fields, PageRow } from "../rows.ts";
 
 type Inherited = Pick<PageRow, "content" | "layoutId" | "htmlTitle" | "htmlDescription" | "htmlKeywords" | "fields">;
 
-/** Beyond so many keys of `fields` only "fields" as a whole is kept. */
+/** With more keys in `fields` than this, only one time for all of `fields` is kept. */
 const mostKeys = 500;
 
 export function fieldTimes(
@@ -24,7 +24,7 @@ export function fieldTimes(
   return Object.fromEntries(times);
 }
 
-/** What is not empty, as JSON by its place. */
+/** Every value that is not empty, as JSON by its place. */
 function flat(page: Inherited): Map<string, string> {
   const { content, layoutId, htmlTitle, htmlDescription, htmlKeywords, fields } = page;
   const columns = {

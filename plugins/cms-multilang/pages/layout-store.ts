@@ -87,7 +87,7 @@ export function createLayoutStore(sql: Sql) {
         where account_id = ${accountId} and id = ${id}`;
     },
 
-    /** Its pages go on without one. */
+    /** Its pages stay, without a layout. */
     async delete(tx: Tx, accountId: number, id: number): Promise<void> {
       await tx`
         update cms_pages set layout_id = null, version = version + 1, updated_at = now()
@@ -95,7 +95,7 @@ export function createLayoutStore(sql: Sql) {
       await tx`delete from cms_layouts where account_id = ${accountId} and id = ${id}`;
     },
 
-    /** What shows the layout's code in its answer is of a new version where that changes. */
+    /** Pages show the layout's code, so they get a new version when it changes. */
     async codeChanged(tx: Tx, accountId: number, id: number): Promise<void> {
       await tx`update cms_pages set version = version + 1 where account_id = ${accountId} and layout_id = ${id}`;
     },

@@ -1,4 +1,4 @@
-/** Making, changing and deleting layouts. */
+/** Creating, changing and deleting layouts. */
 import { mistakes, Type, type Static } from "platform";
 import { codeField } from "../code.ts";
 import { templateField, fieldsField, nameField, siteRef } from "../input.ts";
@@ -53,7 +53,7 @@ export function createLayoutWriter({ engine, layoutStore, siteStore }: Needed): 
       return reread(edit, layoutStore, before.id);
     },
 
-    /** Its pages go on without one. */
+    /** Its pages stay, without a layout. */
     async remove(edit, ref, expected) {
       const { id } = await lockedIn(edit, layoutStore, ref, expected);
       await layoutStore.delete(edit.tx, edit.account.id, id);

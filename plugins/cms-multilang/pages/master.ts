@@ -1,9 +1,9 @@
-/** The rules between a page and the page it is based on. behaviour A.4 and A.9. */
+/** The rules between a page and its master. behaviour A.4 and A.9. */
 import type { PageRow } from "../rows.ts";
 
 export type Relative = Pick<PageRow, "id" | "siteId" | "path" | "basedOnPageId">;
 
-/** A page as it is to be kept; without an id before it is made. */
+/** A page as it will be stored; it has no id before it is created. */
 export interface Slave {
   readonly id: number | undefined;
   readonly siteId: number;
@@ -15,7 +15,7 @@ export interface MasterMistake {
   readonly message: string;
 }
 
-/** Whether `page` may be based on `master`; `slaves` are those that are based on `page`. */
+/** What forbids that `page` is based on `master`; `slaves` are the pages based on `page`. */
 export function masterMistake(
   page: Slave,
   master: Relative | undefined,

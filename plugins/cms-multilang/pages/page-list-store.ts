@@ -1,4 +1,4 @@
-/** The SQL of lists of pages. */
+/** The SQL that lists pages. */
 import type { Page, Sql } from "platform";
 import { inParts, type Sized } from "../listed.ts";
 import type { Fragment } from "../ref-store.ts";
@@ -15,7 +15,7 @@ export interface PageFilter {
   readonly q?: string | undefined;
   readonly code?: string | undefined;
   readonly siteCode?: string | undefined;
-  /** "none" = without one. */
+  /** "none" = without a locale. */
   readonly locale?: string | undefined;
   readonly kind?: string | undefined;
   readonly path?: string | undefined;
@@ -30,7 +30,7 @@ interface Parts {
 }
 
 export function pageLists(sql: Sql, { columns, from }: Parts) {
-  /** Names `p` alone: so the count needs no joins, and the index that orders a site's pages can be used. */
+  /** Uses only columns of `p`, so the count needs no joins and the index that orders a site's pages can be used. */
   const matching = (accountId: number, filter: PageFilter) => {
     const { q, code, siteCode, locale, kind, path, layoutCode, basedOnPageCode, active } = filter;
     return sql`p.account_id = ${accountId}

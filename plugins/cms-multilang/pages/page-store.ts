@@ -1,4 +1,4 @@
-/** All SQL about pages, as they are written. */
+/** The SQL that writes pages. */
 import type { Queryable, Sql, Static, Tx } from "platform";
 import type { Page as PageAnswer } from "../answers.ts";
 import type { Ref } from "../code.ts";
@@ -42,7 +42,7 @@ export function createPageStore(sql: Sql) {
       return only(rows, "page");
     },
 
-    /** Two where the address names no site and several have such a page. */
+    /** Returns two rows if the address names no site and several sites have such a page. */
     async relatives(tx: Tx, accountId: number, ref: Ref): Promise<Relative[]> {
       return tx<Relative[]>`
         select p.id, p.site_id, p.path, p.based_on_page_id from cms_pages p
@@ -86,7 +86,7 @@ export function createPageStore(sql: Sql) {
         where account_id = ${accountId} and id = ${id}`;
     },
 
-    /** behaviour A.4.5; gives back which pages stand alone now. */
+    /** Makes the slaves independent (behaviour A.4.5) and returns their ids. */
     async release(tx: Tx, accountId: number, masterId: number): Promise<number[]> {
       const rows = await tx<{ id: number }[]>`
         update cms_pages set based_on_page_id = null, based_on_path = null, version = version + 1, updated_at = now()
@@ -98,13 +98,13 @@ export function createPageStore(sql: Sql) {
       await tx`delete from cms_pages where account_id = ${accountId} and id = ${id}`;
     },
 
-    /** What shows the page's code in its answer is of a new version where that changes. */
+    /** Slaves and paragraphs show the page's code, so they get a new version when it changes. */
     async codeChanged(tx: Tx, accountId: number, id: number): Promise<void> {
       await tx`update cms_pages set version = version + 1 where account_id = ${accountId} and based_on_page_id = ${id}`;
       await tx`update cms_paragraphs set version = version + 1 where account_id = ${accountId} and page_id = ${id}`;
     },
 
-    /** Pages of a site after this id, the oldest first. */
+    /** The site's pages with a greater id, oldest first. */
     async ofSite(tx: Tx, accountId: number, siteId: number, afterId: number, most: number): Promise<PageView[]> {
       return tx<PageView[]>`
         select ${columns} ${from} where p.account_id = ${accountId} and p.site_id = ${siteId} and p.id > ${afterId}
@@ -113,7 +113,7 @@ export function createPageStore(sql: Sql) {
   };
 }
 
-/** A page as the API shows it, and as `Cms::Page` is delivered. behaviour 2.7. */
+/** A page as the API shows it and as `Cms::Page` is delivered. behaviour 2.7. */
 export function toApi(row: PageView): Static<typeof PageAnswer> {
   return {
     id: row.id,

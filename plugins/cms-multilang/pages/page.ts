@@ -1,4 +1,4 @@
-/** Making, changing and deleting pages. behaviour 2.7, 8 and A.4. */
+/** Creating, changing and deleting pages. behaviour 2.7, 8 and A.4. */
 import { field, mistakes, Type, type BaseContext, type Static } from "platform";
 import type { SiteEdit } from "../edit.ts";
 import { codeField, type Ref } from "../code.ts";
@@ -73,21 +73,21 @@ export function createPageWriter({
   siteStore,
   layoutStore,
 }: Needed): Writer<PageBody, PageView> {
-  /** The page again, and the news of it. */
+  /** Reads the page again and announces the change. */
   const told = async (edit: SiteEdit, kind: "create" | "update", id: number): Promise<PageView> => {
     const row = await reread(edit, pageStore, id);
     await ctx.changed(pageEvent(edit.account.id, kind, row), edit.tx);
     return row;
   };
 
-  /** The layout of the body: undefined = it says nothing, null = none. */
+  /** The layout in the body. Undefined: the body does not say; null: none. */
   const layoutOf = async ({ tx, account }: SiteEdit, wrong: Mistakes, body: PageBody, siteId: number) => {
     const given = { as: "layout", what: "layout", code: body.layout_code, id: body.layout_id, siteId };
     const layout = await named(wrong, given, (ref) => layoutStore.find(tx, account.id, ref));
     return layout && layout.id;
   };
 
-  /** The master of the page as it will be; adds a mistake where the rules of A.4 forbid it. */
+  /** The master that the page will have. Adds a mistake if the rules of behaviour A.4 forbid it. */
   const masterOf = async (
     { tx, account }: SiteEdit,
     wrong: Mistakes,
@@ -149,7 +149,7 @@ export function createPageWriter({
       return told(edit, "update", id);
     },
 
-    /** Its slaves stand alone from then on. behaviour A.4.5. */
+    /** Its slaves become independent. behaviour A.4.5. */
     async remove(edit, ref, expected) {
       const { tx, account } = edit;
       const row = await lockedIn(edit, pageStore, ref, expected);

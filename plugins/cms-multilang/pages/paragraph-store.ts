@@ -1,4 +1,4 @@
-/** All SQL about paragraphs, as they are written. */
+/** All SQL about paragraphs. */
 import type { Page, Queryable, Sql, Static, Tx } from "platform";
 import type { Paragraph as ParagraphAnswer } from "../answers.ts";
 import type { Ref } from "../code.ts";
@@ -20,7 +20,7 @@ export interface ParagraphFilter {
   /** A LIKE pattern. */
   readonly q?: string | undefined;
   readonly code?: string | undefined;
-  /** "none" = without one. */
+  /** "none" = belongs to no site. */
   readonly siteCode?: string | undefined;
   readonly pageCode?: string | undefined;
 }

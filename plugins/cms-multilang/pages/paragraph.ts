@@ -1,4 +1,4 @@
-/** Making, changing and deleting paragraphs: of a page, of a whole site, or of every site. behaviour B.11. */
+/** Creating, changing and deleting paragraphs of a page, of a site or of every site. behaviour B.11. */
 import { mistakes, Type, type Static } from "platform";
 import type { SiteEdit } from "../edit.ts";
 import { codeField } from "../code.ts";
@@ -40,7 +40,7 @@ export function createParagraphWriter({
   siteStore,
   pageStore,
 }: Needed): Writer<ParagraphBody, ParagraphView> {
-  /** The page decides the site; without one the site is the given one, else what it was. */
+  /** The page decides the site. Without a page it is the site in the body, else the previous one. */
   const placeOf = async (edit: SiteEdit, wrong: Mistakes, body: ParagraphBody, before: Place): Promise<Place> => {
     const site = body.site_code || body.site_id ? await siteOf(edit, siteStore, wrong, body) : undefined;
     const siteId = site?.id ?? before.siteId;
@@ -62,7 +62,7 @@ export function createParagraphWriter({
       const wrong = mistakes();
       const nowhere = { siteId: null, pageId: null };
       await hold(edit, (await placeOf(edit, mistakes(), body, nowhere)).siteId);
-      // The page may have gone before its site was held.
+      // Asked again, because the page may have been deleted before its site was locked.
       const place = await placeOf(edit, wrong, body, nowhere);
       const name = nameOf(wrong, body.name, body.code);
       checkTexts(wrong, engine, body);

@@ -1,8 +1,8 @@
-/** Paths of pages, articles and categories as they are kept: behaviour B.11. */
+/** The stored form of paths of pages, articles and categories. behaviour B.11. */
 
 export const maxPathBytes = 2000;
 
-/** A path without slashes at its ends and otherwise as it was sent, or what is wrong with it. */
+/** A path without slashes at its ends and otherwise as sent, or the reason why it is refused. */
 export type CleanPath = { readonly path: string } | { readonly mistake: string };
 
 export function cleanPath(given: string): CleanPath {
@@ -18,7 +18,7 @@ function withoutSlashes(text: string): string {
   return text.slice(start, end);
 }
 
-/** Only what no address can lead to is refused: a browser resolves dot segments itself and sends no control characters. */
+/** Refuses only paths that no address can lead to: browsers resolve dot segments and send no control characters. */
 function mistakeOf(path: string): string | undefined {
   if (new TextEncoder().encode(path).length > maxPathBytes) return `may have at most ${maxPathBytes} bytes`;
   // oxlint-disable-next-line no-control-regex -- they are what is refused

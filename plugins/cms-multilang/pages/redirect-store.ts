@@ -1,9 +1,9 @@
-/** The SQL of the places that pages have left. */
+/** The SQL of redirects: paths that pages have left. */
 import type { Tx } from "platform";
 import type { PageRow } from "../rows.ts";
 
 export const redirectQueries = {
-  /** The page has left this place: who asks there is led on. */
+  /** The page has left this path: redirect requests for it. */
   async keepRedirect(tx: Tx, { accountId, siteId, id, path, locale }: PageRow): Promise<void> {
     await tx`
       insert into cms_redirects (account_id, site_id, path, locale, page_id)
@@ -11,7 +11,7 @@ export const redirectQueries = {
       on conflict on constraint cms_redirects_unique_path do update set page_id = excluded.page_id, created_at = now()`;
   },
 
-  /** A page stands at this place: nobody is led away from it. */
+  /** A page now has this path: do not redirect away from it. */
   async dropRedirect(tx: Tx, accountId: number, siteId: number, path: string, locale: string | null): Promise<void> {
     await tx`
       delete from cms_redirects

@@ -20,11 +20,11 @@ export interface Composed {
   readonly text: string;
   readonly locale: Locale;
   readonly page: PageData;
-  /** Of a paginated list: which part it is. */
+  /** Which part of a paginated list it shows. */
   readonly pageNumber: number;
-  /** The same for everybody who asks, until `until` or a change. */
+  /** The same for every visitor, until `until` or a change. */
   readonly shared: boolean;
-  /** Milliseconds since 1970; Infinity where only a change ends it. */
+  /** Milliseconds since 1970; Infinity if only a change ends it. */
   readonly until: number;
 }
 
@@ -33,7 +33,7 @@ export interface Composer {
   compose(input: ComposeInput, found: FoundPage): Promise<Composed>;
 }
 
-/** A page that prints the time of day is made anew after this long. */
+/** How long a page that prints the time of day is kept. */
 const clockMs = 60_000;
 
 export function createComposer(
@@ -42,7 +42,7 @@ export function createComposer(
   templatesOf: ReadTemplates,
   now: () => number = Date.now,
 ): Composer {
-  /** The same for everybody: made once for the domain and language that asked last. */
+  /** The variables that are the same for every visitor, kept for the latest domain and language. */
   const prepared = new WeakMap<FoundPage, { readonly of: string; readonly variables: Values }>();
   const variablesOf = async (input: ComposeInput, found: FoundPage, locale: Locale, pagination?: Pagination) => {
     const { lang, domain, domainLocale, preview } = input;
@@ -116,7 +116,10 @@ function renderingOf(
   };
 }
 
-/** Fields stand bare, other columns as `page.<column>`. What the system says means the same whatever fields are called. */
+/**
+ * Fields are bare names, other columns are `page.<column>`. System variables keep their meaning, whatever the fields
+ * are called.
+ */
 function allVariables({ page }: FoundPage, locale: Locale, url: string, system: Values): Values {
   const { overrides, ...rest } = system;
   const more = isValues(overrides) ? overrides : emptyValues();

@@ -1,4 +1,4 @@
-/** What the reading side reads: rows as its stores give them. */
+/** The rows that the reading side reads. */
 import type { Locale } from "../locales.ts";
 import type { ArticleRow, CategoryRow, LayoutRow, PageRow, ParagraphRow, SiteRow } from "../rows.ts";
 import type { Domain } from "./addresses/addresses.ts";
@@ -10,7 +10,7 @@ export type SiteData = Pick<
   "id" | "accountId" | "code" | "name" | "locale" | "multilang" | "fields" | "active"
 >;
 
-/** A page with its master's values, where it has one. */
+/** A page with the values of its master, if it has one. */
 export type PageData = Pick<
   PageRow,
   | "id"
@@ -40,7 +40,7 @@ export type ParagraphData = Pick<ParagraphRow, "id" | "pageId" | "code" | "name"
 export type CategoryData = Pick<CategoryRow, "id" | "code" | "name" | "path">;
 
 export type ArticleData = Omit<ArticleRow, "accountId" | "version" | "createdById" | "updatedById"> & {
-  /** Main and additional ones. */
+  /** The main category and the additional ones. */
   readonly categoryIds: readonly number[];
 };
 
@@ -54,23 +54,23 @@ export interface HostData {
 export interface SiteFound {
   readonly site: SiteData;
   readonly domains: Domain[];
-  /** When the next article is to appear. */
+  /** When the next article becomes visible. */
   readonly nextPublication: Date | null;
 }
 
-/** Of which articles. */
+/** Which articles are meant. */
 export interface ArticlesOf {
   readonly site: Pick<SiteData, "id" | "accountId">;
-  /** Null = of all. */
+  /** Null = all locales. */
   readonly locale: Locale | null;
-  /** Also what is inactive or not yet published. */
+  /** Includes what is inactive or not yet published. */
   readonly drafts: boolean;
 }
 
 /** Ids of categories; null = any article. */
 export type Categories = readonly number[] | null;
 
-/** Where a part of a long list begins, and how long it is. */
+/** The start and length of one part of a long list. */
 export interface Batch {
   readonly after: { readonly position: number; readonly id: number } | null;
   readonly skip: number;
@@ -87,7 +87,7 @@ export type ListedPage = Variant & Pick<PageRow, "position" | "updatedAt">;
 
 export type ListedArticle = Pick<ArticleRow, "id" | "path" | "locale" | "updatedAt">;
 
-/** A layout, or a paragraph of a page or of none. */
+/** A layout, or a paragraph (of a page or of none). */
 export interface Source {
   readonly kind: "layout" | "paragraph";
   readonly id: number;
@@ -96,7 +96,10 @@ export interface Source {
   readonly content: string;
 }
 
-/** What shows articles outside the content of pages: layouts, pages that own such a paragraph, codes of paragraphs. */
+/**
+ * What shows articles without the content of a page doing so: layouts, pages that own such a paragraph, codes of
+ * paragraphs.
+ */
 export interface Outside {
   readonly layoutIds: readonly number[];
   readonly pageIds: readonly number[];

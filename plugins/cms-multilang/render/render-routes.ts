@@ -1,4 +1,4 @@
-/** `/w/<site code>/…`: a site as it is before its domains lead to it. behaviour 4.6, B.11. */
+/** `/w/<site code>/…`: previews a site before its domains point here. behaviour 4.6, B.11. */
 import { answer, notFound, redirect, route, text, Type, unauthorized, type Reply, type Route } from "platform";
 import { sitePage } from "../answers.ts";
 import type { RenderStore } from "./render-store.ts";
@@ -21,12 +21,12 @@ interface Needed {
 }
 
 /**
- * A page runs its author's scripts on the account's own host: in a sandbox, so from no origin, they can read nothing of
- * the viewer's session and change nothing with it.
+ * A preview runs its author's scripts on the account's own host. The sandbox gives them an opaque origin, so they
+ * cannot read or use the viewer's session.
  */
 const previewHeaders = {
   "content-security-policy": "sandbox allow-scripts allow-forms allow-popups; frame-ancestors 'self'",
-  // Browsers refuse a page in a sandbox that has such a policy.
+  // Browsers refuse a sandboxed page that has such a policy.
   "cross-origin-opener-policy": "unsafe-none",
   "x-robots-tag": "noindex",
   "cache-control": "no-store",
@@ -96,14 +96,14 @@ function createPreview({ sites, store, finder, composer, scheme }: Needed) {
   };
 }
 
-/** 401, or for a browser the sign-in page, which leads back. */
+/** Answers 401; redirects a browser to the sign-in page, which leads back. */
 function signInFirst(request: Request): Reply {
   if (!(request.headers.get("accept") ?? "").includes("text/html")) throw unauthorized();
   const { pathname, search } = new URL(request.url);
   return redirect(303, `/login?return_to=${encodeURIComponent(pathname + search)}`, previewHeaders);
 }
 
-/** `/w/acme/o-nas` -> `/o-nas`, not decoded. */
+/** `/w/acme/o-nas` -> `/o-nas`, still encoded. */
 function pathBelow(url: string): string {
   const { pathname } = new URL(url);
   const slash = pathname.indexOf("/", "/w/".length);

@@ -1,4 +1,4 @@
-/** All SQL of the reading side: what a request for a page needs, in as few queries as can be. */
+/** All SQL of the reading side: what a page needs, in as few queries as possible. */
 import {
   type CategoryData,
   type HostData,
@@ -58,7 +58,10 @@ export function createRenderStore(sql: Sql) {
       return row;
     },
 
-    /** Those of these pages, and those with these codes (the site's own first), in the order in which they are printed. */
+    /**
+     * The paragraphs of these pages and those with these codes (the site's own first), in the order in which they are
+     * printed.
+     */
     async paragraphs(site: SiteData, pageIds: readonly number[], codes: readonly string[]): Promise<ParagraphData[]> {
       return sql<ParagraphData[]>`
         select id, page_id, code, name, content, fields, position from cms_paragraphs

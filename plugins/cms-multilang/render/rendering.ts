@@ -1,4 +1,4 @@
-/** Puts the reading side together. */
+/** Assembles the reading side. */
 import type { BaseContext, HostDoor, Route } from "platform";
 import type { Accounts } from "../../accounts/api.ts";
 import type { Sites } from "../changes.ts";
@@ -13,11 +13,11 @@ import { createFinder } from "./addresses/find.ts";
 import { createTemplates } from "./templates/templates.ts";
 
 export interface SiteRendering {
-  /** Told of every committed change. */
+  /** Called after every committed change. */
   readonly sites: Sites;
   readonly door: HostDoor;
   readonly routes: readonly Route[];
-  /** Once the server's own address is known. */
+  /** Call it once the server knows its own address. */
   readonly warn: () => void;
 }
 
@@ -40,7 +40,7 @@ export async function createSiteRendering({ ctx, accounts, engine }: Needed): Pr
   const isOwn = ownHost(ctx.origin);
   return {
     sites,
-    // Were the account's own address a site's, nobody could sign in there to change it.
+    // If a site took the account's own address, nobody could sign in there to change it.
     door: { find: (host) => (isOwn(host) ? undefined : door.find(host)) },
     routes: previewRoutes({ sites, store, finder, composer, scheme }),
     warn() {
@@ -55,7 +55,7 @@ export async function createSiteRendering({ ctx, accounts, engine }: Needed): Pr
   };
 }
 
-/** Every request asks. The address becomes known when the server listens. */
+/** Every request asks, so the host is parsed once. The address is only known when the server listens. */
 function ownHost(origin: () => string): (host: string) => boolean {
   let known = { origin: "", host: "" };
   return (host) => {

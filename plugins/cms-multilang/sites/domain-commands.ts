@@ -1,4 +1,4 @@
-/** `corestead domain approve`: the operator knows whose a domain is, without a proof. */
+/** `corestead domain approve`: the operator vouches for a domain, so it needs no proof. */
 import type { Command, CommandFacts } from "platform";
 import type { Accounts } from "../../accounts/api.ts";
 import type { RunEdit } from "../edit.ts";

@@ -1,10 +1,10 @@
-/** How an account proves that a domain is theirs: by a TXT record, or by a file on the web server that it leads to. */
+/** How an account proves that it owns a domain: by a TXT record, or by a file on the domain's web server. */
 import { OutboundFault, type BaseContext } from "platform";
 import type { DomainRow } from "../rows.ts";
 
 type Proof = Pick<DomainRow, "name" | "proof">;
 
-/** Either of both is enough. */
+/** Either of the two is enough. */
 export interface Verification {
   readonly txt_name: string;
   readonly txt_value: string;
@@ -26,7 +26,7 @@ export function verificationOf({ name, proof }: Proof): Verification {
   };
 }
 
-/** Whether the domain's DNS, or the web server there, says what only its owner could make it say. */
+/** Whether the domain's DNS or its web server holds the text, which only its owner could have put there. */
 export async function isProved(
   domain: Proof,
   { fetch, resolveTxt }: Pick<BaseContext, "fetch" | "resolveTxt">,
@@ -34,7 +34,7 @@ export async function isProved(
   const { txt_name, txt_value, file_content } = verificationOf(domain);
   if ((await resolveTxt(txt_name)).some((text) => text.trim() === txt_value)) return true;
   for (const scheme of ["https", "http"]) {
-    // A redirect is not followed: it may well lead to somebody else.
+    // Redirects are not followed, because they may lead to somebody else's server.
     const request = { maxBytes: maxFileBytes, overflow: "truncate", timeoutMs } as const;
     const answer = await fetch(`${scheme}://${domain.name}${path}`, request).catch((error: unknown) => {
       if (error instanceof OutboundFault) return undefined;

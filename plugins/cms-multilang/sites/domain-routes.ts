@@ -1,4 +1,7 @@
-/** `POST /cms/domains/:id/verify`: with several accounts a domain is served once it is proved to be the account's. */
+/**
+ * `POST /cms/domains/:id/verify`: with several accounts, a domain is served only after the account has proved that it
+ * owns it.
+ */
 import { invalid, notFound, ok, etag, route, type BaseContext, type Route } from "platform";
 import { Domain } from "../answers.ts";
 import type { RunEdit } from "../edit.ts";
@@ -36,7 +39,7 @@ export function domainRoutes({ ctx, resources, run }: Needed): Route[] {
         const ref = refOf(params.id);
         const seen = ref && (await find(ctx.sql, account.id, ref));
         if (!seen) throw notFound();
-        // Outside of any transaction: other people's servers may take their time.
+        // Outside any transaction, because other people's servers may be slow.
         if (seen.status === "pending" && !(await isProved(seen, ctx))) throw invalid({ name: [unproved] });
         const row = await run({ account, userId: user.id, host }, (edit) => approve(edit, seen));
         return ok(toApi(row), { etag: etag(row.id, row.version) });

@@ -19,7 +19,7 @@ export interface DomainFilter {
   readonly q?: string | undefined;
   readonly name?: string | undefined;
   readonly siteCode?: string | undefined;
-  /** "none" = without one. */
+  /** "none" = without a locale. */
   readonly locale?: string | undefined;
 }
 
@@ -54,10 +54,7 @@ export function createDomainStore(sql: Sql) {
       return row;
     },
 
-    /**
-     * An approved domain, of whichever account, that answers where this host does. A name without a port stands for all
-     * ports.
-     */
+    /** An approved domain, of any account, that would answer on this host. A name without a port covers all ports. */
     async meeting(tx: Tx, host: string): Promise<string | undefined> {
       const name = nameOf(host);
       const [row] = await tx<{ name: string }[]>`
@@ -68,14 +65,14 @@ export function createDomainStore(sql: Sql) {
       return row?.name;
     },
 
-    /** Whether another account's domain of this name is approved. */
+    /** Whether another account has an approved domain of this name. */
     async isTaken(tx: Tx, accountId: number, name: string): Promise<boolean> {
       const rows = await tx`
         select 1 from cms_domains where name = ${name} and status = 'approved' and account_id <> ${accountId}`;
       return rows.length > 0;
     },
 
-    /** The accounts that wait for the approval of a domain of this name: for a command of the installation's operator. */
+    /** The accounts that wait for approval of a domain of this name, for the operator's command. */
     async waiting(name: string): Promise<{ readonly accountId: number; readonly id: number }[]> {
       return sql<{ accountId: number; id: number }[]>`
         select account_id, id from cms_domains where name = ${name} and status = 'pending' order by id`;

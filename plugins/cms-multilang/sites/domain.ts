@@ -1,4 +1,4 @@
-/** Making, changing and deleting domains. A site with domains has exactly one primary. */
+/** Creating, changing and deleting domains. A site with domains has exactly one primary. */
 import { mistakes, randomToken, Type, type Static } from "platform";
 import type { Accounts } from "../../accounts/api.ts";
 import { whichever, type SiteEdit } from "../edit.ts";
@@ -12,7 +12,7 @@ import { mustStay, orNull, siteOf, there, type Mistakes, type Writer, lockedIn, 
 export const DomainBody = Type.Object({ name: nameField(), locale: localeField(), primary: flag(), ...siteRef() });
 export type DomainBody = Static<typeof DomainBody>;
 
-/** Refuses a new account on a site's host, where nobody could reach it. What is only pending gives way. */
+/** Refuses a new account on a site's host, where nobody could reach it. Pending domains give way. */
 export function keepHosts(accounts: Pick<Accounts, "onAccountCreated" | "holdHost">, domainStore: DomainStore): void {
   accounts.onAccountCreated(async ({ host }, tx) => {
     if (host === null) return [];
@@ -31,12 +31,12 @@ interface Needed {
 }
 
 export interface DomainWriter extends Writer<DomainBody, DomainView> {
-  /** Serves a domain from now on, if it still is as it was seen. */
+  /** Approves a domain, if it has not changed since it was seen. */
   readonly approve: (edit: SiteEdit, seen: DomainView) => Promise<DomainView>;
 }
 
 export function createDomainWriter({ domainStore, siteStore, accounts }: Needed): DomainWriter {
-  /** Adds a mistake where nobody may have the host, or somebody has it. */
+  /** Adds a mistake if the host is reserved or taken. */
   const checkHost = async ({ tx, account, host: asked }: SiteEdit, wrong: Mistakes, host: string) => {
     await accounts.holdHost(host, tx);
     if (withoutPort(host) === withoutPort(asked ?? "") || (await accounts.isReservedHost(host, tx)))
@@ -54,7 +54,7 @@ export function createDomainWriter({ domainStore, siteStore, accounts }: Needed)
     return clean.host;
   };
 
-  /** Where there are several accounts, one of them could take what belongs to another. */
+  /** With several accounts, one could claim a domain that belongs to another, so a new domain needs proof. */
   const unproved = async ({ tx }: SiteEdit): Promise<Pick<DomainRow, "status" | "proof">> => {
     return { status: (await accounts.hasSeveral(tx)) ? "pending" : "approved", proof: randomToken(16) };
   };
@@ -97,7 +97,7 @@ export function createDomainWriter({ domainStore, siteStore, accounts }: Needed)
       return reread(edit, domainStore, before.id);
     },
 
-    /** The oldest of the others becomes the primary one. */
+    /** The oldest of the others becomes the primary. */
     async remove(edit, ref, expected) {
       const { tx, account } = edit;
       const { id, siteId, isPrimary } = await lockedIn(edit, domainStore, ref, expected);

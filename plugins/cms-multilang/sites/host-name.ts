@@ -1,4 +1,7 @@
-/** A domain's name as it is kept: a host in lower case and in ASCII, with a port only where one is given. behaviour B.11. */
+/**
+ * The stored form of a domain's name: a host in lower case and in ASCII, with a port only if one is given. behaviour
+ * B.11.
+ */
 
 export type CleanHost = { readonly host: string } | { readonly mistake: string };
 
@@ -7,14 +10,14 @@ const mistake = "must be a host name such as www.example.com, without https:// a
 
 export function cleanHost(given: string): CleanHost {
   const text = given.trim();
-  // URL reads far more than names of hosts: what would be something else in it is refused before.
+  // URL accepts far more than host names, so anything it would read differently is refused first.
   if (text === "" || text.length > 300 || /[\s/?#@\\%[\]]/.test(text)) return { mistake };
-  // A port of its own kind would be left out by URL under http, so it is read apart.
+  // URL drops port 80 under http, so the port is parsed separately.
   const [, name = "", port] = /^([^:]*)(?::(\d{1,5}))?$/.exec(text) ?? [];
   const address = `http://${name}/`;
   if (name === "" || !URL.canParse(address)) return { mistake };
   const host = new URL(address).hostname.replace(/\.$/, "");
-  // "1.2.3" would be the address 1.2.0.3.
+  // "1.2.3" would become the address 1.2.0.3.
   if (/^[\d.]+$/.test(host) && host !== name) return { mistake };
   if (/^[\d.]+$/.test(host) || !host.includes(".")) return { mistake: reserved };
   if (host.length > 253 || !host.split(".").every(isLabel)) return { mistake };

@@ -1,4 +1,4 @@
-/** The SQL of a site's primary domain: it has exactly one while it has any domain. */
+/** The SQL of primary domains: a site with domains has exactly one. */
 import type { Tx } from "platform";
 
 export const primaryQueries = {
@@ -8,7 +8,7 @@ export const primaryQueries = {
     return row?.id;
   },
 
-  /** Before another becomes the primary one: the index allows one at any time. */
+  /** Call it before another domain becomes the primary, because the index allows only one at any time. */
   async clearPrimary(tx: Tx, accountId: number, siteId: number): Promise<void> {
     await tx`
       update cms_domains set is_primary = false, version = version + 1, updated_at = now()

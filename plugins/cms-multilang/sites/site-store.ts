@@ -48,14 +48,14 @@ export function createSiteStore(sql: Sql) {
       return row;
     },
 
-    /** False where there is no such site. */
+    /** False if there is no such site. */
     async touch(tx: Tx, accountId: number, id: number): Promise<boolean> {
       const result = await tx`
         update cms_sites set revision = revision + 1 where account_id = ${accountId} and id = ${id}`;
       return result.count === 1;
     },
 
-    /** Always in the order of their ids, so that two such changes do not hold each other up. */
+    /** Locks in the order of ids, so that two such changes cannot deadlock. */
     async touchAll(tx: Tx, accountId: number, but: readonly number[]): Promise<number[]> {
       const rows = await tx<{ id: number }[]>`
         update cms_sites set revision = revision + 1
@@ -96,7 +96,7 @@ export function createSiteStore(sql: Sql) {
       await tx`delete from cms_sites where account_id = ${accountId} and id = ${id}`;
     },
 
-    /** What shows the site's code in its answer is of a new version where that changes. */
+    /** Records show their site's code, so they get a new version when it changes. */
     async codeChanged(tx: Tx, accountId: number, id: number): Promise<void> {
       for (const table of [
         "cms_domains",

@@ -1,4 +1,4 @@
-/** Making, changing and deleting sites. */
+/** Creating, changing and deleting sites. */
 import { mistakes, Type, type BaseContext, type Static } from "platform";
 import type { ArticleStore } from "../articles/article-store.ts";
 import { articleEvent } from "../articles/article.ts";
@@ -67,7 +67,7 @@ export function createSiteWriter({ ctx, siteStore, pageStore, articleStore }: Ne
       return there(await siteStore.find(tx, account.id, { id: before.id }));
     },
 
-    /** With everything in it. */
+    /** Deletes everything in the site too. */
     async remove(edit, ref, expected) {
       const { tx, account } = edit;
       const { id } = await locked(edit, (which) => find(edit, which), ref, expected);
@@ -93,7 +93,7 @@ function given({ locale, ...rest }: SiteBody, accountLocale: string): Partial<Si
   return { ...rest, ...(locale !== undefined && { locale: locale ?? localeOf(accountLocale) }) };
 }
 
-/** An account's locale is any word: `en-GB` is `en`, and what is not supported is English. */
+/** An account's locale can be any word: `en-GB` becomes `en`, and an unsupported one becomes English. */
 function localeOf(accountLocale: string): Locale {
   const [language = ""] = accountLocale.toLowerCase().split(/[-_]/);
   return isLocale(language) ? language : "en";

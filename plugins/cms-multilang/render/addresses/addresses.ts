@@ -4,14 +4,14 @@ import type { Locale } from "../../locales.ts";
 
 export interface Domain {
   readonly id: number;
-  /** A host, with a port only where one was given. */
+  /** A host, with a port only if one was given. */
   readonly name: string;
   readonly locale: Locale | null;
   readonly isPrimary: boolean;
 }
 
 export interface Place {
-  /** `http:` or `https:`: that of `BASE_URL`. */
+  /** `http:` or `https:`, as in `BASE_URL`. */
   readonly scheme: string;
   readonly domains: readonly Domain[];
 }
@@ -21,16 +21,17 @@ export function addressOf(scheme: string, { name }: Pick<Domain, "name">, path: 
   return `${scheme}//${name}${pathAddress(path)}`;
 }
 
-/** `/o-nas`, with what an address does not hold as it is encoded. */
+/** The encoded form of a path: `o-nas` -> `/o-nas`. */
 export function pathAddress(path: string): string {
   if (/^[\w.~/-]*$/.test(path)) return `/${path}`;
-  // encodeURI leaves what parts an address, and an apostrophe that could end an attribute.
+  // encodeURI leaves the characters that separate parts of an address, and the apostrophe, which could end an
+  // attribute.
   return `/${encodeURI(path).replaceAll(/[?#']/g, (sign) => (sign === "'" ? "%27" : encodeURIComponent(sign)))}`;
 }
 
 /**
- * The domain whose locale equals the page's, falling back to the site's domain or its first one (behaviour A.5). Undefined
- * where the site has none.
+ * The domain with the page's locale, else the site's primary domain, else its first one (behaviour A.5). Undefined if
+ * the site has no domain.
  */
 export function domainFor(domains: readonly Domain[], locale: Locale | null): Domain | undefined {
   const own = locale === null ? [] : domains.filter((domain) => domain.locale === locale);
@@ -41,20 +42,20 @@ export function primaryOf(domains: readonly Domain[]): Domain | undefined {
   return domains.find(({ isPrimary }) => isPrimary) ?? domains[0];
 }
 
-/** The path that a request asks for, without its slashes at both ends; null where no page can have it. */
+/** The path of a request, without slashes at its ends. */
 export interface AskedPath {
   readonly path: string;
-  /** It ends in a slash that is to be left out (301). */
+  /** It ends in a slash that a redirect (301) removes. */
   readonly hasSlash: boolean;
 }
 
 const maxAskedChars = 6100; // a path of 2,000 bytes, each encoded as %XX
 
-/** Decoded once, and only where that is harmless: what is odd is no page's path. */
+/** Decodes the path of a request, once. Null if no page can have such a path. */
 export function askedPath(pathname: string): AskedPath | null {
   if (pathname.length > maxAskedChars || !pathname.startsWith("/")) return null;
   const raw = pathname.slice(1);
-  // An encoded slash is no slash, and what it stands in is no path of ours.
+  // An encoded slash does not separate segments, and no path of ours can hold one within a segment.
   if (/%2f/i.test(raw)) return null;
   const decoded = decodedOnce(raw);
   if (decoded === null || isOdd(decoded)) return null;
@@ -67,7 +68,7 @@ function decodedOnce(raw: string): string | null {
   try {
     return decodeURIComponent(raw);
   } catch {
-    return null; // a lone percent sign, or bytes that are no UTF-8
+    return null; // a lone percent sign, or bytes that are not UTF-8
   }
 }
 

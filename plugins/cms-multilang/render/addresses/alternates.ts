@@ -1,4 +1,4 @@
-/** What search engines and language menus are told of a page's other languages. behaviour 2.7 and A.5. */
+/** A page's other languages, for search engines and language menus. behaviour 2.7 and A.5. */
 import { escapeHtml } from "platform";
 import { locales, type Locale } from "../../locales.ts";
 import { addressOf, domainFor, primaryOf, type Domain, type Place } from "./addresses.ts";
@@ -12,7 +12,7 @@ export interface Alternate {
 export interface Switch {
   readonly locale: Locale;
   readonly url: string;
-  /** The language's own name. */
+  /** The language's name in itself. */
   readonly name: string;
   readonly current: boolean;
 }
@@ -33,17 +33,17 @@ const endonyms: Readonly<Record<Locale, string>> = {
   uk: "Українська",
 };
 
-/** A page in one language: which page, and that language. */
+/** A page and a language in which it is shown. */
 export interface Placed<V extends Variant = Variant> {
   readonly variant: V;
   readonly locale: Locale;
 }
 
 /**
- * The languages of a page. Its own family, a master and its slaves, comes first and is always whole; pages that only
- * share a path with one of them fill the languages that the family does not have. A page with a locale stands for that
- * one. A page without one stands for the language of its own address, for the site's, and for those of the other
- * domains, except where another page is shown.
+ * The languages of a page. Its own family (a master and its slaves) comes first and is always complete. Pages that
+ * merely share a path with one of them fill the languages that the family lacks. A page with a locale stands for that
+ * locale. A page without one stands for the language of its own address, the site's, and those of the other domains,
+ * unless another page is shown there.
  */
 export function coverage<V extends Variant>(
   page: Variant,
@@ -78,17 +78,17 @@ function partsOf<V extends Variant>(page: Variant, group: readonly V[]): [family
   return [masterFirst(group.filter(isOwn)), masterFirst(group.filter((other) => !isOwn(other)))];
 }
 
-/** In which languages a page without a locale is shown: that of its own address first. */
+/** The languages in which a page without a locale is shown, beginning with that of its own address. */
 function shownIn(domains: readonly Domain[], site: Locale): Locale[] {
   return [primaryOf(domains)?.locale ?? site, site, ...domains.flatMap(({ locale }) => locale ?? [])];
 }
 
-/** Whether a page of this language stands at the same path, and so is shown instead. */
+/** Whether a page of this language has the same path, so that it is shown instead. */
 function isAnothers(page: Variant, locale: Locale, group: readonly Variant[]): boolean {
   return group.some((other) => other.path === page.path && other.locale === locale);
 }
 
-/** The page that others are based on, then what has no master, then slaves; each by the order of the locales. */
+/** Pages that others are based on, then pages without a master, then slaves; each in the order of the locales. */
 export function masterFirst<V extends Variant>(group: readonly V[]): V[] {
   const masters = new Set(group.flatMap(({ basedOnPageId }) => basedOnPageId ?? []));
   const rank = ({ id, basedOnPageId }: V) => (masters.has(id) ? 0 : basedOnPageId === null ? 1 : 2);
@@ -97,8 +97,8 @@ export function masterFirst<V extends Variant>(group: readonly V[]): V[] {
 }
 
 /**
- * `canonical_url` and `seo_alternates` of `page`, on whichever domain it is shown. `suffix` is an article's path behind
- * the page's. Nothing where the site has no domain.
+ * `canonical_url` and `seo_alternates` of `page`, whichever domain shows it. `suffix` is the path of an article below
+ * the page. Both are empty if the site has no domain.
  */
 export function seoOf<V extends Variant>(
   page: V,
@@ -120,7 +120,10 @@ export function seoOf<V extends Variant>(
   return { canonicalUrl: url(page, page.locale), alternates };
 }
 
-/** The page's master; where it has none and is none, the group's, else what has no locale or the site's, else the first. */
+/**
+ * The page of `x-default`: the master of the page's family, else the group's master, else a page without a locale, else
+ * one in the site's language, else the first.
+ */
 function defaultOf<V extends Variant>(page: V, group: readonly V[], site: Locale): V | undefined {
   const [family] = partsOf(page, group);
   if (family.length > 1) return family[0];
@@ -129,13 +132,13 @@ function defaultOf<V extends Variant>(page: V, group: readonly V[], site: Locale
   return ordered.find(({ locale }) => locale === null) ?? ordered.find(({ locale }) => locale === site) ?? ordered[0];
 }
 
-/** Each language once: search engines and people can use one page of each. */
+/** Each language once: search engines and people can use only one page of each. */
 export function oncePerLanguage<T extends { readonly locale: string }>(entries: readonly T[]): T[] {
   const seen = new Set<string>();
   return entries.filter(({ locale }) => !seen.has(locale) && seen.add(locale));
 }
 
-/** `seo_head`: ready for the head element. */
+/** `seo_head`, ready for the head element. */
 export function seoHead({ canonicalUrl, alternates }: PageSeo): string {
   const lines = canonicalUrl === undefined ? [] : [`<link rel="canonical" href="${escapeHtml(canonicalUrl)}">`];
   for (const { locale, url } of alternates)
@@ -149,9 +152,9 @@ export interface SwitchOptions<V extends Variant> {
   readonly current: Locale;
   readonly domains: readonly Domain[];
   readonly site: Locale;
-  /** Further languages that a page without a locale has values in. */
+  /** Further languages that a page without a locale has values for. */
   readonly fieldLocales: readonly Locale[];
-  /** The address of a page in a language; `lang` says that it must be asked for by `?lang=`. */
+  /** The address of a page in a language; `lang` = only `?lang=` shows it there. */
   readonly address: (variant: V, locale: Locale, lang: boolean) => string | undefined;
 }
 
@@ -164,7 +167,7 @@ export function langSwitch<V extends Variant>(options: SwitchOptions<V>): Switch
   const entries = [...placed, ...further.map((locale) => ({ variant: page, locale }))];
   const sorted = entries.toSorted((a, b) => locales.indexOf(a.locale) - locales.indexOf(b.locale));
   return sorted.flatMap(({ variant, locale }) => {
-    // Without a domain of its language, only `?lang=` shows a page without a locale in it.
+    // If no domain has its language, only `?lang=` shows a page without a locale in it.
     const served = domainFor(domains, locale)?.locale ?? site;
     const url = address(variant, locale, variant.locale === null && served !== locale);
     return url === undefined ? [] : [{ locale, url, name: endonyms[locale], current: locale === current }];

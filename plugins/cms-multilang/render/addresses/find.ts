@@ -1,4 +1,7 @@
-/** Which page a path means: its own, or a page that shows an article or a category below itself. behaviour B.11. */
+/**
+ * Finds the page of a path: the page at the path, or one that shows an article or a category below itself. behaviour
+ * B.11.
+ */
 import { type ArticleData, type CategoryData, type PageData } from "../data.ts";
 import type { Locale } from "../../locales.ts";
 import type { RenderStore } from "../render-store.ts";
@@ -9,19 +12,19 @@ import type { SiteState } from "../door/cache.ts";
 import { inherit } from "../values/inherit.ts";
 import { chooseVariant, redirectTarget, type Choice, type Variant } from "./variant.ts";
 
-/** By what a page is looked up and rendered. */
+/** What decides which page is found and how it is rendered. */
 export interface View {
   readonly state: SiteState;
-  /** That of the domain; in a preview, which has no domain, that of `?lang=`. */
+  /** The domain's locale. A preview has no domain, so there it is that of `?lang=`. */
   readonly domainLocale: Locale | null;
   readonly lang: Locale | undefined;
   readonly preview: boolean;
-  /** Also what is inactive or not yet published. */
+  /** Includes what is inactive or not yet published. */
   readonly drafts: boolean;
 }
 
 export interface FoundPage {
-  /** With what it inherits. */
+  /** With inherited values. */
   readonly page: PageData;
   /** The page itself and its other languages; only with `multilang`. */
   readonly group: readonly Variant[];
@@ -33,9 +36,9 @@ export interface FoundPage {
 export type Found = FoundPage | { readonly redirect: string };
 
 export interface Finder {
-  /** The page of a path (without slashes at its ends), where it is to be found instead, or null. */
+  /** The page at a path (without slashes at its ends), or where it is now, or null. */
   find(view: View, path: string): Promise<Found | null>;
-  /** The page with its master's values and its group, once it is known which one. */
+  /** Adds the master's values and the group to a page that is already known. */
   complete(view: View, page: PageData): Promise<FoundPage>;
 }
 
@@ -59,15 +62,15 @@ export function createFinder(store: RenderStore, blocksOf: ReadBlocks): Finder {
       if (!target) continue;
       const redirect = joined(target.path, restOf(path, prefix));
       const found = await find(view, redirect, false);
-      // To the domain's own language at once, not by way of the page that has moved.
+      // Redirects to the domain's own language directly, not by way of the page that has moved.
       if (found && "redirect" in found) return found;
-      // What stood below a page that has moved: only where it stands below it now.
+      // An address below a page that has moved is redirected only if something is there now.
       if (prefix === path || found) return { redirect };
     }
     return null;
   };
 
-  /** `page` with what it inherits: one object, by which its templates are known. */
+  /** `page` has its inherited values already. It stays one object, because its templates are cached by it. */
   const inGroup = async (view: View, page: PageData): Promise<FoundPage> => {
     const { site } = view.state;
     const groups = site.multilang ? await store.groups(site, [page.id], view.drafts) : undefined;
@@ -76,7 +79,7 @@ export function createFinder(store: RenderStore, blocksOf: ReadBlocks): Finder {
 
   const placed = async (view: View, page: PageData, rest: string, more: Partial<FoundPage>): Promise<Found> => {
     const found = await inGroup(view, page);
-    // A preview has no domain that another page would be the right one of.
+    // A preview has no domain, so there is no domain that another page would suit better.
     const target = view.preview ? undefined : redirectTarget<Variant>(page, found.group, choiceOf(view));
     return target ? { redirect: joined(target.path, rest) } : { ...found, ...more };
   };
@@ -96,7 +99,7 @@ export function createFinder(store: RenderStore, blocksOf: ReadBlocks): Finder {
     return null;
   };
 
-  /** The category or the article that a page with these blocks has at `rest`. */
+  /** The category or article that a page with these blocks shows at `rest`. */
   const shownBelow = async (view: View, blocks: readonly ArticlesQuery[], rest: string) => {
     if (blocks.length === 0) return null;
     const { state, drafts } = view;
@@ -120,12 +123,12 @@ export function choiceOf({ state, domainLocale }: View): Choice {
   return { multilang: state.site.multilang, domain: domainLocale, site: state.site.locale };
 }
 
-/** With `multilang` only articles of the domain's locale, and those without one, are there. behaviour A.7. */
+/** With `multilang`, only articles of the domain's locale and those without one exist there. behaviour A.7. */
 export function articleLocale({ state, domainLocale }: View): Locale | null {
   return state.site.multilang ? domainLocale : null;
 }
 
-/** Ids of the categories of a block; null = it lists all. An unknown code lists nothing. */
+/** The ids of a block's categories; null = it lists all articles. An unknown code lists nothing. */
 export function categoryIds(codes: readonly string[], categories: readonly CategoryData[]): number[] | null {
   if (codes.length === 0) return null;
   return categories.filter(({ code }) => codes.includes(code)).map(({ id }) => id);
@@ -139,7 +142,7 @@ function whole(page: PageData): PageData {
   return inherit(page, page.master ?? undefined);
 }
 
-/** "a/b/c" -> "a/b", "a", "": the longest first. */
+/** "a/b/c" -> "a/b", "a", "": longest first. */
 function prefixesOf(path: string): string[] {
   const segments = path.split("/");
   if (path === "" || segments.length > maxSegments) return [];

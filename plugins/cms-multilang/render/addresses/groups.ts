@@ -1,17 +1,17 @@
-/** Groups of many pages at once, for the sitemap: set by set instead of page by page. */
+/** The groups of many pages at once, for the sitemap: read set by set instead of page by page. */
 import { rootOf, type Variant } from "./variant.ts";
 
-/** `more`: it may have the same path as a further page, or be of another family. */
+/** `more`: further pages may share its path or belong to its family. */
 export type Related = Variant & { readonly more: boolean };
 
-/** Reads the pages that have the same master, or the same path, as one of these. */
+/** Reads the pages that share a master or a path with one of these. */
 export type ReadRelated = (pages: readonly Variant[]) => Promise<readonly Related[]>;
 
-/** Of a chain of pages that share now a master, now a path: longer ones are cut. */
+/** Bounds a chain of pages that are linked by a shared master or path in turn; longer chains are cut. */
 const maxRounds = 5;
 const maxVariants = 64;
 
-/** The group of each of `pages` by its id. Pages of one group get the same array. */
+/** The group of each page, by its id. Pages of one group get the same array. */
 export async function groupsOf(pages: readonly Variant[], read: ReadRelated): Promise<Map<number, readonly Variant[]>> {
   const known = new Map(pages.map((page) => [page.id, page]));
   let fresh = pages;
@@ -27,9 +27,9 @@ export async function groupsOf(pages: readonly Variant[], read: ReadRelated): Pr
   return joinedGroups([...known.values()]);
 }
 
-/** Pages with the same master, or at the same path, are in one group, and so are those of theirs. */
+/** Pages with the same master or path are in one group, and so is everything linked with them. */
 function joinedGroups(pages: readonly Variant[]): Map<number, readonly Variant[]> {
-  // By root, a number, and by path, a text.
+  // Keys: the root (a number) and the path (a text).
   const groupAt = new Map<number | string, Variant[]>();
   const join = (page: Variant, group: Variant[]) => {
     group.push(page);

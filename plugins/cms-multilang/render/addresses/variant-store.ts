@@ -25,7 +25,7 @@ export function variantQueries(sql: Sql, { pageColumns, fromPages }: Parts) {
         order by p.id limit ${maxPagesAtOnce}`;
     },
 
-    /** The site's own pages for what is missing or has failed. */
+    /** The site's own pages for this kind of error. */
     async errorPages({ accountId, id }: SiteData, kind: ErrorKind): Promise<PageData[]> {
       return sql<PageData[]>`
         select ${pageColumns} ${fromPages}
@@ -33,7 +33,7 @@ export function variantQueries(sql: Sql, { pageColumns, fromPages }: Parts) {
         order by p.id limit ${maxPagesAtOnce}`;
     },
 
-    /** Where the pages that stood at these paths stand now. */
+    /** The current paths of pages that once had one of these paths. */
     async redirectsAt({ accountId, id }: SiteData, paths: readonly string[]) {
       return sql<{ id: number; from: string; locale: Locale | null; path: string }[]>`
         select r.id, r.path as "from", r.locale, p.path
@@ -43,7 +43,7 @@ export function variantQueries(sql: Sql, { pageColumns, fromPages }: Parts) {
         order by r.id limit ${maxPagesAtOnce}`;
     },
 
-    /** The groups of these pages by their ids: masters with their slaves, and what stands at one path. */
+    /** The groups of these pages by id: masters with their slaves, and pages that share a path. */
     async groups(site: SiteData, pageIds: readonly number[], drafts: boolean): Promise<Map<number, Variant[]>> {
       const rows = await sql<(Variant & { start: number })[]>`
         with recursive members as (

@@ -1,7 +1,7 @@
-/** Which of several pages a request means. behaviour A.3 and A.5, B.11. */
+/** Decides which of several pages a request means. behaviour A.3 and A.5, B.11. */
 import { locales, type Locale } from "../../locales.ts";
 
-/** One page of a group: those at one path, and a master with its slaves. */
+/** One page of a group. A group holds pages that share a path, and masters with their slaves. */
 export interface Variant {
   readonly id: number;
   readonly path: string;
@@ -16,8 +16,8 @@ export interface Choice {
 }
 
 /**
- * The page among those at one path. With `multilang`: of the domain's locale, then without one, then of any other in
- * the order of the supported locales. Without it languages do not route: without a locale, then of the site's, then any.
+ * Chooses among the pages at one path. With `multilang`: the domain's locale, then no locale, then the others in the
+ * order of the supported locales. Without it, languages do not route: no locale, then the site's, then any.
  */
 export function chooseVariant<V extends Pick<Variant, "id" | "locale">>(
   candidates: readonly V[],
@@ -30,8 +30,8 @@ export function chooseVariant<V extends Pick<Variant, "id" | "locale">>(
 }
 
 /**
- * Where a request for `page` is sent to (301): to the page of its group that has the domain's locale. Undefined where
- * the page itself is right, or nothing else is better.
+ * The page that a request for `page` is redirected to (301): the one in its group with the domain's locale. Undefined
+ * if `page` is right, or if no other page is better.
  */
 export function redirectTarget<V extends Variant>(
   page: V,
@@ -42,7 +42,7 @@ export function redirectTarget<V extends Variant>(
   const matching = group.filter((other) => other.locale === domain && other.id !== page.id);
   const target = nearest(page, matching);
   if (target) return target;
-  // A page without a locale is the site's own language, and there is none other for it.
+  // A page without a locale is in the site's language, so no other page is its version in that language.
   if (page.locale === null || domain !== site) return undefined;
   return nearest(
     page,
@@ -50,7 +50,7 @@ export function redirectTarget<V extends Variant>(
   );
 }
 
-/** Of the same master before one that only shares a path; in the end the oldest. */
+/** Prefers a page of the same family to one that only shares a path, then the oldest. */
 function nearest<V extends Variant>(page: V, others: readonly V[]): V | undefined {
   const root = rootOf(page);
   const far = (other: V) => Number(rootOf(other) !== root);
@@ -58,7 +58,7 @@ function nearest<V extends Variant>(page: V, others: readonly V[]): V | undefine
   return elsewhere.toSorted((a, b) => far(a) - far(b) || a.id - b.id)[0];
 }
 
-/** The master of a page's family; its own id where it has none. */
+/** The master of a page's family, or the page's own id if it has no master. */
 export function rootOf({ id, basedOnPageId }: Pick<Variant, "id" | "basedOnPageId">): number {
   return basedOnPageId ?? id;
 }

@@ -1,4 +1,4 @@
-/** A request on a site's host, and what it asks for. Pure. */
+/** A request to a site's host, taken apart. Pure. */
 import type { Log } from "platform";
 import type { Locale } from "../../locales.ts";
 import type { Domain } from "../addresses/addresses.ts";
@@ -15,7 +15,7 @@ export interface Asked extends Address {
   readonly headOnly: boolean;
 }
 
-/** The parts of an address behind its host. */
+/** The parts of an address after its host. */
 export interface Address {
   readonly pathname: string;
   readonly search: string;

@@ -1,7 +1,7 @@
 /**
- * What the reading side keeps in memory, and how a change ends it. A site's state is one object: whatever is made by it,
- * pages included, is kept under its serial number. A change drops the object in every process before it is answered, so
- * that a rendering that began before is stored where nobody looks.
+ * What the reading side keeps in memory, and how a change ends it. A site's state is one object, and everything made
+ * from it, pages included, is kept under its serial number. A change drops the object in every process before the
+ * change is answered. A rendering that began earlier is then stored where nobody looks.
  */
 import { type CategoryData, type LayoutData, type SiteData, type SiteFound } from "../data.ts";
 import type { Account, BaseContext } from "platform";
@@ -11,22 +11,22 @@ import type { Domain } from "../addresses/addresses.ts";
 import { createHosts, type Host } from "./hosts.ts";
 
 export interface SiteState {
-  /** Of this process; another one after each change. */
+  /** Unique in this process; a change gives the site a new one. */
   readonly serial: number;
   readonly site: SiteData;
   readonly account: Account;
   readonly domains: readonly Domain[];
   readonly layout: (id: number) => Promise<LayoutData | undefined>;
   readonly categories: () => Promise<readonly CategoryData[]>;
-  /** When the next article is to appear: what lists articles is right until then. */
+  /** When the next article becomes visible. Until then, lists of articles are right. */
   readonly nextPublication: () => Promise<Date | null>;
 }
 
 export interface SiteCache extends Sites {
-  /** Reads all hosts; before the first request. */
+  /** Reads all hosts, before the first request. */
   load(): Promise<void>;
   find(host: string): Host | undefined;
-  /** The state where it is kept, at no cost. */
+  /** The state, if it is in memory; never waits. */
   peek(siteId: number): SiteState | undefined;
   get(siteId: number): Promise<SiteState | undefined>;
 }
@@ -65,13 +65,13 @@ export function createSiteCache({ ctx, store, account }: Needed): SiteCache {
     invalidate: (_accountId, siteId) => states.invalidate(`${siteId}`),
     async hostsChanged() {
       await hosts.publish();
-      // It also waits until every process has heard what was published before.
+      // This also waits until every process has received what was published before.
       await states.clear();
     },
   };
 }
 
-/** Layouts and categories are read once for a state: both end with it. */
+/** Reads layouts and categories once per state; they end with it. */
 function newState(store: RenderStore, account: Account, { site, domains, nextPublication }: SiteFound): SiteState {
   const layouts = new Map<number, Promise<LayoutData | undefined>>();
   let categories: Promise<readonly CategoryData[]> | undefined;
@@ -88,14 +88,14 @@ function newState(store: RenderStore, account: Account, { site, domains, nextPub
     },
     categories: () => (categories ??= forgetFailed(store.categories(site), () => (categories = undefined))),
     nextPublication: async () => {
-      // What was the next one may have appeared.
+      // The article that was next may be visible by now.
       if (next && next.getTime() <= Date.now()) next = await store.nextPublication(site);
       return next;
     },
   };
 }
 
-/** A read that failed is tried again by the next request. */
+/** Forgets a failed read, so that the next request tries again. */
 function forgetFailed<T>(read: Promise<T>, forget: () => void): Promise<T> {
   read.catch(forget);
   return read;

@@ -1,4 +1,4 @@
-/** What is answered on the hosts of sites: pages, redirects, the sitemap, and what is missing. behaviour B.11. */
+/** Answers requests to the hosts of sites: pages, redirects, the sitemap, and what is missing. behaviour B.11. */
 import type { DoorRequest, HostDoor, Reply, SiteDoor } from "platform";
 import { askedPath, pathAddress } from "../addresses/addresses.ts";
 import { addressIn, viewOf, type Asked } from "./asked.ts";
@@ -22,11 +22,11 @@ interface Needed {
   readonly blocksOf: ReadBlocks;
   readonly finder: Finder;
   readonly composer: Composer;
-  /** The scheme of `BASE_URL`. */
+  /** As in `BASE_URL`. */
   readonly scheme: () => string;
   readonly maxCacheBytes?: number;
   readonly now?: () => number;
-  /** Addresses in one file of a sitemap. */
+  /** The number of addresses in one file of a sitemap. */
   readonly maxAddresses?: number;
 }
 
@@ -57,10 +57,10 @@ export function createDoor(needed: Needed): HostDoor {
     return movedTo(pathAddress("redirect" in found ? found.redirect : path.path) + asked.search);
   };
 
-  /** What is not there is remembered too: other routes answer some of it, and both are asked for again and again. */
+  /** Remembers missing paths too. Other routes answer some of them, and both kinds are requested again and again. */
   const answerOrMiss = async (asked: Asked): Promise<Reply | Response | null> => {
     if (missing.has(asked)) return null;
-    // Read before the page is looked for: an article that appears meanwhile would otherwise be missing for a while.
+    // Read before the page is looked up. Otherwise an article that appears meanwhile would be missing for a while.
     const next = await asked.state.nextPublication();
     const found = await answer(asked);
     if (!found) missing.add(asked, next?.getTime());
@@ -73,7 +73,7 @@ export function createDoor(needed: Needed): HostDoor {
       const asked = await askedOf(owner, request);
       if (!asked) return null;
       const { pathname } = asked;
-      // A path without a percent sign is kept as it is asked for: nothing to decode.
+      // A path without a percent sign needs no decoding, so its key is known at once.
       const known = pathname.includes("%") ? undefined : kept.peek(asked, pathname.slice(1));
       return known ?? answerOrMiss(asked);
     },
@@ -83,7 +83,7 @@ export function createDoor(needed: Needed): HostDoor {
     },
   });
 
-  /** A host is one object until it changes. */
+  /** Keyed by Host, which stays one object until it changes. */
   const doors = new WeakMap<Host, SiteDoor>();
   return {
     find(host) {

@@ -1,4 +1,4 @@
-/** What a site answers for a path that leads nowhere, and for a page whose template fails. */
+/** A site's answer for a missing path, and for a page whose template fails. */
 import type { Reply } from "platform";
 import type { ErrorKind } from "../../pages/error-pages.ts";
 import { composeInputOf, viewOf, type Asked } from "./asked.ts";
@@ -22,10 +22,10 @@ interface Needed {
 /** Answers with the site's own page of this kind. */
 export type ErrorAnswers = (asked: Asked, kind: ErrorKind) => Promise<Reply>;
 
-/** A template that fails is not run again for every request. */
+/** How long a template that fails is not run again. */
 export const faultMs = 5000;
 
-/** A plain page stands in where the site has none of its own, or where that fails too. */
+/** A plain page stands in if the site has none of its own, or if its own one fails too. */
 export function createErrorAnswers({ store, finder, composer, kept, scheme, now }: Needed): ErrorAnswers {
   const own = async (asked: Asked, kind: ErrorKind): Promise<Answer | undefined> => {
     const view = viewOf(asked);
@@ -38,10 +38,10 @@ export function createErrorAnswers({ store, finder, composer, kept, scheme, now 
   };
 
   return async (request, kind) => {
-    // Kept once, whichever part of a list is missing.
+    // Kept once, whichever part of a list was requested.
     const asked = { ...request, page: 1 };
     const plain = (until: number): Answer => ({ reply: plainPage(kind), shared: true, until, page: 1 });
-    // No path holds the character, so that none is taken for an error page.
+    // No path holds this character, so no page's key can equal it.
     const reply = await kept.get(asked, `\u0000${kind}`, async () => {
       try {
         return (await own(asked, kind)) ?? plain(Infinity);

@@ -1,6 +1,7 @@
 /**
- * Which host is which site's: every request asks, so all of them are in memory. A change is sent to every process as
- * what it is, since a process that only heard of a change would answer by the old map until it has read the new one.
+ * Maps hosts to sites. Every request asks, so the whole map is in memory. A change is sent to every process with its
+ * contents: a process that only heard that something changed would answer from its old map until it had read the new
+ * one.
  */
 import { type HostData } from "../data.ts";
 import type { Account, BaseContext } from "platform";
@@ -12,11 +13,11 @@ export interface Host {
 }
 
 export interface Hosts {
-  /** `host` is a lower-case Host header. A name with a port is found by that port, one without by any. */
+  /** `host` is a lower-case Host header. A name with a port matches that port only, a name without one any port. */
   find(host: string): Host | undefined;
-  /** Reads them anew. */
+  /** Reads all of them again. */
   load(): Promise<void>;
-  /** After a committed change: every process has it when the messages have been flushed. */
+  /** Call it after the commit. When the messages have been flushed, every process has the change. */
   publish(): Promise<void>;
 }
 
@@ -33,9 +34,9 @@ type Message = { readonly name: string; readonly gone: true } | (Host & { readon
 
 export function createHosts({ broadcast, read, account, failed }: Needed): Hosts {
   let hosts = new Map<string, Host>();
-  /** What every process was told. What was only read may be more: nobody else need know of it. */
+  /** What every process was told. `hosts` may hold more that this process has read; the others do not need to know. */
   let told = new Map<string, Host>();
-  /** Grows with every message: what was read before one is older than it. */
+  /** Grows with every message. A reading that began before a message is older than it. */
   let changes = 0;
   let reading: Promise<void> | undefined;
 
@@ -50,8 +51,8 @@ export function createHosts({ broadcast, read, account, failed }: Needed): Hosts
     return found;
   };
   /**
-   * Uses what is stored, read after every message that has come, and before the next one comes: an older reading would
-   * undo what a newer message said. It goes on while hosts change, and no longer: whoever changes one waits for this.
+   * Uses what is stored, read between two messages: an older reading would undo what a newer message said. It repeats
+   * only while hosts change, because whoever changes one waits for it.
    */
   const withLatest = async (use: (stored: Map<string, Host>) => void): Promise<void> => {
     for (;;) {
@@ -65,7 +66,7 @@ export function createHosts({ broadcast, read, account, failed }: Needed): Hosts
     await load();
     told = new Map(hosts);
   };
-  /** Messages of two processes may come in another order than their changes: what is stored is what counts. */
+  /** Messages of two processes may arrive in another order than their changes, so what is stored decides. */
   const check = () => {
     reading ??= load()
       .catch(failed)
@@ -83,7 +84,7 @@ export function createHosts({ broadcast, read, account, failed }: Needed): Hosts
     if (fromOtherProcess) check();
   });
   broadcast.onReset(() => {
-    told.clear(); // what others said meanwhile did not come
+    told.clear(); // messages of others were lost meanwhile
     check();
   });
 

@@ -1,6 +1,6 @@
 /**
- * What the door keeps between requests. Every key begins with the serial number of the site's state, so that any change
- * of the site ends what was kept: its state is another one then.
+ * What the door keeps between requests. Every key begins with the serial number of the site's state. A change of the
+ * site gives it a new state, so nothing that was kept before is found again.
  */
 import type { Reply } from "platform";
 import type { Asked } from "./asked.ts";
@@ -9,35 +9,35 @@ import { createByteCache } from "./page-cache.ts";
 
 export interface Kept {
   readonly reply: Reply;
-  /** Milliseconds since 1970 at which it stops being right; Infinity if only a change ends it. */
+  /** Milliseconds since 1970 at which it expires; Infinity if only a change ends it. */
   readonly until: number;
 }
 
 export interface Answer extends Kept {
-  /** The same for everybody who asks: it may be kept. */
+  /** The same for every visitor, so it may be kept. */
   readonly shared: boolean;
-  /** The part of a list that it shows. A page of one part is kept once, whichever part was asked for. */
+  /** The part of a list that it shows. A page with one part is kept once, whichever part was requested. */
   readonly page: number;
 }
 
 export interface KeptPages {
-  /** The kept answer, at no cost. */
+  /** The kept answer; never waits. */
   readonly peek: (asked: Asked, path: string) => Reply | undefined;
-  /** The kept answer, else the one that `make` gives: once for all who ask for the same address meanwhile. */
+  /** The kept answer, else the result of `make`, which runs once for simultaneous requests to one address. */
   readonly get: (asked: Asked, path: string, make: () => Promise<Answer | null>) => Promise<Reply | null>;
 }
 
-/** Never by the raw Host: a domain is one of ours. */
+/** The key holds the domain and never the raw Host header, so visitors cannot invent keys. */
 type Place = Pick<Asked, "state" | "domain">;
 type Shown = Place & Pick<Asked, "lang" | "page">;
 
 /**
- * Answers, by state, domain, language, part of a list and path. They end with the state, and at their `until`: the next
- * publication of an article, a minute after a page printed the time, five seconds after a template failed.
+ * Answers by state, domain, language, part of a list and path. They end with the state and at their `until`: the next
+ * publication of an article, a minute after a page printed the time, or five seconds after a template failed.
  */
 export function createKeptPages(maxBytes: number, now: () => number): KeptPages {
   const pages = createByteCache<Kept>(maxBytes, ({ reply }) => reply.body?.length ?? 0);
-  // As the pages, with the query, which an answer may depend on.
+  // Same key as for pages, plus the query, which an answer may depend on.
   const making = new Map<string, Promise<Answer | null>>();
 
   const peek = (asked: Shown, path: string): Reply | undefined => {
@@ -50,7 +50,7 @@ export function createKeptPages(maxBytes: number, now: () => number): KeptPages 
     async get(asked, path, make) {
       const known = peek(asked, path);
       if (known) return known;
-      // A path may hold a question mark, but no line break.
+      // A path may hold a question mark, but not a line break.
       const address = `${pageKey(asked, asked.page, path)}\n${asked.search}`;
       const answer = await (making.get(address) ?? forgetWhenDone(making, address, make()));
       if (answer?.shared && answer.until > now()) pages.put(pageKey(asked, answer.page, path), answer);
@@ -68,12 +68,13 @@ export interface FoundPages {
   readonly put: (asked: Place, path: string, found: FoundPage) => void;
 }
 
-/** About what a parsed tag takes. */
+/** Roughly the memory of one parsed tag, in characters. */
 const parsedTagChars = 750;
 
 /**
- * Pages with what they inherit, for those that are rendered for each request: by state, locale of the domain and path.
- * They end with the state. An article may appear or go by itself, so pages that show one are found each time.
+ * Pages with their inherited values, for pages that are rendered on each request; by state, locale of the domain and
+ * path. They end with the state. A page that shows an article is looked up each time, because an article can appear or
+ * go by itself.
  */
 export function createFoundPages(maxBytes: number): FoundPages {
   const charsOf = ({ page: { content, fields } }: FoundPage) =>
@@ -91,7 +92,10 @@ export function createFoundPages(maxBytes: number): FoundPages {
 
 export interface MissingPaths {
   readonly has: (asked: Place & Pick<Asked, "pathname">) => boolean;
-  /** Until the site changes, `nextArticle` (milliseconds since 1970) appears, or ten seconds have passed. */
+  /**
+   * Remembers it until the site changes, the next article appears (`nextArticle`, milliseconds since 1970) or ten
+   * seconds have passed.
+   */
   readonly add: (asked: Place & Pick<Asked, "pathname">, nextArticle?: number) => void;
 }
 
@@ -100,8 +104,8 @@ export const maxMissing = 10_000;
 export const maxMissingChars = 300;
 
 /**
- * Paths that lead nowhere, by state, domain and path. The domain counts because another one of the site may well have
- * the path: an article is found by the locale of its domain.
+ * Missing paths by state, domain and path. The domain counts, because another domain of the site may have the path:
+ * articles are found by the domain's locale.
  */
 export function createMissingPaths(now: () => number): MissingPaths {
   const until = new Map<string, number>();

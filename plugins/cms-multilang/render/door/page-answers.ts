@@ -1,4 +1,7 @@
-/** The answer to a path that has a page: its text, where it has moved to, or the site's page for a template that fails. */
+/**
+ * Answers for a path that has a page: its text, a redirect to its new path, or the site's error page if its template
+ * fails.
+ */
 import { composeInputOf, viewOf, type Asked } from "./asked.ts";
 import { pathAddress } from "../addresses/addresses.ts";
 import type { Composer } from "../compose.ts";

@@ -1,4 +1,4 @@
-/** Values by key, as many as fit into `maxBytes`: those not asked for the longest go first. */
+/** Values by key, as many as fit into `maxBytes`. The least recently used go first. */
 export interface ByteCache<V> {
   get(key: string): V | undefined;
   put(key: string, value: V): void;
@@ -6,10 +6,10 @@ export interface ByteCache<V> {
   readonly bytes: number;
 }
 
-/** What an entry takes beside its key and what is counted of its value. */
+/** The cost of an entry in addition to its key and the counted part of its value. */
 const overheadBytes = 1000;
 
-/** `charsOf` a value: a character counts as two bytes, which one of another alphabet takes. */
+/** `charsOf` returns the length of a value. A character counts as two bytes, because text outside Latin-1 takes two. */
 export function createByteCache<V>(maxBytes: number, charsOf: (value: V) => number): ByteCache<V> {
   const entries = new Map<string, { readonly value: V; readonly size: number }>();
   let bytes = 0;
@@ -23,7 +23,7 @@ export function createByteCache<V>(maxBytes: number, charsOf: (value: V) => numb
     },
     get(key) {
       const entry = entries.get(key);
-      // The order of a Map is that of insertion. While there is room, it does not matter who goes first.
+      // A Map keeps the order of insertion. While there is room, nothing is dropped, so the order does not matter yet.
       if (entry && bytes * 2 > maxBytes) {
         entries.delete(key);
         entries.set(key, entry);
@@ -33,7 +33,7 @@ export function createByteCache<V>(maxBytes: number, charsOf: (value: V) => numb
     put(key, value) {
       drop(key);
       const size = overheadBytes + 2 * (key.length + charsOf(value));
-      // One that leaves no room for others is not worth it.
+      // A value that would crowd out most others is not kept.
       if (size * 4 > maxBytes) return;
       entries.set(key, { value, size });
       bytes += size;

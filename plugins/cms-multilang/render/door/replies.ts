@@ -1,14 +1,14 @@
-/** What a site's answers carry. They are for people's browsers, not for clients of the API. */
+/** The headers and bodies of a site's answers. They are for browsers, not for clients of the API. */
 import { contentHash, escapeHtml, type Reply } from "platform";
 import type { Locale } from "../../locales.ts";
 import type { ErrorKind } from "../../pages/error-pages.ts";
 
-/** Scripts, styles and pictures of a site are its author's choice; only its frame is not anybody's. */
+/** The author of a site chooses its scripts, styles and pictures. Only framing by other sites is forbidden. */
 export const siteHeaders = {
   "content-security-policy": "frame-ancestors 'self'",
   "x-frame-options": "SAMEORIGIN",
   "referrer-policy": "strict-origin-when-cross-origin",
-  // A map may ask where one is, and a payment may open a window.
+  // Not closed: geolocation, which a map may ask for, and the windows that a payment opens.
   "permissions-policy": "browsing-topics=(), midi=(), serial=(), usb=()",
   "cross-origin-opener-policy": "same-origin-allow-popups",
 };
@@ -23,7 +23,7 @@ export interface PageReply {
   readonly cacheControl: string;
 }
 
-/** The ETag is of the final bytes: the same text has the same in every process. */
+/** The ETag is computed from the final bytes, so every process gives the same text the same ETag. */
 export function pageReply({ status, text, type, locale, cacheControl }: PageReply): Reply {
   const headers = {
     ...siteHeaders,
@@ -35,7 +35,7 @@ export function pageReply({ status, text, type, locale, cacheControl }: PageRepl
   return { status, body: text, headers };
 }
 
-/** `null` = the server's own choice: kept, but asked for each time. */
+/** `null` = the server's choice: caches may keep it but must revalidate each time. */
 export function cacheControlOf(seconds: number | null): string {
   return seconds === null ? "public, max-age=0, must-revalidate" : `public, max-age=${seconds}`;
 }
@@ -48,7 +48,7 @@ export function movedTo(location: string): Reply {
   };
 }
 
-/** A page that says nothing of what was asked for. */
+/** A plain page that reveals nothing about the request. */
 export function plainPage(kind: ErrorKind): Reply {
   const title = kind === "404" ? "Page not found" : "This page cannot be shown";
   const text = `<!doctype html>
@@ -69,7 +69,7 @@ const types: Readonly<Record<string, string>> = {
   webmanifest: "application/manifest+json; charset=utf-8",
 };
 
-/** By the end of the path: `feed.xml` and `.well-known/security.txt` are pages too. */
+/** Decided by the end of the path, because `feed.xml` and `.well-known/security.txt` are pages too. */
 export function typeOf(path: string): string {
   const ending = /\.([a-z]+)$/.exec(path)?.[1] ?? "";
   return (Object.hasOwn(types, ending) ? types[ending] : undefined) ?? htmlType;

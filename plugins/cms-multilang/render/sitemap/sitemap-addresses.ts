@@ -1,4 +1,6 @@
-/** The addresses that a domain's sitemap lists, part by part: pages first, then the articles below each page that shows some. */
+/**
+ * The addresses in a domain's sitemap, part by part: pages first, then the articles below each page that shows some.
+ */
 import { domainFor } from "../addresses/addresses.ts";
 import { joined } from "../addresses/alternates.ts";
 import type { Batch, ListedPage } from "../data.ts";
@@ -10,7 +12,7 @@ import type { Variant } from "../addresses/variant.ts";
 export interface Address {
   readonly path: string;
   readonly changedAt: Date;
-  /** With `multilang`: the page and its other languages, and what stands below it. */
+  /** With `multilang`: the page, its other languages, and the path below it. */
   readonly page?: Variant;
   readonly group?: readonly Variant[];
   readonly below?: string;
@@ -18,7 +20,7 @@ export interface Address {
 
 interface Needed {
   readonly store: RenderStore;
-  /** Addresses that are read at once. */
+  /** Addresses that are read in one query. */
   readonly batch: number;
 }
 
@@ -52,7 +54,7 @@ async function pagesOf(
   { state: { site, domains }, domain }: Counting,
   rows: readonly ListedPage[],
 ): Promise<Address[]> {
-  // Only an address that is its page's canonical one is listed with its other languages: see `entry`.
+  // An address is listed with its other languages only if it is its page's canonical one: see `entry`.
   const isCanonicalHere = (page: ListedPage) => domainFor(domains, page.locale)?.id === domain.id;
   const listed = site.multilang ? rows.filter(isCanonicalHere) : [];
   const groups = listed.length > 0 ? await groupsOf(listed, (pages) => store.related(site, pages)) : undefined;
@@ -77,13 +79,13 @@ async function* articlesBelow(
   yield* inBatches(batch, skip, read, async (rows) =>
     rows.map(({ path, locale, updatedAt }) => {
       const at = { path: joined(page.path, path), changedAt: updatedAt };
-      // An article of one language has no other.
+      // An article with a locale has no other languages.
       return group && locale === null ? { ...at, page, group, below: path } : at;
     }),
   );
 }
 
-/** Reads a list part by part: two parts are in memory at once. */
+/** Reads a list part by part; at most two parts are in memory at once. */
 async function* inBatches<R extends { readonly position: number; readonly id: number }>(
   limit: number,
   first: number,

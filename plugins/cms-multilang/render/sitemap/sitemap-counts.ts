@@ -1,4 +1,4 @@
-/** How many addresses a domain's sitemap has, and how many of them fit into one file. */
+/** Counts the addresses of a domain's sitemap, and how many fit into one file. */
 import { type Counted, type ListedPage } from "../data.ts";
 import type { RenderStore } from "../render-store.ts";
 import { pathAddress, type Domain } from "../addresses/addresses.ts";
@@ -8,7 +8,7 @@ import type { SiteEngine } from "../templates/engine.ts";
 import { categoryIds } from "../addresses/find.ts";
 import { inherit } from "../values/inherit.ts";
 
-/** A page that shows articles, and of which categories. */
+/** A page that shows articles, and their categories. */
 export interface Showing {
   readonly page: ListedPage;
   readonly categories: number[] | null;
@@ -19,11 +19,11 @@ export interface Counts {
   readonly pages: number;
   readonly showing: readonly Showing[];
   readonly files: number;
-  /** Addresses in one file. */
+  /** The number of addresses in one file. */
   readonly perFile: number;
 }
 
-/** What a file may hold: 50,000 addresses and 50 MB by the protocol. */
+/** The limits of a file. The protocol allows 50,000 addresses and 50 MB. */
 export interface FileLimits {
   readonly addresses: number;
   readonly bytes: number;
@@ -41,7 +41,7 @@ interface Needed {
   readonly blocksOf: ReadBlocks;
 }
 
-/** Counted once until the site changes, or its next article appears. */
+/** Keeps the counts until the site changes or its next article appears. */
 export function createCounts(needed: Needed, limits: FileLimits) {
   const { store } = needed;
   const known = new WeakMap<SiteState, Map<string, { readonly counts: Counts; readonly until: number }>>();
@@ -68,7 +68,10 @@ export function createCounts(needed: Needed, limits: FileLimits) {
   };
 }
 
-/** Below a page of one language not what is written in another, though a domain without a locale would show it there. */
+/**
+ * Below a page of one language, articles in another one are left out, though a domain without a locale would show them
+ * there.
+ */
 export function articlesOf({ site }: SiteState, domain: Domain, page: Pick<ListedPage, "locale">) {
   return { site, locale: site.multilang ? (domain.locale ?? page.locale) : null, drafts: false };
 }
@@ -78,7 +81,7 @@ async function showingOf(needed: Needed, state: SiteState, domain: Domain) {
   const [sources, categories] = await Promise.all([store.articleSources(state.site), state.categories()]);
   const outside = showingOutside(engine, sources);
   const pages = await store.showingPages(state.site, domain.locale, outside);
-  // Where all stands in the content of pages, nothing else of them is read.
+  // If blocks occur only in the content of pages, nothing else of the pages has to be read.
   const isInContent = outside.layoutIds.length + outside.codes.length === 0;
   const counted = await Promise.all(
     pages.map(async (page): Promise<(Showing & Counted) | undefined> => {
@@ -95,7 +98,7 @@ async function showingOf(needed: Needed, state: SiteState, domain: Domain) {
   return counted.filter((one) => one !== undefined);
 }
 
-/** The most that one entry takes: its own address, and one more for each language. */
+/** The largest possible entry: its own address and one more for each language. */
 function entryBytes({ state, scheme }: Counting, longestPath: number, links: number): number {
   const longestHost = Math.max(0, ...state.domains.map(({ name }) => name.length));
   const address = `${scheme}//`.length + longestHost + 1 + longestPath;

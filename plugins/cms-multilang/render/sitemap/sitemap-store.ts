@@ -21,10 +21,13 @@ export function sitemapQueries(sql: Sql, { pageColumns, fromPages }: Record<"pag
   const eligible = (alias: Fragment, locale: Locale | null) => sql`
     ${alias}.active and ${alias}.kind <> all(${errorKinds}::text[])
     ${locale === null ? sql`` : sql`and (${alias}.locale = ${locale} or ${alias}.locale is null)`}`;
-  /** As the router looks a path up on a domain without a locale: no locale first, then in the order of the locales. */
+  /** The router's order on a domain without a locale: no locale first, then the order of the locales. */
   const rank = (alias: Fragment) =>
     sql`(coalesce(array_position(${[...locales]}::text[], ${alias}.locale), 0), ${alias}.id)`;
-  /** behaviour A.6, each address once: at one path the page of the locale comes first, else the one that is served there. */
+  /**
+   * Each address once (behaviour A.6): at one path, the page of the locale comes first, else the one that is served
+   * there.
+   */
   const listed = (locale: Locale | null) => sql`
     ${eligible(sql`p`, locale)} and not exists (
       select 1 from cms_pages o where o.site_id = p.site_id and o.path = p.path and o.id <> p.id
@@ -33,12 +36,12 @@ export function sitemapQueries(sql: Sql, { pageColumns, fromPages }: Record<"pag
   const names = (content: Fragment) => sql`${content} ~ ${`paragraph\\s*["']`}`;
 
   return {
-    /** The other pages that have the same master, or the same path, as one of these. */
+    /** The other pages that share a master or a path with one of these. */
     async related({ accountId, id }: SiteData, pages: readonly Variant[]): Promise<Related[]> {
       const columns = sql`o.id, o.path, o.locale, o.based_on_page_id`;
       const where = sql`o.account_id = ${accountId} and o.site_id = ${id} and o.id <> g.id and o.active
         and o.kind <> all(${errorKinds}::text[])`;
-      // Of a family all are found at once: only who shares a path with one of them may be missing.
+      // The whole family is found at once, so only pages that share a path with a member may be missing.
       const more = sql`exists (
         select 1 from cms_pages x where x.site_id = ${id} and x.path = o.path and x.id <> o.id) as more`;
       return sql<Related[]>`
@@ -53,7 +56,7 @@ export function sitemapQueries(sql: Sql, { pageColumns, fromPages }: Record<"pag
         select ${columns}, true as more from given g join cms_pages o on o.path = g.path where ${where}`;
     },
 
-    /** How many addresses of pages a domain of this locale (null = without one) has in its sitemap. */
+    /** The number of pages in the sitemap of a domain with this locale (null = without one). */
     async countListed({ accountId, id }: SiteData, locale: Locale | null): Promise<Counted> {
       const [row] = await sql<Counted[]>`
         select count(*) as count, coalesce(max(${encodedChars(sql, sql`p.path`)}), 0) as longest from cms_pages p
@@ -61,14 +64,14 @@ export function sitemapQueries(sql: Sql, { pageColumns, fromPages }: Record<"pag
       return row ?? nothing;
     },
 
-    /** In which locales the site has pages. */
+    /** The locales of the site's pages. */
     async pageLocales({ accountId, id }: SiteData): Promise<(Locale | null)[]> {
       const rows = await sql<{ locale: Locale | null }[]>`
         select distinct locale from cms_pages where account_id = ${accountId} and site_id = ${id}`;
       return rows.map(({ locale }) => locale);
     },
 
-    /** One page of that list, after `after` and `skip` further ones. */
+    /** One part of that list: `limit` pages after `after`, with `skip` left out. */
     async listedPages({ accountId, id }: SiteData, locale: Locale | null, { after, skip, limit }: Batch) {
       return sql<ListedPage[]>`
         select p.id, p.path, p.locale, p.based_on_page_id, p.position, greatest(p.updated_at, m.updated_at) as updated_at
@@ -78,7 +81,7 @@ export function sitemapQueries(sql: Sql, { pageColumns, fromPages }: Record<"pag
         order by p.position, p.id limit ${limit} offset ${skip}`;
     },
 
-    /** Layouts and paragraphs that may show articles, or name a paragraph that does. */
+    /** Layouts and paragraphs that may show articles, or that name a paragraph which does. */
     async articleSources({ accountId, id }: SiteData): Promise<Source[]> {
       return sql<Source[]>`
         select 'layout' as kind, l.id, null::bigint as page_id, l.code, l.content from cms_layouts l
@@ -90,7 +93,7 @@ export function sitemapQueries(sql: Sql, { pageColumns, fromPages }: Record<"pag
         order by kind, id limit 1000`;
     },
 
-    /** Pages of that list that may show articles: in their content, or in what shows some outside of it. */
+    /** Pages of that list that may show articles, in their content or in an outside layout or paragraph. */
     async showingPages({ accountId, id }: SiteData, locale: Locale | null, outside: Outside): Promise<PageData[]> {
       const { layoutIds, pageIds, codes } = outside;
       const content: Fragment = sql`coalesce(nullif(btrim(p.content), ''), m.content)`;

@@ -11,12 +11,12 @@ import { createCounts, type Counting, type Counts } from "./sitemap-counts.ts";
 import { createStreams } from "./streams.ts";
 
 export interface SitemapRequest extends Counting {
-  /** HEAD: without a body. */
+  /** HEAD: answers without a body. */
   readonly headOnly: boolean;
 }
 
 export interface Sitemap {
-  /** Null if the path is neither. */
+  /** Null if the path is neither of them. */
   answer(path: string, request: SitemapRequest): Promise<Reply | Response | null>;
 }
 
@@ -24,7 +24,7 @@ interface Needed {
   readonly store: RenderStore;
   readonly engine: SiteEngine;
   readonly blocksOf: ReadBlocks;
-  /** In one file: 50,000 addresses and 50 MB by the protocol. */
+  /** The limits of one file. The protocol allows 50,000 addresses and 50 MB. */
   readonly maxAddresses?: number;
   readonly maxBytes?: number;
   readonly batch?: number;
@@ -32,7 +32,7 @@ interface Needed {
 
 const xmlType = "application/xml; charset=utf-8";
 const xmlHeaders = { ...siteHeaders, "content-type": xmlType, "cache-control": cacheControlOf(null) };
-/** Each reads a whole site, so further ones are asked to come back. */
+/** Each of them reads a whole site, so only a few run at once; the others are told to try again. */
 const maxAtOnce = 4;
 
 export function createSitemap(needed: Needed): Sitemap {
@@ -76,8 +76,8 @@ function entry({ state, domain, scheme }: SitemapRequest, { path, changedAt, pag
   const location = addressOf(scheme, domain, path);
   const seo = page && group && seoOf(page, group, place, below);
   const links = seo?.canonicalUrl === location ? oncePerLanguage(seo.alternates) : [];
-  // One language and an equal default say nothing. An address that is not among the alternates, or is not the page's
-  // canonical one, would not be named by the others in return.
+  // Links are left out if there is only one language and an equal default, because they say nothing. They are also left
+  // out if the address is not its page's canonical one or not an alternate, because the others would not link back.
   const isNamed = links.length >= 3 && links.some(({ url }) => url === location);
   const lines = (isNamed ? links : []).map(
     ({ locale, url }) => `<xhtml:link rel="alternate" hreflang="${locale}" href="${escapeHtml(url)}"/>`,

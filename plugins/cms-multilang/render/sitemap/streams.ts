@@ -1,7 +1,7 @@
-/** Answers that are sent as they are made, a few at once. */
+/** Answers that are sent while they are produced, a few at once. */
 import { HttpError } from "platform";
 
-/** Throws 503 while `most` answers are under way. */
+/** Throws 503 while `most` answers are running. */
 export type Stream = (texts: AsyncGenerator<string>) => Response;
 
 export function createStreams(most: number, headers: Readonly<Record<string, string>>): Stream {
@@ -18,7 +18,7 @@ export function createStreams(most: number, headers: Readonly<Record<string, str
   };
 }
 
-/** Calls `end` when everything has been read, when making it fails, and when the reader goes away. */
+/** Calls `end` when all has been read, when producing fails, and when the reader goes away. */
 function streamOf(texts: AsyncGenerator<string>, end: () => void): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   return new ReadableStream<Uint8Array>({

@@ -1,4 +1,4 @@
-/** SQL of the reading side: articles in lists, and those that one address means. */
+/** SQL of the reading side: lists of articles, and the articles at one address. */
 import {
   type ArticleData,
   type ArticlesOf,
@@ -39,7 +39,7 @@ export function articleQueries(sql: Sql) {
   };
 
   return {
-    /** `within`: only those that are in this category too. */
+    /** `within`: only articles that are in this category as well. */
     async articles(of: ArticlesOf, query: ArticlesQuery, categories: Categories, within: number | null) {
       const { by, descending } = query.sort;
       const direction = descending ? sql`desc` : sql`asc`;
@@ -71,7 +71,7 @@ export function articleQueries(sql: Sql) {
         order by a.id limit ${limit} offset ${skip}`;
     },
 
-    /** When the next article of the site is to appear. */
+    /** When the site's next article becomes visible. */
     async nextPublication({ accountId, id }: SiteData): Promise<Date | null> {
       const [row] = await sql<{ at: Date | null }[]>`${nextPublicationOf(sql, sql`${accountId}`, sql`${id}`)}`;
       return row?.at ?? null;
@@ -85,7 +85,7 @@ export function nextPublicationOf(sql: Sql, accountId: Fragment, siteId: Fragmen
     where account_id = ${accountId} and site_id = ${siteId} and active and published_at > now()`;
 }
 
-/** At most so many characters a path takes in an address in XML: `%C4`, `&amp;`. */
+/** An upper bound for the characters of a path in an XML address, where `%C4` and `&amp;` take more. */
 export function encodedChars(sql: Sql, path: Fragment) {
   return sql`octet_length(${path}) * case when ${path} ~ '^[-A-Za-z0-9._~/]*$' then 1 else 5 end`;
 }

@@ -1,4 +1,4 @@
-/** What the `{% articles %}` blocks of a page print, fetched before it is rendered. behaviour A.7, B.11. */
+/** Fetches what the `{% articles %}` blocks of a page print, before it is rendered. behaviour A.7, B.11. */
 import { type Pagination } from "../values/pagination.ts";
 import type { Locale } from "../../locales.ts";
 import type { RenderStore } from "../render-store.ts";
@@ -12,9 +12,9 @@ import { addressesOf, articleValues } from "../values/variables.ts";
 
 export interface ArticleLists {
   readonly results: ReadonlyMap<ArticlesQuery, BlockResult>;
-  /** That of the page's one block with `paginate`. */
+  /** Of the page's one block with `paginate`. */
   readonly pagination: Pagination | undefined;
-  /** Milliseconds since 1970; Infinity where only a change ends it. */
+  /** Milliseconds since 1970; Infinity if only a change ends it. */
   readonly until: number;
 }
 
@@ -30,7 +30,8 @@ export async function articleLists(
   if (blocks.length === 0) return { results, pagination: undefined, until: Infinity };
   const { state, drafts } = input;
   const { article, page, category } = found;
-  // Before the lists: what appears between the two reads would else be missing until the next change.
+  // Read before the lists. Otherwise an article that appears between the two reads would be missing until the next
+  // change.
   const next = await state.nextPublication();
   const categories = await state.categories();
   const of = { site: state.site, locale: articleLocale(input), drafts };
@@ -59,15 +60,15 @@ export async function articleLists(
 }
 
 /**
- * What is narrowed where a category is shown. A list alone that a layout or a paragraph prints is an aside, the same on
- * every page; only where it is all that the page has it is the page's own.
+ * The blocks that a category in the address narrows. A list in a layout or paragraph is an aside, the same on every
+ * page, unless it is the only block that the page has.
  */
 function narrowedBlocks(blocks: readonly ArticlesQuery[], { page }: Templates): readonly ArticlesQuery[] {
   const main = blocks.filter((query) => query.shows || page.blocks.includes(query));
   return main.length > 0 ? main : blocks;
 }
 
-/** A number beyond the last page is the last one. */
+/** A number beyond the last page means the last one. */
 function paginationOf(asked: number, size: number, total: number, path: string): Pagination {
   const pages = Math.max(1, Math.ceil(total / size));
   return { page: Math.min(asked, pages), pages, total, path };

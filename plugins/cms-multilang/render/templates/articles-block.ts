@@ -1,17 +1,17 @@
-/** The attributes of `{% articles … %}`: literals, read before Liquid runs. behaviour A.7, B.11. */
+/** Parses the attributes of `{% articles … %}`: literals that are read before Liquid runs. behaviour A.7, B.11. */
 
 /** What a block lists. */
 export interface ArticlesQuery {
-  /** Codes of categories, main or additional; none = every article of the site. */
+  /** Codes of categories, main or additional; empty = every article of the site. */
   readonly categories: readonly string[];
   readonly limit: number;
   readonly offset: number;
-  /** The list goes on at `?page=2`: `limit` articles each. */
+  /** The list continues at `?page=2`, with `limit` articles per page. */
   readonly paginate: boolean;
   readonly sort: { readonly by: SortKey; readonly descending: boolean };
-  /** Whether the block prints the whole text of the articles in its list. */
+  /** Whether the list prints the full text of its articles. */
   readonly listsContent: boolean;
-  /** It has a part that shows one article. */
+  /** Whether the block has a part that shows one article. */
   readonly shows: boolean;
 }
 
@@ -23,7 +23,7 @@ export type Attributes = Omit<ArticlesQuery, "listsContent" | "shows">;
 const known = ["category", "limit", "offset", "paginate", "sort"];
 const maxCategories = 50;
 
-/** Throws an Error that says what is wrong; the parser adds the place. */
+/** Throws an Error with the reason; the parser adds the position. */
 export function parseAttributes(args: string): Attributes {
   if (args.includes("{{"))
     throw new Error("attributes of `articles` are read before Liquid runs: {{ does not work there");

@@ -1,4 +1,4 @@
-/** The `{% articles %}` blocks that a page prints, wherever they stand: by them is found what stands below it. behaviour B.11. */
+/** Finds all `{% articles %}` blocks that a page prints: they decide which addresses exist below it. behaviour B.11. */
 
 import { type Outside, type PageData, type Source } from "../data.ts";
 import type { ArticlesQuery } from "./articles-block.ts";
@@ -7,14 +7,14 @@ import type { SiteEngine } from "./engine.ts";
 import { TemplateFault } from "./fault.ts";
 import { maxParagraphRounds, printedBlocks, type ReadTemplates } from "./templates.ts";
 
-/** Those of a page with what it inherits. */
+/** The blocks of a page with inherited values. */
 export type ReadBlocks = (state: SiteState, page: PageData) => Promise<readonly ArticlesQuery[]>;
 
-/** Pages of one site. */
+/** The number of pages kept per site. */
 const maxKept = 1000;
 
 export function createBlocks(engine: SiteEngine, templatesOf: ReadTemplates): ReadBlocks {
-  /** By the id of the page: what it prints is the same until its site changes. */
+  /** By page id: a page prints the same blocks until its site changes. */
   const known = new WeakMap<SiteState, Map<number, readonly ArticlesQuery[]>>();
 
   const read = async (state: SiteState, page: PageData): Promise<readonly ArticlesQuery[]> => {
@@ -22,7 +22,7 @@ export function createBlocks(engine: SiteEngine, templatesOf: ReadTemplates): Re
       return printedBlocks(await templatesOf(state, page));
     } catch (error) {
       if (!(error instanceof TemplateFault)) throw error;
-      // The page itself says what is wrong with it; below it is what its own content shows, and says the same.
+      // The page itself reports the mistake. Below it, the blocks of its own content answer and report it too.
       return contentBlocks(engine, page.content);
     }
   };
@@ -37,12 +37,12 @@ export function createBlocks(engine: SiteEngine, templatesOf: ReadTemplates): Re
   };
 }
 
-/** Those of a template alone; none where it cannot be read. */
+/** The blocks of a template alone; empty if it cannot be parsed. */
 export function contentBlocks(engine: SiteEngine, content: string): readonly ArticlesQuery[] {
   return engine.mistakes(content).length > 0 ? [] : engine.parse(content).blocks;
 }
 
-/** Of layouts and paragraphs those that show articles, by themselves or in a paragraph that they name. */
+/** The layouts and paragraphs that show articles, by themselves or through a paragraph that they name. */
 export function showingOutside(engine: SiteEngine, sources: readonly Source[]): Outside {
   const read = sources.flatMap((source) =>
     engine.mistakes(source.content).length > 0 ? [] : [{ source, needs: engine.parse(source.content) }],

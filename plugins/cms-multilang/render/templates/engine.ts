@@ -1,12 +1,12 @@
 /**
- * The Liquid engine of sites: the runtime's guarded one with the tags of sites, and smaller limits, since anybody who
- * asks for a page makes it run.
+ * The Liquid engine of sites: the runtime's guarded engine with the tags of sites and smaller limits, because any
+ * visitor can make it run.
  */
 import { createLiquid, LiquidFault, type LiquidTemplate } from "platform";
 import type { Values } from "../values/fields.ts";
 import { needsOf, siteTags, type Answers, type Needs } from "./tags.ts";
 
-/** A parsed template and what must be fetched before it is rendered. */
+/** A parsed template, and what must be fetched before it is rendered. */
 export interface SiteTemplate extends Needs {
   readonly template: LiquidTemplate;
 }
@@ -14,25 +14,25 @@ export interface SiteTemplate extends Needs {
 export interface Rendering extends Answers {
   readonly timezone: string;
   readonly locale: string;
-  /** Set when the output depends on the moment, and on chance. */
+  /** Set if the output depends on the time or on chance. */
   usesClock: boolean;
   usesChance: boolean;
 }
 
-/** Whatever checks a template when it is saved is handed the engine that renders it. */
+/** The check on saving uses the same engine that renders, so both agree. */
 export interface SiteEngine {
-  /** Throws a LiquidFault; the same text is parsed once. */
+  /** Throws a LiquidFault. Parses the same text only once. */
   parse(source: string): SiteTemplate;
   /** Throws a LiquidFault. */
   render(template: SiteTemplate, variables: Values, rendering: Rendering): string;
-  /** The mistakes of a template, each with its line and column; none if it can be rendered. */
+  /** The mistakes of a template with line and column; empty if it can be rendered. */
   mistakes(source: string): string[];
 }
 
-/** A page and its layout are one rendering each: together they end within 200 ms of processor time. */
+/** For one rendering. A page and its layout are two: together they end within 200 ms of processor time. */
 const limits = { steps: 60_000, memory: 4_000_000, outputChars: 2_000_000 };
 
-/** In one template, and in a page with its layout and its paragraphs: to parse them takes about 100 ms. */
+/** The most tags in one template, and in a page with its layout and paragraphs. Parsing them takes about 100 ms. */
 export const maxTags = 20_000;
 
 export function tagsIn(source: string): number {

@@ -1,4 +1,4 @@
-/** A template that fails as it is read or run. behaviour B.11. */
+/** Mistakes in templates, found while parsing or rendering. behaviour B.11. */
 import { escapeHtml, LiquidFault } from "platform";
 
 /** Which template failed, and where. */
@@ -23,7 +23,7 @@ export function blaming<T>(template: string, work: () => T): T {
   }
 }
 
-/** A page that says why there is none; only where that may be seen. */
+/** A page with the reason, for people who are allowed to see it. */
 export function faultPage(fault: TemplateFault): string {
   return `<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>The page cannot be shown</title>

@@ -1,4 +1,6 @@
-/** The tags that only sites have: `{% paragraph %}`, `{% paragraphs %}` and the block `{% articles %}`. behaviour B.11. */
+/**
+ * The tags that only sites have: `{% paragraph %}`, `{% paragraphs %}` and the block `{% articles %}`. behaviour B.11.
+ */
 import {
   Tag,
   type Context,
@@ -19,7 +21,7 @@ export interface Needs {
   readonly allParagraphs: boolean;
 }
 
-/** A paragraph as it is printed. */
+/** A paragraph, ready to print. */
 export interface PrintedParagraph {
   readonly nodes: readonly Template[];
   readonly values: Values;
@@ -30,26 +32,26 @@ export type BlockResult =
   | { readonly part: "list"; readonly articles: readonly Values[] }
   | { readonly part: "show"; readonly article: Values };
 
-/** What the tags ask while a page is rendered. */
+/** What the tags need to know during a rendering. */
 export interface Answers {
   paragraph(code: string): PrintedParagraph | undefined;
   paragraphs(): readonly PrintedParagraph[];
   block(query: ArticlesQuery): BlockResult | undefined;
 }
 
-/** The answers for the page that a tag is printed in. */
+/** Returns the answers for the rendering that a tag belongs to. */
 export type AnswersIn = (context: Context) => Answers;
 
 type TagClass = Liquid["tags"][string];
 type TagParser = ConstructorParameters<TagClass>[3];
-/** What would end or change the branch that a block stands in. */
+/** Tags that end or change the branch around a block. */
 const branching = "else elsif when endif endunless endcase endfor endcapture endtablerow".split(" ");
 
 type Part = "list" | "empty" | "show";
 
 const maxBlocks = 20;
 
-/** Throws the tag that is one too many, with its place. */
+/** Throws at the first tag that is too many, with its position. */
 export function needsOf(tags: readonly Tag[]): Needs {
   const blocks: ArticlesQuery[] = [];
   const paragraphs = new Set<string>();
@@ -184,7 +186,7 @@ function articlesTag(answersIn: AnswersIn): TagClass {
   };
 }
 
-/** What stands before the first part, such as `<ul>`, belongs to the list: it is printed once, before it. */
+/** Text before the first part, such as `<ul>`, belongs to the list and is printed once, before it. */
 function readParts(token: TagToken, rest: TopLevelToken[], parser: TagParser) {
   const intro: Template[] = [];
   const parts = new Map<Part, Template[]>();

@@ -1,4 +1,4 @@
-/** What a page is made of: its own template, its layout's, and the paragraphs that both print. */
+/** The templates of a page: its own, its layout's, and those of the paragraphs that both print. */
 import { type LayoutData, type PageData, type ParagraphData, type SiteData } from "../data.ts";
 import { LiquidFault } from "platform";
 import type { RenderStore } from "../render-store.ts";
@@ -10,9 +10,9 @@ import { blaming } from "./fault.ts";
 export interface Templates {
   readonly page: SiteTemplate;
   readonly layout: (SiteTemplate & { readonly data: LayoutData }) | undefined;
-  /** All that are printed, by name too. */
+  /** All printed paragraphs, including those printed by name. */
   readonly paragraphs: readonly Paragraph[];
-  /** Those that `{% paragraphs %}` prints, in this order. */
+  /** The paragraphs that `{% paragraphs %}` prints, in this order. */
   readonly listed: readonly Paragraph[];
 }
 
@@ -21,18 +21,18 @@ export interface Paragraph {
   readonly template: SiteTemplate;
 }
 
-/** Those of a page with what it inherits. Throws a TemplateFault. */
+/** The templates of a page with inherited values. Throws a TemplateFault. */
 export type ReadTemplates = (state: SiteState, page: PageData) => Promise<Templates>;
 
 type Parse = (name: string, source: string) => SiteTemplate;
 
-/** Of paragraphs that print paragraphs. */
+/** How deep paragraphs may print paragraphs. */
 export const maxParagraphRounds = 5;
-/** As many as a page may print. */
+/** The same limit as for the output of a page. */
 const maxChars = 2_000_000;
 
 export function createTemplates(store: RenderStore, engine: SiteEngine): ReadTemplates {
-  /** A page that was found is one object until its site changes: what belongs to it is read once. */
+  /** By page: a page stays one object until its site changes, so its templates are read once. */
   const known = new WeakMap<PageData, Templates>();
   return async (state, page) => {
     const templates = known.get(page) ?? (await read(state, page));
@@ -50,7 +50,7 @@ export function createTemplates(store: RenderStore, engine: SiteEngine): ReadTem
   }
 }
 
-/** What lists or shows articles in a page, each block once. */
+/** All blocks of a page that list or show articles, each once. */
 export function printedBlocks({ page, layout, paragraphs }: Templates): ArticlesQuery[] {
   const parts = [page, ...(layout ? [layout] : []), ...paragraphs.map(({ template }) => template)];
   return [...new Set(parts.flatMap(({ blocks }) => blocks))];
@@ -84,13 +84,13 @@ async function paragraphsOf(
   return { paragraphs, listed: (listed ?? []).flatMap(({ code }) => found.get(code) ?? []) };
 }
 
-/** A slave without paragraphs of its own shows its master's, as it does with the content that prints them. */
+/** A slave without paragraphs of its own shows its master's, just as it inherits the content that prints them. */
 function listedOf(rows: readonly ParagraphData[], page: PageData): readonly ParagraphData[] {
   const own = rows.filter(({ pageId }) => pageId === page.id);
   return own.length > 0 ? own : rows.filter(({ pageId }) => pageId !== null && pageId === page.basedOnPageId);
 }
 
-/** A page with all that belongs to it is not more work to parse than one template may be. */
+/** Bounds a page with all its parts: together they may not take longer to parse than a single template. */
 function boundedParse(engine: SiteEngine): Parse {
   let [tags, chars] = [0, 0];
   return (name, source) =>

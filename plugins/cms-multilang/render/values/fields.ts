@@ -6,8 +6,8 @@ import type { Fields } from "../../rows.ts";
 export type Values = Record<string, unknown>;
 
 /**
- * Every key with its value for the locale: `fields[locale][key]`, where that is absent `fields[key]`. Missing and null
- * are absent, an empty string is a value (behaviour B.11). Sub-objects by locale are no keys themselves.
+ * Every key with its value for the locale: `fields[locale][key]`, else `fields[key]`. Null counts as missing; an empty
+ * string is a value (behaviour B.11). Objects keyed by a locale are not values themselves.
  */
 export function resolveFields(fields: Fields, locale: Locale): Values {
   const values = emptyValues();
@@ -20,14 +20,14 @@ export function resolveFields(fields: Fields, locale: Locale): Values {
   return values;
 }
 
-/** The supported locales that `fields` has an object of values for. */
+/** The supported locales for which `fields` has an object of values. */
 export function localesOf(fields: Fields): Locale[] {
   return Object.keys(fields)
     .filter(isLocale)
     .filter((key) => isObject(fields[key]));
 }
 
-/** Without a prototype: keys are the author's. */
+/** Without a prototype, because authors choose the keys. */
 export function emptyValues(): Values {
   const values: Values = Object.create(null);
   return values;
@@ -37,7 +37,7 @@ export function isAbsent(value: unknown): value is null | undefined {
   return value === null || value === undefined;
 }
 
-/** `{ "it": { … } }` is one of a language too, though an unsupported one: it is ignored. */
+/** `{ "it": { … } }` is keyed by a language too. It is not supported, so it is ignored. */
 function isLocaleKeyed(key: string, value: unknown): boolean {
   return isObject(value) && (isLocale(key) || isLanguage(key));
 }

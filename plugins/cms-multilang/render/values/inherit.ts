@@ -1,4 +1,4 @@
-/** What a slave page takes from its master. behaviour A.4. */
+/** What a slave inherits from its master. behaviour A.4. */
 import { isObject } from "platform";
 import { isLocale } from "../../locales.ts";
 import type { Fields, PageRow } from "../../rows.ts";
@@ -9,7 +9,7 @@ export type Inherited = Pick<
   "content" | "layoutId" | "htmlTitle" | "htmlDescription" | "htmlKeywords" | "fields"
 >;
 
-/** The slave with what is empty in it taken from the master; a page without a master as it stands. */
+/** The slave with its empty values filled in from the master. A page without a master stays as it is. */
 export function inherit<P extends Inherited>(page: P, master: Inherited | undefined): P {
   if (!master) return page;
   return {
@@ -23,7 +23,9 @@ export function inherit<P extends Inherited>(page: P, master: Inherited | undefi
   };
 }
 
-/** Per key: the slave's value where it has one, else the master's; sub-objects by locale are merged in the same way. */
+/**
+ * Per key: the slave's value if it has one, else the master's. Objects keyed by a locale are merged in the same way.
+ */
 export function mergeFields(slave: Fields, master: Fields): Fields {
   return mergeKeys(slave, master, (key, own, inherited) =>
     isLocale(key) && isObject(own) && isObject(inherited) ? mergeKeys(own, inherited) : own,
@@ -35,7 +37,7 @@ function mergeKeys(
   master: Fields,
   both: (key: string, own: unknown, inherited: unknown) => unknown = (_, own) => own,
 ): Fields {
-  // Entries and not assignments: a key may be `__proto__`.
+  // Entries instead of assignments, because a key may be `__proto__`.
   const merged = new Map(Object.entries(master));
   for (const [key, own] of Object.entries(slave)) {
     if (!isAbsent(own)) merged.set(key, both(key, own, merged.get(key)));
@@ -44,7 +46,7 @@ function mergeKeys(
   return Object.fromEntries(merged);
 }
 
-/** Undefined where a text is empty: blanks alone are nothing to show. */
+/** Undefined if a text is empty or blank. */
 function filled(text: string | null): string | undefined {
   return text === null || text.trim() === "" ? undefined : text;
 }

@@ -1,4 +1,4 @@
-/** `?page=2` of a list of articles, and the variable `paginate` beside it. */
+/** `?page=2` of a list of articles, and the variable `paginate`. */
 import type { Locale } from "../../locales.ts";
 import type { Values } from "./fields.ts";
 
@@ -7,25 +7,25 @@ export interface Pagination {
   /** From 1 to `pages`. */
   readonly page: number;
   readonly pages: number;
-  /** Articles on all of them. */
+  /** The number of articles on all pages together. */
   readonly total: number;
-  /** The path that all of them stand at. */
+  /** The path that all pages of the list share. */
   readonly path: string;
 }
 
-/** What is no number from 1 to 9999 is the first page. */
+/** Anything but a number from 1 to 9999 means the first page. */
 export function pageNumberOf(query: URLSearchParams): number {
   const given = query.get("page") ?? "";
   return /^[1-9]\d{0,3}$/.test(given) ? Number(given) : 1;
 }
 
-/** The address of one page of a list; the first one is the page's own. */
+/** The address of one page of a list. The first page has the page's own address. */
 export function numbered(address: string, page: number, lang?: Locale): string {
   const query = [...(lang ? [`lang=${lang}`] : []), ...(page > 1 ? [`page=${page}`] : [])];
   return query.length > 0 ? `${address}?${query.join("&")}` : address;
 }
 
-/** `{{ paginate.next_url }}`; null where there is none. */
+/** `paginate`; an address that does not exist is null. */
 export function paginateValues(
   { page, pages, total, path }: Pagination,
   addressOf: (path: string) => string,

@@ -1,10 +1,10 @@
-/** `params`: what the visitor's request says, escaped already. behaviour B.11. */
+/** `params`: the query of the visitor's request, already escaped. behaviour B.11. */
 import { escapeHtml } from "platform";
 import { emptyValues, type Values } from "./fields.ts";
 
 export interface Params {
   readonly values: Values;
-  /** Whether a template has looked at them: then its output is this request's alone. */
+  /** Whether a template has read them. Then the output belongs to this request alone. */
   readonly used: () => boolean;
 }
 
@@ -28,7 +28,7 @@ export function createParams(query: URLSearchParams): Params {
   return { values, used: () => isUsed };
 }
 
-/** The first of each name; what is too long is left out rather than cut. */
+/** The first value of each name. A value that is too long is left out rather than cut. */
 function readable(query: URLSearchParams): Values {
   const values = emptyValues();
   let count = 0;

@@ -1,4 +1,4 @@
-/** What the system says in every template, whatever its fields are called. behaviour 2.7. */
+/** The variables that the system sets in every template, whatever the fields are called. behaviour 2.7. */
 import { type CategoryData } from "../data.ts";
 import { type Pagination } from "./pagination.ts";
 import type { Locale } from "../../locales.ts";
@@ -16,10 +16,10 @@ import { addressesOf, articleTitles, articleValues, categoryValues, siteValues }
 export interface ComposeInput extends View {
   /** Null in a preview. */
   readonly domain: Domain | null;
-  /** `http:` or `https:`: that of `BASE_URL`. */
+  /** `http:` or `https:`, as in `BASE_URL`. */
   readonly scheme: string;
   readonly query: URLSearchParams;
-  /** `?page=`: which part of a paginated list is asked for, from 1. */
+  /** `?page=`: the requested part of a paginated list, from 1. */
   readonly page: number;
 }
 
@@ -46,14 +46,14 @@ export function systemValues(
   };
 }
 
-/** behaviour 2.7: only with `multilang`. A preview and the page of an error have no addresses to tell search engines. */
+/** Only with `multilang` (behaviour 2.7). Previews and error pages have no addresses for search engines. */
 function multilangValues(input: ComposeInput, found: FoundPage, locale: Locale, part: number): Values {
   const { state, domain, scheme, preview } = input;
   const { page, article, category } = found;
   const { site, domains } = state;
   const isError = errorKinds.some((kind) => kind === page.kind);
   const below = article?.path ?? category?.path ?? "";
-  // An article of one language stands below the page of that language alone.
+  // An article with a locale exists only below the page in that language.
   const speaks = (of: Locale) => !article?.locale || article.locale === of;
   const group = article?.locale ? [{ ...page, locale: article.locale }] : found.group;
   const place = { scheme, domains, site: site.locale };
@@ -68,10 +68,10 @@ function multilangValues(input: ComposeInput, found: FoundPage, locale: Locale, 
     site: site.locale,
     fieldLocales: localesOf(page.fields),
     address: (variant, of, lang) => {
-      // The page of an error has no address: its languages are those of the home page.
+      // An error page has no address, so its languages lead to the home page.
       const path = isError ? "" : joined(variant.path, speaks(of) ? below : "");
       if (preview) return `${previewOf(path)}?lang=${of}`;
-      // `?lang=` on a domain of another language would show links that lead back into that one.
+      // A page under `?lang=` on a domain of another language would show links that lead back into that language.
       const at = lang && domain?.locale === null ? domain : domainFor(domains, of);
       return at ? `${addressOf(scheme, at, path)}${lang ? `?lang=${of}` : ""}` : undefined;
     },
@@ -88,7 +88,7 @@ function multilangValues(input: ComposeInput, found: FoundPage, locale: Locale, 
   };
 }
 
-/** A later part of a list is an address of its own, and other languages need not have that part. */
+/** A later part of a list has its own address. Other languages may not have that part, so it has no alternates. */
 function ofPart({ canonicalUrl }: PageSeo, part: number): PageSeo {
   return { canonicalUrl: canonicalUrl && numbered(canonicalUrl, part), alternates: [] };
 }

@@ -13,7 +13,7 @@ import { joined } from "../addresses/alternates.ts";
 import { pathAddress } from "../addresses/addresses.ts";
 import { resolveFields, type Values } from "./fields.ts";
 
-/** The columns of a page by their names in the API, and its address; a field of the same name comes before them. */
+/** The columns of a page under their API names, and its address. A field of the same name takes precedence. */
 export function pageValues(page: PageData, locale: Locale, url: string): Values {
   const columns = {
     ...titles(page),
@@ -31,7 +31,10 @@ export function pageValues(page: PageData, locale: Locale, url: string): Values 
   return Object.assign(values(columns), resolveFields(page.fields, locale));
 }
 
-/** What stands bare beside the fields: `{{ html_title }}`. An empty one is none: `{% if html_title %}` skips it. */
+/**
+ * Variables that are bare names beside the fields: `{{ html_title }}`. An empty one is null, so `{% if html_title %}`
+ * skips it.
+ */
 export function titles(page: Pick<PageData, "htmlTitle" | "htmlDescription" | "htmlKeywords">): Values {
   return values({
     html_title: page.htmlTitle || null,
@@ -40,7 +43,7 @@ export function titles(page: Pick<PageData, "htmlTitle" | "htmlDescription" | "h
   });
 }
 
-/** Where an article is shown, its titles take the place of the page's. */
+/** Where an article is shown, its titles replace the page's. */
 export function articleTitles(article: Values): Values {
   const { html_title, html_description, title, lead } = article;
   return values({ html_title: html_title || title, html_description: html_description || withoutTags(lead) });
@@ -59,15 +62,15 @@ export function siteValues({ code, name, locale, multilang, fields }: SiteData, 
 }
 
 export interface ArticleOptions {
-  /** The locale of the page that it stands on. */
+  /** The locale of the page that shows it. */
   readonly locale: Locale;
   readonly categories: readonly CategoryData[];
-  /** `/blog`, or where the page is in a preview. */
+  /** Turns a path into an address: `/blog`, or the same below the preview. */
   readonly addressOf: (path: string) => string;
   readonly pagePath: string;
 }
 
-/** What is written in it comes from its fields where they have it; what it is, from its columns. */
+/** Fields take precedence for an article's texts, columns for its facts. */
 export function articleValues(article: ArticleData, options: ArticleOptions): Values {
   const { title, lead, content, htmlTitle, htmlDescription } = article;
   const titlesOf = { html_title: htmlTitle || null, html_description: htmlDescription || null };
@@ -97,7 +100,7 @@ export function categoryValues(
   return values({ code, name, path, ...(path !== null && { url: addressOf(joined(pagePath, path)) }) });
 }
 
-/** Addresses of a preview stand below it. */
+/** In a preview, addresses are below the preview's own. */
 export function addressesOf(site: SiteData, preview: boolean): (path: string) => string {
   return preview ? (path) => `/w/${encodeURIComponent(site.code)}${pathAddress(path)}` : pathAddress;
 }
