@@ -73,7 +73,7 @@ export function cmsRoutes({ sql, run, resources }: Needed): Route[] {
       },
       about:
         "A path is any string, kept without slashes at its ends and served at its encoded address; empty is the home " +
-        "page, one per site. Within a site and path there is one page for each locale and at most one without. A page based on another takes what is empty in it from there.",
+        "page, one per site. Within a site and path there is one page for each locale and at most one without. A page that is based on another one inherits whatever is empty in it.",
       deleting: "Pages based on it become independent.",
       request: {
         ...pick(examples.pageExample, ["code", "name", "path", "locale", "site_code", "layout_code", "content"]),
@@ -82,13 +82,19 @@ export function cmsRoutes({ sql, run, resources }: Needed): Route[] {
       change: { path: "offer", locale: "en" },
       shows: answers.Page,
       example: examples.pageExample,
-      refusal: { path: taken, based_on_page_code: ["names a page that is based on another itself"] },
+      refusal: { path: taken, based_on_page_code: ["names a page that is itself based on another page"] },
     }),
     ...resourceRoutes(needed, resources.paragraph, {
-      filters: { q, code: exact, site_code: `${siteCode}; none = of every site`, page_code: "code of a page; none" },
+      filters: {
+        q,
+        code: exact,
+        site_code: `${siteCode}; none = of every site`,
+        page_code: "code of a page; none = without one",
+      },
       about:
-        "Of a page, or without `page_code` of a whole site, or without both of every site. `page_code` names a page of the " +
-        "given site; without `site_code` one that only one site has. A site shows its own before one of every site.",
+        "It belongs to a page (`page_code`), without that to a whole site (`site_code`), and without either to every site. " +
+        "`page_code` is looked up in the given site; without `site_code` it is enough if only one site has such a page. A " +
+        "site's own paragraph takes precedence over one of every site.",
       request: pick(examples.paragraphExample, ["code", "name", "page_code", "content", "fields", "position"]),
       change: { position: 1 },
       shows: answers.Paragraph,
@@ -97,8 +103,8 @@ export function cmsRoutes({ sql, run, resources }: Needed): Route[] {
     }),
     ...resourceRoutes(needed, resources.category, {
       filters: { q, code: exact, site_code: siteCode, path: exact },
-      about: "`path` narrows a list of articles: `<page path>/<category path>` shows this category's.",
-      deleting: "Its articles are left without this category.",
+      about: "`path` narrows a list of articles: `<page path>/<category path>` shows only this category.",
+      deleting: "Its articles stay, without this category.",
       request: pick(examples.categoryExample, ["code", "name", "site_code"]),
       change: { path: "company" },
       shows: answers.Category,
@@ -116,8 +122,8 @@ export function cmsRoutes({ sql, run, resources }: Needed): Route[] {
         active: flag,
       },
       about:
-        "`category_code` is the main category, the same for all languages; `categories` are codes of additional ones. " +
-        "`path` defaults to one made from the title. `published_at` defaults to now; null = no date.",
+        "`category_code` is the main category, the same for all languages; `categories` are the codes of additional ones. " +
+        "`path` defaults to the title as a path. `published_at` defaults to now; null = no date.",
       request: {
         ...pick(examples.articleExample, ["code", "site_code", "category_code", "locale", "title", "lead", "content"]),
       },

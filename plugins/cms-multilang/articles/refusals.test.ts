@@ -9,7 +9,7 @@ const wrongCategory: Wrong[] = [
   ["a number for a code", { code: "12" }, { code: notACode }],
   ["a blank name", { name: "" }, { name: "can't be blank" }],
   ["a path of another type", { path: 5 }, { path: "must be a string" }],
-  ["a path with an empty segment", { path: "a//b" }, { path: "may not hold an empty segment (//)" }],
+  ["a path with an empty segment", { path: "a//b" }, { path: "must not contain an empty segment (//)" }],
   ["a path of too many bytes", { path: "x".repeat(2001) }, { path: "may have at most 2000 bytes" }],
   ["a real token", { name: token }, { name: holdsToken }],
 ];
@@ -39,7 +39,7 @@ const wrongArticle: Wrong[] = [
   ["a title that is too long", { title: "t".repeat(1001) }, { title: "may have at most 1000 characters" }],
   ["a lead that is too long", { lead: "l".repeat(50_001) }, { lead: "may have at most 50000 characters" }],
   ["content that is too long", { content: "x".repeat(1_000_001) }, { content: "may have at most 1000000 characters" }],
-  ["a path with a dot segment", { path: "./a" }, { path: "may not hold the segment ." }],
+  ["a path with a dot segment", { path: "./a" }, { path: "must not contain the segment ." }],
   ["the path of another article", { path: "first", category_code: "news", locale: "pl" }, { path: "is already taken" }],
   ["an unknown locale", { locale: "xx" }, { locale: "must be one of pl, en, fr, cs, sk, de, es, uk or empty" }],
   [

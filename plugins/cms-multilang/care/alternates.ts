@@ -30,7 +30,7 @@ export function alternatesFindings(input: AlternatesInput): Finding[] {
   const names = (list: readonly Alternate[], url: string | undefined) => list.some((one) => one.url === url);
   const twin = coverage(page, group, domains, site.locale).find((one) => one.locale === page.locale)?.variant;
   if (twin && twin.id !== page.id)
-    tell("duplicate_language", `is a page of its master in ${page.locale}, and so is ${codeOf(twin.id)}`);
+    tell("duplicate_language", `has the same language (${page.locale}) and master as ${codeOf(twin.id)}`);
   for (const other of group) {
     if (other.id === page.id) continue;
     const theirs = seoOf(other, groupOf(other.id), place);

@@ -29,8 +29,8 @@ export function careRoutes({ sql, resources, care }: Needed): Route[] {
       {
         summary: "Check a site",
         description:
-          "Mistakes by the rules of search engines and of multilingual sites: an array of { code, severity " +
-          "(`error`, `warning`), page (its code, null = of the whole site), locale, field, message }. Codes: " +
+          "Finds mistakes by the rules of search engines and of multilingual sites. Answers an array of { code, severity " +
+          "(`error`, `warning`), page (its code; null = the whole site), locale, field, message }. Codes: " +
           `${Object.keys(findingCodes).join(", ")}. At most 10,000 findings.`,
         access,
         query: pageQuery,
@@ -60,11 +60,11 @@ export function careRoutes({ sql, resources, care }: Needed): Route[] {
       {
         summary: "Pages by language",
         description:
-          "One row for each page that stands for its languages (not for slaves), one entry for each language of the " +
-          "site's domains and pages: { state, page, missing, stale }. `own`: a page of that language says it; " +
-          "`fields`: values keyed by the locale do; `inherited`: it is shown as it is in its master, or for all " +
-          "languages; `missing`: nobody says it; `stale`: what it translates was changed since. `missing` names keys " +
-          "of `fields` without a value, `stale` the fields that are behind.",
+          "One row for each page that stands for its languages (slaves have none), with one entry for each language of the " +
+          "site's domains and pages: { state, page, missing, stale }. `state` is `own` (a page of that language has the " +
+          "text), `fields` (values keyed by the locale have it), `inherited` (the master's text is shown, or one text " +
+          "for all languages), `missing` (there is no text) or `stale` (its source has changed since it was " +
+          "translated). `missing` names keys of `fields` without a value, `stale` the fields whose source is newer.",
         access,
         query: pageQuery,
         answers: { 200: answer.list(PageTranslations) },

@@ -4,7 +4,7 @@ import { finding, type Finding } from "./finding.ts";
 
 export function domainFindings(domains: readonly Domain[], multilang: boolean): Finding[] {
   if (domains.length === 0)
-    return [finding("no_domain", null, "has no domain: nobody reaches it, and its pages have no canonical address")];
+    return [finding("no_domain", null, "has no domain: nobody can reach it, and its pages have no canonical address")];
   const found: Finding[] = [];
   if (multilang && domains.every(({ locale }) => locale === null))
     found.push(finding("domains_without_locale", null, "is multilang, but none of its domains has a locale"));
@@ -17,7 +17,7 @@ export function domainFindings(domains: readonly Domain[], multilang: boolean): 
     if (same) {
       const why =
         same.name.replace(/^www\./, "") === bare
-          ? "the same name but for www."
+          ? "the same name apart from www."
           : `the same locale (${String(same.locale)})`;
       found.push(
         finding("domain_duplicate", null, `${domain.name} and ${same.name} have ${why}: both show the same pages`, {

@@ -18,7 +18,7 @@ export function suffixFindings({ page, place, content, fields }: Checked): Findi
   const keys = Object.keys(fields).flatMap((key) => {
     const suffixed = suffixedKey(key);
     if (!suffixed) return [];
-    const message = `${key} has its language at its end: say it as fields.${suffixed.locale}.${suffixed.name}`;
+    const message = `${key} ends in a language: write it as fields.${suffixed.locale}.${suffixed.name}`;
     return [finding("suffixed_variable", page, message, { locale: suffixed.locale, field: `${place}fields.${key}` })];
   });
   const variables = suffixedIn(content).map(({ variable, name, locale, line }) =>

@@ -34,7 +34,7 @@ const pushFacts: CommandFacts = {
 const migrateFacts: CommandFacts = {
   name: "site migrate",
   usage: "site migrate CODE --plan FILE [--dry-run] [--account HOST]",
-  doc: "make a site of one language multilingual",
+  doc: "make a monolingual site multilingual",
 };
 const planFacts: CommandFacts = {
   name: "site plan",

@@ -216,7 +216,7 @@ describe("a site as files", () => {
     ],
     ["broken YAML", { "pages/x.liquid": pageFile("x", "html_title: a: b\n") }, /pages\/x\.liquid:4: cannot be read/],
     ["an unknown locale", { "pages/x.liquid": pageFile("x", "locale: it\n") }, /pages\/x\.liquid:4: locale must be/],
-    ["a path with dots", { "pages/x.liquid": pageFile("a/../b") }, /pages\/x\.liquid:3: path may not hold/],
+    ["a path with dots", { "pages/x.liquid": pageFile("a/../b") }, /pages\/x\.liquid:3: path must not contain/],
     ["a template", { "pages/x.liquid": pageFile("x", "", "a\n{% if %}\n") }, /pages\/x\.liquid:6: column \d+:/],
     [
       "an unknown layout",

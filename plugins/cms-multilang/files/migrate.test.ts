@@ -104,8 +104,8 @@ describe("site migrate (behaviour A.8)", () => {
         "+ pages/about-de.liquid",
         '    path: "pl/o-nas" -> "o-nas"',
         "    multilang: false -> true",
-        '! pages/about-us.liquid: its own content (23 characters) goes; "keep_content" keeps it',
-        "! paragraphs/note.liquid: {{ unknown_de }} in line 1 of the content has no value anywhere, and stays",
+        '! pages/about-us.liquid: its own content (23 characters) is removed; "keep_content" keeps it',
+        "! paragraphs/note.liquid: {{ unknown_de }} in line 1 of the content has no value anywhere, so it stays",
       ]),
     );
     expect((await app.get("/cms/sites/m1.json")).json).toMatchObject({ multilang: true, locale: "pl" });
@@ -200,7 +200,7 @@ describe("site migrate (behaviour A.8)", () => {
     [
       "a path that is none",
       { locale: "pl", groups: [{ master: "about", path: "a//b", slaves: [] }] },
-      /the plan: the path "a\/\/b" may not hold/,
+      /the plan: the path "a\/\/b" must not contain an empty segment/,
     ],
     [
       "a taken path",

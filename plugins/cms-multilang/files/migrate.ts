@@ -50,7 +50,7 @@ function withoutSuffixes(record: SiteRecord, isOne: (variable: string) => boolea
   const { content, fields } = record.values;
   const text = typeof content === "string" ? plainTemplate(content, isOne) : "";
   for (const { variable, line } of suffixedIn(text))
-    note(`${fileOf(record)}: {{ ${variable} }} in line ${line} of the content has no value anywhere, and stays`);
+    note(`${fileOf(record)}: {{ ${variable} }} in line ${line} of the content has no value anywhere, so it stays`);
   return withValues(record, { content: text, fields: keyedByLocale(record, mapOf(fields), isOne, note) });
 }
 
@@ -63,7 +63,7 @@ function keyedByLocale(record: SiteRecord, fields: Values, isOne: (variable: str
     const own = mapOf(result[locale]);
     const kept = own[name];
     if (kept !== undefined && !same(kept, value)) {
-      note(`${fileOf(record)}: fields.${locale}.${name} is there already: ${key} stays`);
+      note(`${fileOf(record)}: fields.${locale}.${name} already exists: ${key} stays`);
       continue;
     }
     result = withKey(withoutKey(result, key), locale, withKey(own, name, value));
@@ -103,7 +103,9 @@ function slaveOf(master: SiteRecord, before: SiteRecord | undefined, slave: Plan
   const old = textOf(before?.values["content"]);
   const drops = old !== "" && !keep && old !== master.values["content"];
   if (drops)
-    note(`${fileOf({ kind: "page", code })}: its own content (${old.length} characters) goes; "keep_content" keeps it`);
+    note(
+      `${fileOf({ kind: "page", code })}: its own content (${old.length} characters) is removed; "keep_content" keeps it`,
+    );
   const name: Value = before?.values["name"] ?? `${textOf(master.values["name"])} (${locale})`;
   const record: SiteRecord = before ?? { kind: "page", code, values: { ...blank, name } };
   return withValues(record, {
@@ -154,7 +156,7 @@ function withHead(layout: SiteRecord, note: Note): SiteRecord {
   const file = fileOf(layout);
   const content = textOf(layout.values["content"]);
   if (!/<html\b/i.test(content)) {
-    note(`${file}: has no <html> element: put html_lang and seo_head in by hand`);
+    note(`${file}: has no <html> element: add html_lang and seo_head by hand`);
     return layout;
   }
   let result = content;
@@ -163,10 +165,10 @@ function withHead(layout: SiteRecord, note: Note): SiteRecord {
     const head = /^([ \t]*)<\/head\s*>/im;
     if (head.test(result)) result = result.replace(head, (end, indent: string) => `${indent}{{ seo_head }}\n${end}`);
     else if (/<\/head\s*>/i.test(result)) result = result.replace(/<\/head\s*>/i, (end) => `{{ seo_head }}${end}`);
-    else note(`${file}: has no </head>: put seo_head in by hand`);
+    else note(`${file}: has no </head>: add seo_head by hand`);
   }
   if (/<link\b[^<>]*\b(?:hreflang|rel\s*=\s*["']?canonical)/i.test(result))
-    note(`${file}: has canonical or hreflang links of its own beside seo_head: take them out`);
+    note(`${file}: has canonical or hreflang links of its own besides seo_head: remove them`);
   return withValues(layout, { content: result });
 }
 

@@ -74,7 +74,7 @@ class DryRun extends Error {}
 
 function siteRef(code: string): Ref {
   const ref = refOf(code);
-  if (!ref || "id" in ref) throw new Error(`"${code}" can be no site's code`);
+  if (!ref || "id" in ref) throw new Error(`"${code}" cannot be a site's code`);
   return ref;
 }
 

@@ -25,13 +25,17 @@ export function masterMistake(
   if (master) {
     if (master.id === page.id) return of("master", "a page cannot be based on itself");
     if (master.siteId !== page.siteId) return of("master", "names a page of another site");
-    if (master.basedOnPageId !== null) return of("master", "names a page that is based on another itself");
+    if (master.basedOnPageId !== null) return of("master", "names a page that is itself based on another page");
     if (slaves.length > 0) return of("master", "must be empty: other pages are based on this one");
     if (master.path === "") return of("master", "names the home page, which is translated by its fields");
-    if (master.path === page.path) return of("path", "must differ from that of the page it is based on");
+    if (master.path === page.path) return of("path", "must differ from the path of the page it is based on");
   }
   if (slaves.length > 0 && page.path === "")
-    return of("path", "must not be empty: other pages are based on this one, and the home page has none");
-  if (slaves.some(({ path }) => path === page.path)) return of("path", "is that of a page based on this one");
+    return of(
+      "path",
+      "must not be empty: other pages are based on this one, and no page can be based on the home page",
+    );
+  if (slaves.some(({ path }) => path === page.path))
+    return of("path", "is already the path of a page based on this one");
   return undefined;
 }

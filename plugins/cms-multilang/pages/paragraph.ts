@@ -47,7 +47,7 @@ export function createParagraphWriter({
     const given = { as: "page", what: "page", code: body.page_code, id: body.page_id, siteId: siteId ?? undefined };
     const page = await named(wrong, given, async (ref) => {
       const [found, other] = await pageStore.relatives(edit.tx, edit.account.id, ref);
-      if (other) wrong.add("page_code", "names pages of several sites: name one in site_code too");
+      if (other) wrong.add("page_code", "names pages of several sites: add site_code");
       return found;
     });
     if (!page) return { siteId, pageId: page === undefined ? before.pageId : null };
@@ -84,7 +84,10 @@ export function createParagraphWriter({
       const wrong = mistakes();
       const place = await placeOf(edit, wrong, body, before);
       if (before.siteId !== null && place.siteId !== before.siteId)
-        wrong.add(body.page_code || body.page_id ? "page_code" : "site_code", "cannot lead to another site");
+        wrong.add(
+          body.page_code || body.page_id ? "page_code" : "site_code",
+          "cannot move the paragraph to another site",
+        );
       checkTexts(wrong, engine, body);
       wrong.check();
       const { code = before.code, name = before.name, fields = before.fields, position = before.position } = body;

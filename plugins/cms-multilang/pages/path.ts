@@ -22,9 +22,10 @@ function withoutSlashes(text: string): string {
 function mistakeOf(path: string): string | undefined {
   if (new TextEncoder().encode(path).length > maxPathBytes) return `may have at most ${maxPathBytes} bytes`;
   // oxlint-disable-next-line no-control-regex -- they are what is refused
-  if (/[\u0000-\u001f\u007f-\u009f]/.test(path)) return "may hold no control characters";
+  if (/[\u0000-\u001f\u007f-\u009f]/.test(path)) return "must not contain control characters";
   if (path === "") return undefined;
   const odd = path.split("/").find((segment) => segment === "" || segment === "." || segment === "..");
-  if (odd !== undefined) return odd === "" ? "may not hold an empty segment (//)" : `may not hold the segment ${odd}`;
+  if (odd !== undefined)
+    return odd === "" ? "must not contain an empty segment (//)" : `must not contain the segment ${odd}`;
   return undefined;
 }

@@ -69,9 +69,9 @@ test.each(wrongLayoutChange)("a layout that is changed to %s", async (_, fields,
 });
 const wrongPage: Wrong[] = [
   ["a number for a path", { path: 5 }, { path: "must be a string" }],
-  ["a path with an empty segment", { path: "a//b" }, { path: "may not hold an empty segment (//)" }],
-  ["a path with a dot segment", { path: "a/../b" }, { path: "may not hold the segment .." }],
-  ["a path with a control character", { path: "a\tb" }, { path: "may hold no control characters" }],
+  ["a path with an empty segment", { path: "a//b" }, { path: "must not contain an empty segment (//)" }],
+  ["a path with a dot segment", { path: "a/../b" }, { path: "must not contain the segment .." }],
+  ["a path with a control character", { path: "a\tb" }, { path: "must not contain control characters" }],
   ["a path of too many bytes", { path: "ż".repeat(1001) }, { path: "may have at most 2000 bytes" }],
   ["the path of another page", { path: "lone", locale: "pl" }, { path: "is already taken" }],
   ["a second home page", { path: "/", locale: "en" }, { path: "is already taken" }],
@@ -119,7 +119,7 @@ const wrongPage: Wrong[] = [
   [
     "a slave for a master",
     { based_on_page_code: "offer-en" },
-    { based_on_page_code: "names a page that is based on another itself" },
+    { based_on_page_code: "names a page that is itself based on another page" },
   ],
   [
     "the home page for a master",
@@ -129,14 +129,14 @@ const wrongPage: Wrong[] = [
   [
     "its master's path",
     { path: "oferta", locale: "de", based_on_page_code: "offer" },
-    { path: "must differ from that of the page it is based on" },
+    { path: "must differ from the path of the page it is based on" },
   ],
   ["a real token in a title", { html_title: token }, { html_title: holdsToken }],
   [
     "several of them",
     { path: "..", layout_code: "nothing", content: "{{", fields: deep(21) },
     {
-      path: "may not hold the segment ..",
+      path: "must not contain the segment ..",
       layout_code: "names no layout of this site",
       content: 'line 1, column 1: output "{{" not closed',
       fields: "may nest at most 20 levels deep",
@@ -161,11 +161,11 @@ const wrongMaster: Wrong[] = [
     { based_on_page_code: "lone" },
     { based_on_page_code: "must be empty: other pages are based on this one" },
   ],
-  ["the path of its slave", { path: "offer" }, { path: "is that of a page based on this one" }],
+  ["the path of its slave", { path: "offer" }, { path: "is already the path of a page based on this one" }],
   [
     "the home page's path",
     { path: "" },
-    { path: "must not be empty: other pages are based on this one, and the home page has none" },
+    { path: "must not be empty: other pages are based on this one, and no page can be based on the home page" },
   ],
 ];
 test.each([...wrongPage, ...wrongNewPage])("a new page with %s", async (_, fields, says) => {
@@ -197,14 +197,14 @@ const wrongNewParagraph: Wrong[] = [
   [
     "a page of several sites",
     { site_code: undefined, page_code: "twin" },
-    { page_code: "names pages of several sites: name one in site_code too" },
+    { page_code: "names pages of several sites: add site_code" },
   ],
   ["a code that every site's has", { site_code: null, code: "everywhere" }, { code: "is already taken" }],
   ["a site that is not there", { site_code: "nowhere" }, { site_code: "names no site of this account" }],
   ["another account's site", { site_code: "theirs" }, { site_code: "names no site of this account" }],
 ];
 const wrongParagraphChange: Wrong[] = [
-  ["another site", { site_code: "shop" }, { site_code: "cannot lead to another site" }],
+  ["another site", { site_code: "shop" }, { site_code: "cannot move the paragraph to another site" }],
 ];
 test.each([...wrongParagraph, ...wrongNewParagraph])("a new paragraph with %s", async (_, fields, says) => {
   await refused("POST", "/cms/paragraphs.json", 422, { body: { paragraph: { ...inAcme, ...fields } }, says });

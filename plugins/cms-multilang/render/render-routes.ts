@@ -34,15 +34,15 @@ const previewHeaders = {
 };
 
 const description =
-  "On the account's own host. `?lang=` shows it as a domain of that locale would. It has no `canonical_url`, " +
-  "`seo_alternates` and `seo_head`. With the privilege `cms` also what is inactive or not yet published is shown. A " +
-  "template that fails is answered 500 with the reason.";
+  "Served on the account's own host. `?lang=` shows the page as a domain of that locale would. A preview has no " +
+  "`canonical_url`, `seo_alternates` and `seo_head`. With the privilege `cms` it also shows what is inactive or not yet " +
+  "published. A template that fails answers 500 with the reason.";
 const spec = {
-  access: { open: "it asks for sign-in itself, and leads a browser there; only drafts need `cms`" },
+  access: { open: "it asks for sign-in itself and redirects browsers to it; only drafts need `cms`" },
   query: {
-    lang: "the locale of the domain that is meant",
+    lang: "shows the page as a domain of this locale would",
     page: Type.Integer({ minimum: 1, description: "which part of a paginated list" }),
-    "*": "any other one is in `params`",
+    "*": "any other parameter is in `params`",
   },
   answers: { 200: sitePage, 404: answer.error, 500: [answer.text("text/html"), answer.error] },
   responses: { 200: "<!doctype html>…", 301: null, 303: null, 401: { error: "sign in" }, 500: "<!doctype html>…" },

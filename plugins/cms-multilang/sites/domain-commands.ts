@@ -25,7 +25,7 @@ export function domainCommands({ accounts, resources, run, store }: Needed): Com
     ...domainApprove,
     async run({ account: host }, [given] = []) {
       const clean = cleanHost(given ?? "");
-      if (!given || "mistake" in clean) throw new Error(`which domain? corestead ${approve.usage}`);
+      if (!given || "mistake" in clean) throw new Error(`name the domain: corestead ${approve.usage}`);
       const only = host === undefined ? undefined : await accounts.accountForHost(host);
       if (host !== undefined && !only) throw new Error(`no account has the host ${host}`);
       const waiting = (await store.waiting(clean.host)).filter(({ accountId }) => !only || accountId === only.id);

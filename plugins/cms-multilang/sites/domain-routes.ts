@@ -16,7 +16,7 @@ interface Needed {
 }
 
 const unproved =
-  "is not proved: neither its TXT record nor its file says so (see `verification`; a new record may take a while)";
+  "is not proved: neither the TXT record nor the file was found (see `verification`; a new record may take a while)";
 
 export function domainRoutes({ ctx, resources, run }: Needed): Route[] {
   const { find, refOf, toApi, approve } = resources.domain;
@@ -28,8 +28,8 @@ export function domainRoutes({ ctx, resources, run }: Needed): Route[] {
         summary: "Prove that a domain is yours",
         description:
           "If the installation has several accounts, a new domain is `pending` and serves nothing. Publish the TXT record or " +
-          "the file that its `verification` names, then call this: the domain becomes `approved`. A domain that is proved " +
-          "or approved already is answered unchanged. The operator can approve without proof: `corestead domain approve`.",
+          "the file that its `verification` names, then call this, and the domain becomes `approved`. A domain that is " +
+          "already approved is answered unchanged. The operator can approve without proof: `corestead domain approve`.",
         access: { privilege: "cms" },
         answers: { 200: Domain },
         responses: { 200: domainExample, 422: { name: [unproved] } },

@@ -131,7 +131,7 @@ describe("a pending domain", () => {
     expect(await home("several.test")).toBe("home of third");
     expect(await run(["several.test"])).toContain("422");
     expect(await run(["nobody.test"])).toBe("no domain nobody.test is pending");
-    expect(await run([])).toContain("which domain?");
+    expect(await run([])).toContain("name the domain:");
   });
 
   test("gives way to an account that is made at its host, and is then never approved", async () => {

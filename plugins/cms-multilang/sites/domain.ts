@@ -19,7 +19,7 @@ export function keepHosts(accounts: Pick<Accounts, "onAccountCreated" | "holdHos
     const name = host.replace(/\.(?=:|$)/, "");
     await accounts.holdHost(name, tx);
     const domain = await domainStore.meeting(tx, name);
-    if (domain !== undefined) throw new Error(`${domain} is a domain of a site already`);
+    if (domain !== undefined) throw new Error(`${domain} is already a site's domain`);
     return [];
   });
 }
@@ -86,7 +86,7 @@ export function createDomainWriter({ domainStore, siteStore, accounts }: Needed)
       mustStay(wrong, body, before);
       const name = body.name === undefined ? before.name : await hostOf(edit, wrong, body.name);
       if (body.primary === false && before.isPrimary)
-        wrong.add("primary", "a site has one primary domain: make another one the primary");
+        wrong.add("primary", "cannot be false: make another domain of the site the primary instead");
       wrong.check();
       const isPrimary = body.primary ?? before.isPrimary;
       if (isPrimary && !before.isPrimary) await domainStore.clearPrimary(tx, account.id, before.siteId);
@@ -111,7 +111,7 @@ export function createDomainWriter({ domainStore, siteStore, accounts }: Needed)
       const before = await lockedIn(edit, domainStore, { id: seen.id }, whichever);
       if (before.status === "approved") return before;
       const wrong = mistakes();
-      if (before.name !== seen.name) wrong.add("name", "has been changed meanwhile");
+      if (before.name !== seen.name) wrong.add("name", "has changed in the meantime");
       await checkHost(edit, wrong, before.name);
       wrong.check();
       await domainStore.update(tx, account.id, before.id, userId, { ...before, status: "approved" });

@@ -106,7 +106,7 @@ test("a site's host is no new account's, with or without a port", async () => {
       () => undefined,
       (error: Error) => error.message,
     );
-    expect(`${host}: ${made}`).toBe(`${host}: ${taken && `${taken} is a domain of a site already`}`);
+    expect(`${host}: ${made}`).toBe(`${host}: ${taken && `${taken} is already a site's domain`}`);
   }
   const [rows] = await app.sql`select count(*) as count from accounts where name = 'New'`;
   expect(rows?.["count"]).toBe(3);

@@ -96,7 +96,7 @@ const wrongDomainChange: Wrong[] = [
   [
     "no primary domain at all",
     { primary: false },
-    { primary: "a site has one primary domain: make another one the primary" },
+    { primary: "cannot be false: make another domain of the site the primary instead" },
   ],
   ["an unknown locale", { locale: "pl-PL" }, { locale: "must be one of pl, en, fr, cs, sk, de, es, uk or empty" }],
 ];

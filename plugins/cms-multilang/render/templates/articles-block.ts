@@ -44,7 +44,7 @@ export function parseAttributes(args: string): Attributes {
     );
   const paginate = given.has("paginate");
   if (paginate && (given.has("limit") || given.has("offset")))
-    throw new Error("paginate says how many articles a page of the list has: without limit and offset");
+    throw new Error("paginate already sets how many articles a page of the list has: leave out limit and offset");
   const limit = paginate ? "paginate" : "limit";
   return {
     categories: categoriesOf(given.get("category")),
@@ -58,8 +58,8 @@ export function parseAttributes(args: string): Attributes {
 function categoriesOf(given: string | undefined): string[] {
   if (given === undefined) return [];
   const codes = given.split(",").map((code) => code.trim());
-  if (codes.some((code) => code === "")) throw new Error("category names codes, separated by commas");
-  if (codes.length > maxCategories) throw new Error(`category names at most ${maxCategories} codes`);
+  if (codes.some((code) => code === "")) throw new Error("category takes codes, separated by commas");
+  if (codes.length > maxCategories) throw new Error(`category takes at most ${maxCategories} codes`);
   return [...new Set(codes)];
 }
 

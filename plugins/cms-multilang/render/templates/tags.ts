@@ -220,7 +220,7 @@ function readParts(token: TagToken, rest: TopLevelToken[], parser: TagParser) {
     });
   for (const name of branching) {
     stream.on(`tag:${name}`, () => {
-      throw new Error("an `articles` block stands in one branch as a whole: it cannot be split between branches");
+      throw new Error("an `articles` block must stand in one branch: it cannot be split between branches");
     });
   }
   stream.start();
