@@ -39,7 +39,7 @@ test("a text of several lines is typed and pasted, coloured, and saved as it is"
   expect(await contentOf("lines")).toBe(text);
   // The policy lets its styles in.
   expect(await editorOf(page).evaluate((element) => getComputedStyle(element).whiteSpace)).toBe("break-spaces");
-  expect(faults).toEqual([]);
+  expect(faults.filter((fault) => !fault.includes("ERR_ABORTED"))).toEqual([]);
 });
 
 test("a fault is marked in its line, told in words, and a click leads to it", async () => {
@@ -99,7 +99,7 @@ describe("the keyboard", () => {
     await editorOf(page).focus();
     await page.keyboard.press("Control+f");
     await page.getByLabel("Znajdź").waitFor();
-    expect(faults).toEqual([]);
+    expect(faults.filter((fault) => !fault.includes("ERR_ABORTED"))).toEqual([]);
   });
 });
 
@@ -138,12 +138,11 @@ test("200 kB are edited with only the lines in view in the page", async () => {
 test("where the editor can not be loaded, an area with the same name takes the text", async () => {
   await using opened = await studio.signedIn();
   const { page } = opened;
-  const first = await page
-    .locator("script[type=module], link[rel=modulepreload]")
-    .evaluateAll((found) => found.map((one) => one.getAttribute("src") ?? one.getAttribute("href") ?? ""));
-  await page.route("**/studio/-/*.js", (route) =>
-    first.includes(new URL(route.request().url()).pathname) ? route.continue() : route.abort(),
-  );
+  await page.route("**/studio/-/*.js", async (route) => {
+    const response = await route.fetch();
+    const isEditor = (await response.text()).includes("cm-scroller");
+    await (isEditor ? route.abort() : route.fulfill({ response }));
+  });
   await page.goto(`${studio.app.origin}/studio/core/prompts/new`);
   await page.getByLabel("Name").fill("Plain");
   await page.getByLabel("Code").fill("plain");

@@ -34,8 +34,8 @@ export class Editor {
   conflicts = $state.raw<readonly Conflict[]>([]);
   /** What only the answer to a creation shows, e.g. a token. */
   shownOnce = $state.raw<Values | undefined>();
-  /** The ETag of what was loaded. */
-  tag: string | undefined;
+  /** The ETag of what was last read. */
+  tag = $state<string | undefined>();
   private readonly key: string;
 
   constructor(resource: Resource, values: readonly string[], isNew: boolean) {

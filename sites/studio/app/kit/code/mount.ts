@@ -35,6 +35,8 @@ export interface Mounted {
   mark(faults: readonly Fault[]): void;
   /** Puts the cursor there, and the focus. */
   goTo(place: Pick<Fault, "line" | "column">): void;
+  /** The same for a selection, by offsets. */
+  select(from: number, to: number): void;
   focus(): void;
   destroy(): void;
 }
@@ -114,6 +116,11 @@ export function mountCode(parent: HTMLElement, { value, language, changed }: Wan
     goTo(place) {
       const anchor = offsetOf(view.state.doc.toString(), place);
       view.dispatch({ selection: { anchor }, scrollIntoView: true });
+      view.focus();
+    },
+    select(from, to) {
+      const end = view.state.doc.length;
+      view.dispatch({ selection: { anchor: Math.min(from, end), head: Math.min(to, end) }, scrollIntoView: true });
       view.focus();
     },
     focus: () => view.focus(),

@@ -10,7 +10,6 @@ const look = EditorView.theme({
     backgroundColor: "var(--card)",
     border: "1px solid var(--edge)",
     borderRadius: "var(--radius)",
-    minHeight: "calc(var(--rows) * 1.55em + 10px)",
     maxHeight: "max(24rem, 70vh)",
     fontSize: "0.87rem",
     overflow: "hidden",
@@ -21,6 +20,7 @@ const look = EditorView.theme({
   ".cm-content::selection, .cm-line::selection, .cm-line ::selection": {
     backgroundColor: "light-dark(#b9d2fb, #2f4f8a)",
   },
+  ".cm-content, .cm-gutter": { minHeight: "calc(var(--rows) * 1.55em + 10px)" },
   ".cm-gutters": { color: "var(--soft)", backgroundColor: "var(--paper)", borderRight: "1px solid var(--line)" },
   ".cm-activeLine": { backgroundColor: "transparent" },
   "&.cm-focused .cm-activeLine": { backgroundColor: "light-dark(#1f5fd00d, #8ab4ff14)" },
