@@ -34,7 +34,7 @@ export function createAppActions({ flows }: Needed) {
       // Stored with the process in one write, so that nobody else ever learns its result.
       const origin = { app_id: appId, action: name, owner };
       const state = await flows.runAction({ accountId, flowCode, input: params, scope, origin, onPending });
-      if (!state) throw invalid({ flow_code: [`there is no active flow ${flowCode}`] });
+      if (!state) throw invalid({ flow_code: [`no active flow has the code "${flowCode}"`] });
       return state;
     },
 

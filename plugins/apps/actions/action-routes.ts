@@ -59,7 +59,7 @@ export function actionRoutes({ servedApps, appActions, databases, limits }: Need
         responses: {
           200: { flow_process_id, status: "finished", data },
           404: { error: "the app has no such action" },
-          422: { flow_code: ["there is no active flow weather-advice"] },
+          422: { flow_code: ['no active flow has the code "weather-advice"'] },
           429: busy,
         },
       },

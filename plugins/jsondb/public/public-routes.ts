@@ -43,7 +43,7 @@ const refused = Type.Union([PublicRefusal, answer.fieldErrors]);
 const refusals = {
   403: { error: "`create` is not open to the public" },
   422: { error: "email is required", errors: { email: ["is required"] } },
-  413: { error: "this database takes at most 1000000000 bytes from visitors, and is full" },
+  413: { error: "this database is full: visitors may store at most 1000000000 bytes in it" },
   429: { error: "too many requests, try again in 4 s" },
 };
 

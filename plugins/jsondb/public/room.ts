@@ -74,7 +74,7 @@ export function createRoom({ ctx, roomStore }: Needed) {
       const isFull = () => known.bytes + bytes > perDatabase;
       const isStale = known.at === Number.NEGATIVE_INFINITY || known.added > perDatabase / 10;
       if (isStale || (isFull() && performance.now() - known.at > restMs)) await measure(db, known);
-      if (isFull()) throw full(`this database takes at most ${perDatabase} bytes from visitors, and is full`);
+      if (isFull()) throw full(`this database is full: visitors may store at most ${perDatabase} bytes in it`);
       await takeAddress(ip, bytes);
       known.bytes += bytes;
       known.added += bytes;

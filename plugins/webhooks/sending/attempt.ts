@@ -125,7 +125,7 @@ async function toConnector({ targets, timeoutMs, signal }: Tools, { row }: Hook,
     idempotencyKey: parcel.messageId,
     signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
   });
-  if (!outcome) return nowhere(`there is no active connector "${row.targetCode}" with a method`);
+  if (!outcome) return nowhere(`no active connector "${row.targetCode}" has a method`);
   const { ok, status, data, error, retryAfterSeconds } = outcome;
   const body = data === null ? null : typeof data === "string" ? data : JSON.stringify(data);
   return { ok, status, body, error: ok ? null : (error ?? "the connector failed"), retryAfterSeconds };
@@ -135,7 +135,7 @@ async function toFlow({ targets }: Tools, { row }: Hook, parcel: Parcel): Promis
   const { source_type, kind, data } = eventOf(parcel);
   const input = { kind: "webhook", source_type, event: kind, data };
   const processId = await targets.startFlow({ accountId: row.accountId, code: row.targetCode ?? "", input });
-  if (processId === undefined) return nowhere(`there is no active flow "${row.targetCode}"`);
+  if (processId === undefined) return nowhere(`no active flow has the code "${row.targetCode}"`);
   const body = JSON.stringify({ flow_process_id: processId });
   return { ok: true, status: null, body, error: null, retryAfterSeconds: null };
 }
