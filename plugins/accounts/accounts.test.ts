@@ -154,16 +154,6 @@ describe("commands", () => {
     ).toBe(201);
   });
 
-  test("account create refuses a host that is taken, and what is no host", async () => {
-    await run("account create", { name: "Three", host: "three.example.com" });
-    expect(run("account create", { name: "Again", host: "THREE.example.com" })).rejects.toThrow("already");
-    expect(run("account create", { name: "Bad", host: "a b/c" })).rejects.toThrow("not a host");
-    expect(run("account create", { name: "Bad", host: "x.test", timezone: "Nowhere" })).rejects.toThrow("time zone");
-    for (const locale of ["xx", "", "a b", "english"])
-      expect(run("account create", { name: "Bad", host: "x.test", locale })).rejects.toThrow("locale");
-    expect(run("account create", { name: "No host" })).rejects.toThrow("corestead account create");
-  });
-
   test("user password sets a password and ends the person's sessions", async () => {
     const { login } = await person(app, { password: "the first password" });
     const before = await app.post("/account/session.json", { login, password: "the first password" }, { token: null });
@@ -173,9 +163,6 @@ describe("commands", () => {
     expect((await app.get(me, { token: null, headers: { cookie } })).status).toBe(401);
     expect((await app.post("/account/session.json", { login, password }, { token: null })).status).toBe(201);
     expect(await run("user password", { login, password: "given by hand" })).not.toContain("given by hand");
-    expect(run("user password", { login: "nobody-at-all" })).rejects.toThrow("nobody");
-    expect(run("user password", { login, password: "short" })).rejects.toThrow("8 characters");
-    expect(run("user password", { login, account: "unknown.test" })).rejects.toThrow("unknown.test");
   });
 });
 
@@ -185,7 +172,7 @@ test("a host is looked for with its port first", () => {
   expect(hostNames("[::1]:80")).toEqual(["[::1]:80", "[::1]"]);
 });
 
-test("an address is made from a host, and kept where one is given", () => {
+test("an address is made from a host; a given address is kept", () => {
   expect(addressOf("Two.example.com", "https:")).toEqual({
     host: "two.example.com",
     baseUrl: "https://two.example.com",

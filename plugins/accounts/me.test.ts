@@ -107,7 +107,7 @@ describe("me", () => {
     expect(statuses.slice(10)).toEqual([429, 429]);
   });
 
-  test("has no password to confirm where none was set", async () => {
+  test("confirms no password if none was set", async () => {
     const { token } = await person(app);
     const user = { password: "a new password", current_password: "" };
     expect((await app.patch(me, { user }, { token })).json).toEqual({ current_password: ["is wrong"] });

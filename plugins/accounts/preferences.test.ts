@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { startTestApp, type TestApp } from "../../tests/harness.ts";
+import { startTestApp, type Answer, type TestApp } from "../../tests/harness.ts";
+import { follower, traces } from "../../tests/traces.ts";
+import { plugins } from "../index.ts";
 
 let app: TestApp;
 let other: string;
 beforeAll(async () => {
-  app = await startTestApp();
+  app = await startTestApp({ plugins: [...plugins, follower] });
   const password = "a long pass phrase";
   await app.post("/account/users.json", { user: { login: "other", name: "Other", role: "guest", password } });
   const answer = await fetch(`${app.origin}/account/session.json`, {
@@ -18,6 +20,13 @@ afterAll(() => app.stop());
 
 const path = "/account/me/preferences.json";
 const save = (preferences: object) => app.patch(path, { preferences });
+/** What is refused leaves no row and no event. */
+async function refused(ask: () => Promise<Answer>): Promise<Answer> {
+  const before = await traces(app, "user_preferences");
+  const answer = await ask();
+  expect(await traces(app, "user_preferences")).toEqual(before);
+  return answer;
+}
 const saved = async () => (await app.get(path)).json;
 
 describe("one's own preferences", () => {
@@ -60,14 +69,16 @@ describe("one's own preferences", () => {
     ["many at once", Object.fromEntries(Array.from({ length: 101 }, (_, n) => [`n${n}`, n])), "preferences"],
   ])("with %s are refused, and nothing changes", async (_, preferences, named) => {
     const before = await saved();
-    const answer = await save({ good: 1, ...preferences });
+    const answer = await refused(() => save({ good: 1, ...preferences }));
     expect(answer.status).toBe(422);
     expect(Object.keys(answer.json)[0]).toStartWith(named);
     expect(await saved()).toEqual(before);
   });
 
   test("must be an object", async () => {
-    for (const preferences of [[], "x", null]) expect((await app.patch(path, { preferences })).status).toBe(422);
+    for (const preferences of [[], "x", null, 5, true])
+      expect((await refused(() => app.patch(path, { preferences }))).status).toBe(422);
+    expect((await refused(() => app.patch(path, { preferences: {} }, { token: null }))).status).toBe(401);
   });
 
   test("are at most a hundred, also of two that save at once", async () => {
