@@ -105,5 +105,5 @@ test("host release lets a host at which people have signed in go, once", async (
   expect(await isReserved()).toBe(true);
   expect(await run("host release", {}, ["Signed-In.test:443"])).toContain("Signed-In.test");
   expect(await isReserved()).toBe(false);
-  await expect(run("host release", {}, [host])).rejects.toThrow("nobody has signed in");
+  expect(run("host release", {}, [host])).rejects.toThrow("nobody has signed in");
 });

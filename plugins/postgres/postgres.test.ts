@@ -218,7 +218,7 @@ describe("query", () => {
     ";",
     "$$select$$ delete from customers",
   ];
-  test("cannot write where writes are not allowed, however it is written", async () => {
+  test("cannot write if writes are not allowed, in whatever form", async () => {
     const code = await connector();
     const before = await remote`select * from customers order by id`;
     for (const sql of writes) {
@@ -239,7 +239,7 @@ describe("query", () => {
     expect(await remote`select * from customers order by id`).toEqual(before);
   });
 
-  test("writes where it is allowed, one statement, whole or not at all", async () => {
+  test("writes if that is allowed: one statement, whole or not at all", async () => {
     const code = await connector({ allow_writes: true });
     expect((await query(code, "update customers set name = $1 where id = 1", ["Ewa Nowa"])).json.data).toEqual({
       rows: [],
@@ -268,8 +268,9 @@ describe("query", () => {
     ["select {a}", ["x"], "params"],
     ["select {a}, {b}", { a: 1 }, "b"],
   ];
-  test("is 422 with the field where one is wrong", async () => {
+  test("names the wrong field: 422, no row and no event", async () => {
     const code = await connector();
+    const before = await traces(app, "connectors");
     for (const value of ["a\0", { deep: ["\0"] }, { "\0": 1 }]) {
       const call = { accountId: 1, code, method: "query", params: { sql: "select $1", params: [value] } };
       expect(app.service(connectors).call(call)).rejects.toMatchObject({
@@ -281,6 +282,7 @@ describe("query", () => {
       const answer = await query(code, sql, params);
       expect([field, answer.status, Object.keys(answer.json)]).toEqual([field, 422, [field]]);
     }
+    expect(await traces(app, "connectors")).toEqual(before);
   });
 
   test("is 502 with what the database says, and the next one works", async () => {
@@ -368,7 +370,7 @@ describe("query", () => {
   });
 });
 
-test("TLS is used where it is offered, the certificate checked; required, nothing goes without", async () => {
+test("TLS is used if it is offered, and the certificate is checked; if it is required, nothing is sent without it", async () => {
   const url = `postgres://reader@127.0.0.1:${tlsPort}/corestead`;
   const ca = certificate.cert;
   const trusted = await connector({ ca, servername: "good.example" }, { url });
@@ -442,7 +444,7 @@ test("a value that is the same as the password stays what it is", async () => {
   expect(json.data.rows).toEqual([{ same: password, [password]: "x" }]);
 });
 
-test("connections are few, and new ones are made where the connector has changed", async () => {
+test("connections are few, and a changed connector gets new ones", async () => {
   const code = await connector({ methods: { sleep: { sql: "select pg_sleep(0.05)" } } });
   await eventually(() => true);
   const before = open.size;

@@ -198,12 +198,14 @@ describe("send", () => {
     [{ attachments: [{ name: "a", content: "", content_type: "a\r\nb/c" }] }, "attachments[0].content_type"],
     [{ attachments: [{ name: "a", content: "AAAA".repeat(2_333_334) }] }, "attachments"],
   ];
-  test("is 422 with the field where one is wrong, and sends nothing", async () => {
+  test("names the wrong field: 422, nothing is sent, no row and no event", async () => {
     const code = await connector();
+    const before = await traces(app, "connectors");
     for (const [params, field] of wrong) {
       const answer = await send(code, { ...mail, ...params });
       expect([field, answer.status, Object.keys(answer.json)]).toEqual([field, 422, [field]]);
     }
+    expect(await traces(app, "connectors")).toEqual(before);
     const nameless = await connector({ fields: { from: undefined } });
     expect((await send(nameless, mail)).json).toEqual({ from: [expect.stringContaining("required")] });
     expect(received).toHaveLength(0);
@@ -229,7 +231,7 @@ describe("send", () => {
     expect(received).toHaveLength(0);
   });
 
-  test("names the recipients that were refused; where all were, it is 502", async () => {
+  test("names the recipients that were refused; 502 if all were", async () => {
     const code = await connector();
     const some = await send(code, { ...mail, to: "ewa@example.com, nobody@example.com" });
     expect(some).toMatchObject({
@@ -290,7 +292,7 @@ describe("send", () => {
 
 describe("TLS", () => {
   const ca = certificate.cert;
-  test("is used where it is offered, and the certificate is checked", async () => {
+  test("is used if it is offered, and the certificate is checked", async () => {
     const url = `smtp://127.0.0.1:${await serve({})}`;
     const trusted = { ca, servername: "good.example" };
     expect((await send(await connector({ url, fields: trusted }), mail)).status).toBe(200);
