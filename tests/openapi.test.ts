@@ -242,6 +242,19 @@ describe("the schemas", () => {
     expect(all.filter(({ tags: own = [] }) => own.length !== 1)).toEqual([]);
   });
 
+  test("is sent compressed, and not again to those who have it", async () => {
+    const raw = await fetch(`${app.origin}/openapi.json`, {
+      decompress: false,
+      headers: { "accept-encoding": "br, gzip" },
+    });
+    expect([raw.status, raw.headers.get("content-encoding")]).toEqual([200, "br"]);
+    expect((await raw.bytes()).length).toBeLessThan(JSON.stringify(document).length / 5);
+    const headers = { "accept-encoding": "br, gzip", "if-none-match": raw.headers.get("etag") ?? "" };
+    const again = await fetch(`${app.origin}/openapi.json`, { headers });
+    expect([again.status, await again.text()]).toEqual([304, ""]);
+    expect(again.headers.get("x-request-id")).not.toBeNull();
+  });
+
   test("/openapi is the same", async () => {
     expect((await app.get("/openapi", { token: null })).json).toEqual(document);
   });

@@ -3,6 +3,7 @@ import { accounts } from "../accounts/api.ts";
 import { tokens } from "../tokens/api.ts";
 import migration from "./migrations/001_sessions.sql" with { type: "text" };
 import { loginStyle } from "./page.ts";
+import { ownSessionRoutes } from "./own-routes.ts";
 import { loginRoutes, logoutRoutes } from "./page-routes.ts";
 import { sessionRoutes } from "./routes.ts";
 import { createSignIn } from "./sign-in.ts";
@@ -21,6 +22,7 @@ export default definePlugin({
     return {
       routes: [
         ...sessionRoutes({ ...ctx.services, signIn }),
+        ...ownSessionRoutes(ctx.services),
         ...loginRoutes({ signIn, styleHash }),
         ...logoutRoutes({ tokens: ctx.services.tokens, styleHash }),
       ],

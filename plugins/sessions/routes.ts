@@ -1,11 +1,12 @@
 import { created, forbidden, noContent, redirect, route, secret, Type, unauthorized } from "platform";
 import type { Caller, RequestInput, Route } from "platform";
 import { personAnswer, type Accounts } from "../accounts/api.ts";
-import type { Tokens } from "../tokens/api.ts";
+import type { SignedInFrom, Tokens } from "../tokens/api.ts";
 import { endedCookie, sessionCookieOf } from "./cookie.ts";
 import { refuseOtherOrigins } from "./origin.ts";
 import { safePath } from "./return-to.ts";
 import { sessionSeconds, type SignIn } from "./sign-in.ts";
+import { signedInFrom } from "./signed-in-from.ts";
 
 const Credentials = Type.Object({
   login: Type.String({ minLength: 1, maxLength: 255 }),
@@ -111,7 +112,7 @@ export function sessionRoutes({ accounts, tokens, signIn }: Needed): Route[] {
           if (input.caller.user.id === owner.user.id) return redirect(303, path);
           throw forbidden("somebody else is signed in: sign out first");
         }
-        const session = await sessionOf(tokens, owner);
+        const session = await sessionOf(tokens, owner, signedInFrom(input));
         await accounts.signedInAt(owner.account.id, input.host);
         return redirect(303, path, {
           "set-cookie": sessionCookieOf(session.token, session.expiresAt, input.secure),
@@ -130,9 +131,9 @@ async function ownerByToken(tokens: Tokens, { query, host }: Pick<RequestInput, 
   return caller;
 }
 
-async function sessionOf(tokens: Tokens, { account, user, tokenId }: Caller) {
+async function sessionOf(tokens: Tokens, { account, user, tokenId }: Caller, from: SignedInFrom) {
   const owner = { accountId: account.id, userId: user.id, openedBy: tokenId };
-  const session = await tokens.startSession({ ...owner, seconds: sessionSeconds });
+  const session = await tokens.startSession({ ...owner, seconds: sessionSeconds, from });
   if (!session) throw unusable();
   return session;
 }

@@ -2,6 +2,7 @@
 import { createTurnsByKey, limitKey, sha256, tooMany, unauthorized, type RequestInput } from "platform";
 import type { Accounts } from "../accounts/api.ts";
 import type { IssuedToken, Tokens } from "../tokens/api.ts";
+import { signedInFrom } from "./signed-in-from.ts";
 import type { FailureStore } from "./store.ts";
 
 export const sessionSeconds = 14 * 24 * 3600;
@@ -59,9 +60,11 @@ export function createSignIn({ accounts, tokens, failureStore }: Needed) {
       turns.run(`${tried.accountId} ${limitKey(tried.ip)} ${tried.login.toLowerCase()}`, () => attempt(tried)),
 
     /** Starts their session in place of the one that the request carries. */
-    async start({ account, host, caller }: Asked, userId: number): Promise<IssuedToken> {
+    async start(asked: Asked, userId: number): Promise<IssuedToken> {
+      const { account, host, caller } = asked;
       await accounts.signedInAt(account.id, host);
-      const session = await tokens.startSession({ accountId: account.id, userId, seconds: sessionSeconds });
+      const from = signedInFrom(asked);
+      const session = await tokens.startSession({ accountId: account.id, userId, seconds: sessionSeconds, from });
       if (!session) throw unauthorized(wrong); // the person was deleted meanwhile
       if (caller?.viaCookie) await tokens.endSession(caller);
       return session;
@@ -69,6 +72,6 @@ export function createSignIn({ accounts, tokens, failureStore }: Needed) {
   };
 }
 
-type Asked = Pick<RequestInput, "account" | "host" | "caller">;
+type Asked = Pick<RequestInput, "account" | "host" | "caller" | "request" | "ip">;
 
 export type SignIn = ReturnType<typeof createSignIn>;

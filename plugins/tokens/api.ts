@@ -1,5 +1,5 @@
 /** What other plugins do with tokens: they issue those that people do not make themselves, and end them. */
-import { service, type AppGrant, type Caller, type Identify } from "platform";
+import { service, type AppGrant, type Caller, type Identify, type Page } from "platform";
 
 export interface IssuedToken {
   readonly id: number;
@@ -16,6 +16,22 @@ export interface NewToken {
   /** Empty = all privileges of the person. */
   readonly privileges?: readonly string[];
   readonly expiresAt?: Date;
+}
+
+/** By what people tell their sessions apart. */
+export interface SignedInFrom {
+  readonly address: string;
+  /** The user agent. */
+  readonly browser: string | null;
+}
+
+export interface Session {
+  readonly id: number;
+  /** Null = unknown: started before this was kept. */
+  readonly address: string | null;
+  readonly browser: string | null;
+  readonly lastUsedAt: Date | null;
+  readonly createdAt: Date;
 }
 
 /** What the token of an app's page stands for at this moment. */
@@ -52,9 +68,14 @@ export interface Tokens {
     userId: number;
     openedBy?: number;
     seconds: number;
+    from?: SignedInFrom;
   }): Promise<IssuedToken | undefined>;
   /** Ends the session of this request. A token that is not a session is left alone (false). */
   endSession(caller: Caller): Promise<boolean>;
+  /** The caller's sessions, the newest first; a narrowed token sees only those that can do no more than it. */
+  sessions(caller: Caller, page: Page): Promise<{ rows: readonly Session[]; total: number }>;
+  /** Ends one of those; false if there is no such session. */
+  endSessionById(caller: Caller, id: number): Promise<boolean>;
   /**
    * A token with the caller's rights that lasts at most an hour, for a prompt rendered in a session. The same token is
    * returned as long as half of its hour is left.

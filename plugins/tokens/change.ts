@@ -64,7 +64,8 @@ export function createTokenWriter({ ctx, tokenStore, tokenEndStore, accounts, fo
       if (isPast(input)) throw invalid({ expires_at: ["is in the past"] });
       mustEndWithin(await tokenStore.endOf(ctx.sql, caller.account.id, caller.tokenId), input);
       const raw = newRawToken();
-      const made = { parentId: null, purpose: null, tokenHash: sha256(raw), tokenInfo: tokenInfo(raw), given: false };
+      const text = { tokenHash: sha256(raw), tokenInfo: tokenInfo(raw) };
+      const made = { ...text, parentId: null, purpose: null, given: false, address: null, browser: null };
       const row = await ctx.transaction(async (tx) => {
         const owner = { accountId: caller.account.id, userId: caller.user.id };
         const inserted = await tokenStore.insert(tx, { ...input, ...owner, ...made });

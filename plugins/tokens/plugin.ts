@@ -12,8 +12,11 @@ import migration from "./migrations/001_tokens.sql" with { type: "text" };
 import invitationsMigration from "./migrations/003_invitations.sql" with { type: "text" };
 import openedMigration from "./migrations/002_opened.sql" with { type: "text" };
 import versions from "./migrations/004_version.sql" with { type: "text" };
+import signedIn from "./migrations/005_signed_in.sql" with { type: "text" };
 import instructions from "./prompts/api_tokens_api.md" with { type: "text" };
 import { tokenExample, tokenRoutes } from "./routes.ts";
+import { createSessionStore } from "./session-store.ts";
+import { createSessions } from "./sessions.ts";
 import { createTokenStore } from "./store.ts";
 import { createUsage } from "./usage.ts";
 
@@ -35,6 +38,7 @@ export default definePlugin({
     { name: "002_opened", sql: openedMigration },
     { name: "003_invitations", sql: invitationsMigration },
     { name: "004_version", sql: versions },
+    { name: "005_signed_in", sql: signedIn },
   ],
   commands: [tokenCreate],
   privileges: [
@@ -58,6 +62,9 @@ export default definePlugin({
       forget: identifier.forget,
     });
     const tokenIssuer = createTokenIssuer({ ctx, tokenStore, tokenEndStore, identifier });
+
+    const sessionStore = createSessionStore(ctx.sql);
+    const sessions = createSessions({ ctx, sessionStore, tokenEndStore, usage, forget: identifier.forget });
 
     people.onAccountCreated(async ({ accountId, userId, first }, tx) => {
       const token = { accountId, userId, name: "first token" };
@@ -92,6 +99,8 @@ export default definePlugin({
         issue: (token) => tokenIssuer.issue(token),
         startSession: tokenIssuer.startSession,
         endSession: tokenIssuer.endSession,
+        sessions: sessions.list,
+        endSessionById: sessions.end,
         temporaryToken: tokenIssuer.temporaryToken,
       },
       stop: usage.flush,

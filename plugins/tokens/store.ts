@@ -42,6 +42,9 @@ export interface NewTokenRow extends TokenInput {
   readonly tokenHash: string;
   readonly tokenInfo: string;
   readonly given: boolean;
+  /** Of a session: where from and by what browser its person signed in. */
+  readonly address: string | null;
+  readonly browser: string | null;
 }
 
 export interface TokenFilter {
@@ -126,10 +129,11 @@ export function createTokenStore(sql: Sql) {
     async insert(db: Queryable, token: NewTokenRow): Promise<TokenRow | undefined> {
       const [row] = await db<TokenRow[]>`
         insert into api_tokens as t (account_id, user_id, parent_id, purpose, name, code, kind, integration_app_code,
-          for_account, active, privileges, expires_at, token_hash, token_info, given)
+          for_account, active, privileges, expires_at, token_hash, token_info, given, address, browser)
         select ${token.accountId}, u.id, ${token.parentId}::bigint, ${token.purpose}, ${token.name}, ${token.code},
           ${token.kind}, ${token.integrationAppCode}, ${token.forAccount}, ${token.active},
-          ${token.privileges}::text[], ${token.expiresAt}::timestamptz, ${token.tokenHash}, ${token.tokenInfo}, ${token.given}
+          ${token.privileges}::text[], ${token.expiresAt}::timestamptz, ${token.tokenHash}, ${token.tokenInfo}, ${token.given},
+          ${token.address}, ${token.browser}
         from users u
         where u.id = ${token.userId} and u.account_id = ${token.accountId}
           and (${token.parentId}::bigint is null

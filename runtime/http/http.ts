@@ -55,7 +55,7 @@ export interface SystemRoute {
   /** As in a route: a schema and an example by status. */
   readonly answers?: Answers;
   readonly responses: Readonly<Record<number, unknown>>;
-  readonly run: (input: SystemRequest) => Promise<Reply> | Reply;
+  readonly run: (input: SystemRequest) => Promise<Reply | Response> | Reply;
 }
 
 export type Fetch = (request: Request) => Promise<Response>;

@@ -6,7 +6,8 @@ import type { SystemRequest, SystemRoute } from "./http.ts";
 import type { Metrics } from "../metrics.ts";
 import { openapi } from "../openapi/openapi.ts";
 import type { Readiness } from "./readiness.ts";
-import { jsonText, ok, redirect, text } from "./reply.ts";
+import { createPackedText } from "./packed-text.ts";
+import { jsonType, ok, redirect, text } from "./reply.ts";
 import type { Route } from "./route.ts";
 
 interface Needed {
@@ -36,7 +37,7 @@ export function systemRoutes({ readiness, metrics, routes, origin, stopping }: N
     "content-security-policy":
       "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; frame-ancestors 'none'; report-uri /csp-report",
   };
-  let description: string | undefined;
+  const description = createPackedText(jsonType, () => JSON.stringify(openapi(routes, own, origin())));
   const own: SystemRoute[] = [
     {
       path: "/",
@@ -79,9 +80,9 @@ export function systemRoutes({ readiness, metrics, routes, origin, stopping }: N
       path: "/openapi.json",
       summary: "This description",
       answers: { 200: Type.Object({ openapi: Type.String(), paths: answer.json() }, { additionalProperties: true }) },
-      responses: { 200: { openapi: "3.1.0", paths: {} } },
+      responses: { 200: { openapi: "3.1.0", paths: {} }, 304: null },
       // Made once, on the first request: the routes do not change.
-      run: () => jsonText(200, (description ??= JSON.stringify(openapi(routes, own, origin())))),
+      run: ({ request }) => description(request),
     },
     {
       path: "/docs",
