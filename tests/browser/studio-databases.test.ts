@@ -383,3 +383,35 @@ test("public methods are opened with their options, and tried without credential
   expect(bob.age).toBeUndefined();
   expect(session.faults().filter((fault) => !fault.includes("422"))).toEqual([]);
 });
+
+test("groups are drawn as bars that lead to their records, and a view is kept for the person", async () => {
+  await database("charts", [
+    { name: "A", city: "Łódź", age: 10 },
+    { name: "B", city: "Łódź", age: 20 },
+    { name: "C", age: 5 },
+  ]);
+  await using session = await opened("/studio/core/dbs/charts/charts?by=city");
+  const { page } = session;
+  await page.getByRole("row", { name: "Łódź 2" }).waitFor();
+  await page.getByLabel("Show").selectOption("sum");
+  await page.getByRole("combobox", { name: "of", exact: true }).selectOption("age");
+  await page.getByRole("row", { name: "Łódź 30" }).waitFor();
+  await page.getByRole("row", { name: "(empty) 5" }).waitFor();
+  await page.getByRole("link", { name: "Łódź" }).click();
+  await page.getByText("Records: 2").waitFor();
+
+  await page.getByText("Views", { exact: true }).click();
+  await page.getByLabel("Name of this view").fill("From Łódź");
+  await page.getByRole("button", { name: "Save view" }).click();
+  await page.getByRole("status").getByText("Saved").waitFor();
+  await page.goto(`${app.origin}/studio/core/dbs/charts/records`);
+  await page.getByText("Records: 3").waitFor();
+  await page.getByText("Views (1)").click();
+  await page.getByRole("link", { name: "From Łódź" }).click();
+  await page.getByText("Records: 2").waitFor();
+  await page.getByText("Views (1)").click();
+  await page.getByRole("button", { name: "Delete the view From Łódź" }).click();
+  await page.getByText("No view is saved yet").waitFor();
+  expect((await app.get("/account/me/preferences.json")).json).toEqual({});
+  expect(session.faults()).toEqual([]);
+});

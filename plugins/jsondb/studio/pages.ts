@@ -33,6 +33,12 @@ export const pages: StudioPage[] = [
     load: () => import("./Export.svelte"),
   },
   {
+    path: "core/dbs/:db_id/charts",
+    title: { en: "Charts", pl: "Wykresy", de: "Diagramme" },
+    privilege: "dbs",
+    load: () => import("./Charts.svelte"),
+  },
+  {
     path: "core/dbs/new",
     title: { en: "New database", pl: "Nowa baza danych", de: "Neue Datenbank" },
     privilege: "dbs",

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { canEditInCell, cellText, rowOf, typedValue, valueAt, type Row } from "./cells.ts";
+import { aggregateQuery, askedOf, barsOf, extents, filterOf } from "./chart.ts";
 import { columnsOf } from "./columns-shown.ts";
 import { conditionsOf, fieldsAsked, operatorsOf, parameterOf, recordQuery, withConditions } from "./conditions.ts";
 import { bodyOfRows, columnsOfRows, fileRows, formatOf, reportOf, type FileRow, type Format } from "./import-file.ts";
@@ -20,6 +21,7 @@ import {
 } from "./schema-changes.ts";
 import { de, en, pl } from "./text.ts";
 import { printTsv, readTsv } from "./tsv.ts";
+import { queryOfView, viewsOf } from "./views.ts";
 import { drawn, scrollFor } from "./window.ts";
 
 const row = (data: Record<string, unknown>): Row => ({
@@ -349,6 +351,61 @@ describe("public methods", () => {
       others: ["odd"],
     });
   });
+});
+
+describe("charts", () => {
+  const fields = [
+    { name: "city", type: "string", required: false },
+    { name: "age", type: "integer", required: false },
+    { name: "joined", type: "date", required: false },
+  ] as const;
+
+  test.each([
+    ["", { by: "city", unit: undefined, measure: "count", of: undefined }],
+    ["by=joined", { by: "joined", unit: "month", measure: "count", of: undefined }],
+    ["by=joined&unit=year&measure=sum", { by: "joined", unit: "year", measure: "sum", of: "age" }],
+    ["by=city&unit=year&measure=avg&of=city", { by: "city", unit: undefined, measure: "avg", of: "age" }],
+    ["by=created_at&unit=week&measure=no", { by: "created_at", unit: "month", measure: "count", of: undefined }],
+  ] as const)("%j asks", (search, asked) => {
+    expect(askedOf(new URLSearchParams(search), fields)).toEqual(asked);
+  });
+
+  test("draw what the API answers; zero is on the chart", () => {
+    const asked = askedOf(new URLSearchParams("measure=sum"), fields);
+    expect([...aggregateQuery(asked, new URLSearchParams("filter[age][gt]=1"))].flat().join(" ")).toBe(
+      "filter[age][gt] 1 group_by city sum age sort -count limit 30",
+    );
+    const bars = barsOf(
+      [
+        { group: { city: "Łódź" }, count: 2, sum: { age: 30 } },
+        { group: { city: null }, count: 1, sum: { age: null } },
+        { group: { city: "Wien" }, count: 1, sum: { age: "-10" } },
+      ],
+      asked,
+    );
+    expect(bars.map(({ label, value }) => [label, value])).toEqual([
+      ["Łódź", 30],
+      ["", null],
+      ["Wien", -10],
+    ]);
+    expect(extents(bars)).toEqual([
+      { start: 25, size: 75 },
+      { start: 25, size: 0 },
+      { start: 0, size: 25 },
+    ]);
+    expect(extents([])).toEqual([]);
+    expect(
+      ["Łódź", "", "a*"].map((label) => filterOf(asked, label) && decodeURIComponent(filterOf(asked, label) ?? "")),
+    ).toEqual(["filter[city]=Łódź", "filter[city]=", undefined]);
+  });
+});
+
+test("saved views leave out what nobody here has written, and the record that is open", () => {
+  expect(viewsOf([{ name: "Old", query: "sort=age", more: 1 }, { name: 1 }, null])).toEqual([
+    { name: "Old", query: "sort=age" },
+  ]);
+  expect(viewsOf("x")).toEqual([]);
+  expect(queryOfView(new URLSearchParams("open=7&sort=age&filter[a]=1"))).toBe("sort=age&filter%5Ba%5D=1");
 });
 
 describe("a record's JSON", () => {

@@ -1,0 +1,24 @@
+/** Saved views as they are kept. Pure. */
+import { isMap } from "./schema.ts";
+
+export interface View {
+  readonly name: string;
+  /** Of the address, without `?`. */
+  readonly query: string;
+}
+
+/** Whatever else stands there is left out: it was not written here. */
+export function viewsOf(value: unknown): View[] {
+  return (Array.isArray(value) ? value : []).flatMap((one) =>
+    isMap(one) && typeof one["name"] === "string" && typeof one["query"] === "string"
+      ? [{ name: one["name"], query: one["query"] }]
+      : [],
+  );
+}
+
+/** What a view keeps of an address: all but the record that is open. */
+export function queryOfView(search: URLSearchParams): string {
+  const query = new URLSearchParams(search);
+  query.delete("open");
+  return query.toString();
+}
