@@ -110,6 +110,17 @@ describe("the dashboard", () => {
   });
 });
 
+test("the dashboard names what ends soon, and leads there", async () => {
+  const expires_at = new Date(Date.now() + 3 * 86_400_000).toISOString();
+  await app.post("/account/api_tokens.json", { api_token: { name: "Backup job", expires_at } });
+  await using opened = await atStudio(browser, app.origin);
+  const { page } = opened;
+  const region = page.getByRole("region", { name: "Needs attention" });
+  await region.getByText("ends", { exact: true }).waitFor();
+  await region.getByRole("link", { name: "Backup job" }).click();
+  await page.getByRole("heading", { level: 1, name: "Backup job" }).waitFor();
+});
+
 describe("a plugin's page", () => {
   test("is in the menu and the palette, talks to the API and goes away", async () => {
     await using opened = await atStudio(browser, app.origin);
