@@ -35,7 +35,7 @@ export function noticesOf(path: string, rows: unknown, now: number): Notice[] {
 }
 
 function noticeOf(path: string, row: Row, now: number): Notice[] {
-  const about = (trouble: Trouble, at: unknown = undefined, detail: unknown = "") => [
+  const about = (trouble: Trouble, at?: unknown, detail: unknown = "") => [
     {
       path,
       id: textOf(row["id"]),
