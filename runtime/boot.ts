@@ -1,8 +1,10 @@
 /** Starts plugins on a database: order by needs -> migrate -> setup -> seed -> mount -> listen -> stop. */
 import { laneOf, openPool, reportCallbackErrorsTo, transaction, type PoolOptions, type Sql, type Tx } from "./db.ts";
 import { requestTransaction } from "./http/keyed.ts";
-import { createKernel, type Needed as KernelNeeded } from "./kernel.ts";
+import { createKernel, type Kernel, type Needed as KernelNeeded } from "./kernel.ts";
 import { migrate, type MigrationSet } from "./postgres/migrate.ts";
+import type { Description } from "./openapi/client.ts";
+import { openapi } from "./openapi/openapi.ts";
 import { inOrder } from "./order.ts";
 import { isPooled } from "./postgres/pooler.ts";
 import type { BaseContext, Command, Plugin, PluginFacts, Running } from "./plugin.ts";
@@ -44,7 +46,7 @@ export async function boot(needed: Needed): Promise<App> {
   const plugins = inOrder(needed.plugins);
   const pooled = await isPooled(target, config.databaseConnectSeconds * 1000);
   const sql = openPool(target, { prepare: config.databasePrepare, pooled, ...limitsOf(needed) });
-  const undo: (() => Promise<unknown>)[] = [() => sql.end({ timeout: 2 })];
+  const undo: Undo = [() => sql.end({ timeout: 2 })];
   let stopping: Promise<void> | undefined;
   const stop = () => (stopping ??= undoAll(undo));
   try {
@@ -56,18 +58,9 @@ export async function boot(needed: Needed): Promise<App> {
     );
     undo.push(kernel.stop);
 
-    const services = new Map<string, unknown>();
-    const started: Running[] = [];
-    for (const plugin of plugins) {
-      const context = inLane(kernel.context, plugin.name);
-      const running = await plugin.start(context, needed.env, ({ id }) => services.get(id));
-      if (plugin.provides) services.set(plugin.provides.id, running.service);
-      if (running.stop) undo.push(async () => running.stop?.());
-      started.push({ ...running, plugin: plugin.name });
-      kernel.addHooks({ ...running, plugin: plugin.name });
-    }
+    const { started, services } = await startPlugins(kernel, plugins, needed.env, undo);
     await seed(sql, started, needed.announce);
-    const routes = started.flatMap(({ plugin, routes: own = [] }) => own.map((route) => ({ ...route, plugin })));
+    const routes = routesIn(started);
     const listener = needed.role === "serve" ? await kernel.serve(started, routes) : undefined;
     // Requests and jobs finish side by side: in sequence they could exceed the time allowed.
     undo.push(() => Promise.all([listener?.stop(), kernel.drain()]));
@@ -87,6 +80,57 @@ export async function boot(needed: Needed): Promise<App> {
     await stop();
     throw error;
   }
+}
+
+/**
+ * What /openapi.json of these plugins would be, without a database: a plugin that asks while it starts finds no rows.
+ */
+export async function describe(needed: Pick<Needed, "config" | "env" | "plugins" | "log">): Promise<Description> {
+  // Never connected to: the statements are answered here.
+  const target = { url: "postgres://127.0.0.1:1/none" };
+  const sql = withoutRows(openPool(target));
+  const undo: Undo = [() => sql.end({ timeout: 0 })];
+  try {
+    const without = { target, solo: true, offline: true, servedAt: undefined, secretKey: crypto.randomUUID() };
+    const plugins = inOrder(needed.plugins);
+    const kernel = await createKernel({ ...needed, ...without }, sql, plugins);
+    undo.push(async () => kernel.beginStop());
+    const routes = routesIn((await startPlugins(kernel, plugins, needed.env, undo)).started);
+    return openapi(routes, kernel.system(routes), kernel.context.origin());
+  } finally {
+    await undoAll(undo);
+  }
+}
+
+/** Answers every statement with no rows. */
+function withoutRows(sql: Sql): Sql {
+  return new Proxy(sql, {
+    apply: async () => [],
+    get: (of, name) => {
+      if (name === "lane") return (lane: string) => withoutRows(of.lane(lane));
+      return name === "unsafe" ? async () => [] : Reflect.get(of, name);
+    },
+  });
+}
+
+type Undo = (() => Promise<unknown>)[];
+
+async function startPlugins(kernel: Kernel, plugins: readonly Plugin[], env: Environment, undo: Undo) {
+  const services = new Map<string, unknown>();
+  const started: Running[] = [];
+  for (const plugin of plugins) {
+    const context = inLane(kernel.context, plugin.name);
+    const running = await plugin.start(context, env, ({ id }) => services.get(id));
+    if (plugin.provides) services.set(plugin.provides.id, running.service);
+    if (running.stop) undo.push(async () => running.stop?.());
+    started.push({ ...running, plugin: plugin.name });
+    kernel.addHooks({ ...running, plugin: plugin.name });
+  }
+  return { started, services };
+}
+
+function routesIn(started: readonly Running[]): Route[] {
+  return started.flatMap(({ plugin, routes = [] }) => routes.map((route) => ({ ...route, plugin })));
 }
 
 function secretKeyFor(sql: Sql, { config, log, role }: Needed): Promise<string> {
@@ -138,7 +182,7 @@ export function migrationSets(plugins: readonly PluginFacts[]): MigrationSet[] {
 }
 
 /** Stops in the reverse order of starting. */
-async function undoAll(undo: readonly (() => Promise<unknown>)[]): Promise<void> {
+async function undoAll(undo: Readonly<Undo>): Promise<void> {
   for (const step of undo.toReversed()) await step();
 }
 

@@ -8,7 +8,7 @@ import { openPool, type DatabaseTarget, type Sql } from "./db.ts";
 import { createEvents } from "./events/events.ts";
 import { generatedProgram } from "./generated.ts";
 import { createHooks } from "./events/hooks.ts";
-import { createHttp } from "./http/http.ts";
+import { createHttp, type SystemRoute } from "./http/http.ts";
 import { createIdempotency } from "./http/idempotency.ts";
 import { createQueue } from "./jobs/jobs.ts";
 import { createLiquid } from "./liquid/liquid.ts";
@@ -42,6 +42,8 @@ export interface Needed {
   readonly servedAt: string | undefined;
   /** No other process uses this database, so changes need not be announced. */
   readonly solo: boolean;
+  /** Nothing is asked of the database and nothing is heard from it: only what the plugins declare is wanted. */
+  readonly offline?: boolean;
   /** Whether the target leads through a pooler. */
   readonly pooled?: boolean;
   /** Counts for rate limits; default: this process. */
@@ -56,6 +58,8 @@ export interface Kernel {
   readonly context: BaseContext;
   /** Registers the plugins' handlers, listens, and starts to work on jobs. */
   readonly serve: (started: readonly Running[], routes: readonly Route[]) => Promise<Listener>;
+  /** The routes that are not a plugin's. */
+  readonly system: (routes: readonly Route[]) => SystemRoute[];
   /** Tells streams to end; `stop` ends everything else. */
   readonly beginStop: () => void;
   /** Starts no more jobs, and waits for those that are running. */
@@ -104,14 +108,15 @@ export async function createKernel(needed: Needed, sql: Sql, plugins: readonly P
     routes: () => served,
     stopping: stopping.signal,
   };
-  await broadcast.start();
+  if (!needed.offline) await broadcast.start();
   if (needed.pooled || config.databaseListenUrl) await checkListening(broadcast, config);
 
+  const system: Kernel["system"] = (routes) =>
+    systemRoutes({ readiness, metrics, routes, origin: () => origin, stopping: stopping.signal });
   const serve: Kernel["serve"] = async (started, routes) => {
     served = routes;
     for (const running of started) register(running, parts);
     schedules.register({ id: "runtime.prune-idempotency", cron: "17 * * * *", run: idempotency.prune });
-    const system = systemRoutes({ readiness, metrics, routes, origin: () => origin, stopping: stopping.signal });
     const { hstsSeconds, maxBodyBytes, trustedProxies } = config;
     const door = doorOf(started);
     const http = {
@@ -126,7 +131,7 @@ export async function createKernel(needed: Needed, sql: Sql, plugins: readonly P
       maxBodyBytes,
       trustedProxies,
     };
-    const listener = listen(config, (peer) => createHttp({ ...http, peer }, system));
+    const listener = listen(config, (peer) => createHttp({ ...http, peer }, system(routes)));
     origin = config.baseUrl || localOrigin(config.host, listener.port);
     await rememberOrigin(sql, origin);
     await queue.start();
@@ -141,7 +146,7 @@ export async function createKernel(needed: Needed, sql: Sql, plugins: readonly P
     await Promise.all([broadcast.stop(), readiness.close()]);
   };
   const addHooks: Kernel["addHooks"] = ({ hooks: own = [] }) => own.forEach(hooks.add);
-  return { context, addHooks, serve, drain, stop, beginStop: () => stopping.abort() };
+  return { context, addHooks, serve, system, drain, stop, beginStop: () => stopping.abort() };
 }
 
 /** Behind a pooler, LISTEN may end with its transaction; every change would then wait for answers that never come. */

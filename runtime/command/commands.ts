@@ -1,11 +1,12 @@
 import manifest from "../../package.json" with { type: "json" };
 import { authorCommands } from "../authors/commands.ts";
 import { backup, backupMigrations, restore } from "../postgres/backup.ts";
-import { boot, migrationSets, type App } from "../boot.ts";
+import { boot, describe, migrationSets, type App } from "../boot.ts";
 import { runningPostgres } from "../postgres/running-postgres.ts";
 import { runtimeSettings } from "../config.ts";
 import { openPool, type Sql } from "../db.ts";
 import { isMigrated, migrate } from "../postgres/migrate.ts";
+import { clientModule } from "../openapi/client.ts";
 import { inOrder } from "../order.ts";
 import { isPooled } from "../postgres/pooler.ts";
 import { openDatabase, type Database } from "../postgres/database.ts";
@@ -33,6 +34,7 @@ const ownCommands: readonly CommandFacts[] = [
     usage: "secret-key accept",
     doc: "use the secret key that is here from now on: the right one is lost",
   },
+  { name: "client", usage: "client [FILE]", doc: "print a typed client of the API (TypeScript), or write it to FILE" },
   { name: "plugins", usage: "plugins", doc: "list the plugins" },
   { name: "version", usage: "version", doc: "which version this is" },
   { name: "help", usage: "help", doc: "this text" },
@@ -94,6 +96,7 @@ export async function runCommand(
 ): Promise<number> {
   const [command, argument] = words;
   if (command === "plugins") return say(setup.plugins.map(({ name }) => name));
+  if (command === "client") return writeClient(setup, argument);
   if (command === "backup") return backupTo(setup, required(argument, command));
   if (command === "restore") return restoreFrom(setup, required(argument, command), options["force"] === "true");
   if (isNamed(words, "secret-key accept"))
@@ -109,6 +112,17 @@ export async function runCommand(
 function required(file: string | undefined, command: string): string {
   if (!file) throw new Error(`which file? corestead ${command} FILE`);
   return file;
+}
+
+/** Needs no database: the client is made of what the plugins declare. */
+async function writeClient(setup: Setup, file: string | undefined): Promise<number> {
+  const text = clientModule(await describe(setup));
+  if (file === undefined) {
+    writeOutput(text);
+    return 0;
+  }
+  await Bun.write(file, text);
+  return say([`wrote ${file}`]);
 }
 
 /** Does not start the plugins: they need the right secret key, and a backup must work even if that is lost. */

@@ -4,6 +4,7 @@ import { docsPage } from "../openapi/docs-page.ts";
 import { notFound, unauthorized, unavailable } from "../errors.ts";
 import type { SystemRequest, SystemRoute } from "./http.ts";
 import type { Metrics } from "../metrics.ts";
+import { clientModule } from "../openapi/client.ts";
 import { openapi } from "../openapi/openapi.ts";
 import type { Readiness } from "./readiness.ts";
 import { createPackedText } from "./packed-text.ts";
@@ -38,6 +39,7 @@ export function systemRoutes({ readiness, metrics, routes, origin, stopping }: N
       "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; frame-ancestors 'none'; report-uri /csp-report",
   };
   const description = createPackedText(jsonType, () => JSON.stringify(openapi(routes, own, origin())));
+  const client = createPackedText(plain, () => clientModule(openapi(routes, own, origin())));
   const own: SystemRoute[] = [
     {
       path: "/",
@@ -85,6 +87,13 @@ export function systemRoutes({ readiness, metrics, routes, origin, stopping }: N
       run: ({ request }) => description(request),
     },
     {
+      path: "/client.ts",
+      summary: "A typed client as a TypeScript module, made from this description",
+      answers: { 200: answer.text("text/plain") },
+      responses: { 200: "export interface Schemas { …", 304: null },
+      run: ({ request }) => client(request),
+    },
+    {
       path: "/docs",
       summary: "The documentation as a page",
       answers: { 200: answer.text("text/html") },
@@ -95,6 +104,7 @@ export function systemRoutes({ readiness, metrics, routes, origin, stopping }: N
   return own;
 }
 
+const plain = "text/plain; charset=utf-8";
 const readyFacts = { writable: Type.Boolean(), listening: Type.Boolean() };
 const readyShape = answer.object("Readiness", { status: Type.Literal("ready"), ...readyFacts });
 /** A stopping server does not check its database. */

@@ -9,7 +9,12 @@ import type { Access, Route } from "../http/route.ts";
 
 type Json = Record<string, unknown>;
 
-export function openapi(routes: readonly Route[], systemRoutes: readonly SystemRoute[], server: string): Json {
+interface Document extends Json {
+  readonly paths: Record<string, Json>;
+  readonly components: Json;
+}
+
+export function openapi(routes: readonly Route[], systemRoutes: readonly SystemRoute[], server: string): Document {
   const schemas = createSchemas(usualSchemas);
   const paths: Record<string, Json> = {};
   for (const route of routes) {
