@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { startTestApp, type TestApp } from "../../../tests/harness.ts";
+import { startTestApp, type Answer, type TestApp } from "../../../tests/harness.ts";
+import { follower, traces } from "../../../tests/traces.ts";
+import { plugins } from "../../index.ts";
 
 let app: TestApp;
 beforeAll(async () => {
-  app = await startTestApp();
+  app = await startTestApp({ plugins: [...plugins, follower] });
   await app.post("/core/dbs", { db: { name: "people", schema: single } });
   await app.post("/core/dbs", { db: { name: "shop", schema: multi } });
   await app.post("/core/dbs", { db: { name: "free" } });
@@ -30,6 +32,14 @@ const create = async (db: string, record: unknown) => {
 const patch = (db: string, id: string, record: unknown) => app.patch(`/core/dbs/${db}/records/${id}.json`, { record });
 const row = async (id: string) => (await app.sql`select * from records where id = ${id}`)[0];
 
+/** What is refused leaves no row and no event. */
+async function refused(ask: () => Promise<Answer>): Promise<Answer> {
+  const before = await traces(app, "records");
+  const answer = await ask();
+  expect(await traces(app, "records")).toEqual(before);
+  return answer;
+}
+
 describe("a record", () => {
   test("is created, read, changed and deleted", async () => {
     const made = await create("people", { data: { email: "ann@x", age: 34, extra: { deep: [1, null] } } });
@@ -51,8 +61,8 @@ describe("a record", () => {
     const gone = await app.delete(path);
     expect([gone.status, gone.text]).toEqual([204, ""]);
     expect((await app.get(path)).status).toBe(404);
-    expect((await app.delete(path)).status).toBe(404);
-    expect((await patch("people", made.id, { data: {} })).status).toBe(404);
+    expect((await refused(() => app.delete(path))).status).toBe(404);
+    expect((await refused(() => patch("people", made.id, { data: {} }))).status).toBe(404);
   });
 
   test("keeps what was sent, whatever its names and values", async () => {
@@ -113,8 +123,10 @@ describe("a multi-table database", () => {
     expect(await row(order.id)).toMatchObject({ tableName: "orders", idxStr1: "A1", idxInt1: null });
     const line = await create("shop", { table_name: "lines", data: { no: 7 } });
     expect(await row(line.id)).toMatchObject({ idxStr1: null, idxInt1: 7 });
-    expect((await post("shop", { table_name: "lines", data: { no: "A1" } })).json).toHaveProperty("no");
-    expect((await post("shop", { table_name: "orders", data: {} })).json).toEqual({ no: ["is required"] });
+    const wrong = await refused(() => post("shop", { table_name: "lines", data: { no: "A1" } }));
+    expect(wrong.json).toHaveProperty("no");
+    const missing = await refused(() => post("shop", { table_name: "orders", data: {} }));
+    expect(missing.json).toEqual({ no: ["is required"] });
   });
 
   test("has a null table without rules and without indexes", async () => {
@@ -125,13 +137,14 @@ describe("a multi-table database", () => {
 
   test("refuses an unknown table", async () => {
     for (const table_name of ["nope", "constructor", "__proto__"]) {
-      const answer = await post("shop", { table_name, data: {} });
+      const answer = await refused(() => post("shop", { table_name, data: {} }));
       expect([answer.status, answer.json]).toEqual([422, { table_name: ["must be one of orders, lines"] }]);
     }
-    expect((await post("people", { table_name: "orders", data: { email: "x" } })).status).toBe(422);
+    const tableless = await refused(() => post("people", { table_name: "orders", data: { email: "x" } }));
+    expect(tableless.status).toBe(422);
   });
 
-  test("moves a record to the null table where a change does not name the table", async () => {
+  test("moves a record to the null table if a change does not name the table", async () => {
     const { id } = await create("shop", { table_name: "orders", data: { no: "A2" } });
     const kept = await patch("shop", id, { table_name: "orders", data: { total: 1 } });
     expect(kept.json).toMatchObject({ table_name: "orders", data: { no: "A2", total: 1 } });
@@ -142,7 +155,8 @@ describe("a multi-table database", () => {
 
   test("checks the whole record when it moves into a table", async () => {
     const { id } = await create("shop", { data: { no: "not a number" } });
-    expect((await patch("shop", id, { table_name: "lines", data: {} })).json).toHaveProperty("no");
+    const wrong = await refused(() => patch("shop", id, { table_name: "lines", data: {} }));
+    expect(wrong.json).toHaveProperty("no");
     expect((await patch("shop", id, { table_name: "lines", data: { no: 3 } })).json).toMatchObject({
       table_name: "lines",
       data: { no: 3 },
@@ -200,16 +214,14 @@ describe("bad input", () => {
     ["more than the bound", { data: { email: "x", note: "x".repeat(2_000_001) } }, 422, "data"],
     ["no object", [], 400, "error"],
   ])("%s is refused", async (_, record, status, field) => {
-    const answer = await post("people", record);
+    const answer = await refused(() => post("people", record));
     expect([answer.status, Object.keys(answer.json)]).toEqual([status, [field]]);
   });
 
   test("infinite numbers, which JSON can spell, are refused", async () => {
     const raw = '{"record":{"data":{"x":{"y":[1e999]}}}}';
-    const answer = await app.post("/core/dbs/free/records", undefined, {
-      raw,
-      headers: { "content-type": "application/json" },
-    });
+    const headers = { "content-type": "application/json" };
+    const answer = await refused(() => app.post("/core/dbs/free/records", undefined, { raw, headers }));
     expect([answer.status, answer.json]).toEqual([422, { x: ["y.0 is a number too large to be kept"] }]);
   });
 
@@ -235,20 +247,20 @@ describe("bad input", () => {
       [{ email: null }, "email"],
       [{ at: "yesterday" }, "at"],
     ] as const) {
-      const answer = await patch("people", id, { data });
+      const answer = await refused(() => patch("people", id, { data }));
       expect([answer.status, Object.keys(answer.json)]).toEqual([422, [field]]);
     }
     expect((await patch("people", id, {})).status).toBe(200);
-    expect((await patch("people", id, { data: [] })).status).toBe(422);
-    expect((await app.patch(`/core/dbs/people/records/${id}`, { data: {} })).status).toBe(400);
+    expect((await refused(() => patch("people", id, { data: [] }))).status).toBe(422);
+    expect((await refused(() => app.patch(`/core/dbs/people/records/${id}`, { data: {} }))).status).toBe(400);
   });
 
   test.each(["nonsense", "5", "019a9c1e", `${unknownId}0`, "%00", "..%2f"])(
     "the malformed id %p is 404",
     async (id) => {
       expect((await app.get(`/core/dbs/people/records/${id}`)).status).toBe(404);
-      expect((await app.delete(`/core/dbs/people/records/${id}`)).status).toBe(404);
-      expect((await patch("people", id, { data: { age: 1 } })).status).toBe(404);
+      expect((await refused(() => app.delete(`/core/dbs/people/records/${id}`))).status).toBe(404);
+      expect((await refused(() => patch("people", id, { data: { age: 1 } }))).status).toBe(404);
     },
   );
 
@@ -256,12 +268,9 @@ describe("bad input", () => {
     const { id } = await create("free", { data: { a: 1 } });
     for (const method of ["GET", "PATCH", "DELETE"]) {
       const body = method === "PATCH" ? { record: { data: { a: 2 } } } : undefined;
-      expect([method, (await app.request(method, `/core/dbs/people/records/${id}`, body)).status]).toEqual([
-        method,
-        404,
-      ]);
+      const answer = await refused(() => app.request(method, `/core/dbs/people/records/${id}`, body));
+      expect([method, answer.status]).toEqual([method, 404]);
     }
-    expect((await app.get(`/core/dbs/free/records/${id}`)).json.data).toEqual({ a: 1 });
   });
 
   test("the same Idempotency-Key makes one record", async () => {
@@ -324,7 +333,7 @@ describe("a record of a database with tables that ends in none of them", () => {
     ]);
   });
 
-  test("does not end there where keep_table is asked for", async () => {
+  test("does not end there if keep_table is asked for", async () => {
     const { id } = await create("shop", order);
     const kept = await app.patch(`/core/dbs/shop/records/${id}?keep_table=true`, { record: { data: { total: 3 } } });
     expect([...told(kept), kept.json.table_name, kept.json.data]).toEqual([
@@ -333,17 +342,18 @@ describe("a record of a database with tables that ends in none of them", () => {
       "orders",
       { no: "A1", total: 3 },
     ]);
-    const wrong = await app.patch(`/core/dbs/shop/records/${id}?keep_table=true`, { record: { data: { no: null } } });
+    const path = `/core/dbs/shop/records/${id}?keep_table=true`;
+    const wrong = await refused(() => app.patch(path, { record: { data: { no: null } } }));
     expect([wrong.status, wrong.json]).toEqual([422, { no: ["is required"] }]);
     const named = { record: { table_name: "lines", data: { no: 5 } } };
-    const moved = await app.patch(`/core/dbs/shop/records/${id}?keep_table=true`, named);
+    const moved = await app.patch(path, named);
     expect([moved.status, moved.json.table_name]).toEqual([200, "lines"]);
     const left = await app.patch(`/core/dbs/shop/records/${id}?keep_table=false`, { record: { data: {} } });
     expect([...told(left), left.json.table_name]).toEqual([200, hint, null]);
-    expect((await app.patch(`/core/dbs/shop/records/${id}?keep_table=maybe`, { record: {} })).json).toEqual({
-      keep_table: ["must be true or false"],
-    });
-    const missing = await app.patch(`/core/dbs/shop/records/${unknownId}?keep_table=true`, { record: {} });
+    const maybe = await refused(() => app.patch(`/core/dbs/shop/records/${id}?keep_table=maybe`, { record: {} }));
+    expect(maybe.json).toEqual({ keep_table: ["must be true or false"] });
+    const nobody = `/core/dbs/shop/records/${unknownId}?keep_table=true`;
+    const missing = await refused(() => app.patch(nobody, { record: {} }));
     expect(missing.status).toBe(404);
   });
 });
@@ -384,8 +394,8 @@ test("a required text is more than blanks, whoever writes it", async () => {
     for (const { json } of answers.slice(7)) expect(json.errors).toEqual({ free: ["is required"] });
   }
   const csv = { raw: 'name,note\n"",a\n" ",b\n,c\n', headers: { "content-type": "text/csv" } };
-  const refused = await app.post("/core/dbs/strict/import", undefined, csv);
-  expect([refused.status, refused.json.errors.map(({ message }: { message: string }) => message)]).toEqual([
+  const blank = await refused(() => app.post("/core/dbs/strict/import", undefined, csv));
+  expect([blank.status, blank.json.errors.map(({ message }: { message: string }) => message)]).toEqual([
     422,
     ["is required", "is required", "is required"],
   ]);
