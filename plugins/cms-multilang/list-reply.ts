@@ -2,18 +2,18 @@
 import { list, type Log, type Reply } from "platform";
 import { allRows, type Listed } from "./listed.ts";
 
-interface Options<Row> {
+interface Needed<Row> {
   readonly toApi: (row: Row) => unknown;
   readonly log: Log;
   readonly headOnly: boolean;
 }
 
-export async function listReply<Row>(listed: Listed<Row>, options: Options<Row>): Promise<Reply | Response> {
-  const { toApi, headOnly } = options;
+export async function listReply<Row>(listed: Listed<Row>, needed: Needed<Row>): Promise<Reply | Response> {
+  const { toApi, log, headOnly } = needed;
   if (listed.parts === 1) return list((await allRows(listed)).map(toApi), listed.total);
   if (headOnly) return { ...list([], listed.total), body: null };
   const { headers } = list([], listed.total);
-  return new Response(await streamOf(arrayText(listed, toApi), options.log), { headers });
+  return new Response(await streamOf(arrayText(listed, toApi), log), { headers });
 }
 
 async function* arrayText<Row>({ rows }: Listed<Row>, toApi: (row: Row) => unknown): AsyncGenerator<string> {

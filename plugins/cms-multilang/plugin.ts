@@ -62,7 +62,7 @@ export default definePlugin({
       begin: warn,
       commands: [
         ...siteCommands({ ctx, accounts: services.accounts, resources, push }),
-        ...domainCommands({ accounts: services.accounts, resources, run, store: createDomainStore(sql) }),
+        ...domainCommands({ accounts: services.accounts, resources, run, domainStore: createDomainStore(sql) }),
       ],
       service: { ...createCms({ sql, run, resources }), pushFiles: pushFiles(push) },
     };

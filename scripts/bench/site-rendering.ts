@@ -74,22 +74,26 @@ function bareRendering(): () => string {
 }
 
 async function benchDoor(sql: Sql) {
-  const store = createRenderStore(sql);
+  const renderStore = createRenderStore(sql);
   const engine = createSiteEngine();
   const log = createLog("error");
   const account: Account = { id: 1, name: "", baseUrl: "", timezone: "UTC", locale: "pl" };
   const broadcast = { publish: () => {}, on: () => () => {}, onReset: () => () => {} };
-  const sites = createSiteCache({ ctx: { cache: simpleCache, broadcast, log }, store, account: async () => account });
+  const sites = createSiteCache({
+    ctx: { cache: simpleCache, broadcast, log },
+    renderStore,
+    account: async () => account,
+  });
   await sites.load();
-  const templatesOf = createTemplates(store, engine);
+  const templatesOf = createTemplates(renderStore, engine);
   const blocksOf = createBlocks(engine, templatesOf);
   const door = createDoor({
     sites,
-    store,
+    renderStore,
     engine,
     blocksOf,
-    finder: createFinder(store, blocksOf),
-    composer: createComposer(store, engine, templatesOf),
+    finder: createFinder(renderStore, blocksOf),
+    composer: createComposer(renderStore, engine, templatesOf),
     scheme: () => "http:",
   });
   const [row] = await sql<{ id: number }[]>`select id from cms_sites where code = 'small'`;

@@ -37,7 +37,7 @@ export interface Composer {
 const clockMs = 60_000;
 
 export function createComposer(
-  store: RenderStore,
+  renderStore: RenderStore,
   engine: SiteEngine,
   templatesOf: ReadTemplates,
   now: () => number = Date.now,
@@ -64,7 +64,7 @@ export function createComposer(
       const sources = { page: page.locale, lang, domain: domainLocale, site: state.site.locale };
       const locale = effectiveLocale(sources);
       const templates = await templatesOf(state, page);
-      const { results, pagination, until } = await articleLists(store, input, found, templates, locale);
+      const { results, pagination, until } = await articleLists(renderStore, input, found, templates, locale);
       const params = createParams(input.query);
       const variables = { ...(await variablesOf(input, found, locale, pagination)), params: params.values };
       const rendering = renderingOf(state.account.timezone, locale, templates, results);

@@ -14,7 +14,7 @@ import { addressesOf } from "./values/variables.ts";
 
 interface Needed {
   readonly sites: SiteCache;
-  readonly store: RenderStore;
+  readonly renderStore: RenderStore;
   readonly finder: Finder;
   readonly composer: Composer;
   readonly scheme: () => string;
@@ -67,12 +67,12 @@ interface PreviewInput {
   readonly caller: { readonly account: { readonly id: number }; readonly privileges: ReadonlySet<string> } | null;
 }
 
-function createPreview({ sites, store, finder, composer, scheme }: Needed) {
+function createPreview({ sites, renderStore, finder, composer, scheme }: Needed) {
   return async ({ request, code, query, caller }: PreviewInput): Promise<Reply> => {
     if (!caller) return signInFirst(request);
     const drafts = caller.privileges.has("cms");
     if (!/^[\w.-]{1,200}$/.test(code)) throw notFound();
-    const siteId = await store.siteId(caller.account.id, code);
+    const siteId = await renderStore.siteId(caller.account.id, code);
     const state = siteId === undefined ? undefined : await sites.get(siteId);
     if (!state || !(state.site.active || drafts)) throw notFound();
     const asked = askedPath(pathBelow(request.url));

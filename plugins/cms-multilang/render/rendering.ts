@@ -28,21 +28,21 @@ interface Needed {
 }
 
 export async function createSiteRendering({ ctx, accounts, engine }: Needed): Promise<SiteRendering> {
-  const store = createRenderStore(ctx.sql);
-  const sites = createSiteCache({ ctx, store, account: (id) => accounts.accountById(id) });
+  const renderStore = createRenderStore(ctx.sql);
+  const sites = createSiteCache({ ctx, renderStore, account: (id) => accounts.accountById(id) });
   await sites.load();
-  const templatesOf = createTemplates(store, engine);
+  const templatesOf = createTemplates(renderStore, engine);
   const blocksOf = createBlocks(engine, templatesOf);
-  const finder = createFinder(store, blocksOf);
-  const composer = createComposer(store, engine, templatesOf);
+  const finder = createFinder(renderStore, blocksOf);
+  const composer = createComposer(renderStore, engine, templatesOf);
   const scheme = () => (ctx.origin().startsWith("https:") ? "https:" : "http:");
-  const door = createDoor({ sites, store, engine, blocksOf, finder, composer, scheme });
+  const door = createDoor({ sites, renderStore, engine, blocksOf, finder, composer, scheme });
   const isOwn = ownHost(ctx.origin);
   return {
     sites,
     // If a site took the account's own address, nobody could sign in there to change it.
     door: { find: (host) => (isOwn(host) ? undefined : door.find(host)) },
-    routes: previewRoutes({ sites, store, finder, composer, scheme }),
+    routes: previewRoutes({ sites, renderStore, finder, composer, scheme }),
     warn() {
       const { host } = new URL(ctx.origin());
       const site = sites.find(host);

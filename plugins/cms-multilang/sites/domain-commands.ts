@@ -17,10 +17,10 @@ interface Needed {
   readonly accounts: Pick<Accounts, "accountForHost" | "accountById">;
   readonly resources: Pick<Resources, "domain">;
   readonly run: RunEdit;
-  readonly store: Pick<DomainStore, "waiting">;
+  readonly domainStore: Pick<DomainStore, "waiting">;
 }
 
-export function domainCommands({ accounts, resources, run, store }: Needed): Command[] {
+export function domainCommands({ accounts, resources, run, domainStore }: Needed): Command[] {
   const approve: Command = {
     ...domainApprove,
     async run({ account: host }, [given] = []) {
@@ -28,7 +28,7 @@ export function domainCommands({ accounts, resources, run, store }: Needed): Com
       if (!given || "mistake" in clean) throw new Error(`name the domain: corestead ${approve.usage}`);
       const only = host === undefined ? undefined : await accounts.accountForHost(host);
       if (host !== undefined && !only) throw new Error(`no account has the host ${host}`);
-      const waiting = (await store.waiting(clean.host)).filter(({ accountId }) => !only || accountId === only.id);
+      const waiting = (await domainStore.waiting(clean.host)).filter(({ accountId }) => !only || accountId === only.id);
       const [domain, another] = waiting;
       if (!domain) throw new Error(`no domain ${clean.host} is pending`);
       if (another)

@@ -44,15 +44,15 @@ export interface Finder {
 
 const maxSegments = 20;
 
-export function createFinder(store: RenderStore, blocksOf: ReadBlocks): Finder {
+export function createFinder(renderStore: RenderStore, blocksOf: ReadBlocks): Finder {
   const find = async (view: View, path: string, followsRedirects = true): Promise<Found | null> => {
-    const here = await store.pagesAt(view.state.site, [path], view.drafts);
+    const here = await renderStore.pagesAt(view.state.site, [path], view.drafts);
     const page = chooseVariant(here, choiceOf(view));
     if (page) return placed(view, whole(page), "", {});
     const prefixes = prefixesOf(path);
     const [above, redirects] = await Promise.all([
-      prefixes.length > 0 ? store.pagesAt(view.state.site, prefixes, view.drafts) : [],
-      followsRedirects ? store.redirectsAt(view.state.site, [path, ...prefixes]) : [],
+      prefixes.length > 0 ? renderStore.pagesAt(view.state.site, prefixes, view.drafts) : [],
+      followsRedirects ? renderStore.redirectsAt(view.state.site, [path, ...prefixes]) : [],
     ]);
     const below = await belowPage(view, path, prefixes, above);
     if (below) return below;
@@ -73,7 +73,7 @@ export function createFinder(store: RenderStore, blocksOf: ReadBlocks): Finder {
   /** `page` has its inherited values already. It stays one object, because its templates are cached by it. */
   const inGroup = async (view: View, page: PageData): Promise<FoundPage> => {
     const { site } = view.state;
-    const groups = site.multilang ? await store.groups(site, [page.id], view.drafts) : undefined;
+    const groups = site.multilang ? await renderStore.groups(site, [page.id], view.drafts) : undefined;
     return { page, group: groups?.get(page.id) ?? [page] };
   };
 
@@ -108,7 +108,7 @@ export function createFinder(store: RenderStore, blocksOf: ReadBlocks): Finder {
     if (category) return { category };
     const showing = blocks.filter(({ shows }) => shows);
     if (showing.length === 0) return null;
-    const articles = await store.articlesAt({ site: state.site, locale: articleLocale(view), drafts }, rest);
+    const articles = await renderStore.articlesAt({ site: state.site, locale: articleLocale(view), drafts }, rest);
     const fitting = articles.filter((article) =>
       showing.some((block) => isIn(article, categoryIds(block.categories, categories))),
     );

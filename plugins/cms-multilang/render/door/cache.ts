@@ -33,17 +33,17 @@ export interface SiteCache extends Sites {
 
 interface Needed {
   readonly ctx: Pick<BaseContext, "cache" | "broadcast" | "log">;
-  readonly store: RenderStore;
+  readonly renderStore: RenderStore;
   readonly account: (id: number) => Promise<Account | undefined>;
 }
 
 const maxSites = 10_000;
 let serials = 0;
 
-export function createSiteCache({ ctx, store, account }: Needed): SiteCache {
+export function createSiteCache({ ctx, renderStore, account }: Needed): SiteCache {
   const hosts = createHosts({
     broadcast: ctx.broadcast,
-    read: store.hosts,
+    read: renderStore.hosts,
     account,
     failed: (error) => ctx.log.error("the hosts of sites could not be read", { error }),
   });
@@ -51,9 +51,9 @@ export function createSiteCache({ ctx, store, account }: Needed): SiteCache {
     name: "cms-sites",
     max: maxSites,
     load: async (key) => {
-      const found = await store.site(Number(key));
+      const found = await renderStore.site(Number(key));
       const owner = found && (await account(found.site.accountId));
-      return owner && newState(store, owner, found);
+      return owner && newState(renderStore, owner, found);
     },
   });
 
@@ -72,7 +72,11 @@ export function createSiteCache({ ctx, store, account }: Needed): SiteCache {
 }
 
 /** Reads layouts and categories once per state; they end with it. */
-function newState(store: RenderStore, account: Account, { site, domains, nextPublication }: SiteFound): SiteState {
+function newState(
+  renderStore: RenderStore,
+  account: Account,
+  { site, domains, nextPublication }: SiteFound,
+): SiteState {
   const layouts = new Map<number, Promise<LayoutData | undefined>>();
   let categories: Promise<readonly CategoryData[]> | undefined;
   let next = nextPublication;
@@ -82,14 +86,14 @@ function newState(store: RenderStore, account: Account, { site, domains, nextPub
     account,
     domains,
     layout: (id) => {
-      const found = layouts.get(id) ?? forgetFailed(store.layout(site, id), () => layouts.delete(id));
+      const found = layouts.get(id) ?? forgetFailed(renderStore.layout(site, id), () => layouts.delete(id));
       layouts.set(id, found);
       return found;
     },
-    categories: () => (categories ??= forgetFailed(store.categories(site), () => (categories = undefined))),
+    categories: () => (categories ??= forgetFailed(renderStore.categories(site), () => (categories = undefined))),
     nextPublication: async () => {
       // The article that was next may be visible by now.
-      if (next && next.getTime() <= Date.now()) next = await store.nextPublication(site);
+      if (next && next.getTime() <= Date.now()) next = await renderStore.nextPublication(site);
       return next;
     },
   };

@@ -17,7 +17,7 @@ import { createSitemap } from "../sitemap/sitemap.ts";
 
 interface Needed {
   readonly sites: SiteCache;
-  readonly store: RenderStore;
+  readonly renderStore: RenderStore;
   readonly engine: SiteEngine;
   readonly blocksOf: ReadBlocks;
   readonly finder: Finder;

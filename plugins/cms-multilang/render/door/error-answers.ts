@@ -11,7 +11,7 @@ import { htmlType, noStore, pageReply, plainPage } from "./replies.ts";
 import { chooseVariant } from "../addresses/variant.ts";
 
 interface Needed {
-  readonly store: Pick<RenderStore, "errorPages">;
+  readonly renderStore: Pick<RenderStore, "errorPages">;
   readonly finder: Pick<Finder, "complete">;
   readonly composer: Composer;
   readonly kept: KeptPages;
@@ -26,10 +26,10 @@ export type ErrorAnswers = (asked: Asked, kind: ErrorKind) => Promise<Reply>;
 export const faultMs = 5000;
 
 /** A plain page stands in if the site has none of its own, or if its own one fails too. */
-export function createErrorAnswers({ store, finder, composer, kept, scheme, now }: Needed): ErrorAnswers {
+export function createErrorAnswers({ renderStore, finder, composer, kept, scheme, now }: Needed): ErrorAnswers {
   const own = async (asked: Asked, kind: ErrorKind): Promise<Answer | undefined> => {
     const view = viewOf(asked);
-    const page = chooseVariant(await store.errorPages(asked.state.site, kind), choiceOf(view));
+    const page = chooseVariant(await renderStore.errorPages(asked.state.site, kind), choiceOf(view));
     if (!page) return undefined;
     const found = await finder.complete(view, page);
     const { text, locale, shared, until } = await composer.compose(composeInputOf(asked, scheme()), found);

@@ -19,13 +19,13 @@ export interface Address {
 }
 
 interface Needed {
-  readonly store: RenderStore;
+  readonly renderStore: RenderStore;
   /** Addresses that are read in one query. */
   readonly batch: number;
 }
 
 export async function* listAddresses(
-  { store, batch }: Needed,
+  { renderStore, batch }: Needed,
   request: Counting,
   counts: Counts,
   skip: number,
@@ -35,8 +35,8 @@ export async function* listAddresses(
     yield* inBatches(
       batch,
       skip,
-      (part) => store.listedPages(state.site, domain.locale, part),
-      (rows) => pagesOf(store, request, rows),
+      (part) => renderStore.listedPages(state.site, domain.locale, part),
+      (rows) => pagesOf(renderStore, request, rows),
     );
   let rest = Math.max(0, skip - counts.pages);
   for (const showing of counts.showing) {
@@ -44,20 +44,20 @@ export async function* listAddresses(
       rest -= showing.count;
       continue;
     }
-    yield* articlesBelow({ store, batch }, request, showing, rest);
+    yield* articlesBelow({ renderStore, batch }, request, showing, rest);
     rest = 0;
   }
 }
 
 async function pagesOf(
-  store: Pick<RenderStore, "related">,
+  renderStore: Pick<RenderStore, "related">,
   { state: { site, domains }, domain }: Counting,
   rows: readonly ListedPage[],
 ): Promise<Address[]> {
   // An address is listed with its other languages only if it is its page's canonical one: see `entry`.
   const isCanonicalHere = (page: ListedPage) => domainFor(domains, page.locale)?.id === domain.id;
   const listed = site.multilang ? rows.filter(isCanonicalHere) : [];
-  const groups = listed.length > 0 ? await groupsOf(listed, (pages) => store.related(site, pages)) : undefined;
+  const groups = listed.length > 0 ? await groupsOf(listed, (pages) => renderStore.related(site, pages)) : undefined;
   return rows.map((page) => {
     const group = groups?.get(page.id);
     return { path: page.path, changedAt: page.updatedAt, ...(group && { page, group }) };
@@ -65,15 +65,17 @@ async function pagesOf(
 }
 
 async function* articlesBelow(
-  { store, batch }: Needed,
+  { renderStore, batch }: Needed,
   { state, domain }: Counting,
   { page, categories }: Showing,
   skip: number,
 ): AsyncGenerator<Address[]> {
-  const group = state.site.multilang ? (await store.groups(state.site, [page.id], false)).get(page.id) : undefined;
+  const group = state.site.multilang
+    ? (await renderStore.groups(state.site, [page.id], false)).get(page.id)
+    : undefined;
   const of = articlesOf(state, domain, page);
   const read = async (part: Batch) => {
-    const rows = await store.listedArticles(of, categories, part);
+    const rows = await renderStore.listedArticles(of, categories, part);
     return rows.map((row) => ({ ...row, position: 0 }));
   };
   yield* inBatches(batch, skip, read, async (rows) =>

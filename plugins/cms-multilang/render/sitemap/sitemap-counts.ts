@@ -36,14 +36,14 @@ export interface Counting {
 }
 
 interface Needed {
-  readonly store: RenderStore;
+  readonly renderStore: RenderStore;
   readonly engine: SiteEngine;
   readonly blocksOf: ReadBlocks;
 }
 
 /** Keeps the counts until the site changes or its next article appears. */
 export function createCounts(needed: Needed, limits: FileLimits) {
-  const { store } = needed;
+  const { renderStore } = needed;
   const known = new WeakMap<SiteState, Map<string, { readonly counts: Counts; readonly until: number }>>();
 
   return async (asked: Counting): Promise<Counts> => {
@@ -54,9 +54,9 @@ export function createCounts(needed: Needed, limits: FileLimits) {
     if (kept && kept.until > Date.now()) return kept.counts;
     const next = await state.nextPublication();
     const [pages, articles, locales] = await Promise.all([
-      store.countListed(state.site, domain.locale),
+      renderStore.countListed(state.site, domain.locale),
       showingOf(needed, state, domain),
-      state.site.multilang ? store.pageLocales(state.site) : [],
+      state.site.multilang ? renderStore.pageLocales(state.site) : [],
     ]);
     const longest = Math.max(pages.longest, ...articles.map((one) => one.longest));
     const languages = new Set([...locales, ...state.domains.map(({ locale }) => locale), state.site.locale]);
@@ -77,10 +77,10 @@ export function articlesOf({ site }: SiteState, domain: Domain, page: Pick<Liste
 }
 
 async function showingOf(needed: Needed, state: SiteState, domain: Domain) {
-  const { store, engine } = needed;
-  const [sources, categories] = await Promise.all([store.articleSources(state.site), state.categories()]);
+  const { renderStore, engine } = needed;
+  const [sources, categories] = await Promise.all([renderStore.articleSources(state.site), state.categories()]);
   const outside = showingOutside(engine, sources);
-  const pages = await store.showingPages(state.site, domain.locale, outside);
+  const pages = await renderStore.showingPages(state.site, domain.locale, outside);
   // If blocks occur only in the content of pages, nothing else of the pages has to be read.
   const isInContent = outside.layoutIds.length + outside.codes.length === 0;
   const counted = await Promise.all(
@@ -91,7 +91,7 @@ async function showingOf(needed: Needed, state: SiteState, domain: Domain) {
       if (blocks.length === 0) return undefined;
       const ids = blocks.map((block) => categoryIds(block.categories, categories));
       const shown = ids.some((some) => some === null) ? null : [...new Set(ids.flatMap((some) => some ?? []))];
-      const { count, longest } = await store.countArticles(articlesOf(state, domain, page), shown, null);
+      const { count, longest } = await renderStore.countArticles(articlesOf(state, domain, page), shown, null);
       return { page, categories: shown, count, longest: pathAddress(page.path).length + 1 + longest };
     }),
   );

@@ -121,9 +121,9 @@ describe("robots.txt", () => {
 
 describe("a list longer than a file", () => {
   const request = async () => {
-    const store = createRenderStore(server.app.sql);
+    const renderStore = createRenderStore(server.app.sql);
     const [row] = await server.app.sql<{ id: number }[]>`select id from cms_sites where code = 'acme'`;
-    const found = await store.site(row?.id ?? 0);
+    const found = await renderStore.site(row?.id ?? 0);
     const domain = found?.domains.find(({ name }) => name === "acme.eu");
     if (!found || !domain) throw new Error("the site is missing");
     const state: SiteState = {
@@ -131,11 +131,11 @@ describe("a list longer than a file", () => {
       account: { id: found.site.accountId, name: "", baseUrl: "", timezone: "UTC", locale: "pl" },
       ...found,
       layout: async () => undefined,
-      categories: () => store.categories(found.site),
+      categories: () => renderStore.categories(found.site),
       nextPublication: async () => null,
     };
     const engine = createSiteEngine();
-    const reading = { store, engine, blocksOf: createBlocks(engine, createTemplates(store, engine)) };
+    const reading = { renderStore, engine, blocksOf: createBlocks(engine, createTemplates(renderStore, engine)) };
     return { reading, request: { state, domain, scheme: "https:", headOnly: false } };
   };
   const textOf = async (answer: unknown) => {

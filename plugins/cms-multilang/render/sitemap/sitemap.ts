@@ -21,7 +21,7 @@ export interface Sitemap {
 }
 
 interface Needed {
-  readonly store: RenderStore;
+  readonly renderStore: RenderStore;
   readonly engine: SiteEngine;
   readonly blocksOf: ReadBlocks;
   /** The limits of one file. The protocol allows 50,000 addresses and 50 MB. */
@@ -36,7 +36,7 @@ const xmlHeaders = { ...siteHeaders, "content-type": xmlType, "cache-control": c
 const maxAtOnce = 4;
 
 export function createSitemap(needed: Needed): Sitemap {
-  const { store, maxAddresses = 50_000, maxBytes = 50_000_000, batch = 2000 } = needed;
+  const { renderStore, maxAddresses = 50_000, maxBytes = 50_000_000, batch = 2000 } = needed;
   const countsOf = createCounts(needed, { addresses: maxAddresses, bytes: maxBytes });
   const streamed = createStreams(maxAtOnce, xmlHeaders);
   return {
@@ -50,7 +50,7 @@ export function createSitemap(needed: Needed): Sitemap {
       if (request.headOnly) return { status: 200, body: null, headers: xmlHeaders };
       if (asked === undefined && counts.files > 1) return index(request, counts.files);
       const skip = ((asked ?? 1) - 1) * counts.perFile;
-      return streamed(file(request, counts, listAddresses({ store, batch }, request, counts, skip)));
+      return streamed(file(request, counts, listAddresses({ renderStore, batch }, request, counts, skip)));
     },
   };
 }

@@ -19,7 +19,7 @@ export interface ArticleLists {
 }
 
 export async function articleLists(
-  store: RenderStore,
+  renderStore: RenderStore,
   input: ComposeInput,
   found: FoundPage,
   templates: Templates,
@@ -42,7 +42,7 @@ export async function articleLists(
   const narrowed = narrowedBlocks(blocks, templates);
   const within = (query: ArticlesQuery) => (narrowed.includes(query) ? (category?.id ?? null) : null);
   const paged = lists.find(({ paginate }) => paginate);
-  const counted = paged && (await store.countArticles(of, idsOf(paged), within(paged)));
+  const counted = paged && (await renderStore.countArticles(of, idsOf(paged), within(paged)));
   const path = joined(page.path, article?.path ?? category?.path ?? "");
   const pagination = paged && counted && paginationOf(input.page, paged.limit, counted.count, path);
   if (article) {
@@ -52,7 +52,7 @@ export async function articleLists(
   await Promise.all(
     lists.map(async (query) => {
       const skip = query === paged && pagination ? (pagination.page - 1) * query.limit : query.offset;
-      const rows = await store.articles(of, { ...query, offset: skip }, idsOf(query), within(query));
+      const rows = await renderStore.articles(of, { ...query, offset: skip }, idsOf(query), within(query));
       results.set(query, { part: "list", articles: rows.map((row) => articleValues(row, options)) });
     }),
   );

@@ -180,7 +180,7 @@ describe("the database is asked", () => {
   /** The reading side of one process, and how often it has asked for what. */
   async function reading() {
     const asked: Record<string, number> = {};
-    const store: RenderStore = new Proxy(createRenderStore(server.app.sql), {
+    const renderStore: RenderStore = new Proxy(createRenderStore(server.app.sql), {
       get(target, name, receiver) {
         if (typeof name === "string") asked[name] = (asked[name] ?? 0) + 1;
         return Reflect.get(target, name, receiver);
@@ -196,7 +196,7 @@ describe("the database is asked", () => {
       account,
       ...site,
       layout: (id) => {
-        const known = layouts.get(id) ?? store.layout(site.site, id);
+        const known = layouts.get(id) ?? renderStore.layout(site.site, id);
         layouts.set(id, known);
         return known;
       },
@@ -204,9 +204,9 @@ describe("the database is asked", () => {
       nextPublication: async () => null,
     };
     const engine = createSiteEngine();
-    const templatesOf = createTemplates(store, engine);
-    const finder = createFinder(store, createBlocks(engine, templatesOf));
-    const composer = createComposer(store, engine, templatesOf);
+    const templatesOf = createTemplates(renderStore, engine);
+    const finder = createFinder(renderStore, createBlocks(engine, templatesOf));
+    const composer = createComposer(renderStore, engine, templatesOf);
     const view = { state, lang: undefined, domainLocale: "pl" as const, preview: false, drafts: false };
     /** What one rendering asks for. */
     return async (path: string): Promise<Record<string, unknown>> => {

@@ -31,7 +31,7 @@ export const maxParagraphRounds = 5;
 /** The same limit as for the output of a page. */
 const maxChars = 2_000_000;
 
-export function createTemplates(store: RenderStore, engine: SiteEngine): ReadTemplates {
+export function createTemplates(renderStore: RenderStore, engine: SiteEngine): ReadTemplates {
   /** By page: a page stays one object until its site changes, so its templates are read once. */
   const known = new WeakMap<PageData, Templates>();
   return async (state, page) => {
@@ -46,7 +46,7 @@ export function createTemplates(store: RenderStore, engine: SiteEngine): ReadTem
     const template = parse(`page ${page.code}`, page.content);
     const layout = layoutData && { ...parse(`layout ${layoutData.code}`, layoutData.content), data: layoutData };
     const roots = layout ? [template, layout] : [template];
-    return { page: template, layout, ...(await paragraphsOf(store, state.site, page, roots, parse)) };
+    return { page: template, layout, ...(await paragraphsOf(renderStore, state.site, page, roots, parse)) };
   }
 }
 
@@ -57,7 +57,7 @@ export function printedBlocks({ page, layout, paragraphs }: Templates): Articles
 }
 
 async function paragraphsOf(
-  store: RenderStore,
+  renderStore: RenderStore,
   site: SiteData,
   page: PageData,
   roots: readonly SiteTemplate[],
@@ -73,7 +73,7 @@ async function paragraphsOf(
     if (codes.length === 0 && !wantsAll) break;
     for (const code of codes) asked.add(code);
     const pages = wantsAll ? [page.id, ...(page.basedOnPageId === null ? [] : [page.basedOnPageId])] : [];
-    const rows = await store.paragraphs(site, pages, codes);
+    const rows = await renderStore.paragraphs(site, pages, codes);
     if (wantsAll) listed = listedOf(rows, page);
     const printed = rows.filter((row) => !found.has(row.code) && (asked.has(row.code) || listed?.includes(row)));
     const fresh = printed.map((data) => ({ data, template: parse(`paragraph ${data.code}`, data.content) }));
