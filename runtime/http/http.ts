@@ -4,11 +4,12 @@
  */
 import { Elysia } from "elysia";
 import type { Answers } from "../openapi/answers.ts";
+import { arrivalOf, clientOf, pathOf, routed } from "./arrival.ts";
 import { credentialOf, fromSameOrigin, plainHost, type Caller, type Identify, type Identity } from "./auth.ts";
 import { bodyLimit, readBody } from "./body.ts";
 import { causationFromHeader, causationHeader, withCausation } from "../events/causation.ts";
-import { clientAddress, inNetworks, type Networks } from "./client-address.ts";
-import { isLocalHost, type HostDoor, type SiteDoor } from "./door.ts";
+import type { Networks } from "./client-address.ts";
+import { isLocalHost, type HostDoor } from "./door.ts";
 import { badRequest, forbidden, methodNotAllowed, notFound, unauthorized } from "../errors.ts";
 import type { Idempotency } from "./idempotency.ts";
 import { currentScope } from "./keyed.ts";
@@ -16,8 +17,10 @@ import type { Log } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
 import { refusalOf } from "./refusal.ts";
 import type { Reply } from "./reply.ts";
-import { corsHeaders, finish, finishPage, newRequestId } from "./respond.ts";
+import { logRequest } from "./request-log.ts";
+import { corsHeaders, finish, newRequestId } from "./respond.ts";
 import type { RequestInput, Route } from "./route.ts";
+import { createSiteAnswer } from "./site-answer.ts";
 import { queryHints } from "./unknown.ts";
 import { fromAnyOrigin, routeTable, type Endpoint } from "./route-table.ts";
 
@@ -58,6 +61,9 @@ export interface SystemRoute {
   readonly run: (input: SystemRequest) => Promise<Reply | Response> | Reply;
 }
 
+/** Answers a request that no route matches. */
+type Missing = (request: Request) => Response | Promise<Response>;
+
 export type Fetch = (request: Request) => Promise<Response>;
 
 /** The server's `fetch`. Throws at once if two routes have the same method and path. */
@@ -65,7 +71,12 @@ export function createHttp(needed: Needed, systemRoutes: readonly SystemRoute[])
   const { door, routes, log } = needed;
   const missing = (request: Request) => finish(request, refusalOf(notFound(), log, ""), newRequestId(request));
   const app = mounted(needed, routes, systemRoutes, missing);
-  const answerAtSite = createSiteAnswer(needed);
+  const siteRoutes = routes.filter(({ spec }) => spec.onSites);
+  const mount = (missingAtSite: Missing) => {
+    const atSite = mounted(needed, siteRoutes, [], missingAtSite);
+    return (request: Request) => atSite.fetch(request);
+  };
+  const answerAtSite = createSiteAnswer({ log, metrics: needed.metrics, mount });
   return async (request) => {
     if (request.headers.get("host")?.includes(","))
       return finish(request, refusalOf(badRequest("send one Host header"), log, ""), newRequestId(request));
@@ -78,44 +89,9 @@ export function createHttp(needed: Needed, systemRoutes: readonly SystemRoute[])
   };
 }
 
-/** A site's pages come first, then routes that are also served on sites' hosts, then the site's own "not found". */
-function createSiteAnswer(needed: Needed) {
-  const { log, metrics } = needed;
-  const siteRoutes = needed.routes.filter(({ spec }) => spec.onSites);
-  const app = mounted(needed, siteRoutes, [], async (request) => {
-    const { site } = arrivalOf(request);
-    const requestId = newRequestId(request);
-    try {
-      if (!site) throw notFound();
-      return finish(request, await site.missing({ request, requestId, log }), requestId);
-    } catch (error) {
-      return finish(request, refusalOf(error, log, requestId), requestId);
-    }
-  });
-  return async (request: Request, client: Client, site: SiteDoor): Promise<Response> => {
-    const started = performance.now();
-    const requestId = newRequestId(request);
-    let reply: Reply | Response | null;
-    try {
-      reply = safeMethods.has(request.method) ? await site.page({ request, requestId, log }) : null;
-    } catch (error) {
-      reply = refusalOf(error, log, requestId);
-    }
-    if (!reply) return app.fetch(routed(request, { client, site }));
-    const response = finishPage(request, reply, requestId);
-    const ms = performance.now() - started;
-    metrics.request(request.method, "site page", response.status, ms / 1000);
-    logRequest(log, request, "site page", { requestId, status: response.status, ms });
-    return response;
-  };
-}
+const safeMethods = new Set(["GET", "HEAD"]);
 
-function mounted(
-  needed: Needed,
-  routes: readonly Route[],
-  systemRoutes: readonly SystemRoute[],
-  missing: (request: Request) => Response | Promise<Response>,
-) {
+function mounted(needed: Needed, routes: readonly Route[], systemRoutes: readonly SystemRoute[], missing: Missing) {
   const app = new Elysia({ name: "corestead" });
   const answer = createAnswer(needed);
 
@@ -141,37 +117,6 @@ function mounted(
   return app;
 }
 
-/**
- * Elysia looks for the path after the first eleven characters of the address. `http://x/` is shorter, and an HTTP/1.0
- * request may have only a path.
- */
-function withLongHost(request: Request): Request {
-  const { url } = request;
-  if (url.indexOf("/", 8) >= 11 && !url.startsWith("/")) return request;
-  return new Request(`http://short.host${url.startsWith("/") ? url : pathOf(url)}`, request);
-}
-
-/** What was found out about a request before a route was looked for. */
-interface Arrival {
-  readonly client: Client;
-  readonly site?: SiteDoor;
-}
-
-const arrivals = new WeakMap<Request, Arrival>();
-
-/** The request as Elysia takes it, with what is known of it. */
-function routed(request: Request, arrival: Arrival): Request {
-  const whole = withLongHost(request);
-  arrivals.set(whole, arrival);
-  return whole;
-}
-
-function arrivalOf(request: Request): Arrival {
-  const arrival = arrivals.get(request);
-  if (!arrival) throw new Error("a request was routed that did not arrive");
-  return arrival;
-}
-
 function createAnswer(needed: Needed) {
   return async (endpoint: Endpoint, request: Request, rawParams: Record<string, string>): Promise<Response> => {
     const started = performance.now();
@@ -191,17 +136,6 @@ function createAnswer(needed: Needed) {
     logRequest(needed.log, request, endpoint.name, { requestId, status: response.status, ms });
     return response;
   };
-}
-
-function logRequest(
-  log: Log,
-  { method }: Request,
-  route: string,
-  { requestId, status, ms }: { requestId: string; status: number; ms: number },
-): void {
-  // 502 is another server's failure, reported to the caller.
-  const level = status < 500 || status === 502 ? "info" : status === 503 ? "warn" : "error";
-  log[level]("request", { request_id: requestId, method, route, status, ms: Math.round(ms * 100) / 100 });
 }
 
 async function handle(
@@ -250,26 +184,6 @@ async function handle(
   return input.once(`token:${caller.tokenId}`, async () => storable(await run()));
 }
 
-type Client = ReturnType<typeof clientOf>;
-
-/** Where the request comes from. Only a trusted proxy's headers count. */
-function clientOf({ peer: peerOf, trustedProxies }: Needed, request: Request) {
-  const { headers } = request;
-  const proxied = trustedProxies.length > 0 && inNetworks(peerOf(request), trustedProxies);
-  const host = (proxied && headers.get("x-forwarded-host")) || headers.get("host") || "";
-  return {
-    host: plainHost(host),
-    // Looked up only for routes: a page from the cache costs little more than such a look.
-    get peer() {
-      return peerOf(request);
-    },
-    get ip() {
-      return clientAddress(peerOf(request), headers.get("x-forwarded-for"), trustedProxies);
-    },
-    secure: proxied && headers.get("x-forwarded-proto") === "https",
-  };
-}
-
 function once(
   idempotency: Idempotency,
   request: Request,
@@ -290,8 +204,6 @@ function storable(reply: Reply | Response): Reply {
   if (reply instanceof Response) throw new Error("a route that answers with a Response cannot keep an Idempotency-Key");
   return reply;
 }
-
-const safeMethods = new Set(["GET", "HEAD"]);
 
 /** 401 without a valid credential, 403 without the privilege or from another origin. */
 function admit({ access, apps }: Route["spec"], { caller, app }: Identity, takesCookie: boolean): void {
@@ -355,8 +267,4 @@ const noQuery = new URLSearchParams();
 function queryOf(url: string): URLSearchParams {
   const at = url.indexOf("?");
   return at < 0 ? noQuery : new URLSearchParams(url.slice(at + 1));
-}
-
-function pathOf(url: string): string {
-  return url.slice(url.indexOf("/", 8));
 }

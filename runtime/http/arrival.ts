@@ -1,0 +1,66 @@
+/** A request as it arrives: where it comes from, which host it asks for, and its form for the router. */
+import { plainHost } from "./auth.ts";
+import { clientAddress, inNetworks, type Networks } from "./client-address.ts";
+import type { SiteDoor } from "./door.ts";
+
+interface Needed {
+  readonly trustedProxies: Networks;
+  /** The peer address of a request's connection. */
+  readonly peer: (request: Request) => string;
+}
+
+export type Client = ReturnType<typeof clientOf>;
+
+/** Where the request comes from. Only a trusted proxy's headers count. */
+export function clientOf({ peer: peerOf, trustedProxies }: Needed, request: Request) {
+  const { headers } = request;
+  const proxied = trustedProxies.length > 0 && inNetworks(peerOf(request), trustedProxies);
+  const host = (proxied && headers.get("x-forwarded-host")) || headers.get("host") || "";
+  return {
+    host: plainHost(host),
+    // Looked up only for routes: a page from the cache costs little more than such a look.
+    get peer() {
+      return peerOf(request);
+    },
+    get ip() {
+      return clientAddress(peerOf(request), headers.get("x-forwarded-for"), trustedProxies);
+    },
+    secure: proxied && headers.get("x-forwarded-proto") === "https",
+  };
+}
+
+/** What is known about a request before its route is looked up. */
+interface Arrival {
+  readonly client: Client;
+  readonly site?: SiteDoor;
+}
+
+const arrivals = new WeakMap<Request, Arrival>();
+
+/** The request in a form that Elysia accepts, and with its arrival noted. */
+export function routed(request: Request, arrival: Arrival): Request {
+  const whole = withLongHost(request);
+  arrivals.set(whole, arrival);
+  return whole;
+}
+
+export function arrivalOf(request: Request): Arrival {
+  const arrival = arrivals.get(request);
+  if (!arrival) throw new Error("a request was routed that did not arrive");
+  return arrival;
+}
+
+/**
+ * Elysia looks for the path after the first eleven characters of the address. `http://x/` is shorter, and an HTTP/1.0
+ * request may have only a path.
+ */
+function withLongHost(request: Request): Request {
+  const { url } = request;
+  if (url.indexOf("/", 8) >= 11 && !url.startsWith("/")) return request;
+  return new Request(`http://short.host${url.startsWith("/") ? url : pathOf(url)}`, request);
+}
+
+/** The part of an address after its host. */
+export function pathOf(url: string): string {
+  return url.slice(url.indexOf("/", 8));
+}
