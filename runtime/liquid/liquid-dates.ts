@@ -1,18 +1,18 @@
 /**
- * The `date` filter's dates: strftime formats as Liquid knows them, names of months and days by Intl
- * (LiquidJS declines Slavic months wrongly), in a time zone, by a clock that is given.
+ * The `date` filter: strftime formats as Liquid knows them, in a given time zone and by a given clock. Names of months
+ * and days come from Intl, because LiquidJS inflects Slavic months wrongly.
  */
 import { isDay, parseWords } from "../dates.ts";
 
 export interface DateSettings {
   /** IANA name or "+02:00". */
   timezone: string;
-  /** BCP 47, as "pl" or "en-GB". */
+  /** BCP 47, such as "pl" or "en-GB". */
   locale: string;
   now: () => Date;
 }
 
-/** A moment as a clock on the wall of its zone shows it; `wall` is read with the getUTC… methods. */
+/** A moment as a wall clock of its zone shows it. Read `wall` with the getUTC… methods. */
 interface Moment {
   instant: number;
   wall: Date;
@@ -24,7 +24,7 @@ const maxFormatChars = 1000;
 const maxInputChars = 100;
 const maxWidth = 100;
 
-/** The text of a date (a Date, epoch seconds, "now", "today" or a date's text), or undefined when it is none. */
+/** The text of a date (a Date, epoch seconds, "now", "today" or a date as text), or undefined if it is not a date. */
 export function formatDate(value: unknown, format: string, settings: DateSettings): string | undefined {
   const moment = parseMoment(value, settings);
   if (!moment) return undefined;
@@ -32,7 +32,7 @@ export function formatDate(value: unknown, format: string, settings: DateSetting
   return strftime(moment, format, settings);
 }
 
-// A wall clock without a zone: it means the zone that the date is shown in.
+// A wall clock without a zone is read in the zone in which the date is shown.
 const isoWall = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?)?$/;
 const namesZone = /(?:\b(?:Z|UT|UTC|GMT|[ECMP][SD]T)|\d:\d\d(?::\d\d)?(?:[.,]\d+)? ?[+-]\d\d(?::?\d\d)?)(?: \(.*\))?$/i;
 
@@ -52,7 +52,7 @@ function parseMoment(value: unknown, { timezone, now }: DateSettings): Moment | 
   return atWall(parseWords(text, " UTC"), timezone);
 }
 
-/** PostgreSQL writes `2026-01-31 10:00:00.5+00`, which Date does not read everywhere. */
+/** PostgreSQL writes `2026-01-31 10:00:00.5+00`, which Date cannot read everywhere. */
 function isoText(text: string): string {
   return text
     .replace(" ", "T")
@@ -75,7 +75,7 @@ function at(instant: number, timezone: string): Moment | undefined {
 
 function atWall(wall: number, timezone: string): Moment | undefined {
   if (Number.isNaN(wall)) return undefined;
-  // The offset depends on the moment that is looked for: the second guess is right but in a skipped hour.
+  // The offset depends on the moment that is being computed. The second guess is right except in a skipped hour.
   const guess = wall - zoneOffset(timezone, wall) * 1000;
   const offsetSeconds = zoneOffset(timezone, guess);
   return { instant: wall - offsetSeconds * 1000, wall: new Date(wall), offsetSeconds };
@@ -89,7 +89,7 @@ function zoneOffset(timezone: string, instant: number): number {
   for (const { type, value } of clockOf(timezone).formatToParts(instant)) parts[type] = Number(value);
   const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts;
   const offset = (Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(instant / 1000) * 1000) / 1000;
-  // Before our era years count backwards: no zone had an offset then.
+  // Years before our era count backwards. No zone had an offset then.
   return Math.abs(offset) < 86_400 * 2 ? offset : 0;
 }
 
@@ -109,7 +109,7 @@ function clockOf(timezone: string): Intl.DateTimeFormat {
 
 const formatters = new Map<string, Intl.DateTimeFormat>();
 
-/** Making a formatter costs as much as a thousand uses of it. */
+/** Creating a formatter costs as much as a thousand uses of it. */
 function formatter(locale: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   const key = JSON.stringify([locale, options]);
   const known = formatters.get(key);
@@ -174,7 +174,7 @@ const shorthands: Record<string, string> = {
 
 function strftime(moment: Moment, format: string, settings: DateSettings): string {
   const full = format.replaceAll(/%[%DFrRTv+]/g, (whole) => shorthands[whole.charAt(1)] ?? whole);
-  // "5 stycznia" but "styczeń 2026": beside a day a month is declined.
+  // "5 stycznia" but "styczeń 2026": a month is inflected beside a day.
   const directives = besideDay(full)
     ? { ...shown, B: dayMonth("long"), b: dayMonth("short"), h: dayMonth("short") }
     : shown;
@@ -251,7 +251,7 @@ function dayMonth(style: "long" | "short"): Directive {
   return ({ wall }, { locale }) => {
     const parts = formatter(locale, { ...wallClock, day: "numeric", month: style }).formatToParts(wall);
     const month = parts.find(({ type }) => type === "month")?.value ?? "";
-    // Where a language writes the month as a number beside a day, its name is still what was asked for.
+    // Some languages write the month as a number beside a day. The format asked for its name.
     return month === "" || /^\d/.test(month) ? name(locale, { month: style }, wall) : month;
   };
 }
@@ -295,7 +295,7 @@ function weekOfYear(wall: Date, firstDay: number): number {
 }
 
 function isoWeek(wall: Date): { year: number; week: number } {
-  // The Thursday of a week decides which year the week is of.
+  // The Thursday of a week decides to which year the week belongs.
   const thursday = new Date(wall.getTime() + (4 - (wall.getUTCDay() || 7)) * 86_400_000);
   return { year: thursday.getUTCFullYear(), week: Math.floor(dayOfYear(thursday) / 7) + 1 };
 }

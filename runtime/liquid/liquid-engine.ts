@@ -1,4 +1,4 @@
-/** LiquidJS with its parser, operators, tags and loading of partials put under the guard. */
+/** LiquidJS, with its parser, operators, tags and loading of partials put under the guard. */
 import {
   CaseTag,
   Context,
@@ -20,18 +20,18 @@ import {
 import { boundedFilters, chargeSearch } from "./liquid-filters.ts";
 import { BoundedEmitter, guarded, limits, LimitReached, type Run, type RunLimits } from "./liquid-guard.ts";
 
-// Without a map of partials there is nothing that these could load.
+// These tags are removed if there is no map of partials, because they could load nothing.
 const loadingTags = ["include", "render", "layout", "block"];
 
-/** A parsed text: what is rendered, and every tag in it, however deep it stands. */
+/** A parsed text: what is rendered, and every tag in it at any depth. */
 export interface Template {
   readonly nodes: Node[];
   readonly tags: readonly Tag[];
 }
 
-/** One engine: the filters and tags registered on it. What belongs to one rendering is in its `Run`. */
+/** One engine with its registered filters and tags. Whatever belongs to one rendering is in its `Run`. */
 export class GuardedLiquid extends Liquid {
-  /** Parses a partial, by way of the cache. */
+  /** Parses a partial, using the cache. */
   load: (source: string, name: string) => Node[] = (source, name) => this.parse(source, name);
 
   constructor(hasPartials: boolean, { memory }: Pick<RunLimits, "memory"> = limits) {
@@ -42,7 +42,7 @@ export class GuardedLiquid extends Liquid {
       memoryLimit: memory,
       renderLimit: limits.renderMs,
       operators,
-      // Never asked: partials come from a map. The default would be the file system.
+      // Never called, because partials come from a map. LiquidJS would default to the file system.
       templates: {},
     });
     for (const name of Object.keys(this.filters)) this.unregisterFilter(name);
@@ -65,11 +65,11 @@ export class GuardedLiquid extends Liquid {
     return { nodes: parser.parse(html, filepath), tags: parser.found };
   }
 
-  /** This engine as the tags of one rendering see it: partials are those of that rendering. */
+  /** The engine as the tags of one rendering see it, with the partials of that rendering. */
   within({ partials }: Run): Liquid {
     // oxlint-disable-next-line require-yield -- LiquidJS wants a generator
     const partial = function* (this: GuardedLiquid, file: string): Generator<unknown, Node[], Node[]> {
-      // A name that is computed may be anything.
+      // A computed name may be any value.
       const given: unknown = toValue(file);
       const name = typeof given === "string" ? given : "";
       const source = typeof partials === "function" ? partials(name) : ownText(partials, name);
@@ -88,7 +88,7 @@ function ownText(partials: Record<string, string> | undefined, name: string): st
   return partials && Object.hasOwn(partials, name) ? partials[name] : undefined;
 }
 
-/** LiquidJS recurses as deep as blocks and partials are nested. */
+/** LiquidJS recurses as deeply as blocks and partials are nested. */
 class BoundedParser extends Parser {
   #nesting = 0;
   readonly found: Tag[] = [];
@@ -119,7 +119,7 @@ function guardRenderer(liquid: Liquid): void {
   };
 }
 
-/** Equality that counts each element of a list and the length of a text. */
+/** Equality that charges for each element of a list and for the length of a text. */
 function* equal(left: unknown, right: unknown, ctx: Context): Generator<unknown, boolean, unknown> {
   const context = guarded(ctx);
   context.tick();
@@ -146,7 +146,7 @@ function* contains(left: unknown, right: unknown, ctx: Context): Generator<unkno
   return false;
 }
 
-/** An order between numbers, texts and dates; lists would first be made text, at any cost. */
+/** Orders numbers, texts and dates only. LiquidJS would turn lists into text first, at any cost. */
 function ordering(operator: string): (left: unknown, right: unknown, ctx: Context) => unknown {
   return (left, right, ctx) => {
     const context = guarded(ctx);
@@ -171,7 +171,7 @@ const operators: Operators = {
   contains,
 };
 
-/** LiquidJS compares with an equality of its own, that counts nothing. */
+/** LiquidJS compares with its own equality, which charges nothing. */
 class BoundedCase extends CaseTag {
   override *render(ctx: Context, emitter: Emitter): Generator<unknown, void, unknown> {
     const target: unknown = toValue(yield this.value.value(ctx));
@@ -188,7 +188,7 @@ class BoundedCase extends CaseTag {
   }
 }
 
-/** LiquidJS checks an inline comment by an expression that takes the square of the number of its empty lines. */
+/** LiquidJS checks an inline comment with an expression that takes quadratic time in the number of its empty lines. */
 class BoundedComment extends Tag {
   constructor(token: TagToken, rest: TopLevelToken[], liquid: Liquid) {
     super(token, rest, liquid);
@@ -201,7 +201,7 @@ class BoundedComment extends Tag {
   render(): void {}
 }
 
-/** LiquidJS's tags ask their engine for a partial without saying for which rendering. */
+/** LiquidJS's tags ask their engine for a partial without naming the rendering. */
 function inRun<T extends Tag>(tag: T, context: Context): T {
   if (!(tag.liquid instanceof GuardedLiquid)) throw new TypeError("a tag belongs to another engine");
   const bound: T = Object.create(tag, { liquid: { value: tag.liquid.within(guarded(context).run) } });

@@ -1,7 +1,7 @@
 /**
- * LiquidJS's filters, each with a price. Those whose work is not bounded by what they are charged are
- * replaced: the date filters, sort and sort_natural, split, replace and remove, slice, sample, json and
- * inspect, append and prepend. `*_exp` are off: they parse text at run time.
+ * LiquidJS's filters, each with a price. Filters whose work is not bounded by their price are replaced: the date
+ * filters, sort and sort_natural, split, replace and remove, slice, sample, json and inspect, append and prepend.
+ * `*_exp` are disabled, because they parse text at run time.
  */
 import { filters as originals, toValue, toValueSync } from "liquidjs";
 import type { FilterImplOptions } from "liquidjs";
@@ -38,7 +38,7 @@ export function boundedFilters(): Map<string, FilterImplOptions> {
   return all;
 }
 
-/** A filter of ours; a render may bring its own function of this name, which then takes its place. */
+/** One of our own filters. A rendering may bring a function of the same name, which then replaces it. */
 export function customFilter(name: string, fallback: FilterFunction): FilterImplOptions {
   return priced(name, function (value: unknown, ...args: unknown[]) {
     const { filters } = guarded(this.context).run;
@@ -47,21 +47,21 @@ export function customFilter(name: string, fallback: FilterFunction): FilterImpl
   });
 }
 
-// They look at a list's elements but not into them.
+// Filters that look at the elements of a list but not into them.
 const shallow = new Set(
   "append compact concat default find find_index first group_by has json jsonify inspect last map pop prepend push raw reject reverse sample shift size slice sort sort_natural sum unshift where".split(
     " ",
   ),
 );
-// Text in, text out: whatever comes is made text first, by rules that are the same for all of them.
+// Filters from text to text. Any input is first made text, by the same rules for all of them.
 const textual = new Set(
   "append base64_decode base64_encode capitalize cgi_escape downcase escape escape_once hmac_sha256 lstrip newline_to_br normalize_whitespace number_of_words prepend remove remove_first remove_last replace replace_first replace_last rstrip sha256 slugify split squish strip strip_html strip_newlines truncate truncatewords upcase uri_escape url_decode url_encode xml_escape".split(
     " ",
   ),
 );
-// They evaluate a path like `client.name` for each element.
+// Filters that evaluate a path such as `client.name` for each element.
 const byPath = new Set("find find_index group_by has map reject sort sort_natural sum where".split(" "));
-// Steps for a call, and characters for each character, where one is too few.
+// The price in steps per call and in characters per character, if it is more than one.
 const stepsOf: Record<string, number> = {
   date: 10,
   date_to_xmlschema: 10,
@@ -138,7 +138,7 @@ function weightOf(context: GuardedContext, item: unknown): number {
   return typeof item === "string" ? item.length : 1;
 }
 
-/** A path costs its length for each element, and what it is compared with its own. */
+/** A path costs its length for each element. The value that it is compared with costs its own length. */
 function checkPath(context: GuardedContext, value: unknown, [path, expected]: unknown[]): void {
   const text = textOf(context, path);
   if (text.length > limits.propertyChars) throw new LimitReached("a property path is too long");
@@ -147,14 +147,14 @@ function checkPath(context: GuardedContext, value: unknown, [path, expected]: un
   context.charge(Math.ceil(items * (weightOf(context, expected) / 64)));
 }
 
-/** To find a long text in a long text can take the product of their lengths. */
+/** Finding a long text in a long text can take time in the product of their lengths. */
 export function chargeSearch(context: GuardedContext, text: unknown, pattern: unknown): void {
   const [length, patternLength] = [weightOf(context, text), weightOf(context, pattern)];
   if (patternLength <= length) context.charge(Math.floor(length * (patternLength / 64)));
 }
 
 const replacements: Record<string, Handler> = {
-  // Only what is added costs: a text that is built up in a loop would otherwise cost the square of its length.
+  // Only the added text is charged. Otherwise building a text in a loop would cost the square of its length.
   append: (context, value, arg) => textOf(context, value) + paid(context, arg),
   prepend: (context, value, arg) => paid(context, arg) + textOf(context, value),
   split: (context, value, separator) => splitText(context, textOf(context, value), textOf(context, separator)),
@@ -194,7 +194,7 @@ function numberOf(value: unknown, fallback: number): number {
   return Number.isNaN(number) ? fallback : number;
 }
 
-/** Pieces of a text cost more than their characters: there are at most a million. */
+/** Pieces of a text cost more than their characters, so there are at most a million. */
 const pieceChars = 16;
 
 function splitText(context: GuardedContext, text: string, separator: string): string[] {
@@ -202,7 +202,7 @@ function splitText(context: GuardedContext, text: string, separator: string): st
   const most = Math.floor(limits.memory / pieceChars);
   const pieces = text.split(separator, most + 1);
   context.charge(pieces.length * pieceChars);
-  // As in Ruby: empty pieces at the end do not count.
+  // As in Ruby, empty pieces at the end do not count.
   while (pieces.at(-1) === "") pieces.pop();
   return pieces;
 }
@@ -236,7 +236,7 @@ function codePoints(text: string): number {
   return count;
 }
 
-/** The place `count` characters on, where a character may be two code units. */
+/** The index `count` characters later; a character may take two code units. */
 function advance(text: string, from: number, count: number): number {
   let unit = from;
   for (let left = count; left > 0 && unit < text.length; left--) unit += (text.codePointAt(unit) ?? 0) > 0xffff ? 2 : 1;
@@ -253,7 +253,7 @@ function isNothing(value: unknown): boolean {
   return value === undefined || value === null;
 }
 
-/** By keys that are read once: numbers and texts in order, anything else at the end. */
+/** Sorts by keys that are read once: numbers and texts in order, anything else at the end. */
 function sorted(context: GuardedContext, value: unknown, path: unknown, keyOf: (key: unknown) => unknown): unknown[] {
   const list = listOf(value);
   const steps = isNothing(path) ? [] : textOf(context, path).split(".");
@@ -302,7 +302,7 @@ function dateText(context: GuardedContext, given: unknown, format: unknown, zone
   );
 }
 
-/** A name, "+02:00", or LiquidJS's minutes west of Greenwich. */
+/** A zone name, "+02:00", or LiquidJS's minutes west of Greenwich. */
 function zoneOf(zone: unknown): string | undefined {
   if (typeof zone === "string" && zone !== "") return zone;
   if (typeof zone !== "number" || !(Math.abs(zone) < 24 * 60)) return undefined;

@@ -1,7 +1,7 @@
 /**
- * What keeps a template within bounds: the work it may do is counted, in steps and in characters, so
- * that the same template always ends the same way; a limit of time stands behind for what is not counted.
- * LiquidJS has limits of its own, and holes in them, each named where it is closed below.
+ * Keeps a template within bounds. Its work is counted in steps and characters, so the same template always ends in the
+ * same way. A time limit catches what is not counted. LiquidJS has limits of its own, but with holes; each is named
+ * where it is closed below.
  */
 import { Context, Drop, Expression, evalTokenValue, Token, Tokenizer, TokenKind, toValue, TypeGuards } from "liquidjs";
 import type { Emitter } from "liquidjs";
@@ -9,9 +9,9 @@ import type { DateSettings } from "./liquid-dates.ts";
 
 export const limits = {
   parseChars: 256_000,
-  /** Of blocks and partials in one another. */
+  /** Nesting of blocks and partials. */
   nesting: 100,
-  /** Of brackets in one expression. */
+  /** Nesting of brackets in one expression. */
   brackets: 50,
   steps: 200_000,
   /** Characters read and written by filters, and elements of arrays. */
@@ -19,21 +19,21 @@ export const limits = {
   outputChars: 5_000_000,
   arrayNesting: 50,
   propertyChars: 256,
-  /** Of the clock on the wall, for what is not counted: generous, since a busy machine stretches it. */
+  /** Wall-clock time, for work that is not counted. Generous, because a busy machine stretches it. */
   renderMs: 5000,
 };
 
-/** What one rendering may use up; an engine may have less than the standard. */
+/** What one rendering may use. An engine may lower it. */
 export type RunLimits = Pick<typeof limits, "steps" | "memory" | "outputChars">;
 
-/** Work or size has reached its limit. */
+/** Work or size has exceeded a limit. */
 export class LimitReached extends Error {}
 
 /** Finds a partial or layout by its name. */
 export type Partials = Record<string, string> | ((name: string) => string | undefined);
 export type FilterFunction = (value: unknown, ...args: unknown[]) => unknown;
 
-/** One rendering: its settings, and what it has used up. */
+/** One rendering: its settings and what it has used so far. */
 export interface Run extends DateSettings {
   partials: Partials | undefined;
   filters: Record<string, FilterFunction>;
@@ -49,7 +49,7 @@ interface Weight {
   depth: number;
 }
 
-/** A LiquidJS context that counts, reads own properties of plain data only, and calls nothing. */
+/** A LiquidJS context that counts, reads only own properties of plain data, and calls nothing. */
 export class GuardedContext extends Context {
   readonly run: Run;
 
@@ -58,7 +58,7 @@ export class GuardedContext extends Context {
     this.run = run;
   }
 
-  /** Counts work of about a microsecond each. */
+  /** Charges for work of about a microsecond each. */
   tick(steps = 1): void {
     this.run.steps += steps;
     if (this.run.steps > this.run.limits.steps) throw new LimitReached("the template does too much work");
@@ -74,7 +74,7 @@ export class GuardedContext extends Context {
     return new GuardedContext(this.run, scope, this.opts, options, { renderLimit, memoryLimit, liquid });
   }
 
-  // A name that is no plain key would be turned into text by the lookup, at any cost.
+  // The lookup would turn any other name into text, at any cost.
   override *_get(paths: (string | number | Drop)[]): Generator<unknown, unknown, unknown> {
     if (!isKey(toValue(paths[0]))) return undefined;
     // oxlint-disable-next-line eslint/no-underscore-dangle -- LiquidJS's name
@@ -85,7 +85,7 @@ export class GuardedContext extends Context {
     this.tick();
     const key: unknown = toValue(property);
     if (object === null || object === undefined || !isKey(key)) return undefined;
-    // LiquidJS lets a loop's object answer with anything, its constructor and methods included.
+    // LiquidJS lets a loop's object answer any name, including its constructor and methods.
     if (object instanceof Drop) return dropKeys.has(key) ? super.readProperty(object, String(key)) : undefined;
     if (Array.isArray(object) && typeof key === "number" && key < 0) return own(object, object.length + key);
     const value = own(object, key);
@@ -119,7 +119,7 @@ function sizeOf(object: unknown): number | undefined {
   return typeof object === "object" && object !== null ? Object.keys(object).length : undefined;
 }
 
-/** Collects output, counted: LiquidJS has no limit for it. */
+/** Collects and counts output, for which LiquidJS has no limit. */
 export class BoundedEmitter implements Emitter {
   buffer = "";
   readonly #context: GuardedContext;
@@ -138,7 +138,7 @@ export class BoundedEmitter implements Emitter {
   }
 }
 
-/** A value as text: nothing for nil, elements joined for a list, JSON for an object. */
+/** A value as text: empty for nil, joined elements for a list, JSON for an object. */
 export function textOf(context: GuardedContext, given: unknown): string {
   const value: unknown = toValue(given);
   if (typeof value === "string") return value;
@@ -153,7 +153,7 @@ export function textOf(context: GuardedContext, given: unknown): string {
   return typeof value === "number" || typeof value === "boolean" || typeof value === "bigint" ? String(value) : "";
 }
 
-/** JSON, measured before it is made: lists that share their elements grow exponentially when printed. */
+/** Measures JSON before producing it: lists that share their elements grow exponentially when printed. */
 export function jsonOf(context: GuardedContext, value: unknown, indent: number): string {
   const measure = (item: unknown, depth: number): void => {
     context.tick();
@@ -171,8 +171,8 @@ export function jsonOf(context: GuardedContext, value: unknown, indent: number):
 }
 
 /**
- * How long a list would be as text. Lists of lists that share their elements (`push` of a list to itself)
- * are small in memory and endless when anything walks them, so too heavy a list is refused when it is made.
+ * The length that a list would have as text. Lists of lists that share their elements (`push` of a list to itself) are
+ * small in memory but endless to walk, so a list that is too heavy is refused when it is made.
  */
 export function weigh(context: GuardedContext, list: readonly unknown[], level = 0): Weight {
   const known = context.run.weights.get(list);
@@ -190,7 +190,7 @@ export function weigh(context: GuardedContext, list: readonly unknown[], level =
   return weight;
 }
 
-/** `(1..n)`: LiquidJS never ends for bounds above 2^53, where adding one changes nothing. */
+/** `(1..n)`: LiquidJS never stops for bounds above 2^53, where adding one changes nothing. */
 class RangeExpression extends Expression {
   override *evaluate(ctx: Context): Generator<unknown, unknown, unknown> {
     const context = guarded(ctx);
@@ -211,13 +211,13 @@ function bound(value: unknown): number {
     : NaN;
 }
 
-/* What follows changes LiquidJS's own prototypes: it makes its tokenizers and tokens itself, in many places. */
+/* The rest changes LiquidJS's own prototypes, because it creates its tokenizers and tokens itself, in many places. */
 
 // oxlint-disable-next-line typescript/unbound-method -- called with its own `this`
 const { readValue, readGroupOrRange } = Tokenizer.prototype;
 let brackets = 0;
 
-// `a[a[a[…` would be read, and each of its errors wrapped, by a recursion as deep as the text is long.
+// LiquidJS reads `a[a[a[…`, and wraps each of its errors, by a recursion as deep as the text is long.
 Tokenizer.prototype.readValue = function () {
   brackets++;
   try {
@@ -237,7 +237,7 @@ Tokenizer.prototype.readGroupOrRange = function () {
 
 let indexed = { input: "", lineStarts: [0] };
 
-// LiquidJS counts from the beginning for each token: quadratic for the analysis of a long template.
+// LiquidJS counts from the start for each token, which makes parsing a long template quadratic.
 Token.prototype.getPosition = function () {
   if (indexed.input !== this.input) indexed = { input: this.input, lineStarts: lineStarts(this.input) };
   let low = 0;

@@ -1,4 +1,4 @@
-/** One rendering: everything that it reads beside its template, and what it has used up, is one object. */
+/** One rendering: a single object with everything that it reads besides its template, and everything it has used. */
 import type { Context } from "liquidjs";
 import type { GuardedLiquid } from "./liquid-engine.ts";
 import {
@@ -15,14 +15,14 @@ export interface LiquidOptions {
   /** IANA name or "+02:00". */
   timezone?: string;
   locale?: string;
-  /** Templates that others may load. Without it there are no `render`, `include`, `layout` and `block` tags. */
+  /** Templates that others may load. Without them there are no `render`, `include`, `layout` and `block` tags. */
   partials?: Partials;
-  /** Less than the standard, where a template is rendered for anybody who asks. */
+  /** Lower limits, for templates that any visitor can render. */
   limits?: Partial<RunLimits>;
 }
 
 export interface RenderOptions<Data = undefined> {
-  /** In place of filters registered under these names, for this rendering. */
+  /** Replace the filters registered under these names, for this rendering. */
   filters?: Record<string, FilterFunction>;
   partials?: Partials;
   timezone?: string;
@@ -46,7 +46,7 @@ export function createRuns<Data>(engine: GuardedLiquid, options: LiquidOptions):
     start(variables, given, settings = { sync: true }) {
       const run = newRun(options, limits, given);
       if (given.data !== undefined) data.set(run, given.data);
-      // A copy without a prototype: `increment` writes into it, and nothing is inherited.
+      // A copy without a prototype, because `increment` writes into it and nothing may be inherited.
       const scope: object = Object.assign(Object.create(null), variables);
       return new GuardedContext(run, scope, engine.options, settings, { liquid: engine });
     },

@@ -23,13 +23,13 @@ export type { Template } from "./liquid-engine.ts";
 export type { FilterFunction, Partials } from "./liquid-guard.ts";
 export type { LiquidOptions, RenderOptions } from "./liquid-run.ts";
 
-/** A template could not be read ("syntax"), went beyond a limit, or failed as it ran. */
+/** A template could not be parsed ("syntax"), exceeded a limit, or failed while it ran. */
 export class LiquidFault extends Error {
   override name = "LiquidFault";
   readonly kind: "syntax" | "limit" | "runtime";
   readonly line: number;
   readonly column: number;
-  /** The partial that the place is in; the template itself when undefined. */
+  /** The partial with the mistake; undefined = the template itself. */
   readonly partial: string | undefined;
 
   constructor(kind: LiquidFault["kind"], message: string, place: Place, cause: unknown) {
@@ -50,27 +50,27 @@ interface Place {
 /** A tag: a class that extends LiquidJS's Tag. */
 export type TagClass = GuardedLiquid["tags"][string];
 
-/** `Data` is what a rendering hands to its tags. */
+/** `Data` is what a rendering passes to its tags. */
 export interface Liquid<Data = undefined> {
-  /** Throws a LiquidFault; the same text is parsed once. The template stays valid for this engine. */
+  /** Throws a LiquidFault. Parses the same text only once. The template stays valid for this engine. */
   parse(source: string): Template;
   /** The mistake of a template that cannot be parsed. */
   syntaxError(source: string): { line: number; column: number; message: string } | undefined;
   renderSync(template: string | Template, variables: Record<string, unknown>, options?: RenderOptions<Data>): string;
-  /** The typed value of an expression, filters included: what stands between `{{` and `}}`. */
+  /** The typed value of an expression with its filters: the text between `{{` and `}}`. */
   evaluate(expression: string, variables: Record<string, unknown>, options?: RenderOptions<Data>): unknown;
-  /** Whether a condition holds: what stands in `{% if … %}`. */
+  /** Whether a condition holds: the text in `{% if … %}`. */
   condition(expression: string, variables: Record<string, unknown>, options?: RenderOptions<Data>): boolean;
   /** The mistake of an expression or condition. */
   expressionError(expression: string): { line: number; column: number; message: string } | undefined;
-  /** The variables that a template expects, with their paths: `client.name`. */
+  /** The variables that a template reads, with their paths: `client.name`. */
   variablesOf(source: string): string[];
-  /** Before templates that use it are parsed: an unknown filter is a syntax fault. */
+  /** Call it before templates that use the filter are parsed, because an unknown filter is a syntax fault. */
   registerFilter(name: string, filter: FilterFunction): void;
   registerTag(name: string, tag: TagClass): void;
   /** The names of all filters, sorted. */
   filterNames(): string[];
-  /** The `data` of the rendering that a tag is printed in. */
+  /** The `data` of the rendering that prints a tag. */
   dataOf(context: Context): Data | undefined;
 }
 
@@ -145,7 +145,7 @@ function readExpression(engine: GuardedLiquid, source: string): Value {
   const token = tokenizer.readFilteredValue();
   tokenizer.skipBlank();
   tokenizer.assert(tokenizer.end(), `unexpected ${tokenizer.snapshot()}`);
-  // LiquidJS takes the first of "a b", and nothing for what "a >" lacks.
+  // LiquidJS would read only the first of "a b", and would take the missing side of "a >" for nothing.
   tokenizer.assert(isWhole(token.initial.postfix), "an operator lacks a value, or a value its operator", 0);
   return new Value(token, engine);
 }
@@ -184,9 +184,9 @@ function asFault(error: unknown, phase: "syntax" | "runtime"): LiquidFault {
     return new LiquidFault("runtime", "the template failed", { line: 1, column: 1 }, error);
   const place: Place = LiquidError.is(error) ? placeOf(error) : { line: 1, column: 1 };
   const cause = rootOf(error);
-  // A fault in a partial, or in a rendering within this one, keeps its own place.
+  // A fault in a partial, or in a nested rendering, keeps its own position.
   if (cause instanceof LiquidFault) return cause;
-  // While a template renders, only a partial can still turn out unreadable; else it is data that is taken for a path.
+  // During a rendering only a partial can still be unreadable; anything else is data that is used as a path.
   const unreadable = error.name === "ParseError" || (error.name === "TokenizationError" && place.partial !== undefined);
   const isSyntax = phase === "syntax" || unreadable;
   const kind = isLimit(cause) ? "limit" : isSyntax ? "syntax" : "runtime";
@@ -206,7 +206,8 @@ function rootOf(error: Error): Error {
 }
 
 function isLimit(error: Error): boolean {
-  // A RangeError is the engine's own: no stack or no memory left. The message is that of LiquidJS's limits.
+  // A RangeError comes from the JavaScript engine: no stack or no memory left. The message is that of LiquidJS's
+  // limits.
   return error instanceof LimitReached || error instanceof RangeError || error.message.endsWith(" limit exceeded");
 }
 
@@ -233,7 +234,7 @@ function cache<T>(mostBytes: number): (key: string, source: string, make: () => 
   };
 }
 
-/** About what a parsed text takes: its tags weigh far more than its characters. */
+/** The approximate size of a parsed text. Its tags weigh far more than its characters. */
 function parsedBytes(source: string): number {
   return 2000 + 2 * source.length + 1500 * (source.match(/\{[{%]/g)?.length ?? 0);
 }
