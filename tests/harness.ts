@@ -80,9 +80,16 @@ const shared: { corestead?: Promise<Server>; documents?: Map<string, Documented>
 
 async function startServer(): Promise<Server> {
   const dataDir = mkdtempSync(join(tmpdir(), "corestead-test-"));
-  process.once("exit", () => rmSync(dataDir, { recursive: true, force: true }));
+  removeAfterwards(dataDir);
   const { target } = await startEmbeddedPostgres({ dataDir, log: createLog("error") });
   return { target, admin: openPool(target, { max: 2 }), databases: 0 };
+}
+
+/** Bun's test runner tells nobody that it ends, and it may be killed: a shell waits for that, and for PostgreSQL to stop. */
+function removeAfterwards(folder: string): void {
+  const script = 'while kill -0 "$1" 2>/dev/null; do sleep 1; done; sleep 15; rm -rf "$2"';
+  const words = ["sh", "-c", script, "sh", `${process.pid}`, folder];
+  Bun.spawn(words, { stdin: "ignore", stdout: "ignore", stderr: "ignore", detached: true }).unref();
 }
 
 /** A new, empty database on the PostgreSQL of this test run. */
