@@ -51,8 +51,7 @@ class Text {
   time(value: string | number | Date): string {
     const date = new Date(value);
     if (Number.isNaN(date.getTime())) return String(value);
-    const options = { dateStyle: "medium", timeStyle: "short", timeZone: this.timezone } as const;
-    return new Intl.DateTimeFormat(this.language, options).format(date);
+    return timeFormat(this.language, this.timezone).format(date);
   }
 
   /** A plural by its number. */
@@ -67,6 +66,18 @@ class Text {
 }
 
 export const text = new Text();
+
+/** Made once for each language and zone: a grid formats dozens of times while it is scrolled, and making one is slow. */
+const timeFormats = new Map<string, Intl.DateTimeFormat>();
+
+function timeFormat(language: Language, timeZone: string): Intl.DateTimeFormat {
+  const key = `${language} ${timeZone}`;
+  const known = timeFormats.get(key);
+  if (known) return known;
+  const made = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short", timeZone });
+  timeFormats.set(key, made);
+  return made;
+}
 
 export function filledIn(message: string, values: Readonly<Record<string, string>>): string {
   return message.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
