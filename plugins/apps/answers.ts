@@ -49,7 +49,11 @@ export const AppVersion = answer.object("AppVersion", {
   ...saved,
 });
 
-export const AppPreview = answer.object("AppPreview", { url: text, expires_at: answer.time() });
+export const AppPreview = answer.object("AppPreview", {
+  url: text,
+  expires_at: answer.time(),
+  source_lines: orNull(answer.list(Type.Integer())),
+});
 
 export const AppToken = answer.object("AppToken", {
   token: text,

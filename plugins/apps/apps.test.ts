@@ -642,7 +642,7 @@ describe("a preview", () => {
   test("is compiled, saves nothing, and lives for its maker alone", async () => {
     const before = (await app.get("/core/apps.json")).headers.get("x-total-count");
     const answer = await preview({ source_code: "<h1>draft</h1>", app_engine: "html" });
-    expect([answer.status, Object.keys(answer.json)]).toEqual([200, ["url", "expires_at"]]);
+    expect([answer.status, Object.keys(answer.json)]).toEqual([200, ["url", "expires_at", "source_lines"]]);
     const minutes = (Date.parse(answer.json.expires_at) - Date.now()) / 60_000;
     expect(minutes > 8 && minutes <= 10).toBe(true);
     expect((await app.get(answer.json.url)).text).toContain("<h1>draft</h1>");

@@ -137,21 +137,27 @@ test("what was typed is offered again after a reload", async () => {
   expect(await sourceOf(id)).toContain("Draft");
 });
 
-test("an error of the running app leads to its line, and another window is not listened to", async () => {
-  const id = await make("Throws", { app_engine: "js", source_code: "const a = 1;\n\nthrow new Error(`no ${a}`);\n" });
-  await using opened = await studio.signedIn();
-  const { page } = opened;
-  await open(page, id);
-  const reports = page.getByRole("list", { name: "Console" });
-  await reports.getByText("Error: no 1").waitFor();
-  await page.evaluate(() => {
-    for (const where of [window, document.querySelector("iframe")?.contentWindow])
-      where?.postMessage({ type: "core:report", entries: [{ level: "error", text: "forged" }] }, "*");
-  });
-  await reports.getByRole("button", { name: "Line 3" }).click();
-  expect(await page.locator(".cm-activeLine").textContent()).toBe("throw new Error(`no ${a}`);");
-  expect(await reports.getByText("forged").count()).toBe(0);
-});
+test.each([
+  ["js", "const a = 1;\n\nthrow new Error(`no ${a}`);\n", 3],
+  ["svelte", "<script>\n  const a = 1;\n  // why\n\n  throw new Error(`no ${a}`);\n</script>\n\n<p>{a}</p>\n", 5],
+])(
+  "an error of a running app in %s leads to its line; another window is not listened to",
+  async (app_engine, source_code, line) => {
+    const id = await make(`Throws in ${app_engine}`, { app_engine, source_code });
+    await using opened = await studio.signedIn();
+    const { page } = opened;
+    await open(page, id);
+    const reports = page.getByRole("list", { name: "Console" });
+    await reports.getByText("Error: no 1").waitFor();
+    await page.evaluate(() => {
+      for (const where of [window, document.querySelector("iframe")?.contentWindow])
+        where?.postMessage({ type: "core:report", entries: [{ level: "error", text: "forged" }] }, "*");
+    });
+    await reports.getByRole("button", { name: `Line ${line}`, exact: true }).click();
+    expect(await page.locator(".cm-activeLine").textContent()).toContain("throw new Error(`no ${a}`);");
+    expect(await reports.getByText("forged").count()).toBe(0);
+  },
+);
 
 test("a hostile app in the preview leads nowhere, opens no dialog, reaches no session, and its reports are text", async () => {
   const source_code = `<body><p id="out"></p><script>

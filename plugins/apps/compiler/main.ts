@@ -24,12 +24,13 @@ export default async function compile(input: unknown): Promise<CompileResult> {
   try {
     const began = performance.now();
     const compileCode = await engines[task.appEngine]();
-    const { code, css } = await compileCode(task);
+    const { code, css, lines } = await compileCode(task);
     const built = performance.now();
     const cssCode = styled.has(task.appEngine) ? await style(task, css) : "";
     const compiled = {
       appCode: code,
       cssCode,
+      ...(lines && { lines }),
       appBuildMs: Math.round(built - began),
       cssBuildMs: Math.round(performance.now() - built),
     };

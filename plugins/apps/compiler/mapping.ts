@@ -35,6 +35,29 @@ export function originalPosition({ mappings }: Mapping, line: number, column: nu
   return found;
 }
 
+/**
+ * For each of `count` lines of the generated code the line of the source that its first known place was written in,
+ * from 1; 0 for a line that nobody wrote. `maps` lead from the generated code to the source, one after another.
+ */
+export function sourceLines(count: number, maps: readonly Mapping[]): number[] {
+  const own = Array.from({ length: count }, (_, at) => at + 1);
+  return maps.map(linesOf).reduce((lines, map) => lines.map((line) => map[line - 1] ?? 0), own);
+}
+
+/** The same for one map. */
+function linesOf({ mappings }: Mapping): number[] {
+  let sourceLine = 0;
+  return mappings.split(";").map((text) => {
+    let first = 0;
+    for (const segment of text === "" ? [] : text.split(",")) {
+      const values = numbers(segment);
+      sourceLine += values[2] ?? 0;
+      if (first === 0 && values.length >= 4) first = sourceLine + 1;
+    }
+    return first;
+  });
+}
+
 /** Base 64 VLQ. */
 function numbers(segment: string): number[] {
   const values: number[] = [];

@@ -6,7 +6,7 @@
  */
 import { transform, type Message, type TransformFailure } from "esbuild";
 import { importsOf, parseModule, type Found } from "./imports.ts";
-import { originalPosition, type Mapping } from "./mapping.ts";
+import { originalPosition, sourceLines, type Mapping } from "./mapping.ts";
 import type { Program } from "./tree.ts";
 import { mistake, Mistakes } from "./types.ts";
 
@@ -15,6 +15,8 @@ export interface Module {
   /** The name that the code gives its default export; undefined if there is no default export. */
   readonly main: string | undefined;
   readonly program: Program;
+  /** The source's line for each line of the code; undefined where the code is the source. */
+  readonly lines: readonly number[] | undefined;
 }
 
 export interface ModuleOptions {
@@ -27,7 +29,7 @@ export interface ModuleOptions {
 
 export async function compileModule(source: string, { allowed, loader, mapping }: ModuleOptions): Promise<Module> {
   const maps = mapping ? [mapping] : [];
-  const { code } = loader ? await stripped(source, loader, maps) : { code: source };
+  const { code, map } = loader ? await stripped(source, loader, maps) : { code: source };
   if (loader) {
     // esbuild drops unused imports, but their author still needs to hear that they do not work.
     const written = parseModule(source, loader === "tsx" ? ["typescript", "jsx"] : ["typescript"]);
@@ -35,11 +37,11 @@ export async function compileModule(source: string, { allowed, loader, mapping }
   }
   const parsed = parseModule(code);
   const found = "mistake" in parsed ? [parsed.mistake] : importsOf(parsed.program, allowed);
-  // The original lines matter only for a mistake.
-  if (loader && found.length > 0) maps.unshift(JSON.parse((await stripped(source, loader, maps, true)).map) as Mapping);
+  if (map) maps.unshift(JSON.parse(map) as Mapping); // esbuild's
   refuse(found, maps);
   const { program } = parsed as { program: Program }; // else it has been refused
-  return { code, main: mainOf(program), program };
+  const lines = maps.length === 0 ? undefined : sourceLines(code.split("\n").length, maps);
+  return { code, main: mainOf(program), program, lines };
 }
 
 /**
@@ -75,7 +77,7 @@ function mainOf({ body }: Program): string | undefined {
   return undefined;
 }
 
-async function stripped(source: string, loader: "ts" | "tsx", maps: readonly Mapping[], sourcemap = false) {
+async function stripped(source: string, loader: "ts" | "tsx", maps: readonly Mapping[]) {
   try {
     return await transform(source, {
       loader,
@@ -88,7 +90,8 @@ async function stripped(source: string, loader: "ts" | "tsx", maps: readonly Map
       jsx: "automatic",
       legalComments: "inline",
       logLevel: "silent",
-      sourcemap,
+      sourcemap: "external",
+      sourcesContent: false,
       sourcefile: "app",
       tsconfigRaw: {},
       define: { "process.env.NODE_ENV": '"production"' },

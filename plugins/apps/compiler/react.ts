@@ -4,11 +4,11 @@ import { listIn, nodeIn, nodesOf, type Node, type Program } from "./tree.ts";
 import type { Code, Task } from "./types.ts";
 
 export async function compileReact({ source, allowed }: Task): Promise<Code> {
-  const { code, main, program } = await compileModule(source, { loader: "tsx", allowed });
+  const { code, main, program, lines = [] } = await compileModule(source, { loader: "tsx", allowed });
   const component = componentOf(program, main);
   // Added to the first line of the code, so that all lines keep their numbers.
   const started = `${missingImports(code, program)}${code}`;
-  return { code: component === undefined ? started : `${started}\n${mount(component)}`, css: "" };
+  return { code: component === undefined ? started : `${started}\n${mount(component)}`, css: "", lines };
 }
 
 /** What the page mounts: the default export, else `App`; nothing if the source mounts something itself. */

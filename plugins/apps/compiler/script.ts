@@ -6,8 +6,8 @@ import type { Code, Task } from "./types.ts";
 
 /** The imports of a game's library go first, so that its global is there before the game's own code runs. */
 export async function compileGame(library: string, { source, allowed }: Task): Promise<Code> {
-  const { code } = await compileModule(source, { loader: "ts", allowed });
-  return { code: `import ${JSON.stringify(library)};\n${code}`, css: "" };
+  const { code, lines = [] } = await compileModule(source, { loader: "ts", allowed });
+  return { code: `import ${JSON.stringify(library)};\n${code}`, css: "", lines: [0, ...lines] };
 }
 
 /** behaviour 2.3: the source is the app's code, unchanged to the last character. */

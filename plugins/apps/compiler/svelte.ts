@@ -9,9 +9,9 @@ import { mistake, mistakeAt, Mistakes, type Code, type Task } from "./types.ts";
 
 export async function compileSvelte({ source, allowed }: Task): Promise<Code> {
   const { js, css, isTyped } = await compiled(source);
-  const { code, main, program } = await compileModule(js.code, { allowed, mapping: js.map });
+  const { code, main, program, lines = [] } = await compileModule(js.code, { allowed, mapping: js.map });
   const own = isTyped ? withoutUnusedNames(code, program) : code;
-  return { code: `${own}\n${mount(main ?? "App")}`, css: css?.code ?? "" };
+  return { code: `${own}\n${mount(main ?? "App")}`, css: css?.code ?? "", lines };
 }
 
 async function compiled(written: string): Promise<CompileResult & { isTyped: boolean }> {

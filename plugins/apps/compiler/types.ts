@@ -14,6 +14,11 @@ export interface Compiled {
   readonly appCode: string;
   /** A style sheet for the page, possibly "". */
   readonly cssCode: string;
+  /**
+   * For each line of the code the line of the source that it comes from, 0 where none does; undefined where the code is
+   * the source. Lines behind the last one are the compiler's own.
+   */
+  readonly lines?: readonly number[];
   /** Whole milliseconds. */
   readonly appBuildMs: number;
   readonly cssBuildMs: number;
@@ -29,6 +34,8 @@ export interface Code {
   readonly code: string;
   /** The component's own style sheet, scoped; "" if it has none. */
   readonly css: string;
+  /** As in `Compiled`. */
+  readonly lines?: readonly number[];
 }
 
 /** Source that does not compile: each mistake as `line:column message` (behaviour B.10), both counted from 1. */

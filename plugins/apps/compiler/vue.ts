@@ -31,7 +31,9 @@ export async function compileVue({ source, allowed }: Task): Promise<Code> {
     ...mapping,
   });
   const waits = /\basync\s+setup\b|\bsetup:\s*async\b/.test(compiled.code);
-  return { code: `${compiled.code}\n${waits ? mountAwaited : mount}`, css };
+  // Without a map nobody knows where a line was written.
+  const lines = mapping.mapping ? (compiled.lines ?? []) : [];
+  return { code: `${compiled.code}\n${waits ? mountAwaited : mount}`, css, lines };
 }
 
 function parse(source: string): Sfc.SFCDescriptor {

@@ -38,14 +38,14 @@ export function createPreviews({ ctx, appStore, previewStore, builds }: Needed) 
       if (id && !saved) throw invalid({ id: ["names no app"] });
       const app = applied(saved ?? { ...blank, name: "Preview" }, given);
       if (!/\S/.test(app.sourceCode)) throw invalid({ source_code: ["can't be blank"] });
-      const { appCode, cssCode } = await builds.buildOf(app, account.id);
+      const { appCode, cssCode, lines } = await builds.buildOf(app, account.id);
       const token = randomToken();
       const expiresAt = new Date(Date.now() + livesMs);
       const { name, appEngine, cssEngine, fields, config } = app;
       const whose = { tokenHash: sha256(token), accountId: account.id, userId: user.id, appId: saved?.id ?? null };
       const row = { ...whose, name, appEngine, cssEngine, appCode, cssCode, fields, config, expiresAt };
       await ctx.transaction((tx) => previewStore.insert(tx, row, mostPerPerson));
-      return { token, expiresAt };
+      return { token, expiresAt, lines };
     },
 
     async find(accountId: number, token: string): Promise<PreviewApp | undefined> {
