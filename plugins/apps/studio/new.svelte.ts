@@ -4,6 +4,7 @@ import { appsResource } from "./resource.ts";
 import { fieldsOf, sourceOf, starters, tablesOf, type Starter } from "./starters.ts";
 
 export interface Database {
+  readonly id: string;
   readonly code: string;
   readonly name: string;
   readonly schema: unknown;
@@ -30,15 +31,17 @@ export class NewApp {
     );
   }
 
-  /** `over`: the code of a database that the app is to be built over. */
+  /** `over`: the code or the id of a database that the app is to be built over. */
   async begin(over: string): Promise<void> {
     if (session.may("dbs")) {
       const { json } = await get("/core/dbs.json?limit=500");
       this.databases = (Array.isArray(json) ? json : []).flatMap((row: unknown) =>
-        isMap(row) ? [{ code: textOf(row["code"]), name: textOf(row["name"]), schema: row["schema"] }] : [],
+        isMap(row)
+          ? [{ id: textOf(row["id"]), code: textOf(row["code"]), name: textOf(row["name"]), schema: row["schema"] }]
+          : [],
       );
     }
-    const known = this.databases.find(({ code }) => code === over);
+    const known = this.databases.find(({ id, code }) => code === over || id === over);
     if (known) {
       this.over = known.code;
       this.table = tablesOf(known.schema)[0] ?? "";

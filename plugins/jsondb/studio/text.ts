@@ -1,5 +1,6 @@
 /** What the pages of a database say. `{name}` is replaced. */
 export const en = {
+  buildApp: "Build an app",
   newRecord: "New record",
   table: "Table",
   allTables: "All tables",
@@ -182,6 +183,7 @@ export type Word = keyof typeof en;
 export type Texts = Readonly<Record<Word, string>>;
 
 export const pl: Texts = {
+  buildApp: "Zbuduj aplikację",
   newRecord: "Nowy rekord",
   table: "Tabela",
   allTables: "Wszystkie tabele",
@@ -363,6 +365,7 @@ export const pl: Texts = {
 };
 
 export const de: Texts = {
+  buildApp: "App dazu erstellen",
   newRecord: "Neuer Datensatz",
   table: "Tabelle",
   allTables: "Alle Tabellen",
