@@ -62,8 +62,8 @@ export function promptRoutes({ promptStore, promptWriter, authorOf }: Needed): R
         query: {
           q: "searches name and code; `*` and `%` are wildcards",
           code: "exact value",
-          kind: "chat, agent",
-          scope: scopes.join(", "),
+          kind: Type.String({ enum: ["chat", "agent"], description: "exact value" }),
+          scope: Type.String({ enum: [...scopes], description: "exact value" }),
           order_by: `${orders.join(", ")}; append \`_desc\` to reverse the order`,
           ...pageQuery,
         },

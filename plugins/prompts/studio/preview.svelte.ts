@@ -1,5 +1,6 @@
 /** The preview of what is being written: asked for when the person pauses, only the last answer counts. */
-import { ApiError, isMap, request, text, textOf } from "studio";
+import { ApiError, isMap, request, textOf } from "studio";
+import { messages } from "./messages.ts";
 import { isCode } from "./prompt.ts";
 
 export interface Draft {
@@ -49,7 +50,11 @@ export class Preview {
     const given = Object.entries(this.params).filter(([, value]) => value !== "");
     const prompt = { content, ...(isCode(code) && { code }), params: Object.fromEntries(given) };
     try {
-      const { json } = await request("POST", "/core/prompts/preview.json", { body: { prompt }, signal: stop.signal });
+      const { json } = await request("POST", "/core/prompts/preview.json", {
+        body: { prompt },
+        signal: stop.signal,
+        quiet: true,
+      });
       if (!stop.signal.aborted && isMap(json)) this.show(json);
     } catch (error) {
       if (!stop.signal.aborted) this.refused(error);
@@ -70,6 +75,6 @@ export class Preview {
     const others = Object.entries(errors).flatMap(([name, said]) => (name === "content" ? [] : said));
     this.problem =
       others.join(" ") || (this.messages.length > 0 ? "" : String(error instanceof Error ? error.message : error));
-    this.problem ||= this.messages.length > 0 ? "" : text.messages.failed;
+    this.problem ||= this.messages.length > 0 ? "" : messages().refused;
   }
 }

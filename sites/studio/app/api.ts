@@ -16,6 +16,8 @@ export interface Options {
   readonly body?: unknown;
   readonly ifMatch?: string | undefined;
   readonly signal?: AbortSignal;
+  /** Nobody waits for it: it neither asks a person to sign in nor tries again. */
+  readonly quiet?: boolean;
 }
 
 /** A refusal: by fields for a 422, in one sentence otherwise. */
@@ -39,6 +41,7 @@ export async function request(method: string, path: string, options: Options = {
   const key = method === "POST" ? crypto.randomUUID() : undefined;
   for (let attempt = 1; ; attempt++) {
     const response = await sent(method, path, options, key);
+    if (options.quiet) return quietAnswer(response);
     if (response && !isTransient(response)) {
       connection.trouble = undefined;
       if (response.status === 401 && path !== "/account/session.json") {
@@ -51,6 +54,11 @@ export async function request(method: string, path: string, options: Options = {
     if (attempt === attempts) throw new ApiError(response?.status ?? 0, response?.statusText ?? "");
     await pause(waitOf(response, attempt), options.signal);
   }
+}
+
+function quietAnswer(response: Response | undefined): Promise<Answer> {
+  if (!response) throw new ApiError(0, "");
+  return answerOf(response);
 }
 
 export const get = (path: string, signal?: AbortSignal): Promise<Answer> =>

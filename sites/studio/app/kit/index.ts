@@ -30,7 +30,6 @@ export { default as Copy } from "./Copy.svelte";
 export { default as Dialog } from "./Dialog.svelte";
 export { default as Tabs } from "./Tabs.svelte";
 export { default as List } from "../pages/List.svelte";
-export { default as Breadcrumbs } from "./Breadcrumbs.svelte";
 export { default as Embeds } from "./Embeds.svelte";
 export { default as EditForm } from "./EditForm.svelte";
 export { default as Facts } from "./Facts.svelte";

@@ -55,6 +55,8 @@ export function mountCode(parent: HTMLElement, { value, language, changed }: Wan
   let shown: Shown | undefined;
   /** As it was last told or heard: comparing it costs nothing while it is the same string. */
   let known = value;
+  /** The faults that were marked last. */
+  let marked = "[]";
   const view = new EditorView({
     parent,
     state: EditorState.create({
@@ -101,6 +103,10 @@ export function mountCode(parent: HTMLElement, { value, language, changed }: Wan
       view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: next }, userEvent: "set" });
     },
     mark(faults) {
+      const given = JSON.stringify(faults);
+      // The same again while somebody types: the marks have moved with the text already.
+      if (given === marked && (faults.length === 0 || view.hasFocus)) return;
+      marked = given;
       const text = view.state.doc.toString();
       const places = faults.map((fault) => ({ fault, from: offsetOf(text, fault) }));
       view.dispatch(
