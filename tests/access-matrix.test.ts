@@ -1,7 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { plugins } from "../plugins/index.ts";
 import type { Route } from "../runtime/http/route.ts";
-import { otherAccount, person, startTestApp, type Answer, type RequestOptions, type TestApp } from "./harness.ts";
+import {
+  adminPassword,
+  otherAccount,
+  person,
+  startTestApp,
+  type Answer,
+  type RequestOptions,
+  type TestApp,
+} from "./harness.ts";
 
 /**
  * Every route x { no token, unknown, expired, inactive, narrowed, guest, other account }: made from the routes
@@ -58,6 +66,7 @@ async function fixtures(): Promise<Record<string, Record<string, string>>> {
   const person7 = { login: "matrix", name: "Matrix", password: "a long enough password" };
   return {
     "/account/users": { id: await made("/account/users.json", { user: { ...person7, role: "user" } }) },
+    "/account/me/sessions": { id: await ownSession() },
     "/account/teams": { id: await made("/account/teams.json", { team: { name: "Matrix" } }) },
     "/account/departments": { id: await made("/account/departments.json", { department: { name: "Matrix" } }) },
     "/account/groups": { id: await made("/account/groups.json", { group: { name: "Matrix" } }) },
@@ -77,12 +86,26 @@ async function fixtures(): Promise<Record<string, Record<string, string>>> {
     "/account/crons": {
       id: await made("/account/crons.json", { cron: { name: "Matrix", target_code: code, schedule: "0 7 * * *" } }),
     },
-    "/core/dbs": { id: db, db_id: db },
+    "/core/dbs": { id: db, db_id: db, task_id: await importTask(db) },
     "/core/dbs/:db_id/records": { id: record, db_id: db },
     "/core/db": { db_code: code, method_name: "list" },
     ...(await appFixtures(made)),
     ...(await siteFixtures(made)),
   };
+}
+
+async function importTask(db: string): Promise<string> {
+  const answer = await app.post(`/core/dbs/${db}/import`, undefined, {
+    raw: '{"a":1}',
+    headers: { "content-type": "application/x-ndjson" },
+  });
+  return answer.headers.get("x-task-id") ?? "";
+}
+
+/** A session of the administrator. */
+async function ownSession(): Promise<string> {
+  await app.post("/account/session.json", { login: "admin", password: adminPassword }, { token: null });
+  return String((await app.get("/account/me/sessions.json")).json[0].id);
 }
 
 async function appFixtures(made: (path: string, body: object) => Promise<string>) {

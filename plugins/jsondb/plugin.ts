@@ -21,6 +21,7 @@ import { createImports } from "./bulk/import.ts";
 import migration from "./migrations/001_jsondb.sql" with { type: "text" };
 import bulkMigration from "./migrations/002_bulk.sql" with { type: "text" };
 import sortMigration from "./migrations/003_sort_indexes.sql" with { type: "text" };
+import taskMigration from "./migrations/004_tasks.sql" with { type: "text" };
 import instructions from "./prompts/dbs_api.md" with { type: "text" };
 import { createPublicCalls } from "./public/public-calls.ts";
 import { publicRoutes } from "./public/public-routes.ts";
@@ -36,6 +37,9 @@ import { dbExample, dbRoutes } from "./databases/routes.ts";
 import { searchRoutes } from "./search/search-routes.ts";
 import { createSearchStore, hasFragmentIndex } from "./search/search-store.ts";
 import { createService } from "./service.ts";
+import { taskRoutes } from "./tasks/task-routes.ts";
+import { createTaskStore } from "./tasks/task-store.ts";
+import { createTasks } from "./tasks/tasks.ts";
 import { createDatabases, createDatabaseStore } from "./databases/database-store.ts";
 
 const { data: recordData, ...recordFacts } = recordExample;
@@ -84,6 +88,7 @@ export default definePlugin({
     { name: "001_jsondb", sql: migration },
     { name: "002_bulk", sql: bulkMigration },
     { name: "003_sort_indexes", sql: sortMigration },
+    { name: "004_tasks", sql: taskMigration },
   ],
   privileges: [{ name: "dbs", doc: "databases and their records", roles: ["manager", "user"] }],
   prompts: { "dbs_api.md": instructions },
@@ -102,7 +107,9 @@ export default definePlugin({
     const databases = createDatabases(ctx, databaseStore);
     const recordStore = createRecordStore(sql);
     const searchStore = createSearchStore(sql, databases, await hasFragmentIndex(sql));
-    const dbs = createDbs({ ctx, databaseStore, databases });
+    const taskStore = createTaskStore(sql);
+    const tasks = createTasks({ ctx, taskStore });
+    const dbs = createDbs({ ctx, databaseStore, databases, taskStore });
     const recordEvents = createRecordEvents(ctx);
     const room = createRoom({ ctx, roomStore: createRoomStore(sql) });
     const backgroundStore = createBackgroundStore(sql);
@@ -121,13 +128,14 @@ export default definePlugin({
     const batches = createBatches({ ctx, bulkStore, records });
     return {
       service: createService({ ctx, databases, dbs, databaseStore, records, recordStore, searchStore, room }),
-      handlers: backgroundJobs({ ctx, backgroundStore, databases }),
+      handlers: backgroundJobs({ ctx, backgroundStore, taskStore, databases }),
       schedules: [
         {
           id: "jsondb.prune",
           cron: "23 * * * *",
           run: async () => {
             await bulkStore.prune(2);
+            await taskStore.prune(7);
             const idle = await ctx.transaction(followStore.endIdle);
             for (const db of idle) await databases.forget(db.accountId, db);
             await changeStore.prune(24);
@@ -141,8 +149,9 @@ export default definePlugin({
         ...recordRoutes({ databases, records, recordStore }),
         ...searchRoutes({ ctx, databases, searchStore }),
         ...publicRoutes({ ctx, databases, calls, searchStore, room }),
-        importRoute({ ctx, databases, imports }),
-        exportRoute({ ctx, databases, bulkStore }),
+        importRoute({ ctx, databases, imports, tasks }),
+        ...taskRoutes({ databases, taskStore }),
+        exportRoute({ ctx, databases, bulkStore, tasks }),
         batchRoute({ databases, batches }),
         ...aggregateRoutes({ databases, aggregates: createAggregates({ ctx, databases }) }),
         ...eventRoutes({ ctx, databases, events, tokens: ctx.services.tokens }),

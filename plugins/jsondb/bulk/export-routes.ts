@@ -9,6 +9,8 @@ import { filterParameters } from "../search/search-routes.ts";
 import { databaseAt, recordExample, unknownTable } from "../records/record-routes.ts";
 import { noTable } from "../databases/schema.ts";
 import type { Databases } from "../databases/database-store.ts";
+import type { Tasks } from "../tasks/tasks.ts";
+import { createExportTask, type ExportTask } from "./export-task.ts";
 
 const access = { privilege: "dbs" } as const;
 
@@ -16,10 +18,11 @@ interface Needed {
   readonly ctx: Pick<BaseContext, "log">;
   readonly databases: Databases;
   readonly bulkStore: BulkStore;
+  readonly tasks: Tasks;
 }
 
 /** `:id` of a database is an id or a code. */
-export function exportRoute({ ctx, databases, bulkStore }: Needed): Route {
+export function exportRoute({ ctx, databases, bulkStore, tasks }: Needed): Route {
   return route(
     "GET",
     "/core/dbs/:id/export",
@@ -46,7 +49,7 @@ export function exportRoute({ ctx, databases, bulkStore }: Needed): Route {
       },
       responses: { 200: [recordExample], ...unknownTable },
     },
-    async ({ account, params, query }) => {
+    async ({ account, caller, params, query }) => {
       const db = await databaseAt(databases, account.id, params.id);
       const format = formatOf(query.get("format"));
       const tableName = db.schema.multiTable ? query.get("table_name") : null;
@@ -58,8 +61,10 @@ export function exportRoute({ ctx, databases, bulkStore }: Needed): Route {
       const scope = { ...(isNarrowed ? found : whole(db, tableName)), filters, any, phrase };
       // `safe` is its former name: clients that still send it must not get formulas.
       const spreadsheet = flagOf(query, "spreadsheet") ?? flagOf(query, "safe") ?? false;
-      const texts = await exportTexts(bulkStore, db, { format, scope, safe: spreadsheet });
-      return new Response(await streamOf(texts, ctx.log), {
+      const made = { kind: "export", accountId: account.id, dbId: db.id, userId: caller.user.id } as const;
+      const task = createExportTask(() => tasks.begin(made), ctx.log);
+      const texts = await exportTexts(bulkStore, db, { format, scope, safe: spreadsheet, passed: task.passed });
+      return new Response(await streamOf(texts, task, ctx.log), {
         headers: {
           "content-type": types[format],
           "content-disposition": `attachment; filename="${db.code}.${format}"`,
@@ -93,7 +98,11 @@ function formatOf(given: string | null): ExportFormat {
 }
 
 /** Makes the first piece at once, so that a failure at the start still gets its status. */
-async function streamOf(texts: AsyncGenerator<string>, log: Log): Promise<ReadableStream<Uint8Array>> {
+async function streamOf(
+  texts: AsyncGenerator<string>,
+  task: ExportTask,
+  log: Log,
+): Promise<ReadableStream<Uint8Array>> {
   const encoder = new TextEncoder();
   let next: Promise<IteratorResult<string>> | undefined = Promise.resolve(await texts.next());
   return new ReadableStream<Uint8Array>({
@@ -101,15 +110,19 @@ async function streamOf(texts: AsyncGenerator<string>, log: Log): Promise<Readab
       try {
         const { value, done } = await (next ?? texts.next());
         next = undefined;
-        if (done) controller.close();
-        else controller.enqueue(encoder.encode(value));
+        if (done) {
+          await task.end();
+          controller.close();
+        } else controller.enqueue(encoder.encode(value));
       } catch (error) {
         // The answer has begun, so it can only be cut off. Bun would print a reason to standard error.
         log.warn("an export broke off", { error });
+        await task.end(error);
         controller.error();
       }
     },
     async cancel() {
+      await task.end(badRequest("the client went away"));
       await texts.return(undefined);
     },
   });

@@ -15,6 +15,8 @@ export interface ExportOptions {
   readonly scope: Scope;
   /** CSV: no spreadsheet reads a cell as a formula. */
   readonly safe: boolean;
+  /** Told how many more records are out. */
+  readonly passed: (records: number) => void;
 }
 
 const maxColumns = 1000;
@@ -28,14 +30,18 @@ export async function exportTexts(
   db: Database,
   options: ExportOptions,
 ): Promise<AsyncGenerator<string>> {
-  const pages = exportPages(bulkStore, db, options.scope);
+  const pages = exportPages(bulkStore, db, options);
   if (options.format === "ndjson") return ndjson(pages);
   if (options.format === "json") return json(pages);
   return csv(pages, db.schema.multiTable, await fieldsOf(bulkStore, db, options.scope), options.safe);
 }
 
 /** The records' answers in the order of ids. Pages grow until they reach a fixed size in characters. */
-async function* exportPages(bulkStore: BulkStore, db: Database, scope: Scope): AsyncGenerator<readonly string[]> {
+async function* exportPages(
+  bulkStore: BulkStore,
+  db: Database,
+  { scope, passed }: Pick<ExportOptions, "scope" | "passed">,
+): AsyncGenerator<readonly string[]> {
   let after = noId;
   let limit = firstLimit;
   for (;;) {
@@ -44,6 +50,7 @@ async function* exportPages(bulkStore: BulkStore, db: Database, scope: Scope): A
     if (!last) return;
     const answers = rows.map(({ raw }) => printRaw(raw, "nested"));
     yield answers;
+    passed(answers.length);
     after = last.id;
     const size = answers.reduce((sum, { length }) => sum + length, 1);
     const fitting = Math.floor((pageCharacters / size) * rows.length);

@@ -24,6 +24,7 @@ import type { RowReader } from "./import-rows.ts";
 import type { ImportReport, Imports } from "./import.ts";
 import { databaseAt } from "../records/record-routes.ts";
 import type { Databases } from "../databases/database-store.ts";
+import type { RunningTask, Tasks } from "../tasks/tasks.ts";
 
 const access = { privilege: "dbs" } as const;
 
@@ -36,10 +37,11 @@ interface Needed {
   readonly ctx: Pick<BaseContext, "maxImportBytes" | "stopping">;
   readonly databases: Databases;
   readonly imports: Imports;
+  readonly tasks: Tasks;
 }
 
 /** `:id` of a database is an id or a code. */
-export function importRoute({ ctx, databases, imports }: Needed): Route {
+export function importRoute({ ctx, databases, imports, tasks }: Needed): Route {
   const places = createImportPlaces();
   return route(
     "POST",
@@ -47,7 +49,7 @@ export function importRoute({ ctx, databases, imports }: Needed): Route {
     {
       summary: "Import records",
       description:
-        "The body is text/csv (the first line names the fields), application/json (an array of data objects, or of { data, table_name }) or application/x-ndjson. All rows are stored or none, unless `partial=true`. Ten imports run at once; when all places are taken, a client that sends slowly loses its place to a new import (408). A CSV cell is converted by its field's type; an empty one is absent. The columns id, created_at and updated_at of an exported file are left out: every row becomes a new record.",
+        "The body is text/csv (the first line names the fields), application/json (an array of data objects, or of { data, table_name }) or application/x-ndjson. All rows are stored or none, unless `partial=true`. Ten imports run at once; when all places are taken, a client that sends slowly loses its place to a new import (408). A CSV cell is converted by its field's type; an empty one is absent. The columns id, created_at and updated_at of an exported file are left out: every row becomes a new record. The header `X-Task-Id` of the answer names the task that `/core/dbs/:id/tasks` shows, also while the import runs.",
       access,
       input: "stream",
       idempotency: "own",
@@ -82,9 +84,15 @@ export function importRoute({ ctx, databases, imports }: Needed): Route {
         const options = { ...reading, tableName, partial, signal: request.signal };
         const { texts, hash } = hashed(textOf(request.body, place, limits));
         const run = async () => {
-          const report = await imports(db, texts, options);
+          const task = await tasks.begin({
+            kind: "import",
+            accountId: account.id,
+            dbId: db.id,
+            userId: caller.user.id,
+          });
+          const report = await followed(task, () => imports(db, texts, { ...options, follow: task.follow }));
           return warned(
-            imported(report, partial),
+            imported(report, partial, { "x-task-id": task.id }),
             nullTableHints(db, report.withoutTable, "with each row, or in the address"),
           );
         };
@@ -142,9 +150,19 @@ function hashed(source: AsyncIterable<string>) {
   return { texts, hash };
 }
 
-function imported(report: ImportReport, partial: boolean): Reply {
+async function followed(task: RunningTask, run: () => Promise<ImportReport>): Promise<ImportReport> {
+  const report = await run().catch(async (error: unknown) => {
+    await task.fail(error);
+    throw error;
+  });
+  const { imported: stored, total: done, failed, errors, refused } = report;
+  await task.end({ done, stored, failed, errors }, refused ? "nothing was stored: some rows are wrong" : undefined);
+  return report;
+}
+
+function imported(report: ImportReport, partial: boolean, headers: Record<string, string>): Reply {
   const { imported: count, failed, total, errors, refused } = report;
-  if (refused) throw new HttpError(422, { errors, failed, total });
-  if (failed > 0) return ok({ imported: count, failed, total, errors });
-  return { ...ok(partial ? { imported: count, failed, total, errors } : { imported: count }), status: 201 };
+  if (refused) throw new HttpError(422, { errors, failed, total }, headers);
+  if (failed > 0) return ok({ imported: count, failed, total, errors }, headers);
+  return { ...ok(partial ? { imported: count, failed, total, errors } : { imported: count }, headers), status: 201 };
 }

@@ -24,6 +24,7 @@ import { newRecord, refuse } from "../records/new-record.ts";
 import type { Databases } from "../databases/database-store.ts";
 import { inSlices } from "./import-slices.ts";
 import { createTurns } from "../turns.ts";
+import type { Progress } from "../tasks/task-store.ts";
 
 export interface ImportOptions {
   readonly reader: RowReader;
@@ -33,6 +34,8 @@ export interface ImportOptions {
   readonly tableName: string | undefined;
   /** Store the good rows even if others are bad. */
   readonly partial: boolean;
+  /** Gets what tells how far the import is. */
+  readonly follow: (progress: () => Progress) => void;
   /** Aborted when the client is gone. */
   readonly signal: AbortSignal;
 }
@@ -76,6 +79,7 @@ export function createImports({ ctx, databases, bulkStore, recordStore, events, 
       report.failed += 1;
       report.errors.push(...faults.slice(0, importLimits.errors - report.errors.length));
     };
+    options.follow(() => ({ done: report.total, stored: 0, failed: report.failed, errors: report.errors }));
     try {
       for await (const row of rowsOf(texts, options.reader)) {
         report.total = "fault" in row ? row.fault.row : row.place.row;

@@ -23,7 +23,7 @@ export function createBackgroundStore(sql: Sql) {
     },
 
     /**
-     * Indexes the next records after `after` that were written by an older plan. Gives the last id, undefined at the
+     * Indexes the next records after `after` that were written by an older plan, and counts them in the task. Gives the last id, undefined at the
      * end. Rows that another transaction has locked are left for the next pass.
      */
     async reindex(dbId: string, planVersion: number, schema: Schema, after: string, most: number) {
@@ -41,6 +41,10 @@ export function createBackgroundStore(sql: Sql) {
           from batch b, dbs d
           where r.db_id = ${dbId} and r.id = b.id and r.plan_version < ${planVersion}
             and d.id = ${dbId} and d.plan_version = ${planVersion}
+          returning 1
+        ), told as (
+          update db_tasks set done = done + (select count(*) from done), updated_at = now()
+          where db_id = ${dbId} and kind = 'reindex' and status = 'running'
         )
         select max(id::text) as last from batch`;
       return row?.last ?? undefined;

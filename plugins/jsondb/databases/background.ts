@@ -5,6 +5,7 @@ import { job, on, type BaseContext, type Handler } from "platform";
 import type { BackgroundStore, PlanRow } from "./background-store.ts";
 import { parseSchema } from "./schema.ts";
 import type { Databases } from "./database-store.ts";
+import type { TaskStore } from "../tasks/task-store.ts";
 
 /** Fills the index columns of records that were written by an older plan. */
 export const reindexRecords = job<{ accountId: number; dbId: string }>("jsondb.reindex");
@@ -15,6 +16,7 @@ export const dropRecords = job<{ accountId: number; dbId: string; again?: boolea
 interface Needed {
   readonly ctx: Pick<BaseContext, "enqueue" | "log">;
   readonly backgroundStore: BackgroundStore;
+  readonly taskStore: Pick<TaskStore, "measureReindex" | "endReindex">;
   readonly databases: Databases;
 }
 
@@ -24,7 +26,7 @@ const waitsMs = [2, 5, 10, 20, 50, 100, 200, 500, 1000, 1000, 2000, 2000, 2000];
 // Longer than any of our transactions lasts.
 const secondDropMs = 5 * 60_000;
 
-export function backgroundJobs({ ctx, backgroundStore, databases }: Needed): Handler[] {
+export function backgroundJobs({ ctx, backgroundStore, taskStore, databases }: Needed): Handler[] {
   /** Visits all records once; false if it was stopped or the plan has changed. */
   const pass = async (dbId: string, plan: PlanRow, signal: AbortSignal): Promise<boolean> => {
     const parsed = parseSchema(plan.schema);
@@ -48,13 +50,18 @@ export function backgroundJobs({ ctx, backgroundStore, databases }: Needed): Han
   /** True when there is nothing left to do. */
   const reindex = async (accountId: number, dbId: string, signal: AbortSignal): Promise<boolean> => {
     const plan = await backgroundStore.plan(dbId);
-    if (!plan || plan.indexedVersion === plan.planVersion) return true;
+    if (!plan || plan.indexedVersion === plan.planVersion) {
+      await taskStore.endReindex(dbId);
+      return true;
+    }
+    await taskStore.measureReindex(dbId, plan.planVersion);
     if (!(await pass(dbId, plan, signal))) return false;
     const end = await until(() => backgroundStore.oldWritersEnd(dbId), signal);
     if (end === undefined || !(await until(() => backgroundStore.isPast(end), signal))) return false;
     // Nothing writes by the old plan any more, so this pass finds every record that is left.
     if (!(await pass(dbId, plan, signal)) || !(await backgroundStore.markIndexed(dbId, plan.planVersion))) return false;
     await databases.forget(accountId, { id: dbId, code: plan.code });
+    await taskStore.endReindex(dbId);
     return true;
   };
 

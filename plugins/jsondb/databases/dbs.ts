@@ -14,6 +14,7 @@ import { dropRecords, reindexRecords } from "./background.ts";
 import { databaseOf, sameIndexes } from "./database.ts";
 import { parsePublicMethods, publicLimits } from "./public-methods.ts";
 import { parseSchema, schemaLimits } from "./schema.ts";
+import type { TaskStore } from "../tasks/task-store.ts";
 import {
   isId,
   toApi,
@@ -33,11 +34,12 @@ interface Needed {
   readonly ctx: Pick<BaseContext, "transaction" | "changed" | "enqueue">;
   readonly databaseStore: DatabaseStore;
   readonly databases: Databases;
+  readonly taskStore: Pick<TaskStore, "insert" | "replaceReindex">;
 }
 
 export type Dbs = ReturnType<typeof createDbs>;
 
-export function createDbs({ ctx, databaseStore, databases }: Needed) {
+export function createDbs({ ctx, databaseStore, databases, taskStore }: Needed) {
   return {
     /** `userId` null = no person (a command). */
     async create(accountId: number, userId: number | null, input: DbFields & { name: string }): Promise<DbRow> {
@@ -67,8 +69,11 @@ export function createDbs({ ctx, databaseStore, databases }: Needed) {
         check(input);
         const schemaEffect = schemaEffectOf(found, input);
         const row = await databaseStore.update(tx, found.id, { input, schemaEffect, userId, version: found.version });
-        if (schemaEffect === "other indexes")
+        if (schemaEffect === "other indexes") {
+          await taskStore.replaceReindex(tx, accountId, row.id);
+          await taskStore.insert({ id: uuidv7(), accountId, dbId: row.id, kind: "reindex", userId }, tx);
           await ctx.enqueue(reindexRecords, { accountId, dbId: row.id }, { key: row.id, tx, accountId });
+        }
         await ctx.changed(eventOf("update", row), tx);
         return { before: found, after: row };
       });

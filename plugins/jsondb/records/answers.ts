@@ -35,7 +35,7 @@ export const BatchResults = answer.object("BatchResults", {
   results: answer.list(Type.Union([ShownRecord, DeletedRecord])),
 });
 
-const RowFault = answer.object("RowFault", {
+export const RowFault = answer.object("RowFault", {
   row: Type.Integer(),
   line: Type.Optional(Type.Integer()),
   field: field.nullable(text),

@@ -62,7 +62,7 @@ describe("resources", () => {
   });
 
   test.each([
-    ["/core/dbs", ["/core/dbs/{db_id}/records"]],
+    ["/core/dbs", ["/core/dbs/{db_id}/records", "/core/dbs/{id}/tasks"]],
     ["/core/prompts", ["/core/prompts/{id}/versions"]],
     ["/account/webhooks", ["/account/webhooks/{id}/deliveries"]],
     ["/account/teams", []],

@@ -161,8 +161,10 @@ export const de: Messages = {
     "/account/api_tokens": ["API-Tokens", "API-Token"],
     "/account/webhooks": ["Webhooks", "Webhook"],
     "/account/webhooks/{id}/deliveries": ["Zustellungen", "Zustellung"],
+    "/core/dbs/{id}/tasks": ["Vorgänge", "Vorgang"],
     "/account/webhooks/source_types": ["Quellen von Ereignissen", "Quelle von Ereignissen"],
     "/account/crons": ["Zeitpläne", "Zeitplan"],
+    "/account/me/sessions": ["Sitzungen", "Sitzung"],
   },
   about: {
     "/core/prompts":

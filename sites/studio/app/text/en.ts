@@ -161,8 +161,10 @@ export const en = {
     "/account/api_tokens": ["API tokens", "API token"],
     "/account/webhooks": ["Webhooks", "webhook"],
     "/account/webhooks/{id}/deliveries": ["Deliveries", "delivery"],
+    "/core/dbs/{id}/tasks": ["Tasks", "task"],
     "/account/webhooks/source_types": ["Sources of events", "source of events"],
     "/account/crons": ["Crons", "cron"],
+    "/account/me/sessions": ["Sessions", "session"],
   },
   /** What resources are for: the sentence on an empty list. */
   about: {

@@ -166,8 +166,10 @@ export const pl: Messages = {
     "/account/api_tokens": ["Tokeny API", "token API"],
     "/account/webhooks": ["Webhooki", "webhook"],
     "/account/webhooks/{id}/deliveries": ["Doręczenia", "doręczenie"],
+    "/core/dbs/{id}/tasks": ["Zadania", "zadanie"],
     "/account/webhooks/source_types": ["Źródła zdarzeń", "źródło zdarzeń"],
     "/account/crons": ["Harmonogramy", "harmonogram"],
+    "/account/me/sessions": ["Sesje", "sesja"],
   },
   about: {
     "/core/prompts": "Prompt to instrukcja dla agenta AI, ze zmiennymi. Prompt o kodzie wbudowanego zastępuje go.",

@@ -1,0 +1,147 @@
+/** SQL about tasks. */
+import type { Page, Queryable, Sql, Static, Tx } from "platform";
+import type { RowFault } from "../bulk/import-rows.ts";
+import type { ListedTask } from "./answers.ts";
+
+export interface NewTask {
+  readonly id: string;
+  readonly accountId: number;
+  readonly dbId: string;
+  readonly kind: "import" | "export" | "reindex";
+  /** Null = no person (a command). */
+  readonly userId: number | null;
+}
+
+export interface Progress {
+  /** Rows that were read, records that were exported. */
+  readonly done: number;
+  readonly stored: number;
+  readonly failed: number;
+  /** The first mistakes in rows. */
+  readonly errors: readonly RowFault[];
+}
+
+export interface TaskFilter {
+  readonly kind: string | undefined;
+  readonly status: string | undefined;
+}
+
+export interface TaskRow {
+  readonly id: string;
+  readonly kind: NewTask["kind"];
+  readonly status: "running" | "finished" | "failed";
+  readonly done: number;
+  readonly total: number | null;
+  readonly stored: number;
+  readonly failed: number;
+  readonly error: string | null;
+  readonly createdById: number | null;
+  readonly startedAt: Date;
+  readonly finishedAt: Date | null;
+}
+
+export type TaskStore = ReturnType<typeof createTaskStore>;
+
+const keptPerDatabase = 100;
+
+export function createTaskStore(sql: Sql) {
+  // Re-indexing goes on in another process; an import or export ends with its own.
+  const shown = sql`
+    select id, account_id, db_id, kind, case when lost then 'failed' else status end as status, done, total, stored,
+      failed, case when lost then 'the server stopped before it was done' else error end as error, errors,
+      created_by_id, started_at, case when lost then updated_at else finished_at end as finished_at
+    from db_tasks, lateral (
+      select status = 'running' and kind <> 'reindex' and updated_at < now() - interval '2 minutes' as lost) l`;
+  const listed = sql`id, kind, status, done, total, stored, failed, error, created_by_id, started_at, finished_at`;
+
+  return {
+    /** The newest first. */
+    async list(accountId: number, dbId: string, { kind, status }: TaskFilter, { limit, offset }: Page) {
+      const where = sql`
+        account_id = ${accountId} and db_id = ${dbId}
+        ${kind === undefined ? sql`` : sql`and kind = ${kind}`}
+        ${status === undefined ? sql`` : sql`and status = ${status}`}`;
+      const rows = await sql<TaskRow[]>`
+        select ${listed} from (${shown}) t where ${where} order by id desc limit ${limit} offset ${offset}`;
+      const [count] = await sql<{ total: number }[]>`select count(*) as total from (${shown}) t where ${where}`;
+      return { rows, total: count?.total ?? 0 };
+    },
+
+    async byId(accountId: number, dbId: string, id: string) {
+      const [row] = await sql<(TaskRow & Pick<Progress, "errors">)[]>`
+        select ${listed}, errors from (${shown}) t
+        where account_id = ${accountId} and db_id = ${dbId} and id = ${id}`;
+      return row;
+    },
+
+    /** Of each database only the newest are kept. */
+    async insert({ id, accountId, dbId, kind, userId }: NewTask, on: Queryable = sql): Promise<void> {
+      await on`
+        delete from db_tasks where account_id = ${accountId} and db_id = ${dbId} and status <> 'running' and id in (
+          select id from db_tasks where account_id = ${accountId} and db_id = ${dbId}
+          order by id desc offset ${keptPerDatabase - 1})`;
+      await on`
+        insert into db_tasks (id, account_id, db_id, kind, created_by_id)
+        values (${id}, ${accountId}, ${dbId}, ${kind}, ${userId})`;
+    },
+
+    async progress(accountId: number, id: string, { done, stored, failed, errors }: Progress): Promise<void> {
+      await sql`
+        update db_tasks set done = ${done}, stored = ${stored}, failed = ${failed},
+          errors = ${JSON.stringify(errors)}::text::json, updated_at = now()
+        where account_id = ${accountId} and id = ${id} and status = 'running'`;
+    },
+
+    /** With an error it has failed. */
+    async end(accountId: number, id: string, { done, stored, failed, errors }: Progress, error: string | null) {
+      await sql`
+        update db_tasks set status = ${error === null ? "finished" : "failed"}, error = ${error}, done = ${done},
+          total = ${error === null ? done : null}, stored = ${stored}, failed = ${failed},
+          errors = ${JSON.stringify(errors)}::text::json, updated_at = now(), finished_at = now()
+        where account_id = ${accountId} and id = ${id} and status = 'running'`;
+    },
+
+    /** A later change of the schema: the work that is left belongs to the new task. */
+    async replaceReindex(tx: Tx, accountId: number, dbId: string): Promise<void> {
+      await tx`
+        update db_tasks set status = 'failed', error = 'the schema was changed again', updated_at = now(),
+          finished_at = now()
+        where account_id = ${accountId} and db_id = ${dbId} and kind = 'reindex' and status = 'running'`;
+    },
+
+    /** Counts what is left to be indexed. */
+    async measureReindex(dbId: string, planVersion: number): Promise<void> {
+      await sql`
+        update db_tasks set updated_at = now(), total = done + (
+          select count(*) from records where db_id = ${dbId} and plan_version < ${planVersion})
+        where db_id = ${dbId} and kind = 'reindex' and status = 'running'`;
+    },
+
+    async endReindex(dbId: string): Promise<void> {
+      await sql`
+        update db_tasks set status = 'finished', total = done, updated_at = now(), finished_at = now()
+        where db_id = ${dbId} and kind = 'reindex' and status = 'running'`;
+    },
+
+    async prune(olderThanDays: number): Promise<void> {
+      await sql`delete from db_tasks where updated_at < now() - make_interval(days => ${olderThanDays})`;
+    },
+  };
+}
+
+/** A task as the API lists it. */
+export function toApi(row: TaskRow): Static<typeof ListedTask> {
+  return {
+    id: row.id,
+    kind: row.kind,
+    status: row.status,
+    done: row.done,
+    total: row.total,
+    stored: row.stored,
+    failed: row.failed,
+    error: row.error,
+    created_by_id: row.createdById,
+    started_at: row.startedAt,
+    finished_at: row.finishedAt,
+  };
+}

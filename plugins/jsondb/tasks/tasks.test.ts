@@ -1,0 +1,199 @@
+import { describe, expect, test } from "bun:test";
+import { eventually, otherAccount, person } from "../../../tests/harness.ts";
+import { csv, importServer, ndjson } from "../bulk/import-fixture.ts";
+import { createTaskStore } from "./task-store.ts";
+
+const server = importServer();
+const { newDb, send } = server;
+
+const tasksOf = async (db: string, query = "") => (await server.app.get(`/core/dbs/${db}/tasks.json${query}`)).json;
+const taskOf = async (db: string, id: string | null) => (await server.app.get(`/core/dbs/${db}/tasks/${id}.json`)).json;
+const idOf = async (db: string): Promise<string> => (await server.app.get(`/core/dbs/${db}.json`)).json.id;
+const taskId = ({ headers }: { readonly headers: Headers }) => headers.get("x-task-id");
+const rows = (count: number) => `email,age\n${"ann@example.com,34\n".repeat(count)}`;
+
+describe("an import", () => {
+  test("is a task that its answer names", async () => {
+    const db = await newDb();
+    const answer = await send(db, csv, rows(2));
+    expect([answer.status, answer.json]).toEqual([201, { imported: 2 }]);
+    const task = {
+      id: taskId(answer),
+      kind: "import",
+      status: "finished",
+      done: 2,
+      total: 2,
+      stored: 2,
+      failed: 0,
+      error: null,
+      created_by_id: 1,
+      started_at: expect.any(String),
+      finished_at: expect.any(String),
+    };
+    expect(await tasksOf(db)).toEqual([task]);
+    expect(await taskOf(db, taskId(answer))).toEqual({ ...task, errors: [] });
+  });
+
+  test("that is refused has failed, with the faulty rows of the answer", async () => {
+    const db = await newDb();
+    const answer = await send(db, csv, "email,age\nann@example.com,34\n,x\n");
+    expect(answer.status).toBe(422);
+    expect(await taskOf(db, taskId(answer))).toMatchObject({
+      status: "failed",
+      error: "nothing was stored: some rows are wrong",
+      done: 2,
+      stored: 0,
+      failed: 1,
+      errors: answer.json.errors,
+    });
+    expect(answer.json.errors[0]).toMatchObject({ row: 2, line: 3 });
+  });
+
+  test("with partial=true is finished, and says what it left out", async () => {
+    const db = await newDb();
+    const answer = await send(db, ndjson, '{"email":"a"}\n{"age":1}\n', "?partial=true");
+    expect(await taskOf(db, taskId(answer))).toMatchObject({
+      status: "finished",
+      done: 2,
+      total: 2,
+      stored: 1,
+      failed: 1,
+      errors: [{ row: 2, line: 2, field: "email", message: "is required" }],
+    });
+  });
+
+  test("is found while its rows arrive, and has failed if the client goes away", async () => {
+    const db = await newDb();
+    const socket = server.begin(db, rows(3));
+    const [running] = await eventually(async () => {
+      const found = await tasksOf(db, "?kind=import&status=running");
+      return found[0]?.done >= 2 && found;
+    }, "a running import");
+    expect(running).toMatchObject({ kind: "import", total: null, finished_at: null });
+    socket.destroy();
+    const [failed] = await eventually(async () => {
+      const found = await tasksOf(db, "?status=failed");
+      return found.length > 0 && found;
+    }, "a failed import");
+    expect([failed.id, failed.stored]).toEqual([running.id, 0]);
+    expect(failed.error).toEqual(expect.any(String));
+  });
+
+  test("whose process died has failed", async () => {
+    const db = await newDb();
+    const answer = await send(db, csv, rows(1));
+    await server.app.sql`
+      update db_tasks set status = 'running', finished_at = null, updated_at = now() - interval '3 minutes'
+      where id = ${taskId(answer)}`;
+    expect(await taskOf(db, taskId(answer))).toMatchObject({
+      status: "failed",
+      error: "the server stopped before it was done",
+      finished_at: expect.any(String),
+    });
+    expect(await tasksOf(db, "?status=running")).toEqual([]);
+  });
+
+  test("that is repeated with its Idempotency-Key names the same task", async () => {
+    const db = await newDb();
+    const ask = () =>
+      server.app.post(`/core/dbs/${db}/import`, undefined, {
+        raw: rows(1),
+        headers: { "content-type": csv, "idempotency-key": `tasks-${db}` },
+      });
+    const [first, second] = [await ask(), await ask()];
+    expect(second.json).toEqual(first.json);
+    expect(taskId(second)).toBe(taskId(first));
+    expect(await tasksOf(db)).toHaveLength(1);
+  });
+
+  test("keeps names and messages of bounded length", async () => {
+    const db = await newDb();
+    const answer = await send(db, csv, `email,age\n${`${"x".repeat(1000)},${"y".repeat(5000)}\n`.repeat(150)}`);
+    const { errors, failed } = await taskOf(db, taskId(answer));
+    expect([errors.length, failed]).toEqual([100, 150]);
+    expect(Math.max(...errors.map(({ message }: { message: string }) => message.length))).toBeLessThanOrEqual(500);
+  });
+});
+
+describe("re-indexing", () => {
+  const other = { fields: { email: "string", age: "integer" }, indexed_fields: ["age"] };
+
+  test("after a new schema is a task that counts records", async () => {
+    const db = await newDb();
+    await send(db, csv, rows(1200));
+    expect((await server.app.patch(`/core/dbs/${db}.json`, { db: { schema: other } })).status).toBe(200);
+    const [task] = await eventually(async () => {
+      const found = await tasksOf(db, "?kind=reindex&status=finished");
+      return found.length > 0 && found;
+    }, "the end of re-indexing");
+    expect(task).toMatchObject({ kind: "reindex", done: 1200, total: 1200, error: null, created_by_id: 1 });
+    expect(task.finished_at).toEqual(expect.any(String));
+  });
+
+  test("gives way to that of a later schema", async () => {
+    const db = await newDb();
+    const id = "01a20009-0e28-759a-b735-426f30f280ac";
+    await server.app.sql`
+      insert into db_tasks (id, account_id, db_id, kind, updated_at)
+      values (${id}, 1, ${await idOf(db)}, 'reindex', now() - interval '1 hour')`;
+    expect((await tasksOf(db))[0]).toMatchObject({ id, status: "running" });
+    expect((await server.app.patch(`/core/dbs/${db}.json`, { db: { schema: other } })).status).toBe(200);
+    expect(await taskOf(db, id)).toMatchObject({ status: "failed", error: "the schema was changed again" });
+  });
+
+  test("is not needed for a schema with the same index columns", async () => {
+    const db = await newDb(other);
+    const schema = { ...other, fields: { ...other.fields, note: "text" } };
+    expect((await server.app.patch(`/core/dbs/${db}.json`, { db: { schema } })).status).toBe(200);
+    expect(await tasksOf(db)).toEqual([]);
+  });
+});
+
+describe("an export", () => {
+  test.each(["csv", "ndjson", "json"])("of more than 1,000 records as %s is a task", async (format) => {
+    const db = await newDb();
+    await send(db, csv, rows(1500));
+    expect((await server.app.get(`/core/dbs/${db}/export?format=${format}`)).status).toBe(200);
+    const [task] = await tasksOf(db, "?kind=export");
+    expect(task).toMatchObject({ status: "finished", done: 1500, total: 1500, created_by_id: 1 });
+  });
+
+  test("of fewer is over at once, and none", async () => {
+    const db = await newDb();
+    await send(db, csv, rows(3));
+    expect((await server.app.get(`/core/dbs/${db}/export`)).status).toBe(200);
+    expect(await tasksOf(db, "?kind=export")).toEqual([]);
+  });
+});
+
+describe("tasks", () => {
+  test("are those of one database, for those who may see it", async () => {
+    const [db, another] = [await newDb(), await newDb()];
+    const id = taskId(await send(db, csv, rows(1)));
+    const { app } = server;
+    expect(await tasksOf(another)).toEqual([]);
+    for (const wrong of [`${another}/tasks/${id}`, `${db}/tasks/x`, `${db}/tasks/01a20009-0e28-759a-b735-426f30f280ac`])
+      expect((await app.get(`/core/dbs/${wrong}.json`)).status).toBe(404);
+    const stranger = await otherAccount(app);
+    expect((await stranger.get(`/core/dbs/${db}/tasks.json`)).status).toBe(404);
+    expect((await stranger.get(`/core/dbs/${db}/tasks/${id}.json`)).status).toBe(404);
+    const { token } = await person(app, { role: "guest" });
+    expect((await app.get(`/core/dbs/${db}/tasks.json`, { token })).status).toBe(403);
+  });
+
+  test("are kept for 7 days, the newest 100 of a database, and listed newest first", async () => {
+    const db = await newDb();
+    const { app } = server;
+    await app.sql`
+      insert into db_tasks (id, account_id, db_id, kind, status, finished_at)
+      select ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, 1, ${await idOf(db)}, 'import', 'finished', now()
+      from generate_series(1, 130) n`;
+    const id = taskId(await send(db, csv, rows(1)));
+    const kept = await app.get(`/core/dbs/${db}/tasks.json?limit=2`);
+    expect([kept.headers.get("x-total-count"), kept.json[0].id]).toEqual(["100", id]);
+    expect(kept.json[1].id).toBe("00000000-0000-7000-8000-000000000130");
+    await app.sql`update db_tasks set updated_at = now() - interval '7 days 1 minute' where id <> ${id}`;
+    await createTaskStore(app.sql).prune(7);
+    expect((await tasksOf(db)).map((task: { id: string }) => task.id)).toEqual([id]);
+  });
+});

@@ -1,0 +1,76 @@
+/** Imports and exports as tasks: how far they are is written while they run. No HTTP, no SQL. */
+import { HttpError, uuidv7, type BaseContext } from "platform";
+import type { NewTask, Progress, TaskStore } from "./task-store.ts";
+
+export interface RunningTask {
+  readonly id: string;
+  /** Asked once a second from now on. */
+  follow(progress: () => Progress): void;
+  end(progress: Progress, error?: string): Promise<void>;
+  /** Ends with the progress that was made until then. */
+  fail(error: unknown): Promise<void>;
+}
+
+interface Needed {
+  readonly ctx: Pick<BaseContext, "log">;
+  readonly taskStore: Pick<TaskStore, "insert" | "progress" | "end">;
+}
+
+export type Tasks = ReturnType<typeof createTasks>;
+
+const everyMs = 1000;
+/** Written even if nothing has changed: a task that is silent for two minutes has lost its process. */
+const silentTurns = 30;
+const most = { fieldChars: 200, messageChars: 500 };
+
+export function createTasks({ ctx, taskStore }: Needed) {
+  // Whoever imports must not fail because their progress cannot be told.
+  const warn = (error: unknown) => ctx.log.warn("the progress of a task was not written", { error });
+
+  return {
+    async begin(task: Omit<NewTask, "id">): Promise<RunningTask> {
+      const { accountId } = task;
+      const id = uuidv7();
+      await taskStore.insert({ ...task, id });
+      let current = (): Progress => ({ done: 0, stored: 0, failed: 0, errors: [] });
+      let told = "";
+      let silent = 0;
+      let writing = Promise.resolve();
+      const tell = () => {
+        const { done, failed } = current();
+        const text = `${done} ${failed}`;
+        if (text === told && ++silent < silentTurns) return;
+        [told, silent] = [text, 0];
+        const progress = bounded(current());
+        writing = writing.then(() => taskStore.progress(accountId, id, progress).catch(warn));
+      };
+      const timer = setInterval(tell, everyMs);
+      const end = async (progress: Progress, error: string | null) => {
+        clearInterval(timer);
+        await writing;
+        await taskStore.end(accountId, id, bounded(progress), error).catch(warn);
+      };
+      return {
+        id,
+        follow: (progress) => void (current = progress),
+        end: (progress, error) => end(progress, error ?? null),
+        fail: (error) => end(current(), error instanceof HttpError ? error.message : "the server failed"),
+      };
+    },
+  };
+}
+
+/** A name of a field may be as long as a row. */
+function bounded(progress: Progress): Progress {
+  const errors = progress.errors.map((fault) => ({
+    ...fault,
+    field: fault.field && cut(fault.field, most.fieldChars),
+    message: cut(fault.message, most.messageChars),
+  }));
+  return { ...progress, errors };
+}
+
+/** PostgreSQL takes no half of a pair of surrogates. */
+function cut(text: string, chars: number): string {
+  return text.length > chars ? text.slice(0, chars).toWellFormed() : text;
+}
