@@ -16,7 +16,7 @@ export { afterCommit, databaseFault } from "./db.ts";
 export type { Fragment, Queryable, Sql, Tx } from "./db.ts";
 export { isDateTime, isDay } from "./dates.ts";
 export type { DoorRequest, HostDoor, SiteDoor } from "./http/door.ts";
-export { escapeHtml } from "./openapi/docs-page.ts";
+export { escapeHtml } from "./html.ts";
 export * from "./errors.ts";
 export { etag, expectedVersion, isKnownTag, mustMatch } from "./http/etag.ts";
 export { putAt } from "./put.ts";

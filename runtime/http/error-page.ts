@@ -1,5 +1,5 @@
 /** Refusals for people: a browser that opens an address gets a page with words and a link instead of JSON. */
-import { escapeHtml } from "../openapi/docs-page.ts";
+import { escapeHtml } from "../html.ts";
 import type { Reply } from "./reply.ts";
 
 /** Turns the reply into a page if a browser will show it. Programs get the JSON. */

@@ -8,7 +8,11 @@ import { webFile } from "./web-file.ts";
  * Answers requests for the text that `make` gives when it is first asked for. The address does not change with the text,
  * so clients ask each time and get 304.
  */
-export function createPackedText(type: string, make: () => string): (request: Request) => Promise<Response> {
+export function createPackedText(
+  type: string,
+  make: () => string,
+  own: Readonly<Record<string, string>> = {},
+): (request: Request) => Promise<Response> {
   let plain: Uint8Array<ArrayBuffer> | undefined;
   let version = "";
   const packed = new Map<string, Promise<Uint8Array<ArrayBuffer>>>();
@@ -27,7 +31,7 @@ export function createPackedText(type: string, make: () => string): (request: Re
       version = contentHash(text);
       plain = new TextEncoder().encode(text);
     }
-    return webFile(request, { version, type, read, headers: { "cache-control": "private, no-cache" } });
+    return webFile(request, { version, type, read, headers: { "cache-control": "private, no-cache", ...own } });
   };
 }
 

@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { answer } from "../openapi/answers.ts";
-import { docsPage } from "../openapi/docs-page.ts";
+import { docsPage, docsPolicy } from "../openapi/docs-page.ts";
 import { notFound, unauthorized, unavailable } from "../errors.ts";
 import type { SystemRequest, SystemRoute } from "./http.ts";
 import type { Metrics } from "../metrics.ts";
@@ -34,11 +34,10 @@ export function systemRoutes({ readiness, metrics, routes, origin, stopping }: N
     if (!(await ownHost())) throw notFound();
     return redirect(303, (await caller())?.viaCookie ? "/studio" : "/login", { "cache-control": "no-store" });
   };
-  const docsHeaders = {
-    "content-security-policy":
-      "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; frame-ancestors 'none'; report-uri /csp-report",
-  };
   const description = createPackedText(jsonType, () => JSON.stringify(openapi(routes, own, origin())));
+  const docs = createPackedText("text/html; charset=utf-8", () => docsPage(openapi(routes, own, origin()), origin()), {
+    "content-security-policy": docsPolicy(),
+  });
   const client = createPackedText(plain, () => clientModule(openapi(routes, own, origin())));
   const own: SystemRoute[] = [
     {
@@ -97,8 +96,8 @@ export function systemRoutes({ readiness, metrics, routes, origin, stopping }: N
       path: "/docs",
       summary: "The documentation as a page",
       answers: { 200: answer.text("text/html") },
-      responses: { 200: "<!doctype html> …" },
-      run: () => text(200, docsPage(routes), "text/html; charset=utf-8", docsHeaders),
+      responses: { 200: "<!doctype html> …", 304: null },
+      run: ({ request }) => docs(request),
     },
   ];
   return own;

@@ -1,64 +1,111 @@
-/** `/docs`: the routes as one plain page, without scripts. */
-import type { Route } from "../http/route.ts";
+/**
+ * `/docs`: the OpenAPI document as one page. It can be read without scripts; its script adds the search, "Copy" and "Try
+ * it" (docs-script.ts).
+ */
+import { createHash } from "node:crypto";
+import { escapeHtml } from "../html.ts";
+import { answerHtml, operationHtml, type Operation } from "./docs-operation.ts";
+import { docsScript } from "./docs-script.ts";
+import { docsStyle } from "./docs-style.ts";
+import { inside, schemaHtml, type Json } from "./docs-tables.ts";
+import { isObject } from "../values.ts";
 
-export function docsPage(routes: readonly Route[]): string {
-  const areas = Map.groupBy(routes, (route) =>
-    route.path
-      .split("/")
-      .slice(1, 3)
-      .join("/")
-      .replace(/\.\w+$/, ""),
-  );
+interface Document {
+  readonly paths: Json;
+  readonly components: Json;
+}
+
+/** `server` is the address in the examples. */
+export function docsPage({ paths, components }: Document, server: string): string {
+  const operations = operationsOf(paths);
+  const areas = Map.groupBy(operations, ({ path }) => areaOf(path));
   const sections = [...areas].map(
-    ([area, members]) => `<h2 id="${escapeHtml(area)}">/${escapeHtml(area)}</h2>${members.map(section).join("")}`,
+    ([area, members]) =>
+      `<section><h2 id="${escapeHtml(area)}">${escapeHtml(area)}</h2>${members.map((one) => operationHtml(one, components, server)).join("\n")}</section>`,
   );
-  const menu = [...areas.keys()].map((area) => `<a href="#${escapeHtml(area)}">/${escapeHtml(area)}</a>`);
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Corestead API</title>
-<meta name="viewport" content="width=device-width, initial-scale=1"><style>${style}</style></head>
-<body><main><h1>Corestead API</h1><p>Machine-readable: <a href="/openapi.json">/openapi.json</a></p>${instructions(routes)}
-<nav>${menu.join(" ")}</nav>${sections.join("")}</main></body></html>`;
+<meta name="viewport" content="width=device-width, initial-scale=1"><style>${docsStyle}</style></head>
+<body><a class="skip" href="#operations">Skip to the operations</a>
+<header><h1>Corestead API</h1>${linksHtml(paths)}${toolsHtml}</header>
+<nav aria-label="Areas"><ul>${[...areas.keys(), "Types", "Usual answers"].map(menuHtml).join("")}</ul></nav>
+<main id="operations">${sections.join("\n")}${typesHtml(components)}${usualHtml(components)}</main>
+<script>${docsScript()}</script></body></html>`;
 }
 
-function instructions(routes: readonly Route[]): string {
-  const path = "/core/prompts/system";
-  if (!routes.some((route) => route.path === path)) return "";
-  return `<p>Instructions for agents, signed in: <a href="${path}.json">${path}.json</a></p>`;
-}
+const methods = ["get", "post", "patch", "put", "delete"];
 
-const style = `body{font:16px/1.5 system-ui,sans-serif;margin:0;color:#1d2330;background:#fff}main{max-width:56rem;margin:auto;padding:2rem 1rem}
-nav a{margin-right:.8rem}details{border:1px solid #d8dce4;border-radius:6px;margin:.5rem 0;padding:.5rem .8rem}summary{cursor:pointer}
-code,pre{font:13px/1.5 ui-monospace,monospace}pre{background:#f4f6f9;padding:.8rem;overflow:auto;border-radius:4px}b{display:inline-block;min-width:4.2rem}
-table{border-collapse:collapse}td{padding:.1rem .8rem .1rem 0;vertical-align:top}
-@media(prefers-color-scheme:dark){body{background:#14171d;color:#e4e7ee}pre{background:#1e232c}details{border-color:#333a47}a{color:#8ab4ff}}`;
-
-function section({ method, path, spec }: Route): string {
-  const access =
-    "privilege" in spec.access
-      ? `privilege <code>${escapeHtml(spec.access.privilege)}</code>`
-      : escapeHtml("signedIn" in spec.access ? `sign-in: ${spec.access.signedIn}` : `open: ${spec.access.open}`);
-  const query = Object.entries(spec.query ?? {}).map(
-    ([name, doc]) =>
-      `<tr><td><code>${escapeHtml(name)}</code></td><td>${escapeHtml(typeof doc === "string" ? doc : (doc.description ?? ""))}</td></tr>`,
+function operationsOf(paths: Json): Operation[] {
+  return Object.entries(paths).flatMap(([path, members]) =>
+    methods.flatMap((method) => {
+      const told = isObject(members) ? members[method] : undefined;
+      return isObject(told) ? [{ method: method.toUpperCase(), path, told }] : [];
+    }),
   );
-  const sent = spec.body?.key && spec.request !== undefined ? { [spec.body.key]: spec.request } : spec.request;
-  const answers = Object.entries(spec.responses).map(([status, example]) => `<p>${status}</p>${printed(example)}`);
-  return `<details><summary><b>${method}</b> <code>${escapeHtml(path)}</code> ${escapeHtml(spec.summary)}</summary>
-<p>Access: ${access}</p>${spec.description ? `<p>${escapeHtml(spec.description)}</p>` : ""}${query.length > 0 ? `<table>${query.join("")}</table>` : ""}${sent === undefined ? "" : `<p>Body</p>${printed(sent)}`}${answers.join("")}</details>`;
 }
 
-function printed(example: unknown): string {
-  if (example === null) return "";
-  const shown = typeof example === "string" ? example : JSON.stringify(example, null, 2);
-  return `<pre>${escapeHtml(shown)}</pre>`;
+/** `/core/prompts/{id}.json` -> `/core/prompts` */
+function areaOf(path: string): string {
+  const parts = path.split("/").slice(1, 3);
+  return `/${parts
+    .filter((part) => !part.startsWith("{"))
+    .join("/")
+    .replace(/\.\w+$/, "")}`;
 }
 
-/** Escapes text for HTML, attributes included. */
-export function escapeHtml(text: string): string {
-  if (!/[&<>"']/.test(text)) return text; // most texts need no escaping, and five searches cost more than one
-  return text
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;")
-    .replaceAll("'", "&#39;");
+function menuHtml(area: string): string {
+  return `<li><a href="#${escapeHtml(area.replace(" ", "-"))}">${escapeHtml(area)}</a></li>`;
+}
+
+function linksHtml(paths: Json): string {
+  const links = [
+    ["/studio.json", "/studio", "Studio"],
+    ["/core/prompts/system.json", "/core/prompts/system.json", "Instructions for agents (signed in)"],
+    ["/openapi.json", "/openapi.json", "OpenAPI 3.1"],
+    ["/client.ts", "/client.ts", "TypeScript client"],
+  ];
+  const shown = links.flatMap(([path = "", href = "", name = ""]) =>
+    Object.hasOwn(paths, path) ? [`<a href="${href}">${name}</a>`] : [],
+  );
+  return `<p>${shown.join(" ")}</p>`;
+}
+
+/** Shown by the script, as nothing here works without it. */
+const toolsHtml = `<form class="tools" role="search" hidden><label><span>Search paths, summaries and fields (/)</span><input type="search" id="search" autocomplete="off" spellcheck="false"></label>
+<label><span>API token, kept in this page's memory alone; without one, your session is used</span><input type="password" id="token" autocomplete="off" spellcheck="false"></label><output class="note" for="search"></output></form>`;
+
+function typesHtml(components: Json): string {
+  const types = Object.entries(inside(components, "schemas")).map(([name, schema]) => {
+    const id = `type-${escapeHtml(name)}`;
+    return `<details id="${id}"><summary><code>${escapeHtml(name)}</code></summary>${isObject(schema) ? schemaHtml(schema) : ""}</details>`;
+  });
+  return `<section><h2 id="Types">Types</h2>${types.join("\n")}</section>`;
+}
+
+function usualHtml(components: Json): string {
+  const answers = Object.entries(inside(components, "responses")).map(
+    ([status, response]) =>
+      `<details id="answer-${escapeHtml(status)}"><summary>${escapeHtml(status)}</summary>${isObject(response) ? answerHtml(status, response) : ""}</details>`,
+  );
+  return `<section><h2 id="Usual-answers">Usual answers</h2>${answers.join("\n")}</section>`;
+}
+
+/** The one script and the one style of the page run, and no other. */
+export function docsPolicy(): string {
+  return [
+    "default-src 'none'",
+    `script-src 'sha256-${hashOf(docsScript())}'`,
+    `style-src 'sha256-${hashOf(docsStyle)}'`,
+    "connect-src 'self'",
+    "img-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+    "report-uri /csp-report",
+  ].join("; ");
+}
+
+function hashOf(text: string): string {
+  return createHash("sha256").update(text).digest("base64");
 }

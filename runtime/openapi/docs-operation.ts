@@ -1,0 +1,139 @@
+/** One operation on `/docs`: its parameters, its body, its answers and examples. */
+import { escapeHtml } from "../html.ts";
+import { fieldTable, inside, listOf, schemaHtml, wordsHtml, type Json } from "./docs-tables.ts";
+import { isObject } from "../values.ts";
+
+export interface Operation {
+  readonly method: string;
+  readonly path: string;
+  readonly told: Json;
+}
+
+/** `components` hold what the operations refer to; `server` is where the examples call. */
+export function operationHtml({ method, path, told }: Operation, components: Json, server: string): string {
+  const shown = [
+    ...(typeof told["description"] === "string" ? [`<p>${wordsHtml(told["description"])}</p>`] : []),
+    accessHtml(told),
+    parametersHtml(told, components),
+    bodyHtml(told),
+    answersHtml(told),
+    examplesHtml({ method, path, told }, server),
+  ];
+  const id = escapeHtml(worded(told["operationId"], `${method} ${path}`));
+  return `<details class="operation" id="${id}" data-method="${method}" data-path="${escapeHtml(path)}"><summary><b>${method}</b> <code>${escapeHtml(path)}</code> ${escapeHtml(worded(told["summary"]))}</summary>
+${shown.join("\n")}</details>`;
+}
+
+function worded(value: unknown, otherwise = ""): string {
+  return typeof value === "string" ? value : otherwise;
+}
+
+function accessHtml(told: Json): string {
+  const access = told["x-access"];
+  return typeof access === "string" ? `<p class="note">Access: ${wordsHtml(access)}</p>` : "";
+}
+
+function parametersHtml(told: Json, components: Json): string {
+  const fields = listOf(told["parameters"])
+    .filter(isObject)
+    .map((one) => resolved(one, components))
+    .map((one) => ({
+      name: String(one["name"]),
+      schema: { ...inside(one, "schema"), description: one["description"] },
+      isRequired: one["required"] === true,
+      place: String(one["in"]),
+    }));
+  const parts = ["path", "query", "header"].map((place) => {
+    const table = fieldTable(fields.filter((one) => one.place === place));
+    return table && `<h3>${{ path: "Path", query: "Query", header: "Headers" }[place]}</h3>${table}`;
+  });
+  return parts.join("");
+}
+
+function bodyHtml(told: Json): string {
+  const media = Object.entries(inside(inside(told, "requestBody"), "content"));
+  const parts = media.map(([type, content], at) => {
+    const example = isObject(content) ? content["example"] : undefined;
+    const marks = at === 0 ? ` class="body" data-type="${escapeHtml(type)}"` : "";
+    return `<p><code>${escapeHtml(type)}</code></p>${schemaHtml(inside(content, "schema"))}${printed(example, marks)}`;
+  });
+  return parts.length > 0 ? `<h3>Body</h3>${parts.join("")}` : "";
+}
+
+function answersHtml(told: Json): string {
+  const usual: string[] = [];
+  const own = Object.entries(inside(told, "responses")).flatMap(([status, response]) => {
+    if (!isObject(response)) return [];
+    if ("$ref" in response) {
+      usual.push(`<a href="#answer-${escapeHtml(status)}">${escapeHtml(status)}</a>`);
+      return [];
+    }
+    return [answerHtml(status, response)];
+  });
+  const others = usual.length > 0 ? `<p>The usual ones: ${usual.join(" ")}</p>` : "";
+  return `<h3>Answers</h3>${own.join("")}${others}`;
+}
+
+/** Also for the list of the usual answers. */
+export function answerHtml(status: string, response: Json): string {
+  const headers = Object.keys(inside(response, "headers")).filter((name) => name !== "Warning");
+  const shown = headers.length > 0 ? ` <span class="note">Headers: ${headers.map(escapeHtml).join(", ")}</span>` : "";
+  const contents = Object.entries(inside(response, "content")).map(([type, content]) => {
+    const example = isObject(content) ? content["example"] : undefined;
+    return `<p><code>${escapeHtml(type)}</code></p>${schemaHtml(inside(content, "schema"))}${printed(example)}`;
+  });
+  return `<p><strong>${escapeHtml(status)}</strong> ${wordsHtml(worded(response["description"]))}${shown}</p>${contents.join("")}`;
+}
+
+function examplesHtml(operation: Operation, server: string): string {
+  return `<h3>Examples</h3>${printed(curl(operation, server), ' class="example" data-of="curl"')}${printed(typescript(operation), ' class="example" data-of="TypeScript"')}`;
+}
+
+function exampleBody(told: Json): { type: string; example: unknown } | undefined {
+  const [first] = Object.entries(inside(inside(told, "requestBody"), "content"));
+  return first && { type: first[0], example: isObject(first[1]) ? first[1]["example"] : undefined };
+}
+
+function curl({ method, path, told }: Operation, server: string): string {
+  const body = exampleBody(told);
+  const address = `${server}${path.replaceAll("{", "").replaceAll("}", "")}`;
+  const isOpen = listOf(told["security"]).some((one) => isObject(one) && Object.keys(one).length === 0);
+  return [
+    `curl${method === "GET" ? "" : ` -X ${method}`} ${quoted(address)}`,
+    ...(isOpen || told["x-access"] === undefined ? [] : ['-H "Authorization: Bearer $TOKEN"']),
+    ...(body ? [`-H ${quoted(`Content-Type: ${body.type}`)}`] : []),
+    ...(body ? [`--data-binary ${quoted(asText(body.example ?? {}))}`] : []),
+  ].join(" \\\n  ");
+}
+
+/** As a shell takes it. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+function typescript({ method, path, told }: Operation): string {
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+  const body = exampleBody(told);
+  const options = [
+    ...(names.length > 0 ? [`  path: { ${names.join(", ")} },`] : []),
+    ...(body ? [`  body: ${asText(body.example ?? {}, true).replaceAll("\n", "\n  ")},`] : []),
+  ];
+  const given = options.length > 0 ? `, {\n${options.join("\n")}\n}` : "";
+  return `const { data } = await client.${method.toLowerCase()}(${JSON.stringify(path)}${given});`;
+}
+
+function asText(example: unknown, quotes = false): string {
+  if (typeof example === "string" && !quotes) return example;
+  return JSON.stringify(example, null, 2) ?? "";
+}
+
+/** A `<pre>`; nothing if there is no example, or if the body is empty. */
+function printed(example: unknown, marks = ""): string {
+  return example === undefined || example === null ? "" : `<pre${marks}>${escapeHtml(asText(example))}</pre>`;
+}
+
+/** `#/components/parameters/IfMatch` */
+function resolved(one: Json, components: Json): Json {
+  const [, , kind = "", name = ""] = typeof one["$ref"] === "string" ? one["$ref"].split("/") : [];
+  return kind === "" ? one : inside(inside(components, kind), name);
+}

@@ -1,0 +1,111 @@
+/** Schemas of an OpenAPI document as tables of HTML: name, type, limits and meaning of each field. */
+import { escapeHtml } from "../html.ts";
+import { isObject } from "../values.ts";
+
+export type Json = Readonly<Record<string, unknown>>;
+
+interface Field {
+  readonly name: string;
+  readonly schema: Json;
+  readonly isRequired: boolean;
+  /** Where a parameter goes; the page's script makes an input of it. */
+  readonly place?: string;
+}
+
+/** Objects within objects are listed with dots, to this depth. */
+const maxDepth = 4;
+
+export function fieldTable(fields: readonly Field[]): string {
+  if (fields.length === 0) return "";
+  const rows = fields.map(({ name, schema, isRequired, place }) => {
+    const marks = place ? ` data-in="${escapeHtml(place)}" data-name="${escapeHtml(name)}"` : "";
+    const many = place && schema["type"] === "object" ? " data-many" : "";
+    const need = isRequired ? " <strong>required</strong>" : "";
+    return `<tr${marks}${many}><td><code>${escapeHtml(name)}</code>${need}</td><td>${typeHtml(schema)}</td><td>${meaning(schema)}</td></tr>`;
+  });
+  return `<div class="scroll"><table><thead><tr><th>Name</th><th>Type</th><th>Meaning</th></tr></thead><tbody>${rows.join("")}</tbody></table></div>`;
+}
+
+/** The table of an object, or of the items of a list; what is neither is told in words alone. */
+export function schemaHtml(schema: Json): string {
+  return `<p>${typeHtml(schema)}</p>${fieldTable(fieldsOf(schema, "", 0))}`;
+}
+
+function fieldsOf(schema: Json, before: string, depth: number): Field[] {
+  const required = new Set(listOf(schema["required"]));
+  return Object.entries(inside(schema, "properties")).flatMap(([key, value]) => {
+    const own = isObject(value) ? value : {};
+    const name = `${before}${key}`;
+    const field = { name, schema: own, isRequired: required.has(key) };
+    if (depth >= maxDepth) return [field];
+    const items = inside(own, "items");
+    return [field, ...fieldsOf(own, `${name}.`, depth + 1), ...fieldsOf(items, `${name}[].`, depth + 1)];
+  });
+}
+
+/** `string (uuid)`, `array of <a href="#type-Prompt">Prompt</a>` */
+function typeHtml(schema: Json): string {
+  const { $ref: reference, type } = schema;
+  if (typeof reference === "string") {
+    const name = escapeHtml(reference.slice(reference.lastIndexOf("/") + 1));
+    return `<a href="#type-${name}">${name}</a>`;
+  }
+  if ("const" in schema) return coded(schema["const"]);
+  const choices = listOf(schema["enum"]);
+  if (choices.length > 0) return `one of ${choices.map(coded).join(", ")}`;
+  const others = listOf(schema["anyOf"] ?? schema["oneOf"]).filter(isObject);
+  if (others.length > 0) return others.map(typeHtml).join(" or ");
+  if (type === "array") return `array of ${typeHtml(inside(schema, "items"))}`;
+  const format = typeof schema["format"] === "string" ? ` (${escapeHtml(schema["format"])})` : "";
+  const names = (Array.isArray(type) ? type : [type ?? "anything"]).map((one) => escapeHtml(String(one)));
+  return `${names.join(" or ")}${format}`;
+}
+
+function meaning(schema: Json): string {
+  const { description } = schema;
+  const told = typeof description === "string" ? [wordsHtml(description)] : [];
+  return [...told, ...limits(schema)].join("; ");
+}
+
+/** What the server checks. */
+function limits(schema: Json): string[] {
+  const is = (key: string) => schema[key] !== undefined;
+  const shown = (key: string) => escapeHtml(JSON.stringify(schema[key]) ?? "");
+  // The largest whole number that JavaScript is exact with is no limit that anyone asks about.
+  const hasMost = is("maximum") && schema["maximum"] !== Number.MAX_SAFE_INTEGER;
+  return [
+    ...(is("minimum") ? [`at least ${shown("minimum")}`] : []),
+    ...(hasMost ? [`at most ${shown("maximum")}`] : []),
+    ...(is("minLength") ? [`${shown("minLength")} characters or more`] : []),
+    ...(is("maxLength") ? [`${shown("maxLength")} characters or fewer`] : []),
+    ...(is("maxItems") ? [`${shown("maxItems")} items or fewer`] : []),
+    ...(is("pattern") ? [`matches <code>${escapeHtml(String(schema["pattern"]))}</code>`] : []),
+    ...(is("default") ? [`default <code>${shown("default")}</code>`] : []),
+  ];
+}
+
+/** Escaped, and `code` as code. */
+export function wordsHtml(words: string): string {
+  const parts = words.split("`");
+  // An odd number of marks: the last one is only a mark.
+  const isClosed = parts.length % 2 === 1;
+  return parts
+    .map((part, at) =>
+      at % 2 === 1 && (isClosed || at < parts.length - 1) ? `<code>${escapeHtml(part)}</code>` : escapeHtml(part),
+    )
+    .join("");
+}
+
+function coded(value: unknown): string {
+  return `<code>${escapeHtml(JSON.stringify(value) ?? "")}</code>`;
+}
+
+/** The object at `key`; empty if there is none. */
+export function inside(of: unknown, key: string): Json {
+  const value = isObject(of) && Object.hasOwn(of, key) ? of[key] : undefined;
+  return isObject(value) ? value : {};
+}
+
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
