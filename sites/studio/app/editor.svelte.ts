@@ -3,7 +3,7 @@ import { addressOf } from "./address.ts";
 import { ApiError, get, request, type Answer } from "./api.ts";
 import type { Call } from "./curl.ts";
 import { draftKey, dropDraft, keepDraft, readDraft, type Draft } from "./drafts.ts";
-import { fieldsOf, inputsOf, messagesByField, typed, type FormField, type Input } from "./forms.ts";
+import { fieldsOf, inputsOf, messagesByField, startingValues, typed, type FormField, type Input } from "./forms.ts";
 import { idOf } from "./list.ts";
 import { changes, merged, same, type Conflict } from "./merge.ts";
 import { filled, type Operation, type Resource } from "./resources.ts";
@@ -48,7 +48,7 @@ export class Editor {
     this.fields = this.operation?.body ? fieldsOf(this.operation.body.schema, session.known, required) : [];
     this.key = draftKey(session.person.id, router.path);
     this.draft = readDraft(this.key);
-    if (isNew) this.show({}, undefined);
+    if (isNew) this.show(startingValues(this.fields), undefined);
   }
 
   private get path(): string {

@@ -125,6 +125,13 @@ function targetOf(name: string, schema: Schema, resources: readonly Resource[]):
   return resource && { resource, field: field === "code" ? "code" : "id" };
 }
 
+/** What a new record has if nothing is said: what is active by itself is shown so, and not sent. */
+export function startingValues(fields: readonly FormField[]): Record<string, unknown> {
+  return Object.fromEntries(
+    fields.filter(({ name, kind }) => name === "active" && kind === "flag").map(({ name }) => [name, true]),
+  );
+}
+
 /** What the inputs show of a record; absent ones of a new record are empty. */
 export function inputsOf(
   fields: readonly FormField[],

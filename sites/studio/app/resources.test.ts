@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../../../tests/harness.ts";
 import { addressOf, placeOf, wordsBelow } from "./address.ts";
-import { fieldsOf, inputsOf, messagesByField, typed, type FormField } from "./forms.ts";
+import { fieldsOf, inputsOf, messagesByField, startingValues, typed, type FormField } from "./forms.ts";
 import { allColumns, apiQuery, canSort, filtersOf, idOf, shownColumns } from "./list.ts";
 import { modules } from "./names.ts";
 import type { Document } from "./openapi.ts";
@@ -218,6 +218,11 @@ describe("forms", () => {
       team_ids: ["3"],
       name: "<b>",
     });
+  });
+
+  test("of a new record show what is active by itself", () => {
+    const fields = ["active", "name", "role"].map((name) => fieldOf("/account/users", name));
+    expect(startingValues(fields)).toEqual({ active: true });
   });
 
   test("put each message at its field, and the others together", () => {
