@@ -127,7 +127,7 @@ function refusalOf(status: number, json: unknown): ApiError {
   return new ApiError(
     status,
     Object.entries(errors)
-      .map(([name, said]) => `${name} ${said.join(", ")}`)
+      .map(([name, said]) => (name === "base" ? said.join(", ") : `${name} ${said.join(", ")}`))
       .join("; "),
     errors,
   );

@@ -213,3 +213,15 @@ export function messagesByField(
   }
   return { byField, others };
 }
+
+/** The fields of a form in the order that its page names them; the others are folded away. */
+export function arranged(
+  fields: readonly FormField[],
+  order: readonly string[] | undefined,
+  helps: Readonly<Record<string, string>> = {},
+): { readonly shown: readonly FormField[]; readonly more: readonly FormField[] } {
+  const helped = fields.map((field) => ({ ...field, help: helps[field.name] ?? field.help }));
+  if (!order) return { shown: helped, more: [] };
+  const shown = order.flatMap((name) => helped.find((field) => field.name === name) ?? []);
+  return { shown, more: helped.filter((field) => !shown.includes(field)) };
+}

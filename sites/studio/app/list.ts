@@ -65,9 +65,15 @@ export function allColumns({ list }: Resource, rows: readonly unknown[]): string
 }
 
 /** Those that are shown: as the address says, else the first six that fit into a cell. */
-export function shownColumns({ list }: Resource, all: readonly string[], chosen: string | null): string[] {
+export function shownColumns(
+  { list }: Resource,
+  all: readonly string[],
+  chosen: string | null,
+  first: readonly string[] = [],
+): string[] {
   const wanted = chosen?.split(",").filter((name) => all.includes(name)) ?? [];
   if (wanted.length > 0) return wanted;
+  if (first.length > 0) return [...first];
   const properties = propertiesOf(list.answer);
   const narrow = all.filter((name) => !wide.has(name) && name !== "id" && !isLarge(properties[name]));
   return (narrow.length > 0 ? narrow : all).slice(0, columnsAtFirst);
@@ -102,4 +108,14 @@ const mostChars = 2000;
 
 export function cut(value: string, most = mostChars): string {
   return value.length > most ? `${value.slice(0, most)}…` : value;
+}
+
+/** Whether an address asks for just this of the quick filters. */
+export function isQuick(
+  query: URLSearchParams,
+  all: readonly { readonly query: Readonly<Record<string, string>> }[],
+  one: Readonly<Record<string, string>>,
+): boolean {
+  const names = new Set(all.flatMap((other) => Object.keys(other.query)));
+  return [...names].every((name) => (query.get(name) ?? "") === (one[name] ?? ""));
 }

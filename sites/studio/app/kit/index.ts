@@ -1,5 +1,6 @@
 /** What the pages of plugins import as "studio". */
 export type { StudioPage } from "./page.ts";
+export type { CustomField, ItemProps, ListProps } from "./props.ts";
 
 export { default as Code } from "./Code.svelte";
 export { default as Diff } from "./Diff.svelte";
@@ -13,7 +14,7 @@ export type { FormField, Input } from "../forms.ts";
 export { frame } from "../frame.svelte.ts";
 export { nextCell, type Cell as GridCell } from "../grid.ts";
 export { cut } from "../list.ts";
-export { lookupChoices } from "../lookup.ts";
+export { lookupChoices, type Choice } from "../lookup.ts";
 export { words } from "../names.ts";
 export type { Resource } from "../resources.ts";
 export { router } from "../router.svelte.ts";
@@ -29,7 +30,12 @@ export { default as Conflicts } from "./Conflicts.svelte";
 export { default as Copy } from "./Copy.svelte";
 export { default as Dialog } from "./Dialog.svelte";
 export { default as Tabs } from "./Tabs.svelte";
+export { languages } from "../text.svelte.ts";
+export { theme, themes, type Theme } from "../theme.ts";
+export { default as Item } from "../pages/Item.svelte";
 export { default as List } from "../pages/List.svelte";
+export { default as Chips } from "./Chips.svelte";
+export { default as Privileges } from "./Privileges.svelte";
 export { default as Embeds } from "./Embeds.svelte";
 export { default as EditForm } from "./EditForm.svelte";
 export { default as Facts } from "./Facts.svelte";

@@ -1,0 +1,57 @@
+import type { StudioPage } from "studio";
+
+const privilege = "users";
+const person = () => import("./Person.svelte");
+const unit = () => import("./Unit.svelte");
+const units = () => import("./Units.svelte");
+
+export const pages: StudioPage[] = [
+  {
+    path: "account/people",
+    title: { en: "People", pl: "Osoby", de: "Personen" },
+    privilege,
+    load: () => import("./People.svelte"),
+  },
+  {
+    path: "account/people/new",
+    title: { en: "New person", pl: "Nowa osoba", de: "Neue Person" },
+    privilege,
+    load: person,
+  },
+  { path: "account/people/:id", title: { en: "Person", pl: "Osoba", de: "Person" }, privilege, load: person },
+  { path: "account/teams", title: { en: "Teams", pl: "Zespoły", de: "Teams" }, privilege, load: units },
+  { path: "account/teams/new", title: { en: "New team", pl: "Nowy zespół", de: "Neues Team" }, privilege, load: unit },
+  { path: "account/teams/:id", title: { en: "Team", pl: "Zespół", de: "Team" }, privilege, load: unit },
+  {
+    path: "account/departments",
+    title: { en: "Departments", pl: "Działy", de: "Abteilungen" },
+    privilege,
+    load: units,
+  },
+  {
+    path: "account/departments/new",
+    title: { en: "New department", pl: "Nowy dział", de: "Neue Abteilung" },
+    privilege,
+    load: unit,
+  },
+  { path: "account/departments/:id", title: { en: "Department", pl: "Dział", de: "Abteilung" }, privilege, load: unit },
+  { path: "account/groups", title: { en: "Groups", pl: "Grupy", de: "Gruppen" }, privilege, load: units },
+  {
+    path: "account/groups/new",
+    title: { en: "New group", pl: "Nowa grupa", de: "Neue Gruppe" },
+    privilege,
+    load: unit,
+  },
+  { path: "account/groups/:id", title: { en: "Group", pl: "Grupa", de: "Gruppe" }, privilege, load: unit },
+  {
+    path: "account/settings",
+    title: { en: "Settings", pl: "Ustawienia", de: "Einstellungen" },
+    privilege: "settings",
+    load: () => import("./Settings.svelte"),
+  },
+  {
+    path: "account/me",
+    title: { en: "My account", pl: "Moje konto", de: "Mein Konto" },
+    load: () => import("./Me.svelte"),
+  },
+];

@@ -1,0 +1,78 @@
+import { describe, expect, test } from "bun:test";
+import { isRole, withReturn } from "./roles.ts";
+import { changedSettings } from "./settings.ts";
+import { de, en, pl } from "./text.ts";
+import { idsOf, kindOf, membership, moved } from "./units.ts";
+
+test.each([
+  ["/studio/account/teams", "teams"],
+  ["/studio/account/departments/3", "departments"],
+  ["/studio/account/groups/new", "groups"],
+  ["/studio/account/other", "teams"],
+] as const)("%s is about %s", (address, kind) => expect(kindOf(address)).toBe(kind));
+
+describe("belonging to a unit", () => {
+  const person = { team_ids: [1, 2], group_ids: [9] };
+
+  test.each([
+    ["teams", "3", true, { team_ids: [1, 2, 3] }],
+    ["teams", "2", true, { team_ids: [1, 2] }],
+    ["teams", "1", false, { team_ids: [2] }],
+    ["teams", "7", false, { team_ids: [1, 2] }],
+    ["groups", "9", false, { group_ids: [] }],
+    ["departments", "4", true, { department_ids: [4] }],
+  ] as const)("%s %s: %p gives %j", (kind, unit, belongs, fields) => {
+    expect(JSON.stringify(membership(person, kind, unit, belongs))).toBe(JSON.stringify(fields));
+  });
+
+  test("is read from the person", () => {
+    expect(idsOf(person, "teams")).toEqual(["1", "2"]);
+    expect(idsOf(person, "departments")).toEqual([]);
+  });
+
+  test("changes by who was added and who was taken away", () => {
+    expect(moved(["1", "2"], ["2", "3"])).toEqual({ added: ["3"], removed: ["1"] });
+    expect(moved([], [])).toEqual({ added: [], removed: [] });
+  });
+});
+
+describe("settings that change", () => {
+  const settings = [
+    { name: "a", plugin: "p", doc: "", value: "100", standard: "100" },
+    { name: "b", plugin: "p", doc: "", value: "5", standard: "1" },
+  ];
+
+  test.each([
+    [{ a: "", b: "5" }, {}],
+    [{ a: "100", b: "5" }, {}],
+    [{ a: "50", b: "5" }, { a: "50" }],
+    [{ a: "", b: "" }, { b: null }],
+    [{ a: "", b: "1" }, { b: "1" }],
+  ])("%j sends %j", (typed, changes) =>
+    expect(JSON.stringify(changedSettings(settings, typed))).toBe(JSON.stringify(changes)),
+  );
+});
+
+test.each([
+  ["admin", true],
+  ["root", false],
+  ["", false],
+])("%p is a role: %p", (text, is) => expect(isRole(text)).toBe(is));
+
+test("an invitation leads to the page where a password is chosen", () => {
+  expect(withReturn("https://core.test/account/auto_login?token=core_1")).toBe(
+    "https://core.test/account/auto_login?token=core_1&return_to=%2Fstudio%2Faccount%2Fme%3Finvited%3D1",
+  );
+});
+
+test.each([
+  ["pl", pl],
+  ["de", de],
+])("%s says everything that English says, with the same values", (_, messages) => {
+  const values = (texts: object) =>
+    Object.entries(texts).map(([name, said]: [string, unknown]) => [
+      name,
+      JSON.stringify(said).match(/\{(?!count)\w+\}/g) ?? [],
+    ]);
+  expect(values(messages)).toEqual(values(en));
+});

@@ -1,0 +1,56 @@
+/** What the pages of plugins may say to the pages of the kit. */
+import type { Snippet } from "svelte";
+import type { Editor } from "../editor.svelte.ts";
+import type { FormField, Input } from "../forms.ts";
+import type { Resource } from "../resources.ts";
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** What a plugin's page may say to `Item` of the kit. */
+export interface ItemProps {
+  readonly resource: Resource;
+  readonly values: readonly string[];
+  readonly isNew: boolean;
+  /** What the form does, in one sentence. */
+  readonly lead?: string;
+  /** The fields to show first, in this order; the others are folded away. */
+  readonly fields?: readonly string[];
+  /** By field, instead of what the API says. */
+  readonly helps?: Readonly<Record<string, string>>;
+  /** The fields that `custom` shows. */
+  readonly own?: readonly string[];
+  readonly custom?: Snippet<[CustomField, Editor]>;
+  /** Follows the form of a record that exists. */
+  readonly below?: Snippet<[Editor]>;
+  /** What of a new record is shown once, by its words. */
+  readonly revealed?: (once: Row, record: Row) => Row;
+  /** Why the record cannot be deleted. */
+  readonly keep?: (record: Row) => string | undefined;
+  readonly hasActions?: boolean;
+}
+
+export interface CustomField {
+  readonly field: FormField;
+  readonly value: Input;
+  readonly messages: readonly string[];
+  readonly onchange: (value: Input) => void;
+}
+
+/** What a plugin's page may say to `List` of the kit. */
+export interface ListProps {
+  readonly resource: Resource;
+  readonly values: readonly string[];
+  readonly lead?: string;
+  /** The columns at first. `cell` may show some that the API does not have. */
+  readonly columns?: readonly string[];
+  /** The headings of columns. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** The columns that `cell` shows. */
+  readonly own?: readonly string[];
+  readonly cell?: Snippet<[string, Row]>;
+  readonly isDim?: (row: Row) => boolean;
+  /** Filters to choose with one click. */
+  readonly quick?: readonly { readonly title: string; readonly query: Readonly<Record<string, string>> }[];
+  /** The sentence of a list that has nothing. */
+  readonly empty?: string;
+}

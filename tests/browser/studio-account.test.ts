@@ -1,0 +1,261 @@
+/** Tokens, people, teams and one's own account in the Studio. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { eventually, person, type TestApp } from "../harness.ts";
+import { startStudio, type Studio } from "./studio-fixture.ts";
+
+let studio: Studio;
+let app: TestApp;
+let signedIn: Studio["signedIn"];
+beforeAll(async () => {
+  studio = await startStudio();
+  ({ app, signedIn } = studio);
+});
+afterAll(() => studio.stop());
+
+const saved = (page: Page) => page.getByRole("status").getByText("Saved").first().waitFor();
+/** The value of the only row. */
+async function one(query: PromiseLike<readonly object[]>): Promise<Record<string, unknown>> {
+  const [row = {}] = await query;
+  return { ...row };
+}
+
+describe("a token", () => {
+  test("is made with the keyboard alone, narrowed and with an end, and can do just that", async () => {
+    await using opened = await signedIn();
+    const { page, faults } = opened;
+    const tabTo = async (name: string, role: "checkbox" | "combobox" | "button" | "textbox") => {
+      const target = page.getByRole(role, { name }).first();
+      for (let presses = 0; !(await target.evaluate((element) => element === document.activeElement)); presses++) {
+        expect([name, presses < 40]).toEqual([name, true]);
+        await page.keyboard.press("Tab");
+      }
+    };
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("New API token");
+    await page.getByRole("option", { name: /New API token/ }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByRole("checkbox", { name: /^dbs/ }).waitFor();
+    await page.locator("#main").focus();
+    await tabTo("Name", "textbox");
+    await page.keyboard.type("Nightly import");
+    await tabTo("dbs", "checkbox");
+    await page.keyboard.press("Space");
+    await tabTo("Expires at", "combobox");
+    await page.keyboard.type("In 30");
+    await page.getByText("It works until").waitFor();
+    await tabTo("Save", "button");
+    await page.keyboard.press("Enter");
+    const dialog = page.getByRole("dialog", { name: "This secret is shown once" });
+    const token = (await dialog.locator("pre").textContent()) ?? "";
+    expect((await app.get("/core/dbs.json", { token })).status).toBe(200);
+    expect((await app.get("/core/prompts.json", { token })).status).toBe(403);
+    await tabTo("Done", "button");
+    await page.keyboard.press("Enter");
+    await page.getByText("Ends in 30 days").waitFor();
+    expect(await page.locator("body").textContent()).not.toContain(token);
+    // The palette gives up its search when it is closed.
+    expect(faults.filter((fault) => !fault.includes("/core/search.json"))).toEqual([]);
+  });
+
+  test("for a browser gets an address that signs in once", async () => {
+    await using opened = await signedIn();
+    const { page } = opened;
+    await page.goto(`${app.origin}/studio/account/tokens/new`);
+    await page.getByLabel("Name").fill("Kiosk");
+    await page.getByLabel("Kind").selectOption("web_token");
+    await page.getByRole("button", { name: "Save" }).click();
+    const dialog = page.getByRole("dialog", { name: "This secret is shown once" });
+    const address = (await dialog.locator("pre").last().textContent()) ?? "";
+    expect(address).toStartWith(`${app.origin}/account/auto_login?token=core_`);
+    await using context = await studio.browser.newContext({ locale: "en-US" });
+    const other = await context.newPage();
+    await other.goto(address);
+    await other.getByRole("heading", { level: 1, name: /^Welcome/ }).waitFor();
+    expect((await app.get(address.slice(app.origin.length), { token: null })).status).toBe(401);
+  });
+
+  test("that has ended stands dimmed in the list, and can be looked for; one of the account stays", async () => {
+    await app.post("/account/api_tokens.json", { api_token: { name: "Old <b>script</b>", active: false } });
+    const erp = await app.post("/account/api_tokens.json", { api_token: { name: "ERP", for_account: true } });
+    await using opened = await signedIn();
+    const { page } = opened;
+    await page.goto(`${app.origin}/studio/account/tokens`);
+    await page.getByRole("row", { name: /Old <b>script<\/b>.*Switched off/ }).waitFor();
+    await page.getByRole("navigation", { name: "Filters" }).getByRole("link", { name: "Ended" }).click();
+    await page.getByRole("row", { name: /ERP/ }).waitFor({ state: "detached" });
+    expect(await page.locator("tr.dim").count()).toBe(await page.locator("tbody tr").count());
+    await page.goto(`${app.origin}/studio/account/tokens/${erp.json.id}`);
+    await page.getByText("A token of the whole account is not deleted").waitFor();
+    expect(await page.getByRole("button", { name: "Delete" }).count()).toBe(0);
+    await page.getByLabel("Active").uncheck();
+    await page.getByRole("button", { name: "Save" }).click();
+    await saved(page);
+    expect((await app.get(`/account/api_tokens/${erp.json.id}.json`)).json.active).toBe(false);
+  });
+
+  test("offers somebody only the privileges that they have", async () => {
+    const password = "a long pass phrase";
+    const { login } = await person(app, { password });
+    await using context = await studio.browser.newContext({ locale: "en-US" });
+    const page = await context.newPage();
+    await page.goto(`${app.origin}/login?return_to=/studio/account/tokens/new`);
+    await page.getByLabel("Login or e-mail").fill(login);
+    await page.getByLabel("Password").fill(password);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("checkbox", { name: /^prompts/ }).waitFor();
+    const names = await page.getByRole("group", { name: "Privileges" }).locator("label strong").allTextContents();
+    expect(names.toSorted()).toEqual(["api_tokens", "apps", "dbs", "prompts"]);
+  });
+});
+
+describe("a person", () => {
+  test("is made with a team, invited, comes in by the link and chooses a password", async () => {
+    await app.post("/account/teams.json", { team: { name: "Sales" } });
+    await using opened = await signedIn();
+    const { page, faults } = opened;
+    await page.goto(`${app.origin}/studio/account/people/new`);
+    await page.getByLabel("Name").fill("Ewa Zima");
+    await page.getByLabel("Login").fill("ewa");
+    await page.getByLabel("Role").selectOption("manager");
+    await page.getByText("Managers may build").waitFor();
+    expect(await page.getByRole("checkbox", { name: /^flows/ }).isDisabled()).toBe(true);
+    await page.getByRole("combobox", { name: "Add to Team ids" }).fill("sal");
+    await page.getByRole("option", { name: /Sales/ }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: /Remove Sales/ }).waitFor();
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("heading", { level: 1, name: "Ewa Zima" }).waitFor();
+    expect((await app.get("/account/users.json?q=ewa")).json).toMatchObject([
+      { role: "manager", privileges: [], team_ids: [1] },
+    ]);
+    await page.getByRole("button", { name: "Make a link" }).click();
+    const link =
+      (await page.getByRole("dialog", { name: "Send this link to Ewa Zima" }).locator("pre").textContent()) ?? "";
+    expect(faults).toEqual([]);
+
+    await using context = await studio.browser.newContext({ locale: "en-US" });
+    const hers = await context.newPage();
+    await hers.goto(link);
+    await hers.getByText("from then on you sign in with it as ewa").waitFor();
+    await hers.getByLabel("New password").fill("short");
+    await hers.getByRole("button", { name: "Change password" }).click();
+    await hers.getByRole("alert").getByText("Some fields need your attention").waitFor();
+    await hers.getByLabel("New password").fill("winter is coming");
+    await hers.getByRole("button", { name: "Change password" }).click();
+    await hers.getByLabel("Current password").waitFor();
+    const answer = await app.post(
+      "/account/session.json",
+      { login: "ewa", password: "winter is coming" },
+      { token: null },
+    );
+    expect(answer.status).toBe(201);
+    expect((await app.get(link.slice(app.origin.length), { token: null })).status).toBe(401);
+  });
+
+  test("who is the last administrator cannot be deleted or switched off, and the form says why at its field", async () => {
+    await using opened = await signedIn();
+    const { page } = opened;
+    await page.goto(`${app.origin}/studio/account/people/1`);
+    await page.getByText("This is the last active administrator: somebody else").waitFor();
+    expect(await page.getByRole("button", { name: "Delete" }).count()).toBe(0);
+    await page.getByLabel("Active").uncheck();
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("this is the last active administrator", { exact: true }).waitFor();
+    expect(await page.getByLabel("Active").getAttribute("aria-invalid")).toBe("true");
+  });
+
+  test("is put into a team, and taken out of it, on the team's page", async () => {
+    const { id } = await person(app, { login: "jan" });
+    const team = await app.post("/account/teams.json", { team: { name: "Support" } });
+    const teamsOf = async () => (await app.get(`/account/users/${id}.json`)).json.team_ids;
+    await using opened = await signedIn();
+    const { page } = opened;
+    await page.goto(`${app.origin}/studio/account/teams/${team.json.id}`);
+    await page.getByRole("combobox", { name: "Add to People" }).fill("jan");
+    await page.getByRole("option", { name: /jan/ }).click();
+    await page.getByRole("button", { name: /Remove jan/ }).waitFor();
+    expect(await teamsOf()).toEqual([team.json.id]);
+    await page.goto(`${app.origin}/studio/account/teams`);
+    await page.getByRole("row", { name: /Support 1/ }).waitFor();
+    await page.getByRole("link", { name: "Support" }).click();
+    await page.getByRole("button", { name: /Remove jan/ }).click();
+    await eventually(async () => (await teamsOf()).length === 0);
+  });
+});
+
+describe("my account", () => {
+  test("changes my name and my password, and says at its field what is wrong", async () => {
+    const password = "a long pass phrase";
+    const { id, login } = await person(app, { password });
+    await using context = await studio.browser.newContext({ locale: "en-US" });
+    const page = await context.newPage();
+    await page.goto(`${app.origin}/login?return_to=/studio/account/me`);
+    await page.getByLabel("Login or e-mail").fill(login);
+    await page.getByLabel("Password").fill(password);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByLabel("E-mail").fill("nonsense");
+    await page.getByRole("button", { name: "Save" }).click();
+    await eventually(async () => (await page.getByLabel("E-mail").getAttribute("aria-invalid")) === "true");
+    await page.getByLabel("E-mail").fill("me@example.com");
+    await page.getByLabel("Name").fill("Me Myself");
+    await page.getByRole("button", { name: "Save" }).click();
+    await saved(page);
+    expect(await one(app.sql`select name, email from users where id = ${id}`)).toEqual({
+      name: "Me Myself",
+      email: "me@example.com",
+    });
+    await page.getByLabel("Current password").fill("wrong");
+    await page.getByLabel("New password").fill("another pass phrase");
+    await page.getByRole("button", { name: "Change password" }).click();
+    await page.getByText("is wrong", { exact: true }).waitFor();
+    await page.getByLabel("Current password").fill(password);
+    await page.getByRole("button", { name: "Change password" }).click();
+    await page.getByText("The password is changed").waitFor();
+    const again = { login, password: "another pass phrase" };
+    expect((await app.post("/account/session.json", again, { token: null })).status).toBe(201);
+  });
+
+  test("ends another session", async () => {
+    const password = "a long pass phrase";
+    const { login } = await person(app, { password });
+    const answer = await app.post("/account/session.json", { login, password }, { token: null });
+    const [cookie = ""] = (answer.headers.get("set-cookie") ?? "").split(";");
+    await using context = await studio.browser.newContext({ locale: "en-US" });
+    const page = await context.newPage();
+    await page.goto(`${app.origin}/login?return_to=/studio/account/me`);
+    await page.getByLabel("Login or e-mail").fill(login);
+    await page.getByLabel("Password").fill(password);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    const buttons = page.getByRole("button", { name: /^End the session/ });
+    await buttons.first().waitFor();
+    const works = async () => (await app.get("/account/me.json", { token: null, headers: { cookie } })).status === 200;
+    expect([await buttons.count(), await works()]).toEqual([2, true]);
+    await buttons.last().click();
+    await page.getByText("The session has ended").waitFor();
+    expect(await works()).toBe(false);
+    expect(await buttons.count()).toBe(1);
+  });
+});
+
+test("a phone shows it all without scrolling sideways, in the dark too", async () => {
+  await using opened = await signedIn({ viewport: { width: 360, height: 700 }, colorScheme: "dark" });
+  const { page, faults } = opened;
+  await app.post("/account/teams.json", { team: { name: `Long ${"x".repeat(200)}` } });
+  for (const path of [
+    "tokens",
+    "tokens/new",
+    "people",
+    "people/new",
+    "people/1",
+    "teams",
+    "teams/1",
+    "settings",
+    "me",
+  ]) {
+    await page.goto(`${app.origin}/studio/account/${path}`);
+    await page.locator("main [role=grid], main form, main .empty").first().waitFor();
+    expect([path, await page.evaluate(() => document.documentElement.scrollWidth)]).toEqual([path, 360]);
+  }
+  expect(faults.filter((fault) => !fault.includes("ERR_ABORTED"))).toEqual([]);
+});
