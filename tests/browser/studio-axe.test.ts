@@ -18,7 +18,23 @@ beforeAll(async () => {
   const record = await app.post("/core/dbs/people/records.json", {
     record: { data: { email: "a@example.com", age: 7 } },
   });
+  const made = await app.post("/core/apps.json", {
+    app: { name: "Counter", app_engine: "html", css_engine: "none", source_code: "<h1>Hello</h1>" },
+  });
+  const appPage = `/studio/core/apps/${made.json.id}`;
   paths = [
+    "/studio/core/apps",
+    "/studio/core/apps/new",
+    appPage,
+    `${appPage}?tab=data`,
+    `${appPage}?tab=actions`,
+    `${appPage}?tab=settings`,
+    `/studio/core/prompts/${prompt.json.id}?tab=cascade`,
+    "/studio/core/dbs/new",
+    "/studio/core/dbs/people/schema",
+    "/studio/core/dbs/people/public",
+    "/studio/core/dbs/people/import",
+    "/studio/core/dbs/people/export",
     "/studio",
     "/studio/core/prompts",
     "/studio/core/prompts/new",

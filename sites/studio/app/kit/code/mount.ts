@@ -88,7 +88,7 @@ export function mountCode(parent: HTMLElement, { value, language, changed }: Wan
       shown = next;
       view.dispatch({
         effects: attributes.reconfigure([
-          EditorView.contentAttributes.of({ ...next.attributes }),
+          EditorView.contentAttributes.of({ tabindex: "0", ...next.attributes }),
           EditorState.readOnly.of(next.readonly),
         ]),
       });
