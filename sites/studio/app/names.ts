@@ -31,6 +31,7 @@ export const unlisted: ReadonlySet<string> = new Set([
   "/connect/flow_steps",
   "/account/webhooks/source_types",
   "/account/privileges",
+  "/account/me/sessions",
 ]);
 
 export function studioPath(path: string): string {
