@@ -200,7 +200,7 @@ test("a hostile app in the preview leads nowhere, opens no dialog, reaches no se
   expect(dialogs).toEqual([]);
   expect(page.url()).toBe(address);
   // The page still answers.
-  await page.getByRole("link", { name: "Settings" }).click();
+  await page.locator("main").getByRole("link", { name: "Settings" }).click();
   await page.getByLabel("Url code").waitFor();
 });
 
@@ -282,7 +282,7 @@ test("the picture says where an app will appear; only an administrator may trust
   await using opened = await studio.signedIn();
   const { page } = opened;
   await open(page, id);
-  await page.getByRole("link", { name: "Settings" }).click();
+  await page.locator("main").getByRole("link", { name: "Settings" }).click();
   await page.getByRole("img", { name: "Only at its own address." }).waitFor();
   await page.getByLabel("Show in module").fill("crm");
   await page.getByLabel("Dashboard widget").check();
@@ -297,7 +297,7 @@ test("the picture says where an app will appear; only an administrator may trust
 
   await using second = await studio.signedIn({ login: "maker", password });
   await open(second.page, id);
-  await second.page.getByRole("link", { name: "Settings" }).click();
+  await second.page.locator("main").getByRole("link", { name: "Settings" }).click();
   await second.page.getByLabel("Url code").waitFor();
   expect(await second.page.getByLabel("Trusted").count()).toBe(0);
 });

@@ -1,0 +1,94 @@
+/** What a new person does on the first day, with the mouse and without any documentation. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { eventually } from "../harness.ts";
+import { startStudio, type Studio } from "./studio-fixture.ts";
+
+let studio: Studio;
+beforeAll(async () => {
+  studio = await startStudio();
+});
+afterAll(() => studio.stop());
+
+test("from signing in to signing out: a database, an import, visitors, an app, a tile, a token, a prompt", async () => {
+  const { app } = studio;
+  await using opened = await studio.signedIn();
+  const { page, faults } = opened;
+  const menu = page.getByRole("navigation", { name: "Menu" });
+  const save = () => page.getByRole("button", { name: "Save", exact: true }).click();
+  const open = async (name: string) => {
+    await menu.getByRole("link", { name, exact: true }).click();
+    await page.getByRole("heading", { level: 1, name, exact: true }).waitFor();
+  };
+
+  // A database with a number beside the name.
+  await open("Databases");
+  await page.getByRole("button", { name: "New database" }).click();
+  await page.getByLabel("Name", { exact: true }).fill("Guests");
+  await page.getByLabel("Code").fill("guests");
+  await page.getByRole("button", { name: "Add field" }).click();
+  await page.getByLabel("Field name").last().fill("age");
+  await page.getByLabel("Field name").last().press("Tab");
+  await page.getByRole("group", { name: "age" }).getByLabel("Type").selectOption("integer");
+  await save();
+  await page.getByRole("heading", { level: 1, name: "Records" }).waitFor();
+
+  // A file with three faulty rows, which are mended.
+  await page.getByRole("link", { name: "Import" }).click();
+  const csv = "name,age\nAnn,30\nBob,old\n,40\nCyd,?\n";
+  await page.getByLabel("File").setInputFiles({ name: "guests.csv", mimeType: "text/csv", buffer: Buffer.from(csv) });
+  await page.getByRole("button", { name: "Import" }).click();
+  await page.getByText("Stored: 1 of 4 rows.").waitFor();
+  await page.getByLabel("age, Row 2").fill("41");
+  await page.getByLabel("name, Row 3").fill("Bea");
+  await page.getByLabel("age, Row 4").fill("50");
+  await page.getByRole("button", { name: "Send these rows again" }).click();
+  await page.getByText("Stored: 4 of 4 rows.").waitFor();
+
+  // Visitors may read it.
+  await page.getByRole("link", { name: /^Public/ }).click();
+  await page.getByRole("group", { name: "list" }).getByRole("checkbox").check();
+  await save();
+  await page.getByRole("status").getByText("Saved").first().waitFor();
+  const visitors = await fetch(`${app.origin}/core/db/guests/list`);
+  expect(visitors.status).toBe(200);
+
+  // An app over it, on the dashboard.
+  await page.getByRole("link", { name: "Records", exact: true }).click();
+  await page.getByRole("link", { name: "Build an app" }).click();
+  await page.getByRole("textbox", { name: "Source code" }).waitFor();
+  await save();
+  await page.getByRole("heading", { level: 1, name: "Guests" }).waitFor();
+  await page.locator("main").getByRole("link", { name: "Settings" }).click();
+  await page.getByLabel("Dashboard widget").check();
+  await save();
+  await page.getByRole("status").getByText("Saved").first().waitFor();
+  await menu.getByRole("link", { name: "Dashboard" }).click();
+  await page.getByRole("button", { name: "Edit tiles" }).click();
+  await page.getByRole("combobox", { name: "Add a tile" }).selectOption({ label: "Guests" });
+  await page.getByRole("button", { name: "Add a tile" }).click();
+  await page.frameLocator('iframe[title="Guests"]').getByText("Bea").waitFor();
+
+  // A token that can do nothing but databases.
+  await open("API tokens");
+  await page.getByRole("button", { name: "New API token" }).click();
+  await page.getByRole("textbox", { name: /^Name/ }).fill("Nightly import");
+  await page.getByRole("checkbox", { name: /^dbs/ }).check();
+  await save();
+  const dialog = page.getByRole("dialog");
+  const token = ((await dialog.getByText(/core_/).first().textContent()) ?? "").trim();
+  expect((await app.get("/core/dbs/guests.json", { token })).status).toBe(200);
+  expect((await app.get("/core/prompts.json", { token })).status).toBe(403);
+  await dialog.getByRole("button", { name: "Done" }).click();
+
+  // A built-in prompt in one's own words.
+  await open("Prompts");
+  await page.getByLabel("Find a built-in prompt").fill("prompts_api");
+  await page.getByRole("button", { name: "Override for everyone" }).first().click();
+  await page.waitForURL(/\/core\/prompts\/[0-9a-f-]{36}/);
+  await eventually(async () => (await app.sql`select from prompts where code = 'prompts_api'`).length === 1);
+
+  await page.getByRole("button", { name: "Account menu" }).click();
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
+  expect(faults.filter((fault) => !/ERR_ABORTED|\b422\b/.test(fault))).toEqual([]);
+});
