@@ -16,6 +16,8 @@ const commonHeaders = {
   "cross-origin-opener-policy": "same-origin",
 };
 
+const madeHeaders = new Headers(commonHeaders);
+
 export const corsHeaders = {
   "access-control-allow-origin": "*",
   "access-control-expose-headers": "etag, x-total-count, x-next-cursor, x-request-id, retry-after, warning",
@@ -40,14 +42,18 @@ export function finish(
     return reply;
   }
   const shown = reply.status < 400 ? reply : shownTo(request, reply);
-  const headers = { ...commonHeaders, ...(cors ? corsHeaders : {}), ...shown.headers, "x-request-id": requestId };
   const { etag } = reply.headers;
-  const warning = withWarnings(reply.headers["warning"], hints);
-  if (warning !== undefined) Object.assign(headers, { warning });
   const reads = request.method === "GET" || request.method === "HEAD";
-  if (etag && reads && reply.status === 200 && isKnownTag(request.headers.get("if-none-match"), etag))
-    return new Response(null, { status: 304, headers });
-  return new Response(shown.body, { status: shown.status, headers });
+  const isKnown = etag && reads && reply.status === 200 && isKnownTag(request.headers.get("if-none-match"), etag);
+  const [body, status] = isKnown ? [null, 304] : [shown.body, shown.status];
+  // To copy made headers takes half the time of making all of them from texts.
+  const response = new Response(body, { status, headers: madeHeaders });
+  if (cors) for (const [name, value] of Object.entries(corsHeaders)) response.headers.set(name, value);
+  for (const [name, value] of Object.entries(shown.headers)) response.headers.set(name, value);
+  response.headers.set("x-request-id", requestId);
+  const warning = withWarnings(reply.headers["warning"], hints);
+  if (warning !== undefined) response.headers.set("warning", warning);
+  return response;
 }
 
 /** Made headers, by those of a reply: a page is kept as one reply, and to copy made headers takes a fifth of the time. */
