@@ -32,6 +32,7 @@ export function searchRoutes(routes: () => readonly Route[]): Route[] {
         const words = input.query.get("q")?.trim() ?? "";
         if (words === "") throw invalid({ q: ["is required"] });
         if (words.length > maxChars) throw invalid({ q: [`may have at most ${maxChars} characters`] });
+        if (words.includes("\0")) throw invalid({ q: ["has a character that cannot be searched for"] });
         const found = await Promise.all(searchedLists(routes(), input.caller).map((list) => ask(list, input, words)));
         return ok(ranked(found.flat(), words));
       },

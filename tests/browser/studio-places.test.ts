@@ -151,6 +151,28 @@ describe("a plugin's page", () => {
     await page.getByRole("heading", { level: 1, name: "There is nothing at this address" }).waitFor();
   });
 
+  test("hears of changes of a database, until it is left", async () => {
+    await app.post("/core/dbs.json", { db: { name: "Heard", code: "heard" } });
+    const body = `export function mount(element, { live }) {
+      const end = live("heard", ({ type, data }) => element.append(type + ":" + JSON.parse(data).data.n + " "));
+      return () => { end(); globalThis.ended = true; };
+    }`;
+    await using opened = await atStudio(browser, app.origin);
+    const { page } = opened;
+    await page.route("**/studio/ext/**", (route) => route.fulfill({ contentType: "text/javascript", body }));
+    const followed = page.waitForResponse("**/core/dbs/heard/events");
+    await page.goto(`${app.origin}/studio/sample-plugin/overview`);
+    await followed;
+    const { id } = (await app.post("/core/dbs/heard/records.json", { record: { data: { n: 1 } } })).json;
+    await page.getByText("create:1").waitFor();
+    await app.patch(`/core/dbs/heard/records/${id}.json`, { record: { data: { n: 2 } } });
+    await page.getByText("create:1 update:2").waitFor();
+    await app.delete(`/core/dbs/heard/records/${id}.json`);
+    await page.getByText("create:1 update:2 destroy:2").waitFor();
+    await page.getByRole("link", { name: "Apps" }).first().click();
+    await page.waitForFunction(() => "ended" in globalThis);
+  });
+
   test("of a module that fails says so, and nothing else breaks", async () => {
     await using opened = await atStudio(browser, app.origin);
     const { page } = opened;

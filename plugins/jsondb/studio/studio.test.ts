@@ -19,7 +19,9 @@ import {
   repeatedNames,
   setIndexed,
 } from "./schema-changes.ts";
-import { de, en, pl } from "./text.ts";
+import { de } from "./text/de.ts";
+import { en } from "./text/en.ts";
+import { pl } from "./text/pl.ts";
 import { printTsv, readTsv } from "./tsv.ts";
 import { queryOfView, viewsOf } from "./views.ts";
 import { drawn, scrollFor } from "./window.ts";

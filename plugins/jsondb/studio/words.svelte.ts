@@ -1,6 +1,8 @@
 /** The messages of these pages in the Studio's language. */
 import { text } from "studio";
-import { de, en, pl, type Texts, type Word } from "./text.ts";
+import { de } from "./text/de.ts";
+import { en, type Texts, type Word } from "./text/en.ts";
+import { pl } from "./text/pl.ts";
 
 const all: Readonly<Record<"en" | "pl" | "de", Texts>> = { en, pl, de };
 

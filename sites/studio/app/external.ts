@@ -24,7 +24,10 @@ export interface MountContext {
   readonly toast: (words: string) => void;
   /** Asks yes or no. */
   readonly confirm: (words: string) => boolean;
-  /** Calls `changed` when a record of the database changes; gives back a function that ends it. */
+  /**
+   * Calls `changed` when a record of the database changes: `event.type` is `create`, `update` or `destroy`, `event.data`
+   * the record as JSON. `reset` says that changes were missed. Gives back a function that ends it.
+   */
   readonly live: (dbCode: string, changed: (event: MessageEvent) => void) => () => void;
 }
 
@@ -54,7 +57,7 @@ function contextOf(params: MountContext["params"]): MountContext {
     confirm: (words) => confirm(words),
     live: (dbCode, changed) => {
       const source = new EventSource(`/core/dbs/${encodeURIComponent(dbCode)}/events`);
-      source.addEventListener("change", changed);
+      for (const kind of ["create", "update", "destroy", "reset"]) source.addEventListener(kind, changed);
       return () => source.close();
     },
   };
