@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, setDefaultTimeout, spyOn, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -145,6 +145,24 @@ test.each([0, 1, 2, 100])(
     }
   },
 );
+
+test("a pool of which some connections are always free stays as quick as at its start", async () => {
+  const pool = openPool(server.target, { max: 4, laneMax: 2 });
+  const lane = laneOf(pool, "a");
+  await Promise.all(Array.from({ length: 4 }, () => pool`select pg_sleep(0.05)`)); // all four are open from here on
+  // Where postgres.js looks for a connection: an array that may not grow with every statement.
+  const { indexOf } = Array.prototype;
+  let longest = 0;
+  const spy = spyOn(Array.prototype, "indexOf").mockImplementation(function (this: unknown[], wanted, from = 0) {
+    if (Object(wanted).execute !== undefined) longest = Math.max(longest, this.length);
+    return indexOf.call(this, wanted, from);
+  });
+  for (let n = 0; n < 500; n++) await lane`select 1`;
+  spy.mockRestore();
+  expect(longest).toBeGreaterThan(0);
+  expect(longest).toBeLessThan(70);
+  await pool.end({ timeout: 5 });
+});
 
 test("no lane of a pool takes its last connections, and none keeps a place that it has left", async () => {
   const pool = openPool(server.target, { max: 4, laneMax: 3, waitTimeoutMs: 60_000 });

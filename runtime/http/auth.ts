@@ -137,5 +137,6 @@ export function fromSameOrigin(headers: Headers, host: string, account: Account)
 
 /** A host in comparable form: lower case, without the final dot of a fully qualified name (`acme.pl.:3000`). */
 export function plainHost(host: string): string {
-  return host.toLowerCase().replace(/\.(?=:|$)/, "");
+  const lower = host.toLowerCase();
+  return lower.endsWith(".") || lower.includes(".:") ? lower.replace(/\.(?=:|$)/, "") : lower;
 }

@@ -146,13 +146,13 @@ async function handle(
   hints: string[],
 ): Promise<Reply | Response> {
   const { client, site } = arrivalOf(request);
-  const { host, ip, secure } = client;
+  const { host, secure } = client;
   const identity = await needed.identify(host, credentialOf(request.headers), site?.account);
   const { account, caller, app = null } = identity;
   const changes = !safeMethods.has(request.method) && !route.spec.reads?.(params);
   admit(route.spec, identity, !changes || fromSameOrigin(request.headers, host, account));
   const query = queryOf(request.url);
-  hints.push(...queryHints(route.spec.query, query));
+  if (query !== noQuery) hints.push(...queryHints(route.spec.query, query));
   const maxBytes = bodyLimit(route.spec, caller === null, needed.maxBodyBytes);
   const rawBody = await readBody(request, route.spec, maxBytes, hints);
   const input: RequestInput = {
@@ -165,7 +165,10 @@ async function handle(
     query,
     body: rawBody === undefined ? undefined : route.check(rawBody),
     host,
-    ip,
+    // Few routes ask for it, and it is a call to the operating system.
+    get ip() {
+      return client.ip;
+    },
     secure: secure || account.baseUrl.startsWith("https:"),
     atSite: site !== undefined,
     log: needed.log,

@@ -1,7 +1,7 @@
 /** The last step of every answer: the common headers, the request's id and 304. behaviour B.3. */
 import { shownTo } from "./error-page.ts";
 import { isKnownTag } from "./etag.ts";
-import type { Reply } from "./reply.ts";
+import { jsonType, type Reply } from "./reply.ts";
 import { withWarnings } from "./warning.ts";
 
 const commonHeaders = {
@@ -16,11 +16,20 @@ const commonHeaders = {
   "cross-origin-opener-policy": "same-origin",
 };
 
-const madeHeaders = new Headers(commonHeaders);
-
 export const corsHeaders = {
   "access-control-allow-origin": "*",
   "access-control-expose-headers": "etag, x-total-count, x-next-cursor, x-request-id, retry-after, warning",
+};
+
+const jsonHeader = { "content-type": jsonType };
+
+/** The headers that most answers share, made once: to copy them costs half of making them from texts. */
+const madeHeaders = {
+  own: { json: new Headers({ ...commonHeaders, ...jsonHeader }), other: new Headers(commonHeaders) },
+  cors: {
+    json: new Headers({ ...commonHeaders, ...corsHeaders, ...jsonHeader }),
+    other: new Headers({ ...commonHeaders, ...corsHeaders }),
+  },
 };
 
 /** `hints` go into the header `Warning`. */
@@ -46,13 +55,17 @@ export function finish(
   const reads = request.method === "GET" || request.method === "HEAD";
   const isKnown = etag && reads && reply.status === 200 && isKnownTag(request.headers.get("if-none-match"), etag);
   const [body, status] = isKnown ? [null, 304] : [shown.body, shown.status];
-  // To copy made headers takes half the time of making all of them from texts.
-  const response = new Response(body, { status, headers: madeHeaders });
-  if (cors) for (const [name, value] of Object.entries(corsHeaders)) response.headers.set(name, value);
-  for (const [name, value] of Object.entries(shown.headers)) response.headers.set(name, value);
-  response.headers.set("x-request-id", requestId);
+  const isJson = shown.headers["content-type"] === jsonType;
+  const made = madeHeaders[cors ? "cors" : "own"][isJson ? "json" : "other"];
+  const response = new Response(body, { status, headers: made });
+  const { headers } = response;
+  for (const name in shown.headers) {
+    const value = shown.headers[name];
+    if (value !== undefined && !(isJson && name === "content-type")) headers.set(name, value);
+  }
+  headers.set("x-request-id", requestId);
   const warning = withWarnings(reply.headers["warning"], hints);
-  if (warning !== undefined) response.headers.set("warning", warning);
+  if (warning !== undefined) headers.set("warning", warning);
   return response;
 }
 

@@ -46,9 +46,15 @@ export const versionDigits = 16;
 /** The version of a record as `rawRecord` gives it. */
 export function versionOf(raw: string): number {
   const start = raw.indexOf(partSeparator, raw.indexOf(partSeparator) + 1) + 1;
-  const text = raw.slice(start, raw.indexOf(partSeparator, start));
-  const fraction = text.charAt(19) === "." ? text.slice(20, -3) : "";
-  return Date.parse(`${text.slice(0, 10)}T${text.slice(11, 19)}Z`) * 1000 + Number(fraction.padEnd(6, "0"));
+  // For every record that is read: Date.parse takes four times as long.
+  const digit = (at: number) => raw.charCodeAt(start + at) - 48;
+  const two = (at: number) => digit(at) * 10 + digit(at + 1);
+  const whole = Date.UTC(two(0) * 100 + two(2), two(5) - 1, two(8), two(11), two(14), two(17));
+  // PostgreSQL leaves out the zeros at the end of a fraction; what follows it is "+00".
+  let microseconds = 0;
+  for (let at = 20, worth = 100_000; digit(19) === -2 && digit(at) >= 0; at++, worth /= 10)
+    microseconds += digit(at) * worth;
+  return whole * 1000 + microseconds;
 }
 
 /** The version of a record that was just made. */
