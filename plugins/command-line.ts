@@ -60,11 +60,7 @@ async function run(given: Given): Promise<number> {
   const forAuthors = authorCommand(words);
   if (forAuthors) {
     const rest = words.slice(forAuthors.name.split(" ").length);
-    return forAuthors.run(
-      rest,
-      options,
-      builtIn.map(({ name }) => name),
-    );
+    return forAuthors.run(rest, options, { names: builtIn.map(({ name }) => name), modules });
   }
   const setup = await readSetup().catch(async (error: unknown) => {
     await begun?.database.then(({ stop }) => stop()).catch(() => {});

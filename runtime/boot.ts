@@ -12,6 +12,7 @@ import type { ServiceRef } from "./references.ts";
 import type { Route } from "./http/route.ts";
 import { runtimeMigrations } from "./postgres/runtime-migrations.ts";
 import { databaseSecretKey } from "./postgres/secret-key.ts";
+import { withBundledPages } from "./studio-pages.ts";
 import { runningOrigin } from "./http/served-at.ts";
 import type { Environment } from "./settings.ts";
 
@@ -43,7 +44,8 @@ export interface App {
 export async function boot(needed: Needed): Promise<App> {
   const { config, log, target } = needed;
   reportCallbackErrorsTo((message, error) => log.error(message, { error }));
-  const plugins = inOrder(needed.plugins);
+  // A command serves no pages.
+  const plugins = inOrder(needed.role === "serve" ? await withBundledPages(needed.plugins) : needed.plugins);
   const pooled = await isPooled(target, config.databaseConnectSeconds * 1000);
   const sql = openPool(target, { prepare: config.databasePrepare, pooled, ...limitsOf(needed) });
   const undo: Undo = [() => sql.end({ timeout: 2 })];

@@ -1,10 +1,11 @@
 import { readdir, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { Plugin } from "./plugin.ts";
+import { withPlace } from "./authors/build-messages.ts";
 import { platformMismatch, platformVersion } from "./authors/platform-version.ts";
 
 /** What plugins import by name: "platform", and "platform/<plugin>" for the built-in plugins that have an API. */
-type Modules = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+export type Modules = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 /**
  * Plugins from PLUGINS_DIR, in the order of their names: each is a folder with a `plugin.ts` (or `.js`), or such a file
@@ -25,6 +26,12 @@ export async function loadExternalPlugins(folder: string, modules: Modules): Pro
     if (file) plugins.push(await load(file));
   }
   return plugins;
+}
+
+/** The plugin of one file, e.g. a `plugin.ts`. */
+export function loadPlugin(file: string, modules: Modules): Promise<Plugin> {
+  provide(modules);
+  return load(file);
 }
 
 /** Plugins must share our modules, because the errors they throw are recognised by class. */
@@ -71,11 +78,7 @@ function readable(error: unknown): unknown {
     return new Error(`${error.message} This Corestead has platform ${platformVersion}.`);
   const errors: unknown[] = error instanceof AggregateError ? error.errors : [error];
   if (!errors.every((one) => one instanceof BuildMessage)) return error;
-  return new Error(errors.map(({ message, position }) => message + place(position)).join("; "));
-}
-
-function place(position: BuildMessage["position"]): string {
-  return position ? ` (${position.file}:${position.line}:${position.column})` : "";
+  return new Error(errors.map(withPlace).join("; "));
 }
 
 function isPlugin(value: unknown): value is Plugin {

@@ -23,6 +23,7 @@ import type { EventRef, JobRef, ServiceRef } from "./references.ts";
 import type { Route } from "./http/route.ts";
 import type { Secrets } from "./secrets.ts";
 import type { Limits } from "./http/shared-limits.ts";
+import { checkPages, type StudioPage } from "./studio-pages.ts";
 import { ConfigError, readSettings, type ConfigOf, type Environment, type Settings } from "./settings.ts";
 
 export type Needs = Readonly<Record<string, ServiceRef<unknown>>>;
@@ -118,23 +119,6 @@ export interface PluginFacts {
   /** Commands added to the command line; `setup` returns what they do. */
   readonly commands?: readonly CommandFacts[];
   readonly studio?: readonly StudioPage[];
-}
-
-/** A page that a plugin adds to the Studio: in its menu, its palette and its breadcrumbs. */
-export interface StudioPage {
-  /** Below /studio, e.g. `crm/contacts` or `crm/contacts/:id`; the first word is the module of the menu that it is in. */
-  readonly path: string;
-  /** By language; English stands in for a missing one. */
-  readonly title: { readonly en: string; readonly pl?: string; readonly de?: string };
-  /** Whom it is shown to; everyone who is signed in without one. */
-  readonly privilege?: string;
-  /** The view that apps may be injected into, e.g. `contacts/index` (`show_in_module`). */
-  readonly view?: string;
-  /**
-   * The source of an ES module without imports, e.g. `import page from "./studio.js" with { type: "text" }`. It exports
-   * `mount(element, ctx)`, which gives back a function that takes the page away again.
-   */
-  readonly module: string;
 }
 
 /** A command of the command line, known before anything is started. */
@@ -311,14 +295,6 @@ export function definePlugin<N extends Needs = {}, C extends Settings = {}, P = 
     studio,
     start,
   };
-}
-
-/** Throws where a page of the Studio could not be reached. */
-function checkPages(plugin: string, pages: readonly StudioPage[]): void {
-  for (const { path } of pages) {
-    if (!/^[a-z][a-z0-9_-]*(\/:?[a-z][a-z0-9_-]*)*$/.test(path))
-      throw new Error(`plugin "${plugin}": the path of a Studio page is like crm/contacts/:id, not "${path}"`);
-  }
 }
 
 /** Adds the plugin's name to what `setup` throws; a ConfigError needs none. */

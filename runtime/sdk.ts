@@ -71,8 +71,8 @@ export type {
   PluginFacts,
   Schedule,
   Started,
-  StudioPage,
 } from "./plugin.ts";
+export type { StudioPage } from "./studio-pages.ts";
 export { hashPassword, verifyPassword } from "./password.ts";
 export { event, job, service } from "./references.ts";
 export type { EventRef, JobRef, ServiceRef } from "./references.ts";
@@ -83,6 +83,7 @@ export type { Access, Method, RequestInput, Route } from "./http/route.ts";
 export { latestDueTime, nextDueTimes } from "./jobs/due-times.ts";
 export type { Secrets } from "./secrets.ts";
 export { unknownNames } from "./http/unknown.ts";
+export { createPackedText } from "./http/packed-text.ts";
 export { webFile } from "./http/web-file.ts";
 export { warned } from "./http/warning.ts";
 export * as setting from "./settings.ts";

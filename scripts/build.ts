@@ -11,10 +11,12 @@ import { cp, mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { parseArguments } from "../runtime/command/arguments.ts";
+import { plugins } from "../plugins/index.ts";
 import { pluginTemplate } from "../runtime/authors/new-plugin.ts";
 import { startEmbeddedPostgres } from "../runtime/postgres/embedded-postgres.ts";
 import { createLog } from "../runtime/log.ts";
 import { exists, linkLibraries } from "../runtime/postgres/postgres-binaries.ts";
+import { builtInPages, withBundledPages } from "../runtime/studio-pages.ts";
 import { makeRuntimes } from "./runtimes.ts";
 import { makeStudio } from "./studio.ts";
 
@@ -115,7 +117,7 @@ async function filesIn(folder: string): Promise<[string, string][]> {
   return names.map((name) => [`${folder}/${name}`, join(root, "dist", folder, name)]);
 }
 
-/** The template of `plugin new`, and the modules that `test` offers a plugin's tests. */
+/** The template of `plugin new`, the pages of plugins, and the modules that `test` offers a plugin's tests. */
 async function authorFiles(): Promise<[string, string][]> {
   const folder = join(root, "dist/parts");
   const template = join(folder, "new-plugin.json");
@@ -132,8 +134,18 @@ async function authorFiles(): Promise<[string, string][]> {
   await Bun.write(modules, await output.text());
   return [
     ["new-plugin.json", template],
+    [builtInPages, await pluginPages(join(folder, builtInPages))],
     ["test-modules.js", modules],
   ];
+}
+
+/** The pages of built-in plugins that are files of their own: the executable has no such files. */
+async function pluginPages(file: string): Promise<string> {
+  const pages = (await withBundledPages(plugins)).flatMap(({ name, studio = [] }) =>
+    studio.map(({ path, module }) => [`${name} ${path}`, module]),
+  );
+  await Bun.write(file, JSON.stringify(Object.fromEntries(pages)));
+  return file;
 }
 
 /** The compiler of apps looks for it under this name. */

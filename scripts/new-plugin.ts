@@ -5,14 +5,15 @@
  *     bun scripts/new-plugin.ts shopping-list --dir ../mine      ../mine/shopping-list, for PLUGINS_DIR
  */
 import { plugins } from "../plugins/index.ts";
+import { modules } from "../plugins/modules.ts";
 import { parseArguments } from "../runtime/command/arguments.ts";
 import { authorCommand } from "../runtime/authors/commands.ts";
 
 try {
   const { words, options } = parseArguments(process.argv.slice(2));
   if (words.length !== 1) throw new Error("usage: bun scripts/new-plugin.ts NAME [--dir FOLDER]");
-  const taken = plugins.map(({ name }) => name);
-  process.exitCode = await authorCommand(["plugin", "new"])?.run(words, options, taken);
+  const builtIn = { names: plugins.map(({ name }) => name), modules };
+  process.exitCode = await authorCommand(["plugin", "new"])?.run(words, options, builtIn);
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 1;

@@ -1,6 +1,6 @@
 /** What plugin authors do outside a checkout: `plugin new`, `test`, `plugin pack`, `types`. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { modules } from "../plugins/modules.ts";
 import { cleanUp, folderWith, fromSource, run, startServer } from "./server-process.ts";
@@ -80,6 +80,39 @@ describe("a new plugin in a folder of its own", () => {
   });
 });
 
+test("pages of the Studio are packed too, with their files and packages", async () => {
+  const page = "contacts.page.ts";
+  const cwd = folderWith({
+    "crm/plugin.ts": `
+      import { definePlugin } from "platform";
+      const module = new URL("./studio/${page}", import.meta.url);
+      export default definePlugin({ name: "crm", studio: [{ path: "crm/contacts", title: { en: "Contacts" }, module }], setup: () => ({}) });`,
+    [`crm/studio/${page}`]: `import { hello } from "hello"; import { you } from "./you.ts";
+      export const mount = (element: HTMLElement): void => element.append(hello + you);`,
+    "crm/studio/you.ts": `export const you: string = " you";`,
+    "crm/node_modules/hello/package.json": `{ "name": "hello", "module": "index.js", "type": "module" }`,
+    "crm/node_modules/hello/index.js": `export const hello = "hello from a package";`,
+  });
+  expect(await corestead(cwd, "plugin", "pack", "crm", "packed/crm.js")).toMatchObject({ code: 0, stderr: "" });
+  const packed = readFileSync(join(cwd, "packed/crm.js"), "utf8");
+  for (const part of ["hello from a package", " you"]) expect(packed).toContain(part);
+
+  rmSync(join(cwd, "crm/node_modules"), { recursive: true });
+  const alone = folderWith({ "plugins/crm.js": packed });
+  const server = await startServer(fromSource, { cwd: alone, env: { ...admin, PLUGINS_DIR: "plugins" } });
+  const get = (path: string) => server.request("GET", path, undefined, { token: admin.CORE_ADMIN_TOKEN });
+  const [listed] = (await get("/studio/-/pages.json")).json;
+  expect((await get(listed.module)).text).toContain("hello from a package");
+  expect(await server.stop()).toBe(0);
+
+  const refused = await corestead(cwd, "plugin", "pack", "crm", "again.js");
+  expect(refused.code).toBe(1);
+  expect(refused.stderr.trim().split("\n")).toHaveLength(1);
+  for (const part of ['plugin "crm": the page crm/contacts', '"hello"', `${page}:1:`])
+    expect(refused.stderr).toContain(part);
+  expect(existsSync(join(cwd, "again.js"))).toBe(false);
+});
+
 test("a plugin of an npm package is one line in PLUGINS_DIR", async () => {
   const cwd = folderWith({
     "plugins/package.json": `{ "dependencies": { "corestead-greeter": "1.0.0" } }`,
@@ -120,6 +153,18 @@ describe("what is refused is one line", () => {
 
   const faults: [facts: string, said: string[]][] = [
     [`platform: "^2",`, [`plugin "mine" (`, "it needs platform ^2, and this Corestead has 1."]],
+    [
+      `studio: [{ path: "mine/a", title: { en: "A" }, module: 'import "./b.js";' }],`,
+      ['plugin "mine": the page mine/a', 'it imports "./b.js"'],
+    ],
+    [
+      `studio: ["a", "b"].map((name) => ({ path: "mine/same", title: { en: name }, module: "" })),`,
+      ['plugin "mine": the page mine/same stands at an address of plugin "mine" already'],
+    ],
+    [
+      `studio: [{ path: "mine/a", title: { en: "A" }, module: "x".repeat(5_000_000) }],`,
+      ['plugin "mine": the page mine/a is 5.0 MB of code, and may be 2.0 MB'],
+    ],
     [`config: { port: setting.text("PORT", "", "x") },`, ["PORT of plugin", "is a setting of Corestead already"]],
   ];
   test.each(faults)("at the start, of a plugin with %s", async (facts, said) => {

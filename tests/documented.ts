@@ -100,10 +100,13 @@ function pathFinder(paths: readonly string[]) {
     return {
       path,
       pattern: new RegExp(`^${source}(?:\\.json)?$`),
-      parameters: bare.split("{").length,
+      // What takes any rest of a path comes last.
+      parameters: bare.includes("{path}") ? Infinity : bare.split("{").length,
       length: bare.length,
     };
   });
-  const ordered = patterns.toSorted((a, b) => a.parameters - b.parameters || b.length - a.length);
+  const ordered = patterns.toSorted((a, b) =>
+    a.parameters === b.parameters ? b.length - a.length : a.parameters - b.parameters,
+  );
   return (asked: string): string | undefined => ordered.find(({ pattern }) => pattern.test(asked))?.path;
 }

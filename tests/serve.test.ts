@@ -430,6 +430,40 @@ test("serve --watch serves a plugin as it is now, and goes on with the old one w
   expect(await server.stop()).toBe(0);
 });
 
+test("serve --watch serves a page of the Studio as its files are now, each time at another address", async () => {
+  const cwd = folderWith({
+    "plugins/greeter/plugin.ts": `
+      import { definePlugin } from "platform";
+      const module = new URL("./studio/greeting.page.ts", import.meta.url);
+      export default definePlugin({ name: "greeter", studio: [{ path: "greeter/hello", title: { en: "Hello" }, module }], setup: () => ({}) });`,
+    "plugins/greeter/studio/greeting.page.ts": `
+      import { words } from "./words.ts";
+      export const mount = (element: HTMLElement): void => element.append(words);`,
+    "plugins/greeter/studio/words.ts": `export const words: string = "one";`,
+  });
+  const words = join(cwd, "plugins/greeter/studio/words.ts");
+  const server = await startServer([...fromSource, "serve", "--watch"], {
+    cwd,
+    env: { ...admin, PLUGINS_DIR: "plugins" },
+  });
+  const get = (path: string) => server.request("GET", path, undefined, { token: admin.CORE_ADMIN_TOKEN });
+  const address = async (): Promise<string> => (await get("/studio/-/pages.json")).json?.[0]?.module ?? "";
+  const first = await address();
+  expect((await get(first)).text).toContain(`"one"`);
+
+  writeFileSync(words, "export const words: = 2;");
+  await eventually(() => server.stderr().includes("the earlier version is still served"), "the refusal", 30_000);
+  expect(server.stderr()).toContain('plugin "greeter": the page greeter/hello does not load: Unexpected =');
+  expect(server.stderr()).toContain("words.ts:1:21)");
+  expect(await address()).toBe(first);
+
+  writeFileSync(words, `export const words: string = "two";`);
+  await eventually(async () => ![first, ""].includes(await address()), "the new address", 30_000);
+  expect((await get(await address())).text).toContain(`"two"`);
+  expect((await get(first)).status).toBe(404);
+  expect(await server.stop()).toBe(0);
+});
+
 test("serve --watch without PLUGINS_DIR is refused", async () => {
   const refused = await run([...fromSource, "serve", "--watch"], { cwd: folderWith() });
   expect(refused).toMatchObject({ code: 1 });

@@ -1,6 +1,7 @@
 /** The commands for authors of plugins. They need no database and no settings. */
 import { existsSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
+import type { Modules } from "../external.ts";
 import { isCompiled } from "../generated.ts";
 import type { CommandFacts } from "../plugin.ts";
 import { platformTypes } from "./types-file.ts";
@@ -11,8 +12,14 @@ import { runTests } from "./run-tests.ts";
 type Options = Readonly<Record<string, string>>;
 
 interface AuthorCommand extends CommandFacts {
-  /** Returns the exit code. `taken` holds the names of the built-in plugins. */
-  readonly run: (words: readonly string[], options: Options, taken: readonly string[]) => Promise<number>;
+  /** Returns the exit code. */
+  readonly run: (words: readonly string[], options: Options, builtIn: BuiltIn) => Promise<number>;
+}
+
+interface BuiltIn {
+  /** The names of the built-in plugins. */
+  readonly names: readonly string[];
+  readonly modules: Modules;
 }
 
 export const authorCommands: readonly AuthorCommand[] = [
@@ -20,7 +27,7 @@ export const authorCommands: readonly AuthorCommand[] = [
     name: "plugin new",
     usage: "plugin new NAME [--dir FOLDER]",
     doc: "write a small working plugin to begin with",
-    async run([name = ""], options, taken) {
+    async run([name = ""], options, { names: taken }) {
       const parent = resolve(options["dir"] ?? standardFolder());
       const folder = await newPlugin(name, { parent, taken });
       if (!isInCheckout(parent)) await writeEditorFiles(parent);
@@ -31,9 +38,9 @@ export const authorCommands: readonly AuthorCommand[] = [
     name: "plugin pack",
     usage: "plugin pack FOLDER FILE",
     doc: "make one file of a plugin, to hand on",
-    async run([folder = "", file = ""]) {
+    async run([folder = "", file = ""], _options, { modules }) {
       if (file === "") throw new Error("which folder, into which file? corestead plugin pack FOLDER FILE");
-      const bytes = await packPlugin(folder, file);
+      const bytes = await packPlugin(folder, file, modules);
       return say([`wrote ${file} (${(bytes / 1000).toFixed(0)} kB): put it into PLUGINS_DIR`]);
     },
   },

@@ -1,23 +1,27 @@
 /** The pages that plugins bring as modules: each is served at an address that changes with its source. */
-import { contentHash, type PluginFacts, type StudioPage } from "platform";
+import { contentHash, createPackedText, type PluginFacts, type StudioPage } from "platform";
 
 export interface Extension extends Omit<StudioPage, "module"> {
   readonly plugin: string;
   /** `<hash>.js` */
   readonly file: string;
-  readonly source: string;
+  /** Answers with its module. */
+  readonly send: (request: Request) => Promise<Response>;
 }
 
-/** Throws where a page asks for a privilege that no plugin declares: nobody could open it. */
+/** The runtime has bundled their modules, unless this is a command that serves nothing. */
 export function extensionsOf(plugins: readonly PluginFacts[]): Extension[] {
-  const known = new Set(plugins.flatMap(({ privileges }) => privileges.map(({ name }) => name)));
   return plugins.flatMap(({ name, studio = [] }) =>
-    studio.map(({ module, ...page }) => {
-      if (page.privilege !== undefined && !known.has(page.privilege))
-        throw new Error(
-          `plugin "${name}": the page ${page.path} needs the privilege "${page.privilege}", which no plugin declares`,
-        );
-      return { ...page, plugin: name, file: `${contentHash(module)}.js`, source: module };
-    }),
+    studio.flatMap(({ module, ...page }) =>
+      typeof module === "string"
+        ? [{ ...page, plugin: name, file: `${contentHash(module)}.js`, send: packed(module) }]
+        : [],
+    ),
   );
+}
+
+/** Kept by the browser, and not by what stands between: not everyone may have it. */
+function packed(source: string): Extension["send"] {
+  const headers = { "cache-control": "private, max-age=31536000, immutable" };
+  return createPackedText("text/javascript; charset=utf-8", () => source, headers);
 }

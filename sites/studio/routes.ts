@@ -9,6 +9,7 @@ import {
   text,
   Type,
   webFile,
+  type Caller,
   type RequestInput,
   type Route,
 } from "platform";
@@ -78,11 +79,12 @@ function extensionRoutes(extensions: readonly Extension[]): Route[] {
       ({ caller }) =>
         ok(
           extensions
-            .filter(({ privilege }) => privilege === undefined || caller.privileges.has(privilege))
-            .map(({ plugin, path, title, view = null, file }) => ({
+            .filter((one) => mayOpen(caller, one))
+            .map(({ plugin, path, title, view = null, icon = null, file }) => ({
               path,
               title: { pl: title.en, de: title.en, ...title },
               view,
+              icon,
               module: `/studio/ext/${plugin}/${file}`,
             })),
         ),
@@ -92,31 +94,36 @@ function extensionRoutes(extensions: readonly Extension[]): Route[] {
       "/studio/ext/:plugin/:file",
       {
         summary: "The module of a plugin's page",
-        access: { open: "it is the plugin's source, without any data" },
+        description: "404 also for those who may not open the page.",
+        access: { signedIn: "its page's privilege is asked for" },
         answers: { 200: answer.text("text/javascript") },
-        responses: { 200: "export …", 404: { error: "not found" } },
+        responses: { 200: "export …", 304: null, 404: { error: "not found" } },
       },
-      ({ params: { plugin, file } }) => {
-        const found = extensions.find((one) => one.plugin === plugin && one.file === file);
+      ({ request, caller, params: { plugin, file } }) => {
+        const found = extensions.find((one) => one.plugin === plugin && one.file === file && mayOpen(caller, one));
         if (!found) throw notFound();
-        return text(200, found.source, "text/javascript; charset=utf-8", {
-          "cache-control": "public, max-age=31536000, immutable",
-        });
+        return found.send(request);
       },
     ),
   ];
+}
+
+function mayOpen({ privileges }: Pick<Caller, "privileges">, { privilege }: Extension): boolean {
+  return privilege === undefined || privileges.has(privilege);
 }
 
 const Page = answer.object("StudioPage", {
   path: Type.String(),
   title: Type.Object({ en: Type.String(), pl: Type.String(), de: Type.String() }),
   view: Type.Union([Type.String(), Type.Null()]),
+  icon: Type.Union([Type.String(), Type.Null()]),
   module: Type.String(),
 });
 const pageExample = {
   path: "crm/contacts",
   title: { en: "Contacts", pl: "Kontakty", de: "Kontakte" },
   view: "contacts/index",
+  icon: "users",
   module: "/studio/ext/crm/1a-2b.js",
 };
 
