@@ -8,8 +8,12 @@ interface Shown {
   readonly accountName: string;
 }
 
+/** What the Studio asks for first (app/session.svelte.ts): on its way before the scripts are. */
+const firstRequests = ["/account/me.json", "/openapi.json", "/studio/-/pages.json", "/core/modules.json"];
+
 export function shell({ files, nonce, accountName }: Shown): string {
   const preloads = files.preloads.map((name) => `<link rel="modulepreload" href="/studio/-/${name}">\n`).join("");
+  const requests = firstRequests.map((path) => `<link rel="preload" as="fetch" crossorigin href="${path}">\n`).join("");
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -19,7 +23,7 @@ export function shell({ files, nonce, accountName }: Shown): string {
 <meta name="color-scheme" content="light dark">
 <title>${escapeHtml(accountName)}</title>
 <link rel="stylesheet" href="/studio/-/${files.style}">
-${preloads}<script type="module" nonce="${nonce}" src="/studio/-/${files.script}"></script>
+${preloads}${requests}<script type="module" nonce="${nonce}" src="/studio/-/${files.script}"></script>
 </head>
 <body>
 <noscript>The Studio needs JavaScript. Without it, the API at <a href="/docs">/docs</a> does all that the Studio does.</noscript>

@@ -41,6 +41,13 @@ export class Grid {
     this.table = table;
   }
 
+  /** Other columns draw every cell anew, so those that are shown already stay. */
+  show(columns: readonly Column[]): void {
+    const isSame = (column: Column, at: number) =>
+      column.name === this.columns[at]?.name && column.type === this.columns[at]?.type;
+    if (columns.length !== this.columns.length || !columns.every(isSame)) this.columns = columns;
+  }
+
   get activeRow(): Row | undefined {
     return this.rows.at(this.active.row - 1);
   }

@@ -67,6 +67,11 @@ export class Rows {
     return this.pages.get(Math.floor(index / pageSize))?.[index % pageSize];
   }
 
+  /** Some that are loaded: they show which fields there are. */
+  get sample(): readonly Row[] {
+    return [...this.pages.values()].slice(0, 4).flat();
+  }
+
   get loaded(): Row[] {
     return [...this.pages.values()].flat();
   }

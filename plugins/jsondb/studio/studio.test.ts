@@ -24,7 +24,7 @@ import { en } from "./text/en.ts";
 import { pl } from "./text/pl.ts";
 import { printTsv, readTsv } from "./tsv.ts";
 import { queryOfView, viewsOf } from "./views.ts";
-import { drawn, scrollFor } from "./window.ts";
+import { drawn, scrollFor, slotted, type Slot } from "./window.ts";
 
 const row = (data: Record<string, unknown>): Row => ({
   id: "1",
@@ -507,5 +507,39 @@ describe("a schema", () => {
     const draft = draftOf({ tables: { a: { fields: {} }, b: { fields: {} } } });
     expect(["b", "gone", null, "*"].map((name) => chosenTable(draft, name)?.name)).toEqual(["b", "a", "a", undefined]);
     expect(chosenTable(draftOf(null), null)?.fields).toEqual([]);
+  });
+});
+
+describe("rows of the document", () => {
+  const at = (...slots: number[]) => slots.map((slot, n): Slot => ({ slot, index: n }));
+
+  test.each<{ name: string; before: Slot[]; wanted: number[]; slots: number[] }>([
+    { name: "nothing was shown", before: [], wanted: [0, 1, 2], slots: [0, 1, 2] },
+    { name: "the same rows", before: at(2, 0, 1), wanted: [0, 1, 2], slots: [2, 0, 1] },
+    { name: "one further", before: at(0, 1, 2), wanted: [1, 2, 3], slots: [1, 2, 0] },
+    { name: "far away", before: at(0, 1, 2), wanted: [70, 71, 72], slots: [0, 1, 2] },
+    { name: "more than before", before: at(0, 1), wanted: [5, 6, 7], slots: [0, 1, 2] },
+    { name: "fewer than before", before: at(0, 1, 2), wanted: [2], slots: [2] },
+    { name: "with the row that has the focus", before: at(0, 1, 2), wanted: [1, 8, 9], slots: [1, 0, 2] },
+  ])("$name", ({ before, wanted, slots }) => {
+    expect(slotted(before, wanted)).toEqual(wanted.map((index, n) => ({ index, slot: slots[n] ?? -1 })));
+  });
+
+  test("no two rows ever share one, and no more are made than are shown at once", () => {
+    const wanted = fc.tuple(fc.nat(1000), fc.integer({ min: 1, max: 30 }));
+    fc.assert(
+      fc.property(fc.array(wanted, { maxLength: 20 }), (views) => {
+        let shown: readonly Slot[] = [];
+        for (const [first, count] of views) {
+          shown = slotted(
+            shown,
+            Array.from({ length: count }, (_, n) => first + n),
+          );
+          const slots = shown.map(({ slot }) => slot);
+          expect(new Set(slots).size).toBe(count);
+          expect(Math.max(...slots)).toBeLessThan(30);
+        }
+      }),
+    );
   });
 });

@@ -32,6 +32,30 @@ export function drawn({ rows, rowHeight, scrollTop, viewHeight }: View): Drawn {
   return { height, first, end, top: first * rowHeight - at + Math.max(0, scrollTop) };
 }
 
+/** A row of the document, and which row of the grid it shows. */
+export interface Slot {
+  readonly slot: number;
+  readonly index: number;
+}
+
+/**
+ * The wanted rows in their order. A row that was shown keeps its slot, and one that comes takes the slot of one that has
+ * left: to fill an element again takes a third of the time of making one.
+ */
+export function slotted(before: readonly Slot[], wanted: readonly number[]): Slot[] {
+  const kept = new Map(before.map(({ slot, index }) => [index, slot]));
+  const isWanted = new Set(wanted);
+  const free = before.filter(({ index }) => !isWanted.has(index)).map(({ slot }) => slot);
+  const used = new Set(before.map(({ slot }) => slot));
+  const made = () => {
+    let slot = 0;
+    while (used.has(slot)) slot++;
+    used.add(slot);
+    return slot;
+  };
+  return wanted.map((index) => ({ index, slot: kept.get(index) ?? free.shift() ?? made() }));
+}
+
 /** Where to scroll so that a row is seen whole; undefined if it is. */
 export function scrollFor(row: number, view: View): number | undefined {
   const { rows, rowHeight, scrollTop, viewHeight } = view;
