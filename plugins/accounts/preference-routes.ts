@@ -1,4 +1,18 @@
-import { answer, field, invalid, jsonText, route, Type, type BaseContext, type Caller, type Route } from "platform";
+import {
+  answer,
+  contentHash,
+  etag,
+  expectedVersion,
+  field,
+  invalid,
+  jsonText,
+  mustMatch,
+  route,
+  Type,
+  type BaseContext,
+  type Caller,
+  type Route,
+} from "platform";
 import type { PreferenceStore } from "./preference-store.ts";
 
 const access = { signedIn: "they are one's own" } as const;
@@ -14,8 +28,10 @@ interface Needed {
 
 /** `/account/me/preferences`: JSON that user interfaces keep for a person. */
 export function preferenceRoutes({ ctx, preferenceStore }: Needed): Route[] {
-  const shown = async (caller: Caller) =>
-    jsonText(200, await preferenceStore.ofPerson({ accountId: caller.account.id, userId: caller.user.id }));
+  const shown = async ({ account, user }: Caller) => {
+    const text = await preferenceStore.ofPerson({ accountId: account.id, userId: user.id });
+    return jsonText(200, text, { etag: etag(user.id, versionOf(text)) });
+  };
   return [
     route(
       "GET",
@@ -36,15 +52,19 @@ export function preferenceRoutes({ ctx, preferenceStore }: Needed): Route[] {
         summary: "Change one's own preferences",
         description: `By name; \`null\` removes one, others stay. All or none. At most ${most.names} names of 100 characters (letters, digits, \`.\`, \`_\`, \`:\`, \`-\`), each with ${most.chars} characters of JSON.`,
         access,
+        ifMatch: true,
         body: { schema: Type.Object({ preferences: field.object() }) },
         request: { preferences: example },
         answers: { 200: Preferences },
         responses: { 200: example, 422: { "studio.dashboard": [`may have at most ${most.chars} characters of JSON`] } },
       },
-      async ({ caller, body }) => {
+      async ({ caller, body, request }) => {
         const changes = checked(body.preferences);
         const whose = { accountId: caller.account.id, userId: caller.user.id };
+        const expected = expectedVersion(request, caller.user.id, 16);
         await ctx.transaction(async (tx) => {
+          await preferenceStore.lock(tx, whose);
+          mustMatch({ version: versionOf(await preferenceStore.ofPerson(whose, tx)) }, expected);
           const count = await preferenceStore.save(tx, whose, changes);
           if (count > most.names) throw invalid({ preferences: [`may have at most ${most.names} names`] });
         });
@@ -52,6 +72,11 @@ export function preferenceRoutes({ ctx, preferenceStore }: Needed): Route[] {
       },
     ),
   ];
+}
+
+/** They are kept one by one, so the number that tells one state of all of them from another is made of their text. */
+function versionOf(text: string): number {
+  return Number.parseInt(contentHash(text).split("-")[1]?.slice(0, 9) ?? "", 36) || 1;
 }
 
 /** Name -> JSON text, or null. */

@@ -9,16 +9,20 @@ interface Whose {
 export function createPreferenceStore(sql: Sql) {
   return {
     /** By name, as one JSON text. */
-    async ofPerson({ accountId, userId }: Whose): Promise<string> {
-      const [row] = await sql<{ preferences: string }[]>`
+    async ofPerson({ accountId, userId }: Whose, on: Sql | Tx = sql): Promise<string> {
+      const [row] = await on<{ preferences: string }[]>`
         select coalesce(json_object_agg(name, value order by name), '{}'::json)::text as preferences
         from user_preferences where account_id = ${accountId} and user_id = ${userId}`;
       return row?.preferences ?? "{}";
     },
 
-    /** `null` removes one. How many there are afterwards: two that save at once are counted one after the other. */
-    async save(tx: Tx, { accountId, userId }: Whose, changes: ReadonlyMap<string, string | null>): Promise<number> {
+    /** Two that save at once come one after the other. */
+    async lock(tx: Tx, { accountId, userId }: Whose): Promise<void> {
       await tx`select from users where account_id = ${accountId} and id = ${userId} for update`;
+    },
+
+    /** `null` removes one. How many there are afterwards; `lock` comes first. */
+    async save(tx: Tx, { accountId, userId }: Whose, changes: ReadonlyMap<string, string | null>): Promise<number> {
       const removed = [...changes].flatMap(([name, value]) => (value === null ? [name] : []));
       const kept = [...changes].flatMap(([name, value]) => (value === null ? [] : [{ name, value }]));
       await tx`

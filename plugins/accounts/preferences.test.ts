@@ -45,6 +45,20 @@ describe("one's own preferences", () => {
     });
   });
 
+  test("of which two tabs change one lose nothing: the later one is told, whatever was changed", async () => {
+    const { headers } = await save({ "studio.tiles": ["a"] });
+    const ifMatch = { headers: { "if-match": headers.get("etag") ?? "" } };
+    const change = (value: unknown) => app.patch(path, { preferences: { "studio.tiles": value } }, ifMatch);
+    expect((await app.get(path)).headers.get("etag")).toBe(ifMatch.headers["if-match"]);
+    const both = await Promise.all([change(["a", "b"]), change(["a", "c"])]);
+    expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 412]);
+    expect((await refused(() => change(null))).status).toBe(412);
+    expect(
+      (await app.patch(path, { preferences: { "studio.tiles": null } }, { headers: { "if-match": '"1-0"' } })).status,
+    ).toBe(412);
+    expect((await save({ "studio.tiles": null })).status).toBe(200);
+  });
+
   test("are nobody else's", async () => {
     await save({ mine: 1 });
     const headers = { cookie: other };

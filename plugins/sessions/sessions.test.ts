@@ -210,6 +210,21 @@ describe("a session", () => {
     expect((await app.get("/account/api_tokens.json", withCookie(cookie))).status).toBe(200);
   });
 
+  test("does nothing for a page that was opened for somebody else", async () => {
+    const { cookie, id, token } = await start();
+    const as = (who: string) => ({ origin: app.origin, "x-signed-in-as": who });
+    const body = { user: { name: "Changed" } };
+    for (const who of [`${id + 1}`, "", `${id}x`, `0${id}`]) {
+      const refused = await app.patch(me, body, withCookie(cookie, as(who)));
+      expect([refused.status, refused.json.error]).toEqual([401, "somebody else is signed in in this browser"]);
+      expect((await app.get(me, withCookie(cookie, as(who)))).status).toBe(401);
+    }
+    expect((await app.get(me, withCookie(cookie))).json.name).not.toBe("Changed");
+    expect((await app.patch(me, body, withCookie(cookie, as(`${id}`)))).json.name).toBe("Changed");
+    // A token is a person's own, whatever the header says.
+    expect((await app.get(me, { token, headers: as("0") })).status).toBe(200);
+  });
+
   test("does not stand in for a bearer token that does not work", async () => {
     const { cookie } = await start();
     expect((await app.get(me, withCookie(cookie, { authorization: "Bearer wrong" }))).status).toBe(401);

@@ -151,6 +151,7 @@ async function handle(
   const { account, caller, app = null } = identity;
   const changes = !safeMethods.has(request.method) && !route.spec.reads?.(params);
   admit(route.spec, identity, !changes || fromSameOrigin(request.headers, host, account));
+  refuseOtherPerson(request.headers, caller);
   const query = queryOf(request.url);
   if (query !== noQuery) hints.push(...queryHints(route.spec.query, query));
   const maxBytes = bodyLimit(route.spec, caller === null, needed.maxBodyBytes);
@@ -216,6 +217,16 @@ function admit({ access, apps }: Route["spec"], { caller, app }: Identity, takes
     throw forbidden("a change with a session cookie must come from the same origin");
   if ("privilege" in access && !caller?.privileges.has(access.privilege))
     throw forbidden(`this needs the privilege \`${access.privilege}\``);
+}
+
+/**
+ * A page names the person whom it was opened for. If somebody else has signed in in the same browser since, their cookie
+ * must not do what the first one has typed.
+ */
+function refuseOtherPerson(headers: Headers, caller: Caller | null): void {
+  const expected = caller?.viaCookie ? headers.get("x-signed-in-as") : null;
+  if (expected !== null && expected !== String(caller?.user.id))
+    throw unauthorized("somebody else is signed in in this browser");
 }
 
 /** OPTIONS lists the allowed methods; any other method is 405. */

@@ -55,7 +55,13 @@ const about =
   "and the server does not know.";
 const securitySchemes = {
   token: { type: "http", scheme: "bearer", description: "An API token: `Authorization: Bearer core_…`" },
-  session: { type: "apiKey", in: "cookie", name: "core_session" },
+  session: {
+    type: "apiKey",
+    in: "cookie",
+    name: "core_session",
+    description:
+      "A page that sends `X-Signed-In-As: <id of the person>` is refused with 401 once somebody else has signed in in the same browser",
+  },
 };
 
 const headerParameter = (name: string, description: string) => ({

@@ -108,7 +108,9 @@ export function bodyOfRows(
 ): { readonly body: string; readonly type: string } {
   if (format === "csv") {
     const columns = columnsOfRows(rows);
-    const lines = rows.map(({ cells }) => columns.map((name) => quoted(cells[name] ?? "")));
+    const lines = rows.map(({ cells }) =>
+      columns.map((name) => quoted((Object.hasOwn(cells, name) && cells[name]) || "")),
+    );
     return { body: [columns.map(quoted), ...lines].map((cells) => cells.join(",")).join("\r\n"), type: mediaTypes.csv };
   }
   const values = rows.map((row) => {
@@ -124,8 +126,8 @@ function dataOf(
   typeOf: (field: string) => FieldType | undefined,
 ): Record<string, unknown> {
   const entries = Object.entries(cells).flatMap(([name, text]) => {
-    const before = value[name];
-    if (text === plainText(before)) return name in value ? [[name, before] as const] : [];
+    const before = Object.hasOwn(value, name) ? value[name] : undefined;
+    if (text === plainText(before)) return Object.hasOwn(value, name) ? [[name, before] as const] : [];
     const typed = typedValue(typeOf(name), text, before);
     return [[name, "mistake" in typed ? text : typed.value] as const];
   });

@@ -1,5 +1,5 @@
 /** An import: a file, its upload, and the rows that are to be mended. */
-import { toasts } from "studio";
+import { connection, personHeader, toasts } from "studio";
 import { messageOf } from "./database.svelte.ts";
 import {
   bodyOfRows,
@@ -144,12 +144,17 @@ export class Import {
       sending.addEventListener("loadend", () => {
         this.running = undefined;
         this.progress = undefined;
+        if (sending.status === 401) {
+          const again = connection.signedInAgain().then(() => this.upload(body, type, table));
+          return resolve(again);
+        }
         this.ended(sending);
         resolve();
       });
       sending.open("POST", `/core/dbs/${encodeURIComponent(this.db)}/import?${query}`);
       sending.setRequestHeader("content-type", type);
       sending.setRequestHeader("idempotency-key", crypto.randomUUID());
+      for (const [name, value] of Object.entries(personHeader())) sending.setRequestHeader(name, value);
       sending.send(body);
     });
   }

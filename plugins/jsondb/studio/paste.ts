@@ -49,7 +49,7 @@ export function paste(cells: readonly (readonly string[])[], onto: Onto): Pasted
   for (let at = 0; at < height; at++) {
     const row = rowAt(from.row + at);
     const line = single ? Array<string>(size.columns).fill(cells[0]?.[0] ?? "") : (cells[at] ?? []);
-    const data: Record<string, unknown> = {};
+    const data = new Map<string, unknown>();
     for (const [index, text] of line.entries()) {
       const column = columns[from.column + index];
       if (!column) break;
@@ -61,12 +61,13 @@ export function paste(cells: readonly (readonly string[])[], onto: Onto): Pasted
       const result = typedValue(column.type, text, row && valueAt(row, column.name));
       if ("mistake" in result) wrong.push({ place, mistake: result.mistake });
       // A new record has no fields without a value.
-      else if (row || result.value !== null) data[column.name] = result.value;
+      else if (row || result.value !== null) data.set(column.name, result.value);
     }
-    if (Object.keys(data).length === 0) continue;
+    if (data.size === 0) continue;
     rows.push(from.row + at);
-    operations.push(row ? update(row, data) : { op: "create", data, table_name: table });
-    if (row) before.push(update(row, former(row, data)));
+    const changes: Readonly<Record<string, unknown>> = Object.fromEntries(data);
+    operations.push(row ? update(row, changes) : { op: "create", data: changes, table_name: table });
+    if (row) before.push(update(row, former(row, changes)));
   }
   return { operations, rows, before, wrong };
 }

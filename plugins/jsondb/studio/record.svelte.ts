@@ -1,5 +1,5 @@
 /** One record that is looked at and changed as a whole: by its fields, or as JSON. */
-import { ApiError, get, request, words } from "studio";
+import { ApiError, get, ownOf, request, words } from "studio";
 import { isMap, type TableDraft } from "./schema.ts";
 import { plainText, typedValue } from "./cells.ts";
 import { messageOf } from "./database.svelte.ts";
@@ -58,7 +58,7 @@ export class RecordForm {
   }
 
   textOf(field: string): string {
-    return this.texts[field] ?? plainText(this.data?.[field]);
+    return ownOf(this.texts, field) ?? plainText(ownOf(this.data, field));
   }
 
   type(field: string, value: string): void {
@@ -87,17 +87,17 @@ export class RecordForm {
       if (!typed) this.problem = say("json");
       return typed;
     }
-    const changes: Record<string, unknown> = {};
-    const messages: Record<string, string> = {};
+    const changes = new Map<string, unknown>();
+    const messages = new Map<string, string>();
     for (const [name, value] of Object.entries(this.texts)) {
-      const before = this.data?.[name];
+      const before = ownOf(this.data, name);
       if (value === plainText(before)) continue;
       const result = typedValue(table?.fields.find((field) => field.name === name)?.type, value, before);
-      if ("mistake" in result) messages[name] = say(result.mistake);
-      else if (!this.isNew || result.value !== null) changes[name] = result.value;
+      if ("mistake" in result) messages.set(name, say(result.mistake));
+      else if (!this.isNew || result.value !== null) changes.set(name, result.value);
     }
-    this.messages = messages;
-    return Object.keys(messages).length > 0 ? undefined : changes;
+    this.messages = Object.fromEntries(messages);
+    return messages.size > 0 ? undefined : Object.fromEntries(changes);
   }
 
   /** The record as the server has it then; undefined if it refuses. */

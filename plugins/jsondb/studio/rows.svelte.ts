@@ -2,7 +2,7 @@
  * The records of a list, as far as somebody has looked at them: pages by the API's cursor, or by an offset where one jumps.
  * Changes by others are followed: a changed row says so where it is, and new ones wait until they are asked for.
  */
-import { ApiError, get, isMap, request, toasts, type Later } from "studio";
+import { ApiError, get, isMap, ownOf, request, toasts, type Later } from "studio";
 import { rowOf, type Row } from "./cells.ts";
 import { messageOf } from "./database.svelte.ts";
 import { batchPath, eventsPath, recordPath, recordsPath } from "./paths.ts";
@@ -288,6 +288,6 @@ export class Rows {
 
 /** The server's words about fields, or in one sentence. */
 export function refusalOf(error: unknown, field: string): string {
-  if (error instanceof ApiError && error.errors[field]) return error.errors[field].join(", ");
-  return messageOf(error);
+  const said = error instanceof ApiError ? ownOf(error.errors, field) : undefined;
+  return said ? said.join(", ") : messageOf(error);
 }

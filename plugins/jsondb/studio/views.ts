@@ -9,11 +9,13 @@ export interface View {
 
 /** Whatever else stands there is left out: it was not written here. */
 export function viewsOf(value: unknown): View[] {
-  return (Array.isArray(value) ? value : []).flatMap((one) =>
+  const views = (Array.isArray(value) ? value : []).flatMap((one) =>
     isMap(one) && typeof one["name"] === "string" && typeof one["query"] === "string"
-      ? [{ name: one["name"], query: one["query"] }]
+      ? [[one["name"], { name: one["name"], query: one["query"] }] as const]
       : [],
   );
+  // A name stands once in the menu.
+  return [...new Map(views).values()];
 }
 
 /** What a view keeps of an address: all but the record that is open. */

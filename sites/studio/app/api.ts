@@ -32,6 +32,19 @@ export class ApiError extends Error {
   }
 }
 
+/** The session's own address: it is asked before anybody is known, and by whoever signs in next. */
+export const sessionPath = "/account/session.json";
+let person: number | undefined;
+
+/** From now on the server refuses a request if the cookie has become somebody else's, in another tab. */
+export function actAs(id: number): void {
+  person = id;
+}
+
+export function personHeader(): Record<string, string> {
+  return person === undefined ? {} : { "x-signed-in-as": String(person) };
+}
+
 const attempts = 8;
 const longestWaitMs = 15_000;
 
@@ -44,7 +57,7 @@ export async function request(method: string, path: string, options: Options = {
     if (options.quiet) return quietAnswer(response);
     if (response && !isTransient(response)) {
       connection.trouble = undefined;
-      if (response.status === 401 && path !== "/account/session.json") {
+      if (response.status === 401 && path !== sessionPath) {
         await connection.signedInAgain();
         continue;
       }
@@ -71,7 +84,8 @@ async function sent(
   { body, ifMatch, signal }: Options,
   key?: string,
 ): Promise<Response | undefined> {
-  const headers: Record<string, string> = { accept: "application/json" };
+  const isSignIn = path === sessionPath && method === "POST";
+  const headers: Record<string, string> = { accept: "application/json", ...(!isSignIn && personHeader()) };
   if (body !== undefined) headers["content-type"] = "application/json";
   if (ifMatch !== undefined) headers["if-match"] = ifMatch;
   if (key !== undefined) headers["idempotency-key"] = key;

@@ -1,5 +1,6 @@
 /** The choices of a field that names another resource: asked for once a minute, whoever asks. */
 import { get } from "./api.ts";
+import { isolated } from "./bidi.ts";
 import type { FormField } from "./forms.ts";
 import { nameOf } from "./session.svelte.ts";
 import { isMap, textOf } from "./values.ts";
@@ -30,5 +31,5 @@ function choiceOf(row: unknown, field: string): Choice[] {
   const value = isMap(row) ? textOf(row[field]) : "";
   if (value === "") return [];
   const name = nameOf(row);
-  return [{ value, label: name === value ? value : `${name} (${value})` }];
+  return [{ value, label: name === value ? value : `${isolated(name)} (${value})` }];
 }

@@ -1,4 +1,5 @@
 /** Two people have changed one thing: what can be kept of both, and what only a person can decide. */
+import { ownOf } from "./values.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -17,20 +18,21 @@ export interface Merged {
 
 /** `loaded` is what my changes began from. Fields are compared as JSON. */
 export function merged(loaded: Values, theirs: Values, mine: Values): Merged {
-  const values: Record<string, unknown> = { ...theirs };
+  const values = new Map(Object.entries(theirs));
   const conflicts: Conflict[] = [];
   for (const [field, value] of Object.entries(mine)) {
-    if (same(value, loaded[field])) continue;
-    values[field] = value;
-    if (!same(theirs[field], loaded[field]) && !same(theirs[field], value))
-      conflicts.push({ field, loaded: loaded[field], theirs: theirs[field], mine: value });
+    const [before, other] = [ownOf(loaded, field), ownOf(theirs, field)];
+    if (same(value, before)) continue;
+    values.set(field, value);
+    if (!same(other, before) && !same(other, value))
+      conflicts.push({ field, loaded: before, theirs: other, mine: value });
   }
-  return { values, conflicts };
+  return { values: Object.fromEntries(values), conflicts };
 }
 
 /** The fields of `after` that differ from `before`. */
 export function changes(before: Values, after: Values): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(after).filter(([field, value]) => !same(value, before[field])));
+  return Object.fromEntries(Object.entries(after).filter(([field, value]) => !same(value, ownOf(before, field))));
 }
 
 export function same(a: unknown, b: unknown): boolean {

@@ -1,13 +1,15 @@
 /** Who is signed in, what they may do, and what the API has for them. */
 import { pages as builtIn } from "studio:pages";
-import { get, request } from "./api.ts";
+import { actAs, ApiError, get, request, sessionPath } from "./api.ts";
+import { isolated } from "./bidi.ts";
 import type { Known } from "./forms.ts";
 import type { Page } from "./kit/page.ts";
 import { menuOf, type AppEntry, type MenuGroup } from "./menu.ts";
 import type { Document } from "./openapi.ts";
 import { privilegesOf, resourcesOf, type Resource } from "./resources.ts";
 import { text } from "./text.svelte.ts";
-import { isMap } from "./values.ts";
+import { toasts } from "./toasts.svelte.ts";
+import { isMap, visible } from "./values.ts";
 
 export interface Person {
   readonly id: number;
@@ -40,6 +42,7 @@ class Session {
     const person = me.json as MeAnswer;
     const described = document.json as Document;
     this.person = person;
+    actAs(person.id);
     this.accountName = person.account.name;
     this.privileges = new Set(person.effective_privileges);
     text.timezone = person.account.timezone;
@@ -57,8 +60,18 @@ class Session {
     return { resources: this.resources, privileges: this.allPrivileges };
   }
 
+  /** The title of the browser's tab. */
+  titled(page: string): string {
+    return `${isolated(page.slice(0, 200))} – ${isolated(this.accountName)}`;
+  }
+
   async signOut(): Promise<void> {
-    await request("DELETE", "/account/session.json");
+    try {
+      await request("DELETE", sessionPath);
+    } catch (error) {
+      // It has ended already, or another tab has signed somebody else in, whose session stays.
+      if (!(error instanceof ApiError && error.status === 401)) return toasts.fail(error);
+    }
     location.assign("/login");
   }
 }
@@ -75,12 +88,20 @@ interface ModuleApps {
 
 export const session = new Session();
 
+/** Who the cookie belongs to now, whoever this page is for; undefined if nobody is signed in. */
+export async function signedIn(): Promise<{ readonly id: number; readonly name: string } | undefined> {
+  const response = await fetch("/account/me.json", { headers: { accept: "application/json" } }).catch(() => undefined);
+  if (!response?.ok) return undefined;
+  const { id, name, login } = (await response.json()) as Person; // as the API's description declares it
+  return { id, name: name || login };
+}
+
 /** The words by which a person knows a record. */
 export function nameOf(record: unknown): string {
   if (!isMap(record)) return "";
   for (const field of ["name", "title", "login", "code", "host", "url_code", "id", "n"]) {
     const value = record[field];
-    if ((typeof value === "string" && value.trim() !== "") || typeof value === "number") return String(value);
+    if ((typeof value === "string" && visible(value) !== "") || typeof value === "number") return String(value);
   }
   return "";
 }

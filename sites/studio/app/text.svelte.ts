@@ -1,6 +1,8 @@
 /** The language of the Studio: its messages, and dates and numbers in the account's time zone. */
+import { isolated } from "./bidi.ts";
 import { lastWord, words } from "./names.ts";
 import { en, type Messages } from "./text/en.ts";
+import { ownOf } from "./values.ts";
 
 export const languages = ["en", "pl", "de"] as const;
 export type Language = (typeof languages)[number];
@@ -79,8 +81,12 @@ function timeFormat(language: Language, timeZone: string): Intl.DateTimeFormat {
   return made;
 }
 
+/** No value turns our own words around. */
 export function filledIn(message: string, values: Readonly<Record<string, string>>): string {
-  return message.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
+  return message.replace(/\{(\w+)\}/g, (whole, name: string) => {
+    const value = ownOf(values, name);
+    return value === undefined ? whole : isolated(value);
+  });
 }
 
 async function loaded(language: Language): Promise<Messages> {

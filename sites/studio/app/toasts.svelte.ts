@@ -1,5 +1,5 @@
 /** Short news at the edge of the page, and deletions that can still be taken back. */
-import { ApiError, request } from "./api.ts";
+import { ApiError, personHeader, request } from "./api.ts";
 
 export interface Toast {
   readonly id: number;
@@ -33,6 +33,7 @@ class Toasts {
           method,
           keepalive: true,
           headers: {
+            ...personHeader(),
             ...(ifMatch !== undefined && { "if-match": ifMatch }),
             ...(body !== undefined && { "content-type": "application/json" }),
           },

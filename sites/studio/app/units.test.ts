@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { isolated } from "./bidi.ts";
 import { curlOf } from "./curl.ts";
 import { nextCell } from "./grid.ts";
 import { changes, merged } from "./merge.ts";
@@ -22,6 +23,13 @@ describe("a merge of two people's changes", () => {
       { fields: { two: 2, one: 1 } },
       { fields: { one: 1, two: 3 } },
       { fields: { one: 1, two: 3 } },
+      [],
+    ],
+    [
+      "names that every object has",
+      { constructor: 1 },
+      JSON.parse('{"__proto__":2}'),
+      JSON.parse('{"__proto__":2,"constructor":1}'),
       [],
     ],
     ["a field that they removed", { tags: null }, { tags: ["x", "y"] }, { tags: ["x", "y"] }, ["tags"]],
@@ -135,5 +143,21 @@ describe("the languages", () => {
     const wanted = Object.entries(placeholders(en)).filter(([name]) => name !== "ofTotal");
     const said = placeholders(messages);
     for (const [name, names] of wanted) expect([name, said[name]]).toEqual([name, names]);
+  });
+});
+
+describe("a name among our own words", () => {
+  test.each([
+    ["Greeting", "Greeting"],
+    ["Zażółć <b> 🙂", "Zażółć <b> 🙂"],
+    ["\u202egnp.exe", "\u2068\u202egnp.exe\u202c\u2069"],
+    ["\u2067a\u202eb", "\u2068\u2067a\u202eb\u202c\u2069\u2069"],
+    // What would end the isolation is left out, what ends one of the name's own stays.
+    ["a\u2069\u202eb", "\u2068a\u202eb\u202c\u2069"],
+    ["\u2066a\u2069b\u2069", "\u2068\u2066a\u2069b\u2069"],
+    ["\u202ea\u2069b\u202c\u202c", "\u2068\u202eab\u202c\u2069"],
+    ["שלום", "\u2068שלום\u2069"],
+  ])("%j turns nothing around", (name, shown) => {
+    expect(isolated(name)).toBe(shown);
   });
 });

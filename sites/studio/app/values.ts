@@ -9,3 +9,16 @@ export function textOf(value: unknown): string {
   if (value === null || value === undefined) return "";
   return typeof value === "string" ? value : JSON.stringify(value);
 }
+
+/** The value of a name that a person has chosen: `constructor` and `toString` are names too, and every object has those. */
+export function ownOf<T>(map: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
+  return map && Object.hasOwn(map, name) ? map[name] : undefined;
+}
+
+/** What one can see of a text, and type: without characters of no width, and a space for any run of them. */
+export function visible(text: string): string {
+  return text
+    .replaceAll(/\p{Cf}/gu, "")
+    .replaceAll(/\s+/g, " ")
+    .trim();
+}

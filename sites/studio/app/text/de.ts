@@ -73,6 +73,10 @@ export const de: Messages = {
   wrongFields: "Einige Felder brauchen Aufmerksamkeit.",
   sessionEnded: "Die Sitzung ist abgelaufen",
   sessionEndedText: "Bitte erneut anmelden; nichts Eingegebenes geht verloren.",
+  otherPersonTitle: "Jemand anderes hat sich angemeldet",
+  otherPerson:
+    "In diesem Browser ist inzwischen {name} angemeldet. Zum Weiterarbeiten bitte als {login} anmelden. Nichts Eingegebenes geht verloren, und nichts davon wird als {name} gespeichert.",
+  goOnAs: "Als {name} weiterarbeiten",
   login: "Login oder E-Mail",
   password: "Passwort",
   signIn: "Anmelden",

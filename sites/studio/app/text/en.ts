@@ -72,6 +72,10 @@ export const en = {
   wrongFields: "Some fields need your attention.",
   sessionEnded: "Your session has ended",
   sessionEndedText: "Sign in again to go on; nothing that you typed is lost.",
+  otherPersonTitle: "Somebody else has signed in",
+  otherPerson:
+    "{name} has signed in in this browser since. Sign in as {login} to go on; nothing that you typed is lost, and nothing of it is saved as {name}.",
+  goOnAs: "Go on as {name}",
   login: "Login or e-mail",
   password: "Password",
   signIn: "Sign in",

@@ -78,6 +78,10 @@ export const pl: Messages = {
   wrongFields: "Niektóre pola wymagają uwagi.",
   sessionEnded: "Sesja wygasła",
   sessionEndedText: "Zaloguj się ponownie, aby kontynuować; nic z tego, co wpisano, nie przepadło.",
+  otherPersonTitle: "Zalogował się ktoś inny",
+  otherPerson:
+    "W tej przeglądarce zalogował się tymczasem ktoś inny: {name}. Aby kontynuować, zaloguj się jako {login}. Nic z tego, co wpisano, nie przepadło ani nie zostało zapisane na koncie {name}.",
+  goOnAs: "Kontynuuj jako {name}",
   login: "Login lub e-mail",
   password: "Hasło",
   signIn: "Zaloguj",
