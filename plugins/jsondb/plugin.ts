@@ -18,10 +18,14 @@ import { createDbs } from "./databases/dbs.ts";
 import { createEvents } from "./live/events.ts";
 import { eventRoutes } from "./live/events-routes.ts";
 import { createImports } from "./bulk/import.ts";
+import { createChangeMany } from "./bulk/change-many.ts";
+import { changeManyRoute } from "./bulk/change-many-routes.ts";
+import { createChangeManyStore } from "./bulk/change-many-store.ts";
 import migration from "./migrations/001_jsondb.sql" with { type: "text" };
 import bulkMigration from "./migrations/002_bulk.sql" with { type: "text" };
 import sortMigration from "./migrations/003_sort_indexes.sql" with { type: "text" };
 import taskMigration from "./migrations/004_tasks.sql" with { type: "text" };
+import changesMigration from "./migrations/005_bulk_changes.sql" with { type: "text" };
 import instructions from "./prompts/dbs_api.md" with { type: "text" };
 import { createPublicCalls } from "./public/public-calls.ts";
 import { publicRoutes } from "./public/public-routes.ts";
@@ -89,6 +93,7 @@ export default definePlugin({
     { name: "002_bulk", sql: bulkMigration },
     { name: "003_sort_indexes", sql: sortMigration },
     { name: "004_tasks", sql: taskMigration },
+    { name: "005_bulk_changes", sql: changesMigration },
   ],
   privileges: [{ name: "dbs", doc: "databases and their records", roles: ["manager", "user"] }],
   prompts: { "dbs_api.md": instructions },
@@ -126,9 +131,11 @@ export default definePlugin({
     const calls = createPublicCalls({ records, recordStore });
     const imports = createImports({ ctx, databases, bulkStore, recordStore, events: recordEvents, written });
     const batches = createBatches({ ctx, bulkStore, records });
+    const changeManyStore = createChangeManyStore(taskStore);
+    const changes = createChangeMany({ ctx, databases, changeManyStore, taskStore, records });
     return {
       service: createService({ ctx, databases, dbs, databaseStore, records, recordStore, searchStore, room }),
-      handlers: backgroundJobs({ ctx, backgroundStore, taskStore, databases }),
+      handlers: [...backgroundJobs({ ctx, backgroundStore, taskStore, databases }), changes.handler],
       schedules: [
         {
           id: "jsondb.prune",
@@ -153,6 +160,7 @@ export default definePlugin({
         ...taskRoutes({ databases, taskStore }),
         exportRoute({ ctx, databases, bulkStore, tasks }),
         batchRoute({ databases, batches }),
+        changeManyRoute({ databases, changes, taskStore }),
         ...aggregateRoutes({ databases, aggregates: createAggregates({ ctx, databases }) }),
         ...eventRoutes({ ctx, databases, events, tokens: ctx.services.tokens }),
       ],

@@ -3,7 +3,7 @@ import type { Queryable, Sql, Tx } from "platform";
 import { rawRecord } from "../records/answer-store.ts";
 import type { Database } from "../databases/database.ts";
 import { createArgs, filterConditions, inScope, phraseCondition, type Args } from "../search/filter-store.ts";
-import type { Query } from "../search/query.ts";
+import type { Scope } from "./scope.ts";
 
 /** Some rows of an import, kept until the whole body has been read. */
 export interface Part {
@@ -13,9 +13,6 @@ export interface Part {
   /** Whether somebody follows the events of any of them. */
   readonly wanted: boolean;
 }
-
-/** Which records are exported: those of one table, or of all, that a search with these filters would find. */
-export type Scope = Pick<Query, "table" | "allTables" | "filters" | "any" | "phrase">;
 
 export interface ExportRow {
   readonly id: string;

@@ -1,13 +1,10 @@
 import { answer, badRequest, flagOf, route, Type, type BaseContext, type Log, type Route } from "platform";
 import { ShownRecord, UnknownTable } from "../records/answers.ts";
-import type { BulkStore, Scope } from "./bulk-store.ts";
-import { tableForSearch, type Database } from "../databases/database.ts";
+import type { BulkStore } from "./bulk-store.ts";
+import { scopeOf } from "./scope.ts";
 import { exportFormats, exportTexts, type ExportFormat } from "./export.ts";
-import { isFilter } from "../search/filters.ts";
-import { readList } from "../search/query.ts";
 import { filterParameters } from "../search/search-routes.ts";
 import { databaseAt, recordExample, unknownTable } from "../records/record-routes.ts";
-import { noTable } from "../databases/schema.ts";
 import type { Databases } from "../databases/database-store.ts";
 import type { Tasks } from "../tasks/tasks.ts";
 import { createExportTask, type ExportTask } from "./export-task.ts";
@@ -52,13 +49,7 @@ export function exportRoute({ ctx, databases, bulkStore, tasks }: Needed): Route
     async ({ account, caller, params, query }) => {
       const db = await databaseAt(databases, account.id, params.id);
       const format = formatOf(query.get("format"));
-      const tableName = db.schema.multiTable ? query.get("table_name") : null;
-      const { filters, any, phrase, ...found } = readList(
-        db,
-        new URLSearchParams([...query].filter(([name]) => narrows(name))),
-      );
-      const isNarrowed = filters.length > 0 || any.length > 0 || phrase !== undefined;
-      const scope = { ...(isNarrowed ? found : whole(db, tableName)), filters, any, phrase };
+      const scope = scopeOf(db, query);
       // `safe` is its former name: clients that still send it must not get formulas.
       const spreadsheet = flagOf(query, "spreadsheet") ?? flagOf(query, "safe") ?? false;
       const made = { kind: "export", accountId: account.id, dbId: db.id, userId: caller.user.id } as const;
@@ -73,16 +64,6 @@ export function exportRoute({ ctx, databases, bulkStore, tasks }: Needed): Route
       });
     },
   );
-}
-
-function narrows(parameter: string): boolean {
-  return isFilter(parameter) || parameter === "table_name" || parameter === "q" || parameter === "search_in";
-}
-
-/** All records of the table, or of the database; its columns begin with the fields of the schema. */
-function whole(db: Database, tableName: string | null): Pick<Scope, "table" | "allTables"> {
-  if (tableName === null && db.schema.multiTable) return { table: noTable, allTables: true };
-  return { table: tableForSearch(db, tableName), allTables: !db.schema.multiTable };
 }
 
 const types: Record<ExportFormat, string> = {

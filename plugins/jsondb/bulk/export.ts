@@ -1,6 +1,7 @@
 /** All records of a database as text, page by page, with at most one page in memory. Not a snapshot. */
 import { HttpError } from "platform";
-import { noId, type BulkStore, type Scope } from "./bulk-store.ts";
+import { noId, type BulkStore } from "./bulk-store.ts";
+import type { Scope } from "./scope.ts";
 import { csvLine, withoutFormula } from "./csv.ts";
 import { tableNames, type Database } from "../databases/database.ts";
 import { headerOfField } from "./export-columns.ts";

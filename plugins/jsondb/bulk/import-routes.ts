@@ -90,7 +90,9 @@ export function importRoute({ ctx, databases, imports, tasks }: Needed): Route {
             dbId: db.id,
             userId: caller.user.id,
           });
-          const report = await followed(task, () => imports(db, texts, { ...options, follow: task.follow }));
+          const report = await followed(task, () =>
+            imports(db, texts, { ...options, follow: task.follow, refused: task.refuse }),
+          );
           return warned(
             imported(report, partial, { "x-task-id": task.id }),
             nullTableHints(db, report.withoutTable, "with each row, or in the address"),

@@ -9,6 +9,8 @@ export interface Place {
 }
 
 export interface RowFault extends Place {
+  /** Of the record, where the row is one that was stored before. */
+  readonly id?: string;
   readonly field: string | null;
   readonly message: string;
 }

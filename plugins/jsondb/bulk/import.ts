@@ -36,6 +36,8 @@ export interface ImportOptions {
   readonly partial: boolean;
   /** Gets what tells how far the import is. */
   readonly follow: (progress: () => Progress) => void;
+  /** Keeps mistakes in rows. */
+  readonly refused: (faults: readonly RowFault[]) => Promise<void>;
   /** Aborted when the client is gone. */
   readonly signal: AbortSignal;
 }
@@ -86,6 +88,7 @@ export function createImports({ ctx, databases, bulkStore, recordStore, events, 
         const checked = checkRow(db, row, options);
         if ("faults" in checked) {
           refuseRow(checked.faults);
+          await options.refused(checked.faults);
           // If the rest of the body cannot be read, not even the good rows are stored.
           report.refused ||= !options.partial || "last" in row;
         } else if (!report.refused) {

@@ -38,6 +38,7 @@ export const BatchResults = answer.object("BatchResults", {
 export const RowFault = answer.object("RowFault", {
   row: Type.Integer(),
   line: Type.Optional(Type.Integer()),
+  id: Type.Optional(answer.uuid()),
   field: field.nullable(text),
   message: text,
 });

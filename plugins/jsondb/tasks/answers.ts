@@ -4,7 +4,7 @@ import { RowFault } from "../records/answers.ts";
 
 const task = {
   id: answer.uuid(),
-  kind: field.oneOf(["import", "export", "reindex"]),
+  kind: field.oneOf(["import", "export", "reindex", "update", "delete"]),
   status: field.oneOf(["running", "finished", "failed"]),
   done: Type.Integer(),
   total: field.nullable(Type.Integer()),

@@ -1,12 +1,13 @@
-import { answer, list, notFound, ok, pageOf, pageQuery, route, uuidOf, type Route } from "platform";
+import { answer, conflict, list, notFound, ok, pageOf, pageQuery, route, uuidOf, type Route } from "platform";
 import type { Databases } from "../databases/database-store.ts";
 import { databaseAt } from "../records/record-routes.ts";
+import { RowFault } from "../records/answers.ts";
 import { ListedTask, ShownTask } from "./answers.ts";
 import { toApi, type TaskStore } from "./task-store.ts";
 
 const access = { privilege: "dbs" } as const;
 
-const example = {
+export const taskExample = {
   id: "019a9c1e-0000-7000-8000-000000000003",
   kind: "import",
   status: "finished",
@@ -20,25 +21,32 @@ const example = {
   finished_at: "2026-01-31T10:00:04.000Z",
 };
 
+const notStopped = "only changes of many records can be stopped";
+const fault = { row: 3, line: 4, field: "email", message: "is required" };
+
 interface Needed {
   readonly databases: Databases;
-  readonly taskStore: Pick<TaskStore, "list" | "byId">;
+  readonly taskStore: Pick<TaskStore, "list" | "byId" | "errorsOf" | "fail">;
 }
 
-/** Imports, exports and re-indexing that run or ran; `:id` of a database is an id or a code. */
+/** Imports, exports, changes of many records and re-indexing that run or ran; `:id` of a database is an id or a code. */
 export function taskRoutes({ databases, taskStore }: Needed): Route[] {
   return [
     route(
       "GET",
       "/core/dbs/:id/tasks",
       {
-        summary: "List imports, exports and re-indexing",
+        summary: "List imports, exports, changes of many records and re-indexing",
         description:
-          "The newest first, kept for 7 days, at most 100 of a database. `done` counts the rows that were read, or the records that were exported or indexed; `total` is null until it is known; `stored` and `failed` are rows of an import. An import or export whose server stopped is `failed` two minutes later. Exports of more than 1,000 records are listed.",
+          "The newest first, kept for 7 days, at most 100 of a database. `done` counts the rows that were read, or the records that were exported, indexed, changed or deleted; `total` is null until it is known; `stored` and `failed` are rows of an import, or records that were changed or refused. An import or export whose server stopped is `failed` two minutes later. Exports of more than 1,000 records are listed.",
         access,
-        query: { kind: "import, export or reindex", status: "running, finished or failed", ...pageQuery },
+        query: {
+          kind: "import, export, reindex, update or delete",
+          status: "running, finished or failed",
+          ...pageQuery,
+        },
         answers: { 200: answer.list(ListedTask) },
-        responses: { 200: [example] },
+        responses: { 200: [taskExample] },
       },
       async ({ account, params, query }) => {
         const db = await databaseAt(databases, account.id, params.id);
@@ -51,17 +59,62 @@ export function taskRoutes({ databases, taskStore }: Needed): Route[] {
       "GET",
       "/core/dbs/:id/tasks/:task_id",
       {
-        summary: "One import, export or re-indexing, with its faulty rows",
-        description: "`errors` are the first 100 mistakes in rows, as the answer of the import has them.",
+        summary: "One task, with its faulty rows",
+        description:
+          "`errors` are the first 100 mistakes in rows, as the answer of the import has them; `/errors` has more. Where records are changed, `id` is the record that was refused.",
         access,
         answers: { 200: ShownTask },
-        responses: { 200: { ...example, errors: [{ row: 3, line: 4, field: "email", message: "is required" }] } },
+        responses: { 200: { ...taskExample, errors: [fault] } },
       },
       async ({ account, params }) => {
         const db = await databaseAt(databases, account.id, params.id);
         const row = await taskStore.byId(account.id, db.id, uuidOf(params.task_id));
         if (!row) throw notFound();
         return ok({ ...toApi(row), errors: row.errors });
+      },
+    ),
+    route(
+      "GET",
+      "/core/dbs/:id/tasks/:task_id/errors",
+      {
+        summary: "The faulty rows of a task",
+        description:
+          "In the order of the rows: the first 10,000 mistakes, also while the task runs. `failed` of the task counts all faulty rows.",
+        access,
+        query: pageQuery,
+        answers: { 200: answer.list(RowFault) },
+        responses: { 200: [fault] },
+      },
+      async ({ account, params, query }) => {
+        const db = await databaseAt(databases, account.id, params.id);
+        const row = await taskStore.byId(account.id, db.id, uuidOf(params.task_id));
+        if (!row) throw notFound();
+        const { errors, total } = await taskStore.errorsOf(account.id, row.id, pageOf(query));
+        return list(errors, total);
+      },
+    ),
+    route(
+      "POST",
+      "/core/dbs/:id/tasks/:task_id/stop",
+      {
+        summary: "Stop a change of many records",
+        description: "What it has done stays done. A task that has ended stays as it is.",
+        access,
+        answers: { 200: ListedTask },
+        responses: {
+          200: { ...taskExample, kind: "update", status: "failed", error: "it was stopped" },
+          409: { error: notStopped },
+        },
+      },
+      async ({ account, params }) => {
+        const db = await databaseAt(databases, account.id, params.id);
+        const id = uuidOf(params.task_id);
+        const row = await taskStore.byId(account.id, db.id, id);
+        if (!row) throw notFound();
+        if (row.kind !== "update" && row.kind !== "delete") throw conflict(notStopped);
+        await taskStore.fail(account.id, id, "it was stopped");
+        const stopped = await taskStore.byId(account.id, db.id, id);
+        return ok(toApi(stopped ?? row));
       },
     ),
   ];

@@ -7,7 +7,7 @@ export interface NewTask {
   readonly id: string;
   readonly accountId: number;
   readonly dbId: string;
-  readonly kind: "import" | "export" | "reindex";
+  readonly kind: "import" | "export" | "reindex" | "update" | "delete";
   /** Null = no person (a command). */
   readonly userId: number | null;
 }
@@ -43,15 +43,17 @@ export interface TaskRow {
 export type TaskStore = ReturnType<typeof createTaskStore>;
 
 const keptPerDatabase = 100;
+/** Of one task. */
+export const keptErrors = 10_000;
 
 export function createTaskStore(sql: Sql) {
-  // Re-indexing goes on in another process; an import or export ends with its own.
+  // An import or export ends with its process; what a job does goes on in another one.
   const shown = sql`
     select id, account_id, db_id, kind, case when lost then 'failed' else status end as status, done, total, stored,
       failed, case when lost then 'the server stopped before it was done' else error end as error, errors,
       created_by_id, started_at, case when lost then updated_at else finished_at end as finished_at
     from db_tasks, lateral (
-      select status = 'running' and kind <> 'reindex' and updated_at < now() - interval '2 minutes' as lost) l`;
+      select status = 'running' and kind in ('import', 'export') and updated_at < now() - interval '2 minutes' as lost) l`;
   const listed = sql`id, kind, status, done, total, stored, failed, error, created_by_id, started_at, finished_at`;
 
   return {
@@ -69,9 +71,31 @@ export function createTaskStore(sql: Sql) {
 
     async byId(accountId: number, dbId: string, id: string) {
       const [row] = await sql<(TaskRow & Pick<Progress, "errors">)[]>`
-        select ${listed}, errors from (${shown}) t
+        select ${listed}, coalesce((
+            select json_agg(e.error order by e.n) from db_task_errors e where e.task_id = t.id and e.n <= 100
+          ), errors) as errors from (${shown}) t
         where account_id = ${accountId} and db_id = ${dbId} and id = ${id}`;
       return row;
+    },
+
+    /** Mistakes in rows, in their order. */
+    async errorsOf(accountId: number, id: string, { limit, offset }: Page) {
+      const rows = await sql<{ error: RowFault }[]>`
+        select error from db_task_errors
+        where account_id = ${accountId} and task_id = ${id} and n > ${offset} order by n limit ${limit}`;
+      const [count] = await sql<{ total: number }[]>`
+        select coalesce(max(n), 0) as total from db_task_errors where account_id = ${accountId} and task_id = ${id}`;
+      return { errors: rows.map(({ error }) => error), total: count?.total ?? 0 };
+    },
+
+    /** Those beyond the first 10,000 are not kept. */
+    async addErrors(accountId: number, id: string, errors: readonly RowFault[], on: Queryable = sql): Promise<void> {
+      await on`
+        insert into db_task_errors (task_id, n, account_id, error)
+        select t.id, last.n + e.n, t.account_id, e.error
+        from db_tasks t, lateral (select coalesce(max(n), 0) as n from db_task_errors where task_id = t.id) last,
+          json_array_elements(${JSON.stringify(errors)}::text::json) with ordinality as e (error, n)
+        where t.id = ${id} and t.account_id = ${accountId} and last.n + e.n <= ${keptErrors}`;
     },
 
     /** Of each database only the newest are kept. */
@@ -98,6 +122,13 @@ export function createTaskStore(sql: Sql) {
         update db_tasks set status = ${error === null ? "finished" : "failed"}, error = ${error}, done = ${done},
           total = ${error === null ? done : null}, stored = ${stored}, failed = ${failed},
           errors = ${JSON.stringify(errors)}::text::json, updated_at = now(), finished_at = now()
+        where account_id = ${accountId} and id = ${id} and status = 'running'`;
+    },
+
+    /** Nothing if it has ended already. */
+    async fail(accountId: number, id: string, error: string): Promise<void> {
+      await sql`
+        update db_tasks set status = 'failed', error = ${error}, updated_at = now(), finished_at = now()
         where account_id = ${accountId} and id = ${id} and status = 'running'`;
     },
 

@@ -115,6 +115,56 @@ describe("an import", () => {
   });
 });
 
+describe("the faulty rows of a task", () => {
+  test("are kept in their order, the first 10,000 mistakes, and shown by pages", async () => {
+    const db = await newDb();
+    const answer = await send(
+      db,
+      csv,
+      `email,age\n${",x\n".repeat(5100)}ann@example.com,1\n${",1\n".repeat(10)}`,
+      "?partial=true",
+    );
+    expect(answer.json).toMatchObject({ imported: 1, failed: 5110, total: 5111 });
+    const page = async (query: string) => server.app.get(`/core/dbs/${db}/tasks/${taskId(answer)}/errors.json${query}`);
+    const first = await page("?limit=3");
+    expect(first.headers.get("x-total-count")).toBe("10000");
+    expect(
+      first.json.map(({ row, line, field }: { row: number; line: number; field: string }) => [row, line, field]),
+    ).toEqual([
+      [1, 2, "email"],
+      [1, 2, "age"],
+      [2, 3, "email"],
+    ]);
+    expect((await page("?limit=1000&offset=9999")).json).toEqual([
+      { row: 5000, line: 5001, field: "age", message: expect.stringContaining("whole number") },
+    ]);
+    expect((await taskOf(db, taskId(answer))).errors).toEqual(answer.json.errors);
+    for (const wrong of ["x", "01a20009-0e28-759a-b735-426f30f280ac"])
+      expect((await server.app.get(`/core/dbs/${db}/tasks/${wrong}/errors.json`)).status).toBe(404);
+    const stranger = await otherAccount(server.app);
+    expect((await stranger.get(`/core/dbs/${db}/tasks/${taskId(answer)}/errors.json`)).status).toBe(404);
+  });
+
+  test("are there while an import runs", async () => {
+    const db = await newDb();
+    const socket = server.begin(db, "email,age\n,1\n,2\n");
+    const found = await eventually(async () => {
+      const [task] = await tasksOf(db, "?status=running");
+      const errors = task && (await server.app.get(`/core/dbs/${db}/tasks/${task.id}/errors.json`)).json;
+      return errors?.length > 0 && errors;
+    }, "the faulty rows of a running import");
+    expect(found[0]).toMatchObject({ row: 1, line: 2, field: "email", message: "is required" });
+    socket.destroy();
+  });
+
+  test("belong to a task that cannot be stopped, unless it changes records", async () => {
+    const db = await newDb();
+    const id = taskId(await send(db, csv, rows(1)));
+    const { status, json } = await server.app.post(`/core/dbs/${db}/tasks/${id}/stop.json`);
+    expect([status, json]).toEqual([409, { error: "only changes of many records can be stopped" }]);
+  });
+});
+
 describe("re-indexing", () => {
   const other = { fields: { email: "string", age: "integer" }, indexed_fields: ["age"] };
 

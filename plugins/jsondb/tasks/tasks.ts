@@ -1,11 +1,14 @@
 /** Imports and exports as tasks: how far they are is written while they run. No HTTP, no SQL. */
 import { HttpError, uuidv7, type BaseContext } from "platform";
-import type { NewTask, Progress, TaskStore } from "./task-store.ts";
+import type { RowFault } from "../bulk/import-rows.ts";
+import { keptErrors, type NewTask, type Progress, type TaskStore } from "./task-store.ts";
 
 export interface RunningTask {
   readonly id: string;
   /** Asked once a second from now on. */
   follow(progress: () => Progress): void;
+  /** Keeps mistakes in rows, the first 10,000 of them. */
+  refuse(faults: readonly RowFault[]): Promise<void>;
   end(progress: Progress, error?: string): Promise<void>;
   /** Ends with the progress that was made until then. */
   fail(error: unknown): Promise<void>;
@@ -13,7 +16,7 @@ export interface RunningTask {
 
 interface Needed {
   readonly ctx: Pick<BaseContext, "log">;
-  readonly taskStore: Pick<TaskStore, "insert" | "progress" | "end">;
+  readonly taskStore: Pick<TaskStore, "insert" | "progress" | "end" | "addErrors">;
 }
 
 export type Tasks = ReturnType<typeof createTasks>;
@@ -21,6 +24,7 @@ export type Tasks = ReturnType<typeof createTasks>;
 const everyMs = 1000;
 /** Written even if nothing has changed: a task that is silent for two minutes has lost its process. */
 const silentTurns = 30;
+const errorsAtOnce = 1000;
 const most = { fieldChars: 200, messageChars: 500 };
 
 export function createTasks({ ctx, taskStore }: Needed) {
@@ -36,23 +40,37 @@ export function createTasks({ ctx, taskStore }: Needed) {
       let told = "";
       let silent = 0;
       let writing = Promise.resolve();
+      let kept = 0;
+      const refused: RowFault[] = [];
+      const keep = () => {
+        const errors = refused.splice(0);
+        if (errors.length > 0) writing = writing.then(() => taskStore.addErrors(accountId, id, errors).catch(warn));
+        return writing;
+      };
       const tell = () => {
         const { done, failed } = current();
         const text = `${done} ${failed}`;
         if (text === told && ++silent < silentTurns) return;
         [told, silent] = [text, 0];
         const progress = bounded(current());
+        void keep();
         writing = writing.then(() => taskStore.progress(accountId, id, progress).catch(warn));
       };
       const timer = setInterval(tell, everyMs);
       const end = async (progress: Progress, error: string | null) => {
         clearInterval(timer);
-        await writing;
+        await keep();
         await taskStore.end(accountId, id, bounded(progress), error).catch(warn);
       };
       return {
         id,
         follow: (progress) => void (current = progress),
+        async refuse(faults) {
+          const more = faults.slice(0, keptErrors - kept).map(boundedFault);
+          kept += more.length;
+          refused.push(...more);
+          if (refused.length >= errorsAtOnce) await keep();
+        },
         end: (progress, error) => end(progress, error ?? null),
         fail: (error) => end(current(), error instanceof HttpError ? error.message : "the server failed"),
       };
@@ -62,12 +80,12 @@ export function createTasks({ ctx, taskStore }: Needed) {
 
 /** A name of a field may be as long as a row. */
 function bounded(progress: Progress): Progress {
-  const errors = progress.errors.map((fault) => ({
-    ...fault,
-    field: fault.field && cut(fault.field, most.fieldChars),
-    message: cut(fault.message, most.messageChars),
-  }));
-  return { ...progress, errors };
+  return { ...progress, errors: progress.errors.map(boundedFault) };
+}
+
+export function boundedFault(fault: RowFault): RowFault {
+  const { field, message } = fault;
+  return { ...fault, field: field && cut(field, most.fieldChars), message: cut(message, most.messageChars) };
 }
 
 /** PostgreSQL takes no half of a pair of surrogates. */

@@ -144,7 +144,7 @@ function isActionOf({ method, path }: Operation, list: string): boolean {
     .slice(list.length + 1)
     .split("/")
     .slice(1);
-  return rest.length === 1 && !/\{|^(import|batch|token)$/.test(rest[0] ?? "");
+  return rest.length === 1 && !/\{|^(import|batch|bulk|token)$/.test(rest[0] ?? "");
 }
 
 /** `/core/dbs/{db_id}/records` belongs to one of `/core/dbs`. */

@@ -171,6 +171,7 @@ export const de: Messages = {
     "/account/webhooks": ["Webhooks", "Webhook"],
     "/account/webhooks/{id}/deliveries": ["Zustellungen", "Zustellung"],
     "/core/dbs/{id}/tasks": ["Vorgänge", "Vorgang"],
+    "/core/dbs/{id}/tasks/{task_id}/errors": ["Fehlerhafte Zeilen", "fehlerhafte Zeile"],
     "/account/webhooks/source_types": ["Quellen von Ereignissen", "Quelle von Ereignissen"],
     "/account/crons": ["Zeitpläne", "Zeitplan"],
     "/account/me/sessions": ["Sitzungen", "Sitzung"],

@@ -171,6 +171,7 @@ export const en = {
     "/account/webhooks": ["Webhooks", "webhook"],
     "/account/webhooks/{id}/deliveries": ["Deliveries", "delivery"],
     "/core/dbs/{id}/tasks": ["Tasks", "task"],
+    "/core/dbs/{id}/tasks/{task_id}/errors": ["Faulty rows", "faulty row"],
     "/account/webhooks/source_types": ["Sources of events", "source of events"],
     "/account/crons": ["Crons", "cron"],
     "/account/me/sessions": ["Sessions", "session"],

@@ -176,6 +176,7 @@ export const pl: Messages = {
     "/account/webhooks": ["Webhooki", "webhook"],
     "/account/webhooks/{id}/deliveries": ["Doręczenia", "doręczenie"],
     "/core/dbs/{id}/tasks": ["Zadania", "zadanie"],
+    "/core/dbs/{id}/tasks/{task_id}/errors": ["Błędne wiersze", "błędny wiersz"],
     "/account/webhooks/source_types": ["Źródła zdarzeń", "źródło zdarzeń"],
     "/account/crons": ["Harmonogramy", "harmonogram"],
     "/account/me/sessions": ["Sesje", "sesja"],
