@@ -37,6 +37,13 @@ test("an app of a module is in its menu, with breadcrumbs", async () => {
   await page.frameLocator("iframe").getByText("Deals is here").waitFor();
   await page.reload();
   await page.frameLocator("iframe").getByText("Deals is here").waitFor();
+  // The module has a page of its own.
+  await page.getByRole("navigation", { name: "Breadcrumbs" }).getByRole("link", { name: "CRM" }).click();
+  await page.getByRole("heading", { level: 1, name: "CRM" }).waitFor();
+  await page.getByRole("main").getByRole("link", { name: "Deals" }).click();
+  await page.getByRole("heading", { level: 1, name: "Deals" }).waitFor();
+  await page.goto(`${app.origin}/studio/billing`);
+  await page.getByRole("heading", { level: 1, name: "There is nothing at this address." }).waitFor();
   expect(faults.filter((fault) => !fault.includes("ERR_ABORTED"))).toEqual([]);
 });
 

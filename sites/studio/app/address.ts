@@ -13,6 +13,7 @@ export type Place<P extends PagePath> =
   | { readonly kind: "home" }
   | { readonly kind: "list" | "new"; readonly resource: Resource; readonly values: readonly string[] }
   | { readonly kind: "item"; readonly resource: Resource; readonly values: readonly string[] }
+  | { readonly kind: "module"; readonly module: string }
   | { readonly kind: "app"; readonly module: string; readonly urlCode: string }
   | { readonly kind: "page"; readonly page: P; readonly params: Readonly<Record<string, string>> }
   | { readonly kind: "missing" };
@@ -35,6 +36,7 @@ export function placeOf<P extends PagePath>(
   const [module = "", apps, urlCode] = parts;
   if (parts.length === 3 && module !== "core" && apps === "apps" && urlCode !== undefined)
     return { kind: "app", module, urlCode };
+  if (parts.length === 1) return { kind: "module", module };
   const item = best(resources, partsOf, above);
   if (item) return { kind: "item", resource: item.found, values: [...item.values, parts.at(-1) ?? ""] };
   return { kind: "missing" };

@@ -59,9 +59,14 @@ export function menuOf<P extends PageEntry>(
   return [...groups, { name: "others", items: others }].filter(({ items }) => items.length > 0);
 }
 
+/** `/studio/crm` */
+export function moduleAddress(module: string): string {
+  return `${base}/${encodeURIComponent(module)}`;
+}
+
 /** `/studio/crm/apps/deals` */
 export function appAddress(module: string, urlCode: string): string {
-  return `${base}/${encodeURIComponent(module)}/apps/${encodeURIComponent(urlCode)}`;
+  return `${moduleAddress(module)}/apps/${encodeURIComponent(urlCode)}`;
 }
 
 /** `core/prompts/new` belongs to a list that has its own place. */

@@ -94,6 +94,8 @@ describe("addresses", () => {
     ["/studio/core/dbs/people/records/new", "new", "/core/dbs/{db_id}/records", ["people"]],
     ["/studio/connect/processes/new", "item", "/connect/flow_processes", ["new"]],
     ["/studio/core/dbs/%E0%A4%A/records", "list", "/core/dbs/{db_id}/records", ["%E0%A4%A"]],
+    ["/studio/connect", "module", undefined, []],
+    ["/studio/crm/apps/deals", "app", undefined, []],
     ["/studio/nothing/here/at/all", "missing", undefined, []],
   ] as const)("%s is a %s of %s", (address, kind, path, values) => {
     const place = placeOf(address, resources, []);

@@ -41,6 +41,11 @@ class Text {
     return this.names(path)?.[1] ?? words(lastWord(path)).toLowerCase().replace(/s$/, "");
   }
 
+  module(name: string): string {
+    const titles: Readonly<Record<string, string>> = this.messages.modules;
+    return titles[name] ?? name;
+  }
+
   private names(path: string): readonly string[] | undefined {
     const names: Readonly<Record<string, readonly string[]>> = this.messages.resources;
     return names[path];
