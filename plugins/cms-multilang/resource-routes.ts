@@ -99,6 +99,7 @@ function readRoutes<Body extends TObject, Row extends Kept>(
       {
         summary: `One ${name}, by id or code`,
         access,
+        ...(told.shownAt !== undefined && { shownAt: told.shownAt }),
         ...addressing,
         answers: { 200: told.shows },
         responses: { 200: told.example, 304: null, ...ambiguous },

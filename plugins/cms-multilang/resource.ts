@@ -32,6 +32,8 @@ export interface Documented {
   /** What creating does apart from storing the fields, and what changing does. */
   readonly about: string;
   readonly deleting?: string;
+  /** Where a person sees one, with its fields in braces. */
+  readonly shownAt?: string;
   /** The schema of an answer. */
   readonly shows: TSchema;
   readonly request: unknown;

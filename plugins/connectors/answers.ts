@@ -14,6 +14,13 @@ export const Connector = answer.object("Connector", {
   updated_at: answer.time(),
 });
 
+export const ConnectorMethod = answer.object("ConnectorMethod", {
+  name: Type.String(),
+  description: field.nullable(Type.String()),
+  parameters: Type.Array(Type.String()),
+  public: Type.Boolean(),
+});
+
 /** `status` is null if the connector does not speak HTTP. */
 export const ConnectorAnswer = answer.object("ConnectorAnswer", {
   status: field.nullable(Type.Integer()),

@@ -1,5 +1,5 @@
 /** The service `connectors`: calls connectors and takes kinds of other plugins. */
-import { service, type FieldErrors } from "platform";
+import { service, type FieldErrors, type TObject } from "platform";
 
 export { codeMistake, isCode, isUuid } from "./code.ts";
 export { recordOf } from "./definition.ts";
@@ -63,6 +63,8 @@ export interface MethodFacts {
   readonly public: boolean;
   /** Events never reach it: its parameters are an instruction, and anyone may have written a record's keys. */
   readonly onlyByName?: boolean;
+  /** If the method is not one of `fields.methods`, whose placeholders tell it. */
+  readonly parameters?: readonly string[];
 }
 
 /** A kind of connector, e.g. `core/custom_connector`. */
@@ -70,6 +72,8 @@ export interface ConnectorKind {
   readonly name: string;
   /** Whether such a connector must have a `url`. */
   readonly needsUrl: boolean;
+  /** What `fields` holds, for forms and documentation; `check` decides. */
+  readonly fields?: TObject;
   /** The methods of a connector with these fields. */
   readonly methods: (fields: Readonly<Record<string, unknown>>) => readonly MethodFacts[];
   /** The mistakes of a connector that is to be saved, by field. */

@@ -32,6 +32,54 @@ const call = (code: string, method: string, params: object = {}, options?: objec
   app.post(`/connect/connectors/${code}/${method}`, params, options);
 
 describe("a connector", () => {
+  test("tells its methods with the parameters that a call fills in, and those of its kind", async () => {
+    const code = await connector({
+      search: {
+        path: "/find/{id}",
+        query: { q: "{words}", "{key}": 1 },
+        headers: { "X-Id": "{id}" },
+        description: "Finds",
+      },
+      notify: { method: "POST", path: "/notify", body: { text: "{event.data.name} {n}" }, public: true },
+    });
+    const path = `/connect/connectors/${code}/methods.json`;
+    const list = await app.get(path);
+    expect([list.status, list.headers.get("x-total-count"), list.json]).toEqual([
+      200,
+      "2",
+      [
+        { name: "search", description: "Finds", parameters: ["id", "words", "key"], public: false },
+        { name: "notify", description: null, parameters: ["event", "n"], public: true },
+      ],
+    ]);
+    expect((await app.get(`${path}?limit=1&offset=1`)).json).toEqual([list.json[1]]);
+    const mail = { name: "M", code: "m-methods", kind: "core/smtp", url: "smtp://mail.example.com" };
+    await app.post("/connect/connectors.json", { connector: mail });
+    expect((await app.get("/connect/connectors/m-methods/methods.json")).json).toEqual([
+      { name: "send", description: null, parameters: ["to", "subject", "text"], public: false },
+    ]);
+    expect((await app.get("/connect/connectors/nowhere/methods.json")).status).toBe(404);
+    const { token } = await person(app, { role: "user" });
+    expect((await app.get(path, { token })).status).toBe(403);
+  });
+
+  test("of another account has no methods to be seen", async () => {
+    const code = await connector({ mine: { path: "/" } });
+    const other = await otherAccount(app);
+    const answer = await other.get(`/connect/connectors/${code}/methods.json`);
+    expect(answer.status).toBe(404);
+  });
+
+  test("form learns from the API's description what each kind holds", async () => {
+    const { json } = await app.get("/openapi.json");
+    const body = json.paths["/connect/connectors.json"].post.requestBody.content["application/json"].schema;
+    const { kind, fields } = body.properties.connector.properties;
+    expect(kind["x-choices"]).toEqual([{ values: ["core/custom_connector", "core/smtp", "core/postgres"] }]);
+    expect(fields["x-by"].field).toBe("kind");
+    expect(Object.keys(fields["x-by"].schemas["core/smtp"].properties)).toContain("from");
+    expect(fields["x-by"].schemas["core/smtp"].properties.tls.enum).toEqual(["required", "optional", "none"]);
+  });
+
   test("is made, shown, listed, changed and deleted, its secret never shown", async () => {
     const given = {
       name: "Pogoda Łódź",

@@ -9,7 +9,7 @@ import {
 } from "platform";
 import { trimmedEnd, type BaseContext } from "platform";
 import type { CallOutcome, ConnectorKind, KindCall, OpenConnector } from "./api.ts";
-import { authOf, checkDefinition, methodsOf, type Method } from "./definition.ts";
+import { authOf, checkDefinition, customFields, methodsOf, type Method } from "./definition.ts";
 import { createFiller, isHeaderValue } from "./fill.ts";
 
 export interface HttpRequest {
@@ -28,6 +28,7 @@ const idempotent = new Set(["GET", "HEAD", "PUT", "DELETE"]);
 export function customConnector(fetch: BaseContext["fetch"]): ConnectorKind {
   return {
     name: "core/custom_connector",
+    fields: customFields,
     needsUrl: true,
     methods: (fields) => [...methodsOf(fields)].map(([name, method]) => ({ name, public: method.public })),
     check: checkDefinition,

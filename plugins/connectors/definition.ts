@@ -1,5 +1,5 @@
 /** The `fields` of a custom connector: its methods and how its secret is sent. Pure. behaviour B.9. */
-import type { FieldErrors } from "platform";
+import { Type, type FieldErrors } from "platform";
 import { climbs, isHeaderValue } from "./fill.ts";
 
 export const verbs = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"] as const;
@@ -30,6 +30,21 @@ const maxMethods = 100;
 const maxPathChars = 2000;
 
 type Fields = Readonly<Record<string, unknown>>;
+
+/** For forms and documentation: `checkDefinition` decides. */
+export const customFields = Type.Object({
+  methods: Type.Optional(
+    Type.Record(Type.String(), Type.Unknown(), {
+      description:
+        "by name: `{ method, path, query, headers, body, public, description, timeout }`. `{name}` is filled from the parameters of a call",
+    }),
+  ),
+  auth: Type.Optional(
+    Type.Record(Type.String(), Type.Unknown(), {
+      description: "how the secret is sent: `{ in, name, prefix }`, by default as `Authorization: Bearer …`",
+    }),
+  ),
+});
 
 /** The methods by name, in the order they were written. `checkDefinition` has accepted the fields. */
 export function methodsOf(fields: Fields): Map<string, Method> {

@@ -46,7 +46,7 @@ export default definePlugin({
     };
     const publicLimit = ctx.limiter("connectors.public", { limit: ctx.config.publicLimit, windowSeconds: 60 });
     return {
-      routes: [...connectorRoutes({ connectorStore, connectorWriter }), ...callRoutes({ calls, publicLimit })],
+      routes: [...connectorRoutes({ connectorStore, connectorWriter, kinds }), ...callRoutes({ calls, publicLimit })],
       service: { ...calls, put },
     };
   },

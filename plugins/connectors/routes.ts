@@ -14,20 +14,30 @@ import {
   wildcardPattern,
   type Route,
 } from "platform";
-import { Connector } from "./answers.ts";
+import { Connector, ConnectorMethod } from "./answers.ts";
+import type { ConnectorKind } from "./api.ts";
 import { customKind } from "./check.ts";
+import { describedMethods } from "./methods.ts";
 import { toApi, type ConnectorRow, type ConnectorStore } from "./store.ts";
 import type { ConnectorWriter } from "./writer.ts";
 
-const ConnectorInput = Type.Object({
-  name: field.name(),
-  code: Type.Optional(field.line(100)),
-  kind: Type.Optional(field.name(100)),
-  url: Type.Optional(field.line(2000)),
-  secret_token: Type.Optional(field.line(10_000)),
-  fields: Type.Optional(field.nullable(field.object())),
-  active: Type.Optional(field.flag()),
-});
+type Kinds = ReadonlyMap<string, ConnectorKind>;
+
+/** Other plugins add kinds until the server starts: what can be chosen is looked up when it is asked for. */
+const inputOf = (kinds: Kinds) =>
+  Type.Object({
+    name: field.name(),
+    code: Type.Optional(field.line(100)),
+    kind: Type.Optional(field.from(field.name(100), { values: () => [...kinds.keys()] })),
+    url: Type.Optional(field.line(2000)),
+    secret_token: Type.Optional(field.line(10_000)),
+    fields: Type.Optional(
+      field.by(field.nullable(field.object()), "kind", () =>
+        Object.fromEntries([...kinds].flatMap(([name, { fields }]) => (fields ? [[name, fields]] : []))),
+      ),
+    ),
+    active: Type.Optional(field.flag()),
+  });
 
 const requestExample = {
   name: "Weather",
@@ -60,10 +70,12 @@ const access = { privilege: "flows" } as const;
 interface Needed {
   readonly connectorStore: Pick<ConnectorStore, "list">;
   readonly connectorWriter: ConnectorWriter;
+  readonly kinds: Kinds;
 }
 
 /** behaviour B.9: the usual five calls; `:id` is the id or the code. */
-export function connectorRoutes({ connectorStore, connectorWriter }: Needed): Route[] {
+export function connectorRoutes({ connectorStore, connectorWriter, kinds }: Needed): Route[] {
+  const ConnectorInput = inputOf(kinds);
   return [
     route(
       "GET",
@@ -101,6 +113,24 @@ export function connectorRoutes({ connectorStore, connectorWriter }: Needed): Ro
         responses: { 200: connectorExample, 304: null },
       },
       async ({ caller, params }) => ok(...shown(await connectorWriter.find(caller.account.id, params.id))),
+    ),
+    route(
+      "GET",
+      "/connect/connectors/:id/methods",
+      {
+        summary: "List the methods of a connector",
+        description: "Also those that its kind has by itself. `parameters` are the names that a call fills in.",
+        access,
+        query: pageQuery,
+        answers: { 200: answer.list(ConnectorMethod) },
+        responses: { 200: [{ name: "current", description: "Weather now", parameters: ["city"], public: false }] },
+      },
+      async ({ caller, params, query }) => {
+        const { kind, fields } = await connectorWriter.find(caller.account.id, params.id);
+        const methods = describedMethods(kinds.get(kind)?.methods(fields) ?? [], fields);
+        const { limit, offset } = pageOf(query);
+        return list(methods.slice(offset, offset + limit), methods.length);
+      },
     ),
     route(
       "POST",

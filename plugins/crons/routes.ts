@@ -27,7 +27,7 @@ import { toApi, type CronRow, type CronStore } from "./store.ts";
 const Input = Type.Object({
   name: Type.Optional(field.line()),
   kind: Type.Optional(field.oneOf(["flow"])),
-  target_code: field.name(100),
+  target_code: field.from(field.name(100), { path: "/connect/flows.json", value: "code" }),
   schedule: field.name(200),
   timezone: Type.Optional(field.line(64)),
   active: Type.Optional(field.flag()),

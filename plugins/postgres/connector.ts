@@ -1,7 +1,16 @@
 /** `core/postgres`: the method `query`, and statements declared in `fields.methods`. behaviour B.9. */
 import { invalid, mistakes, OutboundFault } from "platform";
 import { createFiller, recordOf, type ConnectorKind, type KindCall, type OpenConnector } from "../connectors/api.ts";
-import { checkDefinition, limits, mayWrite, methodOf, methodsOf, serverOf, sqlMistake } from "./definition.ts";
+import {
+  checkDefinition,
+  connectorFields,
+  limits,
+  mayWrite,
+  methodOf,
+  methodsOf,
+  serverOf,
+  sqlMistake,
+} from "./definition.ts";
 import type { Pools } from "./pools.ts";
 import { QueryFault, type Query } from "./remote-store.ts";
 import { parseStatement } from "./statement.ts";
@@ -9,6 +18,7 @@ import { parseStatement } from "./statement.ts";
 export function postgresConnector(pools: Pools): ConnectorKind {
   return {
     name: "core/postgres",
+    fields: connectorFields,
     needsUrl: true,
     echoes: false,
     methods: methodsOf,

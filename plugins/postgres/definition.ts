@@ -1,5 +1,5 @@
 /** Reads and checks a database connector's `url` and `fields`. Pure. */
-import type { FieldErrors } from "platform";
+import { Type, type FieldErrors } from "platform";
 import { recordOf, type MethodFacts } from "../connectors/api.ts";
 import { parseStatement } from "./statement.ts";
 
@@ -7,6 +7,24 @@ type Fields = Readonly<Record<string, unknown>>;
 
 export const tlsModes = ["required", "optional", "none"] as const;
 export type TlsMode = (typeof tlsModes)[number];
+
+/** For forms and documentation: `checkDefinition` decides. */
+export const connectorFields = Type.Object({
+  methods: Type.Optional(
+    Type.Record(Type.String(), Type.Unknown(), {
+      description: "statements by name: `{ sql, public, description, timeout }`; a `{name}` in the SQL is a parameter",
+    }),
+  ),
+  allow_writes: Type.Optional(Type.Boolean({ description: "otherwise every transaction is read only" })),
+  tls: Type.Optional(
+    Type.Union(
+      tlsModes.map((mode) => Type.Literal(mode)),
+      { description: "by default required, but for addresses of `OUTBOUND_ALLOW`" },
+    ),
+  ),
+  ca: Type.Optional(Type.String({ maxLength: 100_000, description: "certificates as PEM" })),
+  servername: Type.Optional(Type.String({ description: "the name in the certificate, if it is not the host" })),
+});
 
 export interface DatabaseServer {
   readonly host: string;
@@ -48,7 +66,7 @@ export function methodsOf(fields: Fields): MethodFacts[] {
   const declared = Object.entries(recordOf(fields["methods"]) ?? {});
   return [
     ...declared.map(([name, method]) => ({ name, public: recordOf(method)?.["public"] === true })),
-    { name: "query", public: false, onlyByName: true },
+    { name: "query", public: false, onlyByName: true, parameters: ["sql", "params"] },
   ];
 }
 

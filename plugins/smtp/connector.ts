@@ -3,7 +3,15 @@ import { createTransport } from "nodemailer";
 import { type BaseContext, OutboundFault } from "platform";
 import { createFiller, type CallOutcome, type ConnectorKind, type KindCall } from "../connectors/api.ts";
 import type { OpenConnector } from "../connectors/api.ts";
-import { checkDefinition, methodsOf, serverOf, templateOf, type MailServer, type Template } from "./definition.ts";
+import {
+  checkDefinition,
+  connectorFields,
+  methodsOf,
+  serverOf,
+  templateOf,
+  type MailServer,
+  type Template,
+} from "./definition.ts";
 import { mailOf, type Mail } from "./message.ts";
 
 const mostMs = 30_000;
@@ -13,6 +21,7 @@ type Needed = Pick<BaseContext, "connect" | "origin">;
 export function smtpConnector(needed: Needed): ConnectorKind {
   return {
     name: "core/smtp",
+    fields: connectorFields,
     needsUrl: true,
     methods: methodsOf,
     check: checkDefinition,

@@ -1,5 +1,5 @@
 /** Reads and checks a mail connector's `url` and `fields`. Pure. */
-import type { FieldErrors } from "platform";
+import { Type, type FieldErrors } from "platform";
 import { placeholders, recordOf, type MethodFacts } from "../connectors/api.ts";
 import { hasControl, parseAddress, splitList } from "./address.ts";
 
@@ -7,6 +7,27 @@ type Fields = Readonly<Record<string, unknown>>;
 
 export const tlsModes = ["required", "optional", "none"] as const;
 export type TlsMode = (typeof tlsModes)[number];
+
+/** For forms and documentation: `checkDefinition` decides. */
+export const connectorFields = Type.Object({
+  user: Type.Optional(Type.String({ description: "whose password the secret is" })),
+  from: Type.Optional(Type.String({ description: "e.g. `Shop <shop@example.com>`" })),
+  reply_to: Type.Optional(Type.String()),
+  methods: Type.Optional(
+    Type.Record(Type.String(), Type.Unknown(), {
+      description:
+        "mails by name: `{ to, cc, bcc, from, reply_to, subject, text, html, public }`, with `{name}` in their texts",
+    }),
+  ),
+  tls: Type.Optional(
+    Type.Union(
+      tlsModes.map((mode) => Type.Literal(mode)),
+      { description: "by default required, but for addresses of `OUTBOUND_ALLOW`" },
+    ),
+  ),
+  ca: Type.Optional(Type.String({ maxLength: 100_000, description: "certificates as PEM" })),
+  servername: Type.Optional(Type.String({ description: "the name in the certificate, if it is not the host" })),
+});
 
 export interface MailServer {
   readonly host: string;
@@ -49,7 +70,7 @@ export function methodsOf(fields: Fields): MethodFacts[] {
   const declared = Object.entries(recordOf(fields["methods"]) ?? {});
   return [
     ...declared.map(([name, method]) => ({ name, public: recordOf(method)?.["public"] === true })),
-    { name: "send", public: false, onlyByName: true },
+    { name: "send", public: false, onlyByName: true, parameters: ["to", "subject", "text"] },
   ];
 }
 

@@ -3,6 +3,19 @@ import { Type, type TSchema } from "@sinclair/typebox";
 
 const lineLength = 255;
 
+/**
+ * Where the choices of a field are: `values`, or of each row at `path` what it has at `value`. `where` names fields that
+ * a row and the form must have in common; `when` says for which values of another field the choices hold.
+ */
+interface Choices {
+  /** Asked for when the description is read. */
+  readonly values?: () => readonly string[];
+  readonly path?: `/${string}.json`;
+  readonly value?: string;
+  readonly where?: readonly string[];
+  readonly when?: Readonly<Record<string, string>>;
+}
+
 export const field = {
   /** One line that must not be blank. */
   name: (maxLength = lineLength) =>
@@ -27,4 +40,16 @@ export const field = {
   names: (maxItems = 100) => Type.Array(Type.String({ minLength: 1, maxLength: lineLength }), { maxItems }),
   /** A code, or null. */
   nullable: <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]),
+  /** Tells forms what can be chosen (`x-choices` in /openapi.json). What may be written stays as it is. */
+  from: <S extends TSchema>(schema: S, ...choices: readonly Choices[]): S => ({ ...schema, "x-choices": choices }),
+  /** Tells forms what an object holds for each value of another field (`x-by`). */
+  by: <S extends TSchema>(schema: S, name: string, schemas: () => Readonly<Record<string, TSchema>>): S => ({
+    ...schema,
+    "x-by": { field: name, schemas },
+  }),
+  /** Tells forms for which values of other fields this one matters (`x-when`). */
+  when: <S extends TSchema>(schema: S, values: Readonly<Record<string, readonly string[]>>): S => ({
+    ...schema,
+    "x-when": values,
+  }),
 };

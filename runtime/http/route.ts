@@ -105,6 +105,8 @@ export interface RouteSpec<A extends Access, S extends TObject> {
   readonly answers?: Answers;
   /** Example answers by status; a string is a text body, null an empty one. */
   readonly responses: Readonly<Record<number, unknown>>;
+  /** Where a person sees the thing that is answered, with its fields in braces: `/w/{site_code}/{path}`. */
+  readonly shownAt?: string;
   /** `wrapped`: 422 bodies are `{ errors: { field: […] } }` (behaviour 7, API tokens). */
   readonly errors?: "plain" | "wrapped";
   /** `stream`: the handler reads `request.body` itself; `any`: any JSON value, unwrapped; `form`: also an HTML form. */

@@ -1,5 +1,5 @@
 /** Writes TypeBox's schemas for /openapi.json: named ones as references, unions of constants as lists. */
-import type { TSchema } from "@sinclair/typebox";
+import { Kind, type TSchema } from "@sinclair/typebox";
 import { isObject } from "../values.ts";
 
 type Json = Record<string, unknown>;
@@ -30,10 +30,18 @@ export function createSchemas(always: readonly TSchema[]) {
   const written = (schema: TSchema): Json => choice(asMap(mapped(schema, part)));
 
   const part = (value: unknown, key: string): unknown => {
+    if (key.startsWith("x-")) return told(value);
     const isMap = key === "properties" || key === "patternProperties";
     if (isMap && isObject(value)) return mapped(value, inner);
     if (key === "anyOf" && Array.isArray(value)) return value.map(inner);
     return key === "items" || key === "additionalProperties" ? inner(value) : value;
+  };
+  /** What forms are told may depend on plugins that are set up later: it is asked for only now. */
+  const told = (value: unknown): unknown => {
+    const given = typeof value === "function" ? value() : value;
+    if (Array.isArray(given)) return given.map(told);
+    if (!isObject(given)) return given;
+    return isTypeBox(given) ? of(given) : mapped(given, told);
   };
   const inner = (value: unknown): unknown => (isSchema(value) ? of(value) : value);
 
@@ -82,6 +90,10 @@ function choice(schema: Json): Json {
 
 function mapped(of: object, change: (value: unknown, key: string) => unknown): Json {
   return Object.fromEntries(Object.entries(of).map(([key, value]) => [key, change(value, key)]));
+}
+
+function isTypeBox(value: object): value is TSchema {
+  return Kind in value;
 }
 
 /** At the place of a schema, any object is one. */

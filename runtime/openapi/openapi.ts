@@ -126,6 +126,7 @@ function operation(route: Route, schemas: Schemas): Json {
     ...("open" in spec.access && { security: [{}, { token: [] }, { session: [] }] }),
     "x-access": accessText(spec.access),
     ...("privilege" in spec.access && { "x-privilege": spec.access.privilege }),
+    ...(spec.shownAt !== undefined && { "x-shown-at": spec.shownAt }),
     parameters: [...inPath, ...inQuery, ...headerParameters(route)],
     ...requestBody(route, schemas),
     responses: responsesOf(

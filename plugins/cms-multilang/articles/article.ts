@@ -36,7 +36,13 @@ export const ArticleBody = Type.Object({
   code: Type.Optional(codeField()),
   category_code: codeRef(),
   category_id: idRef(),
-  categories: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 100 })),
+  categories: Type.Optional(
+    field.from(Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 100 }), {
+      path: "/cms/categories.json",
+      value: "code",
+      where: ["site_code"],
+    }),
+  ),
   locale: localeField(),
   path: pathField(),
   title: Type.Optional(field.name(1000)),

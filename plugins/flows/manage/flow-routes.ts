@@ -8,11 +8,14 @@ import { toApi, type FlowRow, type FlowStore } from "./flow-store.ts";
 import type { FlowWriter } from "./flow-writer.ts";
 import type { Warnings } from "../program/warnings.ts";
 
+/** For forms and documentation: the program is checked with its places. */
+const Fields = Type.Object({ program: Type.Array(Type.Unknown(), { description: "the steps, one after another" }) });
+
 const FlowInput = Type.Object({
   name: field.name(),
   code: Type.Optional(field.line(100)),
-  kind: Type.Optional(field.name(100)),
-  fields: Type.Optional(field.nullable(field.object())),
+  kind: Type.Optional(field.from(field.name(100), { values: () => [flowKind] })),
+  fields: Type.Optional(field.by(field.nullable(field.object()), "kind", () => ({ [flowKind]: Fields }))),
   active: Type.Optional(field.flag()),
 });
 

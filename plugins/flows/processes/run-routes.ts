@@ -1,4 +1,4 @@
-import { badRequest, created, isObject, notFound, ok, route, Type, type Route } from "platform";
+import { badRequest, created, field, isObject, notFound, ok, route, Type, type Route } from "platform";
 import { isUuid } from "../../connectors/api.ts";
 import { FlowRun, FlowTest } from "../answers.ts";
 import type { FlowLookup } from "../manage/flow-lookup.ts";
@@ -15,6 +15,11 @@ interface Needed extends TrialNeeded {
 }
 
 const access = { privilege: "flows" } as const;
+/** For forms and documentation. */
+const TestBody = Type.Object({
+  input: Type.Optional(field.object()),
+  answers: Type.Optional(field.object()),
+});
 const runWaitMs = 1000;
 const mostWaitSeconds = 25;
 
@@ -62,6 +67,7 @@ export function runRoutes(needed: Needed): Route[] {
           "422. `program` replaces the stored one, `app` sets who asks. Waits take no time.",
         access,
         input: "any",
+        takes: [TestBody],
         request: { input: { city: "Kraków" }, answers: { "weather.current": { main: { temp: 24 } } } },
         answers: { 200: FlowTest },
         responses: {

@@ -22,21 +22,35 @@ import type { Rights } from "./rights.ts";
 import { toApi, type WebhookFilter, type WebhookRow, type WebhookStore } from "./store.ts";
 import { kindsOf, maxUrlLength } from "./webhook.ts";
 
+const modelsPath = "/account/webhooks/source_types.json";
+
 const WebhookInput = Type.Object({
-  source_type: Type.String({
-    maxLength: 200,
-    pattern: "^[A-Z][A-Za-z0-9]*(?:::[A-Z][A-Za-z0-9]*)+$",
-    description: "of the form Module::Model",
-  }),
-  kind: Type.String({
-    maxLength: 100,
-    pattern: "^[A-Za-z][A-Za-z0-9_.-]*$",
-    description: "create, update, destroy or an action of the model",
-  }),
+  source_type: field.from(
+    Type.String({
+      maxLength: 200,
+      pattern: "^[A-Z][A-Za-z0-9]*(?:::[A-Z][A-Za-z0-9]*)+$",
+      description: "of the form Module::Model",
+    }),
+    { path: modelsPath, value: "source_type" },
+  ),
+  kind: field.from(
+    Type.String({
+      maxLength: 100,
+      pattern: "^[A-Za-z][A-Za-z0-9_.-]*$",
+      description: "create, update, destroy or an action of the model",
+    }),
+    { path: modelsPath, value: "kinds", where: ["source_type"] },
+  ),
   target_kind: Type.Optional(field.nullable(field.oneOf(["url", "connector", "flow"]))),
-  url: Type.Optional(field.line(maxUrlLength)),
-  target_code: Type.Optional(field.line(100)),
-  api_token: Type.Optional(field.line(4000)),
+  url: Type.Optional(field.when(field.line(maxUrlLength), { target_kind: ["", "url"] })),
+  target_code: Type.Optional(
+    field.from(
+      field.line(100),
+      { path: "/connect/connectors.json", value: "code", when: { target_kind: "connector" } },
+      { path: "/connect/flows.json", value: "code", when: { target_kind: "flow" } },
+    ),
+  ),
+  api_token: Type.Optional(field.when(field.line(4000), { target_kind: ["", "url"] })),
   active: Type.Optional(field.flag()),
   filter: Type.Optional(field.nullable(field.object())),
   ordered: Type.Optional(field.flag()),

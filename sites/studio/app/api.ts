@@ -24,11 +24,14 @@ export interface Options {
 export class ApiError extends Error {
   readonly status: number;
   readonly errors: Readonly<Record<string, readonly string[]>>;
+  /** The whole answer, e.g. with what another service has said. */
+  readonly json: unknown;
 
-  constructor(status: number, message: string, errors: ApiError["errors"] = {}) {
+  constructor(status: number, message: string, errors: ApiError["errors"] = {}, json?: unknown) {
     super(message);
     this.status = status;
     this.errors = errors;
+    this.json = json;
   }
 }
 
@@ -102,8 +105,14 @@ async function sent(
   }
 }
 
-function isTransient({ status }: Response): boolean {
-  return status === 503 || status === 502 || status === 504 || status === 429;
+/** A 502 of a proxy is. One in JSON is an answer: another service has refused a call. */
+function isTransient({ status, headers }: Response): boolean {
+  if (status === 502) return !isJson(headers);
+  return status === 503 || status === 504 || status === 429;
+}
+
+function isJson(headers: Headers): boolean {
+  return headers.get("content-type")?.startsWith("application/json") ?? false;
 }
 
 function waitOf(response: Response | undefined, attempt: number): number {
@@ -126,8 +135,7 @@ function pause(ms: number, signal?: AbortSignal): Promise<void> {
 async function answerOf(response: Response): Promise<Answer> {
   const { status, headers } = response;
   const body = await response.text();
-  const isJson = headers.get("content-type")?.startsWith("application/json") ?? false;
-  const json: unknown = isJson && body !== "" ? JSON.parse(body) : body === "" ? null : body;
+  const json: unknown = isJson(headers) && body !== "" ? JSON.parse(body) : body === "" ? null : body;
   if (response.ok) return { status, headers, json };
   throw refusalOf(status, json);
 }
@@ -135,7 +143,7 @@ async function answerOf(response: Response): Promise<Answer> {
 /** `{ error }`, `{ errors: { field: […] } }` or `{ field: […] }`. */
 function refusalOf(status: number, json: unknown): ApiError {
   if (!isMap(json)) return new ApiError(status, textOf(json));
-  if (typeof json["error"] === "string") return new ApiError(status, json["error"]);
+  if (typeof json["error"] === "string") return new ApiError(status, json["error"], {}, json);
   const fields = isMap(json["errors"]) ? json["errors"] : json;
   const errors = Object.fromEntries(Object.entries(fields).map(([name, said]) => [name, [said].flat().map(String)]));
   return new ApiError(

@@ -11,7 +11,7 @@ import { router } from "./router.svelte.ts";
 import { session } from "./session.svelte.ts";
 import { text } from "./text.svelte.ts";
 import { toasts } from "./toasts.svelte.ts";
-import { isMap } from "./values.ts";
+import { isMap, textOf } from "./values.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -48,7 +48,12 @@ export class Editor {
     this.fields = this.operation?.body ? fieldsOf(this.operation.body.schema, session.known, required) : [];
     this.key = draftKey(session.person.id, router.path);
     this.draft = readDraft(this.key);
-    if (isNew) this.show(startingValues(this.fields), undefined);
+    if (!isNew) return;
+    this.show(startingValues(this.fields), undefined);
+    // A link may say what the new record begins with.
+    const given = this.fields.filter(({ name, kind }) => router.query.has(name) && kind !== "secret");
+    const record = Object.fromEntries(given.map(({ name, kind }) => [name, givenValue(kind, router.query.get(name))]));
+    this.inputs = { ...this.inputs, ...inputsOf(given, record) };
   }
 
   private get path(): string {
@@ -76,6 +81,11 @@ export class Editor {
   get facts(): [string, unknown][] {
     const names = new Set(this.fields.map(({ name }) => name));
     return Object.entries(this.record ?? {}).filter(([name]) => !names.has(name));
+  }
+
+  /** The end of a stored secret, as the API shows it. */
+  stored({ name, kind }: FormField): string | undefined {
+    return kind === "secret" ? textOf(this.record?.[`${name}_info`]) || undefined : undefined;
   }
 
   get isChanged(): boolean {
@@ -230,4 +240,8 @@ export class Editor {
     });
     router.go(addressOf(this.resource, this.values.slice(0, -1)));
   }
+}
+
+function givenValue(kind: FormField["kind"], value: string | null): unknown {
+  return kind === "flag" ? value === "true" : value;
 }

@@ -1,6 +1,7 @@
 /** Forms made from the schemas of bodies: which fields there are, and values between JSON and what people type. */
-import { lastWord, words } from "./names.ts";
-import { isNullable, typesOf, type Schema } from "./openapi.ts";
+import { words } from "./names.ts";
+import { isNullable, typesOf, type Choices, type Schema } from "./openapi.ts";
+import { singularOf } from "./references.ts";
 import type { Resource } from "./resources.ts";
 import { textOf } from "./values.ts";
 
@@ -32,13 +33,24 @@ export interface FormField {
   readonly help: string;
   /** Where the choices of a lookup come from, and which of their fields is the value. */
   readonly target?: { readonly resource: Resource; readonly field: "id" | "code" };
+  /** Where else the choices come from, as the API declares it. */
+  readonly sources?: readonly Choices[];
+  /** For which values of other fields it matters. */
+  readonly when?: Readonly<Record<string, readonly string[]>>;
+  /** What is known of the object that it holds, if that depends on another field: by its value. */
+  readonly parts?: { readonly field?: string; readonly schemas: Readonly<Record<string, Schema>> };
+  /** The media type of a text. */
+  readonly media?: string;
 }
 
 /** What an input holds: a text, a flag, or the values chosen. */
 export type Input = string | boolean | readonly string[];
+export type Inputs = Readonly<Record<string, Input>>;
 
 const longNames = /^(content|source_code|description|prompt|body|text|template|program|head|html|css|footer|header)$/;
-const secretNames = /^(password|current_password|secret|api_token|signing_secret)$/;
+const lineNames = /(^|_)(url|path)$/;
+const secretNames = /^(password|current_password|secret|api_token|signing_secret|secret_token)$/;
+const timeNames = /_at$/;
 /** A text that may be longer is given an area. */
 const lineChars = 1000;
 
@@ -54,20 +66,60 @@ export function fieldsOf(
   known: Known,
   required: readonly string[] = schema.required ?? [],
 ): FormField[] {
-  const fields = Object.entries(schema.properties ?? {}).map(([name, property]) =>
+  const properties = schema.properties ?? {};
+  const fields = Object.entries(properties).map(([name, property]) =>
     fieldOf(name, property, required.includes(name), known),
   );
-  return [...fields.filter((field) => field.required), ...fields.filter((field) => !field.required)];
+  // `site_id` asks the same as `site_code`.
+  const asked = fields.filter(
+    ({ name, target }) => !target || !name.endsWith("_id") || !(codeName(name) in properties),
+  );
+  const narrows = ({ name, target }: FormField) =>
+    target !== undefined && asked.some((other) => other.name !== name && canNarrow(other, name));
+  const rank = (field: FormField) => {
+    if (field.required) return 0;
+    if (firstNames.has(field.name)) return 1;
+    return narrows(field) ? 2 : 3;
+  };
+  return asked.toSorted((a, b) => rank(a) - rank(b));
+}
+
+const firstNames = new Set(["name", "title", "code"]);
+const codeName = (idName: string) => idName.replace(/_id$/, "_code");
+
+/** What holds the others: layouts are chosen among those of the same site. */
+const containers = new Set(["site_code"]);
+
+/** Whether the choices of a field can be filtered by another field of the form. */
+export function canNarrow({ target }: FormField, name: string): boolean {
+  if (!containers.has(name)) return false;
+  return target?.resource.list.query.some((one) => one.name === name) ?? false;
+}
+
+/** The fields that matter for what the others say. */
+export function mattering(fields: readonly FormField[], inputs: Inputs): FormField[] {
+  return fields.filter(({ name, when, sources }) => {
+    if (when && !Object.entries(when).every(([other, values]) => values.includes(textOf(inputs[other])))) return false;
+    // What has no choices for this form is of no use in it, unless it has a value.
+    const isConditional = sources !== undefined && sources.every((source) => source.when);
+    return !isConditional || textOf(inputs[name]) !== "" || sources.some((source) => holds(source, inputs));
+  });
+}
+
+export function holds({ when }: Choices, inputs: Inputs): boolean {
+  return Object.entries(when ?? {}).every(([name, value]) => inputs[name] === value);
 }
 
 function fieldOf(name: string, schema: Schema, required: boolean, { resources, privileges }: Known): FormField {
-  const target = targetOf(name, schema, resources);
+  const sources = schema["x-choices"];
+  const target = sources ? undefined : targetOf(name, schema, resources);
   const choices = name === "privileges" ? privileges : enumOf(schema);
-  const { maxLength } = schema;
+  const { maxLength, contentMediaType: media, "x-when": when } = schema;
+  const parts = partsOf(schema);
   return {
     name,
     label: words(name),
-    kind: name === "privileges" ? "choices" : kindOf(name, schema, target !== undefined),
+    kind: name === "privileges" ? "choices" : kindOf(name, schema, target !== undefined || sources !== undefined),
     required,
     nullable: isNullable(schema),
     integer: typesOf(schema).includes("integer"),
@@ -76,17 +128,30 @@ function fieldOf(name: string, schema: Schema, required: boolean, { resources, p
     // What is said of an empty field already.
     help: schema.description === "not blank" ? "" : (schema.description ?? ""),
     ...(target && { target }),
+    ...(sources && { sources }),
+    ...(when && { when }),
+    ...(parts && { parts }),
+    ...(media !== undefined && { media }),
   };
 }
 
-function enumOf({ enum: own, items }: Schema): string[] {
-  return (own ?? items?.enum ?? []).filter((value) => value !== null).map(String);
+/** An empty text stands for none, which every choice offers. */
+function enumOf({ enum: own, items, const: one }: Schema): string[] {
+  return (own ?? items?.enum ?? (typeof one === "string" ? [one] : []))
+    .filter((value) => value !== null && value !== "")
+    .map(String);
+}
+
+function partsOf(schema: Schema): FormField["parts"] {
+  if (schema["x-by"]) return schema["x-by"];
+  if (!typesOf(schema).includes("object") || Object.keys(schema.properties ?? {}).length === 0) return undefined;
+  return { schemas: { "": schema } };
 }
 
 function kindOf(name: string, schema: Schema, hasTarget: boolean): FieldKind {
   const types = typesOf(schema);
   if (hasTarget) return types.includes("array") ? "lookups" : "lookup";
-  if (schema.enum) return "choice";
+  if (schema.enum || schema.const !== undefined) return "choice";
   if (types.length !== 1) return schema.anyOf || types.length > 1 ? "json" : "line";
   switch (types[0]) {
     case "boolean":
@@ -108,27 +173,35 @@ function arrayKind({ items = {} }: Schema): FieldKind {
   return typesOf(items)[0] === "string" ? "list" : "json";
 }
 
-function textKind(name: string, { format, maxLength }: Schema): FieldKind {
-  if (format === "date-time") return "time";
+function textKind(name: string, { format, maxLength, contentMediaType, "x-format": own }: Schema): FieldKind {
+  if (format === "date-time" || own === "date-time" || timeNames.test(name)) return "time";
   if (format === "date") return "date";
   if (secretNames.test(name)) return "secret";
+  if (contentMediaType !== undefined) return "text";
+  if (lineNames.test(name)) return "line";
   return longNames.test(name) || (maxLength ?? 0) > lineChars ? "text" : "line";
 }
 
-/** `db_code` names a database by its code, `team_ids` teams by their ids, where such a resource exists. */
+/**
+ * `db_code` names a database by its code, `team_ids` teams by their ids, `based_on_page_code` a page, where such a
+ * resource exists.
+ */
 function targetOf(name: string, schema: Schema, resources: readonly Resource[]): FormField["target"] {
   const [, singular, field] = /^(\w+)_(id|code|ids)$/.exec(name) ?? [];
   if (singular === undefined || schema.enum) return undefined;
-  const resource = resources.find(
-    (one) => !one.path.includes("{") && (one.create?.body?.key ?? lastWord(one.path).replace(/s$/, "")) === singular,
-  );
+  const named = (word: string) => resources.find((one) => !one.path.includes("{") && singularOf(one) === word);
+  const resource = named(singular) ?? named(singular.split("_").at(-1) ?? "");
   return resource && { resource, field: field === "code" ? "code" : "id" };
 }
 
-/** What a new record has if nothing is said: what is active by itself is shown so, and not sent. */
+/** What a new record has if nothing is said, and is not sent: it is active, and of the first kind. */
 export function startingValues(fields: readonly FormField[]): Record<string, unknown> {
   return Object.fromEntries(
-    fields.filter(({ name, kind }) => name === "active" && kind === "flag").map(({ name }) => [name, true]),
+    fields.flatMap(({ name, kind, sources }): [string, unknown][] => {
+      if (name === "active" && kind === "flag") return [[name, true]];
+      const first = sources?.[0]?.values?.[0];
+      return first === undefined ? [] : [[name, first]];
+    }),
   );
 }
 
@@ -206,12 +279,20 @@ export function messagesByField(
   const byField: Record<string, string[]> = {};
   const others: string[] = [];
   for (const [path, messages] of Object.entries(errors)) {
-    const [name = ""] = path.split(/[.[]/, 1);
-    const inner = path === name ? "" : `${path}: `;
+    const [first = ""] = path.split(/[.[]/, 1);
+    const name = names.has(first) ? first : (fieldWithPart(fields, first) ?? first);
+    const inner = path === first ? "" : `${path}: `;
     if (names.has(name)) (byField[name] ??= []).push(...messages.map((message) => inner + message));
     else others.push(...messages.map((message) => (path === "base" ? message : `${words(path)} ${message}`)));
   }
   return { byField, others };
+}
+
+/** A part may have errors under its own name: `program` of `fields.program`. */
+function fieldWithPart(fields: readonly FormField[], part: string): string | undefined {
+  const has = ({ parts }: FormField) =>
+    Object.values(parts?.schemas ?? {}).some((one) => part in (one.properties ?? {}));
+  return fields.find(has)?.name;
 }
 
 /** The fields of a form in the order that its page names them; the others are folded away. */

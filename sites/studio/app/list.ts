@@ -1,7 +1,7 @@
 /** What a list asks for and shows: pure, from the API's description and the address. */
 import { typesOf, type Schema } from "./openapi.ts";
 import type { Parameter, Resource } from "./resources.ts";
-import { isMap } from "./values.ts";
+import { isMap, textOf } from "./values.ts";
 
 export const pageSize = 50;
 
@@ -21,22 +21,50 @@ const firstColumns = [
   "app_engine",
   "public",
 ];
+/** By these a person knows a row; without one of them it is known by its id. */
+const naming = new Set(["name", "title", "login", "host", "code", "url_code", "page"]);
 const lastColumns = ["created_at", "updated_at"];
 /** Too long for a table, or of interest to programs only. */
 const wide = new Set(["content", "source_code", "body", "schema", "program", "actions", "fields", "config", "data"]);
 const columnsAtFirst = 6;
+/** With fewer than these, what is large says what the list is about. */
+const fewColumns = 4;
 
 /** The filters of a list; `filter[…]` of records has a builder of its own. */
 export function filtersOf({ list }: Resource): Parameter[] {
   return list.query.filter(({ name, schema }) => !paging.has(name) && !typesOf(schema).includes("object"));
 }
 
+/** Whether the server sorts; other lists are sorted here, as far as they can be fetched at once. */
 export function canSort({ list }: Resource): boolean {
   return list.query.some(({ name }) => name === "sort");
 }
 
+/** Rows that are fetched at once to be sorted here. */
+export const mostSorted = 1000;
+
+/** By a column of the address: `name`, or `-name` for the reverse. Rows that have nothing there come last. */
+export function sortedRows(rows: readonly unknown[], sort: string | null, language: string): readonly unknown[] {
+  if (sort === null || sort === "" || sort === "-") return rows;
+  const column = sort.replace(/^-/, "");
+  const sign = sort.startsWith("-") ? -1 : 1;
+  const { compare } = new Intl.Collator(language, { numeric: true });
+  const valueOf = (row: unknown) => (isMap(row) ? row[column] : undefined);
+  return rows.toSorted((one, other) => {
+    const [a, b] = [valueOf(one), valueOf(other)];
+    if (isNothing(a) || isNothing(b)) return Number(isNothing(a)) - Number(isNothing(b));
+    if (typeof a === "number" && typeof b === "number") return sign * (a - b);
+    return sign * compare(textOf(a), textOf(b));
+  });
+}
+
+function isNothing(value: unknown): boolean {
+  return value === null || value === undefined || value === "";
+}
+
 /** The query of the API for an address of the Studio: its own parameters are left out. */
 export function apiQuery(resource: Resource, search: URLSearchParams): URLSearchParams {
+  const sortsHere = !canSort(resource) && search.has("sort");
   const query = new URLSearchParams();
   const known = new Set(resource.list.query.map(({ name }) => name));
   const families = resource.list.query
@@ -46,7 +74,8 @@ export function apiQuery(resource: Resource, search: URLSearchParams): URLSearch
     const isFamily = families.some((family) => name.startsWith(`${family}[`));
     if ((known.has(name) || isFamily) && name !== "limit" && value !== "") query.append(name, value);
   }
-  if (known.has("limit")) query.set("limit", String(pageSize));
+  if (known.has("limit")) query.set("limit", String(sortsHere ? mostSorted : pageSize));
+  if (sortsHere) query.delete("offset");
   return query;
 }
 
@@ -55,7 +84,9 @@ export function allColumns({ list }: Resource, rows: readonly unknown[]): string
   const declared = Object.keys(propertiesOf(list.answer));
   const found = rows.slice(0, 20).flatMap((row) => (isMap(row) ? Object.keys(row) : []));
   const names = [...new Set([...declared, ...found])];
+  const isNamed = names.some((name) => naming.has(name));
   const rank = (name: string) => {
+    if (name === "id" && !isNamed) return -1;
     const at = firstColumns.indexOf(name);
     if (at >= 0) return at;
     if (lastColumns.includes(name)) return 300;
@@ -75,8 +106,10 @@ export function shownColumns(
   if (wanted.length > 0) return wanted;
   if (first.length > 0) return [...first];
   const properties = propertiesOf(list.answer);
-  const narrow = all.filter((name) => !wide.has(name) && name !== "id" && !isLarge(properties[name]));
-  return (narrow.length > 0 ? narrow : all).slice(0, columnsAtFirst);
+  const isNamed = all.some((name) => naming.has(name));
+  const narrow = all.filter((name) => !wide.has(name) && (name !== "id" || !isNamed) && !isLarge(properties[name]));
+  const more = narrow.length < fewColumns ? all.filter((name) => !wide.has(name) && isLarge(properties[name])) : [];
+  return (narrow.length > 0 ? [...narrow, ...more] : all).slice(0, columnsAtFirst);
 }
 
 /** Maps, lists of maps, and any JSON. */

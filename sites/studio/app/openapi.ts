@@ -17,6 +17,23 @@ export interface Schema {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly default?: unknown;
+  readonly contentMediaType?: string;
+  /** The format of a text that the server reads itself. */
+  readonly "x-format"?: string;
+  readonly "x-choices"?: readonly Choices[];
+  /** For which values of other fields this one matters. */
+  readonly "x-when"?: Readonly<Record<string, readonly string[]>>;
+  /** The schema depends on another field's value. */
+  readonly "x-by"?: { readonly field: string; readonly schemas: Readonly<Record<string, Schema>> };
+}
+
+/** Where the choices of a field are (`field.from` of the platform). */
+export interface Choices {
+  readonly values?: readonly string[];
+  readonly path?: string;
+  readonly value?: string;
+  readonly where?: readonly string[];
+  readonly when?: Readonly<Record<string, string>>;
 }
 
 interface Content {
@@ -28,6 +45,8 @@ export interface Described {
   readonly description?: string;
   readonly tags?: readonly string[];
   readonly "x-privilege"?: string;
+  /** Where a person sees what is answered: `/w/{site_code}/{path}`. */
+  readonly "x-shown-at"?: string;
   readonly parameters?: readonly {
     readonly $ref?: string;
     readonly name?: string;

@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../../../tests/harness.ts";
 import { addressOf, placeOf, wordsBelow } from "./address.ts";
-import { fieldsOf, inputsOf, messagesByField, startingValues, typed, type FormField } from "./forms.ts";
-import { allColumns, apiQuery, canSort, filtersOf, idOf, shownColumns } from "./list.ts";
+import { fieldsOf, inputsOf, mattering, messagesByField, startingValues, typed, type FormField } from "./forms.ts";
+import { joined, objectIn, partsFor, split } from "./parts.ts";
+import { referenceOf, relatedLists, singularOf } from "./references.ts";
+import { allColumns, apiQuery, canSort, filtersOf, idOf, shownColumns, sortedRows } from "./list.ts";
 import { modules } from "./names.ts";
 import type { Document } from "./openapi.ts";
-import { filled, privilegesOf, resourcesOf, type Resource } from "./resources.ts";
+import { filled, filledFrom, privilegesOf, resourcesOf, type Resource } from "./resources.ts";
 
 let app: TestApp;
 let document: Document;
@@ -51,7 +53,9 @@ describe("resources", () => {
   test.each([
     ["/account/crons", ["run"]],
     ["/connect/flow_processes", ["retry", "cancel"]],
-    ["/account/webhooks", ["rotate_secret", "redeliver", "test"]],
+    ["/account/webhooks", ["rotate_secret", "redeliver", "test", "preview"]],
+    ["/connect/connectors", ["{method_name}"]],
+    ["/connect/flows", ["run", "test"]],
     ["/account/webhooks/{id}/deliveries", ["redeliver"]],
     ["/cms/domains", ["verify"]],
     ["/core/dbs", []],
@@ -65,6 +69,8 @@ describe("resources", () => {
     ["/core/dbs", ["/core/dbs/{db_id}/records", "/core/dbs/{id}/tasks"]],
     ["/core/prompts", ["/core/prompts/{id}/versions"]],
     ["/account/webhooks", ["/account/webhooks/{id}/deliveries"]],
+    ["/cms/sites", ["/cms/sites/{id}/check", "/cms/sites/{id}/translations"]],
+    ["/connect/connectors", ["/connect/connectors/{id}/methods"]],
     ["/account/teams", []],
   ] as const)("below one of %s is %p", (path, children) => expect(resource(path).children).toEqual([...children]));
 
@@ -163,6 +169,24 @@ describe("lists", () => {
     expect(canSort(resource("/core/dbs/{db_id}/records"))).toBe(true);
   });
 
+  test("that the server does not sort are fetched whole and sorted here", () => {
+    const search = new URLSearchParams("sort=-name&offset=50");
+    expect(apiQuery(resource("/connect/flows"), search).toString()).toBe("limit=1000");
+    const rows = [{ n: "b10" }, { n: null }, { n: "B9" }, { n: "a" }];
+    const by = (sort: string | null) => sortedRows(rows, sort, "en").map((row) => (row as { n: unknown }).n);
+    expect(by("n")).toEqual(["a", "B9", "b10", null]);
+    expect(by("-n")).toEqual(["b10", "B9", "a", null]);
+    expect(by(null)).toEqual(["b10", null, "B9", "a"]);
+    expect(sortedRows([{ n: 10 }, { n: 9 }], "n", "en")).toEqual([{ n: 9 }, { n: 10 }]);
+  });
+
+  test("without names begin with the id, and show large values if there is little else", () => {
+    const processes = resource("/connect/flow_processes");
+    expect(allColumns(processes, [])[0]).toBe("id");
+    const translations = resource("/cms/sites/{id}/translations");
+    expect(shownColumns(translations, allColumns(translations, []), null)).toContain("locales");
+  });
+
   test.each([
     [{ id: "u1", code: "a" }, "/core/prompts", "u1"],
     [{ id: 7 }, "/account/users", "7"],
@@ -184,6 +208,17 @@ describe("forms", () => {
     ["/core/apps", "db_code", "lookup", false],
     ["/core/dbs", "schema", "json", false],
     ["/account/webhooks", "rate_limit", "number", false],
+    ["/account/webhooks", "source_type", "lookup", true],
+    ["/account/webhooks", "api_token", "secret", false],
+    ["/account/crons", "target_code", "lookup", true],
+    ["/connect/connectors", "kind", "lookup", false],
+    ["/connect/connectors", "secret_token", "secret", false],
+    ["/connect/connectors", "url", "line", false],
+    ["/cms/pages", "path", "line", false],
+    ["/cms/pages", "based_on_page_code", "lookup", false],
+    ["/cms/articles", "published_at", "time", false],
+    ["/cms/articles", "categories", "lookups", false],
+    ["/cms/articles", "content", "text", false],
   ] as const)("%s: %s is a %s (required: %p)", (path, name, kind, required) => {
     const field = fieldOf(path, name);
     expect([field.kind, field.required]).toEqual([kind, required]);
@@ -227,6 +262,45 @@ describe("forms", () => {
     expect(startingValues(fields)).toEqual({ active: true });
   });
 
+  test("ask for a reference once, and first for what others depend on", () => {
+    const names = fieldsOf(resource("/cms/pages").create?.body?.schema ?? {}, known()).map(({ name }) => name);
+    expect(names.slice(0, 3)).toEqual(["code", "name", "site_code"]);
+    expect(names).toEqual(expect.arrayContaining(["layout_code", "based_on_page_code"]));
+    expect(names.filter((name) => name.endsWith("_id"))).toEqual([]);
+  });
+
+  test.each([
+    [{ target_kind: "" }, ["url", "api_token"]],
+    [{ target_kind: "url" }, ["url", "api_token"]],
+    [{ target_kind: "flow" }, ["target_code"]],
+    [{ target_kind: "flow", url: "https://old.example" }, ["target_code"]],
+    [{ target_kind: "", target_code: "old" }, ["url", "target_code", "api_token"]],
+  ])("of a webhook with %p show %p", (inputs, names) => {
+    const fields = fieldsOf(resource("/account/webhooks").create?.body?.schema ?? {}, known());
+    const depending = new Set(["url", "target_code", "api_token"]);
+    const shown = mattering(fields, inputs).map(({ name }) => name);
+    expect(shown.filter((name) => depending.has(name))).toEqual(names);
+  });
+
+  test("of a new connector begin with the first kind, and know what each kind holds", () => {
+    const fields = fieldsOf(resource("/connect/connectors").create?.body?.schema ?? {}, known());
+    expect(startingValues(fields)).toEqual({ kind: "core/custom_connector", active: true });
+    const holder = fieldOf("/connect/connectors", "fields");
+    const partsOf = (kind: string) => Object.keys(partsFor(holder, { kind }).properties ?? {});
+    expect(partsOf("core/custom_connector")).toEqual(["methods", "auth"]);
+    expect(partsOf("")).toEqual(["methods", "auth"]);
+    expect(partsOf("core/smtp")).toEqual(expect.arrayContaining(["user", "from", "methods"]));
+    expect(partsOf("unknown")).toEqual([]);
+  });
+
+  test("put a mistake of a part at the field that holds it", () => {
+    const fields = [fieldOf("/connect/flows", "name"), fieldOf("/connect/flows", "fields")];
+    expect(messagesByField(fields, { program: ["program[0].connector is required"] })).toEqual({
+      byField: { fields: ["program[0].connector is required"] },
+      others: [],
+    });
+  });
+
   test("put each message at its field, and the others together", () => {
     const fields = [fieldOf("/core/prompts", "name"), fieldOf("/core/prompts", "code")];
     const errors = { name: ["is required"], "code[0].x": ["is wrong"], base: ["too many"], scope_id: ["is unknown"] };
@@ -234,5 +308,75 @@ describe("forms", () => {
       byField: { name: ["is required"], code: ["code[0].x: is wrong"] },
       others: ["too many", "Scope id is unknown"],
     });
+  });
+});
+
+describe("references", () => {
+  test.each([
+    ["/connect/flow_processes", "flow_process"],
+    ["/cms/categories", "category"],
+    ["/account/users", "user"],
+  ])("%s has items called %s", (path, singular) => expect(singularOf(resource(path))).toBe(singular));
+
+  test.each([
+    ["flow_code", { flow_code: "daily" }, "/studio/connect/flows/daily"],
+    ["flow_process_id", { flow_process_id: "p1" }, "/studio/connect/processes/p1"],
+    ["cron_id", { cron_id: 3 }, "/studio/account/crons/3"],
+    ["created_by_id", { created_by_id: 7 }, "/studio/account/people/7"],
+    ["layout_code", { layout_code: "main", layout_id: 4 }, "/studio/cms/layouts/4"],
+    ["based_on_page_id", { based_on_page_id: 2 }, "/studio/cms/pages/2"],
+    ["target_code", { target_code: "crm", target_kind: "connector" }, "/studio/connect/connectors/crm"],
+    ["target_code", { target_code: "daily", kind: "flow" }, "/studio/connect/flows/daily"],
+    ["target_code", { target_code: "daily", kind: "create", target_kind: null }, undefined],
+    ["created_by_id", { created_by_id: null }, undefined],
+    ["message_id", { message_id: "m" }, undefined],
+    ["name", { name: "flow" }, undefined],
+  ] as const)("%s of %p leads to %p", (name, row, address) => {
+    expect(referenceOf(name, row, resources)).toBe(address);
+  });
+
+  test("lead from a thing to the lists about it", () => {
+    const addresses = (path: string, record: Record<string, unknown>) =>
+      relatedLists(resource(path), record, resources).map(({ address }) => address);
+    expect(addresses("/connect/flows", { id: "f1", code: "daily" })).toEqual([
+      "/studio/connect/processes?flow_code=daily",
+      "/studio/account/crons?target_code=daily",
+    ]);
+    expect(addresses("/account/crons", { id: 3, kind: "flow", target_code: "daily" })).toContain(
+      "/studio/connect/processes?flow_code=daily",
+    );
+    expect(addresses("/cms/sites", { id: 1, code: "acme" })).toContain("/studio/cms/pages?site_code=acme");
+    expect(addresses("/account/teams", { id: 2 })).toEqual(["/studio/account/people?team_id=2"]);
+  });
+
+  test.each([
+    ["/w/{site_code}/{path}", { site_code: "acme", path: "a b/c" }, "/w/acme/a%20b/c"],
+    ["/w/{site_code}/{path}?lang={locale}", { site_code: "acme", path: "", locale: null }, "/w/acme/?lang="],
+    ["/w/{site_code}/", { path: "x" }, undefined],
+  ])("%s of %p is %p", (template, record, address) => expect(filledFrom(template, record)).toBe(address));
+});
+
+describe("the parts of an object", () => {
+  const flow = () => fieldsOf(partsFor(fieldOf("/connect/flows", "fields"), {}), known());
+
+  test("have inputs of their own, and the rest is JSON", () => {
+    expect(split(flow(), { program: [1], note: "x" })).toEqual({ program: "[\n  1\n]", "": '{\n  "note": "x"\n}' });
+  });
+
+  test.each([
+    [{ program: "[2]", "": "" }, { program: [2] }],
+    [
+      { program: "[2]", "": '{"note":"y"}' },
+      { program: [2], note: "y" },
+    ],
+    [{ program: "", "": "" }, {}],
+  ])("%p make the object %p", (inputs, whole) => {
+    expect(objectIn(joined(flow(), { program: [1], note: "x" }, inputs))).toEqual(whole);
+  });
+
+  test("that are no JSON make none of the whole, and stay as they were typed", () => {
+    const text = joined(flow(), { program: [1] }, { program: "[1,", "": "" });
+    expect(objectIn(text)).toBeUndefined();
+    expect(text).toContain("[1,");
   });
 });

@@ -2,7 +2,7 @@
  * What the API has, found in its own description: lists of things that can be made, read, changed and deleted, what else
  * can be done with one, and what belongs to one. A folder plugin's resources are found like any others.
  */
-import { isMap } from "./values.ts";
+import { isMap, textOf } from "./values.ts";
 import { resolved, type Described, type Document, type Schema } from "./openapi.ts";
 
 export interface Parameter {
@@ -24,6 +24,8 @@ export interface Operation {
   readonly answer?: Schema;
   readonly ifMatch: boolean;
   readonly privilege: string | undefined;
+  /** Where a person sees what is answered: `/w/{site_code}/{path}`. */
+  readonly shownAt?: string;
 }
 
 export interface Resource {
@@ -44,7 +46,7 @@ export interface Resource {
 }
 
 /** Lists that only answer a question about another resource: a page of their own would say nothing. */
-const questions = /\/(search|aggregate|views|check|translations|preview|export)$/;
+const questions = /\/(search|aggregate|views|preview|export)$/;
 
 export function resourcesOf(document: Document): Resource[] {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -109,6 +111,7 @@ function operationOf(method: string, path: string, described: Described, documen
     ...(answer && { answer: withItems(resolved(answer, document), document) }),
     ifMatch: (described.parameters ?? []).some(({ $ref }) => $ref?.endsWith("/IfMatch")),
     privilege: described["x-privilege"],
+    ...(described["x-shown-at"] !== undefined && { shownAt: described["x-shown-at"] }),
   };
 }
 
@@ -137,14 +140,19 @@ function isOne(path: string, list: string): boolean {
   return path.startsWith(`${list}/{`) && path.indexOf("/", list.length + 1) === -1 && path.endsWith("}");
 }
 
-/** What follows the id is one word: `/account/crons/{id}/run`. Imports and batches are no forms. */
-function isActionOf({ method, path }: Operation, list: string): boolean {
-  if (method !== "POST" || !path.startsWith(`${list}/{`)) return false;
-  const rest = bare(path)
+/**
+ * What follows the id is one word: `/account/crons/{id}/run`. Imports and batches are no forms. The word may be a
+ * parameter (`/connect/connectors/{code}/{method_name}`), and what is only read is shown.
+ */
+function isActionOf({ method, path, answer }: Operation, list: string): boolean {
+  if (!path.startsWith(`${list}/{`)) return false;
+  const [word = "", ...more] = bare(path)
     .slice(list.length + 1)
     .split("/")
     .slice(1);
-  return rest.length === 1 && !/\{|^(import|batch|bulk|token)$/.test(rest[0] ?? "");
+  if (word === "" || more.length > 0) return false;
+  if (method === "POST") return !/^(import|batch|bulk|token)$/.test(word);
+  return method === "GET" && !word.startsWith("{") && answer !== undefined && answer.type !== "array";
 }
 
 /** `/core/dbs/{db_id}/records` belongs to one of `/core/dbs`. */
@@ -161,4 +169,13 @@ function bare(path: string): string {
 export function filled(path: string, values: readonly string[]): string {
   let at = 0;
   return path.replace(/\{\w+\}/g, () => encodeURIComponent(values[at++] ?? ""));
+}
+
+/** An address with the fields of a record in braces, empty for null; undefined if one of them is missing. */
+export function filledFrom(template: string, record: Readonly<Record<string, unknown>>): string | undefined {
+  const names = [...template.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
+  if (names.some((name) => record[name] === undefined)) return undefined;
+  return template.replace(/\{(\w+)\}/g, (_, name: string) =>
+    textOf(record[name]).split("/").map(encodeURIComponent).join("/"),
+  );
 }

@@ -1,7 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { localOf, timeOf } from "../zoned.ts";
+import { bodyFor, parameterOf } from "./action.ts";
 import { faultsOf, jsonFault, languageOf, offsetOf, placeOf } from "./code.ts";
 import { diffRows, type DiffRow } from "./diff.ts";
+import { jsonPlace } from "./json-place.ts";
+import { headOf, summaryOf } from "./value.ts";
 
 test.each([
   [["line 3, column 5: undefined filter: x"], [{ line: 3, column: 5, message: "undefined filter: x" }], []],
@@ -24,7 +28,7 @@ test.each([
   ["program", "json", "", "json"],
   ["content", "line", "", undefined],
 ] as const)("the field %s of kind %s with %p holds %p", (name, kind, value, language) => {
-  expect(languageOf(name, kind, value)).toBe(language);
+  expect(languageOf({ name, kind }, value)).toBe(language);
 });
 
 describe("places", () => {
@@ -93,5 +97,82 @@ describe("a comparison", () => {
         expect(of("to")).toEqual(after.map((line, at) => [at + 1, line]));
       }),
     );
+  });
+});
+
+describe("the place of a message in JSON", () => {
+  const program = `[
+  { "type": "if", "note": "a ] in a text", "then": [
+    { "type": "connector" }
+  ] },
+  { "type": "nonsense" }
+]`;
+  test.each([
+    ["program[0].then[0].connector is required", "program", 3, 5],
+    ["program[0].then[0].type must be one of", "program", 3, 7],
+    ["program[1].type must be one of", "program", 5, 5],
+    ["0.then: must be an array", "program", 2, 44],
+    ["program must be an array of steps", "program", undefined, undefined],
+    ["is required", "program", undefined, undefined],
+    ["program[7].type must be one of", "program", undefined, undefined],
+  ])("%s of %s is at %p, %p", (message, field, line, column) => {
+    const fault = jsonPlace(program, message, field);
+    expect([fault?.line, fault?.column]).toEqual([line, column]);
+    if (fault) expect(fault.message).toBe(message);
+  });
+
+  test.each([
+    ["methods.current.method must be one of", '{"methods":{"current":{"method":1}}}', 24],
+    ["a.b is wrong", '{"a": 1', 2],
+    ["a is wrong", "no json {{{", undefined],
+    ["a is wrong", "", undefined],
+    ["a.b is wrong", '{"x": "\\"", "a": {"b": 2}}', 19],
+  ])("%s in %s is at column %p", (message, text, column) => {
+    expect(jsonPlace(text, message, "fields")?.column).toBe(column);
+  });
+});
+
+describe("times in the account's zone", () => {
+  test.each([
+    ["2026-01-31T10:00:00Z", "Europe/Warsaw", "2026-01-31T11:00"],
+    ["2026-07-31T22:30:00Z", "Europe/Warsaw", "2026-08-01T00:30"],
+    ["2026-01-31T10:00:00Z", "America/New_York", "2026-01-31T05:00"],
+    ["2026-01-31T10:00:00Z", "Asia/Kathmandu", "2026-01-31T15:45"],
+  ])("%s in %s is typed as %s", (time, zone, local) => {
+    expect(localOf(time, zone)).toBe(local);
+    expect(Date.parse(timeOf(local, zone))).toBe(Date.parse(time));
+  });
+  test("that clocks skip are an hour later", () => {
+    expect(timeOf("2026-03-29T02:30", "Europe/Warsaw")).toBe("2026-03-29T01:30:00.000Z");
+  });
+  test("are none if nothing is typed", () => {
+    expect([timeOf("", "UTC"), localOf("soon", "UTC")]).toEqual(["", ""]);
+  });
+});
+
+describe("values to be read", () => {
+  test.each([
+    [{ pl: { state: "own", page: "x" }, de: { state: "missing" } }, "pl: own, de: missing"],
+    [{ a: 1, b: null, c: [1, 2] }, "a: 1, b: –, c: [2]"],
+    [["x", { name: "y" }], "x, y"],
+    [[], ""],
+  ])("%p is in one line %p", (value, line) => expect(summaryOf(value)).toBe(line));
+
+  test.each([
+    [{ id: "2.then.0", type: "each", status: "finished", output: {} }, "2.then.0 · each · finished"],
+    [{ question: "why" }, "question: why"],
+  ])("%p is headed %p", (one, head) => expect(headOf(one)).toBe(head));
+});
+
+describe("an action", () => {
+  test.each([
+    ["/connect/connectors/{code}/{method_name}.json", "method_name"],
+    ["/account/crons/{id}/run.json", undefined],
+    ["/core/prompts/{id}.json", undefined],
+  ])("at %s takes %p", (path, name) => expect(parameterOf({ path })).toBe(name));
+
+  test("begins with the names of its parameters", () => {
+    expect(JSON.parse(bodyFor(["city", "days"]))).toEqual({ city: "", days: "" });
+    expect(bodyFor(undefined)).toBe("{}");
   });
 });

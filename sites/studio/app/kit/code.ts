@@ -30,9 +30,19 @@ export interface CodeWord {
   readonly detail?: string;
 }
 
+const languages: Readonly<Record<string, CodeLanguage>> = {
+  "text/html": "html",
+  "text/markdown": "markdown",
+  "text/x-liquid": "liquid",
+};
+
 /** The language of a field that is known by its name only; undefined for one that holds no code. */
-export function languageOf(name: string, kind: string, value: string): CodeLanguage | undefined {
+export function languageOf(
+  { name, kind, media }: { readonly name: string; readonly kind: string; readonly media?: string },
+  value: string,
+): CodeLanguage | undefined {
   if (kind === "json") return "json";
+  if (media !== undefined) return languages[media];
   if (kind !== "text") return undefined;
   if (name === "content") return "markdown";
   if (name !== "source_code") return undefined;

@@ -1,0 +1,35 @@
+/** What a page decides about the actions of one thing. */
+import type { Operation, Resource } from "../resources.ts";
+import { isMap } from "../values.ts";
+
+/** The parameter that an action ends in: `method_name` of `/connect/connectors/{code}/{method_name}`. */
+export function parameterOf({ path }: Pick<Operation, "path">): string | undefined {
+  return /\}\/\{(\w+)\}(?:\.json)?$/.exec(path)?.[1];
+}
+
+/** Where its choices are: the list below the thing that is named like it, `…/methods`, and their field, `name`. */
+export function choicesPath(action: Operation, { children }: Resource): { path: string; field: string } | undefined {
+  const [, list = "", field = ""] = /^(\w+)_(\w+)$/.exec(parameterOf(action) ?? "") ?? [];
+  const path = children.find((child) => child.endsWith(`/${list}s`));
+  return path === undefined || list === "" ? undefined : { path, field };
+}
+
+/** The answer is the thing itself, which its page shows already. */
+export function isSame(json: unknown, record: unknown): boolean {
+  return isMap(json) && isMap(record) && json["id"] !== undefined && json["id"] === record["id"];
+}
+
+/** What only this answer shows of the thing, e.g. a new secret. */
+export function onceShown(json: unknown, { read }: Resource): Record<string, unknown> | undefined {
+  const lasting = read?.answer?.properties;
+  if (!isMap(json) || !lasting) return undefined;
+  const isOfThing = Object.keys(lasting).every((name) => name in json);
+  const once = Object.entries(json).filter(([name, value]) => !(name in lasting) && typeof value === "string");
+  return isOfThing && once.length > 0 ? Object.fromEntries(once) : undefined;
+}
+
+/** A JSON body to begin with: a name for each parameter that is known. */
+export function bodyFor(parameters: unknown): string {
+  const names = Array.isArray(parameters) ? parameters.map(String) : [];
+  return JSON.stringify(Object.fromEntries(names.map((name) => [name, ""])), null, 2);
+}

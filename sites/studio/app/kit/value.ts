@@ -1,0 +1,64 @@
+/** How a JSON value is shown to be read. */
+import { isMap, textOf } from "../values.ts";
+
+/** In one line: `pl: own, de: missing`. Of a map within it only what it says first. */
+export function summaryOf(value: unknown): string {
+  if (Array.isArray(value)) return value.map(firstOf).join(", ");
+  if (!isMap(value)) return textOf(value);
+  return Object.entries(value)
+    .map(([name, inner]) => `${name}: ${firstOf(inner)}`)
+    .join(", ");
+}
+
+function firstOf(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.length}]`;
+  if (!isMap(value)) return value === null ? "–" : textOf(value);
+  const first = Object.values(value).find((inner) => typeof inner !== "object" && inner !== "");
+  return first === undefined ? "{…}" : textOf(first);
+}
+
+/** Some things of one kind, each with several values: the steps of a process. */
+export function isListOfMaps(value: unknown): value is readonly Readonly<Record<string, unknown>>[] {
+  return Array.isArray(value) && value.length > 0 && value.every((one) => isMap(one) && Object.keys(one).length > 1);
+}
+
+/** A map that can be read as names and values. */
+export function isFlat(value: unknown): value is Readonly<Record<string, unknown>> {
+  const most = 12;
+  if (!isMap(value)) return false;
+  const inner = Object.values(value);
+  return inner.length > 0 && inner.length <= most && inner.every((one) => typeof one !== "object" || one === null);
+}
+
+/** What tells one of a list from the others: short values, those first that say what it is. */
+export function headOf(one: Readonly<Record<string, unknown>>): string {
+  const names = ["id", "name", "type", "code", "kind", "status", "state", "event"];
+  const said = names.flatMap((name) => {
+    const value = one[name];
+    return (typeof value === "string" && value !== "" && value.length <= 80) || typeof value === "number"
+      ? [String(value)]
+      : [];
+  });
+  return said.length > 0 ? said.join(" · ") : summaryOf(one).slice(0, 120);
+}
+
+/** An error is seen at once. */
+export function isWrong(one: Readonly<Record<string, unknown>>): boolean {
+  return typeof one["error"] === "string" && one["error"] !== "";
+}
+
+const mostChars = 50_000;
+
+export function jsonText(value: unknown): string {
+  const text = JSON.stringify(value, null, 2) ?? "";
+  return text.length > mostChars ? `${text.slice(0, mostChars)}…` : text;
+}
+
+/** A list of texts and numbers. */
+export function isPlainList(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value) && value.length > 0 && value.every((one) => typeof one !== "object");
+}
+
+export function isEmpty(value: unknown): boolean {
+  return value === null || (typeof value === "object" && Object.keys(value).length === 0);
+}
