@@ -7,10 +7,11 @@
  * Fails if the first load or a page is larger than its budget.
  */
 import { build, transform, type BuildResult, type Metafile, type Plugin } from "esbuild";
-import { join, relative, resolve } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { gzipSync } from "node:zlib";
 import { compile, compileModule } from "svelte/compiler";
 import manifest from "../package.json" with { type: "json" };
+import type { StudioPage } from "../sites/studio/app/kit/page.ts";
 import { writeWebFiles } from "./web-files.ts";
 
 const root = resolve(import.meta.dir, "..");
@@ -27,6 +28,8 @@ interface Manifest {
   readonly script: string;
   readonly preloads: readonly string[];
   readonly style: string;
+  /** What a built-in page needs beside. */
+  readonly pages: readonly { readonly path: string; readonly files: readonly string[] }[];
   readonly files: Readonly<Record<string, string>>;
   /** Whose work is in them, for NOTICE: folders of npm packages. */
   readonly packages: readonly string[];
@@ -59,6 +62,7 @@ export async function makeStudio(force = false): Promise<(Manifest & { report: s
     script,
     preloads,
     style: styleName,
+    pages: await pageFiles(result.metafile, [script, ...preloads]),
     files: Object.fromEntries([...files].map(([name, text]) => [name, hashOf(text).slice(0, 16)])),
     packages: packagesOf(result.metafile),
   };
@@ -88,7 +92,7 @@ function bundle(styles: Map<string, string>): Promise<Bundled> {
     // Their licences are in NOTICE.
     legalComments: "none",
     alias: { studio: join(app, "kit/index.ts") },
-    plugins: [svelte(styles), pages()],
+    plugins: [svelte(styles), builtInPages()],
   });
 }
 
@@ -124,7 +128,7 @@ function svelte(styles: Map<string, string>): Plugin {
 }
 
 /** `studio:pages`: what plugins/<name>/studio/pages.ts export, in one list. */
-function pages(): Plugin {
+function builtInPages(): Plugin {
   return {
     name: "pages",
     setup(builder) {
@@ -169,6 +173,24 @@ function importedAtOnce({ outputs }: Metafile, script: string): string[] {
   };
   visit(script);
   return [...found];
+}
+
+/** The files of each page of plugins/<name>/studio/pages.ts, without those that are loaded anyway. */
+async function pageFiles(metafile: Metafile, loaded: readonly string[]): Promise<Manifest["pages"]> {
+  const byEntry = new Map(
+    Object.entries(metafile.outputs).map(([path, { entryPoint }]) => [entryPoint, baseName(path)]),
+  );
+  const found = (await Array.fromAsync(new Bun.Glob("plugins/*/studio/pages.ts").scan(root))).toSorted();
+  const lists = found.map(async (file) => {
+    const { pages }: { pages: readonly StudioPage[] } = await import(join(root, file));
+    return pages.map(({ path, load }) => {
+      const component = /import\(["'`](.+?)["'`]\)/.exec(String(load))?.[1];
+      const name = component && byEntry.get(join(dirname(file), component));
+      if (!name) throw new Error(`${file}: ${path} does not load a component`);
+      return { path, files: [name, ...importedAtOnce(metafile, name)].filter((one) => !loaded.includes(one)) };
+    });
+  });
+  return (await Promise.all(lists)).flat();
 }
 
 interface Sized {

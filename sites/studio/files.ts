@@ -7,6 +7,8 @@ interface Manifest {
   /** What the script imports at once. */
   readonly preloads: readonly string[];
   readonly style: string;
+  /** Those of a built-in page, by its path below /studio. */
+  readonly pages: readonly { readonly path: string; readonly files: readonly string[] }[];
   /** All of them: name -> hash of the content. */
   readonly files: Readonly<Record<string, string>>;
 }

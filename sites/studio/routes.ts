@@ -33,7 +33,7 @@ export function studioRoutes(files: StudioFiles, extensions: readonly Extension[
         "cache-control": "no-store",
       });
     const nonce = randomToken(16);
-    return text(200, shell({ files, nonce, accountName: account.name }), "text/html; charset=utf-8", {
+    return text(200, shell({ files, nonce, accountName: account.name, pathname }), "text/html; charset=utf-8", {
       "content-security-policy": shellPolicy(nonce),
       "x-frame-options": "DENY",
       "cache-control": "no-store",

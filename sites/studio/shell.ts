@@ -1,18 +1,23 @@
 /** The one HTML document of the Studio. */
 import { escapeHtml } from "platform";
+import { placeOf } from "./app/address.ts";
 import type { StudioFiles } from "./files.ts";
 
 interface Shown {
   readonly files: StudioFiles;
   readonly nonce: string;
   readonly accountName: string;
+  /** The address that was opened. */
+  readonly pathname: string;
 }
 
 /** What the Studio asks for first (app/session.svelte.ts): on its way before the scripts are. */
 const firstRequests = ["/account/me.json", "/openapi.json", "/studio/-/pages.json", "/core/modules.json"];
 
-export function shell({ files, nonce, accountName }: Shown): string {
-  const preloads = files.preloads.map((name) => `<link rel="modulepreload" href="/studio/-/${name}">\n`).join("");
+export function shell({ files, nonce, accountName, pathname }: Shown): string {
+  const place = placeOf(pathname, [], files.pages);
+  const scripts = [...files.preloads, ...(place.kind === "page" ? place.page.files : [])];
+  const preloads = scripts.map((name) => `<link rel="modulepreload" href="/studio/-/${name}">\n`).join("");
   const requests = firstRequests.map((path) => `<link rel="preload" as="fetch" crossorigin href="${path}">\n`).join("");
   return `<!doctype html>
 <html lang="en">

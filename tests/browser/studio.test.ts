@@ -320,6 +320,27 @@ describe("the page", () => {
     expect((await fetch(`${app.origin}/studio/-/manifest.json`)).status).toBe(404);
   });
 
+  test("names all files that an address needs, so that none waits for another one, and asks for nothing twice", async () => {
+    await using opened = await signedIn();
+    const { page } = opened;
+    await app.post("/core/dbs.json", { db: { name: "Shown", code: "shown" } });
+    await app.post("/core/dbs/shown/records.json", { record: { data: { name: "Ann" } } });
+    await page.goto(`${app.origin}/studio/core/dbs/shown/records`);
+    const preloaded = await page
+      .locator("link[rel=modulepreload]")
+      .evaluateAll((links) => links.map((link) => link.getAttribute("href")));
+    expect(preloaded).toContainEqual(expect.stringMatching(/^\/studio\/-\/Records-\w+\.js$/));
+    await page.getByRole("grid").waitFor();
+    const asked = await page.evaluate(() =>
+      performance.getEntriesByType("resource").map(({ name }) => new URL(name).pathname),
+    );
+    const late = asked.filter((path) => /^\/studio\/-\/.+\.js$/.test(path) && !preloaded.includes(path));
+    const main = await page.locator("script[type=module]").getAttribute("src");
+    expect(late.filter((path) => path !== main)).toEqual([]);
+    for (const path of ["/openapi.json", "/account/me.json"])
+      expect(asked.filter((one) => one === path)).toEqual([path]);
+  });
+
   test("waits for a server that is away, and goes on", async () => {
     await using opened = await signedIn();
     const { page } = opened;
