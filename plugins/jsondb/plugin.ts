@@ -160,7 +160,7 @@ export default definePlugin({
         ...taskRoutes({ databases, taskStore }),
         exportRoute({ ctx, databases, bulkStore, tasks }),
         batchRoute({ databases, batches }),
-        changeManyRoute({ databases, changes, taskStore }),
+        changeManyRoute({ databases, changes }),
         ...aggregateRoutes({ databases, aggregates: createAggregates({ ctx, databases }) }),
         ...eventRoutes({ ctx, databases, events, tokens: ctx.services.tokens }),
       ],

@@ -1,4 +1,4 @@
-import { badRequest, field, invalid, notFound, ok, route, Type, warned, type Reply, type Route } from "platform";
+import { badRequest, field, invalid, ok, route, Type, warned, type Reply, type Route } from "platform";
 import type { ChangeMany } from "./change-many.ts";
 import { narrowing, narrows } from "./scope.ts";
 import type { Database } from "../databases/database.ts";
@@ -9,7 +9,7 @@ import { filterParameters } from "../search/search-routes.ts";
 import { UnknownTable } from "../records/answers.ts";
 import { ListedTask } from "../tasks/answers.ts";
 import { taskExample } from "../tasks/task-routes.ts";
-import { toApi, type TaskStore } from "../tasks/task-store.ts";
+import { toApi } from "../tasks/task-store.ts";
 
 const access = { privilege: "dbs" } as const;
 
@@ -22,11 +22,10 @@ const Change = Type.Object({
 interface Needed {
   readonly databases: Databases;
   readonly changes: Pick<ChangeMany, "begin">;
-  readonly taskStore: Pick<TaskStore, "byId">;
 }
 
 /** `:id` of a database is an id or a code. */
-export function changeManyRoute({ databases, changes, taskStore }: Needed): Route {
+export function changeManyRoute({ databases, changes }: Needed): Route {
   return route(
     "POST",
     "/core/dbs/:id/bulk",
@@ -57,10 +56,8 @@ export function changeManyRoute({ databases, changes, taskStore }: Needed): Rout
       const asked = askedOf(query, all === true);
       if (op === "update" && data === undefined) throw invalid({ data: ["is required"] });
       if (op === "delete" && data !== undefined) throw invalid({ data: ["must be left out of a deletion"] });
-      const taskId = await changes.begin(db, { query: asked, data, userId: caller.user.id });
-      const task = await taskStore.byId(account.id, db.id, taskId);
-      if (!task) throw notFound();
-      const reply: Reply = { ...ok(toApi(task), { "x-task-id": taskId }), status: 202 };
+      const task = await changes.begin(db, { query: asked, data, userId: caller.user.id });
+      const reply: Reply = { ...ok(toApi(task), { "x-task-id": task.id }), status: 202 };
       return warned(reply, hintsOf(db, asked));
     },
   );

@@ -106,6 +106,19 @@ describe("a change of all that filters find", () => {
     expect(task.errors).toEqual([{ row: 2, id: large, field: "data", message: expect.stringContaining("characters") }]);
   });
 
+  test("is begun once by calls with one Idempotency-Key", async () => {
+    const db = await newDb(people(5));
+    const options = { headers: { "idempotency-key": `bulk-${db}` } };
+    const ask = () => app.post(`/core/dbs/${db}/bulk.json?filter[city]=Wien`, { op: "delete" }, options);
+    const first = await ask();
+    expect(first.status).toBe(202);
+    await ended(db, first.json.id);
+    await add(db, [{ name: "later", city: "Wien" }]);
+    const second = await ask();
+    expect([second.status, second.json.id]).toEqual([202, first.json.id]);
+    expect((await app.get(`/core/dbs/${db}/tasks.json`)).json).toHaveLength(1);
+  });
+
   test("does not touch what is made later, or no longer matches", async () => {
     const db = await newDb(people(1));
     const { json } = await bulk(db, "?filter[city]=Wien", { op: "delete" });

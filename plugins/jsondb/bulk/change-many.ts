@@ -24,7 +24,7 @@ import { noTable } from "../databases/schema.ts";
 import { jsonOf, refuse } from "../records/new-record.ts";
 import { checkPatch, type Data } from "../records/record.ts";
 import type { Records } from "../records/records.ts";
-import type { TaskStore } from "../tasks/task-store.ts";
+import type { TaskRow, TaskStore } from "../tasks/task-store.ts";
 import { boundedFault } from "../tasks/tasks.ts";
 
 const changeMany = job<{ accountId: number; taskId: string }>("jsondb.change-many");
@@ -41,7 +41,7 @@ interface Needed {
   readonly ctx: Pick<BaseContext, "transaction" | "enqueue" | "log">;
   readonly databases: Databases;
   readonly changeManyStore: ChangeManyStore;
-  readonly taskStore: Pick<TaskStore, "insert" | "fail">;
+  readonly taskStore: Pick<TaskStore, "insert" | "byId" | "fail">;
   readonly records: Records;
 }
 
@@ -150,8 +150,8 @@ export function createChangeMany({ ctx, databases, changeManyStore, taskStore, r
   return {
     handler,
 
-    /** The id of the task. 409 if another one of this database is under way. */
-    async begin(db: Database, { query, data, userId }: Asked): Promise<string> {
+    /** The task. 409 if another one of this database is under way. */
+    async begin(db: Database, { query, data, userId }: Asked): Promise<TaskRow> {
       const table = oneTable(db, scopeOf(db, query));
       if (data) {
         if (Object.keys(data).length === 0) throw invalid({ data: ["must have at least one field"] });
@@ -160,15 +160,17 @@ export function createChangeMany({ ctx, databases, changeManyStore, taskStore, r
       }
       const { accountId } = db;
       const taskId = uuidv7();
-      await ctx.transaction(async (tx) => {
+      return ctx.transaction(async (tx) => {
         if (await changeManyStore.isUnderWay(tx, accountId, db.id))
           throw conflict("many records of this database are being changed already, wait for the end or stop it");
         const kind = data ? "update" : "delete";
         await taskStore.insert({ id: taskId, accountId, dbId: db.id, kind, userId }, tx);
         await changeManyStore.insert(tx, db, { taskId, accountId, query: query.toString(), data });
         await ctx.enqueue(changeMany, { accountId, taskId }, { tx, accountId });
+        const task = await taskStore.byId(accountId, db.id, taskId, tx);
+        if (!task) throw new Error("the task is not there"); // it was inserted just now
+        return task;
       });
-      return taskId;
     },
   };
 }

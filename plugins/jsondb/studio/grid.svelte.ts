@@ -31,6 +31,8 @@ export class Grid {
   saving = $state(false);
   fault = $state.raw<Fault | undefined>();
   chosen = $state.raw<ReadonlySet<string>>(new Set());
+  /** Chosen are all that the filters find, also those that are not loaded. */
+  all = $state(false);
   columns = $state.raw<readonly Column[]>([]);
   readonly rows: Rows;
   /** The table of new records. */
@@ -88,8 +90,26 @@ export class Grid {
     return next !== undefined;
   }
 
+  isChosen(id: string): boolean {
+    return this.all || this.chosen.has(id);
+  }
+
+  /** Whether more match than are loaded, which are all chosen. */
+  get mayChooseAll(): boolean {
+    const { loaded, end, total } = this.rows;
+    if (this.all || loaded.length === 0 || loaded.length >= (end ?? total ?? Infinity)) return false;
+    return this.chosen.size >= loaded.length && loaded.every(({ id }) => this.chosen.has(id));
+  }
+
+  chooseNone(): void {
+    this.all = false;
+    this.chosen = new Set();
+  }
+
   choose(ids: readonly string[], chosen: boolean): void {
-    const next = new Set(this.chosen);
+    // Without one of them it is no longer all: then those are chosen that one can see.
+    const next = new Set(this.all ? this.rows.loaded.map(({ id }) => id) : this.chosen);
+    this.all = false;
     for (const id of ids) {
       if (chosen) next.add(id);
       else next.delete(id);

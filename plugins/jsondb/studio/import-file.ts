@@ -108,10 +108,8 @@ export function bodyOfRows(
 ): { readonly body: string; readonly type: string } {
   if (format === "csv") {
     const columns = columnsOfRows(rows);
-    const lines = rows.map(({ cells }) =>
-      columns.map((name) => quoted((Object.hasOwn(cells, name) && cells[name]) || "")),
-    );
-    return { body: [columns.map(quoted), ...lines].map((cells) => cells.join(",")).join("\r\n"), type: mediaTypes.csv };
+    const lines = rows.map(({ cells }) => columns.map((name) => (Object.hasOwn(cells, name) && cells[name]) || ""));
+    return { body: csvLines([columns, ...lines]), type: mediaTypes.csv };
   }
   const values = rows.map((row) => {
     const data = dataOf(row, typeOf);
@@ -138,9 +136,15 @@ function quoted(cell: string): string {
   return cell === "" ? "" : `"${cell.replaceAll('"', '""')}"`;
 }
 
+export function csvLines(rows: readonly (readonly string[])[]): string {
+  return rows.map((cells) => cells.map(quoted).join(",")).join("\r\n");
+}
+
 export interface Fault {
   readonly row: number;
   readonly line: number | undefined;
+  /** Of the record, where one that was stored before is refused. */
+  readonly id?: string;
   readonly field: string | null;
   readonly message: string;
 }
@@ -156,14 +160,24 @@ export interface Report {
 export function reportOf(json: unknown): Report | undefined {
   if (!isMap(json) || (typeof json["imported"] !== "number" && !Array.isArray(json["errors"]))) return undefined;
   const imported = Number(json["imported"] ?? 0);
-  const errors = Array.isArray(json["errors"]) ? json["errors"] : [];
-  const faults = errors.flatMap((one): Fault[] => {
+  const faults = faultList(json["errors"]);
+  return { imported, failed: Number(json["failed"] ?? 0), total: Number(json["total"] ?? imported), faults };
+}
+
+/** Mistakes in rows, as the answer of an import and its task have them. */
+export function faultList(json: unknown): Fault[] {
+  if (!Array.isArray(json)) return [];
+  return json.flatMap((one): Fault[] => {
     if (!isMap(one)) return [];
-    const { row, line, field, message } = one;
-    const place = typeof line === "number" ? line : undefined;
+    const { row, line, id, field, message } = one;
     return [
-      { row: Number(row), line: place, field: typeof field === "string" ? field : null, message: String(message) },
+      {
+        row: Number(row),
+        line: typeof line === "number" ? line : undefined,
+        ...(typeof id === "string" && { id }),
+        field: typeof field === "string" ? field : null,
+        message: String(message),
+      },
     ];
   });
-  return { imported, failed: Number(json["failed"] ?? 0), total: Number(json["total"] ?? imported), faults };
 }

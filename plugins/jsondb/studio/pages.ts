@@ -33,6 +33,12 @@ export const pages: StudioPage[] = [
     load: () => import("./Export.svelte"),
   },
   {
+    path: "core/dbs/:db_id/tasks/:task_id",
+    title: { en: "Task", pl: "Zadanie", de: "Vorgang" },
+    privilege: "dbs",
+    load: () => import("./Task.svelte"),
+  },
+  {
     path: "core/dbs/:db_id/charts",
     title: { en: "Charts", pl: "Wykresy", de: "Diagramme" },
     privilege: "dbs",

@@ -6,3 +6,13 @@ export const recordPath = (db: string, id: string) =>
 export const batchPath = (db: string) => `/core/dbs/${encodeURIComponent(db)}/batch.json`;
 export const eventsPath = (db: string, table: string | undefined) =>
   `/core/dbs/${encodeURIComponent(db)}/events${table ? `?table_name=${encodeURIComponent(table)}` : ""}`;
+export const bulkPath = (db: string) => `/core/dbs/${encodeURIComponent(db)}/bulk.json`;
+export const tasksPath = (db: string) => `/core/dbs/${encodeURIComponent(db)}/tasks.json`;
+const taskBase = (db: string, id: string) => `/core/dbs/${encodeURIComponent(db)}/tasks/${encodeURIComponent(id)}`;
+export const taskPath = (db: string, id: string) => `${taskBase(db, id)}.json`;
+export const taskErrorsPath = (db: string, id: string) => `${taskBase(db, id)}/errors.json`;
+export const stopPath = (db: string, id: string) => `${taskBase(db, id)}/stop.json`;
+/** Of the Studio. */
+export const recordAddress = (db: string, id: string) =>
+  `/studio/core/dbs/${encodeURIComponent(db)}/records?open=${encodeURIComponent(id)}`;
+export const taskPage = (db: string, id: string) => `/studio${taskBase(db, id)}`;

@@ -41,7 +41,10 @@ export class Rows {
   fresh = $state(0);
   history = $state.raw<readonly Happened[]>([]);
   readonly db: string;
-  private readonly query: URLSearchParams;
+  /** What the list is asked: table, phrase, filters and order. */
+  readonly query: URLSearchParams;
+  /** The server changes many records for somebody: their rows are not marked one by one. */
+  isChanging = false;
   private readonly cursors = new Map<number, string>();
   private readonly underWay = new Set<number>();
   private stale = new Set<number>();
@@ -276,7 +279,7 @@ export class Rows {
       if (kind === "create" && !known && !this.own.has(row.id)) this.fresh++;
       else if (kind === "destroy" && known && this.changed.get(row.id) !== "deleting") this.mark([row.id], "destroy");
       else if (kind === "update" && known && known.updated_at !== row.updated_at)
-        this.put(row, this.own.has(row.id) ? undefined : "update");
+        this.put(row, this.isChanging || this.own.has(row.id) ? undefined : "update");
     }
     const at = Date.now();
     this.history = [...events.map(({ kind, row }) => ({ kind, id: row.id, at })).toReversed(), ...this.history].slice(

@@ -1,10 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { bulkCall } from "./bulk.ts";
 import { canEditInCell, cellText, rowOf, typedValue, valueAt, type Row } from "./cells.ts";
 import { aggregateQuery, askedOf, barsOf, extents, filterOf } from "./chart.ts";
 import { columnsOf } from "./columns-shown.ts";
 import { conditionsOf, fieldsAsked, operatorsOf, parameterOf, recordQuery, withConditions } from "./conditions.ts";
 import { bodyOfRows, columnsOfRows, fileRows, formatOf, reportOf, type FileRow, type Format } from "./import-file.ts";
+import { csvOfFaults } from "./faults-file.ts";
 import { paste, placeOfError } from "./paste.ts";
 import { exampleBody, faultsByOperation, isOpenToAll, publicDraftOf, publicMethodsOf } from "./public-draft.ts";
 import { changedFields } from "./record-changes.ts";
@@ -22,6 +24,7 @@ import {
 import { de } from "./text/de.ts";
 import { en } from "./text/en.ts";
 import { pl } from "./text/pl.ts";
+import { shareOf, taskOf, tasksOf } from "./tasks.ts";
 import { printTsv, readTsv } from "./tsv.ts";
 import { queryOfView, viewsOf } from "./views.ts";
 import { drawn, scrollFor, slotted, type Slot } from "./window.ts";
@@ -540,6 +543,63 @@ describe("rows of the document", () => {
           expect(Math.max(...slots)).toBeLessThan(30);
         }
       }),
+    );
+  });
+});
+
+describe("a change of all that a list finds", () => {
+  test.each([
+    ["", "", { op: "delete", all: true }],
+    ["sort=-age", "", { op: "delete", all: true }],
+    ["table_name=orders&sort=no", "?table_name=orders", { op: "delete" }],
+    [
+      "q=a*&filter%5Bage%5D%5Bgt%5D=3&any%5B0%5D%5Bx%5D=1",
+      "?q=a*&filter%5Bage%5D%5Bgt%5D=3&any%5B0%5D%5Bx%5D=1",
+      { op: "delete" },
+    ],
+  ])("of %j", (query, search, body) => {
+    expect(bulkCall(new URLSearchParams(query), { op: "delete" })).toEqual({ search, body });
+  });
+  test("carries the fields", () => {
+    const { body } = bulkCall(new URLSearchParams("q=a"), { op: "update", data: { age: null } });
+    expect(body).toEqual({ op: "update", data: { age: null } });
+  });
+});
+
+describe("a task", () => {
+  const json = {
+    id: "1",
+    kind: "update",
+    status: "running",
+    done: 5,
+    total: 20,
+    stored: 4,
+    failed: 1,
+    error: null,
+    started_at: "x",
+    finished_at: null,
+  };
+  test("is read, and anything else is not", () => {
+    expect(taskOf(json)).toEqual({ ...json, kind: "update", status: "running" } as const);
+    expect(tasksOf([json, { ...json, kind: "other" }, { ...json, status: "waiting" }, null, "x"])).toHaveLength(1);
+    expect(tasksOf({ error: "x" })).toEqual([]);
+  });
+  test.each([
+    [5, 20, 0.25],
+    [0, 0, 1],
+    [30, 20, 1],
+    [5, null, undefined],
+  ])("of %j of %j is at %j", (done, total, share) => {
+    const task = taskOf({ ...json, done, total });
+    expect(task && shareOf(task)).toBe(share);
+  });
+  test("gives its mistakes as CSV, without formulas", () => {
+    const faults = [
+      { row: 2, line: 3, field: "=cmd", message: 'say "x"' },
+      { row: 4, line: undefined, id: "7", field: null, message: "is required" },
+    ];
+    expect(csvOfFaults(faults)).toBe(
+      '"row","line","id","field","fault"\r\n"2","3",,"\'=cmd","say ""x"""\r\n"4",,"7",,"is required"',
     );
   });
 });

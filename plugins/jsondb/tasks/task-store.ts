@@ -69,8 +69,8 @@ export function createTaskStore(sql: Sql) {
       return { rows, total: count?.total ?? 0 };
     },
 
-    async byId(accountId: number, dbId: string, id: string) {
-      const [row] = await sql<(TaskRow & Pick<Progress, "errors">)[]>`
+    async byId(accountId: number, dbId: string, id: string, on: Queryable = sql) {
+      const [row] = await on<(TaskRow & Pick<Progress, "errors">)[]>`
         select ${listed}, coalesce((
             select json_agg(e.error order by e.n) from db_task_errors e where e.task_id = t.id and e.n <= 100
           ), errors) as errors from (${shown}) t

@@ -24,7 +24,7 @@ export { nameOf, session } from "../session.svelte.ts";
 export { shortcuts } from "../shortcuts.svelte.ts";
 export { filledIn, text, type Language } from "../text.svelte.ts";
 export { toasts, type Later } from "../toasts.svelte.ts";
-export { isMap, ownOf, textOf } from "../values.ts";
+export { isMap, ownOf, textOf, visible } from "../values.ts";
 export { default as ApiCall } from "./ApiCall.svelte";
 export { default as Cell } from "./Cell.svelte";
 export { default as ConfirmName } from "./ConfirmName.svelte";

@@ -1,0 +1,190 @@
+/** Changes of all that filters find, imports that are found again, and live changes, in the Studio. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { launchChromium } from "../chromium.ts";
+import { adminPassword, startTestApp, type TestApp } from "../harness.ts";
+import { atStudio } from "./studio-fixture.ts";
+
+let app: TestApp;
+let browser: Browser;
+beforeAll(async () => {
+  [app, browser] = await Promise.all([startTestApp(), launchChromium()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await app.stop();
+});
+
+async function opened(path: string, options: BrowserContextOptions = {}) {
+  const session = await atStudio(browser, app.origin, options);
+  await session.page.goto(app.origin + path);
+  await session.page.getByRole("heading", { level: 1 }).waitFor();
+  const faults = () => session.faults.filter((fault) => !fault.includes("ERR_ABORTED"));
+  return { ...session, faults, [Symbol.asyncDispose]: () => session[Symbol.asyncDispose]() };
+}
+
+const people = {
+  fields: { name: { type: "string", required: true }, city: "string", age: "integer", note: "text" },
+  indexed_fields: ["name", "city", "age"],
+};
+async function database(
+  code: string,
+  rows: readonly object[],
+  { name = code, schema = people }: { name?: string; schema?: object } = {},
+) {
+  expect((await app.post("/core/dbs.json", { db: { name, code, schema } })).status).toBe(201);
+  for (let at = 0; at < rows.length; at += 1000) {
+    const operations = rows.slice(at, at + 1000).map((data) => ({ op: "create", data }));
+    expect((await app.post(`/core/dbs/${code}/batch.json`, { operations })).status).toBe(200);
+  }
+}
+const count = async (code: string, query = "") =>
+  Number((await app.get(`/core/dbs/${code}/records.json?count=true&limit=1${query}`)).headers.get("x-total-count"));
+const grid = (page: Page) => page.getByRole("grid", { name: "Records" });
+const guests = (many: number) =>
+  Array.from({ length: many }, (_, at) => ({ name: `G${at}`, city: at % 2 === 0 ? "Wien" : "Brno", age: at % 90 }));
+
+/** A row that a change has to wait for, until it is let go. */
+async function held(code: string) {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const { promise: holds, resolve: has } = Promise.withResolvers<void>();
+  const { id } = (await app.get(`/core/dbs/${code}.json`)).json;
+  const done = app.sql.begin(async (tx) => {
+    await tx`select from records where db_id = ${id} for update`;
+    has();
+    await promise;
+  });
+  await holds;
+  return async () => {
+    resolve();
+    await done;
+  };
+}
+
+test("all that match are chosen beyond the loaded ones, changed while one looks elsewhere, and deleted after the name", async () => {
+  const name = "<script>window.hit=1</script> \u202egnp";
+  await database("guests", guests(400), { name });
+  await using session = await opened("/studio/core/dbs/guests/records?filter%5Bcity%5D=Wien");
+  const { page } = session;
+  await page.getByText("Records: 200").waitFor();
+  await page.getByLabel("Choose all loaded records").check();
+  await page.getByRole("button", { name: "Choose all 200 that match" }).click();
+  await page.getByText("All 200 records that match are chosen.").waitFor();
+  // One that is left out makes it a choice of those that one can see.
+  await grid(page).locator("[aria-rowindex='2'] input[type=checkbox]").uncheck();
+  await page.getByText(/Chosen: \d+/).waitFor();
+  await grid(page).locator("[aria-rowindex='2'] input[type=checkbox]").check();
+  await page.getByRole("button", { name: "Choose all 200 that match" }).click();
+
+  await page.getByRole("button", { name: "Change a field" }).click();
+  const dialog = page.getByRole("dialog", { name: "Change a field" });
+  await dialog.getByText("This concerns 200 records.").waitFor();
+  await dialog.getByLabel("Field").selectOption("age");
+  await dialog.getByLabel("Value").fill("old");
+  await dialog.getByLabel("Name of the database").fill("guests");
+  expect(await dialog.getByRole("button", { name: "Save" }).isDisabled()).toBe(true);
+  await dialog.getByLabel("Name of the database").fill("<script>window.hit=1</script> gnp");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.getByRole("alert").getByText("This is not a number").waitFor();
+  await dialog.getByLabel("Value").fill("7");
+  const release = await held("guests");
+  await page.keyboard.press("Enter");
+  const panel = page.getByRole("region", { name: "Change of many records" });
+  await panel.getByRole("progressbar").waitFor();
+
+  // Another tab sees it too, and this one when it comes back.
+  const other = await page.context().newPage();
+  await other.goto(`${app.origin}/studio/core/dbs/guests/records`);
+  await other.getByRole("region", { name: "Change of many records" }).getByText("running").waitFor();
+  await other.close();
+  await page.getByRole("link", { name: "Schema" }).click();
+  await page.getByRole("heading", { level: 1, name: "Schema" }).waitFor();
+  await page.goBack();
+  await panel.getByText("running").waitFor();
+  await release();
+  await panel.getByText("Changed: 200.").waitFor();
+  expect(await count("guests", "&filter[age]=7&filter[city]=Wien")).toBe(200);
+
+  await page.getByLabel("Choose all loaded records").check();
+  await page.getByRole("button", { name: "Choose all 200 that match" }).click();
+  await page.getByRole("button", { name: "Delete", exact: true }).click();
+  const deletion = page.getByRole("dialog", { name: "Delete" });
+  await deletion.getByLabel("Name of the database").fill("<script>window.hit=1</script> gnp");
+  await deletion.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("region", { name: "Deletion of many records" }).getByText("Deleted: 200.").waitFor();
+  await page.getByText("No record matches.").waitFor();
+  expect([await count("guests"), await page.evaluate(() => "hit" in window)]).toEqual([200, false]);
+  expect(session.faults()).toEqual([]);
+});
+
+test("a deletion goes on while the session ends, and is stopped", async () => {
+  await database("mixed", guests(600));
+  await using session = await opened("/studio/core/dbs/mixed/records");
+  const { page } = session;
+  await page.getByLabel("Choose all loaded records").check();
+  await page.getByRole("button", { name: "Choose all 600" }).click();
+  await page.getByRole("button", { name: "Delete", exact: true }).click();
+  await page.getByRole("dialog").getByLabel("Name of the database").fill("mixed");
+  const release = await held("mixed");
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  const panel = page.getByRole("region", { name: "Deletion of many records" });
+  await panel.getByText("running").waitFor();
+  await page.context().clearCookies();
+  const again = page.getByRole("dialog", { name: "Your session has ended" });
+  await again.getByLabel("Password").fill(adminPassword);
+  await again.getByRole("button", { name: "Sign in" }).click();
+  await again.waitFor({ state: "detached" });
+  const asked = page.waitForRequest((request) => request.url().includes("/stop.json"));
+  await panel.getByRole("button", { name: "Stop" }).click();
+  await asked;
+  await release();
+  await panel.getByText("it was stopped").waitFor();
+  await page.getByText(/Records: [1-5]/).waitFor();
+  expect(await count("mixed")).toBeGreaterThan(0);
+  await panel.getByRole("button", { name: "Hide" }).click();
+  await panel.waitFor({ state: "detached" });
+  expect(session.faults().filter((fault) => !fault.includes("401"))).toEqual([]);
+});
+
+test("records that are refused are listed, and lead to themselves", async () => {
+  const schema = { tables: { orders: { fields: { total: "integer" } }, lines: { fields: { total: "string" } } } };
+  await database("shop", [], { schema });
+  const operations = Array.from({ length: 130 }, (_, at) => ({
+    op: "create",
+    table_name: "orders",
+    data: { total: at },
+  }));
+  expect((await app.post("/core/dbs/shop/batch.json", { operations })).status).toBe(200);
+  await using session = await opened("/studio/core/dbs/shop/records");
+  const { page } = session;
+  await page.getByLabel("Table").selectOption({ label: "All tables" });
+  await page.getByText("Records: 130").waitFor();
+  await page.getByLabel("Choose all loaded records").check();
+  await page.getByRole("button", { name: "Choose all 130" }).click();
+  await page.getByRole("button", { name: "Change a field" }).click();
+  const dialog = page.getByRole("dialog", { name: "Change a field" });
+  await dialog.getByLabel("Field").selectOption("total");
+  await dialog.getByLabel("Value").fill("many");
+  await dialog.getByLabel("Name of the database").fill("shop");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  const panel = page.getByRole("region", { name: "Change of many records" });
+  await panel.getByText("Refused: 130.").waitFor();
+  await panel.getByRole("link", { name: "Details" }).click();
+  await page.getByRole("heading", { name: "Records that were refused" }).waitFor();
+  await page.getByText("1–100 of 130").waitFor();
+  await page.getByRole("button", { name: "Next" }).click();
+  await page.getByText("101–130 of 130").waitFor();
+  const begun = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Download as CSV" }).click();
+  const csv = await Bun.file((await (await begun).path()) ?? "").text();
+  expect(csv.trim().split("\r\n")).toHaveLength(131);
+  await page.getByRole("row").last().getByRole("link").click();
+  await page.getByRole("dialog", { name: "Record" }).waitFor();
+  // The list of tasks leads to it and back.
+  await page.goto(`${app.origin}/studio/core/dbs/shop/tasks`);
+  await page.getByRole("grid", { name: "Tasks" }).getByRole("link").first().click();
+  await page.getByRole("region", { name: "Change of many records" }).getByText("Refused: 130.").waitFor();
+  await page.getByRole("link", { name: "Tasks" }).last().click();
+  await page.getByRole("heading", { level: 1, name: "Tasks" }).waitFor();
+  expect(session.faults()).toEqual([]);
+});
