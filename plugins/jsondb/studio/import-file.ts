@@ -181,3 +181,7 @@ export function faultList(json: unknown): Fault[] {
     ];
   });
 }
+
+export function faultsByRow(faults: readonly Fault[]): ReadonlyMap<number, readonly Fault[]> {
+  return Map.groupBy(faults, ({ row }) => row);
+}

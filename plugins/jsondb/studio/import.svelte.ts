@@ -1,5 +1,5 @@
 /** An import: a file, its upload, and the rows that are to be mended. */
-import { connection, personHeader, toasts } from "studio";
+import { connection, get, personHeader, toasts } from "studio";
 import { messageOf } from "./database.svelte.ts";
 import {
   bodyOfRows,
@@ -11,7 +11,11 @@ import {
   type Format,
   type Report,
 } from "./import-file.ts";
+import { keepMended, readMended } from "./import-memory.ts";
+import { taskPath } from "./paths.ts";
 import type { FieldType } from "./schema.ts";
+import { taskOf, type Task } from "./tasks.ts";
+import { allFaults } from "./tasks.svelte.ts";
 import { say } from "./words.svelte.ts";
 
 const previewRows = 10;
@@ -19,7 +23,22 @@ const previewBytes = 500_000;
 /** JSON is read as a whole to find its faulty rows. */
 const mostJsonBytes = 100_000_000;
 
-export class Import {
+const lookMs = 1000;
+/** The answer of an import has the first mistakes, and its task more of them. */
+const faultsOfAnswer = 100;
+
+/** Goes on while another page of the Studio is looked at. */
+const imports = new Map<string, Import>();
+
+export function importOf(db: string): Import {
+  const known = imports.get(db);
+  if (known) return known;
+  const made = new Import(db);
+  imports.set(db, made);
+  return made;
+}
+
+class Import {
   readonly db: string;
   file = $state.raw<File | undefined>();
   format = $state<Format>("csv");
@@ -31,17 +50,29 @@ export class Import {
   report = $state.raw<Report | undefined>();
   faulty = $state.raw<readonly FileRow[]>([]);
   problem = $state("");
+  /** The server's task of the file that is shown. */
+  taskId = $state<string | undefined>();
+  /** One that was begun elsewhere, while it runs. */
+  watched = $state.raw<Task | undefined>();
+  private lastTask: string | undefined;
   private running: XMLHttpRequest | undefined;
 
   constructor(db: string) {
     this.db = db;
   }
 
-  async choose(file: File | undefined): Promise<void> {
+  private clear(): void {
     this.report = undefined;
+    this.taskId = undefined;
+    this.watched = undefined;
     this.faulty = [];
     this.preview = [];
     this.problem = "";
+    this.file = undefined;
+  }
+
+  async choose(file: File | undefined): Promise<void> {
+    this.clear();
     this.file = file;
     if (!file) return;
     const format = formatOf(file.name);
@@ -70,13 +101,65 @@ export class Import {
     }
   }
 
+  /** Shows an import that another tab, person or program began, or this one before it was loaded again. */
+  async open(id: string): Promise<void> {
+    this.clear();
+    this.taskId = id;
+    try {
+      for (;;) {
+        const { json } = await get(taskPath(this.db, id));
+        if (this.taskId !== id) return;
+        const task = taskOf(json);
+        this.watched = task;
+        if (!task || task.kind !== "import") return;
+        if (task.status === "running") await new Promise((resolve) => setTimeout(resolve, lookMs));
+        else return await this.showEnded(task);
+      }
+    } catch (error) {
+      if (this.taskId === id) this.problem = messageOf(error);
+    }
+  }
+
+  private async showEnded({ id, status, stored, failed, done, total }: Task): Promise<void> {
+    const mended = readMended(id);
+    const faults = failed > 0 ? await allFaults(this.db, id) : [];
+    if (this.taskId !== id) return;
+    // Of a refused import the good rows were not stored either: the whole file is to be sent again.
+    this.partial = status === "finished";
+    this.report = {
+      imported: stored + mended.size,
+      failed: failed - mended.size,
+      total: total ?? done,
+      faults: faults.filter(({ row }) => !mended.has(row)),
+    };
+  }
+
+  /** The same file again, after it was forgotten: its faulty rows are read, and nothing is sent. */
+  async chooseAgain(file: File | undefined): Promise<void> {
+    if (!file) return;
+    const format = formatOf(file.name);
+    if (format) this.format = format;
+    this.file = file;
+    this.problem = "";
+    await this.readFaulty();
+    if (this.faulty.length === 0) this.problem = say("otherFile");
+  }
+
   async send(table: string | undefined): Promise<void> {
     const { file, format } = this;
     if (!file || this.progress !== undefined) return;
     this.faulty = [];
+    this.taskId = undefined;
+    this.watched = undefined;
     await this.upload(file, mediaTypes[format], table);
-    const { report } = this;
-    if (!report || report.faults.length === 0) return;
+    this.taskId = this.lastTask;
+    await this.readFaulty();
+  }
+
+  /** The rows that the report names, out of the file. */
+  private async readFaulty(): Promise<void> {
+    const { file, format, report } = this;
+    if (!file || !report || report.faults.length === 0) return;
     if (format === "json" && file.size > mostJsonBytes) return;
     const wanted = new Set(report.faults.map(({ row }) => row));
     const rows: FileRow[] = [];
@@ -103,9 +186,12 @@ export class Import {
     // The server counts the rows of what it was sent.
     const wrong = new Set(report.faults.map(({ row }) => row));
     this.faulty = rows.filter((_, at) => wrong.has(at + 1));
+    const stored = rows.flatMap(({ row }, at) => (wrong.has(at + 1) ? [] : [row]));
+    if (this.taskId !== undefined) keepMended(this.taskId, stored);
     const renumbered = new Map([...wrong].map((row) => [row, rows[row - 1]?.row ?? row]));
     this.report = {
       ...report,
+      failed: Math.max(0, (before?.failed ?? 0) - stored.length),
       imported: report.imported + (before?.imported ?? 0),
       total: before?.total ?? report.total,
       faults: report.faults.map((fault) => ({
@@ -134,6 +220,7 @@ export class Import {
     });
     this.problem = "";
     this.progress = 0;
+    addEventListener("beforeunload", warn);
     return new Promise((resolve) => {
       const sending = new XMLHttpRequest();
       this.running = sending;
@@ -144,12 +231,13 @@ export class Import {
       sending.addEventListener("loadend", () => {
         this.running = undefined;
         this.progress = undefined;
+        removeEventListener("beforeunload", warn);
         if (sending.status === 401) {
           const again = connection.signedInAgain().then(() => this.upload(body, type, table));
           return resolve(again);
         }
         this.ended(sending);
-        resolve();
+        resolve(this.moreFaults());
       });
       sending.open("POST", `/core/dbs/${encodeURIComponent(this.db)}/import?${query}`);
       sending.setRequestHeader("content-type", type);
@@ -159,7 +247,19 @@ export class Import {
     });
   }
 
+  private async moreFaults(): Promise<void> {
+    const { report, lastTask } = this;
+    if (!report || lastTask === undefined || report.faults.length < faultsOfAnswer) return;
+    try {
+      const faults = await allFaults(this.db, lastTask);
+      if (this.report === report && faults.length > 0) this.report = { ...report, faults };
+    } catch {
+      // Those that the answer names are shown all the same.
+    }
+  }
+
   private ended(sending: XMLHttpRequest): void {
+    this.lastTask = sending.getResponseHeader("x-task-id") ?? undefined;
     if (sending.status === 0) {
       this.problem = say("notSent");
       return;
@@ -176,6 +276,11 @@ export class Import {
       if (report.imported > 0) toasts.say(say("saved"));
     } else this.problem = errorOf(json) || sending.statusText;
   }
+}
+
+/** The upload goes on in other pages of the Studio, but not when all of it is left. */
+function warn(event: BeforeUnloadEvent): void {
+  event.preventDefault();
 }
 
 function errorOf(json: unknown): string {

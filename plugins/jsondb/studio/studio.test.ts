@@ -5,8 +5,18 @@ import { canEditInCell, cellText, rowOf, typedValue, valueAt, type Row } from ".
 import { aggregateQuery, askedOf, barsOf, extents, filterOf } from "./chart.ts";
 import { columnsOf } from "./columns-shown.ts";
 import { conditionsOf, fieldsAsked, operatorsOf, parameterOf, recordQuery, withConditions } from "./conditions.ts";
-import { bodyOfRows, columnsOfRows, fileRows, formatOf, reportOf, type FileRow, type Format } from "./import-file.ts";
-import { csvOfFaults } from "./faults-file.ts";
+import {
+  bodyOfRows,
+  columnsOfRows,
+  faultsByRow,
+  fileRows,
+  formatOf,
+  reportOf,
+  type FileRow,
+  type Format,
+} from "./import-file.ts";
+import { csvOfFaults, csvOfFaultyRows } from "./faults-file.ts";
+import { mendedOf, withMended } from "./import-memory.ts";
 import { paste, placeOfError } from "./paste.ts";
 import { exampleBody, faultsByOperation, isOpenToAll, publicDraftOf, publicMethodsOf } from "./public-draft.ts";
 import { changedFields } from "./record-changes.ts";
@@ -601,5 +611,40 @@ describe("a task", () => {
     expect(csvOfFaults(faults)).toBe(
       '"row","line","id","field","fault"\r\n"2","3",,"\'=cmd","say ""x"""\r\n"4",,"7",,"is required"',
     );
+  });
+});
+
+describe("faulty rows", () => {
+  test("are saved as they stand in the file, with a column that no other one is named like", () => {
+    const rows = [
+      { row: 2, cells: { name: "", fault: "=1" } },
+      { row: 5, cells: { name: 'a "b"' } },
+    ];
+    const fault = { line: undefined, field: null, message: "too long" };
+    const faults = faultsByRow([
+      { ...fault, row: 2, field: "name", message: "is required" },
+      { ...fault, row: 2 },
+      { ...fault, row: 5 },
+    ]);
+    expect(csvOfFaultyRows(rows, faults)).toBe(
+      '"name","fault","fault_"\r\n,"=1","name: is required; too long"\r\n"a ""b""",,"too long"',
+    );
+  });
+
+  test.each([
+    [null, {}],
+    ["no JSON", {}],
+    ["[1]", {}],
+    ['{"a":[1,"x",2],"b":3}', { a: [1, 2] }],
+  ])("that were mended are read from %j", (text, mended) => {
+    expect(mendedOf(text)).toEqual(mended);
+  });
+
+  test("that were mended are kept of the newest 20 imports", () => {
+    let mended = withMended({ old: [1] }, "old", [1, 2]);
+    expect(mended).toEqual({ old: [1, 2] });
+    for (let at = 0; at < 20; at++) mended = withMended(mended, `t${at}`, [at]);
+    expect(Object.keys(mended)).toHaveLength(20);
+    expect(mended["old"]).toBeUndefined();
   });
 });

@@ -122,8 +122,6 @@ export const de: Texts = {
   faultyRows: "Fehlerhafte Zeilen",
   row: "Zeile",
   rowOfLine: "Zeile {row} (Textzeile {line})",
-  moreFaulty:
-    "Der Server nennt nur die ersten Fehler: {count} Zeilen sind zu sehen. Korrigieren Sie die übrigen in der Datei.",
   sendMended: "Diese Zeilen erneut senden",
   noneStored:
     "Keine Zeile wurde gespeichert. Korrigieren Sie die Datei, oder importieren Sie ohne „alle oder keine“, um die Zeilen hier zu korrigieren.",
@@ -215,5 +213,9 @@ export const de: Texts = {
   pageBefore: "Zurück",
   pageNext: "Weiter",
   pageRange: "{first}–{last} von {total}",
+  fileAgain: "Wählen Sie dieselbe Datei noch einmal, um ihre fehlerhaften Zeilen hier zu berichtigen",
+  otherFile: "Diese Datei hat diese Zeilen nicht: Wählen Sie die, die importiert wurde.",
+  moreFaulty:
+    "Der Server nennt die ersten 10.000 Fehler, in {count} der {failed} abgelehnten Zeilen. Berichtigen Sie zuerst diese; für die übrigen importieren Sie die ganze Datei in eine leere Datenbank oder mit „alle oder keine“.",
   viewsAreYours: "Nur Sie sehen Ihre Ansichten. Um eine zu teilen, senden Sie ihre Adresse.",
 };

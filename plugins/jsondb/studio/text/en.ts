@@ -121,7 +121,6 @@ export const en = {
   faultyRows: "Faulty rows",
   row: "Row",
   rowOfLine: "Row {row} (line {line})",
-  moreFaulty: "The server names the first faults only: {count} rows are shown. Mend the others in the file.",
   sendMended: "Send these rows again",
   noneStored: "No row was stored. Mend the file, or import again without “all or none” to mend the rows here.",
   preview: "First rows",
@@ -211,6 +210,10 @@ export const en = {
   pageBefore: "Previous",
   pageNext: "Next",
   pageRange: "{first}–{last} of {total}",
+  fileAgain: "Choose the same file again to mend its faulty rows here",
+  otherFile: "This file does not have these rows: choose the one that was imported.",
+  moreFaulty:
+    "The server names the first 10,000 mistakes, in {count} of the {failed} rows that it refused. Mend those first; for the others import the whole file into an empty database, or with “all or none”.",
   viewsAreYours: "Only you see your views. To share one, send its address.",
 } as const;
 

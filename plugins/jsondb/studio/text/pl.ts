@@ -122,7 +122,6 @@ export const pl: Texts = {
   faultyRows: "Błędne wiersze",
   row: "Wiersz",
   rowOfLine: "Wiersz {row} (linia {line})",
-  moreFaulty: "Serwer podaje tylko pierwsze błędy: widać wiersze: {count}. Pozostałe popraw w pliku.",
   sendMended: "Wyślij te wiersze ponownie",
   noneStored:
     "Nie zapisano żadnego wiersza. Popraw plik albo zaimportuj go ponownie bez opcji „wszystkie albo żadnego”, by poprawić wiersze tutaj.",
@@ -214,5 +213,9 @@ export const pl: Texts = {
   pageBefore: "Poprzednie",
   pageNext: "Następne",
   pageRange: "{first}–{last} z {total}",
+  fileAgain: "Wybierz ten sam plik ponownie, aby poprawić tu jego błędne wiersze",
+  otherFile: "W tym pliku nie ma tych wierszy: wybierz ten, który był importowany.",
+  moreFaulty:
+    "Serwer wymienia pierwsze 10 000 błędów: ma je {count} z odrzuconych wierszy ({failed}). Popraw najpierw te, a dla pozostałych zaimportuj cały plik do pustej bazy albo z opcją „wszystkie albo żaden”.",
   viewsAreYours: "Widoki widzisz tylko ty. Aby się podzielić, wyślij adres.",
 };
