@@ -50,6 +50,12 @@ export class Grid {
     if (columns.length !== this.columns.length || !columns.every(isSame)) this.columns = columns;
   }
 
+  /** The active cell, or the nearest that is still there: the one that Tab leads to. */
+  get stop(): GridCell {
+    const { row, column } = this.active;
+    return { row: Math.min(row, this.rows.count), column: Math.min(column, this.columns.length) };
+  }
+
   get activeRow(): Row | undefined {
     return this.rows.at(this.active.row - 1);
   }
@@ -85,7 +91,7 @@ export class Grid {
 
   /** Whether the key moved. */
   move(event: KeyboardEvent): boolean {
-    const next = nextCell(this.active, event, this.rows.count + 1, this.columns.length + 1);
+    const next = nextCell(this.stop, event, this.rows.count + 1, this.columns.length + 1);
     if (next) this.moveTo(next, event.shiftKey && next.row > 0);
     return next !== undefined;
   }

@@ -2,6 +2,7 @@
 import { mount } from "svelte";
 import App from "./App.svelte";
 import { dropOldDrafts } from "./drafts.ts";
+import { begin as beginKeyboard } from "./keyboard.ts";
 import { router } from "./router.svelte.ts";
 import { session } from "./session.svelte.ts";
 import { shortcuts } from "./shortcuts.svelte.ts";
@@ -11,6 +12,7 @@ import { toasts } from "./toasts.svelte.ts";
 
 theme.begin();
 router.begin();
+beginKeyboard();
 shortcuts.begin();
 toasts.begin();
 dropOldDrafts();

@@ -1,5 +1,7 @@
 /** Every shortcut of the Studio in one place: it feeds the keys, the palette and the tooltips. */
 import { untrack } from "svelte";
+import { ariaKeys, isLeftToTyping, keysOf, keysText } from "./keys.ts";
+import { text } from "./text.svelte.ts";
 
 export interface Command {
   readonly id: string;
@@ -11,17 +13,24 @@ export interface Command {
   readonly run: () => void;
 }
 
+const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent);
+
 class Shortcuts {
   commands = $state.raw<readonly Command[]>([]);
 
   begin(): void {
     document.addEventListener("keydown", (event) => {
-      const pressed = keysOf(event);
-      const command = this.commands.find(({ keys }) => keys === pressed);
-      if (!command || (isTyping(event) && !pressed.startsWith("mod+"))) return;
-      event.preventDefault();
-      command.run();
+      const pressed = this.keysOf(event);
+      // What a page adds comes before what the frame has.
+      const command = this.commands.findLast(({ keys }) => keys === pressed);
+      if (!command || event.defaultPrevented || (isLeftToTyping(pressed) && isTyping(event))) return;
+      event.preventDefault(); // the browser's own shortcut would be worse than nothing, behind a dialog too
+      if (!document.querySelector("dialog:modal")) command.run();
     });
+  }
+
+  keysOf(event: KeyboardEvent): string {
+    return keysOf(event, isMac);
   }
 
   /** Adds commands; what it gives back takes them away again. */
@@ -32,27 +41,37 @@ class Shortcuts {
       this.commands = untrack(() => this.commands).filter((command) => !commands.includes(command));
     };
   }
+
+  /** For a form: Ctrl+S presses its button. */
+  saves = (form: HTMLFormElement): (() => void) => {
+    const run = () => {
+      const active = document.activeElement;
+      if (active instanceof HTMLInputElement) {
+        // As Enter does: fields that read what was typed when it is complete hear of it.
+        active.blur();
+        active.focus();
+      }
+      form.querySelector<HTMLElement>("button.primary")?.click();
+    };
+    return this.add([{ id: "save", title: untrack(() => text.messages.save), keys: "mod+s", run }]);
+  };
+
+  /** `mod+k` as it is written on this machine. */
+  text(keys: string): string {
+    return keysText(keys, isMac);
+  }
+
+  /** What a button that a shortcut presses says of it. */
+  on(title: string, keys: string): { readonly title: string; readonly "aria-keyshortcuts": string } {
+    return { title: `${title} (${this.text(keys)})`, "aria-keyshortcuts": ariaKeys(keys, isMac) };
+  }
 }
 
 export const shortcuts = new Shortcuts();
 
-const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent);
-
-function keysOf(event: KeyboardEvent): string {
-  const mod = isMac ? event.metaKey : event.ctrlKey;
-  return `${mod ? "mod+" : ""}${event.shiftKey && event.key.length > 1 ? "shift+" : ""}${event.key.toLowerCase()}`;
-}
-
-function isTyping({ target }: KeyboardEvent): boolean {
+function isTyping(event: KeyboardEvent): boolean {
+  const [target] = event.composedPath(); // inside a shadow root too
   return (
     target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
   );
-}
-
-/** `mod+k` as it is written on this machine. */
-export function keysText(keys: string): string {
-  return keys
-    .split("+")
-    .map((key) => (key === "mod" ? (isMac ? "⌘" : "Ctrl") : key.length === 1 ? key.toUpperCase() : key))
-    .join(isMac ? "" : "+");
 }

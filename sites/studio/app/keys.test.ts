@@ -1,0 +1,38 @@
+import { expect, test } from "bun:test";
+import { ariaKeys, isLeftToTyping, keysOf, keysText } from "./keys.ts";
+
+const none = { ctrlKey: false, metaKey: false, altKey: false, shiftKey: false };
+
+test.each([
+  [{ key: "k", ctrlKey: true }, "mod+k", "other+k"],
+  [{ key: "k", metaKey: true }, "other+k", "mod+k"],
+  [{ key: "K", ctrlKey: true, shiftKey: true }, "mod+shift+k", "other+shift+k"],
+  [{ key: "K", ctrlKey: true }, "mod+k", "other+k"], // Caps Lock
+  [{ key: "ś", ctrlKey: true, altKey: true }, "mod+alt+ś", "other+alt+ś"],
+  [{ key: "s", ctrlKey: true, altKey: true }, "mod+alt+s", "other+alt+s"],
+  [{ key: "?", shiftKey: true }, "?", "?"],
+  [{ key: "/" }, "/", "/"],
+  [{ key: "Enter", shiftKey: true }, "shift+enter", "shift+enter"],
+])("%p is %s, on a Mac %s", (pressed, keys, onMac) => {
+  expect(keysOf({ ...none, ...pressed }, false)).toBe(keys);
+  expect(keysOf({ ...none, ...pressed }, true)).toBe(onMac);
+});
+
+test.each([
+  ["n", true],
+  ["?", true],
+  ["shift+n", true],
+  ["alt+n", true],
+  ["mod+z", true],
+  ["mod+k", false],
+  ["mod+s", false],
+])("%s is left to what is typed: %p", (keys, left) => expect(isLeftToTyping(keys)).toBe(left));
+
+test.each([
+  ["mod+k", "Ctrl+K", "⌘K", "Control+K", "Meta+K"],
+  ["mod+shift+k", "Ctrl+Shift+K", "⌘⇧K", "Control+Shift+K", "Meta+Shift+K"],
+  ["f8", "F8", "F8", "F8", "F8"],
+])("%s is written %s, on a Mac %s; for a reader %s and %s", (keys, text, onMac, aria, ariaOnMac) => {
+  expect([keysText(keys, false), keysText(keys, true)]).toEqual([text, onMac]);
+  expect([ariaKeys(keys, false), ariaKeys(keys, true)]).toEqual([aria, ariaOnMac]);
+});

@@ -1,0 +1,44 @@
+/** Which shortcut a key press is, and how a shortcut is written. Pure. */
+
+interface Pressed {
+  readonly key: string;
+  readonly ctrlKey: boolean;
+  readonly metaKey: boolean;
+  readonly altKey: boolean;
+  readonly shiftKey: boolean;
+}
+
+/** `mod+shift+k`; `mod` is Ctrl, or ⌘ on a Mac. The shift that makes `?` of a key is part of that sign. */
+export function keysOf({ key, ctrlKey, metaKey, altKey, shiftKey }: Pressed, isMac: boolean): string {
+  const isLetter = key.length === 1 && key.toLowerCase() !== key.toUpperCase();
+  return [
+    (isMac ? metaKey : ctrlKey) && "mod",
+    // The other one of the two is no shortcut of the Studio, and must not look like one.
+    (isMac ? ctrlKey : metaKey) && "other",
+    // AltGr is Ctrl and Alt on Windows: what it types is no shortcut either.
+    altKey && "alt",
+    shiftKey && (isLetter || key.length > 1) && "shift",
+    key.toLowerCase(),
+  ]
+    .filter(Boolean)
+    .join("+");
+}
+
+/** A bare sign is text while one types, and Ctrl+Z takes back what was typed there. */
+export function isLeftToTyping(keys: string): boolean {
+  return !keys.startsWith("mod+") || keys === "mod+z";
+}
+
+/** As the keys are labelled: `Ctrl+K`, `⌘K`. */
+export function keysText(keys: string, isMac: boolean): string {
+  const names: Readonly<Record<string, string>> = isMac ? { mod: "⌘", shift: "⇧", alt: "⌥" } : { mod: "Ctrl" };
+  return keys
+    .split("+")
+    .map((key) => names[key] ?? key.charAt(0).toUpperCase() + key.slice(1))
+    .join(isMac ? "" : "+");
+}
+
+/** For `aria-keyshortcuts`: `Control+K`. */
+export function ariaKeys(keys: string, isMac: boolean): string {
+  return keysText(keys, false).replace("Ctrl", isMac ? "Meta" : "Control");
+}
