@@ -16,7 +16,17 @@ export function choicesPath(action: Operation, { children }: Resource): { path: 
 
 /** The answer is the thing itself, which its page shows already. */
 export function isSame(json: unknown, record: unknown): boolean {
-  return isMap(json) && isMap(record) && json["id"] !== undefined && json["id"] === record["id"];
+  if (!isMap(json) || !isMap(record)) return false;
+  // Things of another kind may have the same number.
+  const holds = (one: object, other: object) => Object.keys(one).every((name) => Object.hasOwn(other, name));
+  return json["id"] === record["id"] && (holds(json, record) || holds(record, json));
+}
+
+/** The values of an action's path: what it calls `{code}` may be addressed by its id. */
+export function pathValues({ path }: Pick<Operation, "path">, values: readonly string[], record: unknown): string[] {
+  const name = [...path.matchAll(/\{(\w+)\}/g)][values.length - 1]?.[1] ?? "";
+  const own = isMap(record) && Object.hasOwn(record, name) ? record[name] : undefined;
+  return typeof own === "string" && own !== "" ? [...values.slice(0, -1), own] : [...values];
 }
 
 /** What only this answer shows of the thing, e.g. a new secret. */

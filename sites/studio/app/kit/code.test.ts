@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { localOf, timeOf } from "../zoned.ts";
-import { bodyFor, parameterOf } from "./action.ts";
+import { bodyFor, isSame, parameterOf, pathValues } from "./action.ts";
 import { faultsOf, jsonFault, languageOf, offsetOf, placeOf } from "./code.ts";
 import { diffRows, type DiffRow } from "./diff.ts";
 import { jsonPlace } from "./json-place.ts";
@@ -170,6 +170,24 @@ describe("an action", () => {
     ["/account/crons/{id}/run.json", undefined],
     ["/core/prompts/{id}.json", undefined],
   ])("at %s takes %p", (path, name) => expect(parameterOf({ path })).toBe(name));
+
+  test.each([
+    [{ id: 1, kind: "x" }, { id: 1, kind: "y" }, true],
+    [{ id: 2, kind: "x" }, { id: 1, kind: "y" }, false],
+    [{ id: 1, status: "x" }, { id: 1, kind: "y" }, false],
+    [{ id: 1, kind: "x" }, { id: 1, kind: "y", body: {} }, true],
+    [{ flow_process_id: "p" }, { id: 1 }, false],
+    [null, { id: 1 }, false],
+  ])("that answers %p of %p shows the same: %p", (json, record, same) => expect(isSame(json, record)).toBe(same));
+
+  test.each([
+    ["/connect/connectors/{code}/{method_name}.json", ["u1"], { id: "u1", code: "crm" }, ["crm"]],
+    ["/account/crons/{id}/run.json", ["7"], { id: 7 }, ["7"]],
+    ["/account/webhooks/{id}/deliveries/{delivery_id}/redeliver.json", ["1", "2"], { id: 2 }, ["1", "2"]],
+    ["/connect/flows/{code}/run.json", ["u1"], undefined, ["u1"]],
+  ])("at %s of %p is asked of %p at %p", (path, values, record, found) => {
+    expect(pathValues({ path }, values, record)).toEqual(found);
+  });
 
   test("begins with the names of its parameters", () => {
     expect(JSON.parse(bodyFor(["city", "days"]))).toEqual({ city: "", days: "" });

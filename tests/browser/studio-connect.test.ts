@@ -1,0 +1,358 @@
+/** Connectors, flows, processes, crons and webhooks in the Studio, worked with as a person does. */
+/* oxlint-disable unicorn/no-thenable -- a step of a flow has a branch of that name */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Locator, Page } from "playwright-core";
+import { eventually, type TestApp } from "../harness.ts";
+import { startReceiver, type Receiver } from "../receiver.ts";
+import { startStudio, type Studio } from "./studio-fixture.ts";
+
+let studio: Studio;
+let app: TestApp;
+let remote: Receiver;
+beforeAll(async () => {
+  studio = await startStudio({ env: { CORE_TIMEZONE: "Asia/Tokyo" } });
+  ({ app } = studio);
+  remote = startReceiver();
+  remote.answer = ({ path }) =>
+    path === "/broken" ? Response.json({ message: "no such city" }, { status: 404 }) : Response.json({ temp: 21.4 });
+});
+afterAll(async () => {
+  await studio.stop();
+  await remote.stop();
+});
+
+const secret = "sk_live_0123456789abcdef";
+const heading = (page: Page, name: string | RegExp) => page.getByRole("heading", { level: 1, name }).waitFor();
+const save = (page: Page) => page.getByRole("button", { name: "Save" }).click();
+const json = (value: unknown) => JSON.stringify(value, null, 2);
+const at = (page: Page, path: string) => page.goto(`${app.origin}/studio/${path}`);
+
+async function flow(code: string, program: unknown): Promise<void> {
+  const answer = await app.post("/connect/flows.json", { flow: { name: code, code, fields: { program } } });
+  expect(answer.status).toBe(201);
+}
+
+/** Over what an editor holds, as one pastes. */
+async function write(editor: Locator, words: string): Promise<void> {
+  await editor.focus();
+  await editor.press("Control+a");
+  await editor.press("Delete");
+  await editor.page().keyboard.insertText(words);
+}
+
+/** The person's own faults: refusals that a test provokes are reported by the browser too. */
+const serious = (faults: readonly string[]) =>
+  faults.filter((fault) => !/ERR_ABORTED|status of (409|422|502)/.test(fault));
+
+describe("a connector", () => {
+  test("is made by a form with its methods, says where they are wrong, and never shows its secret", async () => {
+    await using opened = await studio.signedIn();
+    const { page, faults } = opened;
+    await at(page, "connect/connectors");
+    await page.getByRole("button", { name: "New connector" }).click();
+    await page.getByLabel("Name").fill("Weather <b>");
+    await page.getByLabel("Code").fill("weather");
+    expect(await page.getByLabel("Kind").inputValue()).toBe("core/custom_connector");
+    await page.getByLabel("Url").fill(remote.url);
+    expect(await page.getByLabel("Secret token").getAttribute("type")).toBe("password");
+    await page.getByLabel("Secret token").fill(secret);
+    const methods = page.getByRole("textbox", { name: "Methods" });
+    await write(methods, json({ now: { method: "GET", path: "/now" }, place: { method: "FETCH", path: "/{city}" } }));
+    await save(page);
+    // The place within the JSON, with the server's words.
+    await page.getByRole("button", { name: /^Line \d+, column \d+: methods\.place\.method must be one of/ }).waitFor();
+    await page.locator(".cm-lint-marker-error").waitFor();
+    expect(await app.sql`select from connectors where code = 'weather'`).toHaveLength(0);
+    await write(methods, json({ now: { path: "/now" }, place: { path: "/{city}", description: "Finds a place" } }));
+    await save(page);
+    await heading(page, "Weather <b>");
+    const made = (await app.get("/connect/connectors/weather.json")).json;
+    expect(made).toMatchObject({ kind: "core/custom_connector", fields: { methods: { now: { path: "/now" } } } });
+    expect(await page.getByLabel("Secret token").getAttribute("placeholder")).toBe("sk_l...cdef");
+    expect(await page.content()).not.toContain(secret);
+    expect(await page.evaluate(() => JSON.stringify([localStorage, sessionStorage]))).not.toContain(secret);
+
+    await page.getByRole("button", { name: "Call a method" }).click();
+    const dialog = page.getByRole("dialog", { name: "Call a method" });
+    await dialog.getByLabel("Method name").selectOption("place");
+    await dialog.getByText("Finds a place").waitFor();
+    const parameters = dialog.getByRole("textbox", { name: "Parameters" });
+    await parameters.getByText('"city"').waitFor();
+    await dialog.getByRole("button", { name: "Run" }).click();
+    await dialog.getByRole("alert").getByText("can't be blank").waitFor();
+    await write(parameters, '{ "city": "broken" }');
+    await dialog.getByRole("button", { name: "Run" }).click();
+    // What another service refuses is an answer: it is shown at once, and not asked for again.
+    await dialog.getByRole("region", { name: "Answer" }).getByText("no such city").waitFor();
+    expect(remote.at("/broken")).toHaveLength(1);
+    expect(await dialog.getByRole("alert").textContent()).toContain("404");
+    await write(parameters, '{ "city": "Osaka" }');
+    await dialog.getByRole("button", { name: "Run" }).click();
+    await dialog.getByRole("region", { name: "Answer" }).getByText("21.4").waitFor();
+    await dialog.getByRole("button", { name: "Close" }).click();
+
+    await page.getByRole("navigation", { name: "connector" }).getByRole("link", { name: "Methods" }).click();
+    await page.getByRole("grid", { name: "Methods" }).getByText("Finds a place").waitFor();
+    expect(serious(faults)).toEqual([]);
+  });
+
+  test("of another kind has that kind's fields, and keeps what the form does not know", async () => {
+    const fields = { user: "shop", from: "shop@example.com", note: { mine: true } };
+    const connector = {
+      name: "Mail",
+      code: "mail",
+      kind: "core/smtp",
+      url: "smtp://mail.example.com",
+      secret_token: secret,
+      fields,
+    };
+    expect((await app.post("/connect/connectors.json", { connector })).status).toBe(201);
+    await using opened = await studio.signedIn();
+    const { page } = opened;
+    await at(page, "connect/connectors/mail");
+    expect(await page.getByLabel("User").inputValue()).toBe("shop");
+    await page.getByLabel("From").fill("not a mail address");
+    await page.getByLabel("Tls").selectOption("optional");
+    await save(page);
+    await page.getByText("from must be a mail address").waitFor();
+    await page.getByLabel("From").fill("Shop <shop@example.com>");
+    await save(page);
+    await page.getByRole("status").getByText("Saved").first().waitFor();
+    expect((await app.get("/connect/connectors/mail.json")).json.fields).toEqual({
+      ...fields,
+      from: "Shop <shop@example.com>",
+      tls: "optional",
+    });
+    await page.getByLabel("Kind").selectOption("core/postgres");
+    await page.getByLabel("Allow writes").waitFor();
+    expect(await page.getByLabel("User").count()).toBe(0);
+  });
+});
+
+describe("a flow", () => {
+  test("is made, says where its program is wrong, is tested, and leads to what it has run", async () => {
+    await using opened = await studio.signedIn();
+    const { page, faults } = opened;
+    await at(page, "connect/flows/new");
+    await page.getByLabel("Name").fill("Advice");
+    const program = page.getByRole("textbox", { name: "Program" });
+    await write(program, "[{");
+    await save(page);
+    await page.getByRole("button", { name: /This is not JSON/ }).waitFor();
+    const wrong = [{ type: "if", condition: "a", then: [{ type: "connector" }] }];
+    await write(program, json(wrong));
+    await save(page);
+    await page.getByRole("button", { name: "Line 6, column 7: program[0].then[0].connector is required" }).waitFor();
+    const right = [
+      { type: "connector", connector: "nowhere", method: "now", as: "weather" },
+      { type: "if", condition: "weather.temp > 20", then: [{ type: "return", value: "{{ city }}: a hat" }] },
+    ];
+    await write(program, json(right));
+    await save(page);
+    await heading(page, "Advice");
+    await page.getByText("nowhere").first().waitFor(); // the warning that there is no such connector
+
+    await page.getByRole("button", { name: "Test" }).click();
+    const trial = page.getByRole("dialog", { name: "Test" });
+    await write(trial.getByRole("textbox", { name: "Input" }), '{ "city": "Osaka" }');
+    await write(trial.getByRole("textbox", { name: "Answers" }), '{ "nowhere.now": { "temp": 24 } }');
+    await trial.getByRole("button", { name: "Run" }).click();
+    await trial.getByText("Osaka: a hat").first().waitFor();
+    await trial.getByRole("button", { name: "Close" }).click();
+    expect(await app.sql`select from flow_processes where flow_code = 'advice'`).toHaveLength(0);
+
+    await page.getByRole("button", { name: "Run" }).click();
+    const run = page.getByRole("dialog", { name: "Run" });
+    await write(run.getByRole("textbox", { name: "Parameters" }), '{ "city": "Kobe" }');
+    await run.getByRole("button", { name: "Run" }).click();
+    const answer = run.getByRole("region", { name: "Answer" });
+    await answer.getByText("Flow process id").waitFor();
+    await answer.locator('a[href*="/connect/processes/"]').click();
+    await heading(page, /^Process /);
+    await page.getByText("Kobe").waitFor();
+    await page.getByRole("link", { name: "advice" }).click();
+    await heading(page, "Advice");
+    await page.getByRole("navigation", { name: "Related" }).getByRole("link", { name: "Processes" }).click();
+    await page.waitForURL(/processes\?flow_code=advice$/);
+    await page.getByRole("grid", { name: "Processes" }).waitFor();
+    expect(await page.getByRole("row").count()).toBe(2);
+    expect(serious(faults)).toEqual([]);
+  });
+
+  test("that somebody else changes meanwhile is merged", async () => {
+    await flow("two", [{ type: "return", value: 1 }]);
+    await using opened = await studio.signedIn();
+    const { page } = opened;
+    await at(page, "connect/flows/two");
+    await write(page.getByRole("textbox", { name: "Program" }), json([{ type: "return", value: 2 }]));
+    await app.patch("/connect/flows/two.json", { flow: { name: "Theirs" } });
+    await save(page);
+    await page.getByRole("alert").getByText("merged with yours").waitFor();
+    await save(page);
+    await eventually(async () => (await app.get("/connect/flows/two.json")).json.fields.program[0].value === 2);
+    expect((await app.get("/connect/flows/two.json")).json.name).toBe("Theirs");
+  });
+});
+
+describe("a process", () => {
+  test("shows its steps and its error, is tried again, and cancelled while it waits", async () => {
+    await flow("fails", [
+      { type: "mutation", set: { place: "Nara <i>" } },
+      { type: "fail", message: "Stock is too low" },
+    ]);
+    await flow("waits", [{ type: "wait", seconds: 86_400 }]);
+    const failed = (await app.post("/connect/flows/fails/run.json", { order: 7 })).json.id;
+    const waiting = (await app.post("/connect/flows/waits/run.json?wait=0", {})).json.id;
+    await using opened = await studio.signedIn();
+    const { page, faults } = opened;
+    await at(page, `connect/processes/${failed}`);
+    await page.getByText("0 · mutation · finished").click();
+    await page.getByText("Nara <i>").first().waitFor();
+    await page.getByText("1 · fail · error").waitFor(); // what failed stands open
+    expect(await page.locator("details[open]", { hasText: "1 · fail" }).getByText("Stock is too low").count()).toBe(1);
+    await page.getByRole("button", { name: "Retry" }).click();
+    await page.getByRole("status").getByText("Done").first().waitFor();
+    await at(page, `connect/processes/${waiting}`);
+    await page.getByText("pending").first().waitFor();
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.getByText("cancelled").first().waitFor();
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("alert").waitFor(); // 409, in the server's words
+    expect(serious(faults)).toEqual([]);
+  });
+
+  test("is found in a list by its flow and status, page by page, in any order", async () => {
+    await flow("many", [{ type: "fail", message: "no {{ input.n }}" }]);
+    for (let n = 0; n < 60; n++) await app.post("/connect/flows/many/run.json", { n });
+    await using opened = await studio.signedIn();
+    const { page, faults } = opened;
+    await at(page, "connect/processes");
+    await page.getByText("Filters", { exact: true }).click();
+    await page.getByRole("combobox", { name: "Flow code" }).selectOption("many");
+    await page.waitForURL(/flow_code=many/);
+    await page.getByText("1–50 of 60").waitFor();
+    await page.getByRole("button", { name: "Next page" }).click();
+    await page.getByText("51–60 of 60").waitFor();
+    const firstError = page.getByRole("gridcell").filter({ hasText: /^no / }).first();
+    await page.getByRole("columnheader", { name: "Error" }).getByRole("button").click();
+    await page.waitForURL(/sort=error/);
+    await firstError.getByText("no 0", { exact: true }).waitFor();
+    await page.getByRole("columnheader", { name: "Error" }).getByRole("button").click();
+    await firstError.getByText("no 59", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Next page" }).click();
+    await firstError.getByText("no 9", { exact: true }).waitFor();
+    await page.locator("summary", { hasText: "Columns" }).click();
+    await page.getByLabel("Finished at").uncheck();
+    await page.waitForURL(/cols=/);
+    expect(await page.getByRole("columnheader", { name: "Finished at" }).count()).toBe(0);
+    expect(serious(faults)).toEqual([]);
+  });
+});
+
+test("a cron is made for a flow chosen by name, tells its next times in the account's zone, and is fired", async () => {
+  await flow("nightly", [{ type: "return", value: "done" }]);
+  await using opened = await studio.signedIn();
+  const { page, faults } = opened;
+  await at(page, "account/crons/new");
+  await page.getByLabel("Target code").selectOption("nightly");
+  await page.getByLabel("Schedule").fill("every night");
+  await save(page);
+  await page.getByRole("alert").getByText("Some fields need your attention").waitFor();
+  expect(await page.getByLabel("Schedule").getAttribute("aria-invalid")).toBe("true");
+  await page.getByLabel("Schedule").fill("30 0 * * *");
+  await page.getByLabel("Timezone").fill("Europe/London");
+  await save(page);
+  await heading(page, "nightly");
+  const [cron] = (await app.get("/account/crons.json?target_code=nightly")).json;
+  const next: string[] = (await app.get(`/account/crons/${cron.id}.json`)).json.next_runs;
+  const shown = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short", timeZone: "Asia/Tokyo" });
+  for (const time of next)
+    await page
+      .getByText(shown.format(new Date(time)))
+      .first()
+      .waitFor();
+  await page.getByRole("link", { name: "Open: nightly" }).waitFor();
+  await page.getByRole("button", { name: "Run" }).click();
+  const dialog = page.getByRole("dialog", { name: "Run" });
+  await dialog.locator('a[href*="/connect/processes/"]').click();
+  await heading(page, /^Process /);
+  await page.getByRole("link", { name: String(cron.id), exact: true }).click();
+  await heading(page, "nightly");
+  expect(serious(faults)).toEqual([]);
+});
+
+test("a webhook is made from lists, shows its secret once, is tested, and sends again", async () => {
+  await using opened = await studio.signedIn();
+  const { page, faults } = opened;
+  await at(page, "account/webhooks/new");
+  await page.getByLabel("Source type").selectOption("Connect::FlowProcess");
+  await page.getByLabel("Kind", { exact: true }).selectOption("finished");
+  await page.getByLabel("Target kind").selectOption("flow");
+  await page.getByLabel("Target code").waitFor();
+  expect(await page.getByLabel("Url").count()).toBe(0);
+  await page.getByLabel("Target kind").selectOption("url");
+  await page.getByLabel("Source type").selectOption("Core::Prompt");
+  await page.getByLabel("Kind", { exact: true }).selectOption("create");
+  await page.getByLabel("Url").fill("ftp://nowhere");
+  await save(page);
+  await page.getByLabel("Url").and(page.locator("[aria-invalid=true]")).waitFor();
+  await page.getByLabel("Url").fill(`${remote.url}/hook`);
+  await page.getByLabel("Api token").fill(secret);
+  await save(page);
+  const once = page.getByRole("dialog", { name: "This secret is shown once" });
+  const signing = (await once.locator("pre").textContent()) ?? "";
+  expect(signing).toStartWith("whsec_");
+  await once.getByRole("button", { name: "Done" }).click();
+  await heading(page, /^Webhook \d+$/);
+  expect(await page.content()).not.toContain(signing);
+  expect(await page.content()).not.toContain(secret);
+
+  await page.getByRole("button", { name: "Preview" }).click();
+  await page.getByRole("dialog", { name: "Preview" }).getByText("webhook-signature").first().waitFor();
+  await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
+  await page.getByRole("button", { name: "Test" }).click();
+  await page.getByRole("dialog", { name: "Test" }).getByText("delivered").first().waitFor();
+  await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
+  await app.post("/core/prompts.json", { prompt: { name: "Hooked <b>", code: "hooked", content: "x" } });
+  await eventually(() => remote.at("/hook").length === 2);
+  await page.getByRole("link", { name: "Deliveries" }).click();
+  const rows = page.getByRole("grid", { name: "Deliveries" }).getByRole("row");
+  await rows.nth(1).waitFor();
+  await rows.nth(1).getByRole("link").first().click();
+  await heading(page, /^Delivery \d+$/);
+  await page.getByText(/^\d+ lines$/).click(); // long JSON is folded
+  await page.getByText("Hooked <b>").first().waitFor();
+  await page.getByRole("button", { name: "Send again" }).click();
+  await eventually(() => remote.at("/hook").length === 3);
+  await page.getByRole("link", { name: "Webhooks" }).first().click();
+  await page.getByRole("grid", { name: "Webhooks" }).waitFor();
+  expect(serious(faults)).toEqual([]);
+});
+
+test("a phone shows all of it without scrolling sideways, in Polish and in the dark", async () => {
+  const wide = "x".repeat(300);
+  await flow("phone", [{ type: "return", value: { [wide]: wide } }]);
+  const { id } = (await app.post("/connect/flows/phone/run.json", { long: wide })).json;
+  await using opened = await studio.signedIn({
+    viewport: { width: 360, height: 700 },
+    colorScheme: "dark",
+    locale: "pl-PL",
+  });
+  const { page, faults } = opened;
+  for (const path of [
+    "connect/flows/phone",
+    `connect/processes/${id}`,
+    "connect/connectors/new",
+    "account/webhooks/new",
+  ]) {
+    await at(page, path);
+    await page.locator("main form, main dl").first().waitFor();
+    expect([path, await page.evaluate(() => document.documentElement.scrollWidth)]).toEqual([path, 360]);
+  }
+  await at(page, "connect/flows/phone");
+  await page.getByRole("button", { name: "Uruchom" }).click();
+  await page.getByRole("dialog", { name: "Uruchom" }).getByRole("button", { name: "Uruchom" }).click();
+  await page.getByRole("region", { name: "Odpowiedź" }).waitFor();
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
+  expect(serious(faults)).toEqual([]);
+});
