@@ -219,6 +219,9 @@ export const de: Messages = {
     "/account/users": "Die Personen dieses Kontos und was sie dürfen.",
     "/account/api_tokens": "Ein Token lässt ein Programm für Sie handeln, mit so wenig Rechten wie gewünscht.",
     "/account/webhooks": "Ein Webhook meldet einem anderen Dienst, wenn sich hier etwas ändert.",
+    "/account/teams": "Ein Team sind Personen, die zusammenarbeiten.",
+    "/account/departments": "Eine Abteilung ist ein Teil Ihrer Organisation.",
+    "/account/groups": "Eine Gruppe verbindet Personen über Teams und Abteilungen hinweg.",
     "/account/crons": "Ein Zeitplan startet einen Ablauf zu festen Zeiten.",
   },
 };

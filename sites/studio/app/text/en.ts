@@ -220,6 +220,9 @@ export const en = {
     "/account/users": "The people of this account, and what they may do.",
     "/account/api_tokens": "A token lets a program act for you, with as few privileges as you like.",
     "/account/webhooks": "A webhook tells another service when something changes here.",
+    "/account/teams": "A team is people who work together.",
+    "/account/departments": "A department is a part of your organization.",
+    "/account/groups": "A group brings people together across teams and departments.",
     "/account/crons": "A cron starts a flow at the times that you set.",
   },
 } as const;

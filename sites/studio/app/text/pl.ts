@@ -224,6 +224,9 @@ export const pl: Messages = {
     "/account/api_tokens":
       "Token pozwala programowi działać w Twoim imieniu, z tak małymi uprawnieniami, jak zechcesz.",
     "/account/webhooks": "Webhook powiadamia inną usługę, gdy coś się tu zmieni.",
+    "/account/teams": "Zespół to osoby, które razem pracują.",
+    "/account/departments": "Dział to część Twojej organizacji.",
+    "/account/groups": "Grupa łączy osoby z różnych zespołów i działów.",
     "/account/crons": "Harmonogram uruchamia przepływ o ustalonych porach.",
   },
 };
