@@ -182,6 +182,10 @@ describe("pages that are refused", () => {
       expect(() => checkPages("crm", [page(mounts, { title: wrong })])).toThrow("is one line of at most 80 characters");
   });
 
+  test.each(["contacts", "Contacts/index", "shopping-list/index", "a/b/c/d/e", "contacts/"])("the view %j", (view) => {
+    expect(() => checkPages("crm", [page(mounts, { view })])).toThrow("the view of the page crm/contacts is like");
+  });
+
   test("what a plugin in JavaScript may give", () => {
     const given: StudioPage[] = JSON.parse('[{ "path": "crm/a", "title": "Contacts", "module": "" }]');
     expect(() => checkPages("crm", given)).toThrow("the title of the page crm/a is one line");

@@ -55,15 +55,19 @@ interface Paged {
   readonly studio?: readonly StudioPage[];
 }
 
+/** Of what an app may name in `show_in_module`. */
+const viewForm = /^[a-z][a-z0-9_]*(?:\/[a-z][a-z0-9_]*){1,3}$/;
 const mostTitleChars = 80;
 /** Control characters, line ends, and those that turn the direction of what follows. */
 const unprintable = /[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/u;
 
 /** Throws where a page could not be reached, or its title could not be shown. */
 export function checkPages(plugin: string, pages: readonly StudioPage[]): void {
-  for (const { path, title, icon } of pages) {
+  for (const { path, title, icon, view } of pages) {
     if (path.length > 200 || !/^[a-z][a-z0-9_-]*(\/:?[a-z][a-z0-9_-]*)*$/.test(path))
       throw new Error(`plugin "${plugin}": the path of a Studio page is like crm/contacts/:id, not "${path}"`);
+    if (view !== undefined && (view.length > 100 || !viewForm.test(view)))
+      throw new Error(`plugin "${plugin}": the view of the page ${path} is like contacts/index, not "${view}"`);
     if (icon !== undefined && !studioIcons.includes(icon))
       throw new Error(`plugin "${plugin}": the icon of the page ${path} is one of ${studioIcons.join(", ")}`);
     for (const words of [title.en, ...Object.values(title)]) {

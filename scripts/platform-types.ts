@@ -14,6 +14,8 @@ import { parseDeclarations, type Declarations } from "./declarations.ts";
 
 const root = resolve(import.meta.dir, "..");
 const testApp = "runtime/authors/test-app.ts";
+/** For the pages of plugins, which run in browsers. */
+const studioPage = "sites/studio/app/author.ts";
 const typebox = join(root, "node_modules/@sinclair/typebox/build/esm");
 const postgres = join(root, "node_modules/postgres/types/index.d.ts");
 /** Not worth its ten thousand lines: plugins use LiquidJS through `ctx.liquid`. */
@@ -26,8 +28,13 @@ export declare class Liquid {
   readonly tags: Record<string, new (...args: never[]) => object>;
 }
 `;
-/** What a plugin imports: "platform", "platform/test" and the APIs of the built-in plugins. */
-const entries = ["runtime/sdk.ts", testApp, ...[...new Bun.Glob("plugins/*/api.ts").scanSync(root)].toSorted()];
+/** What a plugin imports: "platform", "platform/test", "platform/studio" and the APIs of the built-in plugins. */
+const entries = [
+  "runtime/sdk.ts",
+  testApp,
+  studioPage,
+  ...[...new Bun.Glob("plugins/*/api.ts").scanSync(root)].toSorted(),
+];
 const header = await Bun.file(join(import.meta.dir, "platform-types-header.txt")).text();
 
 /** A declaration file to be included. */
@@ -134,6 +141,7 @@ function moduleName(file: string, folder: string): string {
     return join("platform/typebox", relative(typebox, file).replace(/(\/?index)?\.d\.mts$/, ""));
   const path = relative(folder, file);
   if (path === declarationOf(testApp)) return "platform/test";
+  if (path === declarationOf(studioPage)) return "platform/studio";
   const ofPlugin = /^plugins\/([^/]+)\/(.+)\.d\.ts$/.exec(path);
   if (ofPlugin) return `platform/${ofPlugin[1]}${ofPlugin[2] === "api" ? "" : `/${ofPlugin[2]}`}`;
   const name = basename(path, ".d.ts");

@@ -92,7 +92,8 @@ const rules: readonly Rule[] = [
       packages.find((name) => {
         const packageName = /^(?:@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? "";
         return (
-          !/^(platform|studio|studio:pages|bun|(bun|node):.*)$/.test(name) && !Object.hasOwn(dependencies, packageName)
+          !/^(platform|platform\/studio|studio|studio:pages|bun|(bun|node):.*)$/.test(name) &&
+          !Object.hasOwn(dependencies, packageName)
         );
       }),
     finds: [

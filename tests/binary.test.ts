@@ -25,17 +25,16 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(cleanUp);
 
-/** An external plugin: "platform", its own second file, and SQL beside it. */
+/** An external plugin: "platform", its own second file, SQL beside it, and a page of two files and a package. */
 const visits = {
   "plugins/visits/plugin.ts": `
     import { definePlugin } from "platform";
     import migration from "./migrations/001_visits.sql" with { type: "text" };
-    import counter from "./counter.page.js" with { type: "text" };
     import { visitRoutes } from "./routes.ts";
     export default definePlugin({
       name: "visits",
       migrations: [{ name: "001_visits", sql: migration }],
-      studio: [{ path: "visits/counter", title: { en: "Visits" }, module: counter }],
+      studio: [{ path: "visits/counter", title: { en: "Visits" }, module: new URL("./studio/counter.page.ts", import.meta.url) }],
       setup: (ctx) => ({ routes: visitRoutes(ctx) }),
     });`,
   "plugins/visits/routes.ts": `
@@ -52,11 +51,21 @@ const visits = {
         }),
       ];
     }`,
-  "plugins/visits/counter.page.js": `
-    export async function mount(element, { api }) {
-      const { json } = await api("POST", "/visits", { body: { visit: { page: "studio" } } });
-      element.textContent = "Seen " + json.seen + " times";
-    }`,
+  "plugins/visits/studio/counter.page.ts": `
+    import type { Mount } from "platform/studio";
+    import { times } from "times-in-words";
+    import { page } from "./names.ts";
+    export const mount: Mount = async (element, { api }) => {
+      const { json } = await api("POST", "/visits", { body: { visit: { page } } });
+      const grid = document.createElement("studio-grid");
+      grid.label = "Visits";
+      grid.columns = ["page", "seen"];
+      grid.rows = [{ id: 1, page, seen: "Seen " + times((json as { seen: number }).seen) }];
+      element.append(grid);
+    };`,
+  "plugins/visits/studio/names.ts": `export const page: string = "studio";`,
+  "plugins/visits/node_modules/times-in-words/package.json": `{ "name": "times-in-words", "main": "index.cjs" }`,
+  "plugins/visits/node_modules/times-in-words/index.cjs": `exports.times = (n) => n === 1 ? "once" : n + " times";`,
   "plugins/visits/migrations/001_visits.sql": "create table visits (page text primary key, seen integer not null);",
 };
 
@@ -97,6 +106,8 @@ describe("in a folder with nothing but a plugin", () => {
     expect(tested.stderr).toMatch(/ [1-9]\d* pass\n 0 fail\n/);
     expect(tested.code).toBe(0);
     expect(await inMine("plugin", "pack", "plugins/shopping-list", "one.js")).toMatchObject({ code: 0, stderr: "" });
+    // Its page in the Studio is inside.
+    expect(readFileSync(join(mine, "one.js"), "utf8")).toContain("Nie ma jeszcze niczego.");
   });
 
   test("the prompts of the plugins are inside", async () => {
@@ -119,7 +130,7 @@ describe("in a folder with nothing but a plugin", () => {
       await using opened = await atStudio(browser, server.origin, { password: env.CORE_ADMIN_PASSWORD });
       const { page, faults } = opened;
       await page.getByRole("link", { name: "Visits" }).first().click();
-      await page.getByText("Seen 1 times").waitFor();
+      await page.getByRole("grid", { name: "Visits" }).getByRole("gridcell", { name: "Seen once" }).waitFor();
       expect(faults).toEqual([]);
     } finally {
       await browser.close();

@@ -47,7 +47,8 @@ describe("a new plugin", () => {
         "steps.ts",
         "store.ts",
         "studio",
-        "studio/overview.page.js",
+        "studio/overview.page.ts",
+        "studio/texts.ts",
       ].toSorted(),
     );
     for (const file of files.filter((each) => each.includes(".")))

@@ -74,7 +74,7 @@ function inPlace(text: string, parent: string): string {
   if (isCompiled() || parent !== join(root, "plugins")) return text;
   return text
     .replaceAll(/"platform\/test"/g, `"../../tests/harness.ts"`)
-    .replaceAll(/"platform\/([a-z-]{1,40})"/g, `"../$1/api.ts"`);
+    .replaceAll(/"platform\/(?!studio")([a-z-]{1,40})"/g, `"../$1/api.ts"`);
 }
 
 /** Other names change the line breaks. Only a development install has the formatter. */

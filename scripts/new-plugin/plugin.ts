@@ -8,7 +8,6 @@ import instructions from "./prompts/sample_plugin_api.md" with { type: "text" };
 import { itemExample, itemRoutes } from "./routes.ts";
 import { countWordsStep } from "./steps.ts";
 import { createItemStore } from "./store.ts";
-import overview from "./studio/overview.page.js" with { type: "text" };
 
 const dayMs = 86_400_000;
 const count = { name: "sample-plugin count", usage: "sample-plugin count", doc: "how many items there are" };
@@ -35,8 +34,9 @@ export default definePlugin({
       path: "sample-plugin/overview", // in the menu of the Studio, which lists the items too, as the API describes them
       title: { en: "SamplePlugin", pl: "SamplePlugin", de: "SamplePlugin" },
       privilege: "sample_plugin",
-      view: "sample-plugin/overview", // apps may be injected
-      module: overview,
+      view: "sample_plugin/overview", // apps may be injected
+      icon: "list",
+      module: new URL("./studio/overview.page.ts", import.meta.url), // one module is made of it and what it imports
     },
   ],
 

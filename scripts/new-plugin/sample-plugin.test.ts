@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eventually, otherAccount, startTestApp, type OtherAccount, type TestApp } from "platform/test";
 import { countWords } from "./items.ts";
 import plugin from "./plugin.ts";
+import { texts } from "./studio/texts.ts";
 
 let app: TestApp;
 let other: OtherAccount;
@@ -85,6 +86,32 @@ test("a flow counts words with the step of this plugin", async () => {
   expect(run.json).toMatchObject({ status: "finished", data: 2 });
   const wrong = await save({ program: [{ ...step, params: { words: 2 } }] });
   expect(wrong).toMatchObject({ status: 422, json: { program: [expect.any(String), expect.any(String)] } });
+});
+
+describe("the page in the Studio", () => {
+  const pages = async (token?: string): Promise<{ path: string; module: string }[]> =>
+    (await app.get("/studio/-/pages.json", token === undefined ? {} : { token })).json;
+
+  test("is one module of all its files, for those who may keep items", async () => {
+    const page = (await pages()).find((one) => one.path === "sample-plugin/overview");
+    const module = await app.get(page?.module ?? "");
+    expect(module.status).toBe(200);
+    expect(module.text).toContain(texts.none.pl);
+    expect((await app.get(page?.module ?? "", { token: null })).status).toBe(401);
+  });
+
+  test("is not there for others", async () => {
+    await app.post("/account/users.json", { user: { login: "guest-of-pages", role: "guest" } });
+    const token = (await app.command("token", "create", "--user", "guest-of-pages")).trim();
+    expect((await pages(token)).some((one) => one.path === "sample-plugin/overview")).toBe(false);
+    const page = (await pages()).find((one) => one.path === "sample-plugin/overview");
+    expect((await app.get(page?.module ?? "", { token })).status).toBe(404);
+  });
+
+  test.each(Object.entries(texts))("says %s in every language", (_name, words) => {
+    for (const said of Object.values(words)) expect(said.trim()).not.toBe("");
+    expect(Object.keys(words).toSorted()).toEqual(["de", "en", "pl"]);
+  });
 });
 
 describe("what is refused", () => {

@@ -137,11 +137,17 @@ describe("a plugin's page", () => {
     await page.getByText("No items yet.").waitFor();
     await page.getByLabel("Title").fill("Shelf <b>");
     await page.getByRole("button", { name: "Add" }).click();
-    await page.getByRole("listitem").getByText("Shelf <b>").waitFor();
+    await page.getByRole("gridcell", { name: "Shelf <b>" }).waitFor();
+    await page.getByRole("status").getByText("Shelf <b> is added.").waitFor();
     expect((await app.get("/sample-plugin/items")).json).toMatchObject([{ title: "Shelf <b>" }]);
     await page.getByLabel("Title").fill(" ");
     await page.getByRole("button", { name: "Add" }).click();
-    await page.getByRole("alert").getByText("title").waitFor();
+    await page
+      .locator("studio-field[name=title]")
+      .getByText("must not be blank")
+      .or(page.locator("studio-field .wrong"))
+      .first()
+      .waitFor();
     // Its resource has a list of its own, made from the API's description.
     await page.getByRole("link", { name: "Items" }).click();
     await page.getByRole("grid").getByText("Shelf <b>").waitFor();

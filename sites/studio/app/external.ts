@@ -1,64 +1,107 @@
-/**
- * What the module of a plugin's page is given: `mount(element, ctx)` puts the page into the element, and gives back a
- * function that takes it away. `ctx.version` grows when something here changes its meaning.
- */
+/** Opens the pages of plugins: imports their modules, mounts them, and hears of their faults while they are open and after. */
 import { base } from "./address.ts";
-import { get, request, type Answer, type Options } from "./api.ts";
+import { get, request } from "./api.ts";
+import type { Mount, MountResult, StudioContext, Wording } from "./author.ts";
 import { router } from "./router.svelte.ts";
-import { text } from "./text.svelte.ts";
+import { filledIn, text } from "./text.svelte.ts";
+import { theme } from "./theme.ts";
 import { toasts } from "./toasts.svelte.ts";
 
-export interface MountContext {
-  readonly version: 1;
-  /** The values of the path's parameters. */
-  readonly params: Readonly<Record<string, string>>;
-  /** A request with the session; it throws what the API refuses, with `status`, `message` and `errors` by field. */
-  readonly api: (method: string, path: string, options?: Options) => Promise<Answer>;
-  /** Opens another page: `crm/contacts/7`. */
-  readonly navigate: (path: string) => void;
-  /** `en`, `pl` or `de`. */
-  readonly locale: string;
-  /** One of several texts by language; English stands in for a missing one. */
-  readonly t: (texts: { readonly en: string; readonly pl?: string; readonly de?: string }) => string;
-  /** Says something at the edge of the page. */
-  readonly toast: (words: string) => void;
-  /** Asks yes or no. */
-  readonly confirm: (words: string) => boolean;
-  /**
-   * Calls `changed` when a record of the database changes: `event.type` is `create`, `update` or `destroy`, `event.data`
-   * the record as JSON. `reset` says that changes were missed. Gives back a function that ends it.
-   */
-  readonly live: (dbCode: string, changed: (event: MessageEvent) => void) => () => void;
+interface Opening {
+  /** The address of the page's module. */
+  readonly module: string;
+  readonly params: StudioContext["params"];
+  readonly mounted: () => void;
+  /** Called for each of its faults, as long as it is open. */
+  readonly failed: (error: unknown) => void;
 }
 
-type Mount = (element: HTMLElement, ctx: MountContext) => (() => void) | undefined | Promise<(() => void) | undefined>;
+interface Open extends Pick<Opening, "module" | "failed"> {
+  /** Ends what the page follows. */
+  readonly endings: Set<() => void>;
+}
 
-/** Throws where the module exports no `mount`. */
-export async function mountExternal(
-  module: string,
-  element: HTMLElement,
-  params: MountContext["params"],
-): Promise<() => void> {
-  const loaded: { readonly mount?: Mount } = await import(module);
+/** The page that is shown. */
+let current: Open | undefined;
+let isListening = false;
+
+/** What it gives back takes the page away again, even one that is not mounted yet. */
+export function openExternal(element: HTMLElement, { module, params, mounted, failed }: Opening): () => void {
+  const open: Open = { module, failed, endings: new Set() };
+  current = open;
+  listen();
+  const tell = (error: unknown) => (current === open ? failed(error) : toasts.fail(error));
+  const running = mount(element, open, params);
+  running.then(() => current === open && mounted(), tell);
+  return () => {
+    if (current === open) current = undefined;
+    for (const end of open.endings) end();
+    const ended = running.then(
+      (unmount) => unmount?.(),
+      () => undefined, // which has been told
+    );
+    ended.catch((error: unknown) => toasts.fail(error));
+  };
+}
+
+async function mount(element: HTMLElement, open: Open, params: StudioContext["params"]): Promise<MountResult> {
+  const [loaded]: [{ readonly mount?: Mount }, unknown] = await Promise.all([
+    import(open.module),
+    import("./elements/define.ts"),
+  ]);
   if (typeof loaded.mount !== "function") throw new Error("the module exports no mount(element, ctx)");
-  const unmount = await loaded.mount(element, contextOf(params));
-  return () => unmount?.();
+  return loaded.mount(element, contextOf(params, open));
 }
 
-function contextOf(params: MountContext["params"]): MountContext {
+/** Timers and promises of a page fail where nobody waits for them. */
+function listen(): void {
+  if (isListening) return;
+  isListening = true;
+  window.addEventListener("error", ({ error, message, filename }: ErrorEvent) => report(error ?? message, filename));
+  window.addEventListener("unhandledrejection", ({ reason }: PromiseRejectionEvent) => report(reason));
+}
+
+/** Faults of the Studio's own code are not a page's. One without a stack can only be the open page's. */
+function report(fault: unknown, filename = ""): void {
+  const place = `${filename} ${fault instanceof Error ? fault.stack : ""}`;
+  const isPages = place.includes("/studio/ext/");
+  if (current && (place.includes(current.module.split("#")[0] ?? "") || (!(fault instanceof Error) && !isPages)))
+    current.failed(fault);
+  else if (isPages) toasts.fail(fault);
+}
+
+function contextOf(params: StudioContext["params"], { endings }: Open): StudioContext {
   return {
     version: 1,
     params,
     api: (method, path, options) => (method === "GET" ? get(path, options?.signal) : request(method, path, options)),
     navigate: (path) => router.go(`${base}/${path.replace(/^\//, "")}`),
     locale: text.language,
-    t: (texts) => texts[text.language] ?? texts.en,
-    toast: (words) => toasts.say(words),
+    t: (texts, values = {}) => worded(texts[text.language] ?? texts.en, values),
+    get theme() {
+      return theme.shown();
+    },
+    toast: (words, { error = false, undo } = {}) => {
+      if (error) toasts.fail(words);
+      else if (undo) toasts.offerUndo(words, undo);
+      else toasts.say(words);
+    },
     confirm: (words) => confirm(words),
-    live: (dbCode, changed) => {
+    live(dbCode, changed) {
       const source = new EventSource(`/core/dbs/${encodeURIComponent(dbCode)}/events`);
       for (const kind of ["create", "update", "destroy", "reset"]) source.addEventListener(kind, changed);
-      return () => source.close();
+      const end = () => source.close();
+      endings.add(end);
+      return end;
     },
   };
+}
+
+function worded(wording: Wording, values: Readonly<Record<string, string | number>>): string {
+  const words = typeof wording === "string" ? wording : text.count(wording, Number(values["count"]));
+  const shown = Object.entries(values).map(([name, value]) => [
+    name,
+    typeof value === "number" ? text.number(value) : value,
+  ]);
+  return filledIn(words, Object.fromEntries(shown));
 }

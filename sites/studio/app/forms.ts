@@ -29,6 +29,8 @@ export interface FormField {
   /** A number that has no decimals. */
   readonly integer: boolean;
   readonly choices: readonly string[];
+  /** Choices in words, where they are not their own. */
+  readonly labels?: Readonly<Record<string, string>>;
   readonly maxLength?: number;
   readonly help: string;
   /** Where the choices of a lookup come from, and which of their fields is the value. */

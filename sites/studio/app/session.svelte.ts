@@ -48,8 +48,18 @@ class Session {
     text.timezone = person.account.timezone;
     this.allPrivileges = privilegesOf(described);
     this.resources = resourcesOf(described).filter(({ privilege }) => this.may(privilege));
-    this.pages = [...builtIn.filter(({ privilege }) => this.may(privilege)), ...(pages.json as Page[])];
+    this.takePages(pages.json);
     this.apps = Object.fromEntries((modules.json as ModuleApps[]).map(({ name, apps }) => [name, apps]));
+  }
+
+  /** Again: a plugin may have been changed. */
+  async readPages(): Promise<void> {
+    this.takePages((await get("/studio/-/pages.json")).json);
+  }
+
+  private takePages(external: unknown): void {
+    // The API's own description declares its form.
+    this.pages = [...builtIn.filter(({ privilege }) => this.may(privilege)), ...(external as Page[])];
   }
 
   may(privilege: string | undefined): boolean {

@@ -12,6 +12,12 @@ export const theme = {
   chosen(): Theme {
     return themes.find((one) => one === localStorage.getItem(storageKey)) ?? "system";
   },
+  /** What that comes to just now. */
+  shown(): "light" | "dark" {
+    const chosen = this.chosen();
+    if (chosen !== "system") return chosen;
+    return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  },
   choose(wanted: Theme): void {
     localStorage.setItem(storageKey, wanted);
     show(wanted);

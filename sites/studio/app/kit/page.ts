@@ -21,6 +21,7 @@ export interface ExternalPage {
   readonly title: Titles;
   readonly privilege?: string;
   readonly view?: string | null;
+  readonly icon?: string | null;
   /** The address of its module. */
   readonly module: string;
 }

@@ -59,6 +59,8 @@ export const de: Messages = {
   missing: "Unter dieser Adresse gibt es nichts.",
   failed: "Diese Seite konnte nicht gezeigt werden.",
   tryAgain: "Erneut versuchen",
+  pageFault: "Ein Teil dieser Seite ist fehlgeschlagen.",
+  slow: "Es dauert länger als gewöhnlich.",
   optional: "freiwillig",
   none: "Keine",
   notNumber: "Das ist keine Zahl.",

@@ -58,6 +58,8 @@ export const en = {
   missing: "There is nothing at this address.",
   failed: "This page could not be shown.",
   tryAgain: "Try again",
+  pageFault: "A part of this page has failed.",
+  slow: "It takes longer than usual.",
   optional: "optional",
   none: "None",
   notNumber: "This is not a number.",

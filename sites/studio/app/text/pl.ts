@@ -59,6 +59,8 @@ export const pl: Messages = {
   missing: "Pod tym adresem nic nie ma.",
   failed: "Nie udało się pokazać tej strony.",
   tryAgain: "Spróbuj ponownie",
+  pageFault: "Część tej strony zawiodła.",
+  slow: "Trwa to dłużej niż zwykle.",
   optional: "opcjonalne",
   none: "Brak",
   notNumber: "To nie jest liczba.",

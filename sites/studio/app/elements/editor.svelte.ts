@@ -1,0 +1,79 @@
+/** `<studio-editor>` */
+import type { EditorProperties, StudioLanguage } from "../author.ts";
+import Editor from "./Editor.svelte";
+import { reading, StudioElement } from "./element.ts";
+
+const languages: ReadonlySet<string> = new Set<StudioLanguage>([
+  "text",
+  "markdown",
+  "liquid",
+  "json",
+  "html",
+  "css",
+  "javascript",
+  "jsx",
+  "typescript",
+  "tsx",
+  "svelte",
+  "vue",
+]);
+
+export class EditorElement extends StudioElement implements EditorProperties {
+  static readonly formAssociated = true;
+  static readonly observedAttributes = ["name", "label", "value", "language", "rows", "readonly"];
+
+  name = "";
+  label = $state("");
+  language = $state<StudioLanguage>("text");
+  rows = $state(8);
+  readonly = $state(false);
+  faults = $state.raw<EditorProperties["faults"]>([]);
+  #value = $state("");
+  #first = "";
+  readonly #internals = this.attachInternals();
+
+  protected readonly component = Editor;
+  protected readonly props = reading(
+    {
+      label: () => this.label,
+      value: () => this.#value,
+      language: () => this.language,
+      rows: () => this.rows,
+      readonly: () => this.readonly,
+      faults: () => this.faults,
+    },
+    {
+      onchange: (value: string) => {
+        this.value = value;
+        this.tell("studio-change");
+      },
+    },
+  );
+
+  get value(): string {
+    return this.#value;
+  }
+
+  set value(value: string) {
+    this.#value = value;
+    this.#internals.setFormValue(value);
+  }
+
+  attributeChangedCallback(name: string, _before: string | null, value: string | null): void {
+    if (name === "readonly") this.readonly = value !== null;
+    else if (name === "rows") this.rows = Math.min(60, Math.max(1, Number.parseInt(value ?? "", 10) || 8));
+    else if (name === "language") this.language = languageOf(value);
+    else if (name === "value") this.value = this.#first = value ?? "";
+    else if (name === "name" || name === "label") this[name] = value ?? "";
+  }
+
+  /** The form was reset. */
+  formResetCallback(): void {
+    this.value = this.#first;
+  }
+}
+
+function languageOf(name: string | null): StudioLanguage {
+  const isLanguage = (one: string | null): one is StudioLanguage => one !== null && languages.has(one);
+  return isLanguage(name) ? name : "text";
+}
