@@ -76,6 +76,8 @@ test("the first day: a database, an import, visitors, an app, a tile, a token, a
   await arrived("Records");
   await keys.enter("link", "Build an app");
   await arrived("New app");
+  const name = page.getByRole("textbox", { name: "Name", exact: true });
+  await eventually(async () => (await name.inputValue()) === "Guests");
   await page.getByRole("textbox", { name: "Source code" }).waitFor();
   await keys.press("Control+s");
   await heading("Guests").waitFor();
