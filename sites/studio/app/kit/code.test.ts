@@ -5,7 +5,7 @@ import { bodyFor, isSame, parameterOf, pathValues } from "./action.ts";
 import { faultsOf, jsonFault, languageOf, offsetOf, placeOf } from "./code.ts";
 import { diffRows, type DiffRow } from "./diff.ts";
 import { jsonPlace } from "./json-place.ts";
-import { headOf, summaryOf } from "./value.ts";
+import { headOf, shortId, summaryOf } from "./value.ts";
 
 test.each([
   [["line 3, column 5: undefined filter: x"], [{ line: 3, column: 5, message: "undefined filter: x" }], []],
@@ -153,10 +153,17 @@ describe("times in the account's zone", () => {
 describe("values to be read", () => {
   test.each([
     [{ pl: { state: "own", page: "x" }, de: { state: "missing" } }, "pl: own, de: missing"],
+    [{ en: { page: "x", state: "stale" } }, "en: stale"],
     [{ a: 1, b: null, c: [1, 2] }, "a: 1, b: –, c: [2]"],
     [["x", { name: "y" }], "x, y"],
     [[], ""],
   ])("%p is in one line %p", (value, line) => expect(summaryOf(value)).toBe(line));
+
+  test.each([
+    ["id", "01a20495-adad-7453-ac90-2827e5e3eaf3", "…e5e3eaf3"],
+    ["app_id", "01a20495-adad-7453-ac90-2827e5e3eaf3", undefined],
+    ["id", "7", undefined],
+  ])("%s %s is short as %p", (name, value, short) => expect(shortId(name, value)).toBe(short));
 
   test.each([
     [{ id: "2.then.0", type: "each", status: "finished", output: {} }, "2.then.0 · each · finished"],

@@ -13,8 +13,15 @@ export function summaryOf(value: unknown): string {
 function firstOf(value: unknown): string {
   if (Array.isArray(value)) return `[${value.length}]`;
   if (!isMap(value)) return value === null ? "–" : textOf(value);
-  const first = Object.values(value).find((inner) => typeof inner !== "object" && inner !== "");
+  const first = [value["state"], value["status"], ...Object.values(value)].find(
+    (inner) => inner !== undefined && typeof inner !== "object" && inner !== "",
+  );
   return first === undefined ? "{…}" : textOf(first);
+}
+
+/** Ids that begin with their time differ at the end: in a table that is enough to tell them apart. */
+export function shortId(name: string, value: string): string | undefined {
+  return name === "id" && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(value) ? `…${value.slice(-8)}` : undefined;
 }
 
 /** Some things of one kind, each with several values: the steps of a process. */
