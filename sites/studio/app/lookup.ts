@@ -1,4 +1,7 @@
-/** The choices of a field that names another resource: asked for once a minute, whoever asks. */
+/**
+ * The choices of a field that names another resource: asked for once a minute, whoever asks. Of many, the first are
+ * answered; further ones are found by what is typed.
+ */
 import { get } from "./api.ts";
 import { isolated } from "./bidi.ts";
 import { canNarrow, holds, type FormField, type Inputs } from "./forms.ts";
@@ -12,13 +15,13 @@ export interface Choice {
 }
 
 const keptMs = 60_000;
-const most = 500;
+export const mostChoices = 500;
 const kept = new Map<string, { readonly at: number; readonly rows: Promise<readonly unknown[]> }>();
 
 type Target = NonNullable<FormField["target"]>;
 
 export function lookupChoices({ resource, field }: Target, narrowed = ""): Promise<readonly Choice[]> {
-  const limit = resource.list.query.some(({ name }) => name === "limit") ? `limit=${most}&` : "";
+  const limit = resource.list.query.some(({ name }) => name === "limit") ? `limit=${mostChoices}&` : "";
   return rowsAt(`${resource.path}.json?${limit}${narrowed}`).then((rows) =>
     once(rows.flatMap((row) => choiceOf(row, field))),
   );
@@ -48,7 +51,7 @@ function narrowedBy(field: FormField, inputs: Inputs): string {
 
 async function sourced({ values = [], path, value = "", where = [] }: Choices, inputs: Inputs): Promise<Choice[]> {
   if (path === undefined) return values.map((one) => ({ value: one, label: one }));
-  const rows = await rowsAt(`${path}?limit=${most}`);
+  const rows = await rowsAt(`${path}?limit=${mostChoices}`);
   const fitting = rows.filter((row) => isMap(row) && where.every((name) => textOf(row[name]) === inputs[name]));
   return fitting.flatMap((row) => {
     const found = isMap(row) ? row[value] : undefined;
@@ -70,6 +73,12 @@ function rowsAt(address: string): Promise<readonly unknown[]> {
 /** Two sites may have a layout of one code. */
 function once(choices: readonly Choice[]): Choice[] {
   return [...new Map(choices.map((choice) => [choice.value, choice])).values()];
+}
+
+/** Those that are known already keep their place. */
+export function joined(known: readonly Choice[], found: readonly Choice[]): readonly Choice[] {
+  const values = new Set(known.map(({ value }) => value));
+  return [...known, ...found.filter(({ value }) => !values.has(value))];
 }
 
 function choiceOf(row: unknown, field: string): Choice[] {
