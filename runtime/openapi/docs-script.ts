@@ -196,8 +196,9 @@ function requestOf(operation: HTMLDetailsElement): { address: string; init: Requ
 }
 
 async function send(operation: HTMLDetailsElement, shown: HTMLElement, signal: AbortSignal): Promise<void> {
-  shown.replaceChildren("Waiting for the answer …");
   const { address, init } = requestOf(operation);
+  if (init.method === "DELETE" && !confirm(`Send DELETE ${address}?`)) return shown.replaceChildren();
+  shown.replaceChildren("Waiting for the answer …");
   const started = performance.now();
   const response = await fetch(address, { ...init, signal, redirect: "manual" }).catch((error: unknown) => {
     shown.replaceChildren();

@@ -1,11 +1,11 @@
 /** `/docs` in Chromium: search, "Try it", links into it, a phone. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Locator, Page } from "playwright-core";
 import { definePlugin, ok, route } from "../../runtime/sdk.ts";
 import { faultsOf, launchChromium } from "../chromium.ts";
 import { hostileText } from "../docs-fixture.ts";
-import { adminToken, startTestApp, type TestApp } from "../harness.ts";
+import { adminPassword, adminToken, startTestApp, type TestApp } from "../harness.ts";
 
 const hostile = definePlugin({
   name: "hostile",
@@ -113,6 +113,51 @@ describe("the page", () => {
     await page.getByLabel(/^API token/).fill(adminToken);
     await read.getByRole("button", { name: "Send GET" }).click();
     expect(await sent("getCorePromptsId")).toContain('"code": "from_docs"');
+  });
+
+  test("calls by the session: reads, makes, is refused by If-Match, and deletes only when asked twice", async () => {
+    await using context = await browser.newContext();
+    const own = await context.newPage();
+    await own.goto(`${app.origin}/login?return_to=/docs`);
+    await own.locator("[autocomplete=username]").fill("admin");
+    await own.locator("[autocomplete=current-password]").fill(adminPassword);
+    await own.locator("form button").click();
+    await own.waitForURL(`${app.origin}/docs`);
+    const call = async (id: string, button: string, fill: (one: Locator) => Promise<unknown> = async () => {}) => {
+      await own.goto(`${app.origin}/docs#${id}`);
+      await own.reload();
+      const one = own.locator(`details#${id}`);
+      await fill(one);
+      await one.getByRole("button", { name: button }).click();
+      return one.locator("form.try [role=status] p").first();
+    };
+    await (await call("getAccountMe", "Send GET")).getByText(/^200 /).waitFor();
+    const body = '{"prompt":{"name":"Own","code":"by_session","content":"x"}}';
+    await (
+      await call("postCorePrompts", "Send POST", (one) => one.getByLabel(/^Body/).fill(body))
+    )
+      .getByText(/^201 /)
+      .waitFor();
+    const [row] = await app.sql`select id, created_by_id from prompts where code = 'by_session'`;
+    const id: string = row?.["id"];
+    const stale = async (one: Locator) => {
+      await one.getByLabel("id (path)").fill(id);
+      await one.getByLabel(/^If-Match/).fill('"old-1"');
+      await one.getByLabel(/^Body/).fill('{"prompt":{"name":"Stale"}}');
+    };
+    await (await call("patchCorePromptsId", "Send PATCH", stale)).getByText(/^412 /).waitFor();
+    const answers = [false, true];
+    const asked: string[] = [];
+    own.on("dialog", (dialog) => {
+      asked.push(dialog.message());
+      void (answers.shift() ? dialog.accept() : dialog.dismiss());
+    });
+    const which = (one: Locator) => one.getByLabel("id (path)").fill(id);
+    await call("deleteCorePromptsId", "Send DELETE", which);
+    expect((await app.get(`/core/prompts/${id}.json`)).status).toBe(200);
+    await (await call("deleteCorePromptsId", "Send DELETE", which)).getByText(/^204 /).waitFor();
+    expect(asked).toEqual(Array(2).fill(`Send DELETE /core/prompts/${id}.json?`));
+    expect((await app.get(`/core/prompts/${id}.json`)).status).toBe(404);
   });
 
   test("opens where a link leads", async () => {
