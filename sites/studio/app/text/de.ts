@@ -150,7 +150,7 @@ export const de: Messages = {
   modules: {
     core: "Kern",
     connect: "Verbinden",
-    cms: "Websites",
+    cms: "Inhalte",
     account: "Konto",
     organize: "Organisation",
     mail: "Post",

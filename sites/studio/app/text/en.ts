@@ -150,7 +150,7 @@ export const en = {
   modules: {
     core: "Core",
     connect: "Connect",
-    cms: "Sites",
+    cms: "Content",
     account: "Account",
     organize: "Organize",
     mail: "Mail",

@@ -155,7 +155,7 @@ export const pl: Messages = {
   modules: {
     core: "Podstawy",
     connect: "Integracje",
-    cms: "Witryny",
+    cms: "Treści",
     account: "Konto",
     organize: "Organizacja",
     mail: "Poczta",
