@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { launchChromium } from "../chromium.ts";
 import { connect } from "node:net";
-import { adminPassword, adminToken, startTestApp, type TestApp } from "../harness.ts";
+import { adminPassword, adminToken, eventually, startTestApp, type TestApp } from "../harness.ts";
 import { atStudio } from "./studio-fixture.ts";
 
 let app: TestApp;
@@ -264,5 +264,38 @@ test("an import that a program began is seen while it runs, and how it ended", a
   await page.getByRole("heading", { level: 1, name: "Import" }).waitFor();
   await page.getByText("Row 2 (line 3)").waitFor();
   await page.getByText("No row was stored.").waitFor();
+  expect(session.faults()).toEqual([]);
+});
+
+test("live changes say which fields have changed, are held still, lead to their records, and nothing moves", async () => {
+  await database("news", [{ name: "Bob" }, { name: "<b>Ann</b>\u202e", city: "Brno" }]);
+  await using session = await opened("/studio/core/dbs/news/records", { viewport: { width: 360, height: 700 } });
+  const { page } = session;
+  const [ann, bob] = (await app.get("/core/dbs/news/records.json")).json;
+  const patch = (id: string, data: object) => app.patch(`/core/dbs/news/records/${id}.json`, { record: { data } });
+  await page.getByText("Records: 2").waitFor();
+  await page.getByText(/^Live changes/).click();
+  // The stream opens a moment after the rows: changes go on until it tells of one.
+  let times = 0;
+  const list = page.getByRole("list", { name: "Live changes" });
+  await eventually(async () => {
+    await patch(ann.id, { age: ++times });
+    return (await list.getByRole("listitem").count()) > 0;
+  });
+  await patch(ann.id, { city: "Wien" });
+  await list.locator("del").getByText("Brno").waitFor();
+  await list.locator("ins").getByText("Wien", { exact: true }).waitFor();
+  await list.getByRole("button", { name: "<b>Ann</b>" }).first().waitFor();
+  await page.getByRole("button", { name: "Hold still" }).click();
+  const shown = await list.getByRole("listitem").count();
+  await patch(bob.id, { note: "y".repeat(1_900_000) });
+  await page.getByText("1 more meanwhile").waitFor();
+  expect(await list.getByRole("listitem").count()).toBe(shown);
+  await page.getByRole("button", { name: "Hold still" }).click();
+  await list.getByText("yyyy").waitFor();
+  expect((await list.textContent())?.length).toBeLessThan(shown * 400 + 2000);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
+  await list.getByRole("button").first().click();
+  await page.getByRole("dialog", { name: "Record" }).waitFor();
   expect(session.faults()).toEqual([]);
 });

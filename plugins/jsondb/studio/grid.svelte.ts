@@ -1,6 +1,6 @@
 /** What is chosen, where the focus is and what is being typed in the grid of records. */
 import { ApiError, filledIn, nextCell, toasts, type GridCell } from "studio";
-import { canEditInCell, cellText, plainText, typedValue, valueAt, type Row } from "./cells.ts";
+import { canEditInCell, cellText, isOwn, plainText, typedValue, valueAt, type Row } from "./cells.ts";
 import { messageOf } from "./database.svelte.ts";
 import { former, paste, placeOfError, update, type Column } from "./paste.ts";
 import { refusalOf, type Rows } from "./rows.svelte.ts";
@@ -45,6 +45,7 @@ export class Grid {
 
   /** Other columns draw every cell anew, so those that are shown already stay. */
   show(columns: readonly Column[]): void {
+    this.rows.nameField = columns.find(({ name }) => !isOwn(name))?.name;
     const isSame = (column: Column, at: number) =>
       column.name === this.columns[at]?.name && column.type === this.columns[at]?.type;
     if (columns.length !== this.columns.length || !columns.every(isSame)) this.columns = columns;

@@ -5,6 +5,7 @@
 import { ApiError, get, isMap, ownOf, request, toasts, type Later } from "studio";
 import { rowOf, type Row } from "./cells.ts";
 import { messageOf } from "./database.svelte.ts";
+import { happenedOf, mostHistory, type Happened } from "./live-changes.ts";
 import { batchPath, eventsPath, recordPath, recordsPath } from "./paths.ts";
 
 export const pageSize = 50;
@@ -12,15 +13,9 @@ const mostPages = 40;
 const mostAtOnce = 2;
 const flushMs = 150;
 const retryMs = 15_000;
+const mostTold = 500;
 
 export type Change = "update" | "destroy" | "deleting";
-
-/** What happened to a record, newest first. */
-export interface Happened {
-  readonly kind: string;
-  readonly id: string;
-  readonly at: number;
-}
 
 export interface Operation {
   readonly op: "create" | "update" | "delete";
@@ -39,12 +34,17 @@ export class Rows {
   changed = $state.raw<ReadonlyMap<string, Change>>(new Map());
   /** Records that others have made since. */
   fresh = $state(0);
+  /** What has happened since the page was opened, newest first. */
   history = $state.raw<readonly Happened[]>([]);
+  /** How much, also what is no longer kept. */
+  heard = $state(0);
   readonly db: string;
   /** What the list is asked: table, phrase, filters and order. */
   readonly query: URLSearchParams;
   /** The server changes many records for somebody: their rows are not marked one by one. */
   isChanging = false;
+  /** What a record is called by in the news of it. */
+  nameField: string | undefined;
   private readonly cursors = new Map<number, string>();
   private readonly underWay = new Set<number>();
   private stale = new Set<number>();
@@ -52,6 +52,8 @@ export class Rows {
   private seen = { first: 0, end: pageSize };
   private stop = new AbortController();
   private own = new Set<string>();
+  /** Records that the stream has told of: the next change of one is compared with it. */
+  private told = new Map<string, Row>();
 
   constructor(db: string, query: URLSearchParams) {
     this.db = db;
@@ -274,18 +276,28 @@ export class Rows {
   }
 
   private take(events: readonly { kind: string; row: Row }[]): void {
+    const loaded = new Map(this.loaded.map((row) => [row.id, row]));
+    const news: Happened[] = [];
     for (const { kind, row } of events) {
-      const known = this.loaded.find(({ id }) => id === row.id);
+      const known = loaded.get(row.id);
+      const before = this.told.get(row.id) ?? known;
+      news.push(happenedOf(kind, before, row, { n: ++this.heard, at: Date.now() }, this.nameField));
+      this.remember(kind, row);
       if (kind === "create" && !known && !this.own.has(row.id)) this.fresh++;
       else if (kind === "destroy" && known && this.changed.get(row.id) !== "deleting") this.mark([row.id], "destroy");
-      else if (kind === "update" && known && known.updated_at !== row.updated_at)
+      else if (kind === "update" && known && known.updated_at !== row.updated_at) {
         this.put(row, this.isChanging || this.own.has(row.id) ? undefined : "update");
+        loaded.set(row.id, row);
+      }
     }
-    const at = Date.now();
-    this.history = [...events.map(({ kind, row }) => ({ kind, id: row.id, at })).toReversed(), ...this.history].slice(
-      0,
-      50,
-    );
+    this.history = [...news.toReversed(), ...this.history].slice(0, mostHistory);
+  }
+
+  private remember(kind: string, row: Row): void {
+    this.told.delete(row.id);
+    if (kind !== "destroy") this.told.set(row.id, row);
+    const [oldest] = this.told.keys();
+    if (this.told.size > mostTold && oldest !== undefined) this.told.delete(oldest);
   }
 }
 

@@ -217,5 +217,12 @@ export const de: Texts = {
   otherFile: "Diese Datei hat diese Zeilen nicht: Wählen Sie die, die importiert wurde.",
   moreFaulty:
     "Der Server nennt die ersten 10.000 Fehler, in {count} der {failed} abgelehnten Zeilen. Berichtigen Sie zuerst diese; für die übrigen importieren Sie die ganze Datei in eine leere Datenbank oder mit „alle oder keine“.",
+  holdChanges: "Anhalten",
+  changesWait: "inzwischen {count} weitere",
+  changesKept: "Die letzten {count} werden behalten.",
+  beforeUnknown: "Der Datensatz war hier nicht geladen; wie er vorher war, ist nicht bekannt.",
+  moreFields: "Weitere geänderte Felder: {count}",
+  nothingSeen: "Kein Feld hat einen anderen Wert, oder nur das Ende eines sehr langen.",
+  task: "Vorgang",
   viewsAreYours: "Nur Sie sehen Ihre Ansichten. Um eine zu teilen, senden Sie ihre Adresse.",
 };

@@ -214,6 +214,13 @@ export const en = {
   otherFile: "This file does not have these rows: choose the one that was imported.",
   moreFaulty:
     "The server names the first 10,000 mistakes, in {count} of the {failed} rows that it refused. Mend those first; for the others import the whole file into an empty database, or with “all or none”.",
+  holdChanges: "Hold still",
+  changesWait: "{count} more meanwhile",
+  changesKept: "The latest {count} are kept.",
+  beforeUnknown: "The record was not loaded here, so what it was before is not known.",
+  moreFields: "Fields that have changed as well: {count}",
+  nothingSeen: "No field has another value, or only the end of a very long one.",
+  task: "Task",
   viewsAreYours: "Only you see your views. To share one, send its address.",
 } as const;
 

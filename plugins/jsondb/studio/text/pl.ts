@@ -217,5 +217,12 @@ export const pl: Texts = {
   otherFile: "W tym pliku nie ma tych wierszy: wybierz ten, który był importowany.",
   moreFaulty:
     "Serwer wymienia pierwsze 10 000 błędów: ma je {count} z odrzuconych wierszy ({failed}). Popraw najpierw te, a dla pozostałych zaimportuj cały plik do pustej bazy albo z opcją „wszystkie albo żaden”.",
+  holdChanges: "Wstrzymaj",
+  changesWait: "w międzyczasie doszło: {count}",
+  changesKept: "Przechowywane są ostatnie zmiany ({count}).",
+  beforeUnknown: "Rekord nie był tu wczytany, więc nie wiadomo, jaki był wcześniej.",
+  moreFields: "Pozostałe zmienione pola: {count}",
+  nothingSeen: "Żadne pole nie ma innej wartości albo zmienił się tylko koniec bardzo długiej.",
+  task: "Zadanie",
   viewsAreYours: "Widoki widzisz tylko ty. Aby się podzielić, wyślij adres.",
 };
