@@ -242,7 +242,7 @@ describe("a process", () => {
     await page.getByRole("button", { name: "Next page" }).click();
     await firstError.getByText("no 9", { exact: true }).waitFor();
     await page.locator("summary", { hasText: "Columns" }).click();
-    await page.getByLabel("Finished at").uncheck();
+    await page.getByRole("checkbox", { name: "Finished at", exact: true }).uncheck();
     await page.waitForURL(/cols=/);
     expect(await page.getByRole("columnheader", { name: "Finished at" }).count()).toBe(0);
     expect(serious(faults)).toEqual([]);
