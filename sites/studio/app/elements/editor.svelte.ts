@@ -20,9 +20,8 @@ const languages: ReadonlySet<string> = new Set<StudioLanguage>([
 
 export class EditorElement extends StudioElement implements EditorProperties {
   static readonly formAssociated = true;
-  static readonly observedAttributes = ["name", "label", "value", "language", "rows", "readonly"];
+  static readonly observedAttributes = ["label", "value", "language", "rows", "readonly"];
 
-  name = "";
   label = $state("");
   language = $state<StudioLanguage>("text");
   rows = $state(8);
@@ -50,6 +49,15 @@ export class EditorElement extends StudioElement implements EditorProperties {
     },
   );
 
+  /** A form reads the attribute. */
+  get name(): string {
+    return this.getAttribute("name") ?? "";
+  }
+
+  set name(name: string) {
+    this.setAttribute("name", name);
+  }
+
   get value(): string {
     return this.#value;
   }
@@ -64,7 +72,7 @@ export class EditorElement extends StudioElement implements EditorProperties {
     else if (name === "rows") this.rows = Math.min(60, Math.max(1, Number.parseInt(value ?? "", 10) || 8));
     else if (name === "language") this.language = languageOf(value);
     else if (name === "value") this.value = this.#first = value ?? "";
-    else if (name === "name" || name === "label") this[name] = value ?? "";
+    else if (name === "label") this.label = value ?? "";
   }
 
   /** The form was reset. */

@@ -26,7 +26,6 @@ export class FieldElement extends StudioElement implements FieldProperties {
   static readonly formAssociated = true;
   static readonly observedAttributes = ["name", "label", "kind", "value", "resource", "help", "required", "disabled"];
 
-  name = $state("");
   label = $state("");
   kind = $state<StudioFieldKind>("line");
   choices = $state.raw<FieldProperties["choices"]>([]);
@@ -73,6 +72,15 @@ export class FieldElement extends StudioElement implements FieldProperties {
     },
   );
 
+  /** A form reads the attribute. */
+  get name(): string {
+    return this.getAttribute("name") ?? "";
+  }
+
+  set name(name: string) {
+    this.setAttribute("name", name);
+  }
+
   get value(): unknown {
     return "value" in this.#typed ? this.#typed.value : undefined;
   }
@@ -85,7 +93,8 @@ export class FieldElement extends StudioElement implements FieldProperties {
     if (name === "required" || name === "disabled") this[name] = value !== null;
     else if (name === "kind") this.kind = kindOf(value);
     else if (name === "value") this.value = this.#first = value;
-    else if (name === "name" || name === "label" || name === "resource" || name === "help") this[name] = value ?? "";
+    else if (name === "name" && this.#input !== undefined) this.#take(this.#input);
+    else if (name === "label" || name === "resource" || name === "help") this[name] = value ?? "";
   }
 
   /** The form was reset. */
