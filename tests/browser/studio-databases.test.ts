@@ -249,6 +249,51 @@ test("a record is opened by its address and changed as JSON; hostile and long va
   });
 });
 
+test("two people who change one field both know: in the cell, and in the whole record; what was typed is offered again", async () => {
+  await database("shared", [{ name: "Ann", city: "Gdańsk", age: 1 }]);
+  const id = (await found("shared"))[0].id;
+  const elsewhere = (data: object) => app.patch(`/core/dbs/shared/records/${id}.json`, { record: { data } });
+  const stored = async () => (await app.get(`/core/dbs/shared/records/${id}.json`)).json.data;
+  await using session = await opened("/studio/core/dbs/shared/records");
+  const { page, faults } = session;
+
+  // In the cell: the first save says what stands there now, the second one replaces it.
+  await cell(page, "Gdańsk").dblclick();
+  await page.getByRole("textbox", { name: "City" }).fill("Sopot");
+  await elsewhere({ city: "Hel" });
+  await page.keyboard.press("Enter");
+  await grid(page).getByRole("alert").getByText("Hel").waitFor();
+  expect(await stored()).toMatchObject({ city: "Hel" });
+  await page.getByRole("textbox", { name: "City" }).press("Enter");
+  await eventually(async () => (await stored()).city === "Sopot");
+
+  // In the record: other fields are merged, the same one is chosen.
+  await page.goto(`${app.origin}/studio/core/dbs/shared/records?open=${id}`);
+  const dialog = page.getByRole("dialog").first();
+  await dialog.getByRole("textbox", { name: "City" }).fill("Puck");
+  await elsewhere({ city: "Reda", age: 2 });
+  await dialog.getByRole("button", { name: "Save" }).click();
+  const conflict = page.getByRole("dialog", { name: "Somebody else has changed this" });
+  await conflict.getByText("Reda").waitFor();
+  expect(await stored()).toMatchObject({ city: "Reda", age: 2 });
+  await conflict.getByRole("radio", { name: /Keep mine/ }).check();
+  await conflict.getByRole("button", { name: "Apply" }).click();
+  expect(await dialog.getByRole("textbox", { name: "Age" }).inputValue()).toBe("2");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.waitFor({ state: "detached" });
+  expect(await stored()).toMatchObject({ city: "Puck", age: 2 });
+
+  // A dialog that was left, even by a closed tab.
+  await page.goto(`${app.origin}/studio/core/dbs/shared/records?open=${id}`);
+  await dialog.getByRole("textbox", { name: "Note" }).fill("half a sen");
+  await page.goto(`${app.origin}/studio/core/dbs/shared/records?open=${id}`);
+  await dialog.getByRole("button", { name: "Restore" }).click();
+  expect(await dialog.getByRole("textbox", { name: "Note" }).inputValue()).toBe("half a sen");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await eventually(async () => (await stored()).note === "half a sen");
+  expect(faults().filter((fault) => !fault.includes("412"))).toEqual([]);
+});
+
 test("a phone shows records as cards, tables in German, and nothing scrolls sideways", async () => {
   const schema = { tables: { orders: { fields: { no: "string" } }, lines: { fields: { sku: "string" } } } };
   await database("shop", [], schema);

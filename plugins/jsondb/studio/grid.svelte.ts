@@ -3,7 +3,7 @@ import { ApiError, filledIn, nextCell, toasts, type GridCell } from "studio";
 import { canEditInCell, cellText, isOwn, plainText, typedValue, valueAt, type Row } from "./cells.ts";
 import { messageOf } from "./database.svelte.ts";
 import { former, paste, placeOfError, update, type Column } from "./paste.ts";
-import { refusalOf, type Rows } from "./rows.svelte.ts";
+import { ChangedMeanwhile, refusalOf, type Rows } from "./rows.svelte.ts";
 import { printTsv, readTsv } from "./tsv.ts";
 import { say } from "./words.svelte.ts";
 
@@ -15,6 +15,8 @@ interface Editing {
   readonly id: string;
   readonly column: string;
   readonly text: string;
+  /** The value that one began with. */
+  readonly before: unknown;
 }
 
 interface Fault {
@@ -129,7 +131,8 @@ export class Grid {
     const row = this.rows.at(index);
     if (!row || !canEditInCell(row, column) || this.rows.changed.get(row.id) === "deleting") return false;
     this.fault = undefined;
-    this.editing = { id: row.id, column, text: plainText(valueAt(row, column)) };
+    const before = valueAt(row, column);
+    this.editing = { id: row.id, column, text: plainText(before), before };
     return true;
   }
 
@@ -148,20 +151,25 @@ export class Grid {
     const row = this.rows.loaded.find(({ id }) => id === editing?.id);
     const column = this.columns.find(({ name }) => name === editing?.column);
     if (!editing || !row || !column || this.saving) return false;
-    const before = valueAt(row, column.name);
+    const { before } = editing;
     if (editing.text === plainText(before)) return this.left();
     const result = typedValue(column.type, editing.text, before);
     if ("mistake" in result) return this.refused(editing, say(result.mistake));
     this.saving = true;
+    let saved: Row | undefined;
     try {
-      await this.rows.save(row, column.name, result.value);
+      saved = await this.rows.save(row.id, column.name, result.value, before);
     } catch (error) {
+      // Saved again, it replaces what the cell says.
+      if (error instanceof ChangedMeanwhile) this.editing = { ...editing, before: error.theirs };
       return this.refused(editing, refusalOf(error, column.name));
     } finally {
       this.saving = false;
     }
     const undo = () =>
-      void this.rows.save(row, column.name, before ?? null).catch((error: unknown) => toasts.fail(error));
+      void this.rows
+        .save(row.id, column.name, before ?? null, saved && valueAt(saved, column.name))
+        .catch((error: unknown) => toasts.fail(error));
     toasts.offerUndo(filledIn(say("cellSaved"), { field: column.name, value: cellText(editing.text) || "–" }), undo);
     return this.left();
   }

@@ -1,5 +1,20 @@
 /** One record that is looked at and changed as a whole: by its fields, or as JSON. */
-import { ApiError, get, ownOf, request, words } from "studio";
+import {
+  ApiError,
+  draftKey,
+  dropDraft,
+  get,
+  keepDraft,
+  merged,
+  ownOf,
+  readDraft,
+  request,
+  session,
+  text,
+  words,
+  type Conflict,
+  type Draft,
+} from "studio";
 import { isMap, type TableDraft } from "./schema.ts";
 import { plainText, typedValue } from "./cells.ts";
 import { messageOf } from "./database.svelte.ts";
@@ -26,27 +41,42 @@ export class RecordForm {
   messages = $state.raw<Readonly<Record<string, string>>>({});
   problem = $state("");
   saving = $state(false);
+  /** What was typed before and never saved. */
+  draft = $state.raw<Draft | undefined>();
+  /** Fields that somebody else has saved too. */
+  conflicts = $state.raw<readonly Conflict[]>([]);
+  /** The ETag of what was read. */
+  private tag: string | undefined;
+  private readonly key: string;
 
   constructor(db: string, id: string, table: string | null) {
     this.db = db;
     this.id = id;
     this.isNew = id === "new";
     this.table = table;
+    this.key = draftKey(session.person.id, `${recordPath(db, id)}${this.isNew ? ` ${table ?? ""}` : ""}`);
+    this.draft = readDraft(this.key);
     if (this.isNew) this.show({});
   }
 
   async load(signal?: AbortSignal): Promise<void> {
     if (this.isNew) return;
     try {
-      const { json } = await get(recordPath(this.db, this.id), signal);
-      if (!isMap(json) || !isMap(json["data"])) return;
-      this.table = typeof json["table_name"] === "string" ? json["table_name"] : null;
-      this.created = String(json["created_at"]);
-      this.updated = String(json["updated_at"]);
-      this.show(json["data"]);
+      const data = await this.read(signal);
+      if (data) this.show(data);
     } catch (error) {
       if (!signal?.aborted) this.problem = messageOf(error);
     }
+  }
+
+  private async read(signal?: AbortSignal): Promise<Readonly<Record<string, unknown>> | undefined> {
+    const { json, headers } = await get(recordPath(this.db, this.id), signal);
+    if (!isMap(json) || !isMap(json["data"])) return undefined;
+    this.table = typeof json["table_name"] === "string" ? json["table_name"] : null;
+    this.created = String(json["created_at"]);
+    this.updated = String(json["updated_at"]);
+    this.tag = headers.get("etag") ?? undefined;
+    return json["data"];
   }
 
   private show(data: Readonly<Record<string, unknown>>): void {
@@ -63,6 +93,33 @@ export class RecordForm {
 
   type(field: string, value: string): void {
     this.texts = { ...this.texts, [field]: value };
+    this.keep();
+  }
+
+  typeJson(value: string): void {
+    this.json = value;
+    this.keep();
+  }
+
+  /** In this browser, until it is saved. */
+  private keep(): void {
+    if (!this.isChanged) return dropDraft(this.key);
+    const typed = this.asJson ? { json: this.json } : this.texts;
+    keepDraft(this.key, [], { ...typed, asJson: this.asJson });
+  }
+
+  restoreDraft(): void {
+    const { asJson, ...typed } = this.draft?.inputs ?? {};
+    const texts = Object.entries(typed).filter((entry): entry is [string, string] => typeof entry[1] === "string");
+    this.asJson = asJson === true;
+    if (this.asJson) this.json = Object.fromEntries(texts)["json"] ?? this.json;
+    else this.texts = Object.fromEntries(texts);
+    this.draft = undefined;
+  }
+
+  dropDraft(): void {
+    dropDraft(this.key);
+    this.draft = undefined;
   }
 
   get isChanged(): boolean {
@@ -108,14 +165,46 @@ export class RecordForm {
     try {
       const path = this.isNew ? recordsPath(this.db) : `${recordPath(this.db, this.id)}?keep_table=true`;
       const record = this.isNew ? { data, ...(this.table !== null && { table_name: this.table }) } : { data };
-      const { json } = await request(this.isNew ? "POST" : "PATCH", path, { body: { record } });
+      const { json } = await request(this.isNew ? "POST" : "PATCH", path, { body: { record }, ifMatch: this.tag });
+      dropDraft(this.key);
       return json;
     } catch (error) {
-      this.refused(error, table);
+      if (error instanceof ApiError && error.status === 412) await this.merge(data);
+      else this.refused(error, table);
       return undefined;
     } finally {
       this.saving = false;
     }
+  }
+
+  /** Somebody else has saved meanwhile: takes theirs where I have changed nothing. */
+  private async merge(mine: Readonly<Record<string, unknown>>): Promise<void> {
+    const loaded = this.data ?? {};
+    try {
+      const theirs = await this.read();
+      if (!theirs) return;
+      const { conflicts } = merged(loaded, theirs, { ...loaded, ...mine });
+      this.show(theirs);
+      this.put(mine);
+      this.conflicts = conflicts;
+      if (conflicts.length === 0) this.problem = text.messages.merged;
+    } catch (error) {
+      this.problem = messageOf(error);
+    }
+  }
+
+  /** Changes over what the server has. */
+  private put(changes: Readonly<Record<string, unknown>>): void {
+    this.texts = Object.fromEntries(Object.entries(changes).map(([name, value]) => [name, plainText(value)]));
+    this.json = JSON.stringify({ ...this.data, ...changes }, null, 2);
+  }
+
+  /** `takeTheirs`: the fields whose other version wins. */
+  resolve(takeTheirs: ReadonlySet<string>): void {
+    const changes = changedFields(this.data ?? {}, this.json) ?? {};
+    this.put(Object.fromEntries(Object.entries(changes).filter(([name]) => !takeTheirs.has(name))));
+    this.conflicts = [];
+    this.keep();
   }
 
   private refused(error: unknown, table: TableDraft | undefined): void {

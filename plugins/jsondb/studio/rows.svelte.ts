@@ -2,17 +2,19 @@
  * The records of a list, as far as somebody has looked at them: pages by the API's cursor, or by an offset where one jumps.
  * Changes by others are followed: a changed row says so where it is, and new ones wait until they are asked for.
  */
-import { ApiError, get, isMap, ownOf, request, toasts, type Later } from "studio";
-import { rowOf, type Row } from "./cells.ts";
+import { ApiError, get, isMap, ownOf, request, same, toasts, type Later } from "studio";
+import { cellText, rowOf, valueAt, type Row } from "./cells.ts";
 import { messageOf } from "./database.svelte.ts";
 import { happenedOf, mostHistory, type Happened } from "./live-changes.ts";
 import { batchPath, eventsPath, recordPath, recordsPath } from "./paths.ts";
+import { say } from "./words.svelte.ts";
 
 export const pageSize = 50;
 const mostPages = 40;
 const mostAtOnce = 2;
 const flushMs = 150;
 const retryMs = 15_000;
+const mostAttempts = 3;
 const mostTold = 500;
 
 export type Change = "update" | "destroy" | "deleting";
@@ -192,17 +194,38 @@ export class Rows {
     this.changed = next;
   }
 
-  /** Changes one field. Throws what the server says. */
-  async save(row: Row, field: string, value: unknown): Promise<void> {
-    this.own.add(row.id);
+  /**
+   * Changes one field whose value was `seen`; gives back the record. Throws what the server says, or that somebody else
+   * has changed the field since.
+   */
+  async save(id: string, field: string, value: unknown, seen: unknown): Promise<Row | undefined> {
+    this.own.add(id);
     try {
-      const { json } = await request("PATCH", `${recordPath(this.db, row.id)}?keep_table=true`, {
-        body: { record: { data: { [field]: value } } },
-      });
-      const saved = rowOf(json);
+      const saved = rowOf(await this.saved(id, field, value, seen));
       if (saved) this.put(saved);
+      return saved;
     } finally {
-      this.own.delete(row.id);
+      this.own.delete(id);
+    }
+  }
+
+  /** Reads first, because a list has no ETags. Other fields of the record may have changed. */
+  private async saved(id: string, field: string, value: unknown, seen: unknown): Promise<unknown> {
+    for (let attempt = 1; ; attempt++) {
+      const { json, headers } = await get(recordPath(this.db, id));
+      const now = rowOf(json);
+      const theirs = now && valueAt(now, field);
+      if (now && !same(theirs, seen)) {
+        this.put(now, "update");
+        throw new ChangedMeanwhile(theirs);
+      }
+      try {
+        const body = { record: { data: { [field]: value } } };
+        const ifMatch = headers.get("etag") ?? undefined;
+        return (await request("PATCH", `${recordPath(this.db, id)}?keep_table=true`, { body, ifMatch })).json;
+      } catch (error) {
+        if (!(error instanceof ApiError && error.status === 412) || attempt === mostAttempts) throw error;
+      }
     }
   }
 
@@ -298,6 +321,16 @@ export class Rows {
     if (kind !== "destroy") this.told.set(row.id, row);
     const [oldest] = this.told.keys();
     if (this.told.size > mostTold && oldest !== undefined) this.told.delete(oldest);
+  }
+}
+
+/** Somebody else has given a field another value. */
+export class ChangedMeanwhile extends Error {
+  readonly theirs: unknown;
+
+  constructor(theirs: unknown) {
+    super(`${say("changedMeanwhile")} ${cellText(theirs) || "–"}`);
+    this.theirs = theirs;
   }
 }
 
