@@ -59,7 +59,10 @@ describe("a new plugin", () => {
   test("is formatted, linted and type-checked", async () => {
     await Bun.write(
       join(folder, "tsconfig.json"),
-      JSON.stringify({ extends: "../tsconfig.json", include: [".", "../runtime/*.d.ts", "../plugins/**/*.d.ts"] }),
+      JSON.stringify({
+        extends: "../tsconfig.json",
+        include: [".", "../runtime/*.d.ts", "../plugins/**/*.d.ts", "../sites/studio/app/**/*.d.ts"],
+      }),
     );
     const checks = await Promise.all([
       tool("oxfmt", "--check", join(folder, name)),

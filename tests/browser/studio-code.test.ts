@@ -135,6 +135,31 @@ test("200 kB are edited with only the lines in view in the page", async () => {
   await eventually(async () => (await contentOf("long")) === "short");
 });
 
+test("what is typed over a coloured text breaks no policy, and can be undone", async () => {
+  await using opened = await studio.signedIn();
+  const { page, faults } = opened;
+  const content = "{% if name %}\nHello {{ name | upcase }}\n{% endif %}";
+  const made = await studio.app.post("/core/prompts.json", { prompt: { name: "Bright", code: "bright", content } });
+  await page.goto(`${studio.app.origin}/studio/core/prompts/${made.json.id}`);
+  const editor = editorOf(page);
+  await editor.locator("span[class]").first().waitFor();
+  await editor.focus();
+  await page.keyboard.press("Control+Home");
+  await page.keyboard.press("Shift+End");
+  await page.keyboard.type("three");
+  await page.keyboard.press("Control+a");
+  await page.keyboard.insertText("{{ all }}");
+  await page.keyboard.press("Control+a");
+  await page.keyboard.type("x");
+  await page.getByRole("button", { name: "Save" }).click();
+  await eventually(async () => (await contentOf("bright")) === "x");
+  await editor.focus();
+  await page.keyboard.press("Control+z");
+  await page.getByRole("button", { name: "Save" }).click();
+  await eventually(async () => (await contentOf("bright")) === "{{ all }}");
+  expect(faults.filter((fault) => !fault.includes("ERR_ABORTED"))).toEqual([]);
+});
+
 test("where the editor can not be loaded, an area with the same name takes the text", async () => {
   await using opened = await studio.signedIn();
   const { page } = opened;

@@ -150,7 +150,7 @@ export const de: Messages = {
   modules: {
     core: "Kern",
     connect: "Verbinden",
-    cms: "Inhalte",
+    cms: "CMS",
     account: "Konto",
     organize: "Organisation",
     mail: "Post",

@@ -150,7 +150,7 @@ export const en = {
   modules: {
     core: "Core",
     connect: "Connect",
-    cms: "Content",
+    cms: "CMS",
     account: "Account",
     organize: "Organize",
     mail: "Mail",

@@ -155,7 +155,7 @@ export const pl: Messages = {
   modules: {
     core: "Podstawy",
     connect: "Integracje",
-    cms: "Treści",
+    cms: "CMS",
     account: "Konto",
     organize: "Organizacja",
     mail: "Poczta",
