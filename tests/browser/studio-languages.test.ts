@@ -56,7 +56,7 @@ async function readMessages(): Promise<void> {
 
 const languages = ["en", "pl", "de"] as const;
 /** Of formats, of keys, of the browser and its system. */
-const properNames = ["JSON", "CSV", "NDJSON", "Chrome, Linux", "Ctrl+K"];
+const properNames = ["JSON", "CSV", "NDJSON", "Chrome, Linux", "Ctrl+K", "Ctrl+S"];
 /** Types of a schema, and the names of public methods. */
 const valuesOfFields = ["datetime", "time", "list", "search"];
 
@@ -200,8 +200,8 @@ const isWord = (text: string) => text.toLowerCase() !== text.toUpperCase();
 /** What may be the same in two languages: the words of the API, and what was seeded here. */
 function isOfApi(text: string): boolean {
   const bare = text.replace(/[…:*()]/g, "").trim();
-  if (said.has(text) || said.has(bare) || /seeded|admin|Donau|^[0-9a-f-]{36}$/i.test(text) || bare.length < 3)
-    return true;
+  const isId = /^[0-9a-f-]{8,36}$/.test(bare);
+  if (said.has(text) || said.has(bare) || isId || /seeded|admin|Donau/i.test(text) || bare.length < 3) return true;
   const escaped = JSON.stringify(text).slice(1, -1);
   return text.length > 5 && text.includes(" ") && descriptions.includes(escaped);
 }
