@@ -178,6 +178,15 @@ describe("a running change", () => {
     expect((await bulk(db, "?filter[age]=none", { op: "delete" })).status).toBe(202);
   });
 
+  test("of several at once one begins, and the others are told so", async () => {
+    const db = await newDb(people(3));
+    const all = await Promise.all([1, 2, 3, 4].map((age) => bulk(db, "", { op: "update", data: { age }, all: true })));
+    const [begun, ...others] = all.toSorted((a, b) => a.status - b.status);
+    expect(begun?.status).toBe(202);
+    for (const { status, json } of others.filter((other) => other.status !== 202))
+      expect([status, json.error]).toEqual([409, expect.stringContaining("being changed already")]);
+  });
+
   /** As a process that died has left it after four of ten records. */
   async function left(db: string, query: string): Promise<string> {
     const ids = (await app.get(`/core/dbs/${db}/records.json?sort=id`)).json.map(({ id }: { id: string }) => id);

@@ -160,9 +160,8 @@ export function createChangeMany({ ctx, databases, changeManyStore, taskStore, r
       }
       const { accountId } = db;
       const taskId = uuidv7();
-      return ctx.transaction(async (tx) => {
-        if (await changeManyStore.isUnderWay(tx, accountId, db.id))
-          throw conflict("many records of this database are being changed already, wait for the end or stop it");
+      const begun = ctx.transaction(async (tx) => {
+        if (await changeManyStore.isUnderWay(tx, accountId, db.id)) throw conflict(isBusy);
         const kind = data ? "update" : "delete";
         await taskStore.insert({ id: taskId, accountId, dbId: db.id, kind, userId }, tx);
         await changeManyStore.insert(tx, db, { taskId, accountId, query: query.toString(), data });
@@ -171,9 +170,15 @@ export function createChangeMany({ ctx, databases, changeManyStore, taskStore, r
         if (!task) throw new Error("the task is not there"); // it was inserted just now
         return task;
       });
+      // Of two at once, one meets the index of running changes.
+      return begun.catch((error: unknown) => {
+        throw databaseFault(error) === "unique" ? conflict(isBusy) : error;
+      });
     },
   };
 }
+
+const isBusy = "many records of this database are being changed already, wait for the end or stop it";
 
 /** Rolls the transaction back. */
 const moved = new Error("the schema has changed");
