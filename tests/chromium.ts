@@ -47,6 +47,10 @@ export function faultsOf(page: Page): string[] {
     // Chromium warns that drawing without a graphics card is slow.
     if (!message.text().includes("GL Driver Message")) faults.push(`console: ${message.text()}`);
   });
-  page.on("requestfailed", (request) => faults.push(`request: ${request.url()} ${request.failure()?.errorText ?? ""}`));
+  page.on("requestfailed", (request) => {
+    const reason = request.failure()?.errorText ?? "";
+    // The page itself ended the request, because it was left or asked anew.
+    if (reason !== "net::ERR_ABORTED") faults.push(`request: ${request.url()} ${reason}`);
+  });
   return faults;
 }

@@ -26,7 +26,7 @@ async function open(code: string, login?: string) {
   const { page, faults } = await stage.open(context, `/a/${code}`);
   const close = async () => {
     // A page that goes ends what it follows.
-    expect(faults.filter((fault) => !/\/events.* net::ERR_ABORTED/.test(fault))).toEqual([]);
+    expect(faults).toEqual([]);
     await context.close();
   };
   return { page, close };

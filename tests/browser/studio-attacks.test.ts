@@ -80,8 +80,7 @@ const startsLeft = (element: Element) => {
 };
 
 /** An attacker's app in its frame may ask for what is not there. */
-const own = (faults: readonly string[]) =>
-  faults.filter((fault) => !/ERR_ABORTED|\/a\/.* net::ERR_BLOCKED_BY_ORB/.test(fault));
+const own = (faults: readonly string[]) => faults.filter((fault) => !/\/a\/.* net::ERR_BLOCKED_BY_ORB/.test(fault));
 
 async function settled(page: Page): Promise<void> {
   await page.getByRole("heading", { level: 1 }).first().waitFor();

@@ -19,7 +19,7 @@ afterAll(() => studio.stop());
 const heading = (page: Page, name: string | RegExp) => page.getByRole("heading", { level: 1, name }).waitFor();
 const save = (page: Page) => page.getByRole("button", { name: "Save" }).click();
 const at = (page: Page, path: string) => page.goto(`${app.origin}/studio/${path}`);
-const serious = (faults: readonly string[]) => faults.filter((fault) => !/ERR_ABORTED|status of (409|422)/.test(fault));
+const serious = (faults: readonly string[]) => faults.filter((fault) => !/status of (409|422)/.test(fault));
 
 /** Over what an editor holds, as one pastes. */
 async function write(editor: Locator, words: string): Promise<void> {
