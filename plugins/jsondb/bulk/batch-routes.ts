@@ -22,13 +22,13 @@ export function batchRoute({ databases, batches }: Needed): Route {
     {
       summary: "Create, change and delete up to 1,000 records",
       description:
-        "In one transaction, in order: all or none. An `update` merges `data` key by key; in a multi-table database send its `table_name` again.",
+        "In one transaction, in order: all or none. An `update` merges `data` key by key; in a multi-table database send its `table_name` again. An `update` or `delete` with `if_updated_at`, the record's `updated_at` as you have seen it, is refused if anybody has changed the record since: 422 names each such operation, and nothing is written.",
       access,
       body: { schema: Operations },
       request: {
         operations: [
           { op: "create", data: recordExample.data, table_name: null },
-          { op: "update", id: recordExample.id, data: { age: 35 } },
+          { op: "update", id: recordExample.id, data: { age: 35 }, if_updated_at: recordExample.updated_at },
           { op: "delete", id: "019a9c1e-0000-7000-8000-000000000003" },
         ],
       },
@@ -37,7 +37,10 @@ export function batchRoute({ databases, batches }: Needed): Route {
         200: {
           results: [recordExample, recordExample, { id: "019a9c1e-0000-7000-8000-000000000003", deleted: true }],
         },
-        422: { "operations[0].data.email": ["is required"] },
+        422: {
+          "operations[0].data.email": ["is required"],
+          "operations[1].if_updated_at": ["is not the record's `updated_at` any more: 2026-01-31T10:00:07.000Z"],
+        },
       },
     },
     async ({ account, params, body }) => {

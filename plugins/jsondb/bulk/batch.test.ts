@@ -204,6 +204,97 @@ describe("a batch with a mistake", () => {
   });
 });
 
+describe("an operation with `if_updated_at`", () => {
+  const seen = async (db: string) => (await list(db)) as { id: string; updated_at: string; data: { email: string } }[];
+  const ages = async (db: string) => (await list(db)).map(({ data }: { data: { age?: number } }) => data.age);
+
+  test("changes and deletes the record that the caller has seen", async () => {
+    const db = await newDb();
+    for (const email of ["a", "b"]) await create(db, { email });
+    const [a, b] = await seen(db);
+    const local = a!.updated_at.replace("Z", "+00:00");
+    const { status, json } = await batch(db, [
+      { op: "update", id: a!.id, data: { age: 1 }, if_updated_at: local },
+      // What was seen is the record before the batch.
+      { op: "update", id: a!.id, data: { age: 2 }, if_updated_at: a!.updated_at },
+      { op: "delete", id: b!.id, if_updated_at: b!.updated_at },
+      { op: "create", data: { email: "c" }, if_updated_at: null },
+    ]);
+    expect([status, await ages(db)]).toEqual([200, [2, undefined]]);
+    // The answer's time is the next one to send.
+    const again = { op: "update", id: a!.id, data: { age: 3 }, if_updated_at: json.results[1].updated_at };
+    expect((await batch(db, [again])).status).toBe(200);
+  });
+
+  test("is refused with all others of that kind if somebody has changed the record since, and nothing is written", async () => {
+    const db = await newDb();
+    for (const email of ["a", "b", "c"]) await create(db, { email });
+    const [a, b, c] = await seen(db);
+    const { updated_at: later } = (
+      await app.patch(`/core/dbs/${db}/records/${b!.id}.json`, { record: { data: { age: 5 } } })
+    ).json;
+    await app.patch(`/core/dbs/${db}/records/${c!.id}.json`, { record: { data: { age: 6 } } });
+    const operations = [a!, b!, c!].map(({ id, updated_at }, at) =>
+      at < 2
+        ? { op: "update", id, data: { age: 1 }, if_updated_at: updated_at }
+        : { op: "delete", id, if_updated_at: updated_at },
+    );
+    const { status, json } = await refused(() => batch(db, operations));
+    expect([status, Object.keys(json)]).toEqual([422, ["operations[1].if_updated_at", "operations[2].if_updated_at"]]);
+    expect(json["operations[1].if_updated_at"][0]).toContain(later);
+    expect(await ages(db)).toEqual([undefined, 5, 6]);
+    await app.delete(`/core/dbs/${db}/records/${a!.id}.json`);
+    const gone = await refused(() => batch(db, operations.slice(0, 1)));
+    expect([gone.status, Object.keys(gone.json)]).toEqual([422, ["operations[0].id"]]);
+  });
+
+  test("tells two changes apart that come at the same moment", async () => {
+    const db = await newDb();
+    const id = await create(db, { email: "a" });
+    const times = new Set<string>();
+    const change = (age: number) => ({ op: "update", id, data: { age } });
+    // In one transaction the clock stands still.
+    for (const { updated_at } of (
+      await batch(
+        db,
+        Array.from({ length: 20 }, (_, at) => change(at)),
+      )
+    ).json.results)
+      times.add(updated_at);
+    expect(times.size).toBe(20);
+    const [record] = await seen(db);
+    const writers = Array.from({ length: 8 }, (_, at) =>
+      batch(db, [{ ...change(at), if_updated_at: record!.updated_at }]),
+    );
+    const statuses = (await Promise.all(writers)).map(({ status }) => status);
+    expect(statuses.toSorted((a, b) => a - b)).toEqual([200, ...Array<number>(7).fill(422)]);
+  });
+
+  test.each([
+    5,
+    true,
+    {},
+    "",
+    "yesterday",
+    "2026-01-31",
+    "2026-01-31T10:00:00",
+    "2026-02-31T99:00:00Z",
+    `T${"1".repeat(50)}Z`,
+  ])("takes no other value: %p", async (value) => {
+    const db = await newDb();
+    const { status, json } = await refused(() => batch(db, [{ op: "delete", id: unknown, if_updated_at: value }]));
+    expect([status, Object.keys(json)]).toEqual([422, ["operations[0].if_updated_at"]]);
+  });
+
+  test("is refused for a new record", async () => {
+    const db = await newDb();
+    const operation = { op: "create", data: { email: "a" }, if_updated_at: "2026-01-31T10:00:00.000Z" };
+    expect((await refused(() => batch(db, [operation]))).json).toEqual({
+      "operations[0].if_updated_at": ["must be left out for a new record"],
+    });
+  });
+});
+
 describe("batches at the same time", () => {
   test("on the same records in other orders wait for each other and lose nothing", async () => {
     const db = await newDb();

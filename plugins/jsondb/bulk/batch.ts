@@ -18,8 +18,15 @@ import { isId } from "../databases/database-store.ts";
 
 export type Operation =
   | { readonly op: "create"; readonly data: Data; readonly tableName: string | null | undefined }
-  | { readonly op: "update"; readonly id: string; readonly data: Data; readonly tableName: string | null | undefined }
-  | { readonly op: "delete"; readonly id: string };
+  | (Seen & { readonly op: "update"; readonly data: Data; readonly tableName: string | null | undefined })
+  | (Seen & { readonly op: "delete" });
+
+/** A record that is there already. */
+interface Seen {
+  readonly id: string;
+  /** The `updated_at` that the caller has seen, in milliseconds; undefined = any. */
+  readonly expected: number | undefined;
+}
 
 const maxOperations = 1000;
 const maxMistakes = 100;
@@ -42,24 +49,36 @@ export function readOperations(values: readonly unknown[]): Operation[] {
 
 /** Hints about fields that no operation has. */
 export function operationHints(values: readonly unknown[]): string[] {
-  const known = ["op", "id", "data", "table_name"];
+  const known = ["op", "id", "data", "table_name", "if_updated_at"];
   const names = values.flatMap((value) => (isObject(value) ? Object.keys(value) : []));
   return unknownNames(names, known, (name) => `an operation has no field "${name}"`);
 }
 
 function readOperation(value: unknown, wrong: (field: string, message: string) => undefined): Operation | undefined {
   if (!isObject(value)) return wrong("", "must be an object");
-  const { op, id, data, table_name: tableName } = value;
+  const { op, id, data, table_name: tableName, if_updated_at: seenAt } = value;
   if (op !== "create" && op !== "update" && op !== "delete")
     return wrong(".op", "must be one of create, update, delete");
   const hasId = typeof id === "string" && isId(id);
   if (op !== "create" && !hasId) return wrong(".id", "must be the id of a record");
-  if (op === "delete") return { op, id: String(id).toLowerCase() };
+  const expected = seenAt === undefined || seenAt === null ? undefined : instantOf(seenAt);
+  if (expected !== undefined && op === "create") return wrong(".if_updated_at", "must be left out for a new record");
+  if (Number.isNaN(expected))
+    return wrong(".if_updated_at", "must be the record's `updated_at`, like 2026-01-31T10:00:00.000Z");
+  const seen = { id: String(id).toLowerCase(), expected };
+  if (op === "delete") return { op, ...seen };
   if (tableName !== undefined && tableName !== null && typeof tableName !== "string")
     return wrong(".table_name", "must be a string");
-  if (op === "update" && data === undefined) return { op, id: String(id).toLowerCase(), data: {}, tableName };
+  if (op === "update" && data === undefined) return { op, ...seen, data: {}, tableName };
   if (!isObject(data)) return wrong(".data", "must be an object");
-  return op === "create" ? { op, data, tableName } : { op, id: String(id).toLowerCase(), data, tableName };
+  return op === "create" ? { op, data, tableName } : { op, ...seen, data, tableName };
+}
+
+/** In milliseconds; NaN for anything but a time with its offset. */
+function instantOf(value: unknown): number {
+  return typeof value === "string" && /T.+(?:Z|[+-]\d\d:\d\d)$/.test(value.slice(0, 40))
+    ? Date.parse(value)
+    : Number.NaN;
 }
 
 interface Needed {
@@ -88,7 +107,7 @@ export function createBatches({ ctx, bulkStore, records }: Needed) {
 
   const performAll = async (tx: Tx, db: Database, operations: readonly Operation[]): Promise<string[]> => {
     const ids = operations.flatMap((operation) => (operation.op === "create" ? [] : [operation.id]));
-    if (ids.length > 0) await bulkStore.lockAll(tx, db, ids);
+    if (ids.length > 0) checkSeen(operations, await bulkStore.lockAll(tx, db, ids));
     const answers: string[] = [];
     for (const [at, operation] of operations.entries()) {
       const answer = await perform(tx, db, operation).catch((error: unknown) => {
@@ -117,6 +136,18 @@ export function createBatches({ ctx, bulkStore, records }: Needed) {
 
 /** Rolls the transaction back. */
 const moved = new Error("the schema has changed");
+
+/** 422 with every record that has changed since the caller saw it. One that is gone is found when it is to be changed. */
+function checkSeen(operations: readonly Operation[], updated: ReadonlyMap<string, Date>): void {
+  const found = mistakes();
+  for (const [at, operation] of operations.entries()) {
+    if (operation.op === "create" || operation.expected === undefined) continue;
+    const now = updated.get(operation.id);
+    if (now && now.getTime() !== operation.expected)
+      found.add(`operations[${at}].if_updated_at`, `is not the record's \`updated_at\` any more: ${now.toJSON()}`);
+  }
+  found.check();
+}
 
 /** 422 with every mistake that can be seen without the records. */
 function checkOperations(db: Database, operations: readonly Operation[]): void {

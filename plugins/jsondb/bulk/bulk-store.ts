@@ -94,12 +94,16 @@ export function createBulkStore(sql: Sql) {
       return row ?? { keys: [], last: null };
     },
 
-    /** Locks these records until the transaction ends, always in the same order, so that two batches never deadlock. */
-    async lockAll(tx: Tx, db: Database, ids: readonly string[]): Promise<void> {
-      await tx`
-        select from records r
+    /**
+     * Locks these records until the transaction ends, always in the same order, so that two batches never deadlock.
+     * Gives back when each has changed last.
+     */
+    async lockAll(tx: Tx, db: Database, ids: readonly string[]): Promise<ReadonlyMap<string, Date>> {
+      const rows = await tx<{ id: string; updatedAt: Date }[]>`
+        select r.id, r.updated_at from records r
         where r.db_id = ${db.id} and r.account_id = ${db.accountId} and r.id = any(${[...ids]}::uuid[])
         order by r.id for no key update`;
+      return new Map(rows.map(({ id, updatedAt }) => [id, updatedAt]));
     },
   };
 }

@@ -188,6 +188,8 @@ function createInserts(sql: Sql, { telling }: Parts) {
 function createPatches(sql: Sql, { telling, shown, guarded, isAt, written }: Parts) {
   const columns = sql.unsafe(indexColumnList);
   const indexed = sql.unsafe(recordIndexValues);
+  // Answers show milliseconds: no two changes of a record have the same one, so that it tells them apart.
+  const later = sql.unsafe("greatest(now(), date_trunc('milliseconds', r.updated_at) + interval '1 millisecond')");
   const changed = sql.unsafe(givenColumns("i.texts", "i.given"));
   return {
     /**
@@ -201,7 +203,7 @@ function createPatches(sql: Sql, { telling, shown, guarded, isAt, written }: Par
         ${telling.begin(db.live)} update records r set data = r.data || ${patch.json}::text::jsonb, ${changed},
           long_strings = (r.long_strings & ~${strings.given}::int | ${strings.set}::int)::smallint,
           inexact_numbers = (r.inexact_numbers & ~${numbers.given}::int | ${numbers.set}::int)::smallint,
-          updated_at = greatest(now(), r.updated_at + interval '1 microsecond')
+          updated_at = ${later}
         from dbs d, (select ${[...values]}::text[] as texts, ${bitsOf(given)}::int as given) i
         where r.db_id = ${db.id} and r.id = ${patch.id} and r.account_id = ${db.accountId}
           and r.table_name = ${patch.table.name} and r.rules_version = ${db.rulesVersion}
@@ -221,7 +223,7 @@ function createPatches(sql: Sql, { telling, shown, guarded, isAt, written }: Par
           (${columns}) = (
             select ${indexed} from record_index(r.data || v.changes, ${[...table.indexFields]}::text[]) x),
           plan_version = d.plan_version, rules_version = d.rules_version,
-          updated_at = greatest(now(), r.updated_at + interval '1 microsecond')
+          updated_at = ${later}
         from dbs d, (select ${json}::text::jsonb as changes offset 0) v
         where r.db_id = ${db.id} and r.id = ${id} and r.account_id = ${db.accountId}
           and d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}
