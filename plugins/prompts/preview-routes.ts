@@ -110,6 +110,7 @@ function cascadeRoute({ accounts, promptStore, builtIn }: Needed): Route {
         "others. `extras` are the same for `<code>_extra`. Administrators may ask for another person.",
       access,
       query: { code: "the code, without `_extra`", user_id: "for administrators: another person" },
+      asks: { code: "entry" },
       answers: { 200: PromptCascade },
       responses: { 200: cascadeExample, 403: { error: "…" }, 422: { code: ["is required"] } },
     },

@@ -97,6 +97,7 @@ export function sessionRoutes({ accounts, tokens, signIn }: Needed): Route[] {
           token: "a token of kind `web_token`, or of an invitation",
           return_to: "a path of this origin; anything else is `/`",
         },
+        asks: { token: "core_0a1b2c3d4e5f" },
         responses: {
           303: null,
           401: { error: "this needs a working web_token that was not used before" },

@@ -24,8 +24,8 @@ export type Access =
   | { readonly privilege: string }
   /** Needs only a sign-in; the reason. */
   | { readonly signedIn: string }
-  /** Needs nothing; the reason. */
-  | { readonly open: string };
+  /** Needs nothing; the reason. `partly`: some of what it answers needs a sign-in, so the examples carry a token. */
+  | { readonly open: string; readonly partly?: true };
 
 /** `"/core/dbs/:db_id/records/:id.md"` -> `{ db_id: string; id: string }` */
 export type PathParams<Path extends string> = Path extends `${infer Segment}/${infer Rest}`
@@ -94,6 +94,8 @@ export interface RouteSpec<A extends Access, S extends TObject> {
    * names, `*` for any. Other parameters are reported in the header `Warning`.
    */
   readonly query?: Readonly<Record<string, string | TSchema>>;
+  /** An example of the query, if a call without one is refused: `{ q: "ann" }`, `{ "filter[city]": "Łódź" }`. */
+  readonly asks?: Readonly<Record<string, string>>;
   /** The schemas of an `input` by media type; default: a JSON object. */
   readonly takes?: readonly TSchema[];
   /** An example of the request body's fields. */

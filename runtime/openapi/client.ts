@@ -57,9 +57,14 @@ function parameters(operation: Json, components: Json, place: "path" | "query"):
   const fields = here.map((one) => {
     // Some ids are numbers, and all are words of an address.
     const schema = place === "path" ? { type: ["string", "number"] } : inside(one, "schema");
-    return field(String(one["name"]), { ...schema, description: one["description"] }, place === "path", "        ");
+    return field(
+      String(one["name"]),
+      { ...schema, description: one["description"] },
+      one["required"] === true,
+      "        ",
+    );
   });
-  const optional = place === "query" ? "?" : "";
+  const optional = here.some((one) => one["required"] === true) ? "" : "?";
   return [`      readonly ${place}${optional}: {\n${fields.join("")}      };\n`];
 }
 

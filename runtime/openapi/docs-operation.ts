@@ -17,7 +17,7 @@ export function operationHtml({ method, path, told }: Operation, components: Jso
     parametersHtml(told, components),
     bodyHtml(told),
     answersHtml(told),
-    examplesHtml({ method, path, told }, server),
+    examplesHtml({ method, path, told }, components, server),
   ];
   const id = escapeHtml(worded(told["operationId"], `${method} ${path}`));
   return `<details class="operation" id="${id}" data-method="${method}" data-path="${escapeHtml(path)}"><summary><b>${method}</b> <code>${escapeHtml(path)}</code> ${escapeHtml(worded(told["summary"]))}</summary>
@@ -85,8 +85,27 @@ export function answerHtml(status: string, response: Json): string {
   return `<p><strong>${escapeHtml(status)}</strong> ${wordsHtml(worded(response["description"]))}${shown}</p>${contents.join("")}`;
 }
 
-function examplesHtml(operation: Operation, server: string): string {
-  return `<h3>Examples</h3>${printed(curl(operation, server), ' class="example" data-of="curl"')}${printed(typescript(operation), ' class="example" data-of="TypeScript"')}`;
+function examplesHtml(operation: Operation, components: Json, server: string): string {
+  const query = exampleQuery(operation.told, components);
+  const names = operation.path.includes("{") ? ", as the parts of the path" : "";
+  const note = `<p class="note"><code>$TOKEN</code> is a variable of your shell${names}.</p>`;
+  return `<h3>Examples</h3>${note}${printed(curl(operation, query, server), ' class="example" data-of="curl"')}${printed(typescript(operation, query), ' class="example" data-of="TypeScript"')}`;
+}
+
+/** What a call is refused without. */
+function exampleQuery(told: Json, components: Json): Json {
+  const all = listOf(told["parameters"]).filter(isObject);
+  const asked = all.map((one) => resolved(one, components)).filter((one) => one["in"] === "query" && "example" in one);
+  return Object.fromEntries(asked.map(({ name, example }) => [String(name), example]));
+}
+
+function queryText(query: Json): string {
+  const pairs = Object.entries(query).flatMap(([name, value]) =>
+    isObject(value)
+      ? Object.entries(value).map(([key, one]) => [`${name}[${key}]`, String(one)])
+      : [[name, String(value)]],
+  );
+  return pairs.length > 0 ? `?${new URLSearchParams(pairs)}` : "";
 }
 
 function exampleBody(told: Json): { type: string; example: unknown } | undefined {
@@ -94,16 +113,23 @@ function exampleBody(told: Json): { type: string; example: unknown } | undefined
   return first && { type: first[0], example: isObject(first[1]) ? first[1]["example"] : undefined };
 }
 
-function curl({ method, path, told }: Operation, server: string): string {
+function curl({ method, path, told }: Operation, query: Json, server: string): string {
   const body = exampleBody(told);
-  const address = `${server}${path.replaceAll("{", "").replaceAll("}", "")}`;
-  const isOpen = listOf(told["security"]).some((one) => isObject(one) && Object.keys(one).length === 0);
+  const [credential] = listOf(told["security"]);
+  const isOpen = isObject(credential) && Object.keys(credential).length === 0;
   return [
-    `curl${method === "GET" ? "" : ` -X ${method}`} ${quoted(address)}`,
+    `curl${method === "GET" ? "" : ` -X ${method}`} ${shellAddress(server, path, queryText(query))}`,
     ...(isOpen || told["x-access"] === undefined ? [] : ['-H "Authorization: Bearer $TOKEN"']),
     ...(body ? [`-H ${quoted(`Content-Type: ${body.type}`)}`] : []),
     ...(body ? [`--data-binary ${quoted(asText(body.example ?? {}))}`] : []),
   ].join(" \\\n  ");
+}
+
+/** `{id}` is a variable of the shell, as the token is. One named `path` would be where zsh looks for its commands. */
+function shellAddress(server: string, path: string, query: string): string {
+  if (!path.includes("{")) return quoted(`${server}${path}${query}`);
+  const literal = `${server}${path}${query}`.replaceAll(/["$`\\]/g, "\\$&");
+  return `"${literal.replaceAll(/\{(\w+)\}/g, (_, name) => `\${${name === "path" ? "rest" : name}}`)}"`;
 }
 
 /** As a shell takes it. */
@@ -111,11 +137,15 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-function typescript({ method, path, told }: Operation): string {
+function typescript({ method, path, told }: Operation, query: Json): string {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
   const body = exampleBody(told);
   const options = [
     ...(names.length > 0 ? [`  path: { ${names.join(", ")} },`] : []),
+    ...(Object.keys(query).length > 0 ? [`  query: ${JSON.stringify(query)},`] : []),
+    ...(body && body.type !== "application/json"
+      ? [`  headers: { "content-type": ${JSON.stringify(body.type)} },`]
+      : []),
     ...(body ? [`  body: ${asText(body.example ?? {}, true).replaceAll("\n", "\n  ")},`] : []),
   ];
   const given = options.length > 0 ? `, {\n${options.join("\n")}\n}` : "";

@@ -117,13 +117,13 @@ function operation(route: Route, schemas: Schemas): Json {
   const inPath = [...documentedPath(route.path).matchAll(/\{(\w+)\}/g)].map(([, name]) => {
     return { name, in: "path", required: true, schema: { type: "string" } };
   });
-  const inQuery = queryParameters(spec.query ?? {}, schemas);
+  const inQuery = queryParameters(spec, schemas);
   return {
     summary: spec.summary,
     ...(spec.description && { description: spec.description }),
     operationId: idOf(route.method, route.path),
     tags: [tagOf(route)],
-    ...("open" in spec.access && { security: [{}, { token: [] }, { session: [] }] }),
+    ...("open" in spec.access && { security: securityOf(spec.access) }),
     "x-access": accessText(spec.access),
     ...("privilege" in spec.access && { "x-privilege": spec.access.privilege }),
     ...(spec.shownAt !== undefined && { "x-shown-at": spec.shownAt }),
@@ -145,8 +145,13 @@ function operation(route: Route, schemas: Schemas): Json {
   };
 }
 
+/** What comes first is what the examples use. */
+function securityOf({ partly }: { readonly partly?: true }): Json[] {
+  return partly ? [{ token: [] }, { session: [] }, {}] : [{}, { token: [] }, { session: [] }];
+}
+
 /** `filter[<field>]` and `filter[<field>][<operator>]` are documented as one parameter; `*` as any other one. */
-function queryParameters(query: NonNullable<Route["spec"]["query"]>, schemas: Schemas): Json[] {
+function queryParameters({ query = {}, asks = {} }: Route["spec"], schemas: Schemas): Json[] {
   const families = new Map<string, { description: string; schema: Json }>();
   for (const [name, given] of Object.entries(query)) {
     const { description: _, ...bare } = typeof given === "string" ? { type: "string" } : schemas.of(given);
@@ -161,8 +166,19 @@ function queryParameters(query: NonNullable<Route["spec"]["query"]>, schemas: Sc
   return [...families].map(([name, { description, schema }]) => {
     const style = name === "*" ? "form" : schema["type"] === "object" ? "deepObject" : undefined;
     const many = style && { style, explode: true };
-    return { name: name === "*" ? "others" : name, in: "query", description, ...many, schema };
+    const shown = { name: name === "*" ? "others" : name, in: "query", description, ...many, schema };
+    const example = exampleQuery(name, asks);
+    // Of many names, none is needed for certain.
+    return example === undefined ? shown : { ...shown, ...(!many && { required: true }), example };
   });
+}
+
+/** `{ q: "ann" }` -> "ann"; `{ "filter[city]": "Łódź" }` -> `{ city: "Łódź" }` */
+function exampleQuery(name: string, asks: Readonly<Record<string, string>>): unknown {
+  const parts = Object.entries(asks).flatMap(([key, value]) =>
+    key.startsWith(`${name}[`) ? [[key.slice(name.length + 1, -1), value]] : [],
+  );
+  return asks[name] ?? (parts.length > 0 ? Object.fromEntries(parts) : undefined);
 }
 
 function headerParameters({ method, spec }: Route): Json[] {

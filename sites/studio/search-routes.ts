@@ -20,6 +20,7 @@ export function searchRoutes(routes: () => readonly Route[]): Route[] {
         description: `In every list that the token may read: at most ${most.ofList} of each and ${most.ofAll} in all, the best first. Records of databases are not searched.`,
         access: { signedIn: "each list asks for its own privilege" },
         query: { q: `the words, 1 to ${maxChars} characters` },
+        asks: { q: "greeting" },
         answers: { 200: answer.list(Row) },
         responses: {
           200: [

@@ -19,7 +19,7 @@ import { actionOf, type AppActions } from "./act.ts";
 import type { ServedApps } from "../serve/served-apps.ts";
 import { appFor, ownerOf } from "../serve/visit.ts";
 
-const access = { open: "an action may be public; any other one needs sign-in" } as const;
+const access = { open: "an action may be public; any other one needs sign-in", partly: true } as const;
 const shared = { access, apps: "the app's own actions", cors: true, onSites: true } as const;
 const flow_process_id = "019a9c1e-0000-7000-8000-000000000004";
 const data = { advice: "Take an umbrella" };
@@ -85,6 +85,7 @@ export function actionRoutes({ servedApps, appActions, databases, limits }: Need
           flow_process_id: "from the answer that started it",
           wait: Type.Number({ description: "seconds to wait for its end, at most 25; default 0" }),
         },
+        asks: { flow_process_id },
         answers: { 200: ActionStatus },
         responses: {
           200: { status: "finished", data, error: null },

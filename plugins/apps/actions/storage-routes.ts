@@ -22,6 +22,7 @@ import { appFor, ownerOf } from "../serve/visit.ts";
 
 const access = {
   open: "the visitor's own values: the app's token, the session or, in a public app, the cookie tells whose",
+  partly: true,
 } as const;
 const shared = { access, apps: "what the app stores for this visitor", onSites: true } as const;
 const example = { key: "theme", value: "dark" };

@@ -85,6 +85,7 @@ export function embedRoutes(embedStore: EmbedStore): Route[] {
         summary: "The apps embedded in a view",
         access,
         query: { path: "the view, e.g. tasks/show", ...pageQuery },
+        asks: { path: "tasks/show" },
         answers: { 200: answer.list(EmbeddedApp) },
         responses: { 200: [{ ...example, url: "/a/counter?embed=1&view=tasks%2Fshow", show_in_module: "tasks/show" }] },
       },

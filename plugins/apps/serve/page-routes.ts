@@ -65,7 +65,7 @@ export function pageRoutes(needed: Needed): Route[] {
       "/a/:url_code",
       {
         summary: "The page of an app, by its url_code or id",
-        access: { open: "a public app is for everyone; a private one asks for sign-in itself" },
+        access: { open: "a public app is for everyone; a private one asks for sign-in itself", partly: true },
         onSites: true,
         query,
         answers: { 200: Html, 404: [Html, answer.error] },
@@ -89,7 +89,7 @@ export function pageRoutes(needed: Needed): Route[] {
       "/a/preview/:token",
       {
         summary: "The page of a preview, for ten minutes",
-        access: { open: "only its author sees an unsaved app; others are asked to sign in" },
+        access: { open: "only its author sees an unsaved app; others are asked to sign in", partly: true },
         query,
         answers: { 200: Html, 404: [Html, answer.error] },
         responses: {

@@ -19,7 +19,7 @@ export function tokenRoutes({ servedApps, pageTokens }: Needed): Route[] {
         summary: "Renew the token of an app's page",
         description:
           "Send the current, valid token. The new one lasts an hour; renewal is possible for a day after the page was loaded.",
-        access: { open: "the token itself is the credential" },
+        access: { open: "the token itself is the credential", partly: true },
         apps: "its own renewal",
         onSites: true,
         answers: { 200: AppToken },

@@ -38,7 +38,10 @@ const description =
   "`canonical_url`, `seo_alternates` and `seo_head`. With the privilege `cms` it also shows what is inactive or not yet " +
   "published. A template that fails answers 500 with the reason.";
 const spec = {
-  access: { open: "it asks for sign-in itself and redirects browsers to it; only drafts need `cms`" },
+  access: {
+    open: "it asks for sign-in itself and redirects browsers to it; only drafts need `cms`",
+    partly: true as const,
+  },
   query: {
     lang: "shows the page as a domain of this locale would",
     page: Type.Integer({ minimum: 1, description: "which part of a paginated list" }),

@@ -40,6 +40,7 @@ export function changeManyRoute({ databases, changes }: Needed): Route {
         search_in: "fields for `q`",
         ...filterParameters,
       },
+      asks: { "filter[email]": "ann@example.com" },
       body: { schema: Change },
       request: { op: "update", data: { city: "Łódź" } },
       answers: { 202: ListedTask, 400: UnknownTable },

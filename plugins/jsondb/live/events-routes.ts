@@ -83,7 +83,7 @@ export function eventRoutes({ ctx, databases, events, tokens }: Needed): Route[]
         summary: "Follow what the public method list shows",
         description:
           "Server-Sent Events as of `GET /core/dbs/:id/events`, if `list` is open: records within its `scope_by`, with their visible fields. The stream ends when the database is changed.",
-        access: { open: "shows what the public method `list` shows, and only where that is configured" },
+        access: { open: "shows what the public method `list` shows, and only where that is configured", partly: true },
         cors: true,
         apps: "what the public method `list` of its own database shows",
         onSites: true,

@@ -28,7 +28,10 @@ import type { Databases } from "../databases/database-store.ts";
 import type { Room } from "./room.ts";
 import { cookieHeader, visitorOf } from "./visitor.ts";
 
-const access = { open: "what each operation may do is configured in the database's public_methods" } as const;
+const access = {
+  open: "what each operation may do is configured in the database's public_methods",
+  partly: true,
+} as const;
 const { id, data, created_at, updated_at } = recordExample;
 const example = { id, data, created_at, updated_at };
 const parameters = {

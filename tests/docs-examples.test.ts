@@ -1,0 +1,241 @@
+/** The examples of `/docs` are true: a shell runs each curl command as it stands there, and TypeScript compiles each call. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { definePlugin, setting } from "../runtime/sdk.ts";
+import { tokens } from "../plugins/tokens/api.ts";
+import { adminToken, startTestApp, type TestApp } from "./harness.ts";
+import { startReceiver, type Receiver } from "./receiver.ts";
+
+let app: TestApp;
+let receiver: Receiver;
+let folder: string;
+let operations: Operation[];
+
+interface Operation {
+  readonly method: string;
+  readonly path: string;
+  readonly curl: string;
+  readonly typescript: string;
+}
+
+/** The setting of the example is a plugin's. */
+const shopping = definePlugin({
+  name: "shopping",
+  accountSettings: {
+    maxItems: setting.integer("shopping_list_max_items", 100, "items of a list", { min: 1, max: 1000 }),
+  },
+  setup: () => ({}),
+});
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "corestead-docs-"));
+  receiver = startReceiver();
+  // The password of the examples.
+  const env = { CORE_ADMIN_PASSWORD: "a long pass phrase", SECURITY_CONTACT: "mailto:security@example.com" };
+  app = await startTestApp({ plugin: shopping, env });
+  operations = operationsOf((await app.get("/docs", { token: null })).text);
+});
+afterAll(async () => {
+  await app.stop();
+  await receiver.stop();
+  rmSync(folder, { recursive: true });
+});
+
+function operationsOf(page: string): Operation[] {
+  return page
+    .split('<details class="operation"')
+    .slice(1)
+    .map((part) => ({
+      method: /data-method="(\w+)"/.exec(part)?.[1] ?? "",
+      path: /data-path="([^"]+)"/.exec(part)?.[1] ?? "",
+      curl: exampleOf(part, "curl"),
+      typescript: exampleOf(part, "TypeScript"),
+    }));
+}
+
+function exampleOf(part: string, name: string): string {
+  const [, rest = ""] = part.split(`<pre class="example" data-of="${name}">`);
+  const [example = ""] = rest.split("</pre>");
+  return example
+    .replaceAll("&lt;", "<")
+    .replaceAll("&gt;", ">")
+    .replaceAll("&quot;", '"')
+    .replaceAll("&#39;", "'")
+    .replaceAll("&amp;", "&");
+}
+
+test("each curl command does what it says", async () => {
+  const makes = ({ method, path }: Operation) => method === "POST" && !path.includes("{");
+  const made = await shell(operations.filter(makes), { variables: {}, ids: {} });
+  const things = await others(new Map(made.map(({ path, body }) => [path.replace(".json", ""), body])));
+  // What is switched off or renamed by an example is needed as it was by others; what is deleted, is deleted from within.
+  const rest = operations.filter((one) => !makes(one));
+  const changes = rest.filter(({ method }) => method === "PATCH");
+  const ends = rest.filter(({ method }) => method === "DELETE").toReversed();
+  const reads = rest.filter((one) => !changes.includes(one) && !ends.includes(one));
+  const ran = [...made, ...(await shell([...reads, ...changes, ...ends], things))];
+  expect(ran).toHaveLength(operations.length);
+  const failed = ran.filter(({ status }) => !/^[23]\d\d$/.test(status));
+  expect(failed.map(({ method, path, status, body }) => `${status} ${method} ${path} ${body}`)).toEqual([]);
+});
+
+const strict = {
+  target: "esnext",
+  module: "preserve",
+  strict: true,
+  noUncheckedIndexedAccess: true,
+  exactOptionalPropertyTypes: true,
+  allowImportingTsExtensions: true,
+  noEmit: true,
+  lib: ["esnext", "dom"],
+  types: [],
+};
+
+test("each TypeScript call compiles, and those that read do so", async () => {
+  const calls = operations.map(({ path, typescript }, at) => {
+    const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => `${name}: string`);
+    return `export async function call${at}(${names.join(", ")}) {\n${typescript}\nreturn data;\n}`;
+  });
+  const options = JSON.stringify({ baseUrl: app.origin, token: adminToken });
+  const begin = `import { createClient } from "./client.ts";\nconst client = createClient(${options});`;
+  await Bun.write(join(folder, "calls.ts"), [begin, ...calls].join("\n"));
+  await Bun.write(join(folder, "client.ts"), (await app.get("/client.ts", { token: null })).text);
+  await Bun.write(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions: strict, files: ["calls.ts"] }));
+  const tsc = join(import.meta.dir, "../node_modules/.bin/tsc");
+  const child = Bun.spawn([tsc, "-p", folder], { stdout: "pipe" });
+  expect(await new Response(child.stdout).text()).toBe("");
+  expect(await child.exited).toBe(0);
+  const made: Readonly<Record<string, (...parts: string[]) => Promise<unknown>>> = await import(
+    join(folder, "calls.ts")
+  );
+  // The token of the automatic sign-in is for a single one.
+  const reads = ({ method, path }: Operation) => method === "GET" && !/\{|auto_login/.test(path);
+  const read = await Promise.all(
+    operations.map(async (one, at) => (reads(one) ? [one.path, typeof (await made[`call${at}`]?.())] : [])),
+  );
+  expect(Object.fromEntries(read.filter(([path]) => path))).toMatchObject({
+    "/core/prompts.json": "object",
+    "/core/search.json": "object",
+    "/docs": "string",
+  });
+  const db = (await app.post("/core/dbs.json", { db: { name: "Imported" } })).json.id;
+  const at = operations.findIndex(({ path }) => path === "/core/dbs/{id}/import");
+  expect(await made[`call${at}`]?.(db)).toMatchObject({ imported: 2 });
+});
+
+interface Things {
+  /** By the beginnings of paths: `{ "/core/prompts/": { id: "…" } }` */
+  readonly variables: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** Which are there instead of those that the examples name. */
+  readonly ids: Readonly<Record<string, string>>;
+}
+
+/** What the examples that make things leave out: it needs something that is there already. */
+async function others(made: ReadonlyMap<string, string>): Promise<Things> {
+  const given = (path: string) => JSON.parse(made.get(path) ?? "null");
+  const own = [...made].flatMap(([path, body]) =>
+    body.startsWith('{"id"') ? [[`${path}/`, { id: `${JSON.parse(body).id}` }]] : [],
+  );
+  const [db, hook, preview] = ["/core/dbs", "/account/webhooks", "/core/apps/preview"].map(given);
+  const send = (method: string) => async (path: string, body?: unknown) => {
+    const answer = await app.request(method, path, body);
+    if (answer.status >= 300) throw new Error(`${path}: ${answer.text}`);
+    return answer.json;
+  };
+  const [post, patch] = [send("POST"), send("PATCH")];
+  await patch(`/core/dbs/${db.id}.json`, { db: { public_methods: { list: true, create: true } } });
+  const record = async () =>
+    (await post(`/core/dbs/${db.id}/records.json`, { record: { data: { email: "b@b.pl" } } })).id;
+  const task = await post(`/core/dbs/${db.id}/bulk.json`, { op: "update", data: { age: 1 }, all: true });
+  const connector = given("/connect/connectors").id;
+  await patch(`/connect/connectors/${connector}.json`, { connector: { url: receiver.url, secret_token: "0a1b" } });
+  receiver.answer = () => Response.json({ main: { temp: 24 } });
+  await patch(`/account/webhooks/${hook.id}.json`, { webhook: { url: receiver.url, api_token: null } });
+  const delivery = await post(`/account/webhooks/${hook.id}/test.json`);
+  const flow = { name: "Waits", code: "waits", fields: { program: [{ type: "wait", seconds: 3600 }] } };
+  await post("/connect/flows.json", { flow });
+  const process = async () => (await post("/connect/flows/waits/run.json?wait=0", {})).id;
+  const failed = await process();
+  await post(`/connect/flow_processes/${failed}/cancel.json`);
+  const page = (await app.get("/a/counter")).text;
+  const home = { name: "Home", code: "home", path: "", locale: "pl", site_code: "acme", content: "<h1>Acme</h1>" };
+  await post("/cms/pages.json", { page: home });
+  const pageToken = /"token":\{"value":"([^"]+)"/.exec(page)?.[1] ?? "";
+  const action = await post("/core/apps/counter/action/weather", { city: "Kraków" });
+  const session = (await app.get("/account/me/sessions.json")).json[0];
+  const webToken = await app.service(tokens).issue({ accountId: 1, userId: 1, kind: "web_token" });
+  const ids = {
+    core_0a1b2c3d4e5f: webToken?.token ?? "",
+    "019a9c1e-0000-7000-8000-000000000002": await record(),
+    "019a9c1e-0000-7000-8000-000000000003": await record(),
+    "019a9c1e-0000-7000-8000-000000000004": action.flow_process_id,
+  };
+  const variables = {
+    ...Object.fromEntries(own),
+    "/core/prompts/": { id: given("/core/prompts").id, code: "apps_api", n: "1" },
+    "/core/prompt/": { code: "workinfo_new" },
+    "/core/dbs/": { id: db.id, db_id: db.id, task_id: task.id },
+    "/core/dbs/{db_id}/records/": { id: await record() },
+    "/core/db/": { db_code: db.code, method_name: "list" },
+    "POST /core/db/": { method_name: "create" },
+    "/connect/connectors/": { id: connector, code: "weather", method_name: "current" },
+    "/connect/flows/": { id: given("/connect/flows").id, code: "weather-advice" },
+    "/connect/flow_processes/": { id: failed },
+    "POST /connect/flow_processes/{id}/cancel": { id: await process() },
+    "/account/webhooks/": { id: `${hook.id}`, delivery_id: `${delivery.id}` },
+    "/account/me/sessions/": { id: `${session.id}` },
+    "/core/apps/": { id: given("/core/apps").id, n: "1", action_name: "weather", key: "theme" },
+    "POST /core/apps/{id}/token": { TOKEN: pageToken },
+    "/core/modules/": { module: "crm" },
+    "/a/": {
+      url_code: "counter",
+      token: preview.url.split("/").pop(),
+      file: /src="\/a\/-\/([^"]+)"/.exec(page)?.[1] ?? "",
+    },
+    "/_rt/": { hash: /_rt\/(\w+)/.exec(page)?.[1] ?? "", name: "core.js" },
+    "/w/": { site_code: "acme", rest: "offer" },
+    "/studio/": { rest: "core/prompts" },
+    "/studio/-/": { name: /\/studio\/-\/([^"]+)/.exec((await studio()).text)?.[1] ?? "" },
+  };
+  return { variables, ids };
+}
+
+async function studio() {
+  const body = { login: "admin", password: "a long pass phrase" };
+  const { headers } = await app.post("/account/session.json", body, { token: null });
+  return app.get("/studio", {
+    token: null,
+    headers: { cookie: (headers.get("set-cookie") ?? "").split(";")[0] ?? "" },
+  });
+}
+
+/** Runs the commands one after the other. Streams end when the last one has ended, as a person ends them. */
+async function shell(commands: readonly Operation[], { variables, ids }: Things) {
+  const script = commands.map(({ method, path, curl }, at) => {
+    const starts = (start: string) => path.startsWith(start) || `${method} ${path}`.startsWith(start);
+    const given = Object.entries(variables).flatMap(([start, one]) => (starts(start) ? Object.entries(one) : []));
+    const command = Object.entries(ids).reduce((text, [from, to]) => text.replaceAll(from, to), curl);
+    const lines = given.map(([name, value]) => `${name}='${value}'`);
+    return [
+      `at=${at} TOKEN=${adminToken}`,
+      ...lines,
+      path.endsWith("/events") ? `${command} & streams="$streams $!"` : command,
+    ].join("\n");
+  });
+  const own = `curl() { command curl -sS -N -m 60 -D "$at.head" -o "$at.body" "$@"; }`;
+  const child = Bun.spawn(["sh"], {
+    cwd: folder,
+    env: { PATH: process.env["PATH"] },
+    stdin: new Blob([[own, ...script, 'if [ "$streams" ]; then kill $streams 2>/dev/null; fi'].join("\n")]),
+    stderr: "inherit",
+  });
+  await child.exited;
+  const read = (name: string) => (existsSync(join(folder, name)) ? readFileSync(join(folder, name), "utf8") : "");
+  return commands.map((one, at) => ({
+    ...one,
+    status: read(`${at}.head`).split(" ")[1] ?? "",
+    body: read(`${at}.body`),
+  }));
+}
