@@ -17,6 +17,8 @@ export type { Fragment, Queryable, Sql, Tx } from "./db.ts";
 export { isDateTime, isDay } from "./dates.ts";
 export type { DoorRequest, HostDoor, SiteDoor } from "./http/door.ts";
 export { escapeHtml } from "./html.ts";
+export { languageOf } from "./http/language.ts";
+export type { Language } from "./http/language.ts";
 export * from "./errors.ts";
 export { etag, expectedVersion, isKnownTag, mustMatch } from "./http/etag.ts";
 export { putAt } from "./put.ts";

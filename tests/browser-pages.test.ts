@@ -33,7 +33,7 @@ describe("a refusal", () => {
     const page = await ask(path, { method, headers: browser });
     expect(page.status).toBe(status);
     expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
-    expect(page.headers.get("vary")).toBe("accept");
+    expect(page.headers.get("vary")).toBe("accept, accept-language, cookie");
     const text = await page.text();
     expect(text).toContain(`<h1>${title}</h1>`);
     const style = /<style>([^]*)<\/style>/.exec(text)?.[1] ?? "";

@@ -109,6 +109,48 @@ describe("the sign-in page", () => {
   });
 });
 
+describe("in Polish and German", () => {
+  test.each([
+    [{ "accept-language": "pl-PL,pl;q=0.9" }, "pl", "Zaloguj się", "Hasło", "Wypełnij oba pola."],
+    [{ "accept-language": "de" }, "de", "Anmelden", "Passwort", "Bitte beide Felder ausfüllen."],
+    [{ "accept-language": "pl", cookie: "core_language=de" }, "de", "Anmelden", "Passwort", "Bitte beide Felder"],
+    [{ "accept-language": "fr" }, "en", "Sign in", "Password", "Fill in both fields."],
+  ])("%o is %s", async (headers, language, title, label, mistake) => {
+    const { text } = await app.get("/login", { token: null, headers });
+    for (const part of [`<html lang="${language}">`, `<h1>${title}</h1>`, `>${label}</label>`])
+      expect(text).toContain(part);
+    expect((await submit({}, headers)).text).toContain(mistake);
+  });
+
+  test("each refusal of the form is told", async () => {
+    const headers = { "accept-language": "pl" };
+    expect((await submit({ login: "admin", password: "wrong" }, headers)).text).toContain("Nieprawidłowy login");
+    const elsewhere = await submit({ login: "admin", password }, { ...headers, origin: "https://evil.com" });
+    expect(elsewhere.text).toContain("Odmowa: to logowanie nie pochodzi ze stron tego serwera (");
+    const { login } = await person(app, { password });
+    for (let at = 0; at < 5; at++) await submit({ login, password: "wrong" }, headers);
+    expect((await submit({ login, password }, headers)).text).toMatch(/Spróbuj ponownie za \d+ sekund[ęy]?\./);
+    await app.sql`delete from sign_in_failures`;
+  });
+
+  test("so is signing out", async () => {
+    const { login } = await person(app, { password });
+    const cookie = cookieOf(await submit({ login, password }));
+    const page = await app.get("/logout", { token: null, headers: { cookie, "accept-language": "de" } });
+    expect(page.text).toContain(`<p>Sie sind als ${login} angemeldet.</p>`);
+    expect(page.text).toContain(">Abmelden</button>");
+  });
+
+  test("an invitation that works no more leads to a page that says so", async () => {
+    const open = async (path: string, language: string) =>
+      (await fetch(`${app.origin}${path}`, { headers: { accept: "text/html", "accept-language": language } })).text();
+    const page = await open("/account/auto_login?token=core_old", "pl");
+    expect(page).toContain('<html lang="pl">');
+    expect(page).toContain("Ten odnośnik już nie działa");
+    expect(await open("/nowhere", "de")).toContain("Unter dieser Adresse gibt es nichts.");
+  });
+});
+
 describe("signing out by the page", () => {
   test("ends the session and goes to the sign-in page", async () => {
     const { login } = await person(app, { password });

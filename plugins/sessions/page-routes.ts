@@ -1,10 +1,22 @@
-import { answer, HttpError, redirect, route, secret, text, Type, type RequestInput, type Route } from "platform";
+import {
+  answer,
+  HttpError,
+  languageOf,
+  redirect,
+  route,
+  secret,
+  text,
+  Type,
+  type RequestInput,
+  type Route,
+} from "platform";
 import type { Tokens } from "../tokens/api.ts";
 import { endedCookie, sessionCookieOf } from "./cookie.ts";
 import { loginPage, logoutPage } from "./page.ts";
 import { safePath } from "./return-to.ts";
 import { originMistake } from "./origin.ts";
 import type { SignIn } from "./sign-in.ts";
+import { pageWords } from "./words.ts";
 
 const Form = Type.Object({
   login: Type.Optional(Type.String()),
@@ -26,8 +38,10 @@ interface Needed {
 /** The sign-in page, for people without scripts too. */
 export function loginRoutes({ signIn, styleHash }: Pick<Needed, "signIn" | "styleHash">): Route[] {
   const headers = headersOf(styleHash);
-  const page = (status: number, { account }: Pick<RequestInput, "account">, state: Shown, more: Headers = {}) =>
-    text(status, loginPage({ accountName: account.name, ...state }), htmlType, { ...headers, ...more });
+  const page = (status: number, { account, request }: Asked, state: Shown, more: Headers = {}) => {
+    const words = pageWords[languageOf(request)];
+    return text(status, loginPage({ words, accountName: account.name, ...state }), htmlType, { ...headers, ...more });
+  };
 
   return [
     route(
@@ -69,13 +83,14 @@ export function loginRoutes({ signIn, styleHash }: Pick<Needed, "signIn" | "styl
         const { account, ip, secure } = input;
         const { login = "", password = "", return_to } = input.body;
         const returnTo = safePath(return_to);
+        const words = pageWords[languageOf(input.request)];
         const mistake = originMistake(input);
         // The page repeats nothing that another site sent.
-        if (mistake !== undefined) return page(403, input, { returnTo: "/", error: `Refused: ${mistake}` });
+        if (mistake !== undefined) return page(403, input, { returnTo: "/", error: words.refused(mistake) });
         const shown = { returnTo, login: login.slice(0, maxChars) };
-        if (login.trim() === "" || password === "")
-          return page(422, input, { ...shown, error: "Fill in both fields." });
-        if (login.length > maxChars || password.length > 1000) return page(401, input, { ...shown, error: wrong });
+        if (login.trim() === "" || password === "") return page(422, input, { ...shown, error: words.bothFields });
+        if (login.length > maxChars || password.length > 1000)
+          return page(401, input, { ...shown, error: words.wrong });
         try {
           const userId = await signIn.personOf({ accountId: account.id, ip, login: login.trim(), password });
           return await input.once(`sign-in:${userId}`, async () => {
@@ -84,10 +99,10 @@ export function loginRoutes({ signIn, styleHash }: Pick<Needed, "signIn" | "styl
           });
         } catch (error) {
           if (!(error instanceof HttpError)) throw error;
-          if (error.status === 401) return page(401, input, { ...shown, error: wrong });
+          if (error.status === 401) return page(401, input, { ...shown, error: words.wrong });
           if (error.status !== 429) throw error;
           const wait = error.headers["retry-after"] ?? "1";
-          return page(429, input, { ...shown, error: waitText(wait) }, { "retry-after": wait });
+          return page(429, input, { ...shown, error: words.wait(wait) }, { "retry-after": wait });
         }
       },
     ),
@@ -107,10 +122,10 @@ export function logoutRoutes({ tokens, styleHash }: Pick<Needed, "tokens" | "sty
         answers: { 200: html },
         responses: { 200: "<!doctype html> …", 303: null },
       },
-      ({ account, caller }) => {
+      ({ account, caller, request }) => {
         if (!caller?.viaCookie) return redirect(303, "/login", { "cache-control": "no-store" });
         const person = caller.user.name || caller.user.login;
-        return text(200, logoutPage(account.name, person), htmlType, headers);
+        return text(200, logoutPage(pageWords[languageOf(request)], account.name, person), htmlType, headers);
       },
     ),
     route(
@@ -138,6 +153,7 @@ function headersOf(styleHash: string) {
   };
 }
 
+type Asked = Pick<RequestInput, "account" | "request">;
 type Headers = Readonly<Record<string, string>>;
 interface Shown {
   readonly returnTo: string;
@@ -146,8 +162,3 @@ interface Shown {
 }
 
 const maxChars = 255;
-const wrong = "Wrong login or password.";
-
-function waitText(seconds: string): string {
-  return `Too many failed attempts. Try again in ${seconds} ${seconds === "1" ? "second" : "seconds"}.`;
-}

@@ -1,42 +1,44 @@
 /** The pages to sign in and out by: plain HTML that works without scripts. */
 import { escapeHtml } from "platform";
+import type { PageWords } from "./words.ts";
 
 export interface PageState {
+  readonly words: PageWords;
   readonly accountName: string;
   readonly returnTo: string;
   readonly login?: string;
   readonly error?: string;
 }
 
-export function loginPage({ accountName, returnTo, login = "", error }: PageState): string {
+export function loginPage({ words, accountName, returnTo, login = "", error }: PageState): string {
   const alert = error ? `<p id="error" role="alert">${escapeHtml(error)}</p>` : "";
   const described = error ? ' aria-invalid="true" aria-describedby="error"' : "";
   // Focus the first field that is still empty.
   const [first, second] = login === "" ? [" autofocus", ""] : ["", " autofocus"];
   const form = `<form method="post" action="/login">
 <input type="hidden" name="return_to" value="${escapeHtml(returnTo)}">
-<label for="login">Login or e-mail</label>
+<label for="login">${words.login}</label>
 <input id="login" name="login" value="${escapeHtml(login)}" autocomplete="username" autocapitalize="none" spellcheck="false" maxlength="255" required${described}${first}>
-<label for="password">Password</label>
+<label for="password">${words.password}</label>
 <input id="password" name="password" type="password" autocomplete="current-password" maxlength="1000" required${described}${second}>
-<button type="submit">Sign in</button>
+<button type="submit">${words.signIn}</button>
 </form>`;
-  return page("Sign in", accountName, `${alert}\n${form}`);
+  return page(words, words.signIn, accountName, `${alert}\n${form}`);
 }
 
 /** Showing it changes nothing: a link, or a browser that prefetches pages, must not sign anybody out. */
-export function logoutPage(accountName: string, person: string): string {
+export function logoutPage(words: PageWords, accountName: string, person: string): string {
   const form = `<form method="post" action="/logout">
-<p>You are signed in as ${escapeHtml(person)}.</p>
-<button type="submit" autofocus>Sign out</button>
+<p>${words.signedInAs(escapeHtml(person))}</p>
+<button type="submit" autofocus>${words.signOut}</button>
 </form>`;
-  return page("Sign out", accountName, form);
+  return page(words, words.signOut, accountName, form);
 }
 
-function page(title: string, accountName: string, content: string): string {
+function page({ language }: PageWords, title: string, accountName: string, content: string): string {
   const name = escapeHtml(accountName);
   return `<!doctype html>
-<html lang="en">
+<html lang="${language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">

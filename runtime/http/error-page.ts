@@ -1,5 +1,7 @@
 /** Refusals for people: a browser that opens an address gets a page with words and a link instead of JSON. */
 import { escapeHtml } from "../html.ts";
+import { errorWords } from "./error-words.ts";
+import { languageOf, type Language } from "./language.ts";
 import type { Reply } from "./reply.ts";
 
 /** Turns the reply into a page if a browser will show it. Programs get the JSON. */
@@ -7,12 +9,17 @@ export function shownTo(request: Request, reply: Reply): Reply {
   if (reply.status < 400 || !wantsPage(request) || !reply.headers["content-type"]?.startsWith("application/json"))
     return reply;
   const { pathname, search } = new URL(request.url);
-  const body = page(reply.status, messageOf(reply.body), `${pathname}${search}`);
+  const body = page({
+    language: languageOf(request),
+    status: reply.status,
+    message: messageOf(reply.body),
+    path: `${pathname}${search}`,
+  });
   const headers = {
     ...reply.headers,
     "content-type": "text/html; charset=utf-8",
     "content-security-policy": policy,
-    vary: "accept",
+    vary: "accept, accept-language, cookie",
   };
   return { ...reply, body, headers };
 }
@@ -34,26 +41,26 @@ function messageOf(body: string | null): string {
     .join("\n");
 }
 
-const titles: Readonly<Record<number, string>> = {
-  401: "Sign in first",
-  403: "Not allowed",
-  404: "Not found",
-  405: "Not possible here",
-  422: "Something is missing or wrong",
-  429: "Too many requests",
-  503: "Not available right now",
-};
+interface Shown {
+  readonly language: Language;
+  readonly status: number;
+  readonly message: string;
+  /** Where to go after a sign-in. */
+  readonly path: string;
+}
 
-function page(status: number, message: string, path: string): string {
-  const title = titles[status] ?? (status < 500 ? "This did not work" : "Something went wrong here");
+function page({ language, status, message, path }: Shown): string {
+  const words = errorWords[language];
+  const title = words.titles[status] ?? (status < 500 ? words.refused : words.failed);
   // The usual refusal repeats the title.
-  const words = status === 404 && message === "not found" ? "There is nothing at this address." : message;
+  const told = status === 404 && message === "not found" ? words.nothingHere : ownOf(words.messages, message);
+  const shown = told === undefined ? `<span lang="en">${escapeHtml(message)}</span>` : escapeHtml(told);
   const way =
     status === 401
-      ? `<a href="/login?return_to=${escapeHtml(encodeURIComponent(path))}">Sign in</a>`
-      : '<a href="/">Go to the start page</a>';
+      ? `<a href="/login?return_to=${escapeHtml(encodeURIComponent(path))}">${words.signIn}</a>`
+      : `<a href="/">${words.start}</a>`;
   return `<!doctype html>
-<html lang="en">
+<html lang="${language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -65,7 +72,7 @@ function page(status: number, message: string, path: string): string {
 <main>
 <p class="status">${status}</p>
 <h1>${title}</h1>
-<p class="message">${escapeHtml(words)}</p>
+<p class="message">${shown}</p>
 <p>${way}</p>
 </main>
 </body>
@@ -87,3 +94,7 @@ a { color: var(--accent) }
 
 const styleHash = new Bun.CryptoHasher("sha256").update(style).digest("base64");
 const policy = `default-src 'none'; style-src 'sha256-${styleHash}'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+
+function ownOf(of: Readonly<Record<string, string>>, key: string): string | undefined {
+  return Object.hasOwn(of, key) ? of[key] : undefined;
+}

@@ -9,6 +9,11 @@ export type Language = (typeof languages)[number];
 
 const storageKey = "corestead.language";
 
+/** For the pages that the server makes, as the one to sign in by (runtime/http/language.ts): they have no scripts. */
+function tellServer(language: Language): void {
+  document.cookie = `core_language=${language}; path=/; max-age=31536000; samesite=lax`;
+}
+
 class Text {
   language = $state<Language>("en");
   messages = $state.raw<Messages>(en);
@@ -22,6 +27,7 @@ class Text {
 
   async choose(language: Language): Promise<void> {
     localStorage.setItem(storageKey, language);
+    tellServer(language);
     await this.use(language);
   }
 
