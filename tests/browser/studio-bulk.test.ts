@@ -44,6 +44,14 @@ const grid = (page: Page) => page.getByRole("grid", { name: "Records" });
 const guests = (many: number) =>
   Array.from({ length: many }, (_, at) => ({ name: `G${at}`, city: at % 2 === 0 ? "Wien" : "Brno", age: at % 90 }));
 
+const cell = (page: Page, text: string) => grid(page).getByRole("gridcell", { name: text, exact: true });
+const paste = (page: Page, text: string) =>
+  grid(page).evaluate((element, pasted) => {
+    const data = new DataTransfer();
+    data.setData("text/plain", pasted);
+    element.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
+  }, text);
+
 /** A row that a change has to wait for, until it is let go. */
 async function held(code: string) {
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -115,6 +123,143 @@ test("all that match are chosen beyond the loaded ones, changed while one looks 
   await page.getByText("No record matches.").waitFor();
   expect([await count("guests"), await page.evaluate(() => "hit" in window)]).toEqual([200, false]);
   expect(session.faults).toEqual([]);
+});
+
+test("what somebody else has changed meanwhile is not overwritten by a paste, its undo or a change of many without asking", async () => {
+  const hostile = "<img src=x onerror=window.hit=1>\u202egnp";
+  await database("both", [
+    { name: "A", city: "a", age: 1 },
+    { name: "B", city: "b", age: 1 },
+    { name: "C", city: "c", age: 1 },
+  ]);
+  await using session = await opened("/studio/core/dbs/both/records?sort=name");
+  const { page } = session;
+  await cell(page, "A").waitFor();
+  const records = async () => (await app.get("/core/dbs/both/search.json?sort=name")).json;
+  const values = async () =>
+    (await records()).map((one: Record<string, unknown>) => [one["name"], one["city"], one["age"]]);
+  const [a, b, c] = await records();
+  const elsewhere = (id: string, data: object) => app.patch(`/core/dbs/both/records/${id}.json`, { record: { data } });
+  /** Just before the next batch arrives. */
+  const before = (change: () => Promise<unknown>) =>
+    page.route(
+      "**/batch.json",
+      async (route) => {
+        await change();
+        await route.continue();
+      },
+      { times: 1 },
+    );
+  const asked = page.getByRole("dialog", { name: "Somebody else has changed this" });
+
+  await before(async () => {
+    await elsewhere(a.id, { city: hostile });
+    await elsewhere(b.id, { name: "B2" });
+  });
+  await cell(page, "a").click();
+  await paste(page, "1\t10\n2\t20\n3\t30");
+  await asked.getByText("changed 1 of these cells").waitFor();
+  await asked.getByRole("cell", { name: hostile.slice(0, 32) }).waitFor();
+  expect(await values()).toEqual([
+    ["A", hostile, 1],
+    ["B2", "b", 1],
+    ["C", "c", 1],
+  ]);
+  await asked.getByRole("button", { name: "Keep theirs" }).click();
+  await page.getByRole("status").getByText("Records pasted: 3").waitFor();
+  expect(await values()).toEqual([
+    ["A", hostile, 10],
+    ["B2", "2", 20],
+    ["C", "3", 30],
+  ]);
+
+  await before(() => elsewhere(c.id, { city: "theirs" }));
+  await page.getByRole("button", { name: "Undo" }).click();
+  await asked.getByRole("cell", { name: "theirs" }).waitFor();
+  await asked.getByRole("button", { name: "Overwrite with mine" }).click();
+  await asked.waitFor({ state: "detached" });
+  await eventually(async () => (await records())[2].city === "c");
+  expect(await values()).toEqual([
+    ["A", hostile, 1],
+    ["B2", "b", 1],
+    ["C", "c", 1],
+  ]);
+
+  await before(() => elsewhere(b.id, { age: 7 }));
+  await page.getByLabel("Choose all loaded records").check();
+  await page.getByRole("button", { name: "Change a field" }).click();
+  await page.getByRole("dialog").getByLabel("Field").selectOption("age");
+  await page.getByRole("dialog").getByLabel("Value").fill("9");
+  await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+  await asked.getByRole("cell", { name: "7" }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  expect((await values()).map(([, , age]: unknown[]) => age)).toEqual([1, 7, 1]);
+  expect(await page.evaluate(() => "hit" in window)).toBe(false);
+  expect(session.faults.filter((fault) => !fault.includes("422"))).toEqual([]);
+});
+
+test("a megabyte is pasted whole in one request or refused with the limit, and rows that nobody has looked at are changed", async () => {
+  await database("pasted", guests(200));
+  await using session = await opened("/studio/core/dbs/pasted/records?sort=created_at&cols=name%2Ccity%2Cnote%2Cid");
+  const { page } = session;
+  await cell(page, "G0").waitFor();
+  const note = async (name: string) =>
+    (await app.get(`/core/dbs/pasted/search.json?filter[name]=${name}`)).json[0].note;
+  const alert = (text: string | RegExp) => page.getByText(text).first().waitFor();
+  const lines = (length: number, line: (at: number) => string) =>
+    Array.from({ length }, (_, at) => line(at)).join("\n");
+
+  // Refused as a whole.
+  await cell(page, "G0").click();
+  await paste(
+    page,
+    lines(1001, (at) => `N${at}`),
+  );
+  await alert(/At most 1,000 rows/);
+  await paste(page, "X\tY\tZ\tid\tbeyond\tbeyond");
+  await alert(/2 of the pasted values stand to the right/);
+  await cell(page, "G0").click();
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("Control+Shift+End");
+  await paste(page, "y".repeat(100_000));
+  await alert(/more than 9 MB/);
+  expect([await count("pasted"), await count("pasted", "&filter[city]=Wien")]).toEqual([200, 100]);
+
+  // Most of these rows have never been loaded.
+  await page.keyboard.press("Control+Home");
+  await page.keyboard.press("ArrowDown");
+  await cell(page, "G0").click();
+  await paste(
+    page,
+    lines(200, (at) => `P${at}\tGraz`),
+  );
+  await alert("Records pasted: 200");
+  expect([await count("pasted"), await count("pasted", "&filter[city]=Graz")]).toEqual([200, 200]);
+
+  // Quotes, breaks and tabs in one long cell; rows of other lengths; a quote that is never closed.
+  await cell(page, "P0").click();
+  const long = `"<b>\n\t${"z".repeat(1_000_000)}`;
+  await paste(page, `L0\tBrno\t"${long.replaceAll('"', '""')}"\nL1\n"L2\tLinz`);
+  await alert("Records pasted: 3");
+  expect([(await note("L0")) === long, await note("L1")]).toEqual([true, undefined]);
+  expect((await app.get("/core/dbs/pasted/search.json?filter[city]=Linz")).json[0].name).toBe('"L2');
+  // It is too long to be read in the grid, so a paste leaves it as it is, and says so.
+  await cell(page, "L0").click();
+  await paste(page, "L0\tGraz\tshort");
+  await alert(/left out: 1/);
+  expect((await note("L0")) === long).toBe(true);
+
+  await cell(page, "L1").click();
+  await paste(page, `L1\tGraz\t${"m".repeat(2_000_001)}`);
+  await alert(/at most 2000000 characters as JSON/);
+  await paste(
+    page,
+    lines(1000, (at) => `M${at}\tOslo\t${"m".repeat(1000)}`),
+  );
+  await alert("Records pasted: 1000");
+  expect([await count("pasted"), await count("pasted", "&filter[city]=Oslo")]).toEqual([1001, 1000]);
+  expect(session.faults.filter((fault) => !fault.includes("422"))).toEqual([]);
 });
 
 test("a deletion goes on while the session ends, and is stopped", async () => {

@@ -2,7 +2,8 @@
 import { ApiError, filledIn, nextCell, toasts, type GridCell } from "studio";
 import { canEditInCell, cellText, isOwn, plainText, typedValue, valueAt, type Row } from "./cells.ts";
 import { messageOf } from "./database.svelte.ts";
-import { former, paste, placeOfError, update, type Column } from "./paste.ts";
+import { Many, type Sent } from "./many.svelte.ts";
+import { heightOf, paste, placeOfError, update, type Column, type Pasted } from "./paste.ts";
 import { ChangedMeanwhile, refusalOf, type Rows } from "./rows.svelte.ts";
 import { printTsv, readTsv } from "./tsv.ts";
 import { say } from "./words.svelte.ts";
@@ -37,11 +38,14 @@ export class Grid {
   all = $state(false);
   columns = $state.raw<readonly Column[]>([]);
   readonly rows: Rows;
+  /** Changes of many at once. */
+  readonly many: Many;
   /** The table of new records. */
   readonly table: string | null;
 
   constructor(rows: Rows, table: string | null) {
     this.rows = rows;
+    this.many = new Many(rows);
     this.table = table;
   }
 
@@ -184,53 +188,72 @@ export class Grid {
     return false;
   }
 
-  /** The chosen rectangle as a spreadsheet takes it. */
+  /** The chosen rectangle as a spreadsheet takes it, as far as it is loaded. */
   copied(): string {
     const { row, column, rows, columns } = this.range;
     const names = this.columns.slice(column, column + columns).map(({ name }) => name);
-    const lines = Array.from({ length: Math.min(rows, mostInBatch) }, (_, at) => this.rows.at(row + at));
-    return printTsv(lines.flatMap((one) => (one ? [names.map((name) => plainText(valueAt(one, name)))] : [])));
+    const there = Array.from({ length: Math.min(rows, mostInBatch) }, (_, at) => this.rows.at(row + at) ?? []).flat();
+    const isCut = there.some(({ cut }) => cut && names.some((name) => cut.has(name)));
+    if (there.length < rows || isCut) toasts.fail(say("copiedPart"));
+    return printTsv(there.map((one) => names.map((name) => plainText(valueAt(one, name)))));
   }
 
   async paste(text: string): Promise<void> {
     const { row, column, rows, columns } = this.range;
-    const rowAt = (index: number) => this.rows.at(index);
-    const onto = { columns: this.columns, from: { row, column }, size: { rows, columns }, rowAt, table: this.table };
     const cells = readTsv(text);
-    const count = cells.length + row;
-    if (cells.length > mostInBatch) return toasts.fail(say("tooMany"));
-    if (this.rows.end === undefined && count > this.rows.count) return toasts.fail(say("pasteBeyond"));
-    const { operations, rows: places, before, wrong } = paste(cells, onto);
-    const [first] = wrong.filter(({ mistake }) => mistake !== "readOnly");
+    const height = heightOf(cells, { rows });
+    if (height > mostInBatch) return toasts.fail(say("tooMany"));
+    try {
+      const there = await this.rows.range(row, row + height);
+      const rowAt = (index: number) => there.get(index);
+      const onto = { columns: this.columns, from: { row, column }, size: { rows, columns }, rowAt, table: this.table };
+      await this.pasteOnto(paste(cells, onto));
+    } catch (error) {
+      toasts.fail(messageOf(error));
+    }
+  }
+
+  private async pasteOnto({ operations, rows, seen, wrong, leftOut, beyond }: Pasted): Promise<void> {
+    const [first] = wrong;
     if (first) return this.fail(first.place.row, first.place.column, say(first.mistake));
+    if (beyond > 0) return toasts.fail(filledIn(say("pasteBeyond"), { count: String(beyond) }));
     if (operations.length === 0) return toasts.fail(say("readOnly"));
     try {
-      const results = await this.rows.batch(operations);
-      const made = results.filter((_, at) => operations[at]?.op === "create");
-      if (made.length > 0) this.rows.refresh();
-      this.offerUndo(filledIn(say("pasted"), { count: String(operations.length) }), [
-        ...before,
-        ...made.map(({ id }) => ({ op: "delete" as const, id })),
-      ]);
+      const sent = await this.many.send(operations, seen);
+      if (!sent) return;
+      if (sent.undo.some(({ op }) => op === "delete")) this.rows.refresh();
+      const said = filledIn(say("pasted"), { count: String(sent.rows.length) });
+      const rest = leftOut > 0 ? ` ${filledIn(say("leftOut"), { count: String(leftOut) })}` : "";
+      this.offerUndo(said + rest, [sent]);
     } catch (error) {
-      this.failBatch(error, places);
+      this.failBatch(error, rows);
     }
   }
 
   /** The same field of many records. */
   async setAll(rows: readonly Row[], field: string, value: unknown): Promise<void> {
-    for (let at = 0; at < rows.length; at += mostInBatch)
-      await this.rows.batch(rows.slice(at, at + mostInBatch).map((row) => update(row, { [field]: value })));
-    const undo = rows.map((row) => update(row, former(row, { [field]: value })));
-    this.offerUndo(filledIn(say("changedMany"), { count: String(rows.length) }), undo);
+    const done: Sent[] = [];
+    try {
+      for (let at = 0; at < rows.length; at += mostInBatch) {
+        const part = rows.slice(at, at + mostInBatch);
+        const sent = await this.many.send(
+          part.map((row) => update(row, { [field]: value })),
+          part,
+        );
+        if (!sent) break;
+        done.push(sent);
+      }
+    } finally {
+      const count = done.reduce((sum, sent) => sum + sent.rows.length, 0);
+      if (count > 0) this.offerUndo(filledIn(say("changedMany"), { count: String(count) }), done);
+    }
   }
 
-  private offerUndo(words: string, operations: readonly Parameters<Rows["batch"]>[0][number][]): void {
+  private offerUndo(words: string, done: readonly Sent[]): void {
     const undo = async () => {
       try {
-        for (let at = 0; at < operations.length; at += mostInBatch)
-          await this.rows.batch(operations.slice(at, at + mostInBatch));
-        if (operations.some(({ op }) => op === "delete")) this.rows.refresh();
+        for (const { undo: operations, rows } of done) await this.many.send(operations, rows);
+        if (done.some((one) => one.undo.some(({ op }) => op === "delete"))) this.rows.refresh();
       } catch (error) {
         toasts.fail(error);
       }
@@ -242,14 +265,15 @@ export class Grid {
     const [path, messages] = error instanceof ApiError ? (Object.entries(error.errors)[0] ?? []) : [];
     const place = path === undefined ? undefined : placeOfError(path);
     const row = place && places[place.at];
-    if (place && row !== undefined && this.rows.at(row)) this.fail(row, place.field, (messages ?? []).join(", "));
+    if (place && row !== undefined) this.fail(row, place.field, (messages ?? []).join(", "));
     else toasts.fail(messageOf(error));
   }
 
   /** Says at a cell what is wrong with what was to be put there. */
   private fail(index: number, column: string, message: string): void {
     const row = this.rows.at(index);
-    if (row) this.fault = { id: row.id, column, message };
+    // What is wrong with a record as a whole, or with a field that is not shown, has no cell.
+    if (row && this.columns.some(({ name }) => name === column)) this.fault = { id: row.id, column, message };
     else toasts.fail(`${column}: ${message}`);
   }
 }

@@ -1,5 +1,5 @@
 /** What pasting a rectangle into a grid does: changes of the records it covers, and new records below the last. Pure. */
-import { isOwn, typedValue, valueAt, type Row } from "./cells.ts";
+import { isOwn, plainText, typedValue, valueAt, type Row } from "./cells.ts";
 import type { FieldType } from "./schema.ts";
 
 export interface Column {
@@ -13,19 +13,25 @@ export interface Place {
 }
 
 export interface PasteOperation {
-  readonly op: "create" | "update";
+  readonly op: "create" | "update" | "delete";
   readonly id?: string;
-  readonly data: Readonly<Record<string, unknown>>;
+  readonly data?: Readonly<Record<string, unknown>>;
   readonly table_name?: string | null;
+  /** The record is changed only if this is still its `updated_at`. */
+  readonly if_updated_at?: string;
 }
 
 export interface Pasted {
   readonly operations: readonly PasteOperation[];
   /** The row of the grid of each operation. */
   readonly rows: readonly number[];
-  /** What takes the changes back; a record that was made is deleted instead. */
-  readonly before: readonly PasteOperation[];
-  readonly wrong: readonly { readonly place: Place; readonly mistake: "number" | "boolean" | "readOnly" }[];
+  /** The records that are changed, as they are now. */
+  readonly seen: readonly Row[];
+  readonly wrong: readonly { readonly place: Place; readonly mistake: "number" | "boolean" }[];
+  /** Values for cells that cannot be changed here. */
+  readonly leftOut: number;
+  /** Values to the right of the last column. */
+  readonly beyond: number;
 }
 
 interface Onto {
@@ -37,44 +43,51 @@ interface Onto {
   readonly table: string | null;
 }
 
-/** One cell fills the whole rectangle that is chosen. */
+/** How many rows of the grid are pasted onto: one cell fills the whole rectangle that is chosen. */
+export function heightOf(cells: readonly (readonly string[])[], size: { readonly rows: number }): number {
+  return isSingle(cells) ? size.rows : cells.length;
+}
+
+function isSingle(cells: readonly (readonly string[])[]): boolean {
+  return cells.length === 1 && cells[0]?.length === 1;
+}
+
 export function paste(cells: readonly (readonly string[])[], onto: Onto): Pasted {
   const { from, size, rowAt, columns, table } = onto;
-  const single = cells.length === 1 && cells[0]?.length === 1;
-  const height = single ? size.rows : cells.length;
   const operations: PasteOperation[] = [];
   const rows: number[] = [];
-  const before: PasteOperation[] = [];
-  const wrong: { place: Place; mistake: "number" | "boolean" | "readOnly" }[] = [];
-  for (let at = 0; at < height; at++) {
+  const seen: Row[] = [];
+  const wrong: { place: Place; mistake: "number" | "boolean" }[] = [];
+  let [leftOut, beyond] = [0, 0];
+  for (let at = 0; at < heightOf(cells, size); at++) {
     const row = rowAt(from.row + at);
-    const line = single ? Array<string>(size.columns).fill(cells[0]?.[0] ?? "") : (cells[at] ?? []);
+    const line = isSingle(cells) ? Array<string>(size.columns).fill(cells[0]?.[0] ?? "") : (cells[at] ?? []);
     const data = new Map<string, unknown>();
     for (const [index, text] of line.entries()) {
       const column = columns[from.column + index];
-      if (!column) break;
-      const place = { row: from.row + at, column: column.name };
-      if (isOwn(column.name) || row?.cut?.has(column.name)) {
-        wrong.push({ place, mistake: "readOnly" });
-        continue;
+      const before = row && column && valueAt(row, column.name);
+      if (!column) beyond += text === "" ? 0 : 1;
+      else if (isOwn(column.name) || row?.cut?.has(column.name)) leftOut += text === plainText(before) ? 0 : 1;
+      else {
+        const result = typedValue(column.type, text, before);
+        if ("mistake" in result)
+          wrong.push({ place: { row: from.row + at, column: column.name }, mistake: result.mistake });
+        // A new record has no fields without a value.
+        else if (row || result.value !== null) data.set(column.name, result.value);
       }
-      const result = typedValue(column.type, text, row && valueAt(row, column.name));
-      if ("mistake" in result) wrong.push({ place, mistake: result.mistake });
-      // A new record has no fields without a value.
-      else if (row || result.value !== null) data.set(column.name, result.value);
     }
     if (data.size === 0) continue;
     rows.push(from.row + at);
     const changes: Readonly<Record<string, unknown>> = Object.fromEntries(data);
     operations.push(row ? update(row, changes) : { op: "create", data: changes, table_name: table });
-    if (row) before.push(update(row, former(row, changes)));
+    if (row) seen.push(row);
   }
-  return { operations, rows, before, wrong };
+  return { operations, rows, seen, wrong, leftOut, beyond };
 }
 
 /** A batch moves a record without `table_name` out of its table. */
-export function update({ id, table_name }: Row, data: Readonly<Record<string, unknown>>): PasteOperation {
-  return { op: "update", id, data, table_name };
+export function update({ id, table_name, updated_at }: Row, data: Readonly<Record<string, unknown>>): PasteOperation {
+  return { op: "update", id, data, table_name, if_updated_at: updated_at };
 }
 
 export function former(row: Row, data: Readonly<Record<string, unknown>>): Record<string, unknown> {

@@ -2,10 +2,11 @@
  * The records of a list, as far as somebody has looked at them: pages by the API's cursor, or by an offset where one jumps.
  * Changes by others are followed: a changed row says so where it is, and new ones wait until they are asked for.
  */
-import { ApiError, get, isMap, ownOf, request, same, toasts, type Later } from "studio";
+import { ApiError, get, isMap, ownOf, request, same, toasts, type Answer, type Later } from "studio";
 import { cellText, rowOf, valueAt, type Row } from "./cells.ts";
 import { messageOf } from "./database.svelte.ts";
 import { happenedOf, mostHistory, type Happened } from "./live-changes.ts";
+import type { PasteOperation } from "./paste.ts";
 import { batchPath, eventsPath, recordPath, recordsPath } from "./paths.ts";
 import { say } from "./words.svelte.ts";
 
@@ -16,15 +17,9 @@ const flushMs = 150;
 const retryMs = 15_000;
 const mostAttempts = 3;
 const mostTold = 500;
+const mostIds = 50;
 
 export type Change = "update" | "destroy" | "deleting";
-
-export interface Operation {
-  readonly op: "create" | "update" | "delete";
-  readonly id?: string;
-  readonly data?: Readonly<Record<string, unknown>>;
-  readonly table_name?: string | null;
-}
 
 export class Rows {
   pages = $state.raw<ReadonlyMap<number, readonly Row[]>>(new Map());
@@ -98,19 +93,22 @@ export class Rows {
     }
   }
 
-  private async load(page: number): Promise<void> {
-    const { generation } = this;
+  private read(page: number): Promise<Answer> {
     const query = new URLSearchParams(this.query);
     query.set("limit", String(pageSize));
     const cursor = this.cursors.get(page);
     if (cursor !== undefined) query.set("after", cursor);
     else if (page > 0) query.set("offset", String(page * pageSize));
+    return get(`${recordsPath(this.db)}?${query}`, this.stop.signal);
+  }
+
+  private async load(page: number): Promise<void> {
+    const { generation } = this;
     this.underWay.add(page);
     this.loading++;
     try {
-      const { json, headers } = await get(`${recordsPath(this.db)}?${query}`, this.stop.signal);
-      if (generation === this.generation)
-        this.show(page, Array.isArray(json) ? json : [], headers.get("x-next-cursor"));
+      const { json, headers } = await this.read(page);
+      if (generation === this.generation) this.show(page, rowsOf(json), headers.get("x-next-cursor"));
     } catch (error) {
       if (generation !== this.generation || this.stop.signal.aborted) return;
       this.problem = messageOf(error);
@@ -123,8 +121,7 @@ export class Rows {
     this.loadSeen();
   }
 
-  private show(page: number, values: readonly unknown[], next: string | null): void {
-    const rows = values.flatMap((value) => rowOf(value) ?? []);
+  private show(page: number, rows: readonly Row[], next: string | null): void {
     this.problem = "";
     this.stale.delete(page);
     if (next === null || rows.length < pageSize) this.end = page * pageSize + rows.length;
@@ -230,18 +227,45 @@ export class Rows {
   }
 
   /** In one transaction, at most 1,000. Gives back the records. */
-  async batch(operations: readonly Operation[]): Promise<Row[]> {
+  async batch(operations: readonly PasteOperation[]): Promise<Row[]> {
     const ids = operations.flatMap(({ id }) => id ?? []);
     for (const id of ids) this.own.add(id);
     try {
       const { json } = await request("POST", batchPath(this.db), { body: { operations } });
-      const results = isMap(json) && Array.isArray(json["results"]) ? json["results"] : [];
-      const rows = results.flatMap((value) => rowOf(value) ?? []);
+      const rows = rowsOf(isMap(json) ? json["results"] : []);
       for (const row of rows) if (!this.put(row)) this.made(row.id);
       return rows;
     } finally {
       for (const id of ids) this.own.delete(id);
     }
+  }
+
+  /** These records as they are now, without those that are gone. */
+  async now(ids: readonly string[]): Promise<ReadonlyMap<string, Row>> {
+    const found = new Map<string, Row>();
+    for (let at = 0; at < ids.length; at += mostIds) {
+      const query = new URLSearchParams({
+        "filter[id][in]": ids.slice(at, at + mostIds).join(","),
+        limit: `${mostIds}`,
+      });
+      const { json } = await get(`${recordsPath(this.db)}?${query}`, this.stop.signal);
+      for (const row of rowsOf(json)) {
+        found.set(row.id, row);
+        this.put(row, "update");
+      }
+    }
+    return found;
+  }
+
+  /** Rows `first` to `end`, also those that nobody has looked at yet, by their place. The list may end before. */
+  async range(first: number, end: number): Promise<ReadonlyMap<number, Row>> {
+    const found = new Map<number, Row>();
+    for (let page = Math.floor(first / pageSize); page * pageSize < end; page++) {
+      const rows = this.pages.get(page) ?? rowsOf((await this.read(page)).json);
+      for (const [at, row] of rows.entries()) found.set(page * pageSize + at, row);
+      if (rows.length < pageSize) break;
+    }
+    return found;
   }
 
   /** A record of one's own is no news. */
@@ -322,6 +346,10 @@ export class Rows {
     const [oldest] = this.told.keys();
     if (this.told.size > mostTold && oldest !== undefined) this.told.delete(oldest);
   }
+}
+
+function rowsOf(json: unknown): Row[] {
+  return Array.isArray(json) ? json.flatMap((value) => rowOf(value) ?? []) : [];
 }
 
 /** Somebody else has given a field another value. */

@@ -18,7 +18,8 @@ import {
 import { csvOfFaults, csvOfFaultyRows } from "./faults-file.ts";
 import { happenedOf } from "./live-changes.ts";
 import { mendedOf, withMended } from "./import-memory.ts";
-import { paste, placeOfError } from "./paste.ts";
+import { meet, staleOf, withTheirs } from "./meanwhile.ts";
+import { former, heightOf, paste, placeOfError, update } from "./paste.ts";
 import { exampleBody, faultsByOperation, isOpenToAll, publicDraftOf, publicMethodsOf } from "./public-draft.ts";
 import { changedFields } from "./record-changes.ts";
 import { chosenTable, draftOf, faultsOf, fieldKey, indexSlots, isFast, movesIndexes, schemaOf } from "./schema.ts";
@@ -239,11 +240,30 @@ describe("paste", () => {
       onto(),
     );
     expect(result.operations).toEqual([
-      { op: "update", id: "1", data: { name: "Anna", age: 2 }, table_name: null },
+      {
+        op: "update",
+        id: "1",
+        data: { name: "Anna", age: 2 },
+        table_name: null,
+        if_updated_at: rows[0]!.updated_at,
+      },
       { op: "create", data: { name: "Bob" }, table_name: "t" },
     ]);
-    expect(result.before).toEqual([{ op: "update", id: "1", data: { name: "Ann", age: 1 }, table_name: null }]);
-    expect(result.wrong).toEqual([{ place: { row: 0, column: "created_at" }, mistake: "readOnly" }]);
+    expect(former(result.seen[0]!, { name: "Anna", age: 2, city: "x" })).toEqual({ name: "Ann", age: 1, city: null });
+    expect(result).toMatchObject({ wrong: [], leftOut: 1, beyond: 0 });
+  });
+
+  test("counts what it cannot take: cells of others, and cells right of the last column", () => {
+    const there = rows[0]!.created_at;
+    expect(paste([["A", "1", there]], onto())).toMatchObject({ leftOut: 0, beyond: 0 });
+    expect(paste([["A", "1", "", ""]], onto())).toMatchObject({ leftOut: 1, beyond: 0 });
+    expect(paste([["A", "1", there, "", "x", "y"]], onto())).toMatchObject({ leftOut: 0, beyond: 2 });
+  });
+
+  test("knows how many rows it covers", () => {
+    expect(heightOf([["x"]], { rows: 3000 })).toBe(3000);
+    expect(heightOf([["x"], ["y"]], { rows: 3000 })).toBe(2);
+    expect(heightOf([["x", "y"]], { rows: 3000 })).toBe(1);
   });
 
   test("of one cell fills the rectangle; what is no number is named", () => {
@@ -261,6 +281,57 @@ describe("paste", () => {
     ["operations", undefined],
   ])("a refusal of %s has its place", (path, place) => {
     expect(placeOfError(path)).toEqual(place);
+  });
+});
+
+describe("changes of records that somebody else has changed", () => {
+  const seen = { ...row({ name: "Ann", age: 1, city: "Wien" }), updated_at: "2026-01-01T00:00:00.000Z" };
+  const changed = (data: object, rest: Partial<Row> = {}): ReadonlyMap<string, Row> =>
+    new Map([["1", { ...seen, data: { ...seen.data, ...data }, updated_at: "2026-01-02T00:00:00.000Z", ...rest }]]);
+  const before = new Map([["1", seen]]);
+  const mine = update(seen, { name: "Mine", age: 2 });
+  const later = { if_updated_at: "2026-01-02T00:00:00.000Z" };
+
+  test("go on where the others have left those cells alone, or have put the same there", () => {
+    const met = meet([mine], before, changed({ city: "Brno", age: 2 }, { table_name: "moved" }));
+    expect(met).toEqual({ operations: [{ ...mine, ...later, table_name: "moved" }], both: [] });
+  });
+
+  test("name the cells of both, which can be left to the others", () => {
+    const met = meet([mine], before, changed({ name: "Theirs", city: "Brno" }));
+    expect(met.both).toEqual([{ id: "1", field: "name", theirs: "Theirs", mine: "Mine" }]);
+    expect(met.operations).toEqual([{ ...mine, ...later }]);
+    expect(withTheirs(met)).toEqual([{ ...mine, ...later, data: { age: 2 } }]);
+    const all = meet([mine], before, changed({ name: "Theirs", age: null }));
+    expect([all.both.length, withTheirs(all)]).toEqual([2, []]);
+  });
+
+  test("do not take a long value that is known in part for one that was left alone", () => {
+    const cut = { cut: new Set(["name"]) };
+    expect(meet([mine], before, changed({}, cut)).both).toHaveLength(1);
+    expect(meet([mine], new Map([["1", { ...seen, ...cut }]]), changed({})).both).toHaveLength(1);
+  });
+
+  test("ask before they delete; what is gone or new is left to the server", () => {
+    const deletion = { op: "delete", id: "1", if_updated_at: seen.updated_at } as const;
+    const met = meet([deletion], before, changed({}));
+    expect(met.both).toEqual([{ id: "1", field: undefined, theirs: undefined, mine: undefined }]);
+    expect(met.operations).toEqual([{ ...deletion, ...later }]);
+    expect(withTheirs(met)).toEqual([]);
+    const made = { op: "create", data: { name: "x" } } as const;
+    expect(meet([mine, made], before, new Map())).toEqual({ operations: [mine, made], both: [] });
+  });
+
+  test.each([
+    [
+      ["operations[3].if_updated_at", "operations[999].if_updated_at"],
+      [3, 999],
+    ],
+    [["operations[3].if_updated_at", "operations[4].data.age"], []],
+    [["operations[3].data.if_updated_at"], []],
+    [[], []],
+  ])("are found in a refusal of %p", (paths, places) => {
+    expect(staleOf(Object.fromEntries(paths.map((path) => [path, ["x"]])))).toEqual(places);
   });
 });
 

@@ -57,7 +57,21 @@ export const de: Texts = {
   json: "Das ist kein JSON-Objekt.",
   readOnly: "Diese Zellen lassen sich hier nicht ändern.",
   tooMany: "Höchstens 1000 Zeilen lassen sich auf einmal einfügen. Importieren Sie stattdessen eine Datei.",
-  pasteBeyond: "Um neue Datensätze einzufügen, blättern Sie bis zum Ende der Liste.",
+  pasteBeyond:
+    "{count} der eingefügten Werte liegen rechts von der letzten Spalte. Es wurde nichts gespeichert: Fügen Sie weiter links ein oder blenden Sie mehr Spalten ein.",
+  leftOut: "Ausgelassene Werte für Zellen, die sich hier nicht ändern lassen: {count}.",
+  tooLarge:
+    "Das sind mehr als 9 MB, so viel lässt sich höchstens auf einmal ändern. Es wurde nichts gespeichert: Fügen Sie weniger Zeilen ein oder importieren Sie eine Datei.",
+  copiedPart:
+    "Es wurde nicht alles kopiert: nur geladene Zeilen, höchstens 1000, und von jedem Wert die ersten 2000 Zeichen. Exportieren Sie die Datensätze stattdessen.",
+  storingMany: "{count} Datensätze werden gespeichert…",
+  cellsChangedMeanwhile:
+    "Noch ist nichts gespeichert: Jemand anders hat {count} dieser Zellen geändert, seit Sie sie gesehen haben.",
+  theirValue: "Deren Wert",
+  myValue: "Ihr Wert",
+  keepTheirs: "Deren Werte behalten",
+  overwrite: "Mit meinen überschreiben",
+  moreCells: "Und {count} weitere.",
   numberOfRecords: "Anzahl der Datensätze",
   record: "Datensatz",
   fields: "Felder",

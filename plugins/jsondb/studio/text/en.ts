@@ -56,7 +56,21 @@ export const en = {
   json: "This is not a JSON object.",
   readOnly: "These cells cannot be changed here.",
   tooMany: "At most 1,000 rows can be pasted at once. Import a file instead.",
-  pasteBeyond: "Scroll to the end of the list to paste new records there.",
+  pasteBeyond:
+    "{count} of the pasted values stand to the right of the last column. Nothing was stored: paste further to the left, or show more columns.",
+  leftOut: "Values for cells that cannot be changed here were left out: {count}.",
+  tooLarge:
+    "This is more than 9 MB, the most that can be changed at once. Nothing was stored: paste fewer rows, or import a file.",
+  copiedPart:
+    "Not everything was copied: only rows that are loaded, at most 1,000, and of each value the first 2,000 characters. Export the records instead.",
+  storingMany: "Storing {count} records…",
+  cellsChangedMeanwhile:
+    "Nothing has been stored yet: somebody else has changed {count} of these cells since you saw them.",
+  theirValue: "Theirs",
+  myValue: "Yours",
+  keepTheirs: "Keep theirs",
+  overwrite: "Overwrite with mine",
+  moreCells: "And {count} more.",
   numberOfRecords: "Number of records",
   record: "Record",
   fields: "Fields",

@@ -57,7 +57,21 @@ export const pl: Texts = {
   json: "To nie jest obiekt JSON.",
   readOnly: "Tych komórek nie można tu zmienić.",
   tooMany: "Naraz można wkleić najwyżej 1000 wierszy. Większe dane zaimportuj z pliku.",
-  pasteBeyond: "Aby wkleić nowe rekordy, przewiń listę do końca.",
+  pasteBeyond:
+    "Na prawo od ostatniej kolumny wypadają wklejane wartości ({count}). Nic nie zapisano: wklej bardziej w lewo albo pokaż więcej kolumn.",
+  leftOut: "Pominięte wartości komórek, których nie można tu zmienić: {count}.",
+  tooLarge:
+    "To więcej niż 9 MB, a tyle najwyżej można zmienić naraz. Nic nie zapisano: wklej mniej wierszy albo zaimportuj plik.",
+  copiedPart:
+    "Nie skopiowano wszystkiego: tylko wczytane wiersze, najwyżej 1000, i z każdej wartości pierwsze 2000 znaków. Zamiast tego wyeksportuj rekordy.",
+  storingMany: "Zapisywanie rekordów ({count})…",
+  cellsChangedMeanwhile:
+    "Nic jeszcze nie zapisano: od kiedy widzisz te komórki, ktoś inny zmienił niektóre z nich ({count}).",
+  theirValue: "Ich wartość",
+  myValue: "Twoja wartość",
+  keepTheirs: "Zostaw ich wartości",
+  overwrite: "Zastąp moimi",
+  moreCells: "I jeszcze {count}.",
   numberOfRecords: "Liczba rekordów",
   record: "Rekord",
   fields: "Pola",

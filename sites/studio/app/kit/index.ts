@@ -7,7 +7,7 @@ export { default as Diff } from "./Diff.svelte";
 export { default as Field } from "./Field.svelte";
 export { faultsOf, type CodeLanguage, type CodeWord, type Fault } from "./code.ts";
 export { addressOf, base } from "../address.ts";
-export { ApiError, get, personHeader, request } from "../api.ts";
+export { ApiError, get, personHeader, request, type Answer } from "../api.ts";
 export { connection } from "../connection.svelte.ts";
 export { curlOf, type Call } from "../curl.ts";
 export { draftKey, dropDraft, keepDraft, readDraft, type Draft } from "../drafts.ts";
