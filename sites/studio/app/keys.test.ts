@@ -36,3 +36,12 @@ test.each([
   expect([keysText(keys, false), keysText(keys, true)]).toEqual([text, onMac]);
   expect([ariaKeys(keys, false), ariaKeys(keys, true)]).toEqual([aria, ariaOnMac]);
 });
+
+test.each([
+  ["mod+k", "Strg+K", "Ctrl+K"],
+  ["mod+shift+delete", "Strg+Umschalt+Entf", "Ctrl+Shift+Delete"],
+  ["home", "Pos1", "Home"],
+])("%s is %s in German, and %s in Polish", (keys, german, polish) => {
+  expect([keysText(keys, false, "de"), keysText(keys, false, "pl")]).toEqual([german, polish]);
+  expect(keysText(keys, true, "de")).toBe(keysText(keys, true));
+});

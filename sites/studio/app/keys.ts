@@ -29,9 +29,14 @@ export function isLeftToTyping(keys: string): boolean {
   return !keys.startsWith("mod+") || keys === "mod+z";
 }
 
-/** As the keys are labelled: `Ctrl+K`, `⌘K`. */
-export function keysText(keys: string, isMac: boolean): string {
-  const names: Readonly<Record<string, string>> = isMac ? { mod: "⌘", shift: "⇧", alt: "⌥" } : { mod: "Ctrl" };
+const onMac = { mod: "⌘", shift: "⇧", alt: "⌥" };
+const onOthers = { mod: "Ctrl" };
+/** What German keyboards have on their keys; Polish ones have the English words. */
+const inGerman = { mod: "Strg", shift: "Umschalt", delete: "Entf", home: "Pos1", end: "Ende", space: "Leertaste" };
+
+/** As the keys are labelled: `Ctrl+K`, `Strg+K`, `⌘K`. */
+export function keysText(keys: string, isMac: boolean, language = "en"): string {
+  const names: Readonly<Record<string, string>> = isMac ? onMac : language === "de" ? inGerman : onOthers;
   return keys
     .split("+")
     .map((key) => names[key] ?? key.charAt(0).toUpperCase() + key.slice(1))

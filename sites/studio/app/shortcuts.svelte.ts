@@ -58,7 +58,7 @@ class Shortcuts {
 
   /** `mod+k` as it is written on this machine. */
   text(keys: string): string {
-    return keysText(keys, isMac);
+    return keysText(keys, isMac, text.language);
   }
 
   /** What a button that a shortcut presses says of it. */
