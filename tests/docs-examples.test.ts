@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { definePlugin, setting } from "../runtime/sdk.ts";
 import { tokens } from "../plugins/tokens/api.ts";
-import { adminToken, startTestApp, type TestApp } from "./harness.ts";
+import { adminToken, eventually, startTestApp, type TestApp } from "./harness.ts";
 import { startReceiver, type Receiver } from "./receiver.ts";
 
 let app: TestApp;
@@ -128,7 +128,7 @@ test("each TypeScript call compiles, and those that read do so", async () => {
 interface Things {
   /** By the beginnings of paths: `{ "/core/prompts/": { id: "…" } }` */
   readonly variables: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  /** Which are there instead of those that the examples name. */
+  /** What there is instead of the ids and times that the examples name. */
   readonly ids: Readonly<Record<string, string>>;
 }
 
@@ -146,9 +146,11 @@ async function others(made: ReadonlyMap<string, string>): Promise<Things> {
   };
   const [post, patch] = [send("POST"), send("PATCH")];
   await patch(`/core/dbs/${db.id}.json`, { db: { public_methods: { list: true, create: true } } });
-  const record = async () =>
-    (await post(`/core/dbs/${db.id}/records.json`, { record: { data: { email: "b@b.pl" } } })).id;
+  const record = async () => post(`/core/dbs/${db.id}/records.json`, { record: { data: { email: "b@b.pl" } } });
   const task = await post(`/core/dbs/${db.id}/bulk.json`, { op: "update", data: { age: 1 }, all: true });
+  const status = async () => (await app.get(`/core/dbs/${db.id}/tasks/${task.id}.json`)).json.status;
+  await eventually(async () => (await status()) === "finished", "the end of the task");
+  const [first, second, third] = [await record(), await record(), await record()];
   const connector = given("/connect/connectors").id;
   await patch(`/connect/connectors/${connector}.json`, { connector: { url: receiver.url, secret_token: "0a1b" } });
   receiver.answer = () => Response.json({ main: { temp: 24 } });
@@ -168,8 +170,9 @@ async function others(made: ReadonlyMap<string, string>): Promise<Things> {
   const webToken = await app.service(tokens).issue({ accountId: 1, userId: 1, kind: "web_token" });
   const ids = {
     core_0a1b2c3d4e5f: webToken?.token ?? "",
-    "019a9c1e-0000-7000-8000-000000000002": await record(),
-    "019a9c1e-0000-7000-8000-000000000003": await record(),
+    "019a9c1e-0000-7000-8000-000000000002": first.id,
+    "2026-01-31T10:00:00.000Z": first.updated_at,
+    "019a9c1e-0000-7000-8000-000000000003": second.id,
     "019a9c1e-0000-7000-8000-000000000004": action.flow_process_id,
   };
   const variables = {
@@ -177,7 +180,7 @@ async function others(made: ReadonlyMap<string, string>): Promise<Things> {
     "/core/prompts/": { id: given("/core/prompts").id, code: "apps_api", n: "1" },
     "/core/prompt/": { code: "workinfo_new" },
     "/core/dbs/": { id: db.id, db_id: db.id, task_id: task.id },
-    "/core/dbs/{db_id}/records/": { id: await record() },
+    "/core/dbs/{db_id}/records/": { id: third.id },
     "/core/db/": { db_code: db.code, method_name: "list" },
     "POST /core/db/": { method_name: "create" },
     "/connect/connectors/": { id: connector, code: "weather", method_name: "current" },

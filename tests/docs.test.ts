@@ -90,3 +90,20 @@ test("the words of a plugin are escaped, wherever they stand", () => {
   const [markup = ""] = page.text.split("<script>");
   expect(markup.replaceAll(/"[^"]*"/g, "").match(/<[^>]*onerror/g)).toBeNull();
 });
+
+test.each([
+  ["pl", "Przejdź do operacji", "co najmniej 1", "wymagane", "Wypróbuj"],
+  ["de", "Zu den Operationen springen", "mindestens 1", "erforderlich", "Ausprobieren"],
+])("its own words are in the language of the browser: %s", async (language, skip, limit, need, button) => {
+  const headers = { "accept-language": language };
+  const shown = await app.get("/docs", { token: null, headers });
+  for (const words of [`<html lang="${language}">`, `>${skip}</a>`, limit, `<strong>${need}</strong>`, button])
+    expect(shown.text).toContain(words);
+  // What the API says of itself stays English, and is told to be.
+  expect(shown.text).toContain('<span lang="en">Sign in with the form and continue</span>');
+  const [, script = ""] = shown.text.split(/<script>|<\/script>/);
+  const hash = new Bun.CryptoHasher("sha256").update(script).digest("base64");
+  expect(shown.headers.get("content-security-policy")).toContain(`script-src 'sha256-${hash}';`);
+  const etag = page.headers.get("etag") ?? "";
+  expect((await app.get("/docs", { token: null, headers: { ...headers, "if-none-match": etag } })).status).toBe(200);
+});

@@ -2,6 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { answer } from "../openapi/answers.ts";
 import { docsPage, docsPolicy } from "../openapi/docs-page.ts";
 import { notFound, unauthorized, unavailable } from "../errors.ts";
+import { languageOf, type Language } from "./language.ts";
 import type { SystemRequest, SystemRoute } from "./http.ts";
 import type { Metrics } from "../metrics.ts";
 import { clientModule } from "../openapi/client.ts";
@@ -35,9 +36,11 @@ export function systemRoutes({ readiness, metrics, routes, origin, stopping }: N
     return redirect(303, (await caller())?.viaCookie ? "/studio" : "/login", { "cache-control": "no-store" });
   };
   const description = createPackedText(jsonType, () => JSON.stringify(openapi(routes, own, origin())));
-  const docs = createPackedText("text/html; charset=utf-8", () => docsPage(openapi(routes, own, origin()), origin()), {
-    "content-security-policy": docsPolicy(),
-  });
+  const docsIn = (language: Language) =>
+    createPackedText("text/html; charset=utf-8", () => docsPage(openapi(routes, own, origin()), origin(), language), {
+      "content-security-policy": docsPolicy(language),
+    });
+  const docs = { en: docsIn("en"), pl: docsIn("pl"), de: docsIn("de") };
   const client = createPackedText(plain, () => clientModule(openapi(routes, own, origin())));
   const own: SystemRoute[] = [
     {
@@ -97,7 +100,7 @@ export function systemRoutes({ readiness, metrics, routes, origin, stopping }: N
       summary: "The documentation as a page",
       answers: { 200: answer.text("text/html") },
       responses: { 200: "<!doctype html> …", 304: null },
-      run: ({ request }) => docs(request),
+      run: ({ request }) => docs[languageOf(request)](request),
     },
   ];
   return own;

@@ -1,6 +1,7 @@
 /** One operation on `/docs`: its parameters, its body, its answers and examples. */
 import { escapeHtml } from "../html.ts";
 import { fieldTable, inside, listOf, schemaHtml, wordsHtml, type Json } from "./docs-tables.ts";
+import type { DocsWords } from "./docs-words.ts";
 import { isObject } from "../values.ts";
 
 export interface Operation {
@@ -9,18 +10,25 @@ export interface Operation {
   readonly told: Json;
 }
 
-/** `components` hold what the operations refer to; `server` is where the examples call. */
-export function operationHtml({ method, path, told }: Operation, components: Json, server: string): string {
+export interface Frame {
+  /** What the operations refer to. */
+  readonly components: Json;
+  /** Where the examples call. */
+  readonly server: string;
+  readonly words: DocsWords;
+}
+
+export function operationHtml({ method, path, told }: Operation, frame: Frame): string {
   const shown = [
-    ...(typeof told["description"] === "string" ? [`<p>${wordsHtml(told["description"])}</p>`] : []),
-    accessHtml(told),
-    parametersHtml(told, components),
-    bodyHtml(told),
-    answersHtml(told),
-    examplesHtml({ method, path, told }, components, server),
+    ...(typeof told["description"] === "string" ? [`<p lang="en">${wordsHtml(told["description"])}</p>`] : []),
+    accessHtml(told, frame),
+    parametersHtml(told, frame),
+    bodyHtml(told, frame),
+    answersHtml(told, frame),
+    examplesHtml({ method, path, told }, frame),
   ];
   const id = escapeHtml(worded(told["operationId"], `${method} ${path}`));
-  return `<details class="operation" id="${id}" data-method="${method}" data-path="${escapeHtml(path)}"><summary><b>${method}</b> <code>${escapeHtml(path)}</code> ${escapeHtml(worded(told["summary"]))}</summary>
+  return `<details class="operation" id="${id}" data-method="${method}" data-path="${escapeHtml(path)}"><summary><b>${method}</b> <code>${escapeHtml(path)}</code> <span lang="en">${escapeHtml(worded(told["summary"]))}</span></summary>
 ${shown.join("\n")}</details>`;
 }
 
@@ -28,12 +36,14 @@ function worded(value: unknown, otherwise = ""): string {
   return typeof value === "string" ? value : otherwise;
 }
 
-function accessHtml(told: Json): string {
+function accessHtml(told: Json, { words }: Frame): string {
   const access = told["x-access"];
-  return typeof access === "string" ? `<p class="note">Access: ${wordsHtml(access)}</p>` : "";
+  return typeof access === "string"
+    ? `<p class="note">${words.access}: <span lang="en">${wordsHtml(access)}</span></p>`
+    : "";
 }
 
-function parametersHtml(told: Json, components: Json): string {
+function parametersHtml(told: Json, { components, words }: Frame): string {
   const fields = listOf(told["parameters"])
     .filter(isObject)
     .map((one) => resolved(one, components))
@@ -44,23 +54,26 @@ function parametersHtml(told: Json, components: Json): string {
       place: String(one["in"]),
     }));
   const parts = ["path", "query", "header"].map((place) => {
-    const table = fieldTable(fields.filter((one) => one.place === place));
-    return table && `<h3>${{ path: "Path", query: "Query", header: "Headers" }[place]}</h3>${table}`;
+    const table = fieldTable(
+      fields.filter((one) => one.place === place),
+      words,
+    );
+    return table && `<h3>${{ path: words.path, query: words.query, header: words.headers }[place]}</h3>${table}`;
   });
   return parts.join("");
 }
 
-function bodyHtml(told: Json): string {
+function bodyHtml(told: Json, { words }: Frame): string {
   const media = Object.entries(inside(inside(told, "requestBody"), "content"));
   const parts = media.map(([type, content], at) => {
     const example = isObject(content) ? content["example"] : undefined;
     const marks = at === 0 ? ` class="body" data-type="${escapeHtml(type)}"` : "";
-    return `<p><code>${escapeHtml(type)}</code></p>${schemaHtml(inside(content, "schema"))}${printed(example, marks)}`;
+    return `<p><code>${escapeHtml(type)}</code></p>${schemaHtml(inside(content, "schema"), words)}${printed(example, marks)}`;
   });
-  return parts.length > 0 ? `<h3>Body</h3>${parts.join("")}` : "";
+  return parts.length > 0 ? `<h3 class="of-body">${words.body}</h3>${parts.join("")}` : "";
 }
 
-function answersHtml(told: Json): string {
+function answersHtml(told: Json, { words }: Frame): string {
   const usual: string[] = [];
   const own = Object.entries(inside(told, "responses")).flatMap(([status, response]) => {
     if (!isObject(response)) return [];
@@ -68,28 +81,28 @@ function answersHtml(told: Json): string {
       usual.push(`<a href="#answer-${escapeHtml(status)}">${escapeHtml(status)}</a>`);
       return [];
     }
-    return [answerHtml(status, response)];
+    return [answerHtml(status, response, words)];
   });
-  const others = usual.length > 0 ? `<p>The usual ones: ${usual.join(" ")}</p>` : "";
-  return `<h3>Answers</h3>${own.join("")}${others}`;
+  const others = usual.length > 0 ? `<p>${words.usualOnes} ${usual.join(" ")}</p>` : "";
+  return `<h3>${words.answers}</h3>${own.join("")}${others}`;
 }
 
 /** Also for the list of the usual answers. */
-export function answerHtml(status: string, response: Json): string {
+export function answerHtml(status: string, response: Json, words: DocsWords): string {
   const headers = Object.keys(inside(response, "headers")).filter((name) => name !== "Warning");
-  const shown = headers.length > 0 ? ` <span class="note">Headers: ${headers.map(escapeHtml).join(", ")}</span>` : "";
+  const shown =
+    headers.length > 0 ? ` <span class="note">${words.headers}: ${headers.map(escapeHtml).join(", ")}</span>` : "";
   const contents = Object.entries(inside(response, "content")).map(([type, content]) => {
     const example = isObject(content) ? content["example"] : undefined;
-    return `<p><code>${escapeHtml(type)}</code></p>${schemaHtml(inside(content, "schema"))}${printed(example)}`;
+    return `<p><code>${escapeHtml(type)}</code></p>${schemaHtml(inside(content, "schema"), words)}${printed(example)}`;
   });
-  return `<p><strong>${escapeHtml(status)}</strong> ${wordsHtml(worded(response["description"]))}${shown}</p>${contents.join("")}`;
+  return `<p><strong>${escapeHtml(status)}</strong> <span lang="en">${wordsHtml(worded(response["description"]))}</span>${shown}</p>${contents.join("")}`;
 }
 
-function examplesHtml(operation: Operation, components: Json, server: string): string {
+function examplesHtml(operation: Operation, { components, server, words }: Frame): string {
   const query = exampleQuery(operation.told, components);
-  const names = operation.path.includes("{") ? ", as the parts of the path" : "";
-  const note = `<p class="note"><code>$TOKEN</code> is a variable of your shell${names}.</p>`;
-  return `<h3>Examples</h3>${note}${printed(curl(operation, query, server), ' class="example" data-of="curl"')}${printed(typescript(operation, query), ' class="example" data-of="TypeScript"')}`;
+  const note = operation.path.includes("{") ? words.variablesAndPath : words.variables;
+  return `<h3>${words.examples}</h3><p class="note">${wordsHtml(note)}</p>${printed(curl(operation, query, server), ' class="example" data-of="curl"')}${printed(typescript(operation, query), ' class="example" data-of="TypeScript"')}`;
 }
 
 /** What a call is refused without. */

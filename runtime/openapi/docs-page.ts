@@ -4,10 +4,12 @@
  */
 import { createHash } from "node:crypto";
 import { escapeHtml } from "../html.ts";
-import { answerHtml, operationHtml, type Operation } from "./docs-operation.ts";
+import type { Language } from "../http/language.ts";
+import { answerHtml, operationHtml, type Frame, type Operation } from "./docs-operation.ts";
 import { docsScript } from "./docs-script.ts";
 import { docsStyle } from "./docs-style.ts";
 import { inside, schemaHtml, type Json } from "./docs-tables.ts";
+import { docsWords, type DocsWords } from "./docs-words.ts";
 import { isObject } from "../values.ts";
 
 interface Document {
@@ -16,20 +18,27 @@ interface Document {
 }
 
 /** `server` is the address in the examples. */
-export function docsPage({ paths, components }: Document, server: string): string {
+export function docsPage({ paths, components }: Document, server: string, language: Language): string {
+  const words = docsWords[language];
+  const frame = { components, server, words };
   const operations = operationsOf(paths);
   const areas = Map.groupBy(operations, ({ path }) => areaOf(path));
   const sections = [...areas].map(
     ([area, members]) =>
-      `<section><h2 id="${escapeHtml(area)}">${escapeHtml(area)}</h2>${members.map((one) => operationHtml(one, components, server)).join("\n")}</section>`,
+      `<section><h2 id="${escapeHtml(area)}">${escapeHtml(area)}</h2>${members.map((one) => operationHtml(one, frame)).join("\n")}</section>`,
   );
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Corestead API</title>
+  const menu = [
+    ...[...areas.keys()].map((area) => ({ id: area, name: area })),
+    { id: "Types", name: words.types },
+    { id: "Usual-answers", name: words.usualAnswers },
+  ];
+  return `<!doctype html><html lang="${language}"><head><meta charset="utf-8"><title>${words.title}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><style>${docsStyle}</style></head>
-<body><a class="skip" href="#operations">Skip to the operations</a>
-<header><h1>Corestead API</h1>${linksHtml(paths)}${toolsHtml}</header>
-<nav aria-label="Areas"><ul>${[...areas.keys(), "Types", "Usual answers"].map(menuHtml).join("")}</ul></nav>
-<main id="operations">${sections.join("\n")}${typesHtml(components)}${usualHtml(components)}</main>
-<script>${docsScript()}</script></body></html>`;
+<body><a class="skip" href="#operations">${words.skip}</a>
+<header><h1>${words.title}</h1>${linksHtml(paths, words)}${toolsHtml(words)}</header>
+<nav aria-label="${words.areas}"><ul>${menu.map(menuHtml).join("")}</ul></nav>
+<main id="operations">${sections.join("\n")}${typesHtml(frame)}${usualHtml(frame)}</main>
+<script>${docsScript(words)}</script></body></html>`;
 }
 
 const methods = ["get", "post", "patch", "put", "delete"];
@@ -52,16 +61,16 @@ function areaOf(path: string): string {
     .replace(/\.\w+$/, "")}`;
 }
 
-function menuHtml(area: string): string {
-  return `<li><a href="#${escapeHtml(area.replace(" ", "-"))}">${escapeHtml(area)}</a></li>`;
+function menuHtml({ id, name }: { readonly id: string; readonly name: string }): string {
+  return `<li><a href="#${escapeHtml(id)}">${escapeHtml(name)}</a></li>`;
 }
 
-function linksHtml(paths: Json): string {
+function linksHtml(paths: Json, words: DocsWords): string {
   const links = [
-    ["/studio.json", "/studio", "Studio"],
-    ["/core/prompts/system.json", "/core/prompts/system.json", "Instructions for agents (signed in)"],
+    ["/studio.json", "/studio", words.studio],
+    ["/core/prompts/system.json", "/core/prompts/system.json", words.forAgents],
     ["/openapi.json", "/openapi.json", "OpenAPI 3.1"],
-    ["/client.ts", "/client.ts", "TypeScript client"],
+    ["/client.ts", "/client.ts", words.client],
   ];
   const shown = links.flatMap(([path = "", href = "", name = ""]) =>
     Object.hasOwn(paths, path) ? [`<a href="${href}">${name}</a>`] : [],
@@ -70,30 +79,32 @@ function linksHtml(paths: Json): string {
 }
 
 /** Shown by the script, as nothing here works without it. */
-const toolsHtml = `<form class="tools" role="search" hidden><label><span>Search paths, summaries and fields (/)</span><input type="search" id="search" autocomplete="off" spellcheck="false"></label>
-<label><span>API token, kept in this page's memory alone; without one, your session is used</span><input type="password" id="token" autocomplete="off" spellcheck="false"></label><output class="note" for="search"></output></form>`;
+const toolsHtml = (
+  words: DocsWords,
+) => `<form class="tools" role="search" hidden><label><span>${words.search}</span><input type="search" id="search" autocomplete="off" spellcheck="false"></label>
+<label><span>${words.token}</span><input type="password" id="token" autocomplete="off" spellcheck="false"></label><output class="note" for="search"></output></form>`;
 
-function typesHtml(components: Json): string {
+function typesHtml({ components, words }: Frame): string {
   const types = Object.entries(inside(components, "schemas")).map(([name, schema]) => {
     const id = `type-${escapeHtml(name)}`;
-    return `<details id="${id}"><summary><code>${escapeHtml(name)}</code></summary>${isObject(schema) ? schemaHtml(schema) : ""}</details>`;
+    return `<details id="${id}"><summary><code>${escapeHtml(name)}</code></summary>${isObject(schema) ? schemaHtml(schema, words) : ""}</details>`;
   });
-  return `<section><h2 id="Types">Types</h2>${types.join("\n")}</section>`;
+  return `<section><h2 id="Types">${words.types}</h2>${types.join("\n")}</section>`;
 }
 
-function usualHtml(components: Json): string {
+function usualHtml({ components, words }: Frame): string {
   const answers = Object.entries(inside(components, "responses")).map(
     ([status, response]) =>
-      `<details id="answer-${escapeHtml(status)}"><summary>${escapeHtml(status)}</summary>${isObject(response) ? answerHtml(status, response) : ""}</details>`,
+      `<details id="answer-${escapeHtml(status)}"><summary>${escapeHtml(status)}</summary>${isObject(response) ? answerHtml(status, response, words) : ""}</details>`,
   );
-  return `<section><h2 id="Usual-answers">Usual answers</h2>${answers.join("\n")}</section>`;
+  return `<section><h2 id="Usual-answers">${words.usualAnswers}</h2>${answers.join("\n")}</section>`;
 }
 
 /** The one script and the one style of the page run, and no other. */
-export function docsPolicy(): string {
+export function docsPolicy(language: Language): string {
   return [
     "default-src 'none'",
-    `script-src 'sha256-${hashOf(docsScript())}'`,
+    `script-src 'sha256-${hashOf(docsScript(docsWords[language]))}'`,
     `style-src 'sha256-${hashOf(docsStyle)}'`,
     "connect-src 'self'",
     "img-src 'self'",

@@ -1,13 +1,17 @@
 /**
  * The script of `/docs`. A browser gets the text of these functions: none may use anything but the others and what a
- * browser has. Nothing is ever made of HTML text (Trusted Types).
+ * browser has, and `told`, the words of the page. Nothing is ever made of HTML text (Trusted Types).
  *
  * Keys: `/` goes to the search, Escape empties it, Enter goes to the first operation that is found.
  */
-export function docsScript(): string {
+import type { DocsWords } from "./docs-words.ts";
+
+declare const told: DocsWords;
+
+export function docsScript(words: DocsWords): string {
   const functions = [start, startSearch, search, openTarget, enrich, copyButton, tryForm, inputsFor, send, requestOf];
-  const shown = [showAnswer, refusalText, make];
-  return `"use strict";(()=>{${[...functions, ...shown].map(String).join("\n")}\nstart();})();`;
+  const shown = [showAnswer, refusalText, filledIn, make];
+  return `"use strict";(()=>{const told=${JSON.stringify(words)};${[...functions, ...shown].map(String).join("\n")}\nstart();})();`;
 }
 
 function start(): void {
@@ -79,7 +83,7 @@ function search(wanted: string): void {
     if (operations.length === 0 && words.length === 0) section.hidden = false;
   }
   const output = document.querySelector("form.tools output");
-  if (output) output.textContent = words.length === 0 ? "" : `${found} of ${all.length} operations`;
+  if (output) output.textContent = words.length === 0 ? "" : filledIn(told.found, { found, all: all.length });
 }
 
 function enrich(operation: HTMLDetailsElement): void {
@@ -92,15 +96,14 @@ function enrich(operation: HTMLDetailsElement): void {
 function copyButton(name: string, example: HTMLPreElement): HTMLElement {
   const row = make("div", "row");
   const button = make("button", "");
-  const label = `Copy ${name}`;
   button.setAttribute("type", "button");
-  button.textContent = label;
+  button.textContent = filledIn(told.copy, { name });
   const said = make("output", "note");
   button.addEventListener("click", () => {
     const done = (text: string) => () => {
       said.textContent = text;
     };
-    navigator.clipboard.writeText(example.textContent ?? "").then(done("Copied"), done("Select the text to copy it"));
+    navigator.clipboard.writeText(example.textContent ?? "").then(done(told.copied), done(told.notCopied));
   });
   row.append(button, said);
   return row;
@@ -109,16 +112,16 @@ function copyButton(name: string, example: HTMLPreElement): HTMLElement {
 function tryForm(operation: HTMLDetailsElement): HTMLElement {
   const form = make("form", "try");
   const heading = make("h3", "");
-  heading.textContent = "Try it";
+  heading.textContent = told.tryIt;
   const { method = "GET" } = operation.dataset;
   const note = make("p", "note");
-  note.textContent = method === "GET" ? "" : "This really happens, on this server.";
+  note.textContent = method === "GET" ? "" : told.reallyHappens;
   const row = make("div", "row");
   const button = make("button", "");
-  button.textContent = `Send ${method}`;
+  button.textContent = filledIn(told.send, { method });
   const stop = make("button", "");
   stop.setAttribute("type", "button");
-  stop.textContent = "Stop";
+  stop.textContent = told.stop;
   stop.hidden = true;
   row.append(button, stop);
   const shown = make("div", "");
@@ -131,7 +134,7 @@ function tryForm(operation: HTMLDetailsElement): HTMLElement {
     stop.addEventListener("click", onStop);
     stop.hidden = false;
     send(operation, shown, end.signal)
-      .catch((error: unknown) => shown.append(`No answer: ${String(error)}`))
+      .catch((error: unknown) => shown.append(filledIn(told.noAnswer, { reason: String(error) })))
       .finally(() => {
         stop.hidden = true;
         stop.removeEventListener("click", onStop);
@@ -162,13 +165,13 @@ function inputsFor(operation: HTMLDetailsElement): HTMLElement[] {
     return labelled(`${name} (${place})`, input);
   });
   const body = operation.querySelector<HTMLElement>("pre.body");
-  const hasBody = [...operation.querySelectorAll("h3")].some(({ textContent }) => textContent === "Body");
+  const hasBody = operation.querySelector("h3.of-body") !== null;
   if (!hasBody) return inputs;
   const area = make("textarea", "");
   area.setAttribute("spellcheck", "false");
   area.textContent = body?.textContent ?? "{}";
   area.dataset["type"] = body?.dataset["type"] ?? "application/json";
-  return [...inputs, labelled(`Body (${area.dataset["type"]})`, area)];
+  return [...inputs, labelled(`${told.body} (${area.dataset["type"]})`, area)];
 }
 
 /** Without a token, the browser sends the session's cookie. */
@@ -197,8 +200,8 @@ function requestOf(operation: HTMLDetailsElement): { address: string; init: Requ
 
 async function send(operation: HTMLDetailsElement, shown: HTMLElement, signal: AbortSignal): Promise<void> {
   const { address, init } = requestOf(operation);
-  if (init.method === "DELETE" && !confirm(`Send DELETE ${address}?`)) return shown.replaceChildren();
-  shown.replaceChildren("Waiting for the answer …");
+  if (init.method === "DELETE" && !confirm(filledIn(told.confirm, { address }))) return shown.replaceChildren();
+  shown.replaceChildren(told.waiting);
   const started = performance.now();
   const response = await fetch(address, { ...init, signal, redirect: "manual" }).catch((error: unknown) => {
     shown.replaceChildren();
@@ -212,13 +215,15 @@ async function send(operation: HTMLDetailsElement, shown: HTMLElement, signal: A
 async function showAnswer(response: Response, ms: number, shown: HTMLElement): Promise<void> {
   const status = make("p", response.ok ? "" : "bad");
   status.textContent =
-    response.type === "opaqueredirect" ? `A redirect, ${ms} ms` : `${response.status} ${response.statusText}, ${ms} ms`;
+    response.type === "opaqueredirect"
+      ? filledIn(told.redirect, { ms })
+      : `${response.status} ${response.statusText}, ${ms} ms`;
   const advice = make("p", "");
   advice.textContent = refusalText(response.status);
   if (response.status === 401) {
     const link = make("a", "");
     link.setAttribute("href", `/login?return_to=${encodeURIComponent(`/docs${location.hash}`)}`);
-    link.textContent = "Sign in";
+    link.textContent = told.signIn;
     advice.append(" ", link);
   }
   const headers = make("pre", "");
@@ -239,9 +244,13 @@ async function showAnswer(response: Response, ms: number, shown: HTMLElement): P
 }
 
 function refusalText(status: number): string {
-  if (status === 401) return "This needs a sign-in: put a working API token into the field above, or";
-  if (status === 403) return "You are signed in, and the privilege that this needs is missing.";
+  if (status === 401) return told.needsSignIn;
+  if (status === 403) return told.noPrivilege;
   return "";
+}
+
+function filledIn(message: string, values: Readonly<Record<string, string | number>>): string {
+  return message.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
 }
 
 function make(name: string, className: string): HTMLElement {

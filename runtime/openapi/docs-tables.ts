@@ -1,5 +1,6 @@
 /** Schemas of an OpenAPI document as tables of HTML: name, type, limits and meaning of each field. */
 import { escapeHtml } from "../html.ts";
+import type { DocsWords } from "./docs-words.ts";
 import { isObject } from "../values.ts";
 
 export type Json = Readonly<Record<string, unknown>>;
@@ -15,20 +16,20 @@ interface Field {
 /** Objects within objects are listed with dots, to this depth. */
 const maxDepth = 4;
 
-export function fieldTable(fields: readonly Field[]): string {
+export function fieldTable(fields: readonly Field[], words: DocsWords): string {
   if (fields.length === 0) return "";
   const rows = fields.map(({ name, schema, isRequired, place }) => {
     const marks = place ? ` data-in="${escapeHtml(place)}" data-name="${escapeHtml(name)}"` : "";
     const many = place && schema["type"] === "object" ? " data-many" : "";
-    const need = isRequired ? " <strong>required</strong>" : "";
-    return `<tr${marks}${many}><td><code>${escapeHtml(name)}</code>${need}</td><td>${typeHtml(schema)}</td><td>${meaning(schema)}</td></tr>`;
+    const need = isRequired ? ` <strong>${words.required}</strong>` : "";
+    return `<tr${marks}${many}><td><code>${escapeHtml(name)}</code>${need}</td><td>${typeHtml(schema, words)}</td><td>${meaning(schema, words)}</td></tr>`;
   });
-  return `<div class="scroll"><table><thead><tr><th>Name</th><th>Type</th><th>Meaning</th></tr></thead><tbody>${rows.join("")}</tbody></table></div>`;
+  return `<div class="scroll"><table><thead><tr><th>${words.name}</th><th>${words.type}</th><th>${words.meaning}</th></tr></thead><tbody>${rows.join("")}</tbody></table></div>`;
 }
 
 /** The table of an object, or of the items of a list; what is neither is told in words alone. */
-export function schemaHtml(schema: Json): string {
-  return `<p>${typeHtml(schema)}</p>${fieldTable(fieldsOf(schema, "", 0))}`;
+export function schemaHtml(schema: Json, words: DocsWords): string {
+  return `<p>${typeHtml(schema, words)}</p>${fieldTable(fieldsOf(schema, "", 0), words)}`;
 }
 
 function fieldsOf(schema: Json, before: string, depth: number): Field[] {
@@ -44,7 +45,7 @@ function fieldsOf(schema: Json, before: string, depth: number): Field[] {
 }
 
 /** `string (uuid)`, `array of <a href="#type-Prompt">Prompt</a>` */
-function typeHtml(schema: Json): string {
+function typeHtml(schema: Json, words: DocsWords): string {
   const { $ref: reference, type } = schema;
   if (typeof reference === "string") {
     const name = escapeHtml(reference.slice(reference.lastIndexOf("/") + 1));
@@ -52,35 +53,36 @@ function typeHtml(schema: Json): string {
   }
   if ("const" in schema) return coded(schema["const"]);
   const choices = listOf(schema["enum"]);
-  if (choices.length > 0) return `one of ${choices.map(coded).join(", ")}`;
+  if (choices.length > 0) return `${words.oneOf} ${choices.map(coded).join(", ")}`;
   const others = listOf(schema["anyOf"] ?? schema["oneOf"]).filter(isObject);
-  if (others.length > 0) return others.map(typeHtml).join(" or ");
-  if (type === "array") return `array of ${typeHtml(inside(schema, "items"))}`;
+  if (others.length > 0) return others.map((one) => typeHtml(one, words)).join(` ${words.or} `);
+  if (type === "array") return `${words.arrayOf} ${typeHtml(inside(schema, "items"), words)}`;
   const format = typeof schema["format"] === "string" ? ` (${escapeHtml(schema["format"])})` : "";
-  const names = (Array.isArray(type) ? type : [type ?? "anything"]).map((one) => escapeHtml(String(one)));
-  return `${names.join(" or ")}${format}`;
+  const names = (Array.isArray(type) ? type : [type ?? words.anything]).map((one) => escapeHtml(String(one)));
+  return `${names.join(` ${words.or} `)}${format}`;
 }
 
-function meaning(schema: Json): string {
+function meaning(schema: Json, words: DocsWords): string {
   const { description } = schema;
-  const told = typeof description === "string" ? [wordsHtml(description)] : [];
-  return [...told, ...limits(schema)].join("; ");
+  const told = typeof description === "string" ? [`<span lang="en">${wordsHtml(description)}</span>`] : [];
+  return [...told, ...limits(schema, words)].join("; ");
 }
 
 /** What the server checks. */
-function limits(schema: Json): string[] {
+function limits(schema: Json, words: DocsWords): string[] {
   const is = (key: string) => schema[key] !== undefined;
   const shown = (key: string) => escapeHtml(JSON.stringify(schema[key]) ?? "");
+  const counted = (message: string, key: string) => message.replace("{n}", () => shown(key));
   // The largest whole number that JavaScript is exact with is no limit that anyone asks about.
   const hasMost = is("maximum") && schema["maximum"] !== Number.MAX_SAFE_INTEGER;
   return [
-    ...(is("minimum") ? [`at least ${shown("minimum")}`] : []),
-    ...(hasMost ? [`at most ${shown("maximum")}`] : []),
-    ...(is("minLength") ? [`${shown("minLength")} characters or more`] : []),
-    ...(is("maxLength") ? [`${shown("maxLength")} characters or fewer`] : []),
-    ...(is("maxItems") ? [`${shown("maxItems")} items or fewer`] : []),
-    ...(is("pattern") ? [`matches <code>${escapeHtml(String(schema["pattern"]))}</code>`] : []),
-    ...(is("default") ? [`default <code>${shown("default")}</code>`] : []),
+    ...(is("minimum") ? [counted(words.atLeast, "minimum")] : []),
+    ...(hasMost ? [counted(words.atMost, "maximum")] : []),
+    ...(is("minLength") ? [counted(words.minLength, "minLength")] : []),
+    ...(is("maxLength") ? [counted(words.maxLength, "maxLength")] : []),
+    ...(is("maxItems") ? [counted(words.maxItems, "maxItems")] : []),
+    ...(is("pattern") ? [`${words.matches} <code>${escapeHtml(String(schema["pattern"]))}</code>`] : []),
+    ...(is("default") ? [`${words.default} <code>${shown("default")}</code>`] : []),
   ];
 }
 
