@@ -390,6 +390,56 @@ test("all faulty rows of an import are mended by pages, and found again after th
   expect(session.faults).toEqual([]);
 });
 
+test("one who leaves during an upload is asked, and goes on with the same file afterwards: it is stored once", async () => {
+  await database("cut", []);
+  await using session = await opened("/studio/core/dbs/cut/import");
+  const { page } = session;
+  // Names of files are texts like others, however long.
+  const name = `../../<img src=x onerror=window.hit=1>"'\u0001\u202egnp ${"n".repeat(300)}.csv`;
+  const file = { name, mimeType: "text/csv", buffer: Buffer.from("name,age\r\nAnn,1\r\nBob,2") };
+  await page.getByLabel("File", { exact: true }).setInputFiles(file);
+  await page.getByRole("cell", { name: "Ann" }).waitFor();
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(1280);
+
+  // The upload waits; one who reloads is asked, and stays.
+  await page.route("**/import?*", () => {}, { times: 1 });
+  await page.getByRole("button", { name: "Import" }).click();
+  await page.getByRole("button", { name: "Cancel" }).waitFor();
+  const leaves = async (sure: boolean) => {
+    const asked = page.waitForEvent("dialog");
+    void page.evaluate(() => setTimeout(() => location.reload()));
+    const dialog = await asked;
+    expect(dialog.type()).toBe("beforeunload");
+    await (sure ? dialog.accept() : dialog.dismiss());
+  };
+  await leaves(false);
+  await page.getByRole("button", { name: "Cancel" }).waitFor();
+  await leaves(true);
+  const cut = page.getByRole("region", { name: "The upload had no answer." });
+  await cut.getByText("<img src=x").waitFor();
+  await page.route(
+    "**/import?*",
+    async (route) => {
+      await route.fetch();
+      await route.abort();
+    },
+    { times: 1 },
+  );
+  await cut.getByLabel("Choose this file again").setInputFiles({ ...file, name: "other.csv" });
+  await page.getByRole("alert").getByText("That is another file").waitFor();
+  // Now it arrives, but its answer is lost.
+  await cut.getByLabel("Choose this file again").setInputFiles(file);
+  await page.getByRole("alert").getByText("The upload was broken off.").waitFor();
+  expect(await count("cut")).toBe(2);
+  await page.reload();
+  await cut.getByLabel("Choose this file again").setInputFiles(file);
+  await page.getByText("Stored: 2 of 2 rows.").waitFor();
+  await cut.waitFor({ state: "detached" });
+  expect(await count("cut")).toBe(2);
+  expect(await page.evaluate(() => "hit" in window)).toBe(false);
+  expect(session.faults.filter((fault) => !fault.includes("ERR_FAILED"))).toEqual([]);
+});
+
 test("an import that a program began is seen while it runs, and how it ended", async () => {
   await database("seen", []);
   const socket = connect(Number(new URL(app.origin).port), "127.0.0.1");

@@ -1,17 +1,18 @@
 /** An import: a file, its upload, and the rows that are to be mended. */
-import { connection, get, personHeader, toasts } from "studio";
+import { connection, filledIn, get, personHeader, session, toasts } from "studio";
 import { messageOf } from "./database.svelte.ts";
 import {
   bodyOfRows,
   fileRows,
   formatOf,
+  formats,
   mediaTypes,
   reportOf,
   type FileRow,
   type Format,
   type Report,
 } from "./import-file.ts";
-import { keepMended, readMended } from "./import-memory.ts";
+import { isSameUpload, keepMended, keepUpload, readMended, readUpload, type Upload } from "./import-memory.ts";
 import { taskPath } from "./paths.ts";
 import type { FieldType } from "./schema.ts";
 import { taskOf, type Task } from "./tasks.ts";
@@ -54,11 +55,23 @@ class Import {
   taskId = $state<string | undefined>();
   /** One that was begun elsewhere, while it runs. */
   watched = $state.raw<Task | undefined>();
+  /** An upload that has had no answer: the page was left, or the connection lost. */
+  unanswered = $state.raw<Upload | undefined>();
   private lastTask: string | undefined;
   private running: XMLHttpRequest | undefined;
 
   constructor(db: string) {
     this.db = db;
+    this.unanswered = readUpload(session.person.id, db);
+  }
+
+  private remember(upload: Upload | undefined): void {
+    this.unanswered = upload;
+    keepUpload(session.person.id, this.db, upload);
+  }
+
+  forget(): void {
+    this.remember(undefined);
   }
 
   private clear(): void {
@@ -145,13 +158,31 @@ class Import {
     if (this.faulty.length === 0) this.problem = say("otherFile");
   }
 
+  /** The file of the upload that has had no answer, once more. */
+  async goOn(file: File | undefined): Promise<void> {
+    const upload = this.unanswered;
+    if (!file || !upload) return;
+    if (file.name !== upload.name || file.size !== upload.size) {
+      this.problem = filledIn(say("notThatFile"), { name: upload.name });
+      return;
+    }
+    await this.choose(file);
+    this.format = formats.find((format) => format === upload.format) ?? this.format;
+    this.partial = upload.partial;
+    await this.send(upload.table ?? undefined);
+  }
+
   async send(table: string | undefined): Promise<void> {
-    const { file, format } = this;
+    const { file, format, partial } = this;
     if (!file || this.progress !== undefined) return;
     this.faulty = [];
     this.taskId = undefined;
     this.watched = undefined;
-    await this.upload(file, mediaTypes[format], table);
+    const sent = { name: file.name, size: file.size, format, table: table ?? null, partial };
+    const before = this.unanswered;
+    const key = before && isSameUpload(before, sent) ? before.key : crypto.randomUUID();
+    this.remember({ ...sent, key });
+    await this.upload(file, mediaTypes[format], table, key);
     this.taskId = this.lastTask;
     await this.readFaulty();
   }
@@ -210,10 +241,16 @@ class Import {
 
   stop(): void {
     this.running?.abort();
+    this.forget();
   }
 
   /** fetch tells nothing of how much has been sent. */
-  private upload(body: File | string, type: string, table: string | undefined): Promise<void> {
+  private upload(
+    body: File | string,
+    type: string,
+    table: string | undefined,
+    key: string = crypto.randomUUID(),
+  ): Promise<void> {
     const query = new URLSearchParams({
       ...(this.partial && { partial: "true" }),
       ...(table !== undefined && { table_name: table }),
@@ -233,7 +270,7 @@ class Import {
         this.progress = undefined;
         removeEventListener("beforeunload", warn);
         if (sending.status === 401) {
-          const again = connection.signedInAgain().then(() => this.upload(body, type, table));
+          const again = connection.signedInAgain().then(() => this.upload(body, type, table, key));
           return resolve(again);
         }
         this.ended(sending);
@@ -241,7 +278,7 @@ class Import {
       });
       sending.open("POST", `/core/dbs/${encodeURIComponent(this.db)}/import?${query}`);
       sending.setRequestHeader("content-type", type);
-      sending.setRequestHeader("idempotency-key", crypto.randomUUID());
+      sending.setRequestHeader("idempotency-key", key);
       for (const [name, value] of Object.entries(personHeader())) sending.setRequestHeader(name, value);
       sending.send(body);
     });
@@ -264,6 +301,7 @@ class Import {
       this.problem = say("notSent");
       return;
     }
+    this.forget();
     let json: unknown;
     try {
       json = JSON.parse(sending.responseText);

@@ -17,7 +17,7 @@ import {
 } from "./import-file.ts";
 import { csvOfFaults, csvOfFaultyRows } from "./faults-file.ts";
 import { happenedOf } from "./live-changes.ts";
-import { mendedOf, withMended } from "./import-memory.ts";
+import { isSameUpload, mendedOf, uploadOf, withMended } from "./import-memory.ts";
 import { meet, staleOf, withTheirs } from "./meanwhile.ts";
 import { former, heightOf, paste, placeOfError, update } from "./paste.ts";
 import { exampleBody, faultsByOperation, isOpenToAll, publicDraftOf, publicMethodsOf } from "./public-draft.ts";
@@ -701,6 +701,27 @@ describe("faulty rows", () => {
     expect(csvOfFaultyRows(rows, faults)).toBe(
       '"name","fault","fault_"\r\n,"=1","name: is required; too long"\r\n"a ""b""",,"too long"',
     );
+  });
+
+  const upload = { name: "a.csv", size: 3, format: "csv", table: null, partial: true, key: "k" };
+  test.each([
+    [null, undefined],
+    ["no JSON", undefined],
+    ["[1]", undefined],
+    ['{"name":"a.csv","size":"3","key":"k"}', undefined],
+    [JSON.stringify(upload), upload],
+  ])("that had no answer are read from %j", (text, read) => {
+    expect(uploadOf(text)).toEqual(read);
+  });
+
+  test.each([
+    [{}, true],
+    [{ key: "other" }, true],
+    [{ size: 4 }, false],
+    [{ table: "t" }, false],
+    [{ partial: false }, false],
+  ])("are the same request again with %j: %p", (change, same) => {
+    expect(isSameUpload(upload, { ...upload, ...change })).toBe(same);
   });
 
   test.each([

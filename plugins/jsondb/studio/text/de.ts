@@ -142,7 +142,12 @@ export const de: Texts = {
   preview: "Erste Zeilen",
   notInSchema: "nicht im Schema",
   unknownFormat: "Die Endung des Dateinamens verrät das Format nicht: Wählen Sie es.",
-  notSent: "Das Senden wurde abgebrochen. Nichts wurde gespeichert.",
+  uploadCut: "Der Upload blieb ohne Antwort.",
+  uploadCutText:
+    "Die Seite wurde verlassen oder die Verbindung ging verloren, während „{name}“ unterwegs war. Wenn die Liste der Vorgänge keinen beendeten Import zeigt, wurde nichts gespeichert. Wählen Sie die Datei noch einmal, um fortzufahren: Sie wird nur einmal gespeichert, auch wenn sie schon angekommen war.",
+  chooseFileAgain: "Diese Datei noch einmal wählen und fortfahren",
+  notThatFile: "Das ist eine andere Datei: Wählen Sie „{name}“ unverändert.",
+  notSent: "Das Senden wurde abgebrochen.",
   exportAll: "Alle Datensätze werden exportiert.",
   exportFound: "Die Datensätze, auf die diese Filter passen, werden exportiert.",
   spreadsheet: "Für eine Tabellenkalkulation: Texte, die wie Formeln aussehen, erhalten ein Apostroph",

@@ -140,7 +140,12 @@ export const en = {
   preview: "First rows",
   notInSchema: "not in the schema",
   unknownFormat: "The ending of the file's name does not tell its format: choose it.",
-  notSent: "The upload was broken off. Nothing was stored.",
+  uploadCut: "The upload had no answer.",
+  uploadCutText:
+    "The page was left or the connection lost while “{name}” was on its way. If the list of tasks shows no import that has finished, nothing was stored. Choose the file again to go on: it is stored once, even if it had arrived.",
+  chooseFileAgain: "Choose this file again and go on",
+  notThatFile: "That is another file: choose “{name}” as it was.",
+  notSent: "The upload was broken off.",
   exportAll: "All records will be exported.",
   exportFound: "The records that these filters find will be exported.",
   spreadsheet: "For a spreadsheet: texts that look like formulas get an apostrophe",

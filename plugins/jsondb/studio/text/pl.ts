@@ -142,7 +142,12 @@ export const pl: Texts = {
   preview: "Pierwsze wiersze",
   notInSchema: "spoza schematu",
   unknownFormat: "Rozszerzenie pliku nie określa jego formatu: wybierz go.",
-  notSent: "Wysyłanie zostało przerwane. Niczego nie zapisano.",
+  uploadCut: "Przesyłanie pozostało bez odpowiedzi.",
+  uploadCutText:
+    "Strona została opuszczona albo połączenie zerwane, zanim dotarł plik „{name}”. Jeśli na liście zadań nie ma zakończonego importu, nic nie zapisano. Wybierz plik ponownie, aby kontynuować: zostanie zapisany tylko raz, nawet jeśli już dotarł.",
+  chooseFileAgain: "Wybierz ten plik ponownie i kontynuuj",
+  notThatFile: "To inny plik: wybierz niezmieniony „{name}”.",
+  notSent: "Wysyłanie zostało przerwane.",
   exportAll: "Zostaną wyeksportowane wszystkie rekordy.",
   exportFound: "Zostaną wyeksportowane rekordy pasujące do tych filtrów.",
   spreadsheet: "Do arkusza: teksty wyglądające jak formuły otrzymają apostrof",
