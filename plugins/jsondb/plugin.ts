@@ -26,6 +26,7 @@ import bulkMigration from "./migrations/002_bulk.sql" with { type: "text" };
 import sortMigration from "./migrations/003_sort_indexes.sql" with { type: "text" };
 import taskMigration from "./migrations/004_tasks.sql" with { type: "text" };
 import changesMigration from "./migrations/005_bulk_changes.sql" with { type: "text" };
+import fragmentMigration from "./migrations/006_fragments.sql" with { type: "text" };
 import instructions from "./prompts/dbs_api.md" with { type: "text" };
 import { createPublicCalls } from "./public/public-calls.ts";
 import { publicRoutes } from "./public/public-routes.ts";
@@ -38,6 +39,7 @@ import { createRoom } from "./public/room.ts";
 import { createRoomStore } from "./public/room-store.ts";
 import { replaceRoute } from "./databases/replace-routes.ts";
 import { dbExample, dbRoutes } from "./databases/routes.ts";
+import { createFragments } from "./search/fragments.ts";
 import { searchRoutes } from "./search/search-routes.ts";
 import { createSearchStore, hasFragmentIndex } from "./search/search-store.ts";
 import { createService } from "./service.ts";
@@ -94,6 +96,7 @@ export default definePlugin({
     { name: "003_sort_indexes", sql: sortMigration },
     { name: "004_tasks", sql: taskMigration },
     { name: "005_bulk_changes", sql: changesMigration },
+    { name: "006_fragments", sql: fragmentMigration },
   ],
   privileges: [{ name: "dbs", doc: "databases and their records", roles: ["manager", "user"] }],
   prompts: { "dbs_api.md": instructions },
@@ -111,7 +114,9 @@ export default definePlugin({
     const databaseStore = createDatabaseStore(sql);
     const databases = createDatabases(ctx, databaseStore);
     const recordStore = createRecordStore(sql);
-    const searchStore = createSearchStore(sql, databases, await hasFragmentIndex(sql));
+    const hasFragments = await hasFragmentIndex(sql);
+    const searchStore = createSearchStore(sql, databases, hasFragments);
+    const fragments = hasFragments ? createFragments(ctx, searchStore.tidyFragments) : undefined;
     const taskStore = createTaskStore(sql);
     const tasks = createTasks({ ctx, taskStore });
     const dbs = createDbs({ ctx, databaseStore, databases, taskStore });
@@ -125,6 +130,7 @@ export default definePlugin({
     /** After a commit, so that those who follow the database are told at once. */
     const written = (db: Database) => {
       if (db.live) events.wake(db.id);
+      fragments?.wrote();
     };
     const recordWrites = createRecordWrites({ ctx, recordStore, events: recordEvents, written });
     const records = createRecords({ databases, recordStore, recordWrites });
@@ -149,7 +155,10 @@ export default definePlugin({
           },
         },
       ],
-      stop: events.stop,
+      async stop() {
+        events.stop();
+        await fragments?.stop();
+      },
       routes: [
         ...dbRoutes({ databaseStore, dbs }),
         replaceRoute({ dbs }),

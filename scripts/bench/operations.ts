@@ -1,4 +1,5 @@
 /** The benchmarked requests in Corestead's form and the ceiling's, with the right answer to each. */
+import type { CeilingName } from "./processes.ts";
 import { cityOf, contactOf, fragmentOf, idOf, pick, type Contact } from "./contacts.ts";
 
 /** One request and its right answer. */
@@ -20,6 +21,8 @@ export interface Target {
   readonly path: string;
   /** How many contacts are seeded. */
   readonly total: number;
+  /** The work of the ceiling of that name; `wide` where none is given. */
+  readonly work?: CeilingName;
 }
 
 export const operationNames = ["get", "list", "search", "patch", "create"] as const;
@@ -40,14 +43,15 @@ export const operations: Record<OperationName | "sorted" | "recent" | "filtered"
   list(target, random) {
     const city = cityOf(pick(random, target.total), target.total);
     const value = encodeURIComponent(city);
+    const order = isNarrow(target) ? "visits" : "joined_at";
     const path =
       target.kind === "corestead"
-        ? `${target.path}/search.json?filter[city]=${value}&sort=-joined_at&limit=20`
+        ? `${target.path}/search.json?filter[city]=${value}&sort=-${order}&limit=20`
         : `/contacts?city=${value}&limit=20`;
     const verify = (body: string) => {
       const found: Contact[] = JSON.parse(body);
-      const times = found.map(({ joined_at }) => Date.parse(joined_at));
-      const sorted = times.every((time, i) => i === 0 || time <= (times[i - 1] ?? 0));
+      const keys = found.map(({ joined_at, visits }) => (isNarrow(target) ? visits : Date.parse(joined_at)));
+      const sorted = keys.every((key, i) => i === 0 || key <= (keys[i - 1] ?? 0));
       return found.length === 20 && sorted && found.every((contact) => contact.city === city);
     };
     return { request: get(target, path), status: 200, contains: city, verify };
@@ -56,9 +60,10 @@ export const operations: Record<OperationName | "sorted" | "recent" | "filtered"
   search(target, random) {
     const n = pick(random, target.total);
     const fragment = fragmentOf(n, random);
+    const within = isNarrow(target) ? "&search_in=name" : "";
     const path =
       target.kind === "corestead"
-        ? `${target.path}/search.json?q=${fragment}&limit=20`
+        ? `${target.path}/search.json?q=${fragment}${within}&limit=20`
         : `/search?q=${fragment}&limit=20`;
     const holds = ({ name, email, city }: Contact) => `${name} ${email} ${city}`.toLowerCase().includes(fragment);
     const verify = (body: string) => {
@@ -70,15 +75,18 @@ export const operations: Record<OperationName | "sorted" | "recent" | "filtered"
 
   patch(target, random) {
     const id = idOf(pick(random, target.total));
-    const changes = { visits: pick(random, 100_000), phone: `+48 ${100_000_000 + pick(random, 900_000_000)}` };
+    const visits = pick(random, 100_000);
+    const changes = isNarrow(target) ? { visits } : { visits, phone: `+48 ${100_000_000 + pick(random, 900_000_000)}` };
     const corestead = target.kind === "corestead";
     const path = corestead ? `${target.path}/records/${id}.json` : `/contacts/${id}`;
     const body = corestead ? { record: { data: changes } } : changes;
     const verify = (text: string) => {
       const contact = contactIn(target, JSON.parse(text));
-      return contact.visits === changes.visits && contact.phone === changes.phone && contact.name !== undefined;
+      return (
+        Object.entries(changes).every(([name, value]) => Object.is(Object(contact)[name], value)) && "name" in contact
+      );
     };
-    return { request: send(target, "PATCH", path, body), status: 200, contains: changes.phone, verify };
+    return { request: send(target, "PATCH", path, body), status: 200, contains: `${visits}`, verify };
   },
 
   create(target, random) {
@@ -114,6 +122,11 @@ export const operations: Record<OperationName | "sorted" | "recent" | "filtered"
 
   site: sitePage,
 };
+
+/** A list by another order, a search in one field, a patch of one number: what the narrow ceiling's indexes are for. */
+function isNarrow({ work }: Target): boolean {
+  return work === "narrow";
+}
 
 /** A page of a site: `path` is its host and path, in which `{n}` stands for an even number below `total`. */
 function sitePage({ path, total }: Target, random: () => number): Exchange {

@@ -20,7 +20,7 @@ const first = await startCorestead(dataDir);
 const { target } = await postgresOf(dataDir);
 const sql = openPool(target, { max: 2 });
 await seedCorestead(first, sql, "contacts", total);
-await seedCorestead(first, sql, "shop", total, "customers");
+await seedCorestead(first, sql, "shop", total, { tableName: "customers" });
 for (const [name, value] of [
   ["session_preload_libraries", "auto_explain"],
   ["auto_explain.log_min_duration", "0"],

@@ -49,9 +49,11 @@ export async function startCorestead(
   });
 }
 
+export type CeilingName = "wide" | "narrow";
+
 /** Starts a hand-written server on that database. */
 export async function startCeiling(
-  target: DatabaseTarget,
+  target: DatabaseTarget & { readonly ceiling?: CeilingName },
   file: "ceiling.ts" | "flow-ceiling.ts" = "ceiling.ts",
 ): Promise<Server> {
   return startServer([process.execPath, `scripts/bench/${file}`], { CEILING_DATABASE: JSON.stringify(target) });

@@ -3,13 +3,14 @@ import type { Sql } from "../../runtime/db.ts";
 import { databaseOf, tableForWrite } from "../../plugins/jsondb/databases/database.ts";
 import { createRecordStore } from "../../plugins/jsondb/records/record-store.ts";
 import type { DbRow } from "../../plugins/jsondb/databases/database-store.ts";
-import { contactOf, idOf, schema, type Contact } from "./contacts.ts";
-import { adminToken, type Server } from "./processes.ts";
+import { contactOf, idOf, schema as wideSchema, type Contact } from "./contacts.ts";
+import { adminToken, type CeilingName, type Server } from "./processes.ts";
 
 const batchSize = 5_000;
 
-export async function seedCeiling(sql: Sql, total: number): Promise<void> {
-  await sql.unsafe(await Bun.file(`${import.meta.dir}/ceiling-schema.sql`).text());
+export async function seedCeiling(sql: Sql, total: number, ceiling: CeilingName = "wide"): Promise<void> {
+  const file = ceiling === "wide" ? "ceiling-schema.sql" : "ceiling-narrow-schema.sql";
+  await sql.unsafe(await Bun.file(`${import.meta.dir}/${file}`).text());
   const hash = new Bun.CryptoHasher("sha256").update(adminToken).digest("hex");
   await sql`insert into tokens (token_hash, user_id) values (${hash}, 1)`;
   const insert = (batch: readonly Seeded[]) => sql`
@@ -28,7 +29,7 @@ export async function seedCorestead(
   sql: Sql,
   code: string,
   total: number,
-  tableName?: string,
+  { tableName, schema = wideSchema }: { readonly tableName?: string; readonly schema?: object } = {},
 ): Promise<void> {
   const response = await fetch(`http://127.0.0.1:${server.port}/core/dbs.json`, {
     method: "POST",

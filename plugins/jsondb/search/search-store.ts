@@ -108,6 +108,11 @@ export function createSearchStore(sql: Sql, databases: Databases, hasFragments: 
   };
 
   return {
+    /** Empties the list of what has lately been written. */
+    async tidyFragments(): Promise<void> {
+      await sql`select gin_clean_pending_list('records_fragments')`;
+    },
+
     /** Calls `make` again if the database has changed meanwhile. 404 if it is gone. */
     async search(
       first: Database,
