@@ -86,9 +86,10 @@ describe("by the keyboard alone", () => {
   test("variables and filters of the server are completed", async () => {
     await using opened = await studio.signedIn();
     const { page } = opened;
+    await page.evaluate(() => localStorage.setItem("corestead.language", "de"));
     await open(page, "/new");
     await page.locator(".cm-content").focus();
-    const option = page.getByRole("option", { name: /ACCOUNT_URL/ });
+    const option = page.getByRole("option", { name: /^ACCOUNT_URL\s*die Adresse des Kontos$/ });
     // The words may come after the first letters, and a list that has just come takes no Enter yet.
     await eventually(
       async () => {

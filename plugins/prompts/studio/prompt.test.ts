@@ -8,9 +8,11 @@ import {
   freeReaches,
   isCode,
   tabOf,
+  toldIn,
   type BuiltIn,
   type Saved,
 } from "./prompt.ts";
+import { de, pl } from "./text.ts";
 
 test.each([
   [null, "edit"],
@@ -104,4 +106,14 @@ test.each([
   });
   const all = [of("dbs_api", "JSON databases", "jsondb"), of("work", null, "files")];
   expect(found(all, search).map(({ code }) => code)).toEqual(codes);
+});
+
+test("variables are explained in the person's language, and one that a plugin adds in the server's words", () => {
+  const words = [
+    { label: "date", type: "variable", detail: "the parameter date, by default today" },
+    { label: "region", type: "variable", detail: "where the shop is" },
+    { label: "date", type: "filter" },
+  ] as const;
+  expect(toldIn(words, pl).map(({ detail }) => detail)).toEqual([pl.variable_date, "where the shop is", undefined]);
+  expect(toldIn(words, de)[0]?.detail).toBe("der Parameter date, sonst das heutige Datum");
 });

@@ -1,4 +1,5 @@
 /** What the pages of prompts decide. Pure. */
+import type { CodeWord } from "studio";
 
 /** A version, or a prompt as it is now. */
 export interface Saved {
@@ -121,5 +122,13 @@ export function found(all: readonly BuiltIn[], search: string): BuiltIn[] {
   return all.filter(({ code, name, plugin }) => {
     const text = `${code} ${name ?? ""} ${plugin}`.toLowerCase();
     return wanted.every((word) => text.includes(word));
+  });
+}
+
+/** The server says in English what a variable is; what the messages know of it stands there instead. */
+export function toldIn(words: readonly CodeWord[], messages: Readonly<Record<string, string>>): readonly CodeWord[] {
+  return words.map((word) => {
+    const detail = word.type === "variable" ? messages[`variable_${word.label}`] : undefined;
+    return detail === undefined ? word : { ...word, detail };
   });
 }

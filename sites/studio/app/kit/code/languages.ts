@@ -3,15 +3,25 @@ import { completeFromList, type Completion, type CompletionSource } from "@codem
 import { EditorState, type Extension } from "@codemirror/state";
 import type { CodeLanguage, CodeWord } from "../code.ts";
 
-export async function languageSupport(language: CodeLanguage, words: readonly CodeWord[]): Promise<Extension> {
+/** What the editor says, in the language of the person. */
+type Say = (phrase: string) => string;
+
+export async function languageSupport(
+  language: CodeLanguage,
+  words: readonly CodeWord[],
+  say: Say,
+): Promise<Extension> {
   if (language === "markdown" || language === "liquid") return liquidSupport(language, words);
-  const support = await plainSupport(language);
+  const support = await plainSupport(language, say);
   if (words.length === 0) return support;
   const autocomplete = completeFromList(words.map((word) => completionOf(word)));
   return [support, EditorState.languageData.of(() => [{ autocomplete }])];
 }
 
-async function plainSupport(language: Exclude<CodeLanguage, "markdown" | "liquid">): Promise<Extension> {
+/** What the snippets of JavaScript say in English. */
+const details = new Map<Completion, string>();
+
+async function plainSupport(language: Exclude<CodeLanguage, "markdown" | "liquid">, say: Say): Promise<Extension> {
   switch (language) {
     case "text":
       return [];
@@ -26,7 +36,13 @@ async function plainSupport(language: Exclude<CodeLanguage, "markdown" | "liquid
     case "vue":
       return (await import("@codemirror/lang-vue")).vue();
     default: {
-      const { javascript } = await import("@codemirror/lang-javascript");
+      const { javascript, snippets, typescriptSnippets } = await import("@codemirror/lang-javascript");
+      for (const snippet of [...snippets, ...typescriptSnippets]) {
+        // The library has one list for all editors, and says only there what a snippet is.
+        const english = details.get(snippet) ?? snippet.detail ?? "";
+        details.set(snippet, english);
+        snippet.detail = say(english);
+      }
       return javascript({ jsx: language.endsWith("x"), typescript: language.startsWith("t") });
     }
   }

@@ -105,7 +105,7 @@ export function mountCode(parent: HTMLElement, { value, language, changed }: Wan
   });
 
   async function speak(wanted: CodeLanguage, words: readonly CodeWord[]): Promise<void> {
-    const support = await languageSupport(wanted, words);
+    const support = await languageSupport(wanted, words, (phrase) => view.state.phrase(phrase));
     if (shown?.language !== wanted || shown.words !== words) return;
     view.dispatch({
       effects: content.reconfigure([support, wrapped.has(wanted) ? EditorView.lineWrapping : []]),

@@ -32,6 +32,15 @@ const phrases: Readonly<Record<Language, Readonly<Record<string, string>>>> = {
     "folded code": "zwinięty fragment",
     unfold: "rozwiń",
     to: "do",
+    // Of the snippets of JavaScript.
+    definition: "definicja",
+    loop: "pętla",
+    "of loop": "pętla po elementach",
+    "/ catch block": "/ catch: blok",
+    block: "blok",
+    "/ else block": "/ else: blok",
+    named: "nazwany",
+    default: "domyślny",
   },
   de: {
     Find: "Suchen",
@@ -61,6 +70,15 @@ const phrases: Readonly<Record<Language, Readonly<Record<string, string>>>> = {
     "folded code": "eingeklappter Code",
     unfold: "ausklappen",
     to: "bis",
+    // Of the snippets of JavaScript.
+    definition: "Definition",
+    loop: "Schleife",
+    "of loop": "Schleife über Elemente",
+    "/ catch block": "/ catch-Block",
+    block: "Block",
+    "/ else block": "/ else-Block",
+    named: "benannt",
+    default: "Standard",
   },
 };
 
