@@ -204,6 +204,13 @@ test("what others change is seen where it is, and new records wait", async () =>
   await using session = await opened("/studio/core/dbs/live/records");
   const { page } = session;
   await cell(page, "Ann").waitFor();
+  // The first rows are asked for once, before the page itself asks for anything.
+  const asked = await page.evaluate(() =>
+    performance.getEntriesByType("resource").map(({ name }) => name.slice(location.origin.length)),
+  );
+  const ofPage = asked.filter((address) => address.startsWith("/core/dbs/live"));
+  expect(ofPage.slice(0, 2)).toEqual(["/core/dbs/live.json", "/core/dbs/live/records.json?limit=50"]);
+  expect(ofPage.slice(2).filter((address) => address.startsWith("/core/dbs/live/records.json?limit="))).toEqual([]);
   const [ann, bob] = (await app.get("/core/dbs/live/records.json")).json;
   // The stream opens a moment after the rows: changes go on until it tells of one.
   let times = 0;

@@ -1,4 +1,10 @@
 import type { StudioPage } from "studio";
+import { dbPath, firstRecordsPath } from "./paths.ts";
+
+/** Whether the first rows can be asked for without the schema: other addresses need to know its tables. */
+function asksNothing(query: URLSearchParams): boolean {
+  return ![...query.keys()].some((name) => name !== "cols" && name !== "open");
+}
 
 /** The pages of databases. The list and the details of one stay those that are made from the API's description. */
 export const pages: StudioPage[] = [
@@ -6,6 +12,7 @@ export const pages: StudioPage[] = [
     path: "core/dbs/:db_id/records",
     title: { en: "Records", pl: "Rekordy", de: "Datensätze" },
     privilege: "dbs",
+    first: ({ db_id: db = "" }, query) => [dbPath(db), ...(asksNothing(query) ? [firstRecordsPath(db)] : [])],
     load: () => import("./Records.svelte"),
   },
   {

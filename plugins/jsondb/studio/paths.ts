@@ -1,6 +1,10 @@
 /** Where the API has what the pages of a database need. */
 export const dbPath = (db: string) => `/core/dbs/${encodeURIComponent(db)}.json`;
 export const recordsPath = (db: string) => `/core/dbs/${encodeURIComponent(db)}/records.json`;
+/** Records are read in pages of this many. */
+export const pageSize = 50;
+/** As Rows asks for them. */
+export const firstRecordsPath = (db: string) => `${recordsPath(db)}?limit=${pageSize}`;
 export const recordPath = (db: string, id: string) =>
   `/core/dbs/${encodeURIComponent(db)}/records/${encodeURIComponent(id)}.json`;
 export const batchPath = (db: string) => `/core/dbs/${encodeURIComponent(db)}/batch.json`;

@@ -7,10 +7,9 @@ import { cellText, rowOf, valueAt, type Row } from "./cells.ts";
 import { messageOf } from "./database.svelte.ts";
 import { happenedOf, mostHistory, type Happened } from "./live-changes.ts";
 import type { PasteOperation } from "./paste.ts";
-import { batchPath, eventsPath, recordPath, recordsPath } from "./paths.ts";
+import { batchPath, eventsPath, pageSize, recordPath, recordsPath } from "./paths.ts";
 import { say } from "./words.svelte.ts";
 
-export const pageSize = 50;
 const mostPages = 40;
 const mostAtOnce = 2;
 const flushMs = 150;

@@ -48,6 +48,22 @@ export function personHeader(): Record<string, string> {
   return person === undefined ? {} : { "x-signed-in-as": String(person) };
 }
 
+/** What a page asks first, asked before the page is there. */
+const early = new Map<string, Promise<Response | undefined>>();
+const earlyMs = 5000;
+
+/** Begins these GETs: whoever asks for one of them next gets its answer. What nobody asks for soon is forgotten. */
+export function askEarly(paths: readonly string[]): void {
+  for (const path of paths) early.set(path, sent("GET", path, {}));
+  setTimeout(() => early.clear(), earlyMs);
+}
+
+function earlyAnswer(method: string, path: string): Promise<Response | undefined> | undefined {
+  const begun = method === "GET" ? early.get(path) : undefined;
+  early.delete(path);
+  return begun;
+}
+
 const attempts = 8;
 const longestWaitMs = 15_000;
 
@@ -56,7 +72,7 @@ export async function request(method: string, path: string, options: Options = {
   // The same key for each attempt: a request that did arrive is not done twice.
   const key = method === "POST" ? crypto.randomUUID() : undefined;
   for (let attempt = 1; ; attempt++) {
-    const response = await sent(method, path, options, key);
+    const response = await (earlyAnswer(method, path) ?? sent(method, path, options, key));
     if (options.quiet) return quietAnswer(response);
     if (response && !isTransient(response)) {
       connection.trouble = undefined;

@@ -1,12 +1,14 @@
 /** Who is signed in, what they may do, and what the API has for them. */
 import { pages as builtIn } from "studio:pages";
-import { actAs, ApiError, get, request, sessionPath } from "./api.ts";
+import { placeOf } from "./address.ts";
+import { actAs, ApiError, askEarly, get, request, sessionPath } from "./api.ts";
 import { isolated } from "./bidi.ts";
 import type { Known } from "./forms.ts";
 import type { Page } from "./kit/page.ts";
 import { menuOf, type AppEntry, type MenuGroup } from "./menu.ts";
 import type { Document } from "./openapi.ts";
 import { privilegesOf, resourcesOf, type Resource } from "./resources.ts";
+import { router } from "./router.svelte.ts";
 import { text } from "./text.svelte.ts";
 import { toasts } from "./toasts.svelte.ts";
 import { isMap, visible } from "./values.ts";
@@ -45,10 +47,12 @@ class Session {
     actAs(person.id);
     this.accountName = person.account.name;
     this.privileges = new Set(person.effective_privileges);
+    this.takePages(pages.json);
+    const place = placeOf(router.path, [], this.pages);
+    if (place.kind === "page" && "first" in place.page) askEarly(place.page.first?.(place.params, router.query) ?? []);
     text.timezone = person.account.timezone;
     this.allPrivileges = privilegesOf(described);
     this.resources = resourcesOf(described).filter(({ privilege }) => this.may(privilege));
-    this.takePages(pages.json);
     this.apps = Object.fromEntries((modules.json as ModuleApps[]).map(({ name, apps }) => [name, apps]));
   }
 

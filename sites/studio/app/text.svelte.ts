@@ -58,7 +58,7 @@ class Text {
   }
 
   number(value: number): string {
-    return new Intl.NumberFormat(this.language).format(value);
+    return numberFormat(this.language).format(value);
   }
 
   time(value: string | number | Date): string {
@@ -79,6 +79,15 @@ class Text {
 }
 
 export const text = new Text();
+
+/** Made once for each language, as formats of times are. */
+const numberFormats = new Map<Language, Intl.NumberFormat>();
+
+function numberFormat(language: Language): Intl.NumberFormat {
+  const made = numberFormats.get(language) ?? new Intl.NumberFormat(language);
+  numberFormats.set(language, made);
+  return made;
+}
 
 /** Made once for each language and zone: a grid formats dozens of times while it is scrolled, and making one is slow. */
 const timeFormats = new Map<string, Intl.DateTimeFormat>();
