@@ -1,6 +1,6 @@
 /** Tokens, people, teams and one's own account in the Studio. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { eventually, person, type TestApp } from "../harness.ts";
 import { startStudio, type Studio } from "./studio-fixture.ts";
 
@@ -185,6 +185,15 @@ describe("a person", () => {
 });
 
 describe("my account", () => {
+  async function shownCall(page: Page, form: Locator): Promise<string> {
+    await form.getByRole("button", { name: "Show as API" }).click();
+    const dialog = page.getByRole("dialog", { name: "Show as API" });
+    const call = await dialog.locator("pre").innerText();
+    await dialog.getByRole("button", { name: "Close" }).click();
+    expect(call).toContain("curl -X PATCH '");
+    return call;
+  }
+
   test("changes my name and my password, and says at its field what is wrong", async () => {
     const password = "a long pass phrase";
     const { id, login } = await person(app, { password });
@@ -199,7 +208,12 @@ describe("my account", () => {
     await eventually(async () => (await page.getByLabel("E-mail").getAttribute("aria-invalid")) === "true");
     await page.getByLabel("E-mail").fill("me@example.com");
     await page.getByLabel("Name").fill("Me Myself");
-    await page.getByRole("button", { name: "Save" }).click();
+    const [profile, changed] = [
+      page.getByRole("form", { name: "About you" }),
+      page.getByRole("form", { name: "Password" }),
+    ];
+    expect(await shownCall(page, profile)).toContain('"email": "me@example.com"');
+    await profile.getByRole("button", { name: "Save" }).click();
     await saved(page);
     expect(await one(app.sql`select name, email from users where id = ${id}`)).toEqual({
       name: "Me Myself",
@@ -207,6 +221,9 @@ describe("my account", () => {
     });
     await page.getByLabel("Current password").fill("wrong");
     await page.getByLabel("New password").fill("another pass phrase");
+    const call = await shownCall(page, changed);
+    expect(call).toContain('"password": "…"');
+    expect(call).not.toContain("another pass phrase");
     await page.getByRole("button", { name: "Change password" }).click();
     await page.getByText("is wrong", { exact: true }).waitFor();
     await page.getByLabel("Current password").fill(password);

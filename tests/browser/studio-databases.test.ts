@@ -329,6 +329,10 @@ test("a database is made with its first fields, and its schema changed: columns 
   await page.getByRole("group", { name: "age" }).getByLabel("Type").selectOption("integer");
   await page.getByRole("group", { name: "age" }).getByLabel("Indexed").check();
   await page.getByRole("listitem").getByText("Number: age").waitFor();
+  await page.getByRole("button", { name: "Show as API" }).click();
+  const api = page.getByRole("dialog", { name: "Show as API" });
+  expect(await api.locator("pre").innerText()).toContain('"code": "guests"');
+  await api.getByRole("button", { name: "Close" }).click();
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByRole("heading", { level: 1, name: "Records" }).waitFor();
   expect((await app.get("/core/dbs/guests.json")).json).toMatchObject({

@@ -35,6 +35,7 @@ export { default as Conflicts } from "./Conflicts.svelte";
 export { default as Columns } from "./Columns.svelte";
 export { default as Copy } from "./Copy.svelte";
 export { default as Dialog } from "./Dialog.svelte";
+export { default as Labelled } from "./Labelled.svelte";
 export { default as Tabs } from "./Tabs.svelte";
 export { languages } from "../text.svelte.ts";
 export { theme, themes, type Theme } from "../theme.ts";
