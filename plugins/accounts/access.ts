@@ -48,6 +48,7 @@ export function createAccess({ ctx, accountStore, userStore }: Needed) {
       name,
       timezone,
       locale,
+      isGuess: baseUrl === null && ctx.baseUrl === "",
       get baseUrl() {
         return baseUrl ?? ctx.origin();
       },

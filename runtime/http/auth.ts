@@ -6,6 +6,8 @@ export interface Account {
   readonly name: string;
   /** Without a trailing slash. */
   readonly baseUrl: string;
+  /** Nobody has named that address: it is where this machine reaches the server. */
+  readonly isGuess?: boolean;
   readonly timezone: string;
   readonly locale: string;
 }
@@ -116,8 +118,8 @@ function cookieValues(header: string | null, name: string): string[] {
 
 /**
  * Whether a change sent with the session cookie comes from our own pages (behaviour B.1): `Sec-Fetch-Site` must be
- * `same-origin`, and `Origin` the request's own host or the account's address (with https if that has it). At least one
- * of the two headers must be present.
+ * `same-origin`, and `Origin` the request's own host or the account's address (with https if that has it), if that is a
+ * configured one: a proxy may hide which host was asked. At least one of the two headers must be present.
  */
 export function fromSameOrigin(headers: Headers, host: string, account: Account): boolean {
   const site = headers.get("sec-fetch-site");
@@ -125,7 +127,7 @@ export function fromSameOrigin(headers: Headers, host: string, account: Account)
   if (site === null && origin === null) return false;
   if (site !== null && site !== "same-origin") return false;
   if (origin === null) return true;
-  if (origin === account.baseUrl) return true;
+  if (origin === account.baseUrl && !account.isGuess) return true;
   const from = URL.parse(origin);
   if (!from || plainHost(from.host) !== host) return false;
   // Behind a TLS proxy we may not know that the request came over https. If we do know, a page loaded over http may

@@ -252,6 +252,14 @@ describe("an Origin", () => {
   });
 });
 
+test("an Origin that is the guessed address of this machine counts only where that was asked", () => {
+  const headers = new Headers({ origin: "http://localhost:3000" });
+  const guessed = { ...account, baseUrl: "http://localhost:3000", isGuess: true };
+  expect(fromSameOrigin(headers, "evil.test", guessed)).toBe(false);
+  expect(fromSameOrigin(headers, "localhost:3000", guessed)).toBe(true);
+  expect(fromSameOrigin(headers, "upstream", { ...guessed, isGuess: false })).toBe(true);
+});
+
 describe("bodies", () => {
   const deep = "[".repeat(10_000) + "]".repeat(10_000);
   test.each([
