@@ -110,6 +110,7 @@ test("a flood of a hundred thousand messages changes nothing", async () => {
         { type: "core:height", app: APP, height: -1 }, { type: "core:height", app: APP, height: NaN },
         { type: "core:height", app: APP, height: "1e9" }, { type: "core:height", app: APP, height: 1e308 },
         { type: "core:report", entries: [{ level: "error", text: "<img src=x onerror=hit=1>" }] },
+        { type: "core:palette", app: APP }, { type: "core:palette", app: "someone else" },
         { type: "core:navigate", to: "/logout" }, null, 7, "core:height", [], { __proto__: { type: "core:height" } },
       ];
       for (let n = 0; n < 100000; n++) parent.postMessage(shapes[n % shapes.length], "*");
@@ -121,6 +122,7 @@ test("a flood of a hundred thousand messages changes nothing", async () => {
   await page.goto(`${studio.app.origin}/studio/crm/apps/flood`);
   await outOf(page, "Flood").filter({ hasText: "flooded" }).waitFor();
   expect((await page.locator('iframe[title="Flood"]').boundingBox())?.height).toBeLessThanOrEqual(4002);
+  expect(await page.getByRole("dialog").count()).toBe(0);
   expect(await page.evaluate(() => "hit" in globalThis)).toBe(false);
   await page.getByRole("link", { name: "Prompts", exact: true }).first().click();
   await page.getByRole("heading", { level: 1, name: "Prompts" }).waitFor();
@@ -135,6 +137,31 @@ test("an endless loop in it stops neither the page nor the menu", async () => {
   await page.getByRole("heading", { level: 1, name: "Loop" }).waitFor();
   await page.getByRole("link", { name: "Prompts", exact: true }).first().click();
   await page.getByRole("heading", { level: 1, name: "Prompts" }).waitFor();
+});
+
+test("the palette opens from inside an app by its keys, unless the app uses them", async () => {
+  const script = `
+    addEventListener("load", () => (out.textContent = "ready"));
+    let own = true;
+    addEventListener("keydown", (event) => {
+      if (!own || event.key !== "k") return;
+      event.preventDefault();
+      own = false;
+      out.textContent = "own use";
+    });`;
+  await hostile("Keys", script);
+  await using opened = await studio.signedIn();
+  const { page } = opened;
+  await outOf(page, "Keys").filter({ hasText: "ready" }).click();
+  await page.keyboard.press("Control+k");
+  await outOf(page, "Keys").filter({ hasText: "own use" }).waitFor();
+  expect(await page.getByRole("dialog").count()).toBe(0);
+  await page.keyboard.press("Control+k");
+  const palette = page.getByRole("dialog", { name: "Commands" });
+  await palette.waitFor();
+  await page.keyboard.press("Escape");
+  await palette.waitFor({ state: "detached" });
+  expect(await page.evaluate(() => document.activeElement?.tagName)).toBe("IFRAME");
 });
 
 test("a window that it opens at a click is in the sandbox too, where our pages refuse to be shown", async () => {

@@ -8,7 +8,7 @@ import { startStudio, type Studio } from "./studio-fixture.ts";
 /** Every element, and a line that says what the page was told. */
 const kit = `
 const make = (name, properties) => Object.assign(document.createElement(name), properties);
-export function mount(element, { params, t, theme, toast, locale, navigate }) {
+export function mount(element, { params, t, theme, toast, confirm, locale, navigate }) {
   const said = make("output", { id: "said" });
   const say = (text) => { said.textContent = text; };
   const form = make("form", { className: "stack" });
@@ -35,14 +35,16 @@ export function mount(element, { params, t, theme, toast, locale, navigate }) {
   const dialog = make("studio-dialog", { label: "Sure?" });
   const inside = make("button", { textContent: "Yes" });
   inside.onclick = () => { dialog.open = false; toast("Done.", { undo: () => say("undone") }); };
-  dialog.append(make("p", { textContent: "It stays so." }), inside);
+  dialog.append(make("p", { textContent: "It stays so." }), inside, make("studio-editor", { label: "Reason", language: "json", rows: 2 }));
   dialog.addEventListener("studio-close", () => say("closed"));
   const open = make("button", { textContent: "Ask" });
   open.onclick = () => { dialog.open = true; };
+  const sure = make("button", { textContent: "Sure" });
+  sure.onclick = async () => say("answer " + (await confirm("Delete <b>all</b>?")));
   const count = { en: { one: "{count} boat of {owner}", other: "{count} boats of {owner}" }, pl: { one: "{count} łódź", few: "{count} łodzie", many: "{count} łodzi", other: "{count} łodzi" } };
   const words = make("p", { id: "words", textContent: [params.id, theme, locale, t(count, { count: 2, owner: "Ada" })].join(" ") });
   element.className = "stack";
-  element.append(words, form, grid, open, dialog, said);
+  element.append(words, form, grid, open, sure, dialog, said);
   return () => element.replaceChildren();
 }`;
 
@@ -101,7 +103,7 @@ describe("the kit's elements", () => {
     await page.getByLabel("new").check();
     await said(page, 'tags=["old","new"]');
     await page.getByLabel("Kept").uncheck();
-    await page.locator(".cm-content").waitFor();
+    await page.locator(".cm-content").first().waitFor();
     await page.getByRole("textbox", { name: "Note" }).press("Control+End");
     await page.keyboard.type("7");
     await said(page, 'note="{}7"');
@@ -154,11 +156,39 @@ describe("the kit's elements", () => {
     await page.keyboard.press("Escape");
     await said(page, "closed");
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Ask");
+    // In an editor the first Esc makes Tab leave it, and the second one closes the dialog.
+    await page.keyboard.press("Enter");
+    const reason = page.locator("studio-dialog .cm-content");
+    await reason.click();
+    await page.keyboard.type("x");
+    await page.keyboard.press("Escape");
+    expect(await reason.evaluate((element) => element === document.activeElement)).toBe(true);
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "hidden" });
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Ask");
     await page.keyboard.press("Enter");
     await page.keyboard.press("Enter");
     await page.getByRole("status").getByText("Done.").waitFor();
     await page.getByRole("button", { name: "Undo" }).click();
     await said(page, "undone");
+
+    const question = page.getByRole("dialog", { name: "Delete <b>all</b>?" });
+    for (const [press, answer] of [
+      [() => page.keyboard.press("Enter"), "true"],
+      [() => page.keyboard.press("Escape"), "false"],
+      [() => question.getByRole("button", { name: "Cancel" }).click(), "false"],
+    ] as const) {
+      await page.getByRole("button", { name: "Sure", exact: true }).click();
+      await question.waitFor();
+      await press();
+      await said(page, `answer ${answer}`);
+      await page.locator("#said").evaluate((element) => element.replaceChildren());
+    }
+    // One who leaves has said no, and the question does not stay.
+    await page.getByRole("button", { name: "Sure", exact: true }).click();
+    await question.waitFor();
+    await page.goBack();
+    await question.waitFor({ state: "detached" });
     expect(faults).toEqual([]);
   });
 
@@ -207,7 +237,7 @@ describe("the kit's elements", () => {
       return violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]);
     };
     await page.goto(at("kit"));
-    await page.locator(".cm-content").waitFor();
+    await page.locator(".cm-content").first().waitFor();
     expect(await check()).toEqual([]);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
     await page.getByRole("button", { name: "Ask" }).click();

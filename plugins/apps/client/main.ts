@@ -3,7 +3,7 @@
  * of the app runs. It removes the app token from the page and gives the app `core` and its own `fetch`; an earlier
  * script has set `CoreAppContext`. behaviour B.10.
  */
-import { reportHeight } from "./embed.ts";
+import { forwardPaletteKeys, reportHeight } from "./embed.ts";
 import { takePageData } from "./page-data.ts";
 import { createCore } from "./sdk.ts";
 import { createTransport } from "./transport.ts";
@@ -15,7 +15,10 @@ if (data) {
   const core = createCore({ transport, appId: context.app.id, ownDb: db });
   define("core", core, false);
   if (data.token) define("fetch", transport.fetch, true);
-  if (context.embed) reportHeight(context.app.id);
+  if (context.embed) {
+    reportHeight(context.app.id);
+    forwardPaletteKeys(context.app.id);
+  }
   if (data.main) void mountDefault(data.main);
 }
 

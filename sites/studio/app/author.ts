@@ -31,8 +31,8 @@ export interface StudioContext {
   readonly theme: "light" | "dark";
   /** Says something at the edge of the page. */
   readonly toast: (words: string, options?: ToastOptions) => void;
-  /** Asks yes or no. */
-  readonly confirm: (words: string) => boolean;
+  /** Asks yes or no in a dialog: `if (await confirm(…))`. One who leaves the page says no. */
+  readonly confirm: (words: string) => Promise<boolean>;
   /**
    * Calls `changed` when a record of the database changes: `event.type` is `create`, `update` or `destroy`, `event.data`
    * the record as JSON. `reset` says that changes were missed. Gives back a function that ends it; leaving the page ends

@@ -2,6 +2,7 @@
 import { base } from "./address.ts";
 import { get, request } from "./api.ts";
 import type { Mount, MountResult, StudioContext, Wording } from "./author.ts";
+import { questions } from "./questions.svelte.ts";
 import { router } from "./router.svelte.ts";
 import { filledIn, text } from "./text.svelte.ts";
 import { theme } from "./theme.ts";
@@ -86,7 +87,12 @@ function contextOf(params: StudioContext["params"], { endings }: Open): StudioCo
       else if (undo) toasts.offerUndo(words, undo);
       else toasts.say(words);
     },
-    confirm: (words) => confirm(words),
+    async confirm(words) {
+      let end = () => {};
+      const answer = await questions.ask(words, (question) => endings.add((end = () => question.answer(false))));
+      endings.delete(end);
+      return answer;
+    },
     live(dbCode, changed) {
       const source = new EventSource(`/core/dbs/${encodeURIComponent(dbCode)}/events`);
       for (const kind of ["create", "update", "destroy", "reset"]) source.addEventListener(kind, changed);

@@ -25,8 +25,13 @@ class Shortcuts {
       const command = this.commands.findLast(({ keys }) => keys === pressed);
       if (!command || event.defaultPrevented || (isLeftToTyping(pressed) && isTyping(event))) return;
       event.preventDefault(); // the browser's own shortcut would be worse than nothing, behind a dialog too
-      if (!document.querySelector("dialog:modal")) command.run();
+      this.press(pressed);
     });
+  }
+
+  /** Does what these keys do, unless a dialog lies over the page. */
+  press(keys: string): void {
+    if (!document.querySelector("dialog:modal")) this.commands.findLast((command) => command.keys === keys)?.run();
   }
 
   keysOf(event: KeyboardEvent): string {

@@ -21,6 +21,7 @@ export { lookupChoices, type Choice } from "../lookup.ts";
 export { merged, same, type Conflict } from "../merge.ts";
 export { words } from "../names.ts";
 export { changePreference, preference } from "../preferences.ts";
+export { questions } from "../questions.svelte.ts";
 export type { Resource } from "../resources.ts";
 export { router } from "../router.svelte.ts";
 export { nameOf, session } from "../session.svelte.ts";

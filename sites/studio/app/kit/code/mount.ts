@@ -196,7 +196,10 @@ function basics(language: Language): Extension {
   ];
 }
 
-/** Esc, then Tab or Shift+Tab leaves the editor, however long one waits between. Any other key takes Esc back. */
+/**
+ * Esc, then Tab or Shift+Tab leaves the editor, however long one waits between. Any other key takes Esc back. A second Esc
+ * belongs to the dialog around it.
+ */
 function leavesByTab(): Extension {
   let escaped = false;
   const end = (view: EditorView): void => {
@@ -209,6 +212,7 @@ function leavesByTab(): Extension {
         {
           key: "Escape",
           run: (view) => {
+            if (escaped) return false;
             escaped = true;
             view.setTabFocusMode(true);
             return true; // a dialog around it stays open

@@ -1,0 +1,28 @@
+/** Questions that are answered by yes or no, in a dialog of the Studio. One after the other. */
+
+export interface Question {
+  readonly words: string;
+  /** Takes the question away. */
+  answer(yes: boolean): void;
+}
+
+class Questions {
+  list = $state.raw<readonly Question[]>([]);
+
+  /** `asked` is told of the question: whoever leaves before it is answered says no by it. */
+  ask(words: string, asked?: (question: Question) => void): Promise<boolean> {
+    return new Promise((resolve) => {
+      const question: Question = {
+        words,
+        answer: (yes) => {
+          this.list = this.list.filter((other) => other !== question);
+          resolve(yes);
+        },
+      };
+      this.list = [...this.list, question];
+      asked?.(question);
+    });
+  }
+}
+
+export const questions = new Questions();
