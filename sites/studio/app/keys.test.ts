@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { dirname } from "node:path";
 import { ariaKeys, isLeftToTyping, keysOf, keysText } from "./keys.ts";
 
 const none = { ctrlKey: false, metaKey: false, altKey: false, shiftKey: false };
@@ -44,4 +45,24 @@ test.each([
 ])("%s is %s in German, and %s in Polish", (keys, german, polish) => {
   expect([keysText(keys, false, "de"), keysText(keys, false, "pl")]).toEqual([german, polish]);
   expect(keysText(keys, true, "de")).toBe(keysText(keys, true));
+});
+
+test("the table of the README has every shortcut of the registry", async () => {
+  const root = dirname(dirname(dirname(import.meta.dir)));
+  const sources = ["sites/studio/app/**/*.{ts,svelte}", "plugins/*/studio/**/*.{ts,svelte}"].flatMap((pattern) =>
+    [...new Bun.Glob(pattern).scanSync(root)].filter((path) => !/\.test\.ts$|\/text/.test(path)),
+  );
+  const registered = new Set<string>();
+  for (const path of sources)
+    for (const [, keys = ""] of (await Bun.file(`${root}/${path}`).text()).matchAll(/\bkeys: "([^"]+)"/g))
+      registered.add(keys);
+  const rows = [...registered].map((keys) =>
+    [keysText(keys, false), keysText(keys, false, "de"), keysText(keys, true)].map((one) => `\`${one}\``).join(" "),
+  );
+  const readme = await Bun.file(`${root}/sites/studio/README.md`).text();
+  const table = [...readme.matchAll(/^\| (`.+`) +\| (`.+`) +\| (`.+`) +\| \w/gm)].map((row) =>
+    row.slice(1, 4).join(" "),
+  );
+  expect(table.toSorted()).toEqual(rows.toSorted());
+  expect(rows.length).toBeGreaterThan(2);
 });
