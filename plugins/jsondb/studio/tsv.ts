@@ -40,14 +40,11 @@ function readPlain(text: string, start: number): Read {
 
 /** A quote that is never closed belongs to the text. */
 function readQuoted(text: string, start: number): Read {
-  let cell = "";
   let at = start + 1;
   for (;;) {
     const end = text.indexOf('"', at);
     if (end < 0) return readPlain(text, start);
-    cell += text.slice(at, end);
-    if (text[end + 1] !== '"') return closed(text, start, cell, end + 1);
-    cell += '"';
+    if (text[end + 1] !== '"') return closed(text, start, text.slice(start + 1, end).replaceAll('""', '"'), end + 1);
     at = end + 2;
   }
 }
