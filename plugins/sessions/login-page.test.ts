@@ -147,6 +147,7 @@ describe("in Polish and German", () => {
     const page = await open("/account/auto_login?token=core_old", "pl");
     expect(page).toContain('<html lang="pl">');
     expect(page).toContain("Ten odnośnik już nie działa");
+    expect(page).toContain('href="/login?return_to=%2F"');
     expect(await open("/nowhere", "de")).toContain("Unter dieser Adresse gibt es nichts.");
   });
 });

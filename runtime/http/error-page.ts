@@ -13,7 +13,8 @@ export function shownTo(request: Request, reply: Reply): Reply {
     language: languageOf(request),
     status: reply.status,
     message: messageOf(reply.body),
-    path: `${pathname}${search}`,
+    // A link that has failed would fail again.
+    path: pathname === "/account/auto_login" ? "/" : `${pathname}${search}`,
   });
   const headers = {
     ...reply.headers,

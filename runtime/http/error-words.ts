@@ -27,7 +27,10 @@ const en: ErrorWords = {
   nothingHere: "There is nothing at this address.",
   signIn: "Sign in",
   start: "Go to the start page",
-  messages: {},
+  messages: {
+    "this needs a working web_token that was not used before":
+      "This link works no more: it was used, has ended or is incomplete. Ask for a new one.",
+  },
 };
 
 const pl: ErrorWords = {

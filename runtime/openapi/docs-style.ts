@@ -11,5 +11,5 @@ input,textarea{width:100%}textarea{font:13px/1.5 ui-monospace,monospace;min-heig
 nav ul{columns:14rem;padding:0;margin:.6rem 0;list-style:none}main>section{scroll-margin-top:6rem}
 details{border:1px solid var(--line);border-radius:6px;margin:.4rem 0;padding:.45rem .8rem;scroll-margin-top:6rem}summary{cursor:pointer}summary b{display:inline-block;min-width:4.2rem}
 code,pre{font:13px/1.5 ui-monospace,monospace}pre{background:var(--box);padding:.7rem;overflow:auto;border-radius:4px;margin:.3rem 0;max-height:28rem;white-space:pre-wrap}
-.scroll{overflow-x:auto}table{border-collapse:collapse;width:100%;font-size:.93rem}th,td{text-align:left;vertical-align:top;padding:.25rem .8rem .25rem 0;border-bottom:1px solid var(--line)}th{color:var(--faint);font-weight:600}
+.scroll{overflow-x:auto}table{border-collapse:collapse;width:100%;font-size:.93rem}th,td{text-align:left;vertical-align:top;padding:.25rem .8rem .25rem 0;border-bottom:1px solid var(--line)}th{color:var(--faint);font-weight:600;overflow-wrap:normal}
 td:first-child{min-width:8rem}td:nth-child(2){min-width:6rem}.bad{color:var(--bad);font-weight:600}.try{border-top:1px solid var(--line);margin-top:1rem;padding-top:.3rem}.try label{display:block;margin:.4rem 0}.row{display:flex;gap:.6rem;align-items:center;flex-wrap:wrap;margin:.5rem 0}`;

@@ -3,6 +3,8 @@ import { createCsvReader, detectSeparator } from "../bulk/csv.ts";
 import { plainText, typedValue } from "./cells.ts";
 import { isMap, type FieldType } from "./schema.ts";
 
+/** What a browser offers to choose. */
+export const fileTypes = ".csv,.tsv,.txt,.json,.ndjson,.jsonl";
 export const formats = ["csv", "json", "ndjson"] as const;
 export type Format = (typeof formats)[number];
 
