@@ -16,6 +16,9 @@ import { createFollowStore } from "./live/follow-store.ts";
 import type { Database } from "./databases/database.ts";
 import { createDbs } from "./databases/dbs.ts";
 import { createEvents } from "./live/events.ts";
+import { indexRoute } from "./indexes/index-routes.ts";
+import { createIndexStore } from "./indexes/index-store.ts";
+import { createLearning } from "./indexes/learning.ts";
 import { eventRoutes } from "./live/events-routes.ts";
 import { createImports } from "./bulk/import.ts";
 import { createChangeMany } from "./bulk/change-many.ts";
@@ -27,6 +30,7 @@ import sortMigration from "./migrations/003_sort_indexes.sql" with { type: "text
 import taskMigration from "./migrations/004_tasks.sql" with { type: "text" };
 import changesMigration from "./migrations/005_bulk_changes.sql" with { type: "text" };
 import fragmentMigration from "./migrations/006_fragments.sql" with { type: "text" };
+import learnedMigration from "./migrations/007_learned_indexes.sql" with { type: "text" };
 import instructions from "./prompts/dbs_api.md" with { type: "text" };
 import { createPublicCalls } from "./public/public-calls.ts";
 import { publicRoutes } from "./public/public-routes.ts";
@@ -97,6 +101,7 @@ export default definePlugin({
     { name: "004_tasks", sql: taskMigration },
     { name: "005_bulk_changes", sql: changesMigration },
     { name: "006_fragments", sql: fragmentMigration },
+    { name: "007_learned_indexes", sql: learnedMigration },
   ],
   privileges: [{ name: "dbs", doc: "databases and their records", roles: ["manager", "user"] }],
   prompts: { "dbs_api.md": instructions },
@@ -115,7 +120,9 @@ export default definePlugin({
     const databases = createDatabases(ctx, databaseStore);
     const recordStore = createRecordStore(sql);
     const hasFragments = await hasFragmentIndex(sql);
-    const searchStore = createSearchStore(sql, databases, hasFragments);
+    const indexStore = createIndexStore(sql);
+    const learned = createLearning({ ctx, databases, indexStore });
+    const searchStore = createSearchStore(sql, databases, hasFragments, learned.saw);
     const fragments = hasFragments ? createFragments(ctx, searchStore.tidyFragments) : undefined;
     const taskStore = createTaskStore(sql);
     const tasks = createTasks({ ctx, taskStore });
@@ -141,7 +148,7 @@ export default definePlugin({
     const changes = createChangeMany({ ctx, databases, changeManyStore, taskStore, records });
     return {
       service: createService({ ctx, databases, dbs, databaseStore, records, recordStore, searchStore, room }),
-      handlers: [...backgroundJobs({ ctx, backgroundStore, taskStore, databases }), changes.handler],
+      handlers: [...backgroundJobs({ ctx, backgroundStore, taskStore, databases }), changes.handler, learned.handler],
       schedules: [
         {
           id: "jsondb.prune",
@@ -152,12 +159,14 @@ export default definePlugin({
             const idle = await ctx.transaction(followStore.endIdle);
             for (const db of idle) await databases.forget(db.accountId, db);
             await changeStore.prune(24);
+            await learned.prune();
           },
         },
       ],
       async stop() {
         events.stop();
         await fragments?.stop();
+        await learned.stop();
       },
       routes: [
         ...dbRoutes({ databaseStore, dbs }),
@@ -167,6 +176,7 @@ export default definePlugin({
         ...publicRoutes({ ctx, databases, calls, searchStore, room }),
         importRoute({ ctx, databases, imports, tasks }),
         ...taskRoutes({ databases, taskStore }),
+        indexRoute({ databases, indexStore }),
         exportRoute({ ctx, databases, bulkStore, tasks }),
         batchRoute({ databases, batches }),
         changeManyRoute({ databases, changes }),

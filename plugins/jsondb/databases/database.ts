@@ -19,6 +19,8 @@ export interface Database {
   readonly indexed: boolean;
   /** Writes of its records are logged in `record_changes`. */
   readonly live: boolean;
+  /** The shapes of search that have an index of their own. */
+  readonly learned: ReadonlySet<string>;
 }
 
 /** The columns of a row of `dbs` that a Database is made from. */
@@ -34,6 +36,7 @@ export interface DatabaseRow {
   readonly planVersion: number;
   readonly indexedVersion: number;
   readonly live: boolean;
+  readonly learned?: readonly string[];
 }
 
 export function databaseOf(row: DatabaseRow): Database {
@@ -52,6 +55,7 @@ export function databaseOf(row: DatabaseRow): Database {
     planVersion: row.planVersion,
     indexed: row.indexedVersion === row.planVersion,
     live: row.live,
+    learned: new Set(row.learned),
   };
 }
 

@@ -62,13 +62,19 @@ export function columnOf({ table, indexed }: Source, field: string): IndexColumn
 type Scope = Pick<Query, "table" | "allTables">;
 
 /** The account's records of one table, or of all. */
-export function inScope(args: Args, db: Database, scope: Scope): string {
-  return `r.account_id = ${args.bind(db.accountId, "bigint")} and ${inTable(args, db, scope)}`;
+export function inScope(args: Args, db: Database, scope: Scope, id = args.bind(db.id, "uuid")): string {
+  return `r.account_id = ${args.bind(db.accountId, "bigint")} and ${inTable(args, db, scope, id)}`;
+}
+
+/** A partial index is chosen only where the statement itself says which database it is. Throws for what is no id. */
+export function idLiteral(id: string): string {
+  if (!isUuid(id)) throw new Error(`${id} is not an id`);
+  return `'${id.toLowerCase()}'::uuid`;
 }
 
 /** Literals, so that the planner can choose the index by table. */
-export function inTable(args: Args, db: Database, { table, allTables }: Scope): string {
-  const own = `r.db_id = ${args.bind(db.id, "uuid")}`;
+export function inTable(args: Args, db: Database, { table, allTables }: Scope, id = args.bind(db.id, "uuid")): string {
+  const own = `r.db_id = ${id}`;
   if (allTables) return own;
   if (table.name === "") return `${own} and r.table_name = ''`;
   return `${own} and r.table_name = ${args.bind(table.name, "text")} and r.table_name <> ''`;

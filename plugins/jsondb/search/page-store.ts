@@ -9,6 +9,7 @@ import {
   columnOf,
   createArgs,
   filterConditions,
+  idLiteral,
   inScope,
   inTable,
   phraseCondition,
@@ -21,8 +22,11 @@ import type { Form } from "../records/print.ts";
 import type { Phrase, Query } from "./query.ts";
 import { afterCursor, decidingKey, orderBy, sortKey, type SortKey } from "./sort-store.ts";
 
-/** How a page is found: record by record, or among the candidates of the fragment index. Both give the same page. */
-export type Way = "plain" | "candidates";
+/**
+ * How a page is found: record by record, among the candidates of the fragment index, or by an index that this database
+ * has learned for this shape of search. All give the same page.
+ */
+export type Way = "plain" | "candidates" | "learned";
 
 export interface PageRequest {
   readonly db: Database;
@@ -59,24 +63,31 @@ export interface PageRow {
 /** With more candidates than this it is faster to read records in the order of the page until it is full. */
 export const maxCandidates = 2000;
 
-export function pageStatement({ db, query, form, after, way, longStrings }: PageRequest): Statement {
+export function pageStatement(request: PageRequest): Statement {
+  const { db, query, form, after, way, longStrings } = request;
   const args = createArgs();
   const source = sourceOf(db, query);
   const key = sortKey(args, source, query.sort, longStrings);
   const limit = args.bind(query.limit, "int");
   const raw = rawRecord(shownData(args, query, form));
-  const find = way === "candidates" ? amongCandidates : isInIndexes(db, query, key) ? byIndexes : plainly;
+  const find = finderOf(request, key);
   const found = find(args, db, query, raw, key);
   const rows = orderedRows(args, query, key, after, found);
   const text = `${found.before}
     select (select d.plan_version from dbs d where d.id = ${args.bind(db.id, "uuid")}) as plan_version,
       ${longStrings ? "null" : anyLongString(args, db, query, key)} as long_strings,
-      ${way === "plain" ? "null" : "(select count(*)::int from candidates)"} as candidates,
+      ${way === "candidates" ? "(select count(*)::int from candidates)" : "null"} as candidates,
       string_agg(${found.record}, ${betweenRecords}) as raw, (array_agg(p.id))[${limit}] as last_id,
       ${key ? `((array_agg(${found.key}))[${limit}])::text` : "null"} as last_value,
       ${query.count ? `(select count(*) from ${found.from} where ${found.where})` : "null"} as total
     from (select * from (${rows}) r ${pageLimit(args, query)}) p`;
   return { text, values: args.values, named: hasOnePlan(query, way) && query.filters.length <= 2 };
+}
+
+function finderOf({ db, query, way }: PageRequest, key: SortKey | undefined): Finder {
+  if (way === "candidates") return amongCandidates;
+  if (way === "learned") return byLearned;
+  return isInIndexes(db, query, key) ? byIndexes : plainly;
 }
 
 /** Whether one plan is good for all values: the number of matches of a pattern or range depends on its values. */
@@ -103,6 +114,8 @@ interface Found {
   readonly record: string;
   readonly key: string;
 }
+
+type Finder = (args: Args, db: Database, query: Query, raw: string, key: SortKey | undefined) => Found;
 
 /** Rows are sorted by place and key alone; only the page's records are fetched whole. */
 function plainly(args: Args, db: Database, query: Query, raw: string, key: SortKey | undefined): Found {
@@ -132,6 +145,19 @@ function byIndexes(args: Args, db: Database, query: Query, raw: string, key: Sor
     columns: `r.id, ${decidingKey(key)} as sort_key`,
     record: `(select ${raw} from records r where r.db_id = ${ownDb} and r.id = p.id and r.account_id = ${ownAccount})`,
     key: "p.sort_key",
+  };
+}
+
+/** The index leads to the records of the page and to no others, so they are read on the way. */
+function byLearned(args: Args, db: Database, query: Query, raw: string, key: SortKey | undefined): Found {
+  const where = [inScope(args, db, query, idLiteral(db.id)), ...filterConditions(args, sourceOf(db, query), query)];
+  return {
+    before: "",
+    from: "records r",
+    where: where.join(" and "),
+    columns: "r.*",
+    record: `(select ${raw} from (select p.*) r)`,
+    key: `(select ${decidingKey(key)} from (select p.*) r)`,
   };
 }
 

@@ -15,6 +15,7 @@ import { printPage, type Form } from "../records/print.ts";
 import type { Query } from "./query.ts";
 import { decidingKey, sortKey } from "./sort-store.ts";
 import type { Databases } from "../databases/database-store.ts";
+import { shapeOf } from "../indexes/shape.ts";
 
 export interface SearchShape {
   readonly form: Form;
@@ -43,7 +44,10 @@ const maxTries = 10;
 
 export type SearchStore = ReturnType<typeof createSearchStore>;
 
-export function createSearchStore(sql: Sql, databases: Databases, hasFragments: boolean) {
+/** Told how long a search of a shape took. */
+export type Saw = (db: Database, shape: string, milliseconds: number) => void;
+
+export function createSearchStore(sql: Sql, databases: Databases, hasFragments: boolean, saw: Saw = () => {}) {
   const namedTexts = new Set<string>();
   const sizes = new Map<string, { records: number; until: number }>();
 
@@ -101,7 +105,11 @@ export function createSearchStore(sql: Sql, databases: Databases, hasFragments: 
   const searchOnce = async (db: Database, query: Query, { form }: SearchShape, cursor: Cursor | undefined) => {
     const after = cursor && (await complete(db, query, cursor));
     const page = (way: Way, longStrings: boolean) => run({ db, query, form, after, way, longStrings });
-    const row = await page(await wayOf(db, query), false);
+    const shape = shapeOf(db, query);
+    const isLearned = shape !== undefined && db.learned.has(shape);
+    const began = performance.now();
+    const row = await page(isLearned ? "learned" : await wayOf(db, query), false);
+    if (shape !== undefined) saw(db, shape, performance.now() - began);
     // Strings longer than their column are rare. Only if there are any, records are sorted by the whole values.
     if (row.longStrings) return page("plain", true);
     return (row.candidates ?? 0) > maxCandidates ? page("plain", false) : row;

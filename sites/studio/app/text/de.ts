@@ -195,6 +195,7 @@ export const de: Messages = {
     "/account/api_tokens": ["API-Tokens", "API-Token"],
     "/account/webhooks": ["Webhooks", "Webhook"],
     "/account/webhooks/{id}/deliveries": ["Zustellungen", "Zustellung"],
+    "/core/dbs/{id}/indexes": ["Gelernte Indizes", "gelernter Index"],
     "/core/dbs/{id}/tasks": ["Vorgänge", "Vorgang"],
     "/core/dbs/{id}/tasks/{task_id}/errors": ["Fehlerhafte Zeilen", "fehlerhafte Zeile"],
     "/account/webhooks/source_types": ["Quellen von Ereignissen", "Quelle von Ereignissen"],

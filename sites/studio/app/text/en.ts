@@ -196,6 +196,7 @@ export const en = {
     "/account/api_tokens": ["API tokens", "API token"],
     "/account/webhooks": ["Webhooks", "webhook"],
     "/account/webhooks/{id}/deliveries": ["Deliveries", "delivery"],
+    "/core/dbs/{id}/indexes": ["Learned indexes", "learned index"],
     "/core/dbs/{id}/tasks": ["Tasks", "task"],
     "/core/dbs/{id}/tasks/{task_id}/errors": ["Faulty rows", "faulty row"],
     "/account/webhooks/source_types": ["Sources of events", "source of events"],

@@ -200,6 +200,7 @@ export const pl: Messages = {
     "/account/api_tokens": ["Tokeny API", "token API"],
     "/account/webhooks": ["Webhooki", "webhook"],
     "/account/webhooks/{id}/deliveries": ["Doręczenia", "doręczenie"],
+    "/core/dbs/{id}/indexes": ["Wyuczone indeksy", "wyuczony indeks"],
     "/core/dbs/{id}/tasks": ["Zadania", "zadanie"],
     "/core/dbs/{id}/tasks/{task_id}/errors": ["Błędne wiersze", "błędny wiersz"],
     "/account/webhooks/source_types": ["Źródła zdarzeń", "źródło zdarzeń"],

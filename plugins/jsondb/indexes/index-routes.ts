@@ -1,0 +1,85 @@
+import { answer, field, list, pageOf, pageQuery, route, Type, type Route } from "platform";
+import type { Database } from "../databases/database.ts";
+import type { Databases } from "../databases/database-store.ts";
+import { databaseAt } from "../records/record-routes.ts";
+import type { IndexRow, IndexStore } from "./index-store.ts";
+import { fieldsOfShape, parseShape } from "./shape.ts";
+
+const LearnedIndex = answer.object("DbIndex", {
+  id: answer.uuid(),
+  status: field.oneOf(["watched", "building", "ready", "failed"]),
+  searches: answer.list(
+    Type.Object({
+      table_name: field.nullable(Type.String()),
+      filters: answer.list(Type.String()),
+      sort: Type.String(),
+    }),
+  ),
+  calls: Type.Integer(),
+  milliseconds: Type.Integer(),
+  error: field.nullable(Type.String()),
+  created_at: answer.time(),
+  updated_at: answer.time(),
+  used_at: answer.time(),
+});
+
+const example = {
+  id: "019a9c1e-0000-7000-8000-000000000005",
+  status: "ready",
+  searches: [{ table_name: null, filters: ["city"], sort: "age" }],
+  calls: 24_310,
+  milliseconds: 19_877,
+  error: null,
+  created_at: "2026-01-31T10:00:00.000Z",
+  updated_at: "2026-01-31T10:02:00.000Z",
+  used_at: "2026-01-31T12:00:00.000Z",
+};
+
+interface Needed {
+  readonly databases: Databases;
+  readonly indexStore: Pick<IndexStore, "list">;
+}
+
+/** What a database's searches have taught it. */
+export function indexRoute({ databases, indexStore }: Needed): Route {
+  return route(
+    "GET",
+    "/core/dbs/:id/indexes",
+    {
+      summary: "List the indexes that a database has learned from its searches",
+      description:
+        "The most expensive searches first. `searches` are the filters by equality and the field of the order that an entry is about; `calls` and `milliseconds` are their number and time since it was first seen, of watched ones the older the less. A database of at least 10,000 records gets an index of its own for what has taken 5 seconds in 100 searches or more: at most 4, built one at a time while everything goes on, dropped when it has not been used for 7 days. Answers are the same with and without.",
+      access: { privilege: "dbs" },
+      query: pageQuery,
+      answers: { 200: answer.list(LearnedIndex) },
+      responses: { 200: [example] },
+    },
+    async ({ account, params, query }) => {
+      const db = await databaseAt(databases, account.id, params.id);
+      const { rows, total } = await indexStore.list(account.id, db.id, pageOf(query));
+      return list(
+        rows.map((row) => toApi(db, row)),
+        total,
+      );
+    },
+  );
+}
+
+function toApi(db: Database, row: IndexRow) {
+  const shape = parseShape(row.shape);
+  const searches = [...db.schema.tables.values()].flatMap((table) => {
+    const fields = fieldsOfShape(table, shape);
+    return fields ? [{ table_name: table.name === "" ? null : table.name, ...fields }] : [];
+  });
+  return {
+    id: row.id,
+    status: row.status,
+    searches,
+    calls: Math.round(row.calls),
+    milliseconds: Math.round(row.milliseconds),
+    error: row.error,
+    created_at: row.createdAt,
+    updated_at: row.updatedAt,
+    used_at: row.usedAt,
+  };
+}

@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { eventually, startTestApp, type TestApp } from "../../../tests/harness.ts";
+
+let app: TestApp;
+let dbId: string;
+beforeAll(async () => {
+  app = await startTestApp();
+  dbId = await database("people", 10_000);
+});
+afterAll(() => app.stop());
+
+async function database(code: string, records: number): Promise<string> {
+  const schema = {
+    fields: { city: "string", team: "string", age: "integer" },
+    indexed_fields: ["city", "team", "age"],
+  };
+  const { id } = (await app.post("/core/dbs", { db: { name: code, code, schema } })).json;
+  // Every tenth has no age, and ages repeat.
+  await app.sql`
+    insert into records (db_id, id, account_id, created_at, updated_at, plan_version, rules_version, idx_str_1, idx_str_2,
+      idx_int_1, data)
+    select d.id, uuidv7(), d.account_id, now(), now(), d.plan_version, d.rules_version, city, team, age,
+      jsonb_strip_nulls(jsonb_build_object('city', city, 'team', team, 'age', age))
+    from dbs d, generate_series(1, ${records}) n, lateral (
+      select 'City ' || n % 50 as city, 'Team ' || n % 7 as team, case when n % 10 > 0 then n % 97 end as age) v
+    where d.id = ${id}`;
+  await app.sql`analyze records`;
+  return id;
+}
+
+const search = async (query: string, code = "people") => {
+  const answer = await app.get(`/core/dbs/${code}/search.json?${query}`);
+  expect([query, answer.status]).toEqual([query, 200]);
+  return answer;
+};
+
+/** As if the searches of today had cost this much. */
+async function searched(query: string, code = "people"): Promise<void> {
+  for (let n = 0; n < 120; n++) await search(query, code);
+  await eventually(async () => {
+    const [row] = await app.sql`
+      update db_indexes set calls = 200, milliseconds = 6000 where status = 'watched' and calls > 100 returning id`;
+    return row;
+  });
+  for (let n = 0; n < 120; n++) await search(query, code);
+}
+
+const indexes = async (code = "people") => (await app.get(`/core/dbs/${code}/indexes.json`)).json;
+
+/** Every record of a search, page by page. */
+async function pages(query: string): Promise<unknown[]> {
+  const all: unknown[] = [];
+  for (let after = "", page = 0; page < 100; page++) {
+    const answer = await search(`${query}&limit=9${after}`);
+    all.push(...answer.json);
+    const next = answer.headers.get("x-next-cursor");
+    if (next === null) break;
+    after = `&after=${encodeURIComponent(next)}`;
+  }
+  return all;
+}
+
+const queries = [
+  "filter[city]=City%203&sort=-age",
+  "filter[city]=City%203&sort=age",
+  "filter[city]=City%203&sort=age&fields=age&count=true",
+  "filter[city]=Nowhere&sort=age",
+];
+
+test("a search that costs much gets an index of its own; the answers stay the same", async () => {
+  const before = await Promise.all(queries.map(pages));
+  expect(before[0]).toHaveLength(200);
+  await searched(queries[0] ?? "");
+  await eventually(async () => (await indexes())[0]?.status === "ready", "the index", 30_000);
+  const [made] = await indexes();
+  expect(made).toMatchObject({ searches: [{ table_name: null, filters: ["city"], sort: "age" }], error: null });
+  expect(made.calls).toBeGreaterThan(200);
+  expect(await Promise.all(queries.map(pages))).toEqual(before);
+  const name = `records_learned_${made.id.replaceAll("-", "")}`;
+  await eventually(async () => {
+    const [row] = await app.sql`
+      select pg_stat_force_next_flush(), idx_scan from pg_stat_user_indexes where indexrelname = ${name}`;
+    return Number(row?.["idxScan"]) > 0;
+  });
+});
+
+test("what is written later, is changed and is deleted is in it", async () => {
+  const made = await app.post("/core/dbs/people/records", { record: { data: { city: "City 3", age: 1000 } } });
+  expect((await search("filter[city]=City%203&sort=-age&limit=1")).json[0]).toMatchObject({ age: 1000 });
+  await app.patch(`/core/dbs/people/records/${made.json.id}`, { record: { data: { age: -1 } } });
+  expect((await search("filter[city]=City%203&sort=age&limit=1")).json[0]).toMatchObject({ age: -1 });
+  await app.delete(`/core/dbs/people/records/${made.json.id}`);
+  expect((await search("filter[city]=City%203&sort=age&limit=1")).json[0].age).toBeGreaterThanOrEqual(0);
+});
+
+test("a small database gets none, and its costs are forgotten", async () => {
+  await database("few", 2000);
+  await searched("filter[city]=City%203&sort=-age", "few");
+  await eventually(
+    async () => {
+      const [found] = await indexes("few");
+      return found?.status === "watched" && found.milliseconds < 6000;
+    },
+    "the decision",
+    30_000,
+  );
+});
+
+test("an index that cannot be built says why, and is dropped", async () => {
+  // The name is taken by something that is no index.
+  const id = "019a9c1e-0000-7000-8000-000000000009";
+  await app.sql`
+    insert into db_indexes (id, account_id, db_id, shape, calls, milliseconds)
+    select ${id}, account_id, id, 'idx_str_2>idx_int_1', 200, 6000 from dbs where id = ${dbId}`;
+  await app.sql.unsafe(`create view records_learned_${id.replaceAll("-", "")} as select 1`);
+  for (let n = 0; n < 120; n++) await search("filter[team]=Team%203&sort=-age");
+  await eventually(
+    async () => {
+      const found = (await indexes()).find((one: { id: string }) => one.id === id);
+      return found?.status === "failed" && found.error;
+    },
+    "the failure",
+    30_000,
+  );
+});
+
+test("unused ones, and those of a database that is gone, are dropped; what is missing is watched again", async () => {
+  const prune = () => app.sql`
+    insert into jobs (name, run_at, created_at, payload)
+    values ('schedule:jsondb.prune', now(), now(), ${app.sql.json({ dueAt: new Date().toISOString() })})`;
+  const built = async () => {
+    const rows = await app.sql`select relname from pg_class where relkind = 'i' and relname ~ '^records_learned_'`;
+    return rows.length;
+  };
+  expect(await built()).toBe(1);
+  const [made] = await indexes();
+  await app.sql.unsafe(`drop index records_learned_${made.id.replaceAll("-", "")}`);
+  await prune();
+  await eventually(
+    async () => (await indexes()).find(({ id }: { id: string }) => id === made.id)?.status === "watched",
+  );
+  expect((await search("filter[city]=City%203&sort=-age")).json).toHaveLength(20);
+
+  await searched(queries[0] ?? "");
+  await eventually(built, "the index again", 30_000);
+  await eventually(async () => (await indexes()).find(({ id }: { id: string }) => id === made.id)?.status === "ready");
+  await app.sql`update db_indexes set used_at = now() - interval '8 days' where id = ${made.id}`;
+  await prune();
+  await eventually(async () => (await built()) === 0);
+  expect((await search("filter[city]=City%203&sort=-age")).json).toHaveLength(20);
+});
+
+test("they are shown to those who may see the database", async () => {
+  expect((await app.get("/core/dbs/nothing/indexes.json")).status).toBe(404);
+  expect((await app.get("/core/dbs/people/indexes.json", { token: null })).status).toBe(401);
+});

@@ -1,0 +1,112 @@
+/**
+ * Databases get indexes for how they are searched. Each process counts the time of its searches by their shape and
+ * writes it down every few seconds; what has cost enough is built, one index at a time, and dropped when it has not
+ * been used for a week. Answers are the same with and without.
+ */
+import { job, on, uuidv7, type BaseContext, type Handler } from "platform";
+import type { Database } from "../databases/database.ts";
+import type { Databases } from "../databases/database-store.ts";
+import type { IndexStore, Tally } from "./index-store.ts";
+
+/** When an index is worth its cost to writers, and how many there may be. */
+export const learning = {
+  /** Smaller databases are searched fast enough without. */
+  records: 10_000,
+  calls: 100,
+  milliseconds: 5000,
+  ofDatabase: 4,
+  ofAll: 64,
+  unusedDays: 7,
+} as const;
+
+const writeMs = 5000;
+/** Shapes that took less in that time are not written down. */
+const leastMs = 20;
+const maxShapes = 1000;
+const retryMs = 10_000;
+
+/** Builds an index that has come to be worth it. */
+export const buildIndex = job<{ id: string }>("jsondb.index");
+
+interface Needed {
+  readonly ctx: Pick<BaseContext, "enqueue" | "log" | "transaction">;
+  readonly databases: Pick<Databases, "forget">;
+  readonly indexStore: IndexStore;
+}
+
+export type Learning = ReturnType<typeof createLearning>;
+
+export function createLearning({ ctx, databases, indexStore }: Needed) {
+  let tallies = new Map<string, Tally>();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let writing: Promise<void> | undefined;
+  let stopped = false;
+
+  const write = async () => {
+    const seen = [...tallies.values()].filter(({ milliseconds }) => milliseconds >= leastMs);
+    tallies = new Map();
+    if (seen.length === 0) return;
+    try {
+      const worth = await indexStore.add(
+        seen.map((tally) => ({ ...tally, id: uuidv7() })),
+        learning,
+      );
+      for (const id of worth) await ctx.enqueue(buildIndex, { id }, { key: id });
+    } catch (error) {
+      ctx.log.warn("the times of searches could not be written down", { error });
+    }
+  };
+
+  return {
+    /** A search of this shape took so long. */
+    saw({ id: dbId, accountId }: Database, shape: string, milliseconds: number): void {
+      const key = `${dbId} ${shape}`;
+      const known = tallies.get(key);
+      if (!known && tallies.size >= maxShapes) return;
+      const { calls = 0, milliseconds: before = 0 } = known ?? {};
+      tallies.set(key, { accountId, dbId, shape, calls: calls + 1, milliseconds: before + milliseconds });
+      if (stopped) return;
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        writing = write();
+      }, writeMs);
+    },
+
+    handler: on(buildIndex, ({ id }) => build({ ctx, databases, indexStore }, id), { concurrency: 1 }),
+
+    /** Drops what is no longer used, every hour. */
+    async prune(): Promise<void> {
+      for (const { accountId, dbId, code } of await indexStore.prune(learning.unusedDays))
+        await databases.forget(accountId, { id: dbId, code: code ?? dbId });
+      for (const name of await indexStore.orphans()) await indexStore.dropOrphan(name);
+    },
+
+    async stop(): Promise<void> {
+      stopped = true;
+      clearTimeout(timer);
+      await writing;
+    },
+  } satisfies { handler: Handler } & Record<string, unknown>;
+}
+
+async function build({ ctx, databases, indexStore }: Needed, id: string): Promise<void> {
+  const row = await indexStore.byId(id);
+  if (!row || row.code === null || (row.status !== "watched" && row.status !== "building")) return;
+  if (!(await indexStore.isLarge(row.dbId, learning.records))) return indexStore.reset(id);
+  const place = await ctx.transaction((tx) => indexStore.begin(tx, row, learning));
+  if (place === "full") return indexStore.reset(id);
+  if (place === "busy") {
+    await ctx.enqueue(buildIndex, { id }, { key: id, runAt: new Date(Date.now() + retryMs) });
+    return;
+  }
+  try {
+    await indexStore.build(row);
+  } catch (error) {
+    ctx.log.warn("an index for a database's searches could not be built", { db: row.dbId, shape: row.shape, error });
+    await indexStore.drop(id).catch(() => undefined);
+    await indexStore.end(id, "failed", error instanceof Error ? error.message : String(error));
+    return;
+  }
+  await indexStore.end(id, "ready");
+  await databases.forget(row.accountId, { id: row.dbId, code: row.code });
+}
