@@ -32,7 +32,7 @@ export function shapeOf(db: Database, query: Query): string | undefined {
   return order && !equal.includes(order) ? printShape({ equal, order }) : undefined;
 }
 
-export function printShape({ equal, order = undefined }: Shape): string {
+export function printShape({ equal, order }: Shape): string {
   return `${equal.toSorted().join(",")}>${order ?? ""}`;
 }
 

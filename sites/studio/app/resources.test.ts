@@ -66,7 +66,7 @@ describe("resources", () => {
   });
 
   test.each([
-    ["/core/dbs", ["/core/dbs/{db_id}/records", "/core/dbs/{id}/tasks"]],
+    ["/core/dbs", ["/core/dbs/{db_id}/records", "/core/dbs/{id}/tasks", "/core/dbs/{id}/indexes"]],
     ["/core/prompts", ["/core/prompts/{id}/versions"]],
     ["/account/webhooks", ["/account/webhooks/{id}/deliveries"]],
     ["/cms/sites", ["/cms/sites/{id}/check", "/cms/sites/{id}/translations"]],
