@@ -18,12 +18,15 @@ const firstColumns = [
   "status",
   "role",
   "active",
+  "next_run_at",
   "app_engine",
   "public",
 ];
 /** By these a person knows a row; without one of them it is known by its id. */
 const naming = new Set(["name", "title", "login", "host", "code", "url_code", "page"]);
 const lastColumns = ["created_at", "updated_at"];
+/** They say little: who has made it, and numbers of what a code names already. */
+const dull = new Set(["created_by_id", "updated_by_id", "message_id"]);
 /** Too long for a table, or of interest to programs only. */
 const wide = new Set(["content", "source_code", "body", "schema", "program", "actions", "fields", "config", "data"]);
 const columnsAtFirst = 6;
@@ -90,9 +93,14 @@ export function allColumns({ list }: Resource, rows: readonly unknown[]): string
     const at = firstColumns.indexOf(name);
     if (at >= 0) return at;
     if (lastColumns.includes(name)) return 300;
+    if (isDull(name, names)) return 350;
     return wide.has(name) || name === "id" ? 400 : 100;
   };
   return names.toSorted((a, b) => rank(a) - rank(b));
+}
+
+function isDull(name: string, names: readonly string[]): boolean {
+  return dull.has(name) || (name.endsWith("_id") && names.includes(name.replace(/_id$/, "_code")));
 }
 
 /** Those that are shown: as the address says, else the first six that fit into a cell. */
@@ -107,7 +115,9 @@ export function shownColumns(
   if (first.length > 0) return [...first];
   const properties = propertiesOf(list.answer);
   const isNamed = all.some((name) => naming.has(name));
-  const narrow = all.filter((name) => !wide.has(name) && (name !== "id" || !isNamed) && !isLarge(properties[name]));
+  const narrow = all.filter(
+    (name) => !wide.has(name) && !isDull(name, all) && (name !== "id" || !isNamed) && !isLarge(properties[name]),
+  );
   const more = narrow.length < fewColumns ? all.filter((name) => !wide.has(name) && isLarge(properties[name])) : [];
   return (narrow.length > 0 ? [...narrow, ...more] : all).slice(0, columnsAtFirst);
 }

@@ -160,6 +160,12 @@ describe("lists", () => {
     expect(shownColumns(prompts, all, "code,content,unknown")).toEqual(["code", "content"]);
     const processes = resource("/connect/flow_processes");
     expect(shownColumns(processes, allColumns(processes, []), null)).not.toContain("steps");
+    // The code says what the number of the same thing says, and a person can read it.
+    const layouts = resource("/cms/layouts");
+    const shown = shownColumns(layouts, allColumns(layouts, []), null);
+    expect(shown).toEqual(["name", "code", "site_code", "created_at", "updated_at"]);
+    const crons = resource("/account/crons");
+    expect(shownColumns(crons, allColumns(crons, []), null)).toContain("next_run_at");
   });
 
   test("have filters, and may be sorted where the API can", () => {

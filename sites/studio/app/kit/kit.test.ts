@@ -3,6 +3,7 @@ import { arranged, fieldsOf } from "../forms.ts";
 import { isQuick } from "../list.ts";
 import { fitting } from "./chips.ts";
 import { docOf, grouped } from "./privileges.ts";
+import { hasShortWords, toneOf } from "./value.ts";
 
 describe("a box of chips", () => {
   const options = [
@@ -69,3 +70,19 @@ test.each([
   const all = [{ query: {} }, { query: { ended: "true" } }, { query: { for_account: "yes" } }];
   expect(isQuick(new URLSearchParams(address), all, one)).toBe(is);
 });
+
+test.each([
+  ["status", "finished", "good"],
+  ["status", "error", "wrong"],
+  ["severity", "warning", "warn"],
+  ["status", "constructor", "plain"],
+  ["status", 200, undefined],
+  ["status", "", undefined],
+  ["name", "finished", undefined],
+] as const)("%s %p is a state that is %p", (name, value, tone) => expect(toneOf(name, value)).toBe(tone));
+
+test.each([
+  ["core/custom_connector", true],
+  ["Nov 22, 2026, 10:45 PM and many more words", true],
+  ["nightly_clean_up_of_everything", false],
+] as const)("a word of %p fits into a column: %p", (value, fits) => expect(hasShortWords(value)).toBe(fits));

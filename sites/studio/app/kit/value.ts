@@ -24,6 +24,31 @@ export function shortId(name: string, value: string): string | undefined {
   return name === "id" && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(value) ? `…${value.slice(-8)}` : undefined;
 }
 
+const tones: Readonly<Record<string, "good" | "wrong" | "warn">> = {
+  finished: "good",
+  delivered: "good",
+  approved: "good",
+  error: "wrong",
+  failed: "wrong",
+  rejected: "wrong",
+  pending: "warn",
+  running: "warn",
+  waiting: "warn",
+  warning: "warn",
+};
+
+/** What a state means for a person, if the field holds one: it is shown as a badge. */
+export function toneOf(name: string, value: unknown): "good" | "wrong" | "warn" | "plain" | undefined {
+  if (!["status", "state", "severity"].includes(name) || typeof value !== "string" || value === "") return undefined;
+  return Object.hasOwn(tones, value) ? tones[value] : "plain";
+}
+
+/** No word of it is too long for a column: it is broken between words only. */
+export function hasShortWords(value: string): boolean {
+  const most = 24;
+  return value.split(/\s/).every(({ length }) => length <= most);
+}
+
 /** Some things of one kind, each with several values: the steps of a process. */
 export function isListOfMaps(value: unknown): value is readonly Readonly<Record<string, unknown>>[] {
   return Array.isArray(value) && value.length > 0 && value.every((one) => isMap(one) && Object.keys(one).length > 1);
