@@ -1,6 +1,7 @@
 /**
  * Runs every benchmark in turn: `bun run bench [--quick] [--write]`. Each is a separate process with a time limit; the
- * limits add up to half an hour. `--quick` takes about six minutes.
+ * limits add up to half an hour. `--quick` takes about six minutes. `--compare <commit>` compares records with that
+ * commit instead (against.ts).
  */
 import { resolve } from "node:path";
 
@@ -11,7 +12,7 @@ const all = {
   start: 90,
   prompts: 60,
   sites: 150,
-  records: 400,
+  records: 800,
   plans: 90,
   million: 300,
   jobs: 180,
@@ -20,7 +21,9 @@ const all = {
   webhooks: 180,
   studio: 240,
 };
-const chosen = Object.entries(all).filter(([name]) => !quick || (name !== "million" && name !== "jobs"));
+const chosen = options.some((option) => option.startsWith("--compare"))
+  ? [["against", 900] as const]
+  : Object.entries(all).filter(([name]) => !quick || (name !== "million" && name !== "jobs"));
 const root = resolve(import.meta.dir, "../..");
 
 for (const [name, longestSeconds] of chosen) {

@@ -6,6 +6,8 @@ import type { OperationName, Target } from "./operations.ts";
 export interface Side {
   readonly server: Server;
   readonly target: Target;
+  /** The PostgreSQL of this side, if it has its own. */
+  readonly postgresPid?: number;
 }
 
 export interface Pair {
@@ -91,8 +93,8 @@ interface Round {
 }
 
 async function measure(
-  { load, postgresPid }: Pair,
-  { server, target }: Side,
+  { load, postgresPid: common }: Pair,
+  { server, target, postgresPid = common }: Side,
   { operation, connections, seconds, seed }: Pick<Load, "operation" | "connections" | "seconds" | "seed">,
 ): Promise<Round> {
   const before = { server: cpuOf(server.pid), postgres: cpuOfPostgres(postgresPid) };

@@ -36,8 +36,9 @@ export async function startCorestead(
   dataDir: string,
   env: Record<string, string> = {},
   command: readonly string[] = fromSource,
+  cwd = root,
 ): Promise<Server> {
-  return startServer(command, {
+  const settings = {
     PORT: "0",
     DATA_DIR: dataDir,
     SECRET_KEY: "a secret key of the benchmark, 32 characters",
@@ -46,7 +47,8 @@ export async function startCorestead(
     CORE_ADMIN_TOKEN: adminToken,
     LOG_LEVEL: "warn",
     ...env,
-  });
+  };
+  return startServer(command, settings, cwd);
 }
 
 export type CeilingName = "wide" | "narrow";
@@ -59,10 +61,10 @@ export async function startCeiling(
   return startServer([process.execPath, `scripts/bench/${file}`], { CEILING_DATABASE: JSON.stringify(target) });
 }
 
-async function startServer(command: readonly string[], env: Record<string, string>): Promise<Server> {
+async function startServer(command: readonly string[], env: Record<string, string>, cwd = root): Promise<Server> {
   const started = performance.now();
   const child = Bun.spawn([...command], {
-    cwd: root,
+    cwd,
     env: { PATH: Bun.env["PATH"] ?? "", NODE_ENV: "production", ...env },
     stdin: "ignore",
     stdout: "pipe",

@@ -20,14 +20,14 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return [line(head), `| ${rule.join(" | ")} |`, ...rows.map(line)].join("\n");
 }
 
-/** Two tables: speed and cost. In each pair Corestead is first and the ceiling second. */
-export function comparisonTables(comparisons: readonly Comparison[]): string {
+/** Two tables: speed and cost. In each pair Corestead is first and `other` second. */
+export function comparisonTables(comparisons: readonly Comparison[], other = "ceiling"): string {
   const both = ({ corestead, ceiling }: Comparison, of: (side: SideResult) => number, digits: number) => [
     number(of(corestead), digits),
     number(of(ceiling), digits),
   ];
   const label = ({ operation, connections }: Comparison) => [operation, `${connections}`];
-  const pair = (name: string) => [name, "ceiling"];
+  const pair = (name: string) => [name, other];
   const speed = table(
     ["operation", "connections", ...pair("requests/s"), "ratio", ...pair("p50 ms"), ...pair("p99 ms"), "p99 ratio"],
     comparisons.map((one) => [
