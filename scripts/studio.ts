@@ -92,7 +92,7 @@ function bundle(styles: Map<string, string>): Promise<Bundled> {
     // Their licences are in NOTICE.
     legalComments: "none",
     alias: { studio: join(app, "kit/index.ts") },
-    plugins: [svelte(styles), builtInPages()],
+    plugins: [svelte(styles), ofPlugins("pages", "array"), ofPlugins("examples", "object")],
   });
 }
 
@@ -127,17 +127,18 @@ function svelte(styles: Map<string, string>): Plugin {
   };
 }
 
-/** `studio:pages`: what plugins/<name>/studio/pages.ts export, in one list. */
-function builtInPages(): Plugin {
+/** `studio:<name>`: what plugins/<plugin>/studio/<name>.ts export by that name, in one. */
+function ofPlugins(name: "pages" | "examples", kind: "array" | "object"): Plugin {
   return {
-    name: "pages",
+    name,
     setup(builder) {
-      builder.onResolve({ filter: /^studio:pages$/ }, ({ path }) => ({ path, namespace: "pages" }));
-      builder.onLoad({ filter: /.*/, namespace: "pages" }, async () => {
-        const found = (await Array.fromAsync(new Bun.Glob("plugins/*/studio/pages.ts").scan(root))).toSorted();
-        const imports = found.map((path, at) => `import { pages as pages${at} } from ${JSON.stringify(`./${path}`)};`);
-        const list = found.map((_, at) => `...pages${at}`).join(", ");
-        return { contents: `${imports.join("\n")}\nexport const pages = [${list}];`, resolveDir: root };
+      builder.onResolve({ filter: new RegExp(`^studio:${name}$`) }, ({ path }) => ({ path, namespace: name }));
+      builder.onLoad({ filter: /.*/, namespace: name }, async () => {
+        const found = (await Array.fromAsync(new Bun.Glob(`plugins/*/studio/${name}.ts`).scan(root))).toSorted();
+        const imports = found.map((path, at) => `import { ${name} as one${at} } from ${JSON.stringify(`./${path}`)};`);
+        const all = found.map((_, at) => `...one${at}`).join(", ");
+        const whole = kind === "array" ? `[${all}]` : `{ ${all} }`;
+        return { contents: `${imports.join("\n")}\nexport const ${name} = ${whole};`, resolveDir: root };
       });
     },
   };

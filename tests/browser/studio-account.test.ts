@@ -184,6 +184,25 @@ describe("a person", () => {
   });
 });
 
+test("an empty list offers an example, which fills the form and can be saved as it stands", async () => {
+  await using opened = await signedIn();
+  const { page, faults } = opened;
+  await page.goto(`${app.origin}/studio/account/groups`);
+  await page.getByText("For example: a group for everyone who is on call.").waitFor();
+  await page.getByText("Show as API").click();
+  await page.getByText('"name": "On call"').waitFor();
+  await page.getByRole("link", { name: "Start from this example" }).click();
+  await page.getByRole("heading", { level: 1, name: "New group" }).waitFor();
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("heading", { level: 1, name: "On call" }).waitFor();
+  expect((await app.get("/account/groups.json")).json).toMatchObject([{ name: "On call" }]);
+
+  // A cron starts a flow, and there is none yet.
+  await page.goto(`${app.origin}/studio/account/crons`);
+  await page.getByRole("link", { name: "New flow" }).waitFor();
+  expect(faults).toEqual([]);
+});
+
 describe("my account", () => {
   async function shownCall(page: Page, form: Locator): Promise<string> {
     await form.getByRole("button", { name: "Show as API" }).click();

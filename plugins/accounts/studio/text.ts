@@ -37,7 +37,7 @@ export const en = {
   memberAdded: "{name} now belongs here",
   memberRemoved: "{name} no longer belongs here",
   count: "People",
-  teams: "Teams are who works together. A prompt can be for one team.",
+  teams: "A team is people who work together. A prompt can be for one team.",
   departments: "Departments are parts of the organization. A prompt can be for one department.",
   groups: "Groups gather people across teams and departments.",
   noUnits:

@@ -31,8 +31,8 @@ export class NewApp {
     );
   }
 
-  /** `over`: the code or the id of a database that the app is to be built over. */
-  async begin(over: string): Promise<void> {
+  /** `over`: the code or the id of a database that the app is to be built over; `wanted`: the id of a starter. */
+  async begin(over: string, wanted: string | null): Promise<void> {
     if (session.may("dbs")) {
       const { json } = await get("/core/dbs.json?limit=500");
       this.databases = (Array.isArray(json) ? json : []).flatMap((row: unknown) =>
@@ -46,7 +46,8 @@ export class NewApp {
       this.over = known.code;
       this.table = tablesOf(known.schema)[0] ?? "";
     }
-    const first = known ? this.starters.find(({ id }) => id === "table") : this.starters[0];
+    const byId = (name: string | null) => this.starters.find(({ id }) => id === name);
+    const first = known ? byId("table") : (byId(wanted) ?? this.starters[0]);
     const { draft } = this.editor;
     if (this.starter || !first || (draft && !known)) return;
     this.choose(first);

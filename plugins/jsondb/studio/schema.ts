@@ -40,6 +40,15 @@ export function isMap(value: unknown): value is Readonly<Record<string, unknown>
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** A schema that stands in an address, as JSON. */
+export function givenSchema(json: string | null): unknown {
+  try {
+    return json === null ? undefined : JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Reads what the server keeps; it was checked there. */
 export function draftOf(schema: unknown): SchemaDraft {
   const whole = isMap(schema) ? schema : {};

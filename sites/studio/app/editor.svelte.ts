@@ -52,7 +52,9 @@ export class Editor {
     this.show(startingValues(this.fields), undefined);
     // A link may say what the new record begins with.
     const given = this.fields.filter(({ name, kind }) => router.query.has(name) && kind !== "secret");
-    const record = Object.fromEntries(given.map(({ name, kind }) => [name, givenValue(kind, router.query.get(name))]));
+    const record = Object.fromEntries(
+      given.map(({ name, kind }) => [name, givenValue(kind, router.query.get(name) ?? "")]),
+    );
     this.inputs = { ...this.inputs, ...inputsOf(given, record) };
   }
 
@@ -242,6 +244,13 @@ export class Editor {
   }
 }
 
-function givenValue(kind: FormField["kind"], value: string | null): unknown {
-  return kind === "flag" ? value === "true" : value;
+/** What is no text stands as JSON in the address. */
+function givenValue(kind: FormField["kind"], value: string): unknown {
+  if (kind === "flag") return value === "true";
+  if (!["json", "list", "choices", "lookups"].includes(kind)) return value;
+  try {
+    return JSON.parse(value);
+  } catch {
+    return undefined;
+  }
 }

@@ -6,6 +6,11 @@ declare module "*.svelte" {
   export default component;
 }
 
+declare module "studio:examples" {
+  import type { Examples } from "./examples.ts";
+  export const examples: Examples;
+}
+
 declare module "studio:pages" {
   import type { StudioPage } from "./kit/page.ts";
   export const pages: readonly StudioPage[];

@@ -135,6 +135,8 @@ export const de: Messages = {
   showMore: "Mehr anzeigen",
   lines: { one: "{count} Zeile", other: "{count} Zeilen" },
   forExample: "Zum Beispiel:",
+  startFromExample: "Mit diesem Beispiel beginnen",
+  needsFirst: "Davor wird etwas anderes gebraucht: {singular}.",
   preview: "Vorschau",
   actions: {
     call: "Methode aufrufen",

@@ -134,6 +134,8 @@ export const en = {
   showMore: "Show more",
   lines: { one: "{count} line", other: "{count} lines" },
   forExample: "For example:",
+  startFromExample: "Start from this example",
+  needsFirst: "Something else comes first: {singular}.",
   preview: "Preview",
   /** What can be done with one thing, by the word of the API. */
   actions: {

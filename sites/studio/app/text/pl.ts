@@ -140,6 +140,8 @@ export const pl: Messages = {
   showMore: "Pokaż więcej",
   lines: { one: "{count} wiersz", few: "{count} wiersze", many: "{count} wierszy", other: "{count} wiersza" },
   forExample: "Na przykład:",
+  startFromExample: "Zacznij od tego przykładu",
+  needsFirst: "Najpierw potrzebne jest coś innego: {singular}.",
   preview: "Podgląd",
   actions: {
     call: "Wywołaj metodę",
