@@ -173,7 +173,7 @@ test("a phone shows sites without scrolling sideways, in German and in the dark"
     "cms/sites/phone/check",
   ]) {
     await at(page, path);
-    await page.locator("main [role=grid], main form.card, main .empty").first().waitFor();
+    await page.locator("main [role=grid], main form.form, main .empty").first().waitFor();
     expect([path, await page.evaluate(() => document.documentElement.scrollWidth)]).toEqual([path, 360]);
   }
   expect(serious(faults)).toEqual([]);
