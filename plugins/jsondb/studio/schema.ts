@@ -151,6 +151,24 @@ export function isFast(table: TableDraft | undefined, field: string): boolean {
   return always.has(field) || (table !== undefined && indexPlan(table).has(field));
 }
 
+const samples: Readonly<Record<FieldType, unknown>> = {
+  string: "Ann",
+  text: "A longer text",
+  integer: 34,
+  number: 12.5,
+  boolean: true,
+  datetime: "2026-01-31T10:00:00Z",
+  date: "2026-01-31",
+  time: "10:00",
+};
+
+/** The body of a request that stores a record: a value for each of the first fields, and for each required one. */
+export function exampleRecord(table: TableDraft | undefined) {
+  const fields = (table?.fields ?? []).filter(({ required }, at) => required || at < 5);
+  const data = Object.fromEntries(fields.map(({ name, type }) => [name, samples[type]]));
+  return table && table.name !== "" ? { table_name: table.name, data } : { data };
+}
+
 /** The places of a 422's texts (`fields.age: must be …`, `tables.orders.indexes.no: …`): by table and field, and the rest. */
 export function faultsOf(
   messages: readonly string[],

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { parseSchema } from "../databases/schema.ts";
+import { checkRecord } from "../records/record.ts";
 import { bulkCall } from "./bulk.ts";
 import { canEditInCell, cellText, rowOf, typedValue, valueAt, type Row } from "./cells.ts";
 import { aggregateQuery, askedOf, barsOf, extents, filterOf } from "./chart.ts";
@@ -22,7 +24,18 @@ import { meet, staleOf, withTheirs } from "./meanwhile.ts";
 import { former, heightOf, paste, placeOfError, update } from "./paste.ts";
 import { exampleBody, faultsByOperation, isOpenToAll, publicDraftOf, publicMethodsOf } from "./public-draft.ts";
 import { changedFields } from "./record-changes.ts";
-import { chosenTable, draftOf, faultsOf, fieldKey, indexSlots, isFast, movesIndexes, schemaOf } from "./schema.ts";
+import {
+  chosenTable,
+  draftOf,
+  exampleRecord,
+  faultsOf,
+  fieldKey,
+  fieldTypes,
+  indexSlots,
+  isFast,
+  movesIndexes,
+  schemaOf,
+} from "./schema.ts";
 import {
   addField,
   addTable,
@@ -549,6 +562,21 @@ describe("a schema", () => {
       false,
       true,
     ]);
+  });
+
+  test("has an example of a record, which it accepts", () => {
+    const fields = Object.fromEntries(fieldTypes.map((type) => [`a_${type}`, { type, required: true }]));
+    for (const schema of [{ fields }, { tables: { people: { fields } } }]) {
+      const parsed = parseSchema(schema);
+      const tables = "schema" in parsed ? parsed.schema.tables : undefined;
+      const { table_name: name = "", data } = exampleRecord(
+        draftOf(schema).tables.find((one) => one.fields.length > 0),
+      );
+      expect(Object.keys(data)).toEqual(Object.keys(fields));
+      const table = tables?.get(name);
+      expect(table).toBeDefined();
+      if (table) expect(checkRecord(table, data)).toBeUndefined();
+    }
   });
 
   test("is indexed again only where a column has another field or type", () => {

@@ -51,6 +51,17 @@ describe("what needs attention", () => {
     );
   });
 
+  test("is one line for what fails in the same way again and again", () => {
+    const failed = (id: string, flow: string, error: string) => ({ id, flow_code: flow, status: "error", error });
+    const rows = [failed("1", "f", "x"), failed("2", "f", "y"), failed("3", "f", "x"), failed("4", "g", "x")];
+    const found = noticesOf("/connect/flow_processes", rows, now);
+    expect(found.map(({ id, count }) => [id, count])).toEqual([
+      ["1", 2],
+      ["2", 1],
+      ["4", 1],
+    ]);
+  });
+
   test("is named by what a person knows it by, and bounded", () => {
     const rows = Array.from({ length: 9 }, (_, n) => ({
       id: n,
@@ -67,6 +78,7 @@ describe("what needs attention", () => {
       trouble: "failing",
       at: at(-1),
       detail: "",
+      count: 1,
     });
     for (const wrong of [null, "x", [null, 3, "x"]]) expect(noticesOf("/account/webhooks", wrong, now)).toEqual([]);
   });

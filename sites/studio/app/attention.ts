@@ -12,12 +12,14 @@ export interface Notice {
   /** Since or until when. */
   readonly at: string | undefined;
   readonly detail: string;
+  /** How many of the list have this very trouble; the first of them is shown. */
+  readonly count: number;
 }
 
 /** The lists that are asked, each with its query. */
 export const watched: Readonly<Record<string, string>> = {
   "/account/webhooks": "limit=200",
-  "/connect/flow_processes": "status=error&limit=5",
+  "/connect/flow_processes": "status=error&limit=100",
   "/account/crons": "limit=200",
   "/account/api_tokens": "limit=200",
   "/cms/domains": "limit=200",
@@ -28,10 +30,16 @@ const mostOfList = 5;
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** At most five of a list, which is one of `watched`. */
+/** At most five of a list, which is one of `watched`; what fails in the same way again and again is one of them. */
 export function noticesOf(path: string, rows: unknown, now: number): Notice[] {
   const list: readonly unknown[] = Array.isArray(rows) ? rows : [];
-  return list.flatMap((row) => (isMap(row) ? noticeOf(path, row, now) : [])).slice(0, mostOfList);
+  const groups = new Map<string, Notice>();
+  for (const notice of list.flatMap((row) => (isMap(row) ? noticeOf(path, row, now) : []))) {
+    const key = JSON.stringify([notice.name, notice.trouble, notice.detail]);
+    const known = groups.get(key);
+    groups.set(key, known ? { ...known, count: known.count + 1 } : notice);
+  }
+  return [...groups.values()].slice(0, mostOfList);
 }
 
 function noticeOf(path: string, row: Row, now: number): Notice[] {
@@ -43,6 +51,7 @@ function noticeOf(path: string, row: Row, now: number): Notice[] {
       trouble,
       at: typeof at === "string" ? at : undefined,
       detail: textOf(detail),
+      count: 1,
     },
   ];
   switch (path) {
