@@ -48,7 +48,7 @@ export function indexRoute({ databases, indexStore }: Needed): Route {
     {
       summary: "List the indexes that a database has learned from its searches",
       description:
-        "The most expensive searches first. `searches` are the filters by equality and the field of the order that an entry is about; `calls` and `milliseconds` are their number and time since it was first seen, of watched ones the older the less. A database of at least 10,000 records gets an index of its own for what has taken 5 seconds in 100 searches or more: at most 4, built one at a time while everything goes on, dropped when it has not been used for 7 days. Answers are the same with and without.",
+        "The most expensive searches first. `searches` are the filters by equality and the field of the order that an entry is about; `calls` and `milliseconds` are their number and time since it was first seen, of watched ones the older the less. A database of at least 10,000 records gets an index of its own for what has taken 5 seconds in 100 searches or more: at most 4 (16 in all databases), built one at a time while everything goes on, dropped when it has not been used for 7 days. Answers are the same with and without.",
       access: { privilege: "dbs" },
       query: pageQuery,
       answers: { 200: answer.list(LearnedIndex) },

@@ -15,7 +15,8 @@ export const learning = {
   calls: 100,
   milliseconds: 5000,
   ofDatabase: 4,
-  ofAll: 64,
+  /** Every write of a record opens them all. */
+  ofAll: 16,
   unusedDays: 7,
 } as const;
 
