@@ -76,10 +76,10 @@ function readOperation(value: unknown, wrong: (field: string, message: string) =
 
 /** In milliseconds; NaN for anything but a time with its offset. */
 function instantOf(value: unknown): number {
-  return typeof value === "string" && /T.+(?:Z|[+-]\d\d:\d\d)$/.test(value.slice(0, 40))
-    ? Date.parse(value)
-    : Number.NaN;
+  return typeof value === "string" && instant.test(value) ? Date.parse(value) : Number.NaN;
 }
+
+const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
 
 interface Needed {
   readonly ctx: Pick<BaseContext, "transaction">;

@@ -53,7 +53,7 @@ export function createLanes(needed: Needed) {
     lane.state = woken(lane.state, since);
     pump.run(lane);
   };
-  const poll = createPoll({ queueStore, log, leaseSeconds, promote: settler.promote, wake }, () => {
+  const poll = createPoll({ queueStore, log, leaseSeconds, promote: settler.promote, wake, isStopped }, () => {
     // Their webhook may have been switched off while they wait for its rate.
     for (const lane of lanes.values()) if (lane.state.waiting.length > 0) pump.run(lane);
   });
@@ -110,10 +110,12 @@ interface PollNeeded {
   readonly leaseSeconds: number;
   readonly promote: ReturnType<typeof createSettler>["promote"];
   readonly wake: (accountId: number, webhookId: number, since: Date) => void;
+  readonly isStopped: () => boolean;
 }
 
 /** Looks for what no message announced: what is due by now, and what a dead process did not release. */
-function createPoll({ queueStore, log, leaseSeconds, promote, wake }: PollNeeded, afterwards: () => void) {
+function createPoll(needed: PollNeeded, afterwards: () => void) {
+  const { queueStore, log, leaseSeconds, promote, wake, isStopped } = needed;
   let polls = 0;
   let polling = false;
   let lastAt: Date | undefined;
@@ -131,7 +133,8 @@ function createPoll({ queueStore, log, leaseSeconds, promote, wake }: PollNeeded
       for (const { accountId, webhookId, dueAt } of await queueStore.due()) wake(accountId, webhookId, dueAt);
       afterwards();
     } catch (error) {
-      log.warn("looking for due deliveries failed, trying again", { error });
+      // At the end of the server the pool may close before the answer.
+      if (!isStopped()) log.warn("looking for due deliveries failed, trying again", { error });
     }
     polling = false;
   };
