@@ -12,6 +12,8 @@ export function arrows(element: HTMLElement): () => void {
     to.focus();
   };
   element.addEventListener("keydown", press);
+  // Of tabs in one line that scrolls, and of a long menu.
+  element.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
   return () => element.removeEventListener("keydown", press);
 }
 
