@@ -104,6 +104,8 @@ test.each([
   const [, script = ""] = shown.text.split(/<script>|<\/script>/);
   const hash = new Bun.CryptoHasher("sha256").update(script).digest("base64");
   expect(shown.headers.get("content-security-policy")).toContain(`script-src 'sha256-${hash}';`);
+  for (const answer of [page, shown])
+    expect(answer.headers.get("vary")).toBe("accept-encoding, accept-language, cookie");
   const etag = page.headers.get("etag") ?? "";
   expect((await app.get("/docs", { token: null, headers: { ...headers, "if-none-match": etag } })).status).toBe(200);
 });

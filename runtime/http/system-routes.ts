@@ -39,6 +39,7 @@ export function systemRoutes({ readiness, metrics, routes, origin, stopping }: N
   const docsIn = (language: Language) =>
     createPackedText("text/html; charset=utf-8", () => docsPage(openapi(routes, own, origin()), origin(), language), {
       "content-security-policy": docsPolicy(language),
+      vary: "accept-encoding, accept-language, cookie",
     });
   const docs = { en: docsIn("en"), pl: docsIn("pl"), de: docsIn("de") };
   const client = createPackedText(plain, () => clientModule(openapi(routes, own, origin())));

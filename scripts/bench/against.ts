@@ -3,6 +3,7 @@
  * work tree of it, starts both servers, each with a PostgreSQL of its own, and lets them do the same requests by turns.
  * The records of both are written by this tree's statements, so it works back to the last change of their table.
  */
+import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { openPool } from "../../runtime/db.ts";
@@ -37,7 +38,8 @@ const other = join(await temporaryFolder(), "tree");
 await run(["git", "worktree", "add", "--detach", other, commit], root);
 try {
   await run([process.execPath, "install", "--frozen-lockfile", "--silent"], other);
-  for (const script of ["scripts/runtimes.ts", "scripts/studio.ts"]) await run([process.execPath, script], other);
+  for (const script of ["scripts/runtimes.ts", "scripts/studio.ts"])
+    if (existsSync(join(other, script))) await run([process.execPath, script], other);
   await compareTrees();
 } finally {
   await run(["git", "worktree", "remove", "--force", other], root);

@@ -9,8 +9,8 @@ import { adminToken, type CeilingName, type Server } from "./processes.ts";
 const batchSize = 5_000;
 
 export async function seedCeiling(sql: Sql, total: number, ceiling: CeilingName = "wide"): Promise<void> {
-  const file = ceiling === "wide" ? "ceiling-schema.sql" : "ceiling-narrow-schema.sql";
-  await sql.unsafe(await Bun.file(`${import.meta.dir}/${file}`).text());
+  for (const file of ["schema", `${ceiling}-indexes`])
+    await sql.unsafe(await Bun.file(`${import.meta.dir}/ceiling-${file}.sql`).text());
   const hash = new Bun.CryptoHasher("sha256").update(adminToken).digest("hex");
   await sql`insert into tokens (token_hash, user_id) values (${hash}, 1)`;
   const insert = (batch: readonly Seeded[]) => sql`

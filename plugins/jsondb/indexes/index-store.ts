@@ -115,6 +115,10 @@ export function createIndexStore(sql: Sql) {
     async prune(unusedDays: number): Promise<readonly { accountId: number; dbId: string; code: string | null }[]> {
       await sql`
         update db_indexes set calls = calls / 2, milliseconds = milliseconds / 2 where status = 'watched'`;
+      // Whoever built it has died: a build takes half a minute at most.
+      await sql`
+        update db_indexes set status = 'watched', updated_at = now()
+        where status = 'building' and updated_at < now() - interval '10 minutes'`;
       const changed = await sql<{ accountId: number; dbId: string; code: string | null }[]>`
         with gone as (
           delete from db_indexes i where status <> 'building' and (

@@ -124,10 +124,27 @@ test("an index that cannot be built says why, and is dropped", async () => {
   );
 });
 
+const prune = () => app.sql`
+  insert into jobs (name, run_at, created_at, payload)
+  values ('schedule:jsondb.prune', now(), now(), ${app.sql.json({ dueAt: new Date().toISOString() })})`;
+
+test("one whose builder has died is watched again", async () => {
+  const dead = "019a9c1e-0000-7000-8000-00000000000a";
+  const living = "019a9c1e-0000-7000-8000-00000000000b";
+  await app.sql`
+    insert into db_indexes (id, account_id, db_id, shape, calls, milliseconds, status, updated_at)
+    select v.id::uuid, account_id, dbs.id, shape, 200, 6000, 'building', now() - age::interval
+    from dbs, (values (${dead}, 'idx_str_1,idx_str_2', '11 minutes'), (${living}, 'idx_int_1', '1 minute'))
+      v (id, shape, age)
+    where dbs.id = ${dbId}`;
+  await prune();
+  const statusOf = async (id: string) => (await indexes()).find((one: { id: string }) => one.id === id)?.status;
+  await eventually(async () => (await statusOf(dead)) === "watched");
+  expect(await statusOf(living)).toBe("building");
+  await app.sql`delete from db_indexes where id in (${dead}, ${living})`;
+});
+
 test("unused ones, and those of a database that is gone, are dropped; what is missing is watched again", async () => {
-  const prune = () => app.sql`
-    insert into jobs (name, run_at, created_at, payload)
-    values ('schedule:jsondb.prune', now(), now(), ${app.sql.json({ dueAt: new Date().toISOString() })})`;
   const built = async () => {
     const rows = await app.sql`select relname from pg_class where relkind = 'i' and relname ~ '^records_learned_'`;
     return rows.length;
