@@ -12,6 +12,7 @@ import { gzipSync } from "node:zlib";
 import { compile, compileModule } from "svelte/compiler";
 import manifest from "../package.json" with { type: "json" };
 import type { StudioPage } from "../sites/studio/app/kit/page.ts";
+import { pathOfSvg } from "./svg-path.ts";
 import { writeWebFiles } from "./web-files.ts";
 
 const root = resolve(import.meta.dir, "..");
@@ -92,7 +93,7 @@ function bundle(styles: Map<string, string>): Promise<Bundled> {
     // Their licences are in NOTICE.
     legalComments: "none",
     alias: { studio: join(app, "kit/index.ts") },
-    plugins: [svelte(styles), ofPlugins("pages", "array"), ofPlugins("examples", "object")],
+    plugins: [svelte(styles), pictures(), ofPlugins("pages", "array"), ofPlugins("examples", "object")],
   });
 }
 
@@ -122,6 +123,18 @@ function svelte(styles: Map<string, string>): Plugin {
           tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } },
         });
         return { contents: compileModule(code, { ...options, filename: relative(root, path) }).js.code, loader: "js" };
+      });
+    },
+  };
+}
+
+/** An SVG file is its strokes, as text. */
+function pictures(): Plugin {
+  return {
+    name: "pictures",
+    setup(builder) {
+      builder.onLoad({ filter: /\.svg$/ }, async ({ path }) => {
+        return { contents: pathOfSvg(await Bun.file(path).text()), loader: "text" };
       });
     },
   };
@@ -223,7 +236,7 @@ function checkSizes({ files, first, style, metafile }: Sized): string {
 /** Whatever could change what is made here. */
 async function inputKey(): Promise<string> {
   const hash = new Bun.CryptoHasher("sha256").update(JSON.stringify(manifest.dependencies));
-  const patterns = ["sites/studio/app/**/*", "plugins/*/studio/**/*", "scripts/studio.ts"];
+  const patterns = ["sites/studio/app/**/*", "plugins/*/studio/**/*", "scripts/{studio,svg-path}.ts"];
   const found = await Promise.all(patterns.map((pattern) => Array.fromAsync(new Bun.Glob(pattern).scan(root))));
   for (const path of found.flat().toSorted())
     hash.update(`\n${path}\n`).update(await Bun.file(join(root, path)).bytes());

@@ -331,11 +331,3 @@ test("a hostile title is a text in the menu, the palette, the heading and the br
   expect(await page.locator("main script, nav script, dialog script").count()).toBe(0);
   expect(faults).toEqual([]);
 });
-
-test("the icons that a plugin may name are drawn", async () => {
-  const [{ icons }, { studioIcons }] = await Promise.all([
-    import("../../sites/studio/app/icons.ts"),
-    import("../../runtime/studio-pages.ts"),
-  ]);
-  expect(Object.keys(icons).toSorted()).toEqual([...studioIcons].toSorted());
-});

@@ -45,12 +45,14 @@ export const pages: StudioPage[] = [
   { path: "account/groups/:id", title: { en: "Group", pl: "Grupa", de: "Gruppe" }, privilege, load: unit },
   {
     path: "account/settings",
+    icon: "settings",
     title: { en: "Settings", pl: "Ustawienia", de: "Einstellungen" },
     privilege: "settings",
     load: () => import("./Settings.svelte"),
   },
   {
     path: "account/me",
+    icon: "user",
     title: { en: "My account", pl: "Moje konto", de: "Mein Konto" },
     load: () => import("./Me.svelte"),
   },

@@ -1,26 +1,140 @@
-/** Pictures for the menu: strokes on a square of 24. Their names are those of `icon` in `definePlugin({ studio })`. */
-export const icons: Readonly<Record<string, string>> = {
-  bell: "M6 17v-6a6 6 0 0 1 12 0v6l2 2H4zM10 21h4",
-  book: "M5 4h11a3 3 0 0 1 3 3v13H8a3 3 0 0 1-3-3zM5 17a3 3 0 0 1 3-3h11",
-  box: "M4 8l8-4 8 4v9l-8 4-8-4zM4 8l8 4 8-4M12 12v9",
-  calendar: "M4 6h16v14H4zM4 10h16M8 3v4M16 3v4",
-  cart: "M3 4h3l2 11h10l2-8H7M9 20h.01M17 20h.01",
-  chart: "M4 20h16M7 20v-7M12 20V6M17 20V10",
-  clock: "M12 3a9 9 0 1 0 0 18a9 9 0 1 0 0-18zM12 7v5l3 2",
-  file: "M6 3h8l4 4v14H6zM14 3v4h4",
-  folder: "M3 6h6l2 2h10v11H3z",
-  globe: "M12 3a9 9 0 1 0 0 18a9 9 0 1 0 0-18zM3 12h18M12 3c3 3 3 15 0 18c-3-3-3-15 0-18z",
-  heart: "M12 20S4 15 4 9a4 4 0 0 1 8-1a4 4 0 0 1 8 1c0 6-8 11-8 11z",
-  home: "M4 11l8-7 8 7v9h-5v-6H9v6H4z",
-  image: "M4 5h16v14H4zM4 16l5-5 4 4 3-3 4 4M15 9h.01",
-  list: "M9 6h11M9 12h11M9 18h11M4 6h.01M4 12h.01M4 18h.01",
-  mail: "M3 6h18v12H3zM3 7l9 6 9-6",
-  phone: "M7 3h10v18H7zM11 18h2",
-  settings: "M4 7h10M18 7h2M16 5v4M4 17h2M10 17h10M8 15v4",
-  star: "M12 3l2.7 5.8 6.3.8-4.6 4.3 1.2 6.3L12 17l-5.6 3.2 1.2-6.3L3 9.6l6.3-.8z",
-  table: "M4 5h16v14H4zM4 10h16M10 10v9",
-  tag: "M4 4h8l8 8-8 8-8-8zM8 8h.01",
-  user: "M12 4a4 4 0 1 0 0 8a4 4 0 1 0 0-8zM4 20c1-4 4-5 8-5s7 1 8 5",
-  users:
-    "M9 5a3.5 3.5 0 1 0 0 7a3.5 3.5 0 1 0 0-7zM2 20c1-4 3-5 7-5s6 1 7 5M16 5a3.5 3.5 0 0 1 0 7M18 15c2 .5 3.5 2 4 5",
-};
+/** The pictures of the Studio, of lucide: scripts/studio.ts takes their strokes, each as one path on a square of 24. */
+import activity from "lucide-static/icons/activity.svg";
+import alarmClock from "lucide-static/icons/alarm-clock.svg";
+import appWindow from "lucide-static/icons/app-window.svg";
+import arrowDown from "lucide-static/icons/arrow-down.svg";
+import arrowLeft from "lucide-static/icons/arrow-left.svg";
+import arrowRight from "lucide-static/icons/arrow-right.svg";
+import arrowUp from "lucide-static/icons/arrow-up.svg";
+import badgeCheck from "lucide-static/icons/badge-check.svg";
+import ban from "lucide-static/icons/ban.svg";
+import bell from "lucide-static/icons/bell.svg";
+import book from "lucide-static/icons/book.svg";
+import box from "lucide-static/icons/box.svg";
+import building2 from "lucide-static/icons/building-2.svg";
+import calendar from "lucide-static/icons/calendar.svg";
+import chartColumn from "lucide-static/icons/chart-column.svg";
+import circleCheck from "lucide-static/icons/circle-check.svg";
+import circleX from "lucide-static/icons/circle-x.svg";
+import clock from "lucide-static/icons/clock.svg";
+import columns3 from "lucide-static/icons/columns-3.svg";
+import copy from "lucide-static/icons/copy.svg";
+import database from "lucide-static/icons/database.svg";
+import externalLink from "lucide-static/icons/external-link.svg";
+import file from "lucide-static/icons/file.svg";
+import fileText from "lucide-static/icons/file-text.svg";
+import flaskConical from "lucide-static/icons/flask-conical.svg";
+import folder from "lucide-static/icons/folder.svg";
+import globe from "lucide-static/icons/globe.svg";
+import heart from "lucide-static/icons/heart.svg";
+import hourglass from "lucide-static/icons/hourglass.svg";
+import house from "lucide-static/icons/house.svg";
+import image from "lucide-static/icons/image.svg";
+import keyRound from "lucide-static/icons/key-round.svg";
+import link from "lucide-static/icons/link.svg";
+import list from "lucide-static/icons/list.svg";
+import listFilter from "lucide-static/icons/list-filter.svg";
+import mail from "lucide-static/icons/mail.svg";
+import maximize2 from "lucide-static/icons/maximize-2.svg";
+import menu from "lucide-static/icons/menu.svg";
+import messageSquareText from "lucide-static/icons/message-square-text.svg";
+import minus from "lucide-static/icons/minus.svg";
+import newspaper from "lucide-static/icons/newspaper.svg";
+import panelsTopLeft from "lucide-static/icons/panels-top-left.svg";
+import phone from "lucide-static/icons/phone.svg";
+import pilcrow from "lucide-static/icons/pilcrow.svg";
+import play from "lucide-static/icons/play.svg";
+import plug from "lucide-static/icons/plug.svg";
+import plus from "lucide-static/icons/plus.svg";
+import refreshCw from "lucide-static/icons/refresh-cw.svg";
+import rotateCcw from "lucide-static/icons/rotate-ccw.svg";
+import search from "lucide-static/icons/search.svg";
+import send from "lucide-static/icons/send.svg";
+import settings from "lucide-static/icons/settings.svg";
+import shapes from "lucide-static/icons/shapes.svg";
+import shoppingCart from "lucide-static/icons/shopping-cart.svg";
+import star from "lucide-static/icons/star.svg";
+import table from "lucide-static/icons/table.svg";
+import tag from "lucide-static/icons/tag.svg";
+import tags from "lucide-static/icons/tags.svg";
+import trash2 from "lucide-static/icons/trash-2.svg";
+import triangleAlert from "lucide-static/icons/triangle-alert.svg";
+import user from "lucide-static/icons/user.svg";
+import users from "lucide-static/icons/users.svg";
+import usersRound from "lucide-static/icons/users-round.svg";
+import webhook from "lucide-static/icons/webhook.svg";
+import workflow from "lucide-static/icons/workflow.svg";
+import x from "lucide-static/icons/x.svg";
+
+export const icons = {
+  // Those of `icon` in `definePlugin({ studio })`, by these names.
+  bell,
+  book,
+  box,
+  calendar,
+  cart: shoppingCart,
+  chart: chartColumn,
+  clock,
+  file,
+  folder,
+  globe,
+  heart,
+  home: house,
+  image,
+  list,
+  mail,
+  phone,
+  settings,
+  star,
+  table,
+  tag,
+  user,
+  users,
+  // The Studio's own.
+  activity,
+  alarm: alarmClock,
+  app: appWindow,
+  article: newspaper,
+  building: building2,
+  columns: columns3,
+  copy,
+  database,
+  down: arrowDown,
+  external: externalLink,
+  filter: listFilter,
+  flow: workflow,
+  good: circleCheck,
+  key: keyRound,
+  layout: panelsTopLeft,
+  left: arrowLeft,
+  link,
+  menu,
+  minus,
+  open: maximize2,
+  page: fileText,
+  paragraph: pilcrow,
+  play,
+  plug,
+  plus,
+  prompt: messageSquareText,
+  refresh: refreshCw,
+  retry: rotateCcw,
+  right: arrowRight,
+  search,
+  send,
+  stop: ban,
+  tags,
+  team: usersRound,
+  test: flaskConical,
+  trash: trash2,
+  units: shapes,
+  up: arrowUp,
+  verify: badgeCheck,
+  waiting: hourglass,
+  warn: triangleAlert,
+  webhook,
+  wrong: circleX,
+  x,
+} as const;
+
+export type IconName = keyof typeof icons;

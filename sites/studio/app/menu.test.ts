@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { menuOf } from "./menu.ts";
+import { studioIcons } from "../../../runtime/studio-pages.ts";
+import { icons } from "./icons.ts";
+import { iconOf, menuOf } from "./menu.ts";
 import type { Resource } from "./resources.ts";
 import { added, mostTiles, moved, removed, tilesOf, widened, type Tile } from "./tiles.ts";
 
@@ -97,5 +99,22 @@ describe("tiles", () => {
     expect(widened(widened([a, b], "a", 2), "a", 2)).toEqual([{ app: "a", width: 3 }, b]);
     expect(widened([a], "a", -1)).toEqual([a]);
     expect(removed([a, b], "a")).toEqual([b]);
+  });
+});
+
+describe("the pictures of the menu", () => {
+  const address = "/studio/x";
+  const entry = app("x");
+  test.each([
+    [{ resource: resource("/core/dbs") }, "database"],
+    [{ resource: resource("/shop/items") }, "list"],
+    [{ page: { path: "crm/contacts", icon: "users" } }, "users"],
+    [{ page: { path: "crm/contacts", icon: null } }, "file"],
+    [{ page: { path: "crm/contacts", icon: "constructor" } }, "file"],
+    [{ app: entry }, "app"],
+  ] as const)("%j has %p", (item, icon) => expect(iconOf({ address, ...item })).toBe(icon));
+
+  test("are there for every name that a plugin may give", () => {
+    expect(Object.keys(icons)).toEqual(expect.arrayContaining([...studioIcons]));
   });
 });

@@ -1,6 +1,7 @@
 /** The menu: modules with the lists of the API, the pages of plugins, and apps (`show_in_module`). */
 import { addressOf, base } from "./address.ts";
-import { modules, studioPath, unlisted } from "./names.ts";
+import { icons, type IconName } from "./icons.ts";
+import { iconOfList, modules, studioPath, unlisted } from "./names.ts";
 import type { Resource } from "./resources.ts";
 
 export interface PageEntry {
@@ -67,6 +68,13 @@ export function moduleAddress(module: string): string {
 /** `/studio/crm/apps/deals` */
 export function appAddress(module: string, urlCode: string): string {
   return `${moduleAddress(module)}/apps/${encodeURIComponent(urlCode)}`;
+}
+
+/** What a plugin from PLUGINS_DIR names is one of `icon` of its pages. */
+export function iconOf({ resource, page, app }: MenuItem<PageEntry & { readonly icon?: string | null }>): IconName {
+  if (resource) return iconOfList(resource.path);
+  const own = Object.keys(icons).find((name): name is IconName => name === page?.icon);
+  return own ?? (app ? "app" : "file");
 }
 
 /** `core/prompts/new` belongs to a list that has its own place. */

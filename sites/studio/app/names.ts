@@ -1,4 +1,6 @@
 /** How the built-in resources are addressed and grouped in the Studio. Others go by their path in the API. */
+import type { IconName } from "./icons.ts";
+import { ownOf } from "./values.ts";
 
 /** Path in the API -> path in the Studio. */
 const addresses: Readonly<Record<string, string>> = {
@@ -33,6 +35,34 @@ export const unlisted: ReadonlySet<string> = new Set([
   "/account/privileges",
   "/account/me/sessions",
 ]);
+
+/** The pictures of the menu. */
+const pictures: Readonly<Record<string, IconName>> = {
+  "/core/prompts": "prompt",
+  "/core/apps": "app",
+  "/core/dbs": "database",
+  "/connect/connectors": "plug",
+  "/connect/flows": "flow",
+  "/connect/flow_processes": "activity",
+  "/cms/sites": "globe",
+  "/cms/pages": "page",
+  "/cms/layouts": "layout",
+  "/cms/paragraphs": "paragraph",
+  "/cms/articles": "article",
+  "/cms/categories": "tags",
+  "/cms/domains": "link",
+  "/account/users": "users",
+  "/account/teams": "team",
+  "/account/departments": "building",
+  "/account/groups": "units",
+  "/account/api_tokens": "key",
+  "/account/webhooks": "webhook",
+  "/account/crons": "alarm",
+};
+
+export function iconOfList(path: string): IconName {
+  return ownOf(pictures, path) ?? "list";
+}
 
 export function studioPath(path: string): string {
   return addresses[path] ?? path;

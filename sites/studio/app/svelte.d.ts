@@ -6,6 +6,12 @@ declare module "*.svelte" {
   export default component;
 }
 
+/** Its strokes: scripts/studio.ts makes them one path. */
+declare module "*.svg" {
+  const path: string;
+  export default path;
+}
+
 declare module "studio:examples" {
   import type { Examples } from "./examples.ts";
   export const examples: Examples;

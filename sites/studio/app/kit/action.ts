@@ -1,10 +1,32 @@
 /** What a page decides about the actions of one thing. */
+import type { IconName } from "../icons.ts";
+import { lastWord } from "../names.ts";
 import type { Operation, Resource } from "../resources.ts";
-import { isMap } from "../values.ts";
+import { isMap, ownOf } from "../values.ts";
 
 /** The parameter that an action ends in: `method_name` of `/connect/connectors/{code}/{method_name}`. */
 export function parameterOf({ path }: Pick<Operation, "path">): string | undefined {
   return /\}\/\{(\w+)\}(?:\.json)?$/.exec(path)?.[1];
+}
+
+/** What it does: `run` of `/account/crons/{id}/run`. */
+export function wordOf(action: Pick<Operation, "path">): string {
+  return parameterOf(action) === undefined ? lastWord(action.path.replace(/\.json$/, "")) : "call";
+}
+
+const pictures: Readonly<Record<string, IconName>> = {
+  call: "play",
+  cancel: "stop",
+  redeliver: "send",
+  retry: "retry",
+  rotate_secret: "key",
+  run: "play",
+  test: "test",
+  verify: "verify",
+};
+
+export function pictureOf(action: Pick<Operation, "path">): IconName | undefined {
+  return ownOf(pictures, wordOf(action));
 }
 
 /** Where its choices are: the list below the thing that is named like it, `…/methods`, and their field, `name`. */

@@ -37,6 +37,7 @@ export { default as Conflicts } from "./Conflicts.svelte";
 export { default as Columns } from "./Columns.svelte";
 export { default as Copy } from "./Copy.svelte";
 export { default as Dialog } from "./Dialog.svelte";
+export { default as Icon } from "./Icon.svelte";
 export { default as Labelled } from "./Labelled.svelte";
 export { default as Tabs } from "./Tabs.svelte";
 export { languages } from "../text.svelte.ts";

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { arranged, fieldsOf } from "../forms.ts";
 import { isQuick } from "../list.ts";
+import { pictureOf, wordOf } from "./action.ts";
 import { fitting } from "./chips.ts";
 import { docOf, grouped } from "./privileges.ts";
-import { hasShortWords, toneOf } from "./value.ts";
+import { hasShortWords, pictureOfTone, toneOf } from "./value.ts";
 
 describe("a box of chips", () => {
   const options = [
@@ -80,6 +81,24 @@ test.each([
   ["status", "", undefined],
   ["name", "finished", undefined],
 ] as const)("%s %p is a state that is %p", (name, value, tone) => expect(toneOf(name, value)).toBe(tone));
+
+test.each([
+  ["good", "finished", "good"],
+  ["wrong", "failed", "wrong"],
+  ["warn", "running", "waiting"],
+  ["warn", "warning", "warn"],
+  ["plain", "draft", undefined],
+] as const)("a state that is %s has a picture: %s has %p", (tone, value, picture) =>
+  expect(pictureOfTone(tone, value)).toBe(picture),
+);
+
+test.each([
+  ["/account/crons/{id}/run.json", "run", "play"],
+  ["/connect/connectors/{code}/{method_name}", "call", "play"],
+  ["/crm/contacts/{id}/greet.json", "greet", undefined],
+] as const)("the action %s is %p, and its picture %p", (path, word, picture) => {
+  expect([wordOf({ path }), pictureOf({ path })]).toEqual([word, picture]);
+});
 
 test.each([
   ["core/custom_connector", true],

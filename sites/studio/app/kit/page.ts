@@ -1,5 +1,6 @@
 /** A page that a plugin adds: compiled into the Studio, or a module that is imported when it is opened. */
 import type { Component } from "svelte";
+import type { IconName } from "../icons.ts";
 
 type Titles = Readonly<Record<"en" | "pl" | "de", string>>;
 
@@ -8,6 +9,8 @@ export interface StudioPage {
   /** Below /studio, e.g. `core/prompts/:id`; it comes before the page that is made from the API's description. */
   readonly path: string;
   readonly title: Titles;
+  /** Its picture in the menu. */
+  readonly icon?: IconName;
   /** Without it, everyone who is signed in may see the page. */
   readonly privilege?: string;
   /** The view that apps may be injected into. */

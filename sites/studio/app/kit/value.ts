@@ -1,4 +1,5 @@
 /** How a JSON value is shown to be read. */
+import type { IconName } from "../icons.ts";
 import { isMap, textOf } from "../values.ts";
 
 /** In one line: `pl: own, de: missing`. Of a map within it only what it says first. */
@@ -41,6 +42,12 @@ const tones: Readonly<Record<string, "good" | "wrong" | "warn">> = {
 export function toneOf(name: string, value: unknown): "good" | "wrong" | "warn" | "plain" | undefined {
   if (!["status", "state", "severity"].includes(name) || typeof value !== "string" || value === "") return undefined;
   return Object.hasOwn(tones, value) ? tones[value] : "plain";
+}
+
+/** Beside the words of a badge: nobody has to tell states apart by colours. */
+export function pictureOfTone(tone: "good" | "wrong" | "warn" | "plain", value: unknown): IconName | undefined {
+  if (tone === "warn") return value === "warning" ? "warn" : "waiting";
+  return tone === "plain" ? undefined : tone;
 }
 
 /** No word of it is too long for a column: it is broken between words only. */
