@@ -53,6 +53,13 @@ test("every operation of /openapi.json is there, and what leads on", async () =>
   expect(missing.map(([, id]) => id)).toEqual([]);
 });
 
+test("what is needed is marked, unless another field will do", () => {
+  const start = page.text.indexOf('id="postCmsDomains"');
+  const operation = page.text.slice(start, page.text.indexOf("</details>", start));
+  expect(operation).toContain("<code>domain.name</code> <strong>required</strong>");
+  expect(operation).toContain("<code>domain.site_code</code></td>");
+});
+
 test("fields stand in tables with their types, limits and choices", () => {
   const start = page.text.indexOf('id="postCorePrompts"');
   const operation = page.text.slice(start, page.text.indexOf("</details>", start));

@@ -36,6 +36,8 @@ export interface Documented {
   readonly shownAt?: string;
   /** The schema of an answer. */
   readonly shows: TSchema;
+  /** What a new one must have: one field of each group. */
+  readonly needs: readonly (readonly string[])[];
   readonly request: unknown;
   readonly change: unknown;
   readonly example: Readonly<Record<string, unknown>>;

@@ -13,6 +13,9 @@ const exact = "exact value";
 const siteCode = "code of a site";
 const locale = `${locales.join(", ")}; none = without one`;
 const taken = ["is already taken"];
+/** The name defaults to the code, and the code is made from the name. */
+const title = ["name", "code"];
+const site = ["site_code", "site_id"];
 
 interface Needed {
   readonly sql: Sql;
@@ -28,6 +31,7 @@ export function cmsRoutes({ sql, run, resources }: Needed): Route[] {
       about:
         "`locale` defaults to the account's. `multilang` switches on alternates, canonical addresses and redirects.",
       deleting: "Deletes its domains, layouts, pages, paragraphs, categories and articles too.",
+      needs: [title],
       request: { code: "acme", name: "Acme", locale: "pl", multilang: true, fields: { company: "Acme" } },
       change: { multilang: true, locale: "pl" },
       shows: answers.Site,
@@ -44,6 +48,7 @@ export function cmsRoutes({ sql, run, resources }: Needed): Route[] {
         "(`POST /cms/domains/:id/verify`) or the operator approves it. " +
         "The first domain of a site is its primary one, until another one is made the primary.",
       deleting: "Deleting the primary domain promotes the oldest remaining one.",
+      needs: [["name"], site],
       request: { name: "www.acme.example", site_code: "acme", locale: "en" },
       change: { locale: "en", primary: true },
       shows: answers.Domain,
@@ -54,6 +59,7 @@ export function cmsRoutes({ sql, run, resources }: Needed): Route[] {
       filters: { q, code: exact, site_code: siteCode },
       about: "`content` is a Liquid template that prints the page with `{{ content }}`.",
       deleting: "Its pages are left without a layout.",
+      needs: [title, site],
       request: pick(examples.layoutExample, ["code", "name", "site_code", "content", "fields"]),
       change: { name: "Main layout" },
       shows: answers.Layout,
@@ -76,6 +82,7 @@ export function cmsRoutes({ sql, run, resources }: Needed): Route[] {
         "A path is any string, kept without slashes at its ends and served at its encoded address; empty is the home " +
         "page, one per site. Within a site and path there is one page for each locale and at most one without. A page that is based on another one inherits whatever is empty in it.",
       deleting: "Pages based on it become independent.",
+      needs: [title, site],
       request: {
         ...pick(examples.pageExample, ["code", "name", "path", "locale", "site_code", "layout_code", "content"]),
         ...pick(examples.pageExample, ["fields", "html_title"]),
@@ -97,6 +104,7 @@ export function cmsRoutes({ sql, run, resources }: Needed): Route[] {
         "It belongs to a page (`page_code`), without that to a whole site (`site_code`), and without either to every site. " +
         "`page_code` is looked up in the given site; without `site_code` it is enough if only one site has such a page. A " +
         "site's own paragraph takes precedence over one of every site.",
+      needs: [title],
       request: pick(examples.paragraphExample, ["code", "name", "page_code", "content", "fields", "position"]),
       change: { position: 1 },
       shows: answers.Paragraph,
@@ -107,6 +115,7 @@ export function cmsRoutes({ sql, run, resources }: Needed): Route[] {
       filters: { q, code: exact, site_code: siteCode, path: exact },
       about: "`path` narrows a list of articles: `<page path>/<category path>` shows only this category.",
       deleting: "Its articles stay, without this category.",
+      needs: [title, site],
       request: pick(examples.categoryExample, ["code", "name", "site_code"]),
       change: { path: "company" },
       shows: answers.Category,
@@ -126,6 +135,7 @@ export function cmsRoutes({ sql, run, resources }: Needed): Route[] {
       about:
         "`category_code` is the main category, the same for all languages; `categories` are the codes of additional ones. " +
         "`path` defaults to the title as a path. `published_at` defaults to now; null = no date.",
+      needs: [["title"], site],
       request: {
         ...pick(examples.articleExample, ["code", "site_code", "category_code", "locale", "title", "lead", "content"]),
       },

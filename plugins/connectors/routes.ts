@@ -76,6 +76,7 @@ interface Needed {
 /** behaviour B.9: the usual five calls; `:id` is the id or the code. */
 export function connectorRoutes({ connectorStore, connectorWriter, kinds }: Needed): Route[] {
   const ConnectorInput = inputOf(kinds);
+  const needs = () => ([...kinds.values()].every(({ needsUrl }) => needsUrl) ? [["url"]] : []);
   return [
     route(
       "GET",
@@ -141,7 +142,7 @@ export function connectorRoutes({ connectorStore, connectorWriter, kinds }: Need
           "`secret_token` is encrypted at rest and never shown again. `{name}` in a method's path, query, headers and " +
           "body is filled from the parameters of a call.",
         access,
-        body: { key: "connector", schema: ConnectorInput },
+        body: { key: "connector", schema: field.needs(ConnectorInput, needs) },
         request: requestExample,
         answers: { 201: Connector },
         responses: { 201: connectorExample, 422: { fields: ["methods.current.method must be one of GET, POST, …"] } },

@@ -1,5 +1,5 @@
 /** TypeBox types for body fields, with the limits that apply to every field. */
-import { Type, type TSchema } from "@sinclair/typebox";
+import { Type, type TObject, type TSchema } from "@sinclair/typebox";
 
 const lineLength = 255;
 
@@ -15,6 +15,8 @@ interface Choices {
   readonly where?: readonly string[];
   readonly when?: Readonly<Record<string, string>>;
 }
+
+type Needs = readonly (readonly string[])[];
 
 export const field = {
   /** One line that must not be blank. */
@@ -52,4 +54,9 @@ export const field = {
     ...schema,
     "x-when": values,
   }),
+  /**
+   * Tells forms what a new thing needs beyond what the schema requires (`x-needs`): of each group one field, if it
+   * matters. The writer checks it, so that its 422 can name everything that is missing at once.
+   */
+  needs: <S extends TObject>(schema: S, needs: Needs | (() => Needs)): S => ({ ...schema, "x-needs": needs }),
 };

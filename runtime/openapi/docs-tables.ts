@@ -33,7 +33,9 @@ export function schemaHtml(schema: Json, words: DocsWords): string {
 }
 
 function fieldsOf(schema: Json, before: string, depth: number): Field[] {
-  const required = new Set(listOf(schema["required"]));
+  // What the writer asks for, unless another field will do.
+  const alone = listOf(schema["x-needs"]).flatMap((group) => (listOf(group).length === 1 ? listOf(group) : []));
+  const required = new Set([...listOf(schema["required"]), ...alone]);
   return Object.entries(inside(schema, "properties")).flatMap(([key, value]) => {
     const own = isObject(value) ? value : {};
     const name = `${before}${key}`;

@@ -171,7 +171,7 @@ function changingRoutes({ management }: Pick<Needed, "management">): Route[] {
           "`rate_period`. Following a model needs its `privilege`, for you now and for the webhook's maker whenever it " +
           "sends; a connector or flow as the target needs `flows`.",
         access,
-        body: { key: "webhook", schema: WebhookInput },
+        body: { key: "webhook", schema: field.needs(WebhookInput, [["url"], ["target_code"]]) },
         request: { source_type, kind, url, filter, api_token: "a token of the receiver" },
         answers: { 201: WebhookWithSecret },
         responses: { 201: secretExample, 422: { url: ["is already taken"] } },

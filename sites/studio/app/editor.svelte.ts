@@ -3,11 +3,12 @@ import { addressOf } from "./address.ts";
 import { ApiError, get, request, type Answer } from "./api.ts";
 import type { Call } from "./curl.ts";
 import { draftKey, dropDraft, keepDraft, readDraft, type Draft } from "./drafts.ts";
-import { fieldsOf, inputsOf, messagesByField, startingValues, typed, type FormField, type Input } from "./forms.ts";
+import { fieldsOf, inputsOf, messagesByField, startingValues, type FormField, type Input } from "./forms.ts";
 import { idOf } from "./list.ts";
 import { changes, merged, same, type Conflict } from "./merge.ts";
 import { filled, type Operation, type Resource } from "./resources.ts";
 import { router } from "./router.svelte.ts";
+import { sentOf } from "./sending.ts";
 import { session } from "./session.svelte.ts";
 import { text } from "./text.svelte.ts";
 import { toasts } from "./toasts.svelte.ts";
@@ -44,8 +45,8 @@ export class Editor {
     this.isNew = isNew;
     const operation = isNew ? resource.create : resource.update;
     this.operation = operation && session.may(operation.privilege) ? operation : undefined;
-    const required = resource.create?.body?.schema.required;
-    this.fields = this.operation?.body ? fieldsOf(this.operation.body.schema, session.known, required) : [];
+    const whole = resource.create?.body?.schema;
+    this.fields = this.operation?.body ? fieldsOf(this.operation.body.schema, session.known, whole) : [];
     this.key = draftKey(session.person.id, router.path);
     this.draft = readDraft(this.key);
     if (!isNew) return;
@@ -119,20 +120,12 @@ export class Editor {
     this.dropDraft();
   }
 
-  /** The values of what was typed: all of a new record that say something, else those that differ; and what is wrong. */
-  private read(): { readonly values: Record<string, unknown>; readonly messages: Record<string, string[]> } {
-    const before = inputsOf(this.fields, this.record ?? {});
-    const messages: Record<string, string[]> = {};
-    const values: Record<string, unknown> = {};
-    for (const field of this.fields) {
-      const input = this.inputs[field.name] ?? "";
-      if (same(input, before[field.name]) && !(this.isNew && field.required)) continue;
-      const result = typed(field, input);
-      if ("mistake" in result)
-        messages[field.name] = [result.mistake === "number" ? text.messages.notNumber : text.messages.notJson];
-      else if (result.value !== undefined) values[field.name] = result.value;
-    }
-    return { values, messages };
+  /** The values of what was typed, and what cannot be read of it. */
+  private read(): { readonly values: Readonly<Record<string, unknown>>; readonly messages: Record<string, string[]> } {
+    const { values, mistakes } = sentOf(this.fields, this.inputs, { record: this.record ?? {}, isNew: this.isNew });
+    const said = { number: text.messages.notNumber, json: text.messages.notJson };
+    const messages = Object.entries(mistakes).map(([name, mistake]) => [name, [said[mistake]]]);
+    return { values, messages: Object.fromEntries(messages) };
   }
 
   /** The request that a save would be. */

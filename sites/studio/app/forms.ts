@@ -25,6 +25,8 @@ export interface FormField {
   readonly label: string;
   readonly kind: FieldKind;
   readonly required: boolean;
+  /** One of these will do as well. */
+  readonly instead?: readonly string[];
   readonly nullable: boolean;
   /** A number that has no decimals. */
   readonly integer: boolean;
@@ -62,16 +64,14 @@ export interface Known {
   readonly privileges: readonly string[];
 }
 
-/** `required`: those that the resource must have, where the schema of a change requires none. */
-export function fieldsOf(
-  schema: Schema,
-  known: Known,
-  required: readonly string[] = schema.required ?? [],
-): FormField[] {
+/** `whole`: the schema of a new one, where that of a change requires nothing. */
+export function fieldsOf(schema: Schema, known: Known, whole: Schema = schema): FormField[] {
   const properties = schema.properties ?? {};
-  const fields = Object.entries(properties).map(([name, property]) =>
-    fieldOf(name, property, required.includes(name), known),
-  );
+  const needed = neededBy(whole);
+  const fields = Object.entries(properties).map(([name, property]) => ({
+    ...fieldOf(name, property, known),
+    ...needed.get(name),
+  }));
   // `site_id` asks the same as `site_code`.
   const asked = fields.filter(
     ({ name, target }) => !target || !name.endsWith("_id") || !(codeName(name) in properties),
@@ -79,11 +79,20 @@ export function fieldsOf(
   const narrows = ({ name, target }: FormField) =>
     target !== undefined && asked.some((other) => other.name !== name && canNarrow(other, name));
   const rank = (field: FormField) => {
-    if (field.required) return 0;
+    if (field.required && !field.instead) return 0;
     if (firstNames.has(field.name)) return 1;
-    return narrows(field) ? 2 : 3;
+    return narrows(field) || field.instead?.length ? 2 : 3;
   };
   return asked.toSorted((a, b) => rank(a) - rank(b));
+}
+
+/** What a new thing must have; of several that will do, the first. */
+function neededBy({
+  required = [],
+  "x-needs": needs = [],
+}: Schema): Map<string, Pick<FormField, "required" | "instead">> {
+  const groups = needs.map(([first = "", ...instead]) => [first, { required: true, instead }] as const);
+  return new Map([...groups, ...required.map((name) => [name, { required: true }] as const)]);
 }
 
 const firstNames = new Set(["name", "title", "code"]);
@@ -112,7 +121,7 @@ export function holds({ when }: Choices, inputs: Inputs): boolean {
   return Object.entries(when ?? {}).every(([name, value]) => inputs[name] === value);
 }
 
-function fieldOf(name: string, schema: Schema, required: boolean, { resources, privileges }: Known): FormField {
+function fieldOf(name: string, schema: Schema, { resources, privileges }: Known): FormField {
   const sources = schema["x-choices"];
   const target = sources ? undefined : targetOf(name, schema, resources);
   const choices = name === "privileges" ? privileges : enumOf(schema);
@@ -122,7 +131,7 @@ function fieldOf(name: string, schema: Schema, required: boolean, { resources, p
     name,
     label: words(name),
     kind: name === "privileges" ? "choices" : kindOf(name, schema, target !== undefined || sources !== undefined),
-    required,
+    required: false,
     nullable: isNullable(schema),
     integer: typesOf(schema).includes("integer"),
     choices,

@@ -23,6 +23,8 @@ export interface Schema {
   readonly "x-choices"?: readonly Choices[];
   /** For which values of other fields this one matters. */
   readonly "x-when"?: Readonly<Record<string, readonly string[]>>;
+  /** Of each group a new thing needs one field, if it matters: the writer asks for it, not the schema. */
+  readonly "x-needs"?: readonly (readonly string[])[];
   /** The schema depends on another field's value. */
   readonly "x-by"?: { readonly field: string; readonly schemas: Readonly<Record<string, Schema>> };
 }
