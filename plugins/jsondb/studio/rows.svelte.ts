@@ -13,6 +13,8 @@ import { say } from "./words.svelte.ts";
 const mostPages = 40;
 const mostAtOnce = 2;
 const flushMs = 150;
+/** A count reads the whole table: who goes on to another order or filter meanwhile needs none. */
+const countAfterMs = 300;
 const retryMs = 15_000;
 const mostAttempts = 3;
 const mostTold = 500;
@@ -47,13 +49,25 @@ export class Rows {
   private generation = 0;
   private seen = { first: 0, end: pageSize };
   private stop = new AbortController();
+  private counting: ReturnType<typeof setTimeout> | undefined;
+  private readonly counts: Map<string, number>;
   private own = new Set<string>();
   /** Records that the stream has told of: the next change of one is compared with it. */
   private told = new Map<string, Row>();
 
-  constructor(db: string, query: URLSearchParams) {
+  /** `counts` keeps what was counted for the next list, which may differ in its order only. */
+  constructor(db: string, query: URLSearchParams, counts: Map<string, number>) {
     this.db = db;
     this.query = query;
+    this.counts = counts;
+    this.total = counts.get(this.matching);
+  }
+
+  /** What is asked, without its order. */
+  private get matching(): string {
+    const query = new URLSearchParams(this.query);
+    query.delete("sort");
+    return query.toString();
   }
 
   /** As many as the grid is high: at first one page more than is known. */
@@ -131,20 +145,26 @@ export class Rows {
       .toSorted(([a], [b]) => Math.abs(a - middle) - Math.abs(b - middle))
       .slice(0, mostPages);
     this.pages = new Map(kept);
-    if (isFirst && this.end === undefined) void this.countAll();
+    if (isFirst && this.end === undefined && this.total === undefined) this.countSoon();
   }
 
-  /** After the rows: a count reads the whole table. */
+  private countSoon(): void {
+    clearTimeout(this.counting);
+    this.counting = setTimeout(() => void this.countAll(), countAfterMs);
+  }
+
   private async countAll(): Promise<void> {
     const { generation } = this;
-    const query = new URLSearchParams(this.query);
+    const query = new URLSearchParams(this.matching);
     query.set("count", "true");
     query.set("limit", "1");
     query.set("fields", "id");
     try {
       const { headers } = await get(`${recordsPath(this.db)}?${query}`, this.stop.signal);
       const total = headers.get("x-total-count");
-      if (generation === this.generation && total !== null) this.total = Number(total);
+      if (generation !== this.generation || total === null) return;
+      this.total = Number(total);
+      this.counts.set(this.matching, this.total);
     } catch {
       // The list does without it.
     }
@@ -160,12 +180,14 @@ export class Rows {
     this.fresh = 0;
     const wasEnd = this.end;
     this.end = undefined;
-    if (wasEnd === undefined) void this.countAll();
+    this.counts.clear();
+    if (wasEnd === undefined) this.countSoon();
     else this.total = wasEnd;
     this.loadSeen();
   }
 
   close(): void {
+    clearTimeout(this.counting);
     this.stop.abort();
   }
 
@@ -325,6 +347,7 @@ export class Rows {
     const loaded = new Map(this.loaded.map((row) => [row.id, row]));
     const news: Happened[] = [];
     for (const { kind, row } of events) {
+      if (kind !== "update") this.counts.clear();
       const known = loaded.get(row.id);
       const before = this.told.get(row.id) ?? known;
       news.push(happenedOf(kind, before, row, { n: ++this.heard, at: Date.now() }, this.nameField));
