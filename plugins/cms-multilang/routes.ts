@@ -11,7 +11,7 @@ const q = "searches names and codes; `*` and `%` are wildcards";
 const flag = Type.Boolean({ description: "true or false" });
 const exact = "exact value";
 const siteCode = "code of a site";
-const locale = `${locales.join(", ")}; none = without one`;
+const locale = Type.String({ enum: [...locales, "none"], description: "none = without one" });
 const taken = ["is already taken"];
 /** The name defaults to the code, and the code is made from the name. */
 const title = ["name", "code"];
@@ -27,7 +27,7 @@ export function cmsRoutes({ sql, run, resources }: Needed): Route[] {
   const needed = { sql, run };
   return [
     ...resourceRoutes(needed, resources.site, {
-      filters: { q, code: exact, locale: locales.join(", ") },
+      filters: { q, code: exact, locale: Type.String({ enum: [...locales], description: exact }) },
       about:
         "`locale` defaults to the account's. `multilang` switches on alternates, canonical addresses and redirects.",
       deleting: "Deletes its domains, layouts, pages, paragraphs, categories and articles too.",

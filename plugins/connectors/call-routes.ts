@@ -31,6 +31,7 @@ export function callRoutes({ calls, publicLimit }: Needed): Route[] {
           "The body's keys are the parameters. A remote 4xx or 5xx, or no answer at all, is 502 with the remote's answer. " +
           "A method that is not `public` needs the privilege `flows`.",
         access: { open: "a method may be public; any other one needs the privilege `flows`", partly: true },
+        when: { active: ["true"] },
         input: "any",
         idempotency: "claim",
         strangerBytes: 1_000_000,

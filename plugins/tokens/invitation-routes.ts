@@ -26,6 +26,7 @@ export function invitationRoutes({ accounts, tokenIssuer }: Needed): Route[] {
         description:
           "Send `url` to the person: it is shown once, opens one session, and takes the place of links that they have not used. In that session they set a password without `current_password` (`PATCH /account/me`), which ends the link and what else it opened. Only who may change the person may invite them (403).",
         access: { privilege: "users" },
+        when: { active: ["true"] },
         body: { key: "invitation", schema: Input },
         request: { days: standardDays },
         answers: { 201: Invitation },

@@ -75,7 +75,10 @@ export function tokenRoutes({ tokenStore, tokenWriter, usage }: Needed): Route[]
         access,
         errors,
         query: {
-          for_account: "`yes`: all tokens of the whole account (administrators only)",
+          for_account: Type.String({
+            enum: ["yes"],
+            description: "all tokens of the whole account (administrators only)",
+          }),
           kind: "`web_token`: web tokens and sessions only",
           q: "searches name and code; `*` and `%` are wildcards",
           ended: Type.Boolean({

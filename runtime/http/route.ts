@@ -109,6 +109,8 @@ export interface RouteSpec<A extends Access, S extends TObject> {
   readonly responses: Readonly<Record<number, unknown>>;
   /** Where a person sees the thing that is answered, with its fields in braces: `/w/{site_code}/{path}`. */
   readonly shownAt?: string;
+  /** The values of the thing's fields with which this can succeed: `{ status: ["error"] }`. Others are not offered it. */
+  readonly when?: Readonly<Record<string, readonly string[]>>;
   /** `wrapped`: 422 bodies are `{ errors: { field: […] } }` (behaviour 7, API tokens). */
   readonly errors?: "plain" | "wrapped";
   /** `stream`: the handler reads `request.body` itself; `any`: any JSON value, unwrapped; `form`: also an HTML form. */

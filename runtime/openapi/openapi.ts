@@ -127,6 +127,7 @@ function operation(route: Route, schemas: Schemas): Json {
     "x-access": accessText(spec.access),
     ...("privilege" in spec.access && { "x-privilege": spec.access.privilege }),
     ...(spec.shownAt !== undefined && { "x-shown-at": spec.shownAt }),
+    ...(spec.when && { "x-when": spec.when }),
     parameters: [...inPath, ...inQuery, ...headerParameters(route)],
     ...requestBody(route, schemas),
     responses: responsesOf(

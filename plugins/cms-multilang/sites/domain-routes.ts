@@ -31,6 +31,7 @@ export function domainRoutes({ ctx, resources, run }: Needed): Route[] {
           "the file that its `verification` names, then call this, and the domain becomes `approved`. A domain that is " +
           "already approved is answered unchanged. The operator can approve without proof: `corestead domain approve`.",
         access: { privilege: "cms" },
+        when: { status: ["pending"] },
         answers: { 200: Domain },
         responses: { 200: domainExample, 422: { name: [unproved] } },
       },

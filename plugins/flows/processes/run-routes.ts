@@ -35,6 +35,7 @@ export function runRoutes(needed: Needed): Route[] {
         description:
           "Answers with the process: ended if that took at most a second (`wait=` sets another time), else `pending`.",
         access,
+        when: { active: ["true"] },
         input: "any",
         query: {
           wait: Type.Number({ description: `seconds to wait for its end, 0 to ${mostWaitSeconds}, default 1` }),

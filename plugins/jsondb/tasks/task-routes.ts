@@ -100,6 +100,7 @@ export function taskRoutes({ databases, taskStore }: Needed): Route[] {
         summary: "Stop a change of many records",
         description: "What it has done stays done. A task that has ended stays as it is.",
         access,
+        when: { status: ["running"], kind: ["update", "delete"] },
         answers: { 200: ListedTask },
         responses: {
           200: { ...taskExample, kind: "update", status: "failed", error: "it was stopped" },

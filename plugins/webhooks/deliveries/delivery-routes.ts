@@ -119,6 +119,7 @@ export function deliveryRoutes({ management, deliveryStore, redelivery, rights }
         summary: "Send the deliveries of a time range again",
         description: `Chosen by the time they were made. \`status\` defaults to failed, \`to\` to now. At most ${maxPerRange} at a time: while \`more\` is true, call again.`,
         access,
+        when: { active: ["true"] },
         body: { schema: RangeInput },
         request: { from: "2026-01-31T10:00:00Z", to: "2026-01-31T12:00:00Z", status: "failed" },
         answers: { 200: Redelivered },

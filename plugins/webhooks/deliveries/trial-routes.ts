@@ -30,6 +30,7 @@ export function trialRoutes({ management, trials }: Needed): Route[] {
         summary: "Send the sample payload now",
         description: "Once, and answers with the delivery. Its requests carry `X-Core-Test: true`.",
         access,
+        when: { active: ["true"] },
         idempotency: "claim",
         answers: { 200: Delivery },
         responses: { 200: deliveryExample, 422: inactive },

@@ -4,6 +4,7 @@ import { ApiError, get, request, type Answer } from "./api.ts";
 import type { Call } from "./curl.ts";
 import { draftKey, dropDraft, keepDraft, readDraft, type Draft } from "./drafts.ts";
 import { fieldsOf, inputsOf, messagesByField, startingValues, type FormField, type Input } from "./forms.ts";
+import { frame } from "./frame.svelte.ts";
 import { idOf } from "./list.ts";
 import { changes, merged, same, type Conflict } from "./merge.ts";
 import { filled, type Operation, type Resource } from "./resources.ts";
@@ -77,6 +78,7 @@ export class Editor {
   private show(record: Values, tag: string | undefined): void {
     this.record = record;
     this.tag = tag;
+    if (!this.isNew) frame.read(addressOf(this.resource, this.values), record);
     this.inputs = inputsOf(this.fields, record);
   }
 

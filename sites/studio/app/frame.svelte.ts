@@ -3,6 +3,12 @@
 class Frame {
   /** The name of what is shown, once it is known. */
   title = $state("");
+  /** What has been read, by its address: what stands above a page is called by its name. */
+  records = $state.raw<Readonly<Record<string, unknown>>>({});
+
+  read(address: string, record: unknown): void {
+    this.records = { ...this.records, [address]: record };
+  }
 }
 
 export const frame = new Frame();

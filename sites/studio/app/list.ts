@@ -1,11 +1,11 @@
 /** What a list asks for and shows: pure, from the API's description and the address. */
 import { typesOf, type Schema } from "./openapi.ts";
 import type { Parameter, Resource } from "./resources.ts";
-import { isMap, textOf } from "./values.ts";
+import { isMap, ownOf, textOf } from "./values.ts";
 
 export const pageSize = 50;
 
-const paging = new Set(["limit", "offset", "after", "sort", "fields", "format", "include"]);
+const paging = new Set(["limit", "offset", "after", "sort", "order_by", "fields", "format", "include"]);
 /** What one looks for first. */
 const firstColumns = [
   "name",
@@ -33,9 +33,21 @@ const columnsAtFirst = 6;
 /** With fewer than these, what is large says what the list is about. */
 const fewColumns = 4;
 
-/** The filters of a list; `filter[…]` of records has a builder of its own. */
-export function filtersOf({ list }: Resource): Parameter[] {
-  return list.query.filter(({ name, schema }) => !paging.has(name) && !typesOf(schema).includes("object"));
+/**
+ * The filters of a list; `filter[…]` of records has a builder of its own. One by a field has the choices that the field
+ * has, in what the list answers or in what makes a new one, unless it says itself what it takes.
+ */
+export function filtersOf({ list, create }: Resource): Parameter[] {
+  const filters = list.query.filter(({ name, schema }) => !paging.has(name) && !typesOf(schema).includes("object"));
+  return filters.map((filter) => {
+    const isText = typesOf(filter.schema).includes("string") && !filter.schema.enum && !filter.schema["x-choices"];
+    const fields = [propertiesOf(list.answer), create?.body?.schema.properties ?? {}];
+    const own = fields.map((properties) => ownOf(properties, filter.name));
+    const values = own.find((one) => one?.enum)?.enum?.filter((value) => value !== null && value !== "");
+    const from = own.find((one) => one?.["x-choices"])?.["x-choices"];
+    if (!isText || !(values ?? from)) return filter;
+    return { ...filter, schema: { ...filter.schema, ...(values ? { enum: values } : { "x-choices": from ?? [] }) } };
+  });
 }
 
 /** Whether the server sorts; other lists are sorted here, as far as they can be fetched at once. */

@@ -6,7 +6,7 @@ import { get } from "./api.ts";
 import { isolated } from "./bidi.ts";
 import { canNarrow, holds, type FormField, type Inputs } from "./forms.ts";
 import type { Choices } from "./openapi.ts";
-import { nameOf } from "./session.svelte.ts";
+import { nameOf } from "./title.ts";
 import { isMap, textOf } from "./values.ts";
 
 export interface Choice {

@@ -49,6 +49,8 @@ export interface Described {
   readonly "x-privilege"?: string;
   /** Where a person sees what is answered: `/w/{site_code}/{path}`. */
   readonly "x-shown-at"?: string;
+  /** The values of a thing's fields with which it can succeed. */
+  readonly "x-when"?: Readonly<Record<string, readonly string[]>>;
   readonly parameters?: readonly {
     readonly $ref?: string;
     readonly name?: string;

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../../../tests/harness.ts";
 import { addressOf, placeOf, wordsBelow } from "./address.ts";
 import { fieldsOf, inputsOf, mattering, messagesByField, startingValues, typed, type FormField } from "./forms.ts";
+import { canDo, wordOf } from "./kit/action.ts";
 import { joined, objectIn, partsFor, split } from "./parts.ts";
 import { referenceOf, relatedLists, singularOf } from "./references.ts";
 import { allColumns, apiQuery, canSort, filtersOf, idOf, shownColumns, sortedRows } from "./list.ts";
@@ -63,6 +64,57 @@ describe("resources", () => {
   ] as const)("%s has the actions %p", (path, words) => {
     const found = resource(path).actions.map((action) => action.path.replace(".json", "").split("/").at(-1));
     expect(found).toEqual([...words]);
+  });
+
+  test.each([
+    ["/connect/flow_processes", { status: "error" }, ["retry"]],
+    ["/connect/flow_processes", { status: "pending" }, ["cancel"]],
+    ["/connect/flow_processes", { status: "finished" }, []],
+    ["/connect/flow_processes", undefined, []],
+    ["/account/crons", undefined, ["run"]],
+    ["/connect/flows", { active: true }, ["run", "test"]],
+    ["/connect/flows", { active: false }, ["test"]],
+    ["/connect/connectors", { active: false }, []],
+    ["/account/users", { active: false }, []],
+    ["/account/webhooks", { active: false }, ["rotate_secret", "preview"]],
+    ["/cms/domains", { status: "approved" }, []],
+    ["/cms/domains", { status: "pending" }, ["verify"]],
+    ["/core/dbs/{id}/tasks", { status: "running", kind: "import" }, []],
+    ["/core/dbs/{id}/tasks", { status: "running", kind: "update" }, ["stop"]],
+  ])("one of %s with %j is offered %p", (path, record, words) => {
+    expect(
+      resource(path)
+        .actions.filter((action) => canDo(action, record))
+        .map(wordOf),
+    ).toEqual(words);
+  });
+
+  test.each([
+    ["/connect/flow_processes", "status", ["pending", "finished", "error"]],
+    ["/account/users", "role", ["admin", "manager", "user", "guest"]],
+    ["/account/webhooks", "target_kind", ["url", "connector", "flow"]],
+    ["/account/webhooks/{id}/deliveries", "status", ["pending", "delivered", "failed"]],
+    ["/account/api_tokens", "for_account", ["yes"]],
+    ["/core/dbs/{id}/tasks", "kind", ["import", "export", "reindex", "update", "delete"]],
+    ["/core/apps", "app_engine", ["svelte", "vue", "react", "js", "html", "kaboom", "phaser"]],
+    ["/cms/sites", "locale", ["pl", "en", "fr", "cs", "sk", "de", "es", "uk"]],
+    ["/cms/pages", "locale", ["pl", "en", "fr", "cs", "sk", "de", "es", "uk", "none"]],
+    ["/core/prompts", "code", undefined],
+  ])("%s is filtered by a %s among %p", (path, name, values) => {
+    expect(filtersOf(resource(path)).find((one) => one.name === name)?.schema.enum).toEqual(values);
+  });
+
+  test.each([
+    ["/connect/connectors", "kind", { values: expect.arrayContaining(["core/smtp"]) }],
+    ["/account/crons", "target_code", { path: "/connect/flows.json", value: "code" }],
+    ["/account/webhooks", "source_type", { path: "/account/webhooks/source_types.json", value: "source_type" }],
+  ])("%s is filtered by a %s from %p", (path, name, source) => {
+    const found = filtersOf(resource(path)).find((one) => one.name === name);
+    expect(found?.schema["x-choices"]).toEqual([source]);
+  });
+
+  test("are ordered by their columns, not by a filter", () => {
+    expect(filtersOf(resource("/core/prompts")).map(({ name }) => name)).toEqual(["q", "code", "kind", "scope"]);
   });
 
   test.each([

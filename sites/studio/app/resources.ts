@@ -26,6 +26,8 @@ export interface Operation {
   readonly privilege: string | undefined;
   /** Where a person sees what is answered: `/w/{site_code}/{path}`. */
   readonly shownAt?: string;
+  /** The values of the thing's fields with which it can succeed. */
+  readonly when?: Readonly<Record<string, readonly string[]>>;
 }
 
 export interface Resource {
@@ -99,6 +101,7 @@ function operationOf(method: string, path: string, described: Described, documen
     place === "query" && name !== undefined ? [{ name, help: description, schema }] : [],
   );
   const body = bodyOf(described, document);
+  const { "x-when": when } = described;
   const good = described.responses["200"] ?? described.responses["201"];
   const answer = good?.content?.["application/json"]?.schema;
   return {
@@ -112,6 +115,7 @@ function operationOf(method: string, path: string, described: Described, documen
     ifMatch: (described.parameters ?? []).some(({ $ref }) => $ref?.endsWith("/IfMatch")),
     privilege: described["x-privilege"],
     ...(described["x-shown-at"] !== undefined && { shownAt: described["x-shown-at"] }),
+    ...(when && { when }),
   };
 }
 

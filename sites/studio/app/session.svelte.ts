@@ -11,7 +11,6 @@ import { privilegesOf, resourcesOf, type Resource } from "./resources.ts";
 import { router } from "./router.svelte.ts";
 import { text } from "./text.svelte.ts";
 import { toasts } from "./toasts.svelte.ts";
-import { isMap, visible } from "./values.ts";
 
 export interface Person {
   readonly id: number;
@@ -108,14 +107,4 @@ export async function signedIn(): Promise<{ readonly id: number; readonly name: 
   if (!response?.ok) return undefined;
   const { id, name, login } = (await response.json()) as Person; // as the API's description declares it
   return { id, name: name || login };
-}
-
-/** The words by which a person knows a record. */
-export function nameOf(record: unknown): string {
-  if (!isMap(record)) return "";
-  for (const field of ["name", "title", "login", "code", "host", "url_code", "id", "n"]) {
-    const value = record[field];
-    if ((typeof value === "string" && visible(value) !== "") || typeof value === "number") return String(value);
-  }
-  return "";
 }

@@ -8,6 +8,7 @@ import { lastWord, words } from "./names.ts";
 import { en } from "./text/en.ts";
 import { de } from "./text/de.ts";
 import { pl } from "./text/pl.ts";
+import { nameOf, titleOf } from "./title.ts";
 import { textOf } from "./values.ts";
 
 describe("a merge of two people's changes", () => {
@@ -160,4 +161,15 @@ describe("a name among our own words", () => {
   ])("%j turns nothing around", (name, shown) => {
     expect(isolated(name)).toBe(shown);
   });
+});
+
+test.each([
+  [{ id: 2, name: "Orders" }, "2", "Orders", "Orders"],
+  [{ id: 2, name: null, code: "orders" }, "2", "orders", "orders"],
+  [{ id: 2, name: "\u200b" }, "2", "2", "Delivery 2"],
+  [{ n: 3 }, "3", "3", "Delivery 3"],
+  [undefined, "01a2", "", "Delivery 01a2"],
+  [undefined, "", "", "Delivery"],
+])("%j at the address %p is called %p, and has the title %p", (record, id, name, title) => {
+  expect([nameOf(record), titleOf(record, "delivery", id)]).toEqual([name, title]);
 });

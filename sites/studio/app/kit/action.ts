@@ -2,7 +2,7 @@
 import type { IconName } from "../icons.ts";
 import { lastWord } from "../names.ts";
 import type { Operation, Resource } from "../resources.ts";
-import { isMap, ownOf } from "../values.ts";
+import { isMap, ownOf, textOf } from "../values.ts";
 
 /** The parameter that an action ends in: `method_name` of `/connect/connectors/{code}/{method_name}`. */
 export function parameterOf({ path }: Pick<Operation, "path">): string | undefined {
@@ -27,6 +27,11 @@ const pictures: Readonly<Record<string, IconName>> = {
 
 export function pictureOf(action: Pick<Operation, "path">): IconName | undefined {
   return ownOf(pictures, wordOf(action));
+}
+
+/** Whether it can succeed with this thing, as far as the thing says. */
+export function canDo({ when = {} }: Pick<Operation, "when">, record: unknown): boolean {
+  return Object.entries(when).every(([name, values]) => isMap(record) && values.includes(textOf(ownOf(record, name))));
 }
 
 /** Where its choices are: the list below the thing that is named like it, `…/methods`, and their field, `name`. */
