@@ -200,6 +200,24 @@ test("an empty list offers an example, which fills the form and can be saved as 
   // A cron starts a flow, and there is none yet.
   await page.goto(`${app.origin}/studio/account/crons`);
   await page.getByRole("link", { name: "New flow" }).waitFor();
+
+  // A flow has a program, an object in the form.
+  await page.getByRole("navigation", { name: "Menu" }).getByRole("link", { name: "Flows" }).click();
+  await page.getByRole("link", { name: "Start from this example" }).click();
+  await page.getByText("Hello {{ name }}").waitFor();
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("heading", { level: 1, name: "Greeting" }).waitFor();
+  expect((await app.post("/connect/flows/greeting/run.json", { name: "Ann" })).json.data).toMatchObject({
+    greeting: "Hello Ann",
+  });
+
+  // A record is made from the schema of its database.
+  const schema = { fields: { email: { type: "string", required: true }, age: "integer" } };
+  await app.post("/core/dbs.json", { db: { name: "Customers", code: "customers", schema } });
+  await page.goto(`${app.origin}/studio/core/dbs/customers/records`);
+  await page.getByRole("button", { name: "Start from this example" }).click();
+  await page.getByRole("dialog", { name: "New record" }).getByRole("button", { name: "Save" }).click();
+  await page.getByRole("gridcell", { name: "ann@example.com" }).waitFor();
   expect(faults).toEqual([]);
 });
 

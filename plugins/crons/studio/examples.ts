@@ -9,6 +9,6 @@ export const examples: Examples = {
     },
     fields: { kind: "flow", schedule: "0 7 * * *" },
     words: { en: { name: "Every morning" }, pl: { name: "Codziennie rano" }, de: { name: "Jeden Morgen" } },
-    needs: { path: "/connect/flows", field: "target_code", value: "code" },
+    needs: { path: "/connect/flows", fields: { target_code: "code" } },
   },
 };

@@ -87,6 +87,12 @@ export class RecordForm {
     this.json = JSON.stringify(data, null, 2);
   }
 
+  /** As if somebody had typed it: nothing of it is kept until it is saved. */
+  begin(data: Readonly<Record<string, unknown>>): void {
+    this.texts = Object.fromEntries(Object.entries(data).map(([field, value]) => [field, plainText(value)]));
+    this.json = JSON.stringify(data, null, 2);
+  }
+
   textOf(field: string): string {
     return ownOf(this.texts, field) ?? plainText(ownOf(this.data, field));
   }

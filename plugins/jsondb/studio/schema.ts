@@ -162,10 +162,17 @@ const samples: Readonly<Record<FieldType, unknown>> = {
   time: "10:00",
 };
 
-/** The body of a request that stores a record: a value for each of the first fields, and for each required one. */
+/**
+ * The body of a request that stores a record: a value for each of the first fields, and for each required one. A database
+ * without fields takes any.
+ */
 export function exampleRecord(table: TableDraft | undefined) {
   const fields = (table?.fields ?? []).filter(({ required }, at) => required || at < 5);
-  const data = Object.fromEntries(fields.map(({ name, type }) => [name, samples[type]]));
+  const given = fields.map(({ name, type }) => [
+    name,
+    type === "string" && /mail/i.test(name) ? "ann@example.com" : samples[type],
+  ]);
+  const data: Record<string, unknown> = fields.length > 0 ? Object.fromEntries(given) : { name: "Ann" };
   return table && table.name !== "" ? { table_name: table.name, data } : { data };
 }
 

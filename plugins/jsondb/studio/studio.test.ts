@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { parseSchema } from "../databases/schema.ts";
 import { checkRecord } from "../records/record.ts";
 import { bulkCall } from "./bulk.ts";
-import { canEditInCell, cellText, rowOf, typedValue, valueAt, type Row } from "./cells.ts";
+import { canEditInCell, cellText, plainText, rowOf, typedValue, valueAt, type Row } from "./cells.ts";
 import { aggregateQuery, askedOf, barsOf, extents, filterOf } from "./chart.ts";
 import { columnsOf } from "./columns-shown.ts";
 import { conditionsOf, fieldsAsked, operatorsOf, parameterOf, recordQuery, withConditions } from "./conditions.ts";
@@ -576,7 +576,12 @@ describe("a schema", () => {
       const table = tables?.get(name);
       expect(table).toBeDefined();
       if (table) expect(checkRecord(table, data)).toBeUndefined();
+      for (const type of fieldTypes) {
+        const value = data[`a_${type}`];
+        expect(typedValue(type, plainText(value))).toEqual({ value });
+      }
     }
+    expect(exampleRecord(undefined)).toEqual({ data: { name: "Ann" } });
   });
 
   test("is indexed again only where a column has another field or type", () => {

@@ -14,8 +14,8 @@ export interface Example {
   readonly words?: Readonly<Record<"en" | "pl" | "de", Values>>;
   /** What the address of the form says instead of `fields`, where the form asks for something else. */
   readonly form?: Values;
-  /** It names one of another list: `field` is the `value` of the first one there. */
-  readonly needs?: { readonly path: string; readonly field: string; readonly value: string };
+  /** It belongs to one of another list: what each of its fields takes from the first one there. */
+  readonly needs?: { readonly path: string; readonly fields: Readonly<Record<string, string>> };
 }
 
 export type Examples = Readonly<Record<string, Example>>;
@@ -26,7 +26,8 @@ export function exampleValues(
   language: keyof Titles,
   first: Values = {},
 ): Values {
-  return { ...fields, ...words?.[language], ...(needs && { [needs.field]: ownOf(first, needs.value) }) };
+  const taken = Object.entries(needs?.fields ?? {}).map(([field, value]) => [field, ownOf(first, value)]);
+  return { ...fields, ...words?.[language], ...Object.fromEntries(taken) };
 }
 
 /** The address of the form below `list`, with an example in it. */
