@@ -1,6 +1,6 @@
 /**
- * A closed loop of HTTP/1.1 requests over keep-alive connections: each connection sends its next request after the
- * answer to the last. Uses raw sockets, because the client shares processors with the server that it measures (README).
+ * A loop of HTTP/1.1 requests over keep-alive connections: each connection sends its next request after the answer to
+ * the last (closed), or with `perSecond` when it is due (open), as visitors come who do not wait for each other. Uses raw sockets, because the client shares processors with the server that it measures (README).
  */
 import type { Exchange } from "./operations.ts";
 
@@ -10,6 +10,8 @@ export interface LoopOptions {
   readonly seconds: number;
   readonly maxRequests: number;
   readonly next: () => Exchange;
+  /** Of all connections together; undefined: as many as are answered. */
+  readonly perSecond?: number | undefined;
 }
 
 export interface LoopResult {
@@ -22,6 +24,8 @@ export interface LoopResult {
 interface Connection {
   exchange: Exchange;
   sentAt: number;
+  /** When the present request was to be sent. */
+  dueAt: number;
   /** The part received so far of an answer in several pieces. */
   pieces: Buffer[];
   missing: number;
@@ -44,17 +48,29 @@ export async function runLoop(options: LoopOptions): Promise<LoopResult> {
   const send = (socket: Bun.Socket<Connection>) => {
     const connection = socket.data;
     connection.exchange = options.next();
-    connection.sentAt = performance.now();
     const { request } = connection.exchange;
     if (socket.write(request) !== Buffer.byteLength(request))
       reject(new Error("a request did not fit into its socket"));
+  };
+  const intervalMs = options.perSecond === undefined ? 0 : (options.connections / options.perSecond) * 1000;
+  const sendWhenDue = (socket: Bun.Socket<Connection>) => {
+    const now = performance.now();
+    const { data } = socket;
+    data.dueAt = intervalMs > 0 ? data.dueAt + intervalMs : now;
+    // A request that waited for the answer to the one before it has waited from when it was due.
+    data.sentAt = Math.min(now, data.dueAt);
+    if (data.dueAt <= now) return send(socket);
+    setTimeout(() => {
+      data.sentAt = performance.now();
+      send(socket);
+    }, data.dueAt - now);
   };
   const onAnswer = (socket: Bun.Socket<Connection>, answer: Buffer, bodyAt: number) => {
     const now = performance.now();
     latencies[finished++] = now - socket.data.sentAt;
     lastAt = now;
     checkAnswer(socket.data.exchange, answer, bodyAt, finished % parseEvery === 0);
-    if (now < end && finished + open <= options.maxRequests) return send(socket);
+    if (now < end && finished + open <= options.maxRequests) return sendWhenDue(socket);
     socket.data.missing = -1;
     socket.end();
     if (--open === 0) resolve();
@@ -83,18 +99,19 @@ export async function runLoop(options: LoopOptions): Promise<LoopResult> {
   };
 
   await Promise.all(
-    Array.from({ length: options.connections }, () =>
+    Array.from({ length: options.connections }, (_, place) =>
       Bun.connect<Connection>({
         hostname: "127.0.0.1",
         port: options.port,
         data: {
           exchange: { request: "", status: 0, contains: "", verify: () => true },
           sentAt: 0,
+          dueAt: start - (place / options.connections) * intervalMs,
           pieces: [],
           missing: 0,
         },
         socket: {
-          open: send,
+          open: sendWhenDue,
           data(socket, data) {
             try {
               onData(socket, data);
