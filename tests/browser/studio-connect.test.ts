@@ -357,9 +357,24 @@ test("a phone shows all of it without scrolling sideways, in Polish and in the d
     expect([path, await page.evaluate(() => document.documentElement.scrollWidth)]).toEqual([path, 360]);
   }
   await at(page, "connect/flows/phone");
+  /** What a dialog's buttons do is in sight, however much is said above them. */
+  const isSeen = (button: Locator) =>
+    button.evaluate((node) => {
+      const { left, top } = node.getBoundingClientRect();
+      return node.contains(document.elementFromPoint(left + 10, top + 10));
+    });
+  await page.getByRole("button", { name: "Testuj" }).click();
+  const trial = page.getByRole("dialog", { name: "Testuj" });
+  await trial.getByRole("textbox", { name: "Answers" }).waitFor();
+  expect(await trial.evaluate((node) => node.scrollHeight > node.clientHeight)).toBe(true);
+  expect(await trial.evaluate((node) => node.scrollTop)).toBe(0);
+  expect(await isSeen(trial.getByRole("button", { name: "Uruchom" }))).toBe(true);
+  await trial.getByRole("button", { name: "Anuluj" }).click();
   await page.getByRole("button", { name: "Uruchom" }).click();
-  await page.getByRole("dialog", { name: "Uruchom" }).getByRole("button", { name: "Uruchom" }).click();
+  const asked = page.getByRole("dialog", { name: "Uruchom" });
+  await asked.getByRole("button", { name: "Uruchom" }).click();
   await page.getByRole("region", { name: "Odpowiedź" }).waitFor();
+  expect(await isSeen(asked.getByRole("button", { name: "Zamknij" }))).toBe(true);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
   expect(serious(faults)).toEqual([]);
 });

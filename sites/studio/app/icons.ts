@@ -21,6 +21,7 @@ import columns3 from "lucide-static/icons/columns-3.svg";
 import copy from "lucide-static/icons/copy.svg";
 import database from "lucide-static/icons/database.svg";
 import externalLink from "lucide-static/icons/external-link.svg";
+import eye from "lucide-static/icons/eye.svg";
 import file from "lucide-static/icons/file.svg";
 import fileText from "lucide-static/icons/file-text.svg";
 import flaskConical from "lucide-static/icons/flask-conical.svg";
@@ -101,6 +102,7 @@ export const icons = {
   database,
   down: arrowDown,
   external: externalLink,
+  eye,
   filter: listFilter,
   flow: workflow,
   good: circleCheck,

@@ -7,11 +7,11 @@ import { reading, StudioElement } from "./element.ts";
 const sheet = new CSSStyleSheet();
 sheet.replaceSync(`
   dialog { box-sizing: border-box; width: min(34rem, calc(100vw - 2rem)); max-height: calc(100dvh - 2rem);
-    padding: 1.25rem; overflow: auto; color: var(--ink); background: var(--card); border: 1px solid var(--line);
+    padding: 0; overflow: auto; scroll-padding: 1rem 0 5.5rem; color: var(--ink); background: var(--card); border: 1px solid var(--line);
     border-radius: 12px; box-shadow: var(--shadow); }
   dialog.wide { width: min(56rem, calc(100vw - 2rem)); }
   dialog::backdrop { background: rgb(10 14 22 / 0.5); }
-  .stack { display: grid; gap: 1rem; }
+  .stack { display: grid; gap: 1rem; padding: 1.25rem; }
   h2 { margin: 0; font-size: 1.1rem; font-weight: 650; line-height: 1.25; }
 `);
 

@@ -17,6 +17,7 @@ export function wordOf(action: Pick<Operation, "path">): string {
 const pictures: Readonly<Record<string, IconName>> = {
   call: "play",
   cancel: "stop",
+  preview: "eye",
   redeliver: "send",
   retry: "retry",
   rotate_secret: "key",
