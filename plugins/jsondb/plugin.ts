@@ -20,6 +20,7 @@ import { indexRoute } from "./indexes/index-routes.ts";
 import { createIndexStore } from "./indexes/index-store.ts";
 import { createLearning } from "./indexes/learning.ts";
 import { eventRoutes } from "./live/events-routes.ts";
+import { createImportStore } from "./bulk/import-store.ts";
 import { createImports } from "./bulk/import.ts";
 import { createChangeMany } from "./bulk/change-many.ts";
 import { changeManyRoute } from "./bulk/change-many-routes.ts";
@@ -30,6 +31,7 @@ import sortMigration from "./migrations/003_sort_indexes.sql" with { type: "text
 import taskMigration from "./migrations/004_tasks.sql" with { type: "text" };
 import changesMigration from "./migrations/005_bulk_changes.sql" with { type: "text" };
 import fragmentMigration from "./migrations/006_fragments.sql" with { type: "text" };
+import finishedMigration from "./migrations/008_finished_imports.sql" with { type: "text" };
 import learnedMigration from "./migrations/007_learned_indexes.sql" with { type: "text" };
 import instructions from "./prompts/dbs_api.md" with { type: "text" };
 import { createPublicCalls } from "./public/public-calls.ts";
@@ -102,6 +104,7 @@ export default definePlugin({
     { name: "005_bulk_changes", sql: changesMigration },
     { name: "006_fragments", sql: fragmentMigration },
     { name: "007_learned_indexes", sql: learnedMigration },
+    { name: "008_finished_imports", sql: finishedMigration },
   ],
   privileges: [{ name: "dbs", doc: "databases and their records", roles: ["manager", "user"] }],
   prompts: { "dbs_api.md": instructions },
@@ -131,6 +134,7 @@ export default definePlugin({
     const room = createRoom({ ctx, roomStore: createRoomStore(sql) });
     const backgroundStore = createBackgroundStore(sql);
     const bulkStore = createBulkStore(sql);
+    const importStore = createImportStore(sql);
     const changeStore = createChangeStore(sql);
     const followStore = createFollowStore(sql);
     const events = createEvents({ ctx, changeStore, followStore, databases });
@@ -142,7 +146,7 @@ export default definePlugin({
     const recordWrites = createRecordWrites({ ctx, recordStore, events: recordEvents, written });
     const records = createRecords({ databases, recordStore, recordWrites });
     const calls = createPublicCalls({ records, recordStore });
-    const imports = createImports({ ctx, databases, bulkStore, recordStore, events: recordEvents, written });
+    const imports = createImports({ ctx, databases, importStore, events: recordEvents, written });
     const batches = createBatches({ ctx, bulkStore, records });
     const changeManyStore = createChangeManyStore(taskStore);
     const changes = createChangeMany({ ctx, databases, changeManyStore, taskStore, records });
@@ -154,7 +158,7 @@ export default definePlugin({
           id: "jsondb.prune",
           cron: "23 * * * *",
           run: async () => {
-            await bulkStore.prune(2);
+            await importStore.prune(2);
             await taskStore.prune(7);
             const idle = await ctx.transaction(followStore.endIdle);
             for (const db of idle) await databases.forget(db.accountId, db);

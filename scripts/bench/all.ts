@@ -1,6 +1,6 @@
 /**
  * Runs every benchmark in turn: `bun run bench [--quick] [--write]`. Each is a separate process with a time limit; the
- * limits add up to half an hour. `--quick` takes about six minutes. `--compare <commit>` compares records with that
+ * limits add up to half an hour. `--quick` takes about seven minutes. `--compare <commit>` compares records with that
  * commit instead (against.ts).
  */
 import { resolve } from "node:path";
@@ -15,6 +15,7 @@ const all = {
   records: 800,
   plans: 90,
   million: 300,
+  transfer: 300,
   jobs: 180,
   apps: 240,
   flows: 150,

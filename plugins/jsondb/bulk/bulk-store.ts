@@ -1,18 +1,9 @@
-/** SQL of imports, exports and batches. */
-import type { Queryable, Sql, Tx } from "platform";
+/** SQL of exports and batches. */
+import type { Sql, Tx } from "platform";
 import { rawRecord } from "../records/answer-store.ts";
 import type { Database } from "../databases/database.ts";
 import { createArgs, filterConditions, inScope, phraseCondition, type Args } from "../search/filter-store.ts";
 import type { Scope } from "./scope.ts";
-
-/** Some rows of an import, kept until the whole body has been read. */
-export interface Part {
-  readonly tableName: string;
-  /** Each line the id of a new record and its data as JSON. */
-  readonly body: string;
-  /** Whether somebody follows the events of any of them. */
-  readonly wanted: boolean;
-}
 
 export interface ExportRow {
   readonly id: string;
@@ -49,29 +40,6 @@ export function createBulkStore(sql: Sql) {
   const run = <T extends object[]>(text: string, { values }: Args) => sql.unsafe<T>(text, values);
 
   return {
-    async keep(importId: string, accountId: number, part: number, { tableName, body, wanted }: Part): Promise<void> {
-      await sql`
-        insert into record_imports (import_id, part, account_id, table_name, body, wanted)
-        values (${importId}, ${part}, ${accountId}, ${tableName}, ${body}, ${wanted})`;
-    },
-
-    /** Undefined if PostgreSQL was restarted since: the table is unlogged. */
-    async kept(tx: Tx, importId: string, accountId: number, part: number): Promise<Part | undefined> {
-      const [row] = await tx<Part[]>`
-        select table_name, body, wanted from record_imports
-        where import_id = ${importId} and part = ${part} and account_id = ${accountId}`;
-      return row;
-    },
-
-    async forget(importId: string, accountId: number, on: Queryable = sql): Promise<void> {
-      await on`delete from record_imports where import_id = ${importId} and account_id = ${accountId}`;
-    },
-
-    /** Deletes the parts of imports whose process died. */
-    async prune(olderThanHours: number): Promise<void> {
-      await sql`delete from record_imports where at < now() - make_interval(hours => ${olderThanHours})`;
-    },
-
     /** The next records by id: at most `limit`, and fewer if they are large. */
     async exportPage(db: Database, scope: Scope, after: string, limit: number): Promise<readonly ExportRow[]> {
       const args = createArgs();
@@ -83,12 +51,15 @@ export function createBulkStore(sql: Sql) {
       return run<ExportRow[]>(text, args);
     },
 
-    /** The data keys of the next records. */
-    async keysPage(db: Database, scope: Scope, after: string): Promise<KeysPage> {
+    /** The data keys of the next records, without the known ones. */
+    async keysPage(db: Database, scope: Scope, after: string, known: readonly string[]): Promise<KeysPage> {
       const args = createArgs();
+      const others = `r.data - ${args.bind([...known], "text[]")}`;
+      // Most records have no others: an expression that is null for them keeps their keys from being listed.
       const text = `
-        with page as materialized (${page(args, db, scope, after, keysPerPage, "r.id, r.data")})
-        select array(select distinct k from page, jsonb_object_keys(page.data) k) as keys,
+        with page as materialized (
+          ${page(args, db, scope, after, keysPerPage, `r.id, nullif(${others}, '{}') as others`)})
+        select array(select distinct k from page, jsonb_object_keys(page.others) k) as keys,
           (select page.id from page order by page.id desc limit 1) as last`;
       const [row] = await run<KeysPage[]>(text, args);
       return row ?? { keys: [], last: null };

@@ -151,7 +151,9 @@ export function csvLine(cells: readonly (string | null)[]): string {
 function csvCell(text: string | null): string {
   if (text === null) return "";
   // Quotes preserve a leading or trailing space: some programs drop it otherwise.
-  return text === "" || /[",\r\n;\t]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  // One expression for both would look at every character of every cell three times.
+  const isSafe = text !== "" && !/[",\r\n;\t]/.test(text) && text.trim().length === text.length;
+  return isSafe ? text : `"${text.replaceAll('"', '""')}"`;
 }
 
 /** A cell that no spreadsheet reads as a formula: an apostrophe is put before text that begins like one. */

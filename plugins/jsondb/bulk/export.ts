@@ -1,4 +1,4 @@
-/** All records of a database as text, page by page, with at most one page in memory. Not a snapshot. */
+/** All records of a database as text, page by page, with at most two pages in memory. Not a snapshot. */
 import { HttpError } from "platform";
 import { noId, type BulkStore } from "./bulk-store.ts";
 import type { Scope } from "./scope.ts";
@@ -22,7 +22,7 @@ export interface ExportOptions {
 
 const maxColumns = 1000;
 const firstLimit = 10;
-const maxLimit = 1000;
+const maxLimit = 2000;
 const pageCharacters = 1_000_000;
 
 /** 422 if the data has too many different keys for columns, before any output. */
@@ -37,25 +37,30 @@ export async function exportTexts(
   return csv(pages, db.schema.multiTable, await fieldsOf(bulkStore, db, options.scope), options.safe);
 }
 
-/** The records' answers in the order of ids. Pages grow until they reach a fixed size in characters. */
+/**
+ * The records' answers in the order of ids. Pages grow until they reach a fixed size in characters. While one is
+ * written, PostgreSQL already reads the next.
+ */
 async function* exportPages(
   bulkStore: BulkStore,
   db: Database,
   { scope, passed }: Pick<ExportOptions, "scope" | "passed">,
 ): AsyncGenerator<readonly string[]> {
-  let after = noId;
   let limit = firstLimit;
+  let next = bulkStore.exportPage(db, scope, noId, limit);
   for (;;) {
-    const rows = await bulkStore.exportPage(db, scope, after, limit);
+    const rows = await next;
     const last = rows.at(-1);
     if (!last) return;
     const answers = rows.map(({ raw }) => printRaw(raw, "nested"));
-    yield answers;
-    passed(answers.length);
-    after = last.id;
     const size = answers.reduce((sum, { length }) => sum + length, 1);
     const fitting = Math.floor((pageCharacters / size) * rows.length);
     limit = Math.max(1, Math.min(fitting, limit * 4, maxLimit));
+    next = bulkStore.exportPage(db, scope, last.id, limit);
+    // Nobody waits for it when the client goes away.
+    next.catch(() => {});
+    yield answers;
+    passed(answers.length);
   }
 }
 
@@ -114,7 +119,7 @@ async function fieldsOf(bulkStore: BulkStore, db: Database, scope: Scope): Promi
   const fields = new Set(tables.flatMap((table) => [...(table?.fields.keys() ?? [])]));
   const others = new Set<string>();
   for (let after: string | null = noId; after !== null;) {
-    const { keys, last } = await bulkStore.keysPage(db, scope, after);
+    const { keys, last } = await bulkStore.keysPage(db, scope, after, [...fields]);
     for (const key of keys) if (!fields.has(key)) others.add(key);
     if (fields.size + others.size > maxColumns) throw tooManyColumns();
     after = last;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createServer } from "node:http";
 import { eventually } from "../../../tests/harness.ts";
-import { createBulkStore } from "./bulk-store.ts";
+import { createImportStore } from "./import-store.ts";
 import { csv, importSchema, importServer, ndjson } from "./import-fixture.ts";
 
 const server = importServer();
@@ -51,10 +51,10 @@ describe("an import", () => {
   });
 
   test("that ended with its process leaves parts, which are pruned", async () => {
-    const store = createBulkStore(server.app.sql);
+    const store = createImportStore(server.app.sql);
     for (const hours of [1, 3]) {
       const importId = crypto.randomUUID();
-      await store.keep(importId, 1, 0, { tableName: "", body: "", wanted: false });
+      await store.keep({ importId, number: 0, tableName: "" }, 1, []);
       await server.app
         .sql`update record_imports set at = now() - make_interval(hours => ${hours}) where import_id = ${importId}`;
     }

@@ -13,13 +13,13 @@ import {
   type BaseContext,
   type Tx,
 } from "platform";
-import type { BulkStore, Part } from "./bulk-store.ts";
 import { sameSchema, tableForWrite, type Database } from "../databases/database.ts";
 import type { Row, RowFault, RowReader } from "./import-rows.ts";
+import type { ImportRow, ImportStore, Part } from "./import-store.ts";
 import { dataFromText } from "./import-values.ts";
 import type { RecordEvents } from "../records/record-events.ts";
+import { indexValues } from "../records/index-values.ts";
 import { checkRecord, type Data } from "../records/record.ts";
-import type { ManyRecord, RecordStore } from "../records/record-store.ts";
 import { newRecord, refuse } from "../records/new-record.ts";
 import type { Databases } from "../databases/database-store.ts";
 import { inSlices } from "./import-slices.ts";
@@ -58,8 +58,7 @@ export interface ImportReport {
 interface Needed {
   readonly ctx: Pick<BaseContext, "transaction" | "log" | "stopping">;
   readonly databases: Databases;
-  readonly bulkStore: BulkStore;
-  readonly recordStore: RecordStore;
+  readonly importStore: ImportStore;
   readonly events: RecordEvents;
   /** After the commit. */
   readonly written: (db: Database) => void;
@@ -69,13 +68,13 @@ export const importLimits = { errors: 100, rowsPerPart: 1000, charactersPerPart:
 
 export type Imports = ReturnType<typeof createImports>;
 
-export function createImports({ ctx, databases, bulkStore, recordStore, events, written }: Needed) {
+export function createImports({ ctx, databases, importStore, events, written }: Needed) {
   // Storing holds a connection until it ends, so the imports of one process take turns.
   const turns = createTurns(1);
 
   return async (db: Database, texts: AsyncIterable<string>, options: ImportOptions): Promise<ImportReport> => {
     const importId = uuidv7();
-    const parts = collectParts((part, number) => bulkStore.keep(importId, db.accountId, number, part));
+    const parts = collectParts(importId, (part, rows) => importStore.keep(part, db.accountId, rows));
     const report = { failed: 0, total: 0, refused: false, withoutTable: 0, errors: [] as RowFault[] };
     const refuseRow = (faults: readonly RowFault[]) => {
       report.failed += 1;
@@ -98,11 +97,11 @@ export function createImports({ ctx, databases, bulkStore, recordStore, events, 
         }
       }
       if (report.refused) return { ...report, imported: 0 };
-      const count = await parts.end();
-      if (count > 0) await turns(() => storeParts(db, importId, count, options.signal), options.signal);
+      const kept = await parts.end();
+      if (kept.length > 0) await turns(() => storeParts(db, kept, options.signal), options.signal);
       return { ...report, imported: report.total - report.failed };
     } finally {
-      await bulkStore.forget(importId, db.accountId).catch((error: unknown) => {
+      await importStore.forget(importId, db.accountId).catch((error: unknown) => {
         ctx.log.warn("the parts of an import were not deleted; they will be pruned", { error });
       });
     }
@@ -111,18 +110,16 @@ export function createImports({ ctx, databases, bulkStore, recordStore, events, 
   /**
    * One transaction. If the database has changed since the rows were checked, but its schema has not, it tries again.
    */
-  async function storeParts(first: Database, importId: string, count: number, signal: AbortSignal): Promise<void> {
+  async function storeParts(first: Database, parts: readonly KeptPart[], signal: AbortSignal): Promise<void> {
     let db: Database | undefined = first;
     for (let tries = 0; tries < 5; tries++) {
       const current: Database = db;
       const done = await ctx
         .transaction(async (tx) => {
-          for (let number = 0; number < count; number++) {
+          for (const part of parts) {
             if (signal.aborted) throw new HttpError(400, { error: "the client went away" });
             if (ctx.stopping.aborted) throw unavailable("the server is stopping, send the import again");
-            const part = await bulkStore.kept(tx, importId, first.accountId, number);
-            if (!part) throw unavailable("PostgreSQL was restarted, send the import again");
-            if (!(await storePart(current, part, tx))) throw moved;
+            await storePart(current, part, tx);
           }
           return true;
         })
@@ -139,28 +136,33 @@ export function createImports({ ctx, databases, bulkStore, recordStore, events, 
     throw unavailable("the database changes too often, send the import again");
   }
 
-  async function storePart(db: Database, { tableName, body, wanted }: Part, tx: Tx): Promise<boolean> {
-    const rows = body.split("\n").map((line): ManyRecord => {
-      const id = line.slice(0, idLength);
-      return { id, json: line.slice(idLength), createdAt: timeOfUuidv7(id) };
-    });
-    if (!(await recordStore.createMany(db, tableForWrite(db, tableName || null), rows, tx))) return false;
-    if (!wanted) return true;
-    for (const { id, json, createdAt } of rows) {
+  async function storePart(db: Database, part: KeptPart, tx: Tx): Promise<void> {
+    const stored = await importStore.store(tx, db, part);
+    if (stored === part.rows && !part.wanted) return;
+    const rows = await importStore.kept(tx, db.accountId, part);
+    if (!rows) throw unavailable("PostgreSQL was restarted, send the import again");
+    if (stored !== part.rows) throw moved;
+    for (const { id, json } of rows) {
       const data: Data = JSON.parse(json);
-      await events.tellWanted(db, "create", { id, tableName, data, createdAt, updatedAt: createdAt }, tx);
+      const createdAt = timeOfUuidv7(id);
+      const record = { id, tableName: part.tableName, data, createdAt, updatedAt: createdAt };
+      await events.tellWanted(db, "create", record, tx);
     }
-    return true;
   }
+}
+
+interface KeptPart extends Part {
+  /** How many there are. */
+  readonly rows: number;
+  /** Whether somebody follows the events of any of them. */
+  readonly wanted: boolean;
 }
 
 /** Rolls the transaction back. */
 const moved = new Error("the database has changed since rows were checked");
 
-const idLength = 36;
-
 interface CheckedRow {
-  readonly record: ManyRecord;
+  readonly record: ImportRow;
   readonly tableName: string;
   readonly data: Data;
 }
@@ -184,7 +186,8 @@ function checkRow(db: Database, row: Row, { asText, tableName }: ImportOptions):
     const table = tableForWrite(db, tableName ?? row.tableName);
     const data = asText ? dataFromText(table, row.data) : row.data;
     refuse(checkRecord(table, data));
-    return { record: newRecord(table, data), tableName: table.name, data };
+    const { id, json, createdAt } = newRecord(table, data);
+    return { record: { id, json, createdAt, index: indexValues(table, data) }, tableName: table.name, data };
   } catch (error) {
     if (!(error instanceof ValidationError)) throw error;
     const faults = Object.entries(error.fields).map(([field, messages]) => ({
@@ -197,33 +200,34 @@ function checkRow(db: Database, row: Row, { asText, tableName }: ImportOptions):
 }
 
 /** Collects the records of each table and keeps them in parts of bounded size. */
-function collectParts(keep: (part: Part, number: number) => Promise<void>) {
-  const open = new Map<string, { lines: string[]; wanted: boolean }>();
+function collectParts(importId: string, keep: (part: Part, rows: readonly ImportRow[]) => Promise<void>) {
+  const open = new Map<string, { all: ImportRow[]; wanted: boolean }>();
+  const kept: KeptPart[] = [];
   let rows = 0;
   let characters = 0;
-  let count = 0;
   const flush = async () => {
-    for (const [tableName, { lines, wanted }] of open)
-      await keep({ tableName, body: lines.join("\n"), wanted }, count++);
+    for (const [tableName, { all, wanted }] of open) {
+      const part = { importId, number: kept.length, tableName, rows: all.length, wanted };
+      kept.push(part);
+      await keep(part, all);
+    }
     open.clear();
     rows = 0;
     characters = 0;
   };
   return {
-    async add({ id, json }: ManyRecord, tableName: string, wanted: boolean): Promise<void> {
-      const part = open.get(tableName) ?? { lines: [], wanted: false };
+    async add(record: ImportRow, tableName: string, wanted: boolean): Promise<void> {
+      const part = open.get(tableName) ?? { all: [], wanted: false };
       open.set(tableName, part);
-      // JSON text from `stringify` has no line breaks.
-      part.lines.push(id + json);
+      part.all.push(record);
       part.wanted ||= wanted;
       rows += 1;
-      characters += json.length;
+      characters += record.json.length;
       if (rows >= importLimits.rowsPerPart || characters >= importLimits.charactersPerPart) await flush();
     },
-    /** How many parts there are. */
-    async end(): Promise<number> {
+    async end(): Promise<readonly KeptPart[]> {
       await flush();
-      return count;
+      return kept;
     },
   };
 }

@@ -4,7 +4,8 @@
 import { indexColumns, kindOf, type ColumnKind } from "./columns.ts";
 
 const casts: Record<ColumnKind, string> = { str: "", int: "::bigint", time: "::timestamptz" };
-const flagColumns = ["long_strings", "inexact_numbers"];
+/** Which values the columns do not hold whole. */
+export const flagColumns = ["long_strings", "inexact_numbers"];
 
 /** The columns that say how a record is indexed, in the order of what `record_index` returns. */
 export const indexColumnList = [...indexColumns, ...flagColumns].join(", ");

@@ -11,7 +11,7 @@ const restAfterFailureMs = 60_000;
 
 /**
  * Empties the fragment index's list of pending entries a second after a write. Every search reads that list through,
- * and a write that finds it full (4 MB) would empty it itself: tens of milliseconds either way.
+ * and a write that finds it full (16 MB) would empty it itself: tens of milliseconds either way.
  */
 export function createFragments({ log }: Pick<BaseContext, "log">, empty: () => Promise<void>): Fragments {
   let timer: ReturnType<typeof setTimeout> | undefined;
