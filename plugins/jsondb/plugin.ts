@@ -32,6 +32,7 @@ import taskMigration from "./migrations/004_tasks.sql" with { type: "text" };
 import changesMigration from "./migrations/005_bulk_changes.sql" with { type: "text" };
 import fragmentMigration from "./migrations/006_fragments.sql" with { type: "text" };
 import finishedMigration from "./migrations/008_finished_imports.sql" with { type: "text" };
+import declaredMigration from "./migrations/009_declared_sorts.sql" with { type: "text" };
 import learnedMigration from "./migrations/007_learned_indexes.sql" with { type: "text" };
 import instructions from "./prompts/dbs_api.md" with { type: "text" };
 import { createPublicCalls } from "./public/public-calls.ts";
@@ -105,6 +106,7 @@ export default definePlugin({
     { name: "006_fragments", sql: fragmentMigration },
     { name: "007_learned_indexes", sql: learnedMigration },
     { name: "008_finished_imports", sql: finishedMigration },
+    { name: "009_declared_sorts", sql: declaredMigration },
   ],
   privileges: [{ name: "dbs", doc: "databases and their records", roles: ["manager", "user"] }],
   prompts: { "dbs_api.md": instructions },
@@ -129,7 +131,7 @@ export default definePlugin({
     const fragments = hasFragments ? createFragments(ctx, searchStore.tidyFragments) : undefined;
     const taskStore = createTaskStore(sql);
     const tasks = createTasks({ ctx, taskStore });
-    const dbs = createDbs({ ctx, databaseStore, databases, taskStore });
+    const dbs = createDbs({ ctx, databaseStore, databases, taskStore, declareSorts: learned.declare });
     const recordEvents = createRecordEvents(ctx);
     const room = createRoom({ ctx, roomStore: createRoomStore(sql) });
     const backgroundStore = createBackgroundStore(sql);
@@ -154,6 +156,7 @@ export default definePlugin({
       service: createService({ ctx, databases, dbs, databaseStore, records, recordStore, searchStore, room }),
       handlers: [...backgroundJobs({ ctx, backgroundStore, taskStore, databases }), changes.handler, learned.handler],
       schedules: [
+        { id: "jsondb.sorts", cron: "*/10 * * * *", run: learned.buildDeclared },
         {
           id: "jsondb.prune",
           cron: "23 * * * *",

@@ -11,7 +11,7 @@ import {
   type Tx,
 } from "platform";
 import { dropRecords, reindexRecords } from "./background.ts";
-import { databaseOf, sameIndexes } from "./database.ts";
+import { databaseOf, sameIndexes, type Database } from "./database.ts";
 import { parsePublicMethods, publicLimits } from "./public-methods.ts";
 import { parseSchema, schemaLimits } from "./schema.ts";
 import type { TaskStore } from "../tasks/task-store.ts";
@@ -35,11 +35,13 @@ interface Needed {
   readonly databaseStore: DatabaseStore;
   readonly databases: Databases;
   readonly taskStore: Pick<TaskStore, "insert" | "replaceReindex">;
+  /** The indexes that the schema asks for become those of the database. */
+  readonly declareSorts: (db: Database, tx: Tx) => Promise<void>;
 }
 
 export type Dbs = ReturnType<typeof createDbs>;
 
-export function createDbs({ ctx, databaseStore, databases, taskStore }: Needed) {
+export function createDbs({ ctx, databaseStore, databases, taskStore, declareSorts }: Needed) {
   return {
     /** `userId` null = no person (a command). */
     async create(accountId: number, userId: number | null, input: DbFields & { name: string }): Promise<DbRow> {
@@ -48,6 +50,7 @@ export function createDbs({ ctx, databaseStore, databases, taskStore }: Needed) 
       const row = await ctx.transaction(async (tx) => {
         const code = input.code ?? (await freeCode(tx, { table: "dbs", accountId }, slugOf(input.name) || "db"));
         const made = await databaseStore.create(tx, { ...input, id, accountId, userId, code });
+        if (input.schema) await declareSorts(databaseOf(made), tx);
         await ctx.changed(eventOf("create", made), tx);
         return made;
       });
@@ -74,6 +77,7 @@ export function createDbs({ ctx, databaseStore, databases, taskStore }: Needed) 
           await taskStore.insert({ id: uuidv7(), accountId, dbId: row.id, kind: "reindex", userId }, tx);
           await ctx.enqueue(reindexRecords, { accountId, dbId: row.id }, { key: row.id, tx, accountId });
         }
+        if (schemaEffect !== "none") await declareSorts(databaseOf(row), tx);
         await ctx.changed(eventOf("update", row), tx);
         return { before: found, after: row };
       });

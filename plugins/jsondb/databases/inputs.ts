@@ -7,16 +7,18 @@ const Code = Type.String({
   maxLength: 100,
   description: "letters, digits, - and _",
 });
-const JsonObject = Type.Union([
-  Type.Unsafe<Record<string, unknown>>(Type.Object({}, { additionalProperties: true })),
-  Type.Null(),
-]);
+const jsonObject = (description: string) =>
+  Type.Union([Type.Unsafe<Record<string, unknown>>(Type.Object({}, { additionalProperties: true })), Type.Null()], {
+    description,
+  });
+const schemaText =
+  '`fields` and their types, `indexed_fields`, and `sorts`: pairs such as `["category", "-score"]` of a filter and an order that get an index of their own; or `tables` of such';
 const uuidForm = "^[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$";
 const fields = {
   code: Type.Optional(field.nullable(Code)),
   app_id: Type.Optional(field.nullable(Type.String({ pattern: uuidForm, description: "a UUID" }))),
-  schema: Type.Optional(JsonObject),
-  public_methods: Type.Optional(JsonObject),
+  schema: Type.Optional(jsonObject(schemaText)),
+  public_methods: Type.Optional(jsonObject("what visitors may do")),
   fields: Type.Optional(Type.Unsafe<Record<string, unknown>>(Type.Object({}, { additionalProperties: true }))),
 };
 export const DbInput = Type.Object({ name: field.name(), ...fields });

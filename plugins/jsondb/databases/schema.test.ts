@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { parseSchema, schemaLimits } from "./schema.ts";
+import { parseSchema, schemaLimits, schemaHints } from "./schema.ts";
 
 const parsed = (value: unknown) => {
   const result = parseSchema(value);
@@ -43,6 +43,23 @@ describe("a schema", () => {
     expect([...tables.values()].map(({ indexes }) => indexes.size)).toEqual([0, 3, 3]);
   });
 
+  test("takes sorts; both directions of one are the same", () => {
+    const table = { fields: { a: "string", n: "integer" }, indexed_fields: ["a", "n"] };
+    const sorts = [
+      ["a", "-n"],
+      ["a", "n"],
+      ["n", "a"],
+    ];
+    const { tables } = parsed({ ...table, sorts });
+    expect(tables.get("")?.sorts).toEqual([
+      { filter: "idx_str_1", order: "idx_int_1" },
+      { filter: "idx_str_1", order: "idx_int_1" },
+      { filter: "idx_int_1", order: "idx_str_1" },
+    ]);
+    expect(schemaHints({ ...table, sorts })).toEqual([]);
+    expect(parsed({ ...table, sorts: null }).tables.get("")?.sorts).toEqual([]);
+  });
+
   const fields = { name: "string", age: "integer", at: "datetime", ok: "boolean" };
   test.each<[string, unknown, RegExp]>([
     ["of another type", "x", /^must be an object/],
@@ -65,6 +82,71 @@ describe("a schema", () => {
       "with an index of no field",
       { fields, indexes: { nope: "idx_str_1" } },
       /^indexes\.nope: is not one of the fields/,
+    ],
+    ["with sorts that are no list", { fields, sorts: { name: "age" } }, /^sorts: must be an array of pairs/],
+    ["with a sort that is no pair", { fields, sorts: [["name"]] }, /^sorts\[0\]: must be a pair/],
+    ["with a sort of three", { fields, sorts: [["name", "age", "at"]] }, /^sorts\[0\]: must be a pair/],
+    [
+      "with a filter of no field",
+      { fields, indexed_fields: ["age"], sorts: [["nope", "-age"]] },
+      /^sorts\[0\]\[0\]: "nope" is not one of the fields/,
+    ],
+    [
+      "with an order of no field",
+      { fields, indexed_fields: ["name"], sorts: [["name", "-score"]] },
+      /^sorts\[0\]\[1\]: "score" is not one of the fields/,
+    ],
+    [
+      "with a filter that is no name",
+      { fields, indexed_fields: ["age"], sorts: [[7, "age"]] },
+      /^sorts\[0\]\[0\]: 7 is not one of the fields/,
+    ],
+    [
+      "with a sort by a field without an index",
+      { fields, indexed_fields: ["name"], sorts: [["name", "-age"]] },
+      /^sorts\[0\]\[1\]: "age" has no index column: `indexed_fields` gives one/,
+    ],
+    [
+      "with a filter that no index holds",
+      { fields, indexed_fields: ["ok", "age"], sorts: [["ok", "age"]] },
+      /^sorts\[0\]\[0\]: "ok" has no index column/,
+    ],
+    [
+      "with a filter and an order that are one",
+      { fields, indexed_fields: ["name"], sorts: [["name", "-name"]] },
+      /^sorts\[0\]\[1\]: must be another field/,
+    ],
+    [
+      "with a wrong sort in a table",
+      {
+        tables: {
+          a: {
+            fields,
+            indexed_fields: ["name", "age"],
+            sorts: [
+              ["name", "age"],
+              ["name", "at"],
+            ],
+          },
+        },
+      },
+      /^tables\.a\.sorts\[1\]\[1\]: "at" has no index column/,
+    ],
+    ["with tables and sorts", { tables: {}, sorts: [] }, /^sorts: has both/],
+    [
+      "with too many sorts",
+      {
+        fields,
+        indexed_fields: ["name", "age", "at"],
+        sorts: [
+          ["name", "age"],
+          ["name", "at"],
+          ["age", "at"],
+          ["age", "name"],
+          ["at", "name"],
+        ],
+      },
+      /^sorts: a database may have at most 4/,
     ],
     ["with an unknown column", { fields, indexes: { name: "idx_str_9" } }, /^indexes\.name: must be an index column/],
     [

@@ -22,6 +22,14 @@ export interface Table {
   /** `indexes` as the argument of `record_index`. */
   readonly indexFields: readonly (string | null)[];
   readonly required: readonly string[];
+  /** Searches that are to have an index of their own. */
+  readonly sorts: readonly DeclaredSort[];
+}
+
+/** A filter by equality and an order, each by an index column. */
+export interface DeclaredSort {
+  readonly filter: IndexColumn;
+  readonly order: IndexColumn;
 }
 
 export interface Schema {
@@ -31,9 +39,9 @@ export interface Schema {
 }
 
 /** Limits that keep a schema cheap to cache and to check. */
-export const schemaLimits = { tables: 100, fields: 200, nameLength: 100, bytes: 200_000 } as const;
+export const schemaLimits = { tables: 100, fields: 200, nameLength: 100, bytes: 200_000, sorts: 4 } as const;
 
-export const noTable: Table = makeTable("", new Map(), new Map());
+export const noTable: Table = makeTable("", new Map(), new Map(), []);
 
 /** A schema, or the mistakes in it, each beginning with its place. */
 export function parseSchema(value: unknown): { schema: Schema } | { mistakes: string[] } {
@@ -44,10 +52,13 @@ export function parseSchema(value: unknown): { schema: Schema } | { mistakes: st
   if (value === null || value === undefined) return { schema: singleTable(noTable) };
   if (!isObject(value)) return { mistakes: ["must be an object"] };
   const hasTables = own(value, "tables") !== undefined;
-  const mixed = ["fields", "indexes", "indexed_fields"].filter((key) => own(value, key) !== undefined);
+  const mixed = tableKeys.filter((key) => own(value, key) !== undefined);
   if (hasTables && mixed.length > 0)
     return { mistakes: [`${mixed[0]}: has both \`tables\` and \`${mixed[0]}\`: use one of the two forms`] };
   const schema = hasTables ? parseTables(own(value, "tables"), say) : singleTable(parseTable("", value, "", say));
+  const sorts = [...schema.tables.values()].flatMap((table) => table.sorts);
+  if (different(sorts) > schemaLimits.sorts)
+    say("sorts:", `a database may have at most ${schemaLimits.sorts}, in all of its tables together`);
   return mistakes.length > 0 ? { mistakes } : { schema };
 }
 
@@ -72,7 +83,10 @@ export function schemaHints(value: unknown): string[] {
   ];
 }
 
-const tableKeys = ["fields", "indexes", "indexed_fields"];
+const tableKeys = ["fields", "indexes", "indexed_fields", "sorts"];
+
+/** Of several with the same columns, one index serves all. */
+const different = (sorts: readonly DeclaredSort[]) => new Set(sorts.map((sort) => `${sort.filter}>${sort.order}`)).size;
 
 type Say = (place: string, message: string) => void;
 
@@ -96,12 +110,18 @@ function parseTable(name: string, value: Record<string, unknown>, at: string, sa
   const fields = parseFields(own(value, "fields"), `${at}fields`, say);
   const explicit = parseIndexes(own(value, "indexes"), fields, `${at}indexes`, say);
   const listed = parseIndexedFields(own(value, "indexed_fields"), fields, `${at}indexed_fields`, say);
-  return makeTable(name, fields, planIndexes(fields, { explicit, listed }));
+  const indexes = planIndexes(fields, { explicit, listed });
+  return makeTable(name, fields, indexes, parseSorts(own(value, "sorts"), { fields, indexes }, `${at}sorts`, say));
 }
 
-function makeTable(name: string, fields: ReadonlyMap<string, Field>, indexes: IndexPlan): Table {
+function makeTable(
+  name: string,
+  fields: ReadonlyMap<string, Field>,
+  indexes: IndexPlan,
+  sorts: readonly DeclaredSort[],
+): Table {
   const required = [...fields].filter(([, field]) => field.required).map(([key]) => key);
-  return { name, fields, indexes, indexFields: planFields(indexes), required };
+  return { name, fields, indexes, indexFields: planFields(indexes), required, sorts };
 }
 
 function singleTable(table: Table): Schema {
@@ -177,6 +197,44 @@ function parseIndexedFields(value: unknown, fields: ReadonlyMap<string, Field>, 
     return [];
   });
 }
+
+/** `[["category", "-score"]]`: searches that filter by the first field and order by the second. */
+function parseSorts(
+  value: unknown,
+  { fields, indexes }: Pick<Table, "fields" | "indexes">,
+  at: string,
+  say: Say,
+): DeclaredSort[] {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value)) {
+    say(`${at}:`, 'must be an array of pairs such as ["category", "-score"]');
+    return [];
+  }
+  if (value.length > maxListedSorts) say(`${at}:`, `may have at most ${maxListedSorts} pairs`);
+  const columnOf = (name: unknown, place: string) => {
+    const column = typeof name === "string" ? indexes.get(name) : undefined;
+    if (typeof name !== "string" || !fields.has(name)) say(place, `${shown(name)} is not one of the fields`);
+    else if (!column) say(place, `${shown(name)} has no index column${columnRule}`);
+    return column;
+  };
+  return value.slice(0, maxListedSorts).flatMap((pair: unknown, position) => {
+    const place = `${at}[${position}]`;
+    if (!Array.isArray(pair) || pair.length !== 2) {
+      say(`${place}:`, 'must be a pair: a field to filter by and one to sort by, such as ["category", "-score"]');
+      return [];
+    }
+    const [by, sort]: unknown[] = pair;
+    const filter = columnOf(by, `${place}[0]:`);
+    const order = columnOf(typeof sort === "string" ? sort.replace(/^-/, "") : sort, `${place}[1]:`);
+    if (filter && filter === order) say(`${place}[1]:`, "must be another field than the one of the filter");
+    return filter && order && filter !== order ? [{ filter, order }] : [];
+  });
+}
+
+const columnRule = ": `indexed_fields` gives one to 3 strings, 2 numbers and 2 dates or times";
+
+/** Both directions of an order have one index, so a list may be longer than there are indexes. */
+const maxListedSorts = 20;
 
 const nameRule = `a name must have 1 to ${schemaLimits.nameLength} characters, none of them a control character`;
 

@@ -8,6 +8,7 @@ import { fieldsOfShape, parseShape } from "./shape.ts";
 const LearnedIndex = answer.object("DbIndex", {
   id: answer.uuid(),
   status: field.oneOf(["watched", "building", "ready", "failed"]),
+  declared: Type.Boolean(),
   searches: answer.list(
     Type.Object({
       table_name: field.nullable(Type.String()),
@@ -26,6 +27,7 @@ const LearnedIndex = answer.object("DbIndex", {
 const example = {
   id: "019a9c1e-0000-7000-8000-000000000005",
   status: "ready",
+  declared: false,
   searches: [{ table_name: null, filters: ["city"], sort: "age" }],
   calls: 24_310,
   milliseconds: 19_877,
@@ -46,9 +48,9 @@ export function indexRoute({ databases, indexStore }: Needed): Route {
     "GET",
     "/core/dbs/:id/indexes",
     {
-      summary: "List the indexes that a database has learned from its searches",
+      summary: "List the indexes that a database declares, and has learned from its searches",
       description:
-        "The most expensive searches first. `searches` are the filters by equality and the field of the order that an entry is about; `calls` and `milliseconds` are their number and time since it was first seen, of watched ones the older the less. A database of at least 10,000 records gets an index of its own for what has taken 5 seconds in 100 searches or more: at most 4 (16 in all databases), built one at a time while everything goes on, dropped when it has not been used for 7 days. Answers are the same with and without.",
+        "Declared ones first, then the most expensive searches. `searches` are the filters by equality and the field of the order that an entry is about; `calls` and `milliseconds` are their number and time since it was first seen, of watched ones the older the less. A database of at least 10,000 records gets an index of its own for what has taken 5 seconds in 100 searches or more: at most 4 (16 in all databases), built one at a time while everything goes on, dropped when it has not been used for 7 days. What `sorts` of the schema declare (`declared`) is built as soon as the database has 1,000 records, whatever it is searched for, counts among the 4, takes the place of a learned one where there are enough, and stays while it is declared. Answers are the same with and without.",
       access: { privilege: "dbs" },
       query: pageQuery,
       answers: { 200: answer.list(LearnedIndex) },
@@ -74,6 +76,7 @@ function toApi(db: Database, row: IndexRow) {
   return {
     id: row.id,
     status: row.status,
+    declared: row.declared,
     searches,
     calls: Math.round(row.calls),
     milliseconds: Math.round(row.milliseconds),

@@ -3,6 +3,24 @@ import type { Page, Sql, Tx } from "platform";
 import { idLiteral } from "../search/filter-store.ts";
 import { parseShape } from "./shape.ts";
 
+/** A learned index that gave its place to a declared one. */
+interface Given {
+  readonly id: string;
+  readonly accountId: number;
+  readonly dbId: string;
+  readonly code: string | null;
+}
+
+/** Forgets the learned index, of this database or of any, that was used least lately. */
+async function giveUp(tx: Tx, dbId: string | null): Promise<Given | undefined> {
+  const [row] = await tx<Given[]>`
+    delete from db_indexes where id = (
+      select id from db_indexes
+      where status = 'ready' and not declared and db_id = coalesce(${dbId}::uuid, db_id) order by used_at limit 1)
+    returning id, account_id, db_id, (select code from dbs where dbs.id = db_id) as code`;
+  return row;
+}
+
 /** Searches of one shape, since the last time they were written down. */
 export interface Tally {
   readonly accountId: number;
@@ -20,6 +38,8 @@ export interface IndexRow {
   readonly status: "watched" | "building" | "ready" | "failed";
   readonly calls: number;
   readonly milliseconds: number;
+  /** The schema of the database asks for it. */
+  readonly declared: boolean;
   readonly error: string | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -30,14 +50,14 @@ export type IndexStore = ReturnType<typeof createIndexStore>;
 
 export function createIndexStore(sql: Sql) {
   const columns = sql`
-    id, account_id, db_id, shape, status, calls, milliseconds, error, created_at, updated_at, used_at`;
+    id, account_id, db_id, shape, status, calls, milliseconds, declared, error, created_at, updated_at, used_at`;
   const nameOf = (id: string) => `records_learned_${id.replaceAll("-", "")}`;
   return {
     async list(accountId: number, dbId: string, { limit, offset }: Page) {
       const where = sql`account_id = ${accountId} and db_id = ${dbId}`;
       const rows = await sql<IndexRow[]>`
         select ${columns} from db_indexes where ${where}
-        order by milliseconds desc, id limit ${limit} offset ${offset}`;
+        order by declared desc, milliseconds desc, id limit ${limit} offset ${offset}`;
       const [count] = await sql<{ total: number }[]>`select count(*) as total from db_indexes where ${where}`;
       return { rows, total: count?.total ?? 0 };
     },
@@ -52,8 +72,33 @@ export function createIndexStore(sql: Sql) {
         order by 3, 4
         on conflict (db_id, shape) do update set
           calls = i.calls + excluded.calls, milliseconds = i.milliseconds + excluded.milliseconds, used_at = now()
-        returning id, status = 'watched' and calls >= ${worth.calls} and milliseconds >= ${worth.milliseconds} as is_new`;
+        returning id, status = 'watched' and (
+          declared or calls >= ${worth.calls} and milliseconds >= ${worth.milliseconds}) as is_new`;
       return rows.filter(({ isNew }) => isNew).map(({ id }) => id);
+    },
+
+    /** What is declared no longer is forgotten; gives the ids of what is to be built, and of what is to be dropped. */
+    async declare(tx: Tx, db: { id: string; accountId: number }, wanted: readonly { id: string; shape: string }[]) {
+      const shapes = wanted.map(({ shape }) => shape);
+      const gone = await tx<{ id: string }[]>`
+        delete from db_indexes
+        where account_id = ${db.accountId} and db_id = ${db.id} and declared and shape <> all(${shapes}::text[])
+        returning id`;
+      const made = await tx<{ id: string }[]>`
+        insert into db_indexes as i (id, account_id, db_id, shape, declared)
+        select w.id, ${db.accountId}, ${db.id}, w.shape, true
+        from unnest(${wanted.map(({ id }) => id)}::uuid[], ${shapes}::text[]) as w (id, shape)
+        on conflict (db_id, shape) do update set declared = true,
+          status = case when i.status = 'failed' then 'watched' else i.status end, updated_at = now()
+        where not i.declared
+        returning id`;
+      return [...gone, ...made].map(({ id }) => id);
+    },
+
+    /** The declared ones that are not built. */
+    async unbuilt(): Promise<readonly string[]> {
+      const rows = await sql<{ id: string }[]>`select id from db_indexes where declared and status = 'watched'`;
+      return rows.map(({ id }) => id);
     },
 
     async byId(id: string): Promise<(IndexRow & { readonly code: string | null }) | undefined> {
@@ -69,20 +114,25 @@ export function createIndexStore(sql: Sql) {
       return (row?.found ?? 0) >= records;
     },
 
-    /** Claims the one place for building. "busy" while another index is being built, "full" where there are enough. */
-    async begin(tx: Tx, { id, dbId }: IndexRow, most: { ofDatabase: number; ofAll: number }) {
+    /**
+     * Claims the one place for building. "busy" while another index is being built, "full" where there are enough: a
+     * declared one takes the place of the learned one that was used least lately, and gives it back.
+     */
+    async begin(tx: Tx, { id, dbId, declared }: IndexRow, most: { ofDatabase: number; ofAll: number }) {
       await tx`select pg_advisory_xact_lock(hashtext('db_indexes'))`;
-      const [found] = await tx<{ busy: boolean; full: boolean }[]>`
+      const [found] = await tx<{ busy: boolean; full: boolean; fullHere: boolean }[]>`
         select
           coalesce(bool_or(status = 'building' and id <> ${id} and updated_at > now() - interval '2 minutes'), false)
             as busy,
-          count(*) filter (where status = 'ready') >= ${most.ofAll}
-            or count(*) filter (where status = 'ready' and db_id = ${dbId}) >= ${most.ofDatabase} as full
+          count(*) filter (where status = 'ready') >= ${most.ofAll} as full,
+          count(*) filter (where status = 'ready' and db_id = ${dbId}) >= ${most.ofDatabase} as full_here
         from db_indexes`;
       if (!found || found.busy) return "busy";
-      if (found.full) return "full";
+      const isFull = found.full || found.fullHere;
+      const given = isFull && declared ? await giveUp(tx, found.fullHere ? dbId : null) : undefined;
+      if (isFull && !given) return "full";
       await tx`update db_indexes set status = 'building', error = null, updated_at = now() where id = ${id}`;
-      return "begun";
+      return { given };
     },
 
     /** Writers go on meanwhile. Fails after the time limit of statements; what is left of it then is dropped. */
@@ -93,14 +143,17 @@ export function createIndexStore(sql: Sql) {
       await sql.unsafe(`create index concurrently ${nameOf(id)} on records (${keys}) where db_id = ${idLiteral(dbId)}`);
     },
 
-    async end(id: string, status: IndexRow["status"], error: string | null = null): Promise<void> {
-      await sql`update db_indexes set status = ${status}, error = ${error}, updated_at = now() where id = ${id}`;
+    /** False if it is known no longer. */
+    async end(id: string, status: IndexRow["status"], error: string | null = null): Promise<boolean> {
+      const { count } =
+        await sql`update db_indexes set status = ${status}, error = ${error}, updated_at = now() where id = ${id}`;
+      return count > 0;
     },
 
     /** It counts from nothing again. */
-    async reset(id: string): Promise<void> {
+    async reset(id: string, error: string | null = null): Promise<void> {
       await sql`
-        update db_indexes set status = 'watched', calls = 0, milliseconds = 0, updated_at = now()
+        update db_indexes set status = 'watched', calls = 0, milliseconds = 0, error = ${error}, updated_at = now()
         where id = ${id} and status in ('watched', 'building')`;
     },
 
@@ -119,12 +172,16 @@ export function createIndexStore(sql: Sql) {
       await sql`
         update db_indexes set status = 'watched', updated_at = now()
         where status = 'building' and updated_at < now() - interval '10 minutes'`;
+      await sql`
+        update db_indexes set status = 'watched', updated_at = now()
+        where declared and status = 'failed' and updated_at < now() - interval '1 day'`;
       const changed = await sql<{ accountId: number; dbId: string; code: string | null }[]>`
         with gone as (
           delete from db_indexes i where status <> 'building' and (
-            status = 'watched' and milliseconds < 10
-            or status = 'failed' and updated_at < now() - interval '1 day'
-            or status = 'ready' and used_at < now() - make_interval(days => ${unusedDays})
+            not declared and (
+              status = 'watched' and milliseconds < 10
+              or status = 'failed' and updated_at < now() - interval '1 day'
+              or status = 'ready' and used_at < now() - make_interval(days => ${unusedDays}))
             or not exists (select from dbs where id = i.db_id))
           returning account_id, db_id, status
         ), missing as (

@@ -1,17 +1,20 @@
 /**
- * Databases get indexes for how they are searched. Each process counts the time of its searches by their shape and
+ * Databases get indexes for how they are searched, and those that their schemas declare. Each process counts the time of its searches by their shape and
  * writes it down every few seconds; what has cost enough is built, one index at a time, and dropped when it has not
  * been used for a week. Answers are the same with and without.
  */
-import { job, on, uuidv7, type BaseContext, type Handler } from "platform";
+import { job, on, uuidv7, type BaseContext, type Handler, type Tx } from "platform";
 import type { Database } from "../databases/database.ts";
 import type { Databases } from "../databases/database-store.ts";
 import type { IndexStore, Tally } from "./index-store.ts";
+import { declaredShapes } from "./shape.ts";
 
 /** When an index is worth its cost to writers, and how many there may be. */
 export const learning = {
   /** Smaller databases are searched fast enough without. */
   records: 10_000,
+  /** The same where the schema declares the index. */
+  declaredRecords: 1000,
   calls: 100,
   milliseconds: 5000,
   ofDatabase: 4,
@@ -26,7 +29,7 @@ const leastMs = 20;
 const maxShapes = 1000;
 const retryMs = 10_000;
 
-/** Builds an index that has come to be worth it. */
+/** Builds an index that has come to be worth it or is declared; drops one that is known no longer. */
 export const buildIndex = job<{ id: string }>("jsondb.index");
 
 interface Needed {
@@ -75,6 +78,17 @@ export function createLearning({ ctx, databases, indexStore }: Needed) {
 
     handler: on(buildIndex, ({ id }) => build({ ctx, databases, indexStore }, id), { concurrency: 1 }),
 
+    /** In the transaction that writes the schema. */
+    async declare(db: Database, tx: Tx): Promise<void> {
+      const wanted = declaredShapes(db.schema).map((shape) => ({ id: uuidv7(), shape }));
+      for (const id of await indexStore.declare(tx, db, wanted)) await ctx.enqueue(buildIndex, { id }, { key: id, tx });
+    },
+
+    /** A database may have become large enough. */
+    async buildDeclared(): Promise<void> {
+      for (const id of await indexStore.unbuilt()) await ctx.enqueue(buildIndex, { id }, { key: id });
+    },
+
     /** Drops what is no longer used, every hour. */
     async prune(): Promise<void> {
       for (const { accountId, dbId, code } of await indexStore.prune(learning.unusedDays))
@@ -92,13 +106,21 @@ export function createLearning({ ctx, databases, indexStore }: Needed) {
 
 async function build({ ctx, databases, indexStore }: Needed, id: string): Promise<void> {
   const row = await indexStore.byId(id);
-  if (!row || row.code === null || (row.status !== "watched" && row.status !== "building")) return;
-  if (!(await indexStore.isLarge(row.dbId, learning.records))) return indexStore.reset(id);
+  // Its declaration is gone.
+  if (!row) return indexStore.drop(id);
+  if (row.code === null || (row.status !== "watched" && row.status !== "building")) return;
+  const least = row.declared ? learning.declaredRecords : learning.records;
+  if (!(await indexStore.isLarge(row.dbId, least))) return indexStore.reset(id);
   const place = await ctx.transaction((tx) => indexStore.begin(tx, row, learning));
-  if (place === "full") return indexStore.reset(id);
+  if (place === "full") return indexStore.reset(id, row.declared ? "there are enough declared indexes already" : null);
   if (place === "busy") {
     await ctx.enqueue(buildIndex, { id }, { key: id, runAt: new Date(Date.now() + retryMs) });
     return;
+  }
+  if (place.given) {
+    const { id: givenId, accountId, dbId, code } = place.given;
+    await databases.forget(accountId, { id: dbId, code: code ?? dbId });
+    await indexStore.drop(givenId);
   }
   try {
     await indexStore.build(row);
@@ -108,6 +130,7 @@ async function build({ ctx, databases, indexStore }: Needed, id: string): Promis
     await indexStore.end(id, "failed", error instanceof Error ? error.message : String(error));
     return;
   }
-  await indexStore.end(id, "ready");
+  // The declaration may have gone meanwhile.
+  if (!(await indexStore.end(id, "ready"))) return indexStore.drop(id);
   await databases.forget(row.accountId, { id: row.dbId, code: row.code });
 }

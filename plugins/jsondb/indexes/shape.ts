@@ -1,7 +1,7 @@
 /** What a search asks of an index: which columns it compares by equality, and which one orders it. Pure. */
 import { indexColumns, type IndexColumn } from "../databases/columns.ts";
 import type { Database } from "../databases/database.ts";
-import type { Table } from "../databases/schema.ts";
+import type { Schema, Table } from "../databases/schema.ts";
 import { columnOf, sourceOf } from "../search/filter-store.ts";
 import type { Query } from "../search/query.ts";
 
@@ -34,6 +34,12 @@ export function shapeOf(db: Database, query: Query): string | undefined {
 
 export function printShape({ equal, order }: Shape): string {
   return `${equal.toSorted().join(",")}>${order ?? ""}`;
+}
+
+/** The shapes of the sorts that a schema declares. */
+export function declaredShapes({ tables }: Schema): string[] {
+  const sorts = [...tables.values()].flatMap((table) => table.sorts);
+  return [...new Set(sorts.map(({ filter, order }) => printShape({ equal: [filter], order })))];
 }
 
 /** Throws for a text that `printShape` cannot have made. */
