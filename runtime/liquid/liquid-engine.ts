@@ -18,6 +18,7 @@ import {
   type TopLevelToken,
 } from "liquidjs";
 import { boundedFilters, chargeSearch } from "./liquid-filters.ts";
+import { render } from "./liquid-compile.ts";
 import { BoundedEmitter, guarded, limits, LimitReached, type Run, type RunLimits } from "./liquid-guard.ts";
 
 // These tags are removed if there is no map of partials, because they could load nothing.
@@ -53,7 +54,7 @@ export class GuardedLiquid extends Liquid {
     this.registerTag("include", BoundInclude);
     this.registerTag("layout", BoundLayout);
     if (!hasPartials) for (const name of loadingTags) Reflect.deleteProperty(this.tags, name);
-    guardRenderer(this);
+    compileRenderer(this);
   }
 
   override parse(html: string, filepath?: string): Node[] {
@@ -106,14 +107,19 @@ class BoundedParser extends Parser {
   }
 }
 
-function guardRenderer(liquid: Liquid): void {
-  const { renderer } = liquid;
+/** Compiled nodes; LiquidJS's own rendering, under the same limits, for a context that may be interrupted. */
+function compileRenderer({ renderer }: Liquid): void {
   const renderTemplates = renderer.renderTemplates.bind(renderer);
   renderer.renderTemplates = function* (templates: Node[], ctx: Context, emitter?: Emitter) {
     const context = guarded(ctx);
+    const output = emitter ?? new BoundedEmitter(context);
+    if (context.sync) {
+      render(templates, context, output);
+      return output.buffer;
+    }
     context.tick(1 + templates.length);
     if (++context.run.nesting > limits.nesting) throw new LimitReached("partials are nested too deeply");
-    const result: unknown = yield renderTemplates(templates, context, emitter ?? new BoundedEmitter(context));
+    const result: unknown = yield renderTemplates(templates, context, output);
     context.run.nesting--;
     return result;
   };

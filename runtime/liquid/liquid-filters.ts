@@ -89,14 +89,18 @@ const charsOf: Record<string, number> = {
 const searching = new Set("remove_first remove_last replace_first replace_last".split(" "));
 
 function priced(name: string, handler: Extract<FilterImplOptions, (...args: never[]) => unknown>): FilterImplOptions {
+  const [steps, perChar] = [stepsOf[name] ?? 1, charsOf[name] ?? 1];
+  const [isTextual, isShallow, takesPath, searches] = [textual, shallow, byPath, searching].map((set) => set.has(name));
   return function (given: unknown, ...args: unknown[]) {
     const context = guarded(this.context);
-    const value = textual.has(name) ? textOf(context, given) : given;
-    context.tick(stepsOf[name] ?? 1);
-    const weight = (item: unknown) => (shallow.has(name) ? lengthOf(item) : weightOf(context, item));
-    context.charge((charsOf[name] ?? 1) * [value, ...args].reduce((sum: number, item) => sum + weight(item), 0));
-    if (byPath.has(name)) checkPath(context, value, args);
-    if (searching.has(name)) chargeSearch(context, value, args[0]);
+    const value = isTextual ? textOf(context, given) : given;
+    context.tick(steps);
+    const weight = (item: unknown) => (isShallow ? lengthOf(item) : weightOf(context, item));
+    let chars = weight(value);
+    for (const arg of args) chars += weight(arg);
+    context.charge(perChar * chars);
+    if (takesPath) checkPath(context, value, args);
+    if (searches) chargeSearch(context, value, args[0]);
     const result: unknown = handler.call(this, value, ...args);
     return isGenerator(result) ? settle(context, result) : checked(context, value, result);
   };

@@ -4,7 +4,7 @@
  * where it is closed below.
  */
 import { Context, Drop, Expression, evalTokenValue, Token, Tokenizer, TokenKind, toValue, TypeGuards } from "liquidjs";
-import type { Emitter } from "liquidjs";
+import type { Emitter, Scope } from "liquidjs";
 import type { DateSettings } from "./liquid-dates.ts";
 
 export const limits = {
@@ -52,10 +52,31 @@ interface Weight {
 /** A LiquidJS context that counts, reads only own properties of plain data, and calls nothing. */
 export class GuardedContext extends Context {
   readonly run: Run;
+  /** LiquidJS keeps them to itself. The innermost is the last. */
+  readonly #scopes: Scope[] = [this.bottom()];
 
   constructor(run: Run, ...rest: ConstructorParameters<typeof Context>) {
     super(...rest);
     this.run = run;
+  }
+
+  override push(scope: Scope): number {
+    this.#scopes.push(scope);
+    return super.push(scope);
+  }
+
+  override pop(): Scope | undefined {
+    this.#scopes.pop();
+    return super.pop();
+  }
+
+  /** Where a variable of this name is found. */
+  scopeOf(name: string | number): Scope {
+    for (let at = this.#scopes.length - 1; at >= 0; at--) {
+      const scope = this.#scopes[at];
+      if (scope && name in scope) return scope;
+    }
+    return name in this.environments ? this.environments : this.globals;
   }
 
   /** Charges for work of about a microsecond each. */
@@ -105,7 +126,7 @@ const dropKeys = new Set<unknown>(
   "index index0 rindex rindex0 first last length name row col col0 col_first col_last super".split(" "),
 );
 
-function isKey(key: unknown): key is string | number {
+export function isKey(key: unknown): key is string | number {
   return typeof key === "number" || (typeof key === "string" && key.length <= limits.propertyChars);
 }
 

@@ -7,7 +7,8 @@
  *     liquid.evaluate("weather.main.temp | plus: 1", { weather }); // 21, a number
  *     liquid.condition("city != blank and temp > 20", { city, temp });
  */
-import { LiquidError, toValue, toValueSync, Tokenizer, TypeGuards, Value, type Context, type Token } from "liquidjs";
+import { LiquidError, toValue, Tokenizer, TypeGuards, Value, type Context, type Token } from "liquidjs";
+import { evaluate, render } from "./liquid-compile.ts";
 import { GuardedLiquid, type Template } from "./liquid-engine.ts";
 import { customFilter } from "./liquid-filters.ts";
 import {
@@ -103,7 +104,7 @@ export function createLiquid<Data = undefined>(options: LiquidOptions = {}): Liq
   const valueOf = (source: string, variables: Record<string, unknown>, given: RenderOptions<Data> = {}): unknown => {
     const expression = parseExpression(source);
     return running(variables, given, (context) => {
-      const value: unknown = toValue(toValueSync(expression.value(context)));
+      const value: unknown = toValue(evaluate(expression, context));
       return value;
     });
   };
@@ -116,7 +117,7 @@ export function createLiquid<Data = undefined>(options: LiquidOptions = {}): Liq
       const { nodes } = typeof template === "string" ? parse(template) : template;
       return running(variables, given, (context) => {
         const emitter = new BoundedEmitter(context);
-        toValueSync(engine.renderer.renderTemplates(nodes, context, emitter));
+        render(nodes, context, emitter);
         return emitter.buffer;
       });
     },

@@ -12,6 +12,7 @@ const all = {
   start: 90,
   prompts: 60,
   sites: 150,
+  liquid: 60,
   records: 800,
   plans: 90,
   million: 300,
