@@ -365,6 +365,28 @@ test("a database is made with its first fields, and its schema changed: columns 
   await eventually(async () => (await app.get("/core/dbs/guests.json")).json.schema.fields.name === "text");
 });
 
+test("sorts of a schema are seen, added and removed, and follow a field to its new name", async () => {
+  await database("sorted", [], { ...people, sorts: [["city", "-age"]] });
+  const sorts = async () => (await app.get("/core/dbs/sorted.json")).json.schema.sorts;
+  await using session = await opened("/studio/core/dbs/sorted/schema");
+  const { page } = session;
+  await page.getByText("city, sorted by age descending").waitFor();
+  await page.getByRole("textbox", { name: "Field name" }).nth(1).fill("town");
+  await page.keyboard.press("Tab");
+  await page.getByText("town, sorted by age descending").waitFor();
+  await page.getByLabel("Filter by").selectOption("name");
+  await page.getByLabel("Sort by").selectOption("age");
+  await page.getByRole("checkbox", { name: "Descending" }).uncheck();
+  await page.getByRole("button", { name: "Add index" }).click();
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await eventually(async () => JSON.stringify(await sorts()) === '[["town","-age"],["name","age"]]');
+  await page.getByRole("button", { name: "Remove the index town, sorted by age descending" }).click();
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await eventually(async () => JSON.stringify(await sorts()) === '[["name","age"]]');
+  await page.getByText("name, sorted by age ascending").waitFor();
+  expect(session.faults).toEqual([]);
+});
+
 test("a file is imported, its faulty rows are mended in a table and sent again, and what filters find is exported", async () => {
   await database("import", []);
   await using session = await opened("/studio/core/dbs/import/import");

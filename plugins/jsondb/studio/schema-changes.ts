@@ -1,5 +1,5 @@
 /** Changes of a schema by hand: each gives back a new draft. Pure. */
-import type { FieldDraft, SchemaDraft, TableDraft } from "./schema.ts";
+import { orderField, type FieldDraft, type SchemaDraft, type SortDraft, type TableDraft } from "./schema.ts";
 
 export function addField(table: TableDraft): TableDraft {
   const taken = new Set(table.fields.map(({ name }) => name));
@@ -8,14 +8,32 @@ export function addField(table: TableDraft): TableDraft {
   return { ...table, fields: [...table.fields, { name: `field_${at}`, type: "string", required: false }] };
 }
 
-/** A field keeps its index under its new name. */
+/** A field keeps its index and its sorts under its new name. */
 export function changeField(table: TableDraft, at: number, part: Partial<FieldDraft>): TableDraft {
   const before = table.fields[at];
   if (!before) return table;
   const after = { ...before, ...part };
   const rename = (name: string) => (name === before.name ? after.name : name);
   const columns = Object.fromEntries(Object.entries(table.columns).map(([name, column]) => [rename(name), column]));
-  return { ...table, fields: table.fields.with(at, after), indexed: table.indexed.map(rename), columns };
+  const sorts = table.sorts.map((sort): SortDraft => {
+    const order = orderField(sort);
+    return [rename(sort[0]), sort[1] === order ? rename(order) : `-${rename(order)}`];
+  });
+  return { ...table, fields: table.fields.with(at, after), indexed: table.indexed.map(rename), columns, sorts };
+}
+
+/** What a sort is about must have an index. */
+function sortsWithout({ sorts }: TableDraft, name: string | undefined): readonly SortDraft[] {
+  return sorts.filter((sort) => sort[0] !== name && orderField(sort) !== name);
+}
+
+export function addSort(table: TableDraft, sort: SortDraft): TableDraft {
+  const isThere = table.sorts.some((one) => one[0] === sort[0] && one[1] === sort[1]);
+  return isThere ? table : { ...table, sorts: [...table.sorts, sort] };
+}
+
+export function removeSort(table: TableDraft, at: number): TableDraft {
+  return { ...table, sorts: table.sorts.filter((_, index) => index !== at) };
 }
 
 export function removeField(table: TableDraft, at: number): TableDraft {
@@ -26,6 +44,7 @@ export function removeField(table: TableDraft, at: number): TableDraft {
     fields: table.fields.filter((_, index) => index !== at),
     indexed: table.indexed.filter((name) => name !== gone),
     columns,
+    sorts: sortsWithout(table, gone),
   };
 }
 
@@ -39,7 +58,7 @@ export function setIndexed(table: TableDraft, name: string, indexed: boolean): T
   const others = table.indexed.filter((other) => other !== name);
   if (indexed) return { ...table, indexed: [...others, name] };
   const columns = Object.fromEntries(Object.entries(table.columns).filter(([other]) => other !== name));
-  return { ...table, indexed: others, columns };
+  return { ...table, indexed: others, columns, sorts: sortsWithout(table, name) };
 }
 
 export function addTable({ tables, multiTable }: SchemaDraft): SchemaDraft {
@@ -48,7 +67,10 @@ export function addTable({ tables, multiTable }: SchemaDraft): SchemaDraft {
   while (taken.has(`table_${at}`)) at++;
   // The only table needs a name now.
   const named = multiTable ? tables : tables.map((table) => ({ ...table, name: "table_1" }));
-  return { multiTable: true, tables: [...named, { name: `table_${at}`, fields: [], indexed: [], columns: {} }] };
+  return {
+    multiTable: true,
+    tables: [...named, { name: `table_${at}`, fields: [], indexed: [], columns: {}, sorts: [] }],
+  };
 }
 
 /** What is typed twice would be lost in JSON. */

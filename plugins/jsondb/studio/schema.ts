@@ -20,6 +20,9 @@ export interface FieldDraft {
   readonly more?: Readonly<Record<string, unknown>>;
 }
 
+/** The field of a filter, and that of an order, from the greatest where a minus stands before it. */
+export type SortDraft = readonly [filter: string, order: string];
+
 export interface TableDraft {
   /** "" is the only table of a database without tables. */
   readonly name: string;
@@ -28,6 +31,8 @@ export interface TableDraft {
   readonly indexed: readonly string[];
   /** The older form: a field and the column that it keeps. */
   readonly columns: Readonly<Record<string, string>>;
+  /** Filters and orders that are to have an index of their own. */
+  readonly sorts: readonly SortDraft[];
   readonly more?: Readonly<Record<string, unknown>>;
 }
 
@@ -65,7 +70,18 @@ function tableOf(name: string, value: unknown): TableDraft {
   const explicit = isMap(table["indexes"]) ? table["indexes"] : {};
   const columns = Object.fromEntries(Object.entries(explicit).map(([field, column]) => [field, String(column)]));
   const indexed = [...new Set([...Object.keys(columns), ...listed])];
-  return { name, fields, indexed, columns, ...moreOf(table, ["fields", "indexes", "indexed_fields"]) };
+  const sorts = Array.isArray(table["sorts"]) ? table["sorts"].flatMap(sortOf) : [];
+  return { name, fields, indexed, columns, sorts, ...moreOf(table, ["fields", "indexes", "indexed_fields", "sorts"]) };
+}
+
+function sortOf(value: unknown): SortDraft[] {
+  const [filter, order]: unknown[] = Array.isArray(value) ? value : [];
+  return typeof filter === "string" && typeof order === "string" ? [[filter, order]] : [];
+}
+
+/** The field of an order. */
+export function orderField([, order]: SortDraft): string {
+  return order.replace(/^-/, "");
 }
 
 function fieldOf(name: string, definition: unknown): FieldDraft {
@@ -85,13 +101,14 @@ export function schemaOf({ multiTable, tables }: SchemaDraft): Record<string, un
   return { tables: Object.fromEntries(tables.map((table) => [table.name, jsonOf(table)])) };
 }
 
-function jsonOf({ fields, indexed, columns, more }: TableDraft): Record<string, unknown> {
+function jsonOf({ fields, indexed, columns, sorts, more }: TableDraft): Record<string, unknown> {
   const listed = indexed.filter((name) => !Object.hasOwn(columns, name));
   const kept = Object.fromEntries(Object.entries(columns).filter(([name]) => indexed.includes(name)));
   return {
     fields: Object.fromEntries(fields.map((field) => [field.name, definitionOf(field)])),
     ...(Object.keys(kept).length > 0 && { indexes: kept }),
     indexed_fields: listed,
+    ...(sorts.length > 0 && { sorts }),
     ...more,
   };
 }

@@ -38,11 +38,13 @@ import {
 } from "./schema.ts";
 import {
   addField,
+  addSort,
   addTable,
   changeField,
   droppedFields,
   moveField,
   removeField,
+  removeSort,
   repeatedNames,
   setIndexed,
 } from "./schema-changes.ts";
@@ -546,6 +548,8 @@ describe("a schema", () => {
     ["one table", people],
     ["tables", { tables: { people, notes: { fields: { text: "text" }, indexed_fields: [] } } }],
     ["what nobody knows", { fields: { a: { type: "string", label: "A" } }, indexed_fields: ["a"], version: 2 }],
+    ["sorts", { ...people, sorts: [["email", "-age"]] }],
+    ["sorts of tables", { tables: { people: { ...people, sorts: [["email", "-age"]] } } }],
     ["fixed columns", { fields: { a: "string", b: "string" }, indexes: { b: "idx_str_3" }, indexed_fields: ["a"] }],
   ])("of %s is sent as it was read", (_, schema) => {
     expect(JSON.stringify(schemaOf(draftOf(schema)))).toBe(JSON.stringify(schema));
@@ -554,7 +558,7 @@ describe("a schema", () => {
   test("fills three columns of texts, two of numbers, two of times", () => {
     const types = ["string", "text", "string", "string", "integer", "number", "number", "date", "boolean"] as const;
     const fields = types.map((type, at) => ({ name: `f${at}`, type, required: false }));
-    const table = { name: "", fields, indexed: fields.map(({ name }) => name), columns: {} };
+    const table = { name: "", fields, indexed: fields.map(({ name }) => name), columns: {}, sorts: [] };
     expect(indexSlots(table).map(({ field }) => field)).toEqual(["f0", "f1", "f2", "f4", "f5", "f7", undefined]);
     expect([isFast(table, "f2"), isFast(table, "f3"), isFast(table, "f8"), isFast(table, "created_at")]).toEqual([
       true,
@@ -619,6 +623,33 @@ describe("a schema", () => {
     expect(repeatedNames(twice)).toEqual(["city"]);
     expect(droppedFields(draftOf(people), twice)).toEqual(["email"]);
     expect(addTable(draftOf(people)).tables.map(({ name }) => name)).toEqual(["table_1", "table_2"]);
+  });
+
+  test("keeps the sorts of fields that keep their index", () => {
+    const [table] = draftOf({
+      ...people,
+      sorts: [
+        ["email", "-age"],
+        ["age", "email"],
+      ],
+    }).tables;
+    if (!table) throw new Error("no table");
+    expect(changeField(table, 0, { name: "mail" }).sorts).toEqual([
+      ["mail", "-age"],
+      ["age", "mail"],
+    ]);
+    expect(changeField(table, 2, { name: "years" }).sorts).toEqual([
+      ["email", "-years"],
+      ["years", "email"],
+    ]);
+    expect(removeField(table, 1).sorts).toEqual(table.sorts);
+    expect(removeField(table, 2).sorts).toEqual([]);
+    expect(setIndexed(table, "email", false).sorts).toEqual([]);
+    expect(addSort(table, ["email", "age"]).sorts.at(-1)).toEqual(["email", "age"]);
+    expect(addSort(table, ["email", "-age"])).toBe(table);
+    expect(removeSort(table, 0).sorts).toEqual([["age", "email"]]);
+    const parsed = parseSchema(schemaOf({ multiTable: false, tables: [changeField(table, 0, { name: "mail" })] }));
+    expect("schema" in parsed && parsed.schema.tables.get("")?.sorts).toHaveLength(2);
   });
 
   test("shows the table of the address, else the first", () => {
