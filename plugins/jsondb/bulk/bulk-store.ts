@@ -1,15 +1,9 @@
 /** SQL of exports and batches. */
 import type { Sql, Tx } from "platform";
-import { rawRecord } from "../records/answer-store.ts";
+import { betweenRecords, rawRecord } from "../records/answer-store.ts";
 import type { Database } from "../databases/database.ts";
 import { createArgs, filterConditions, inScope, phraseCondition, type Args } from "../search/filter-store.ts";
 import type { Scope } from "./scope.ts";
-
-export interface ExportRow {
-  readonly id: string;
-  /** The record, for `printRaw`. */
-  readonly raw: string;
-}
 
 export interface KeysPage {
   readonly keys: readonly string[];
@@ -40,15 +34,19 @@ export function createBulkStore(sql: Sql) {
   const run = <T extends object[]>(text: string, { values }: Args) => sql.unsafe<T>(text, values);
 
   return {
-    /** The next records by id: at most `limit`, and fewer if they are large. */
-    async exportPage(db: Database, scope: Scope, after: string, limit: number): Promise<readonly ExportRow[]> {
+    /**
+     * The next records by id, for `readRaw`, with the separator between them: at most `limit`, and fewer if they are
+     * large. Null at the end. One text, because a row of its own for each costs the server as much as printing it.
+     */
+    async exportPage(db: Database, scope: Scope, after: string, limit: number): Promise<string | null> {
       const args = createArgs();
       const text = `
-        select r.id, ${rawRecord()} as raw from (
+        select string_agg(${rawRecord()}, ${betweenRecords} order by r.id) as raws from (
           select r.*, sum(pg_column_size(r.data)) over (order by r.id) - pg_column_size(r.data) as bytes_before
           from (${page(args, db, scope, after, limit, "r.*")}) r
-        ) r where r.bytes_before < ${maxPageBytes} order by r.id`;
-      return run<ExportRow[]>(text, args);
+        ) r where r.bytes_before < ${maxPageBytes}`;
+      const [row] = await run<{ raws: string | null }[]>(text, args);
+      return row?.raws ?? null;
     },
 
     /** The data keys of the next records, without the known ones. */

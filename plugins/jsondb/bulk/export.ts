@@ -5,7 +5,7 @@ import type { Scope } from "./scope.ts";
 import { csvLine, withoutFormula } from "./csv.ts";
 import { tableNames, type Database } from "../databases/database.ts";
 import { headerOfField } from "./export-columns.ts";
-import { printRaw } from "../records/print.ts";
+import { printRaw, readRaw, recordSeparator } from "../records/print.ts";
 import type { Data } from "../records/record.ts";
 
 export const exportFormats = ["csv", "json", "ndjson"] as const;
@@ -38,7 +38,7 @@ export async function exportTexts(
 }
 
 /**
- * The records' answers in the order of ids. Pages grow until they reach a fixed size in characters. While one is
+ * The records in the order of ids, for `readRaw`. Pages grow until they reach a fixed size in characters. While one is
  * written, PostgreSQL already reads the next.
  */
 async function* exportPages(
@@ -49,40 +49,30 @@ async function* exportPages(
   let limit = firstLimit;
   let next = bulkStore.exportPage(db, scope, noId, limit);
   for (;;) {
-    const rows = await next;
-    const last = rows.at(-1);
-    if (!last) return;
-    const answers = rows.map(({ raw }) => printRaw(raw, "nested"));
-    const size = answers.reduce((sum, { length }) => sum + length, 1);
-    const fitting = Math.floor((pageCharacters / size) * rows.length);
+    const text = await next;
+    if (text === null) return;
+    const raws = text.split(recordSeparator);
+    const fitting = Math.floor((pageCharacters / text.length) * raws.length);
     limit = Math.max(1, Math.min(fitting, limit * 4, maxLimit));
-    next = bulkStore.exportPage(db, scope, last.id, limit);
+    next = bulkStore.exportPage(db, scope, readRaw(raws.at(-1) ?? "").id, limit);
     // Nobody waits for it when the client goes away.
     next.catch(() => {});
-    yield answers;
-    passed(answers.length);
+    yield raws;
+    passed(raws.length);
   }
 }
 
 async function* ndjson(pages: AsyncIterable<readonly string[]>): AsyncGenerator<string> {
-  for await (const answers of pages) yield answers.map((answer) => `${answer}\n`).join("");
+  for await (const raws of pages) yield raws.map((raw) => `${printRaw(raw, "nested")}\n`).join("");
 }
 
 async function* json(pages: AsyncIterable<readonly string[]>): AsyncGenerator<string> {
   let before = "[";
-  for await (const answers of pages) {
-    yield before + answers.join(",\n");
+  for await (const raws of pages) {
+    yield before + raws.map((raw) => printRaw(raw, "nested")).join(",\n");
     before = ",\n";
   }
   yield before === "[" ? "[]" : "]";
-}
-
-interface Exported {
-  readonly id: string;
-  readonly data: Data;
-  readonly table_name: string | null;
-  readonly created_at: string;
-  readonly updated_at: string;
 }
 
 async function* csv(
@@ -94,12 +84,13 @@ async function* csv(
   const shown = (text: string) => (safe ? withoutFormula(text) : text);
   const headers = fields.map((field) => shown(headerOfField(field)));
   yield csvLine(["id", ...(multiTable ? ["table_name"] : []), ...headers, "created_at", "updated_at"]);
-  for await (const answers of pages) {
-    const lines = answers.map((answer) => {
-      const record: Exported = JSON.parse(answer);
-      const table = multiTable ? [record.table_name] : [];
-      const cells = fields.map((field) => cellOf(record.data, field, shown));
-      return csvLine([record.id, ...table, ...cells, record.created_at, record.updated_at]);
+  for await (const raws of pages) {
+    const lines = raws.map((raw) => {
+      const { id, tableName, data: text, createdAt, updatedAt } = readRaw(raw);
+      const data: Data = JSON.parse(text);
+      const table = multiTable ? [tableName === "" ? null : tableName] : [];
+      const cells = fields.map((field) => cellOf(data, field, shown));
+      return csvLine([id, ...table, ...cells, createdAt, updatedAt]);
     });
     yield lines.join("");
   }

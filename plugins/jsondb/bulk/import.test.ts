@@ -71,6 +71,47 @@ describe("an import", () => {
     expect(rows.map((row) => row["age"])).toEqual(Array.from({ length: 2500 }, (_, at) => at));
   });
 
+  test("fills the index columns as any other write does, those of every table too", async () => {
+    const fields = { a: "string", b: "text", c: "string", i: "integer", n: "number", d: "datetime", t: "time" };
+    const table = { fields, indexed_fields: Object.keys(fields) };
+    const one = { fields: { n: "number", a: "string" }, indexed_fields: ["n"] };
+    const db = await newDb({ tables: { all: table, one } });
+    const rows: readonly Record<string, unknown>[] = [
+      {},
+      { a: "", b: null, c: 'a "quoted" \\ {text}, null' },
+      { a: "null", b: "two\nlines\t\u0001\u0002", c: "ż😀".repeat(200) },
+      { i: -7, n: -7.5, d: "2026-01-31T10:00:00.5+02:00", t: "10:00" },
+      { i: "9223372036854775807", n: 1e300, d: "2026-01-31T10:00", t: "23:59:59" },
+      ...Array.from({ length: 1200 }, (_, n) => ({ a: `Row ${n}`, n: n / 4 })),
+    ];
+    const lines = rows.flatMap((data) => [
+      JSON.stringify({ data, table_name: "all" }),
+      JSON.stringify({ data: { n: data["n"] ?? 0.5, a: "x" }, table_name: "one" }),
+    ]);
+    expect((await send(db, ndjson, lines.join("\n"))).status).toBe(201);
+    const columns = "str_1, str_2, str_3, int_1, int_2, time_1, time_2".split(", ");
+    const stored = await server.app.sql.unsafe<Record<string, unknown>[]>(
+      `select r.table_name, count(*)::int as records, count(*) filter (where
+          (${columns.map((name) => `r.idx_${name}`).join(", ")}, r.long_strings, r.inexact_numbers) is distinct from
+          (${columns.map((name) => `x.${name}`).join(", ")}, x.long_strings, x.inexact_numbers))::int as other,
+        count(*) filter (where r.long_strings > 0)::int as long, min(r.plan_version) as plan
+      from records r, record_index(r.data, case r.table_name when 'all' then array['a', 'b', 'c', 'i', 'n', 'd', 't']
+        else array[null, null, null, 'n', null, null, null] end) x
+      where r.db_id = (select id from dbs where code = $1) group by 1 order by 1`,
+      [db],
+    );
+    const records = rows.length;
+    expect([...stored]).toEqual([
+      { tableName: "all", records, other: 0, long: 1, plan: 1 },
+      { tableName: "one", records, other: 0, long: 0, plan: 1 },
+    ]);
+    const texts = await server.app.sql`
+      select data ->> 'b' as b from records
+      where db_id = (select id from dbs where code = ${db}) and idx_str_1 = 'null'`;
+    expect(texts.map((row) => row["b"])).toEqual(["two\nlines\t\u0001\u0002"]);
+    expect(await imports()).toBe(0);
+  });
+
   test("is refused where the schema changes meanwhile, and taken where another thing does", async () => {
     for (const [change, status] of [
       [{ schema: { fields: { email: "integer" } } }, 409],

@@ -1,7 +1,24 @@
 import { describe, expect, test } from "bun:test";
-import { firstVersion, partSeparator, versionOf, versionTime } from "./print.ts";
+import { firstVersion, partSeparator, readRaw, versionOf, versionTime } from "./print.ts";
 
 const raw = (updatedAt: string) => ["id", "2026-01-31 10:00:00+00", updatedAt, "", "{}"].join(partSeparator);
+
+test.each([
+  ["2026-01-31 10:00:00+00", "2026-01-31T10:00:00.000Z"],
+  ["2026-01-31 10:00:00.5+00", "2026-01-31T10:00:00.500Z"],
+  ["2026-01-31 10:00:00.05+00", "2026-01-31T10:00:00.050Z"],
+  ["2026-01-31 10:00:00.123+00", "2026-01-31T10:00:00.123Z"],
+  ["2026-01-31 10:00:00.1239+00", "2026-01-31T10:00:00.123Z"],
+  ["2026-01-31 10:00:00.123999+00", "2026-01-31T10:00:00.123Z"],
+])("the time %j is shown in milliseconds", (stored, time) => {
+  expect(readRaw(raw(stored))).toEqual({
+    id: "id",
+    createdAt: "2026-01-31T10:00:00.000Z",
+    updatedAt: time,
+    tableName: "",
+    data: "{}",
+  });
+});
 
 describe("the version of a record", () => {
   test.each([

@@ -27,8 +27,13 @@ export function printRecord({ id, createdAt, updatedAt, tableName, data }: Print
 
 /** Reads a record as `rawRecord` of answer-store.ts gives it, and prints it. */
 export function printRaw(raw: string, form: Form): string {
-  const [id = "", createdAt = "", updatedAt = "", tableName = "", data = ""] = raw.split(partSeparator);
-  return printRecord({ id, createdAt: isoTime(createdAt), updatedAt: isoTime(updatedAt), tableName, data }, form);
+  return printRecord(readRaw(raw), form);
+}
+
+export function readRaw(raw: string): Printed {
+  const [id = "", made = "", changed = "", tableName = "", data = ""] = raw.split(partSeparator);
+  const createdAt = isoTime(made);
+  return { id, createdAt, updatedAt: changed === made ? createdAt : isoTime(changed), tableName, data };
 }
 
 /** Null is a page without records. */
@@ -70,6 +75,8 @@ export function versionTime(version: number): string {
 
 /** "2026-01-31 10:00:00.5+00", PostgreSQL's text of a time in UTC, -> "2026-01-31T10:00:00.500Z" */
 function isoTime(text: string): string {
+  // At least three digits of a fraction, before "+00".
+  if (text.length >= 26) return `${text.slice(0, 10)}T${text.slice(11, 23)}Z`;
   const milliseconds = text.charAt(19) === "." ? text.slice(20, -3).slice(0, 3).padEnd(3, "0") : "000";
   return `${text.slice(0, 10)}T${text.slice(11, 19)}.${milliseconds}Z`;
 }
