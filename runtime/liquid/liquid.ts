@@ -235,7 +235,7 @@ function cache<T>(mostBytes: number): (key: string, source: string, make: () => 
   };
 }
 
-/** The approximate size of a parsed text. Its tags weigh far more than its characters. */
+/** The approximate size of a parsed text with its closures. Its tags weigh far more than its characters. */
 function parsedBytes(source: string): number {
-  return 2000 + 2 * source.length + 1500 * (source.match(/\{[{%]/g)?.length ?? 0);
+  return 2000 + 2 * source.length + 2000 * (source.match(/\{[{%]/g)?.length ?? 0);
 }

@@ -23,7 +23,8 @@ export interface Needs {
 
 /** A paragraph, ready to print. */
 export interface PrintedParagraph {
-  readonly nodes: readonly Template[];
+  /** Never copied: they are compiled once for this list. */
+  readonly nodes: Template[];
   readonly values: Values;
 }
 
@@ -134,14 +135,14 @@ function* print(
   emitter: Emitter,
 ): Generator<unknown, void, unknown> {
   context.push({ paragraph: values });
-  yield liquid.renderer.renderTemplates([...nodes], context, emitter);
+  yield liquid.renderer.renderTemplates(nodes, context, emitter);
   context.pop();
 }
 
 function articlesTag(answersIn: AnswersIn): TagClass {
   return class extends SiteTag {
     readonly need: Need;
-    readonly #intro: readonly Template[];
+    readonly #intro: Template[];
     readonly #parts: ReadonlyMap<Part, Template[]>;
     readonly #query: ArticlesQuery;
 
@@ -166,7 +167,7 @@ function articlesTag(answersIn: AnswersIn): TagClass {
         context.pop();
         return;
       }
-      yield renderer.renderTemplates([...this.#intro], context, emitter);
+      yield renderer.renderTemplates(this.#intro, context, emitter);
       const { articles } = result;
       if (articles.length === 0) {
         yield renderer.renderTemplates(this.#parts.get("empty") ?? [], context, emitter);
