@@ -199,7 +199,7 @@ test("what somebody else has deleted while one types says so, and keeps the word
   await page.getByRole("alert").getByText("not found").waitFor();
   await page.getByRole("textbox", { name: "Content" }).getByText("Typed into nothing").waitFor();
   await page.reload();
-  await page.getByRole("alert").getByText("not found").waitFor();
+  await page.getByRole("alert").getByText("There is nothing at this address.").waitFor();
   expect(await page.evaluate(() => JSON.stringify(localStorage))).toContain("Typed into nothing");
 });
 

@@ -71,7 +71,8 @@ export class Editor {
       this.show(isMap(json) ? json : {}, headers.get("etag") ?? undefined);
     } catch (error) {
       if (signal?.aborted) return;
-      this.problem = error instanceof ApiError ? error.message : String(error);
+      const isGone = error instanceof ApiError && error.status === 404;
+      this.problem = isGone ? text.messages.missing : error instanceof ApiError ? error.message : String(error);
     }
   }
 
