@@ -309,3 +309,22 @@ test("a person who wants less motion sees none, and colours of the system keep e
   await primary.focus();
   expect(await moving()).toBe(0);
 });
+
+test("on paper a list has its headings and no controls, and is light", async () => {
+  await studio.app.post("/core/prompts.json", { prompt: { name: "On paper", code: "on_paper", content: "x" } });
+  await using opened = await studio.signedIn({ colorScheme: "dark" });
+  const { page } = opened;
+  await page.goto(`${studio.app.origin}/studio/core/prompts`);
+  const name = page.getByRole("columnheader", { name: "Name" }).getByRole("button");
+  await name.waitFor();
+  const make = page.getByRole("button", { name: "New prompt" });
+  const isDark = () => page.evaluate(() => getComputedStyle(document.documentElement).colorScheme);
+  expect([await make.isVisible(), await isDark()]).toEqual([true, "light dark"]);
+  await page.emulateMedia({ media: "print", colorScheme: "dark" });
+  expect(await name.isVisible()).toBe(true);
+  expect([await make.isVisible(), await page.locator("#menu").isVisible(), await isDark()]).toEqual([
+    false,
+    false,
+    "light",
+  ]);
+});
