@@ -20,6 +20,8 @@ const places = [
 const args = [
   "--no-sandbox",
   "--disable-gpu",
+  // As browsers with a window do: an app in its sandbox has a process of its own.
+  "--site-per-process",
   "--disable-quic",
   "--no-first-run",
   "--disable-background-networking",

@@ -103,6 +103,8 @@ describe("old changes", () => {
   test("are not written once nobody has followed for a day", async () => {
     const db = await newDb();
     const follower = await follow(db);
+    // Its place comes with the first block of the stream.
+    await eventually(() => follower.lastId() !== "");
     await follower.close();
     const database = await databaseRow(db);
     const store = createChangeStore(app.sql);
