@@ -80,6 +80,8 @@ export function createIndexStore(sql: Sql) {
     /** What is declared no longer is forgotten; gives the ids of what is to be built, and of what is to be dropped. */
     async declare(tx: Tx, db: { id: string; accountId: number }, wanted: readonly { id: string; shape: string }[]) {
       const shapes = wanted.map(({ shape }) => shape);
+      // In the order of `add`, which counts searches meanwhile: neither waits for the other.
+      await tx`select from db_indexes where account_id = ${db.accountId} and db_id = ${db.id} order by shape for update`;
       const gone = await tx<{ id: string }[]>`
         delete from db_indexes
         where account_id = ${db.accountId} and db_id = ${db.id} and declared and shape <> all(${shapes}::text[])

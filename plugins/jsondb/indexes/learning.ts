@@ -1,7 +1,7 @@
 /**
- * Databases get indexes for how they are searched, and those that their schemas declare. Each process counts the time of its searches by their shape and
- * writes it down every few seconds; what has cost enough is built, one index at a time, and dropped when it has not
- * been used for a week. Answers are the same with and without.
+ * Databases get indexes for how they are searched, and those that their schemas declare. Each process counts the time
+ * of its searches by their shape and writes it down every few seconds; what has cost enough is built, one index at a
+ * time, and dropped when it has not been used for a week. Answers are the same with and without.
  */
 import { job, on, uuidv7, type BaseContext, type Handler, type Tx } from "platform";
 import type { Database } from "../databases/database.ts";
