@@ -21,6 +21,40 @@ describe("calls that come while one is under way", () => {
     expect(seen).toEqual([[1], [2, 3, 4], [5]]);
   });
 
+  test("leave half of themselves for the batch after the next one, once they are many", async () => {
+    const sizes: number[] = [];
+    const same = batched(
+      async (items: readonly number[]) => {
+        sizes.push(items.length);
+        return items;
+      },
+      { most: 30 },
+    );
+    await Promise.all(Array.from({ length: 100 }, (_, item) => same(item)));
+    expect(sizes).toEqual([30, 30, 20, 10, 8, 2]);
+  });
+
+  test("do not wait for a batch that takes too long", async () => {
+    const slow = Promise.withResolvers<void>();
+    const seen: number[][] = [];
+    const same = batched(
+      async (items: readonly number[]) => {
+        seen.push([...items]);
+        if (items.includes(1)) await slow.promise;
+        return items;
+      },
+      { patienceMs: 5 },
+    );
+    const first = same(1);
+    await new Promise((resolve) => setTimeout(resolve));
+    expect(await Promise.all([same(2), same(3)])).toEqual([2, 3]);
+    expect(await same(4)).toBe(4);
+    slow.resolve();
+    expect(await first).toBe(1);
+    expect(await same(5)).toBe(5);
+    expect(seen).toEqual([[1], [2, 3], [4], [5]]);
+  });
+
   test("of one tick are one batch from the start", async () => {
     const sizes: number[] = [];
     const same = batched(async (items: readonly number[]) => {
@@ -51,6 +85,20 @@ describe("a batch that fails", () => {
     expect(settled.map(({ status }): string => status)).toEqual(ends);
     expect(written).toEqual(expected);
     expect(await put(4)).toBe(4);
+  });
+
+  test("because the database was unavailable is not tried again: it may have been written", async () => {
+    let times = 0;
+    const put = batched(
+      async () => {
+        times++;
+        throw Object.assign(new Error("write CONNECTION_CLOSED"), { code: "CONNECTION_CLOSED" });
+      },
+      { alone: true },
+    );
+    const settled = await Promise.allSettled([put(1), put(2)]);
+    expect(settled.map(({ status }): string => status)).toEqual(["rejected", "rejected"]);
+    expect(times).toBe(1);
   });
 
   test("of fewer results than items rejects those without one", async () => {

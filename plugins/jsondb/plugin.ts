@@ -40,6 +40,8 @@ import { publicRoutes } from "./public/public-routes.ts";
 import { createRecordEvents } from "./records/record-events.ts";
 import { recordExample, recordRoutes } from "./records/record-routes.ts";
 import { createRecordStore } from "./records/record-store.ts";
+import { createManyStore } from "./records/many-store.ts";
+import { createTogether } from "./records/together.ts";
 import { createRecords } from "./records/records.ts";
 import { createRecordWrites } from "./records/record-writes.ts";
 import { createRoom } from "./public/room.ts";
@@ -145,7 +147,8 @@ export default definePlugin({
       if (db.live) events.wake(db.id);
       fragments?.wrote();
     };
-    const recordWrites = createRecordWrites({ ctx, recordStore, events: recordEvents, written });
+    const together = createTogether({ recordStore, manyStore: createManyStore(sql) });
+    const recordWrites = createRecordWrites({ ctx, recordStore, together, events: recordEvents, written });
     const records = createRecords({ databases, recordStore, recordWrites });
     const calls = createPublicCalls({ records, recordStore });
     const imports = createImports({ ctx, databases, importStore, events: recordEvents, written });
@@ -178,7 +181,7 @@ export default definePlugin({
       routes: [
         ...dbRoutes({ databaseStore, dbs }),
         replaceRoute({ dbs }),
-        ...recordRoutes({ databases, records, recordStore }),
+        ...recordRoutes({ databases, records, together }),
         ...searchRoutes({ ctx, databases, searchStore }),
         ...publicRoutes({ ctx, databases, calls, searchStore, room }),
         importRoute({ ctx, databases, imports, tasks }),

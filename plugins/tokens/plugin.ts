@@ -101,8 +101,6 @@ export default definePlugin({
         endSession: tokenIssuer.endSession,
         sessions: sessions.list,
         endSessionById: sessions.end,
-        endOtherSessions: sessions.endOthers,
-        endSessionsOf: sessions.endOf,
         temporaryToken: tokenIssuer.temporaryToken,
       },
       stop: usage.flush,

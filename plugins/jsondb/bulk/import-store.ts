@@ -1,16 +1,10 @@
 /** SQL of imports: their parts are kept as finished rows, which PostgreSQL stores without another look at their data. */
 import type { Queryable, Sql, Tx } from "platform";
-import { indexColumns, kindOf, type ColumnKind } from "../databases/columns.ts";
+import { indexColumns } from "../databases/columns.ts";
 import type { Database } from "../databases/database.ts";
 import { flagColumns, indexColumnList } from "../databases/index-columns-store.ts";
-import type { IndexValues } from "../records/index-values.ts";
-import type { ManyRecord } from "../records/record-store.ts";
+import { indexArrays, type IndexedRecord } from "../records/many-store.ts";
 import { createTelling } from "../records/telling-store.ts";
-
-/** A new record with the values of its index columns. */
-export interface ImportRow extends ManyRecord {
-  readonly index: IndexValues;
-}
 
 /** Some rows of an import, kept until the whole body has been read. */
 export interface Part {
@@ -20,8 +14,6 @@ export interface Part {
 }
 
 export type ImportStore = ReturnType<typeof createImportStore>;
-
-const arrayTypes: Record<ColumnKind, string> = { str: "text[]", int: "bigint[]", time: "timestamptz[]" };
 
 export function createImportStore(sql: Sql) {
   const telling = createTelling(sql);
@@ -37,23 +29,15 @@ export function createImportStore(sql: Sql) {
       ${listed.map((name) => `unnest(p.${name})`).join(", ")})
     as n (id, json, created_at, ${indexColumnList})`);
 
-  /** The values of one column. Empty where no row has any: what is missing in a list is null. */
-  const valuesAt = (all: readonly ImportRow[], at: number) => {
-    const values = all.map(({ index }) => index.values[at] ?? null);
-    return values.some((value) => value !== null) ? values : [];
-  };
+  const { arrays } = indexArrays(sql);
 
   return {
-    async keep({ importId, number, tableName }: Part, accountId: number, all: readonly ImportRow[]): Promise<void> {
-      const values = indexColumns.map(
-        (name, at) => sql`, ${valuesAt(all, at)}::${sql.unsafe(arrayTypes[kindOf(name)])}`,
-      );
+    async keep({ importId, number, tableName }: Part, accountId: number, all: readonly IndexedRecord[]): Promise<void> {
       await sql`
         insert into record_imports (import_id, part, account_id, table_name, body, ids, created_at, ${columns})
         values (${importId}, ${number}, ${accountId}, ${tableName}, ${all.map(({ json }) => json).join("\n")},
           ${all.map(({ id }) => id)}::uuid[], ${all.map(({ createdAt }) => createdAt.toJSON())}::timestamptz[]
-          ${values}, ${all.map(({ index }) => `${index.strings.set}`)}::smallint[],
-          ${all.map(({ index }) => `${index.numbers.set}`)}::smallint[])`;
+          ${arrays(all.map(({ index }) => index))})`;
     },
 
     /**

@@ -15,7 +15,8 @@ import {
 } from "platform";
 import { sameSchema, tableForWrite, type Database } from "../databases/database.ts";
 import type { Row, RowFault, RowReader } from "./import-rows.ts";
-import type { ImportRow, ImportStore, Part } from "./import-store.ts";
+import type { ImportStore, Part } from "./import-store.ts";
+import type { IndexedRecord } from "../records/many-store.ts";
 import { dataFromText } from "./import-values.ts";
 import type { RecordEvents } from "../records/record-events.ts";
 import { indexValues } from "../records/index-values.ts";
@@ -162,7 +163,7 @@ interface KeptPart extends Part {
 const moved = new Error("the database has changed since rows were checked");
 
 interface CheckedRow {
-  readonly record: ImportRow;
+  readonly record: IndexedRecord;
   readonly tableName: string;
   readonly data: Data;
 }
@@ -200,8 +201,8 @@ function checkRow(db: Database, row: Row, { asText, tableName }: ImportOptions):
 }
 
 /** Collects the records of each table and keeps them in parts of bounded size. */
-function collectParts(importId: string, keep: (part: Part, rows: readonly ImportRow[]) => Promise<void>) {
-  const open = new Map<string, { all: ImportRow[]; wanted: boolean }>();
+function collectParts(importId: string, keep: (part: Part, rows: readonly IndexedRecord[]) => Promise<void>) {
+  const open = new Map<string, { all: IndexedRecord[]; wanted: boolean }>();
   const kept: KeptPart[] = [];
   let rows = 0;
   let characters = 0;
@@ -216,7 +217,7 @@ function collectParts(importId: string, keep: (part: Part, rows: readonly Import
     characters = 0;
   };
   return {
-    async add(record: ImportRow, tableName: string, wanted: boolean): Promise<void> {
+    async add(record: IndexedRecord, tableName: string, wanted: boolean): Promise<void> {
       const part = open.get(tableName) ?? { all: [], wanted: false };
       open.set(tableName, part);
       part.all.push(record);

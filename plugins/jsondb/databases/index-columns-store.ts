@@ -1,7 +1,7 @@
 /**
  * The index columns of records as SQL, all from `indexColumns`: what one statement names, every statement names alike.
  */
-import { indexColumns, kindOf, type ColumnKind } from "./columns.ts";
+import { indexColumns, kindOf, type ColumnKind, type IndexColumn } from "./columns.ts";
 
 const casts: Record<ColumnKind, string> = { str: "", int: "::bigint", time: "::timestamptz" };
 /** Which values the columns do not hold whole. */
@@ -15,17 +15,28 @@ export const recordIndexValues = [...indexColumns.map((column) => column.slice("
   .map((name) => `x.${name}`)
   .join(", ");
 
-const valueAt = (values: string, at: number, kind: ColumnKind) => `${values}[${at + 1}]${casts[kind]}`;
-
 /** The values of all index columns; `values` is an expression of text[] in their order. */
-export const columnValues = (values: string): string =>
-  indexColumns.map((column, at) => valueAt(values, at, kindOf(column))).join(", ");
+export const columnValues = (values: string): string => indexColumns.map(textIn(values)).join(", ");
 
-/** For `update records r set`: the columns that are given; `given` is an expression of int, a bit for each column. */
-export const givenColumns = (values: string, given: string): string =>
+/** The value of a column in `values`, an expression of text[] in the order of the columns. */
+export const textIn =
+  (values: string) =>
+  (column: IndexColumn, at: number): string =>
+    `${values}[${at + 1}]${casts[kindOf(column)]}`;
+
+/**
+ * For `update records r set`: the columns that are given. `valueOf` gives the expression of a column's new value; `given`
+ * is one of int, a bit for each column.
+ */
+export const givenColumns = (valueOf: (column: IndexColumn, at: number) => string, given: string): string =>
   indexColumns
-    .map((column, at) => {
-      const value = valueAt(values, at, kindOf(column));
-      return `${column} = case when ${given} & ${1 << at} <> 0 then ${value} else r.${column} end`;
-    })
+    .map(
+      (column, at) =>
+        `${column} = case when ${given} & ${1 << at} <> 0 then ${valueOf(column, at)} else r.${column} end`,
+    )
     .join(", ");
+
+/** A bit for each, the first one the lowest. */
+export function bitsOf(flags: readonly boolean[]): number {
+  return flags.reduce((bits, isSet, at) => (isSet ? bits | (1 << at) : bits), 0);
+}

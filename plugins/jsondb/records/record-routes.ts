@@ -15,7 +15,7 @@ import {
 import { ShownRecord } from "./answers.ts";
 import { nullTableHints, tableForWrite, type Database } from "../databases/database.ts";
 import type { Data } from "./record.ts";
-import type { RecordStore } from "./record-store.ts";
+import type { Together } from "./together.ts";
 import { nestedText } from "./new-record.ts";
 import { firstVersion, versionDigits } from "./print.ts";
 import type { Records } from "./records.ts";
@@ -58,11 +58,11 @@ const inNoTable =
 interface Needed {
   readonly databases: Databases;
   readonly records: Records;
-  readonly recordStore: RecordStore;
+  readonly together: Together;
 }
 
 /** Records on the private API; `:db_id` is an id or a code. behaviour 4.4. The list is in search-routes.ts. */
-export function recordRoutes({ databases, records, recordStore }: Needed): Route[] {
+export function recordRoutes({ databases, records, together }: Needed): Route[] {
   return [
     route(
       "POST",
@@ -99,7 +99,7 @@ export function recordRoutes({ databases, records, recordStore }: Needed): Route
       async ({ account, app, params }) => {
         const db = await databaseAt(databases, account.id, params.db_id, app);
         const id = uuidOf(params.id);
-        const found = await recordStore.get(db, id, { form: "nested" });
+        const found = await together.get(db, id);
         if (!found) throw notFound();
         return jsonText(200, found.answer, { etag: etag(id, found.version) });
       },

@@ -2,7 +2,14 @@
 import { invalid, type Queryable, type Sql, type Tx } from "platform";
 import { rawRecord, selectedData } from "./answer-store.ts";
 import type { Database } from "../databases/database.ts";
-import { columnValues, givenColumns, indexColumnList, recordIndexValues } from "../databases/index-columns-store.ts";
+import {
+  bitsOf,
+  columnValues,
+  givenColumns,
+  indexColumnList,
+  recordIndexValues,
+  textIn,
+} from "../databases/index-columns-store.ts";
 import { indexValues } from "./index-values.ts";
 import { printRaw, versionOf, versionTime } from "./print.ts";
 import { recordLimits, type Data } from "./record.ts";
@@ -65,6 +72,9 @@ export interface Patch {
   /** The version that the caller has seen; undefined = any. */
   readonly expected: number | undefined;
 }
+
+/** Answers show milliseconds: no two changes of a record `r` have the same one, so that it tells them apart. */
+export const later = "greatest(now(), date_trunc('milliseconds', r.updated_at) + interval '1 millisecond')";
 
 export type RecordStore = ReturnType<typeof createRecordStore>;
 
@@ -188,9 +198,8 @@ function createInserts(sql: Sql, { telling }: Parts) {
 function createPatches(sql: Sql, { telling, shown, guarded, isAt, written }: Parts) {
   const columns = sql.unsafe(indexColumnList);
   const indexed = sql.unsafe(recordIndexValues);
-  // Answers show milliseconds: no two changes of a record have the same one, so that it tells them apart.
-  const later = sql.unsafe("greatest(now(), date_trunc('milliseconds', r.updated_at) + interval '1 millisecond')");
-  const changed = sql.unsafe(givenColumns("i.texts", "i.given"));
+  const changedAt = sql.unsafe(later);
+  const changed = sql.unsafe(givenColumns(textIn("i.texts"), "i.given"));
   return {
     /**
      * Merges the patch into the record, key by key. Undefined if that cannot be done just so: no such record, one of
@@ -203,7 +212,7 @@ function createPatches(sql: Sql, { telling, shown, guarded, isAt, written }: Par
         ${telling.begin(db.live)} update records r set data = r.data || ${patch.json}::text::jsonb, ${changed},
           long_strings = (r.long_strings & ~${strings.given}::int | ${strings.set}::int)::smallint,
           inexact_numbers = (r.inexact_numbers & ~${numbers.given}::int | ${numbers.set}::int)::smallint,
-          updated_at = ${later}
+          updated_at = ${changedAt}
         from dbs d, (select ${[...values]}::text[] as texts, ${bitsOf(given)}::int as given) i
         where r.db_id = ${db.id} and r.id = ${patch.id} and r.account_id = ${db.accountId}
           and r.table_name = ${patch.table.name} and r.rules_version = ${db.rulesVersion}
@@ -223,7 +232,7 @@ function createPatches(sql: Sql, { telling, shown, guarded, isAt, written }: Par
           (${columns}) = (
             select ${indexed} from record_index(r.data || v.changes, ${[...table.indexFields]}::text[]) x),
           plan_version = d.plan_version, rules_version = d.rules_version,
-          updated_at = ${later}
+          updated_at = ${changedAt}
         from dbs d, (select ${json}::text::jsonb as changes offset 0) v
         where r.db_id = ${db.id} and r.id = ${id} and r.account_id = ${db.accountId}
           and d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}
@@ -252,11 +261,6 @@ function createRemovals(sql: Sql, { telling, shown, guarded, isAt, written }: Pa
       return written(rows, shape);
     },
   };
-}
-
-/** A bit for each, the first one the lowest. */
-function bitsOf(flags: readonly boolean[]): number {
-  return flags.reduce((bits, isSet, at) => (isSet ? bits | (1 << at) : bits), 0);
 }
 
 /** The table's own bound on what changes let a record grow to. */

@@ -5,6 +5,7 @@ import { jsonOf, newRecord, refuse, type CreatedRecord } from "./new-record.ts";
 import type { RecordEvents } from "./record-events.ts";
 import { checkRequired, checkPatch, checkRecord, type Data } from "./record.ts";
 import type { Guard, RecordStore, Shape, Written } from "./record-store.ts";
+import type { Together } from "./together.ts";
 import type { Table } from "../databases/schema.ts";
 
 export interface Write {
@@ -25,6 +26,7 @@ export interface Which {
 export interface Needed {
   readonly ctx: Pick<BaseContext, "transaction" | "keyed">;
   readonly recordStore: RecordStore;
+  readonly together: Together;
   readonly events: RecordEvents;
   /** After the commit of a write. */
   readonly written: (db: Database) => void;
@@ -33,7 +35,7 @@ export interface Needed {
 export type RecordWrites = ReturnType<typeof createRecordWrites>;
 
 /** `insert` and `merge` give undefined if the database has another schema by now. */
-export function createRecordWrites({ ctx, recordStore, events, written }: Needed) {
+export function createRecordWrites({ ctx, recordStore, together, events, written }: Needed) {
   /** One statement needs no transaction, unless an event or the answer to an Idempotency-Key commits with it. */
   const withEvent = <T>(wanted: boolean, tx: Tx | undefined, write: (tx: Tx | undefined) => Promise<T>): Promise<T> =>
     tx || !(wanted || ctx.keyed()) ? write(tx) : ctx.transaction(write);
@@ -50,7 +52,8 @@ export function createRecordWrites({ ctx, recordStore, events, written }: Needed
       const { id, createdAt } = made;
       const wanted = events.wanted(db, "create", { id, tableName: table.name, data });
       return withEvent(wanted, given, async (tx) => {
-        if (!(await recordStore.create(db, table, made, tx))) return undefined;
+        const stored = tx || db.live ? recordStore.create(db, table, made, tx) : together.create(db, made);
+        if (!(await stored)) return undefined;
         const record = { id, tableName: table.name, data, createdAt, updatedAt: createdAt };
         if (wanted) await events.tell(db, "create", record, tx);
         committed(db, tx);
@@ -69,7 +72,9 @@ export function createRecordWrites({ ctx, recordStore, events, written }: Needed
         if (done) committed(db, tx);
         return done;
       };
-      const quick = async (tx: Tx | undefined) => told(await recordStore.update(db, patch, shape, tx), tx);
+      const isPlain = !db.live && !guard && expected === undefined && shape.form === "nested" && !shape.fields;
+      const quick = async (tx: Tx | undefined) =>
+        told(await (tx || !isPlain ? recordStore.update(db, patch, shape, tx) : together.update(db, patch)), tx);
       const locked = async (tx: Tx) => told(await mergeLocked(recordStore, tx, db, write, patch, shape), tx);
       return (await withEvent(wanted, given, quick)) ?? (given ? locked(given) : ctx.transaction(locked));
     },

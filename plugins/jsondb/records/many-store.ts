@@ -1,0 +1,98 @@
+/** SQL about several records of one table at once, each with the values of its index columns. */
+import type { Queryable, Sql } from "platform";
+import { rawRecord } from "./answer-store.ts";
+import type { IndexValues } from "./index-values.ts";
+import { later, type ManyRecord, type Patch } from "./record-store.ts";
+import { indexColumns, kindOf, type ColumnKind } from "../databases/columns.ts";
+import type { Database } from "../databases/database.ts";
+import { bitsOf, flagColumns, givenColumns, indexColumnList } from "../databases/index-columns-store.ts";
+import type { Table } from "../databases/schema.ts";
+
+/** A new record with the values of its index columns. */
+export interface IndexedRecord extends ManyRecord {
+  readonly index: IndexValues;
+}
+
+export interface IndexedPatch extends Pick<Patch, "id" | "json"> {
+  readonly index: IndexValues;
+}
+
+/** Times through texts: a parameter of the type timestamptz would lose its microseconds. */
+const arrayTypes: Record<ColumnKind, string> = { str: "text[]", int: "bigint[]", time: "text[]::timestamptz[]" };
+
+export type ManyStore = ReturnType<typeof createManyStore>;
+
+export function createManyStore(sql: Sql) {
+  const raw = sql.unsafe(rawRecord());
+  const columns = sql.unsafe(indexColumnList);
+  const recordColumns = sql.unsafe(
+    `db_id, id, account_id, table_name, data, ${indexColumnList}, plan_version, rules_version, created_at, updated_at`,
+  );
+  const indexed = sql.unsafe([...indexColumns, ...flagColumns].map((name) => `n.${name}`).join(", "));
+  const changed = sql.unsafe(givenColumns((column) => `i.${column}`, "i.given"));
+  const { arrays } = indexArrays(sql);
+  return {
+    /** Those of these records that there are, whole, in no order. */
+    async get(db: Database, ids: readonly string[]): Promise<{ raw: string }[]> {
+      return sql<{ raw: string }[]>`
+        select ${raw} as raw from records r
+        where r.db_id = ${db.id} and r.id = any(${[...ids]}::uuid[]) and r.account_id = ${db.accountId}`;
+    },
+
+    /** All or none: false if the database has another schema by now, or is gone. */
+    async create(db: Database, table: Table, all: readonly IndexedRecord[], on: Queryable = sql): Promise<boolean> {
+      const { count } = await on`
+        insert into records (${recordColumns})
+        select d.id, n.id, d.account_id, ${table.name}, n.json::jsonb, ${indexed}, d.plan_version, d.rules_version,
+          n.created_at, n.created_at
+        from dbs d, unnest(${all.map(({ id }) => id)}::uuid[], ${all.map(({ json }) => json)}::text[],
+          ${all.map(({ createdAt }) => createdAt.toJSON())}::timestamptz[] ${arrays(all.map(({ index }) => index))})
+          as n (id, json, created_at, ${columns})
+        where d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}`;
+      return count === all.length;
+    },
+
+    /**
+     * Merges each patch into its record; gives back those that were changed. Others are as `update` of the record's
+     * store says, or locked by somebody: this statement waits for nobody, so no record delays those beside it.
+     */
+    async update(db: Database, table: Table, all: readonly IndexedPatch[]): Promise<{ raw: string }[]> {
+      const ids = all.map(({ id }) => id);
+      const index = all.map((patch) => patch.index);
+      return sql<{ raw: string }[]>`
+        with held as materialized (
+          select r.id from records r
+          where r.db_id = ${db.id} and r.id = any(${ids}::uuid[]) and r.account_id = ${db.accountId}
+          for no key update skip locked
+        )
+        update records r set data = r.data || i.json::jsonb, ${changed},
+          long_strings = (r.long_strings & ~i.given_strings | i.long_strings)::smallint,
+          inexact_numbers = (r.inexact_numbers & ~i.given_numbers | i.inexact_numbers)::smallint,
+          updated_at = ${sql.unsafe(later)}
+        from dbs d, held, unnest(${ids}::uuid[], ${all.map(({ json }) => json)}::text[],
+          ${index.map(({ given }) => `${bitsOf(given)}`)}::int[],
+          ${index.map(({ strings }) => `${strings.given}`)}::int[],
+          ${index.map(({ numbers }) => `${numbers.given}`)}::int[] ${arrays(index)})
+          as i (id, json, given, given_strings, given_numbers, ${columns})
+        where r.db_id = ${db.id} and r.id = i.id and r.account_id = ${db.accountId} and held.id = i.id
+          and r.table_name = ${table.name} and r.rules_version = ${db.rulesVersion}
+          and d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}
+        returning ${raw} as raw`;
+    },
+  };
+}
+
+/** The index columns of many records as parameters: an array for each column, in the order of `indexColumnList`. */
+export function indexArrays(sql: Sql) {
+  const types = new Map(indexColumns.map((name) => [name, sql.unsafe(arrayTypes[kindOf(name)])]));
+  /** Empty where no row has a value: what is missing in an array is null for `unnest`. */
+  const valuesAt = (all: readonly IndexValues[], at: number) => {
+    const values = all.map((index) => index.values[at] ?? null);
+    return values.some((value) => value !== null) ? values : [];
+  };
+  return {
+    arrays: (all: readonly IndexValues[]) => sql`
+      ${[...types.values()].map((type, at) => sql`, ${valuesAt(all, at)}::${type}`)},
+      ${all.map(({ strings }) => `${strings.set}`)}::smallint[], ${all.map(({ numbers }) => `${numbers.set}`)}::smallint[]`,
+  };
+}

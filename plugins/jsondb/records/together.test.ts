@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { startTestApp, type TestApp } from "../../../tests/harness.ts";
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp();
+  const fields = { name: { type: "string", required: true }, visits: "integer", at: "datetime" };
+  await app.post("/core/dbs", { db: { name: "busy", schema: { fields, indexed_fields: ["name", "visits", "at"] } } });
+  const tables = { orders: { fields: { total: "number" } }, lines: { fields: { count: "integer" } } };
+  await app.post("/core/dbs", { db: { name: "shop", schema: { tables } } });
+});
+afterAll(() => app.stop());
+
+const numbers = (count: number) => Array.from({ length: count }, (_, n) => n);
+const create = (data: object, table?: string) =>
+  app.post(`/core/dbs/${table ? "shop" : "busy"}/records`, { record: { data, ...(table && { table_name: table }) } });
+const patch = (id: string, data: object) => app.patch(`/core/dbs/busy/records/${id}`, { record: { data } });
+const make = async (count: number, data: object = {}): Promise<string[]> => {
+  const made = await Promise.all(numbers(count).map((n) => create({ name: `n${n}`, ...data })));
+  return made.map(({ json }) => json.id);
+};
+
+describe("many at once", () => {
+  test("creates share commits, and each is answered and stored as its own", async () => {
+    const all = numbers(60);
+    const at = "2026-01-31T10:00:00.123456Z";
+    const made = await Promise.all(all.map((n) => create({ name: `c${n} "\\{},é`, visits: n, at, list: [n, null] })));
+    for (const [n, { status, json }] of made.entries()) {
+      expect(status).toBe(201);
+      expect(json.data).toEqual({ name: `c${n} "\\{},é`, visits: n, at, list: [n, null] });
+      const found = await app.get(`/core/dbs/busy/records/${json.id}`);
+      expect(found.json).toEqual(json);
+      expect(found.headers.get("etag")).toBe(made[n]?.headers.get("etag") ?? "none");
+    }
+    const ids = made.map(({ json }) => json.id);
+    const [row] = await app.sql`
+      select count(distinct xmin::text)::int as commits, count(*)::int as records,
+        count(*) filter (where idx_str_1 = data ->> 'name' and idx_int_1::text = data ->> 'visits'
+          and idx_time_1 = ${at}::text::timestamptz)::int as indexed
+      from records where id = any(${ids}::uuid[])`;
+    expect(row).toMatchObject({ records: 60, indexed: 60 });
+    expect(row?.["commits"]).toBeLessThan(60);
+  });
+
+  test("each create is checked alone, and goes into its own table", async () => {
+    const wrong = { name: 5 };
+    const good = { name: "good" };
+    const made = await Promise.all(numbers(40).map((n) => create(n % 4 === 0 ? wrong : good)));
+    expect(made.map(({ status }) => status)).toEqual(numbers(40).map((n) => (n % 4 === 0 ? 422 : 201)));
+    const shop = await Promise.all(
+      numbers(40).map((n) => create(n % 2 ? { total: n } : { count: n }, n % 2 ? "orders" : "lines")),
+    );
+    expect(shop.map(({ json }) => json.table_name)).toEqual(numbers(40).map((n) => (n % 2 ? "orders" : "lines")));
+  });
+
+  test("reads give each caller its own record, or 404", async () => {
+    const ids = await make(10);
+    const other = (await create({ total: 1 }, "orders")).json.id;
+    const asked = numbers(60).map((n) => (n % 6 === 5 ? other : ids[n % 10]));
+    const found = await Promise.all(asked.map((id) => app.get(`/core/dbs/busy/records/${id}`)));
+    for (const [n, { status, json }] of found.entries()) {
+      if (asked[n] === other) expect(status).toBe(404);
+      else expect([status, json.id, json.data.name]).toEqual([200, asked[n], `n${n % 10}`]);
+    }
+  });
+
+  test("changes of different records share commits", async () => {
+    const ids = await make(60, { visits: 1, at: "2026-01-31T10:00:00Z" });
+    const changed = await Promise.all(ids.map((id, n) => patch(id, { visits: n, name: `p${n}` })));
+    for (const [n, { status, json }] of changed.entries()) {
+      expect([status, json.id]).toEqual([200, ids[n]]);
+      expect(json.errors ?? json.data.name).toBe(`p${n}`);
+      expect(json).toEqual((await app.get(`/core/dbs/busy/records/${ids[n]}`)).json);
+    }
+    const [row] = await app.sql`
+      select count(distinct xmin::text)::int as commits,
+        count(*) filter (where idx_str_1 = data ->> 'name' and idx_time_1 is not null)::int as indexed
+      from records where id = any(${ids}::uuid[])`;
+    expect(row?.["indexed"]).toBe(60);
+    expect(row?.["commits"]).toBeLessThan(60);
+  });
+
+  test("changes of one record are all made, one after the other", async () => {
+    const [id = ""] = await make(1);
+    const changed = await Promise.all(numbers(50).map((n) => patch(id, { [`f${n}`]: n })));
+    expect(new Set(changed.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(new Set(changed.map(({ headers }) => headers.get("etag"))).size).toBe(50);
+    const { data } = (await app.get(`/core/dbs/busy/records/${id}`)).json;
+    expect(data).toEqual({ name: "n0", ...Object.fromEntries(numbers(50).map((n) => [`f${n}`, n])) });
+  });
+});
+
+describe("beside others", () => {
+  test("a change that is refused refuses no other", async () => {
+    const ids = await make(12);
+    const [large = "", gone = ""] = ids;
+    // What no compression makes smaller: two such fields are too much for a record.
+    const block = numbers(20_000).map(() => String.fromCharCode(0x4e00 + Math.floor(Math.random() * 20_000)));
+    const long = block.join("").repeat(95);
+    await patch(large, { a: long });
+    await app.delete(`/core/dbs/busy/records/${gone}`);
+    const changed = await Promise.all(ids.map((id) => patch(id, id === large ? { b: long } : { visits: 7 })));
+    expect(changed.map(({ status }) => status)).toEqual([422, 404, ...numbers(10).map(() => 200)]);
+    expect(changed[0]?.json).toEqual({ data: ["may have at most 2000000 characters as JSON"] });
+  });
+
+  test("a record that somebody holds keeps no other waiting", async () => {
+    const ids = await make(40);
+    const [held = ""] = ids;
+    const release = Promise.withResolvers<void>();
+    const locked = Promise.withResolvers<void>();
+    const holder = app.sql.begin(async (tx) => {
+      await tx`select from records where id = ${held} for update`;
+      locked.resolve();
+      await release.promise;
+    });
+    await locked.promise;
+    let isDone = false;
+    const waiting = patch(held, { visits: 1 }).finally(() => (isDone = true));
+    const others = await Promise.all(ids.slice(1).map((id) => patch(id, { visits: 2 })));
+    expect(others.every(({ status }) => status === 200)).toBe(true);
+    expect(isDone).toBe(false);
+    release.resolve();
+    await holder;
+    expect((await waiting).json.data).toEqual({ name: "n0", visits: 1 });
+  });
+
+  test("a schema that changes meanwhile is the one that counts", async () => {
+    const schema = (type: string) => ({ db: { schema: { fields: { value: type }, indexed_fields: ["value"] } } });
+    await app.post("/core/dbs", { db: { name: "moving", ...schema("string").db } });
+    const write = () => app.post("/core/dbs/moving/records", { record: { data: { value: 5 } } });
+    const [before, changed, during] = await Promise.all([
+      Promise.all(numbers(10).map(write)),
+      app.patch("/core/dbs/moving", schema("integer")),
+      Promise.all(numbers(20).map(write)),
+    ]);
+    expect(changed.status).toBe(200);
+    expect((await write()).status).toBe(201);
+    const made = [...before, ...during].filter(({ status }) => status === 201).length + 1;
+    const [row] = await app.sql`
+      select count(*)::int as records, count(idx_int_1)::int as indexed from records
+      where data -> 'value' = '5'`;
+    expect(row).toEqual({ records: made, indexed: made });
+  });
+});
