@@ -14,6 +14,10 @@ async function appWithDb(options: TestOptions): Promise<TestApp> {
 
 const create = (app: TestApp, n: number) => app.post("/core/dbs/stuck/records.json", { record: { data: { n } } });
 
+/** With a statement of its own: others of the same time share one. */
+const createAlone = (app: TestApp, n: number) =>
+  app.post("/core/dbs/stuck/records.json", { record: { data: { n } } }, { headers: { "idempotency-key": `k${n}` } });
+
 describe("a table that somebody has locked", () => {
   let direct: Sql;
   const lock = Promise.withResolvers<void>();
@@ -44,7 +48,7 @@ describe("a table that somebody has locked", () => {
       .length;
 
   test("stops its own plugin, but neither the others nor /ready; who waits in vain is told 503", async () => {
-    const writers = Array.from({ length: 16 }, (_, n) => create(app, n));
+    const writers = Array.from({ length: 16 }, (_, n) => createAlone(app, n));
     const answers: Answer[] = [];
     for (const writer of writers) void writer.then((answer) => answers.push(answer));
     await eventually(async () => (await blocked()) === 4, "four writers at the lock");
@@ -66,7 +70,7 @@ describe("a table that somebody has locked", () => {
   });
 
   test("is forgotten when it is free: as many as before are served at once", async () => {
-    const seven = await Promise.all(Array.from({ length: 7 }, (_, n) => create(app, n)));
+    const seven = await Promise.all(Array.from({ length: 7 }, (_, n) => createAlone(app, 20 + n)));
     expect(seven.map(({ status }) => status)).toEqual(Array(7).fill(201));
   });
 });
