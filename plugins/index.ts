@@ -8,6 +8,7 @@ import connectors from "./connectors/plugin.ts";
 import crons from "./crons/plugin.ts";
 import flows from "./flows/plugin.ts";
 import jsondb from "./jsondb/plugin.ts";
+import mail from "./mail/plugin.ts";
 import postgres from "./postgres/plugin.ts";
 import prompts from "./prompts/plugin.ts";
 import security from "./security/plugin.ts";
@@ -26,6 +27,7 @@ export const plugins: readonly Plugin[] = [
   jsondb,
   connectors,
   smtp,
+  mail,
   postgres,
   flows,
   crons,

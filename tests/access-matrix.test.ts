@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { accounts } from "../plugins/accounts/api.ts";
+import { mail } from "../plugins/mail/api.ts";
 import { plugins } from "../plugins/index.ts";
 import type { Route } from "../runtime/http/route.ts";
 import {
@@ -90,9 +92,23 @@ async function fixtures(): Promise<Record<string, Record<string, string>>> {
     "/core/dbs/:db_id/records": { id: record, db_id: db },
     "/studio/ext": { plugin: "matrix", file: "page.js" },
     "/core/db": { db_code: code, method_name: "list" },
+    "/core/mails": { id: await mailFixture() },
+    "/core/mail_templates": {
+      id: await made("/core/mail_templates.json", {
+        mail_template: { code: "test", language: "en", subject: "Matrix", text: "Matrix" },
+      }),
+    },
     ...(await appFixtures(made)),
     ...(await siteFixtures(made)),
   };
+}
+
+/** A mail that waits, because nobody answers at that address. */
+async function mailFixture(): Promise<string> {
+  const server = { url: "smtp://127.0.0.1:1", from: "matrix@example.com" };
+  expect((await app.patch("/core/mail_server.json", { mail_server: server })).status).toBe(200);
+  const accountId = (await app.service(accounts).defaultAccount()).id;
+  return app.service(mail).send({ accountId, to: "matrix@example.com", template: "test", values: {} });
 }
 
 async function importTask(db: string): Promise<string> {

@@ -72,6 +72,7 @@ const creates: [path: string, table: string, body: (n: string) => object][] = [
   ["/connect/flows/waits/run.json?wait=0", "flow_processes", (n) => ({ n })],
   ["/connect/flows/quick/run.json", "flow_processes", (n) => ({ n })],
   ["/core/apps/app/action/wait", "flow_processes", (n) => ({ n })],
+  ["/core/mail_templates.json", "mail_templates", (n) => ({ mail_template: { ...placeOf(n), subject: n, text: "x" } })],
   ["/cms/sites.json", "cms_sites", (n) => ({ site: { name: n, code: n } })],
   ["/cms/domains.json", "cms_domains", (n) => ({ domain: { name: `${n}.test`, ...at } })],
   ["/cms/layouts.json", "cms_layouts", (n) => ({ layout: { name: n, code: n, ...at } })],
@@ -80,6 +81,14 @@ const creates: [path: string, table: string, body: (n: string) => object][] = [
   ["/cms/categories.json", "cms_categories", (n) => ({ category: { name: n, code: n, ...at } })],
   ["/cms/articles.json", "cms_articles", (n) => ({ article: { title: n, code: n, ...at } })],
 ];
+/** A mail has one text for each language: the n-th name of this file takes the n-th of them. */
+const takenBy: string[] = [];
+function placeOf(n: string) {
+  if (!takenBy.includes(n)) takenBy.push(n);
+  const turn = takenBy.indexOf(n);
+  const codes = ["password_changed", "sign_in_alert", "test"];
+  return { code: codes[turn % codes.length], language: ["en", "pl", "de"][Math.floor(turn / codes.length)] };
+}
 const shows = new Set(["api_tokens", "webhooks"]);
 
 test("every POST route that makes something is in the table", () => {
@@ -98,7 +107,14 @@ test("every POST route that makes something is in the table", () => {
   const makes = app.app.routes.filter(
     ({ method, path }) => method === "POST" && !path.includes(":") && !others.some((end) => path.endsWith(end)),
   );
-  const makeNothing = new Set(["/account/session", "/login", "/logout", "/csp-report", "/core/prompts/preview"]);
+  const makeNothing = new Set([
+    "/account/session",
+    "/login",
+    "/logout",
+    "/csp-report",
+    "/core/prompts/preview",
+    "/core/mail_templates/preview",
+  ]);
   expect(makes.map(({ path }) => path).filter((path) => !tried.includes(path) && !makeNothing.has(path))).toEqual([]);
 });
 

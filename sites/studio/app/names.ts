@@ -7,6 +7,8 @@ const addresses: Readonly<Record<string, string>> = {
   "/account/users": "/account/people",
   "/account/api_tokens": "/account/tokens",
   "/connect/flow_processes": "/connect/processes",
+  "/core/mails": "/account/mails",
+  "/core/mail_templates": "/account/mail_texts",
 };
 
 /** The menu, by modules, in its order; what a plugin adds comes after them. */
@@ -21,15 +23,20 @@ export const modules: readonly { readonly name: string; readonly paths: readonly
   },
   {
     name: "account",
-    paths: ["users", "teams", "departments", "groups", "api_tokens", "webhooks", "crons"].map(
-      (name) => `/account/${name}`,
-    ),
+    paths: [
+      ...["users", "teams", "departments", "groups", "api_tokens", "webhooks", "crons"].map(
+        (name) => `/account/${name}`,
+      ),
+      "/core/mails",
+      "/core/mail_templates",
+    ],
   },
 ];
 
 /** Lists that no menu shows: they belong to a page, or only describe what may be chosen elsewhere. */
 export const unlisted: ReadonlySet<string> = new Set([
   "/core/prompts/system",
+  "/core/mail_templates/system",
   "/connect/flow_steps",
   "/account/webhooks/source_types",
   "/account/privileges",
@@ -58,6 +65,8 @@ const pictures: Readonly<Record<string, IconName>> = {
   "/account/api_tokens": "key",
   "/account/webhooks": "webhook",
   "/account/crons": "alarm",
+  "/core/mails": "mail",
+  "/core/mail_templates": "paragraph",
 };
 
 export function iconOfList(path: string): IconName {
