@@ -76,6 +76,10 @@ export interface Tokens {
   sessions(caller: Caller, page: Page): Promise<{ rows: readonly Session[]; total: number }>;
   /** Ends one of those; false if there is no such session. */
   endSessionById(caller: Caller, id: number): Promise<boolean>;
+  /** Ends all of those but the one of this request. */
+  endOtherSessions(caller: Caller): Promise<void>;
+  /** Ends all sessions of a person. Ask `Accounts.changeable` first. */
+  endSessionsOf(accountId: number, userId: number): Promise<void>;
   /**
    * A token with the caller's rights that lasts at most an hour, for a prompt rendered in a session. The same token is
    * returned as long as half of its hour is left.

@@ -101,6 +101,8 @@ export default definePlugin({
         endSession: tokenIssuer.endSession,
         sessions: sessions.list,
         endSessionById: sessions.end,
+        endOtherSessions: sessions.endOthers,
+        endSessionsOf: sessions.endOf,
         temporaryToken: tokenIssuer.temporaryToken,
       },
       stop: usage.flush,

@@ -23,6 +23,17 @@ export function createSessionStore(sql: Sql) {
     async has(tx: Tx, caller: Caller, id: number): Promise<boolean> {
       return (await tx`select 1 from api_tokens where id = ${id} and ${own(caller)}`).length > 0;
     },
+
+    async ids(tx: Tx, caller: Caller): Promise<number[]> {
+      return (await tx<{ id: number }[]>`select id from api_tokens where ${own(caller)}`).map(({ id }) => id);
+    },
+
+    /** All of a person's. */
+    async idsOf(tx: Tx, accountId: number, userId: number): Promise<number[]> {
+      const rows = await tx<{ id: number }[]>`
+        select id from api_tokens where account_id = ${accountId} and user_id = ${userId} and purpose = 'session'`;
+      return rows.map(({ id }) => id);
+    },
   };
 }
 
