@@ -9,6 +9,7 @@ import crons from "./crons/plugin.ts";
 import flows from "./flows/plugin.ts";
 import jsondb from "./jsondb/plugin.ts";
 import mail from "./mail/plugin.ts";
+import passwords from "./passwords/plugin.ts";
 import postgres from "./postgres/plugin.ts";
 import prompts from "./prompts/plugin.ts";
 import security from "./security/plugin.ts";
@@ -28,6 +29,7 @@ export const plugins: readonly Plugin[] = [
   connectors,
   smtp,
   mail,
+  passwords,
   postgres,
   flows,
   crons,

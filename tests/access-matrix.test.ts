@@ -93,6 +93,9 @@ async function fixtures(): Promise<Record<string, Record<string, string>>> {
     "/studio/ext": { plugin: "matrix", file: "page.js" },
     "/core/db": { db_code: code, method_name: "list" },
     "/core/mails": { id: await mailFixture() },
+    "/account/invitations": {
+      id: await made("/account/invitations.json", { invitation: { email: "matrix@example.com", name: "Matrix" } }),
+    },
     "/core/mail_templates": {
       id: await made("/core/mail_templates.json", {
         mail_template: { code: "test", language: "en", subject: "Matrix", text: "Matrix" },

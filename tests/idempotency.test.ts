@@ -21,6 +21,8 @@ beforeAll(async () => {
   await made("/cms/sites.json", { site: { name: "Site", code: "site" } });
   await made("/connect/flows.json", { flow: { name: "Waits", code: "waits", fields: { program: waits } } });
   await made("/connect/flows.json", { flow: { name: "Quick", code: "quick", fields: { program: quick } } });
+  const server = { url: "smtp://127.0.0.1:1", from: "a@example.com" };
+  expect((await app.patch("/core/mail_server.json", { mail_server: server })).status).toBe(200);
   const actions = [{ action: "wait", flow_code: "waits" }];
   await made("/core/apps.json", {
     app: { name: "App", url_code: "app", app_engine: "html", source_code: "x", actions },
@@ -58,6 +60,7 @@ const creates: [path: string, table: string, body: (n: string) => object][] = [
   ["/core/apps/preview.json", "app_previews", (n) => ({ app: { name: n, ...one } })],
   ["/account/api_tokens.json", "api_tokens", (n) => ({ api_token: { name: n } })],
   ["/account/users.json", "users", (n) => ({ user: { login: n, name: n, password: "a long enough password" } })],
+  ["/account/invitations.json", "password_links", (n) => ({ invitation: { email: `${n}@example.com` } })],
   ["/account/teams.json", "units", (n) => ({ team: { name: n } })],
   ["/account/departments.json", "units", (n) => ({ department: { name: n } })],
   ["/account/groups.json", "units", (n) => ({ group: { name: n } })],
@@ -114,6 +117,9 @@ test("every POST route that makes something is in the table", () => {
     "/csp-report",
     "/core/prompts/preview",
     "/core/mail_templates/preview",
+    "/forgot_password",
+    "/set_password",
+    "/account/password_resets",
   ]);
   expect(makes.map(({ path }) => path).filter((path) => !tried.includes(path) && !makeNothing.has(path))).toEqual([]);
 });

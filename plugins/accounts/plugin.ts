@@ -89,7 +89,7 @@ export default definePlugin({
           password: config.adminPassword,
           first: true,
         }),
-      service: createService({ ...parts, settings }),
+      service: createService({ ...parts, settings, people }),
     };
   },
 });

@@ -11,6 +11,7 @@ import {
   type Route,
 } from "platform";
 import type { Tokens } from "../tokens/api.ts";
+import type { LoginLink } from "./api.ts";
 import { endedCookie, sessionCookieOf } from "./cookie.ts";
 import { loginPage, logoutPage } from "./page.ts";
 import { safePath } from "./return-to.ts";
@@ -33,14 +34,18 @@ interface Needed {
   readonly signIn: SignIn;
   /** The hash of the page's style, as a Content-Security-Policy writes it. */
   readonly styleHash: string;
+  /** Asked for each page to sign in by. */
+  readonly links: readonly LoginLink[];
 }
 
 /** The sign-in page, for people without scripts too. */
-export function loginRoutes({ signIn, styleHash }: Pick<Needed, "signIn" | "styleHash">): Route[] {
+export function loginRoutes({ signIn, styleHash, links }: Omit<Needed, "tokens">): Route[] {
   const headers = headersOf(styleHash);
-  const page = (status: number, { account, request }: Asked, state: Shown, more: Headers = {}) => {
+  const page = async (status: number, { account, request }: Asked, state: Shown, more: Headers = {}) => {
     const words = pageWords[languageOf(request)];
-    return text(status, loginPage({ words, accountName: account.name, ...state }), htmlType, { ...headers, ...more });
+    const found = await Promise.all(links.map((link) => link(account, words.language)));
+    const shown = { words, accountName: account.name, links: found.flatMap((link) => link ?? []), ...state };
+    return text(status, loginPage(shown), htmlType, { ...headers, ...more });
   };
 
   return [
@@ -146,7 +151,7 @@ export function logoutRoutes({ tokens, styleHash }: Pick<Needed, "tokens" | "sty
 
 const htmlType = "text/html; charset=utf-8";
 
-function headersOf(styleHash: string) {
+export function headersOf(styleHash: string) {
   return {
     "content-security-policy": `default-src 'none'; style-src '${styleHash}'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; report-uri /csp-report`,
     "cache-control": "no-store",

@@ -1,10 +1,11 @@
 import { definePlugin } from "platform";
 import { accounts } from "../accounts/api.ts";
 import { tokens } from "../tokens/api.ts";
+import { sessions, type LoginLink } from "./api.ts";
 import migration from "./migrations/001_sessions.sql" with { type: "text" };
 import { loginStyle } from "./page.ts";
 import { ownSessionRoutes } from "./own-routes.ts";
-import { loginRoutes, logoutRoutes } from "./page-routes.ts";
+import { headersOf, loginRoutes, logoutRoutes } from "./page-routes.ts";
 import { sessionRoutes } from "./routes.ts";
 import { createSignIn } from "./sign-in.ts";
 import { createFailureStore } from "./store.ts";
@@ -13,19 +14,22 @@ import { createFailureStore } from "./store.ts";
 export default definePlugin({
   name: "sessions",
   needs: { accounts, tokens },
+  provides: sessions,
   migrations: [{ name: "001_sessions", sql: migration }],
 
   async setup(ctx) {
     const failureStore = createFailureStore(ctx.sql);
     const styleHash = await hashOf(loginStyle);
+    const links: LoginLink[] = [];
     const signIn = createSignIn({ ...ctx.services, failureStore });
     return {
       routes: [
         ...sessionRoutes({ ...ctx.services, signIn }),
         ...ownSessionRoutes(ctx.services),
-        ...loginRoutes({ signIn, styleHash }),
+        ...loginRoutes({ signIn, styleHash, links }),
         ...logoutRoutes({ tokens: ctx.services.tokens, styleHash }),
       ],
+      service: { pageHeaders: headersOf(styleHash), addLoginLink: (link) => void links.push(link) },
       schedules: [{ id: "sessions.prune", cron: "41 * * * *", run: failureStore.prune }],
     };
   },

@@ -24,7 +24,7 @@ export const modules: readonly { readonly name: string; readonly paths: readonly
   {
     name: "account",
     paths: [
-      ...["users", "teams", "departments", "groups", "api_tokens", "webhooks", "crons"].map(
+      ...["users", "invitations", "teams", "departments", "groups", "api_tokens", "webhooks", "crons"].map(
         (name) => `/account/${name}`,
       ),
       "/core/mails",
@@ -59,6 +59,7 @@ const pictures: Readonly<Record<string, IconName>> = {
   "/cms/categories": "tags",
   "/cms/domains": "link",
   "/account/users": "users",
+  "/account/invitations": "send",
   "/account/teams": "team",
   "/account/departments": "building",
   "/account/groups": "units",
