@@ -40,8 +40,9 @@ type Asked = Pick<RequestInput, "account" | "request">;
 const wordsOf = ({ request }: Asked) => allWords[languageOf(request)];
 
 function shownBy({ sessions }: Pick<Needed, "sessions">) {
-  // Nobody learns from a link on these pages, or from a picture, what their address is.
-  const headers = { ...sessions.pageHeaders, "referrer-policy": "no-referrer" };
+  // `no-referrer` would make browsers send the forms with `Origin: null`, as those of another site. These addresses tell
+  // nothing anyway.
+  const headers = { ...sessions.pageHeaders, "referrer-policy": "same-origin" };
   return (status: number, page: string, more: Readonly<Record<string, string>> = {}) =>
     text(status, page, "text/html; charset=utf-8", { ...headers, ...more });
 }

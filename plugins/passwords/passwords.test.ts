@@ -222,7 +222,7 @@ describe("an attacker", () => {
       /^core_password_link=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=1800$/,
     );
     const shown = await page((answer.headers.get("set-cookie") ?? "").split(";")[0] ?? "");
-    expect(shown.headers.get("referrer-policy")).toBe("no-referrer");
+    expect(shown.headers.get("referrer-policy")).toBe("same-origin");
     expect(shown.headers.get("cache-control")).toBe("no-store");
     expect(shown.text).not.toContain("token");
     // A mail program that looks where the link leads uses nothing up.

@@ -1,6 +1,7 @@
 /** The Studio's pages of mails, with a real mail server. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { receiverPassword, startMailReceiver, type MailReceiver } from "../../plugins/mail/receiver-fixture.ts";
+import { eventually } from "../harness.ts";
 import { startStudio, type Studio } from "./studio-fixture.ts";
 
 let studio: Studio;
@@ -63,6 +64,41 @@ test("an administrator sets up mail, tries it out, and writes a mail in their ow
 
   await page.goto(`${studio.app.origin}/studio/account/mails`);
   await page.getByText("Mails appear here when people are invited").waitFor();
+
+  await page.goto(`${studio.app.origin}/studio/account/people`);
+  await page.getByRole("button", { name: "Invite by mail" }).click();
+  await page.getByLabel("Email").fill("ewa@example.com");
+  await page.getByLabel("Name", { exact: true }).fill("Ewa Zima");
+  await shot("invite");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.waitForURL(/invitations\/\d+$/);
+  await page.getByRole("button", { name: "Resend" }).waitFor();
+  await shot("invitation");
+  const invited = await eventually(() => receiver.mails.find(({ to }) => to === "ewa@example.com"), "the invitation");
+  await page.goto(`${studio.app.origin}/studio/account/mails`);
+  await page.getByRole("gridcell", { name: "ewa@example.com" }).waitFor();
   await shot("mails");
+
+  // Without scripts, as a person who was invited may come.
+  const context = await studio.browser.newContext({
+    javaScriptEnabled: false,
+    locale: "de-DE",
+    viewport: { width: 360, height: 700 },
+  });
+  const hers = await context.newPage();
+  await hers.goto(/https?:\S+token=\S+/.exec(invited.text)?.[0] ?? "");
+  expect(hers.url()).toBe(`${studio.app.origin}/set_password`);
+  if (Bun.env["SHOTS"]) await hers.screenshot({ path: `${Bun.env["SHOTS"]}/set.png` });
+  await hers.getByLabel("Neues Passwort").fill("winter is coming");
+  await hers.getByRole("button", { name: "Passwort festlegen" }).click();
+  await hers.getByText("Ihr Passwort ist festgelegt").waitFor();
+  await hers.getByRole("link", { name: "Anmelden" }).click();
+  if (Bun.env["SHOTS"]) await hers.screenshot({ path: `${Bun.env["SHOTS"]}/login.png` });
+  await hers.getByRole("link", { name: "Passwort vergessen?" }).waitFor();
+  await hers.getByLabel("Benutzername").fill("ewa@example.com");
+  await hers.getByLabel("Passwort").fill("winter is coming");
+  await hers.getByRole("button", { name: "Anmelden" }).click();
+  await hers.waitForURL(/\/studio$/);
+  await context.close();
   expect(faults.filter((fault) => !fault.includes("422"))).toEqual([]);
 });
