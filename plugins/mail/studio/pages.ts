@@ -1,7 +1,6 @@
 import type { StudioPage } from "studio";
 
 const privilege = "mails";
-const load = () => import("./Text.svelte");
 
 export const pages: StudioPage[] = [
   {
@@ -12,15 +11,15 @@ export const pages: StudioPage[] = [
     load: () => import("./Server.svelte"),
   },
   {
-    path: "account/mail_texts/new",
-    title: { en: "New mail text", pl: "Nowa treść wiadomości", de: "Neuer E-Mail-Text" },
+    path: "account/mails",
+    title: { en: "Mails", pl: "Wiadomości", de: "E-Mails" },
     privilege,
-    load,
+    load: () => import("./Mails.svelte"),
   },
   {
     path: "account/mail_texts/:id",
     title: { en: "Mail text", pl: "Treść wiadomości", de: "E-Mail-Text" },
     privilege,
-    load,
+    load: () => import("./Text.svelte"),
   },
 ];

@@ -43,6 +43,11 @@ export const en = {
   begin: "Begin with the built-in words",
   sendMe: "Send me a test",
   sendMeAbout: "Sends the saved words to your own address.",
+  log: "The mails of this account, the newest first. What they said is not kept: a link in a mail is a key.",
+  all: "All",
+  queued: "Waiting",
+  sent: "Sent",
+  failed: "Failed",
 };
 
 export type Texts = Readonly<Record<keyof typeof en, string>>;
@@ -91,6 +96,11 @@ export const pl: Texts = {
   begin: "Zacznij od wbudowanych słów",
   sendMe: "Wyślij próbną do mnie",
   sendMeAbout: "Wysyła zapisane słowa na Twój adres.",
+  log: "Wiadomości tego konta, od najnowszej. Ich treści nie są przechowywane: link w wiadomości jest kluczem.",
+  all: "Wszystkie",
+  queued: "Czekające",
+  sent: "Wysłane",
+  failed: "Nieudane",
 };
 
 export const de: Texts = {
@@ -138,4 +148,9 @@ export const de: Texts = {
   begin: "Mit den eingebauten Worten beginnen",
   sendMe: "Test an mich senden",
   sendMeAbout: "Schickt die gespeicherten Worte an Ihre eigene Adresse.",
+  log: "Die E-Mails dieses Kontos, die neueste zuerst. Ihr Inhalt wird nicht aufbewahrt: Ein Link darin ist ein Schlüssel.",
+  all: "Alle",
+  queued: "Wartend",
+  sent: "Gesendet",
+  failed: "Fehlgeschlagen",
 };
