@@ -6,6 +6,7 @@ import apps from "./apps/plugin.ts";
 import cmsMultilang from "./cms-multilang/plugin.ts";
 import connectors from "./connectors/plugin.ts";
 import crons from "./crons/plugin.ts";
+import factors from "./factors/plugin.ts";
 import flows from "./flows/plugin.ts";
 import jsondb from "./jsondb/plugin.ts";
 import mail from "./mail/plugin.ts";
@@ -22,6 +23,7 @@ import webhooks from "./webhooks/plugin.ts";
 export const plugins: readonly Plugin[] = [
   accounts,
   tokens,
+  factors,
   sessions,
   security,
   prompts,

@@ -112,7 +112,13 @@ test("every POST route that makes something is in the table", () => {
   );
   const makeNothing = new Set([
     "/account/session",
+    "/account/session/second_factor",
+    "/account/session/second_factor/setup",
+    "/account/me/totp",
+    "/account/me/totp/confirm",
+    "/account/me/recovery_codes",
     "/login",
+    "/login/second_factor",
     "/logout",
     "/csp-report",
     "/core/prompts/preview",

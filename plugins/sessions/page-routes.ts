@@ -14,6 +14,9 @@ import type { Tokens } from "../tokens/api.ts";
 import type { LoginLink } from "./api.ts";
 import { endedCookie, sessionCookieOf } from "./cookie.ts";
 import { loginPage, logoutPage } from "./page.ts";
+import { pageHeaders, type Headers } from "./page-headers.ts";
+import type { SecondPages } from "./second-page-routes.ts";
+import type { SecondStep } from "./second-step.ts";
 import { safePath } from "./return-to.ts";
 import { originMistake } from "./origin.ts";
 import type { SignIn } from "./sign-in.ts";
@@ -32,6 +35,8 @@ const either = [html, answer.error];
 interface Needed {
   readonly tokens: Tokens;
   readonly signIn: SignIn;
+  readonly second: SecondStep;
+  readonly pages: SecondPages;
   /** The hash of the page's style, as a Content-Security-Policy writes it. */
   readonly styleHash: string;
   /** Asked for each page to sign in by. */
@@ -39,8 +44,8 @@ interface Needed {
 }
 
 /** The sign-in page, for people without scripts too. */
-export function loginRoutes({ signIn, styleHash, links }: Omit<Needed, "tokens">): Route[] {
-  const headers = headersOf(styleHash);
+export function loginRoutes({ signIn, second, pages, styleHash, links }: Omit<Needed, "tokens">): Route[] {
+  const headers = pageHeaders(styleHash);
   const page = async (status: number, { account, request }: Asked, state: Shown, more: Headers = {}) => {
     const words = pageWords[languageOf(request)];
     const found = await Promise.all(links.map((link) => link(account, words.language)));
@@ -75,8 +80,9 @@ export function loginRoutes({ signIn, styleHash, links }: Omit<Needed, "tokens">
         maxBytes: 16_384,
         idempotency: "own",
         request: { login: "admin", password: "a long pass phrase", return_to: "/" },
-        answers: { 401: either, 403: either, 422: [html, answer.fieldErrors], 429: either },
+        answers: { 200: html, 401: either, 403: either, 422: [html, answer.fieldErrors], 429: either },
         responses: {
+          200: "<!doctype html> …",
           303: null,
           401: "<!doctype html> …",
           403: "<!doctype html> …",
@@ -98,6 +104,8 @@ export function loginRoutes({ signIn, styleHash, links }: Omit<Needed, "tokens">
           return page(401, input, { ...shown, error: words.wrong });
         try {
           const userId = await signIn.personOf({ accountId: account.id, ip, login: login.trim(), password });
+          const step = await second.begin({ accountId: account.id, userId });
+          if (step) return await pages.form(200, input, { returnTo, pending: step.pending }, step.factors.length === 0);
           return await input.once(`sign-in:${userId}`, async () => {
             const { token, expiresAt } = await signIn.start(input, userId);
             return secret(redirect(303, returnTo, { "set-cookie": sessionCookieOf(token, expiresAt, secure) }));
@@ -116,7 +124,7 @@ export function loginRoutes({ signIn, styleHash, links }: Omit<Needed, "tokens">
 
 /** The page to sign out by, which needs no scripts. */
 export function logoutRoutes({ tokens, styleHash }: Pick<Needed, "tokens" | "styleHash">): Route[] {
-  const headers = headersOf(styleHash);
+  const headers = pageHeaders(styleHash);
   return [
     route(
       "GET",
@@ -151,15 +159,7 @@ export function logoutRoutes({ tokens, styleHash }: Pick<Needed, "tokens" | "sty
 
 const htmlType = "text/html; charset=utf-8";
 
-export function headersOf(styleHash: string) {
-  return {
-    "content-security-policy": `default-src 'none'; style-src '${styleHash}'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; report-uri /csp-report`,
-    "cache-control": "no-store",
-  };
-}
-
 type Asked = Pick<RequestInput, "account" | "request">;
-type Headers = Readonly<Record<string, string>>;
 interface Shown {
   readonly returnTo: string;
   readonly login?: string;

@@ -95,6 +95,8 @@ button { width: 100%; margin-top: .3rem; padding: .65rem; font: inherit; font-we
 button:hover { filter: brightness(1.08) }
 input:focus-visible, button:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px }
 .more { margin: 1.1rem 0 0 }
+code { font: .95rem/1.6 ui-monospace, monospace; overflow-wrap: anywhere }
+img { display: block; margin: 0 auto; background: #fff }
 a { color: var(--accent) }
 #error { margin: 0 0 1.2rem; padding: .6rem .8rem; color: var(--wrong); background: var(--wrong-paper); border-radius: .5rem }
 `;

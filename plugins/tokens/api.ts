@@ -70,6 +70,11 @@ export interface Tokens {
     seconds: number;
     from?: SignedInFrom;
   }): Promise<IssuedToken | undefined>;
+  /**
+   * Whether the request's session began by a sign-in of the last ten minutes. A token is no session, and a `web_token`
+   * signs in nobody in person; an invitation does.
+   */
+  isFresh(caller: Caller): Promise<boolean>;
   /** Ends the session of this request. A token that is not a session is left alone (false). */
   endSession(caller: Caller): Promise<boolean>;
   /** The caller's sessions, the newest first; a narrowed token sees only those that can do no more than it. */

@@ -98,6 +98,7 @@ export default definePlugin({
         acceptCredential: identifier.acceptCredential,
         issue: (token) => tokenIssuer.issue(token),
         startSession: tokenIssuer.startSession,
+        isFresh: (caller) => sessionStore.isFresh(caller),
         endSession: tokenIssuer.endSession,
         sessions: sessions.list,
         endSessionById: sessions.end,

@@ -20,6 +20,15 @@ export function createSessionStore(sql: Sql) {
       return { rows, total: count?.total ?? 0 };
     },
 
+    async isFresh({ account, tokenId }: Caller): Promise<boolean> {
+      const rows = await sql`
+        select 1 from api_tokens t left join api_tokens p on p.id = t.parent_id
+        where t.account_id = ${account.id} and t.id = ${tokenId} and t.purpose = 'session'
+          and t.created_at between now() - interval '10 minutes' and now()
+          and (t.parent_id is null or p.purpose = 'invitation')`;
+      return rows.length > 0;
+    },
+
     async has(tx: Tx, caller: Caller, id: number): Promise<boolean> {
       return (await tx`select 1 from api_tokens where id = ${id} and ${own(caller)}`).length > 0;
     },
