@@ -2,6 +2,7 @@ import type { Plugin } from "platform";
 import demo from "../sites/demo/plugin.ts";
 import studio from "../sites/studio/plugin.ts";
 import accounts from "./accounts/plugin.ts";
+import activity from "./activity/plugin.ts";
 import apps from "./apps/plugin.ts";
 import cmsMultilang from "./cms-multilang/plugin.ts";
 import connectors from "./connectors/plugin.ts";
@@ -22,6 +23,7 @@ import webhooks from "./webhooks/plugin.ts";
 /** The built-in plugins. Literal imports, as the compiler of the binary needs them. */
 export const plugins: readonly Plugin[] = [
   accounts,
+  activity,
   tokens,
   factors,
   sessions,

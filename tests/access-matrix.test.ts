@@ -96,6 +96,7 @@ async function fixtures(): Promise<Record<string, Record<string, string>>> {
     "/account/invitations": {
       id: await made("/account/invitations.json", { invitation: { email: "matrix@example.com", name: "Matrix" } }),
     },
+    "/core/activity": { id: String((await app.get("/core/activity.json?limit=1")).json[0].id) },
     "/core/mail_templates": {
       id: await made("/core/mail_templates.json", {
         mail_template: { code: "test", language: "en", subject: "Matrix", text: "Matrix" },

@@ -15,6 +15,10 @@ export default definePlugin({
   provides: factors,
   migrations: [{ name: "001_factors", sql: migration }],
   commands: [resetFactors],
+  activity: {
+    totp_factors: { model: "Account::Totp", quiet: ["last_step", "failures", "blocked_until"] },
+    recovery_codes: { model: "Account::RecoveryCode" },
+  },
 
   setup(ctx) {
     const factorStore = createFactorStore(ctx.sql);

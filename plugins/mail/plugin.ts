@@ -36,6 +36,11 @@ export default definePlugin({
   },
   migrations: [{ name: "001_mail", sql: migration }],
   privileges: [{ name: "mails", doc: "see the log of mails, and change their texts and server", roles: ["admin"] }],
+  activity: {
+    mail_servers: { model: "Mail::Server", name: "sender" },
+    mail_templates: { model: "Mail::Template" },
+    mails: false,
+  },
 
   setup(ctx) {
     const { config, sql } = ctx;

@@ -16,6 +16,7 @@ export default definePlugin({
   name: "passwords",
   needs: { accounts, mail, sessions },
   migrations: [{ name: "001_password_links", sql: migration }],
+  activity: { password_links: { model: "Account::PasswordLink", name: "email", quiet: ["mail_id"] } },
 
   setup(ctx) {
     const { services } = ctx;

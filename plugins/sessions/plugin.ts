@@ -26,6 +26,7 @@ export default definePlugin({
     { name: "001_sessions", sql: migration },
     { name: "002_second_step", sql: secondStep },
   ],
+  activity: { sign_in_failures: false, sign_in_steps: false },
 
   async setup(ctx) {
     const failureStore = createFailureStore(ctx.sql);

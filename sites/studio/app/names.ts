@@ -9,6 +9,7 @@ const addresses: Readonly<Record<string, string>> = {
   "/connect/flow_processes": "/connect/processes",
   "/core/mails": "/account/mails",
   "/core/mail_templates": "/account/mail_texts",
+  "/core/activity": "/account/activity",
 };
 
 /** The menu, by modules, in its order; what a plugin adds comes after them. */
@@ -29,6 +30,7 @@ export const modules: readonly { readonly name: string; readonly paths: readonly
       ),
       "/core/mails",
       "/core/mail_templates",
+      "/core/activity",
     ],
   },
 ];
@@ -68,6 +70,7 @@ const pictures: Readonly<Record<string, IconName>> = {
   "/account/crons": "alarm",
   "/core/mails": "mail",
   "/core/mail_templates": "paragraph",
+  "/core/activity": "activity",
 };
 
 export function iconOfList(path: string): IconName {

@@ -207,6 +207,7 @@ export const de: Messages = {
     "/core/mails": ["E-Mails", "E-Mail"],
     "/core/mail_templates": ["E-Mail-Texte", "E-Mail-Text"],
     "/core/mail_templates/system": ["Eingebaute E-Mail-Texte", "eingebauter E-Mail-Text"],
+    "/core/activity": ["Aktivität", "Eintrag"],
   },
   about: {
     "/core/prompts":
@@ -235,5 +236,6 @@ export const de: Messages = {
     "/account/invitations": "Personen, die per E-Mail eingeladen wurden und noch nicht da waren.",
     "/core/mails": "Gesendete E-Mails und solche, die warten.",
     "/core/mail_templates": "Ein E-Mail-Text ersetzt die eingebauten Worte einer E-Mail in einer Sprache.",
+    "/core/activity": "Wer was wann an welchem Datensatz getan hat.",
   },
 };

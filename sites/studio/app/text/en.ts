@@ -208,6 +208,7 @@ export const en = {
     "/core/mails": ["Mails", "mail"],
     "/core/mail_templates": ["Mail texts", "mail text"],
     "/core/mail_templates/system": ["Built-in mail texts", "built-in mail text"],
+    "/core/activity": ["Activity", "entry"],
   },
   /** What resources are for: the sentence on an empty list. */
   about: {
@@ -236,6 +237,7 @@ export const en = {
     "/account/invitations": "People who were invited by mail and have not come in yet.",
     "/core/mails": "The mails that were sent, and those that wait.",
     "/core/mail_templates": "A mail text replaces the built-in words of a mail, in one language.",
+    "/core/activity": "Who did what to which record, and when.",
   },
 } as const;
 

@@ -212,6 +212,7 @@ export const pl: Messages = {
     "/core/mails": ["Wiadomości", "wiadomość"],
     "/core/mail_templates": ["Treści wiadomości", "treść wiadomości"],
     "/core/mail_templates/system": ["Wbudowane treści wiadomości", "wbudowana treść wiadomości"],
+    "/core/activity": ["Aktywność", "wpis"],
   },
   about: {
     "/core/prompts": "Prompt to instrukcja dla agenta AI, ze zmiennymi. Prompt o kodzie wbudowanego zastępuje go.",
@@ -240,5 +241,6 @@ export const pl: Messages = {
     "/account/invitations": "Osoby zaproszone pocztą, które jeszcze nie weszły.",
     "/core/mails": "Wiadomości wysłane i te, które czekają.",
     "/core/mail_templates": "Treść wiadomości zastępuje wbudowane słowa, w jednym języku.",
+    "/core/activity": "Kto, kiedy i co zmienił.",
   },
 };
