@@ -69,6 +69,7 @@ async function fixtures(): Promise<Record<string, Record<string, string>>> {
   return {
     "/account/users": { id: await made("/account/users.json", { user: { ...person7, role: "user" } }) },
     "/account/me/sessions": { id: await ownSession() },
+    "/account/me/passkeys": { id: await ownPasskey() },
     "/account/teams": { id: await made("/account/teams.json", { team: { name: "Matrix" } }) },
     "/account/departments": { id: await made("/account/departments.json", { department: { name: "Matrix" } }) },
     "/account/groups": { id: await made("/account/groups.json", { group: { name: "Matrix" } }) },
@@ -127,6 +128,14 @@ async function importTask(db: string): Promise<string> {
 async function ownSession(): Promise<string> {
   await app.post("/account/session.json", { login: "admin", password: adminPassword }, { token: null });
   return String((await app.get("/account/me/sessions.json")).json[0].id);
+}
+
+/** One of the administrator. */
+async function ownPasskey(): Promise<string> {
+  const [row] = await app.sql<{ id: number }[]>`
+    insert into passkeys (account_id, user_id, name, credential_id, public_key, counter)
+    select account_id, id, 'Matrix', 'matrix', '', 0 from users order by id limit 1 returning id`;
+  return String(row?.id);
 }
 
 async function appFixtures(made: (path: string, body: object) => Promise<string>) {

@@ -114,6 +114,11 @@ test("every POST route that makes something is in the table", () => {
     "/account/session",
     "/account/session/second_factor",
     "/account/session/second_factor/setup",
+    "/account/session/passkey",
+    "/account/session/passkey/options",
+    // Takes what an authenticator has signed.
+    "/account/me/passkeys",
+    "/account/me/passkeys/options",
     "/account/me/totp",
     "/account/me/totp/confirm",
     "/account/me/recovery_codes",

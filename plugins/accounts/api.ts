@@ -71,6 +71,8 @@ export interface Accounts {
    * time whether or not such a person exists.
    */
   verifyPassword(accountId: number, loginOrEmail: string, password: string): Promise<number | undefined>;
+  /** Whether the person can sign in by a password. */
+  hasPassword(accountId: number, userId: number): Promise<boolean>;
   /**
    * The person, if the caller may change them; otherwise it throws 404 or 403. Whoever may change a person may also let
    * somebody sign in as them.

@@ -89,6 +89,8 @@ export function createService(needed: Needed): Accounts {
       return right && row?.active ? row.id : undefined;
     },
 
+    hasPassword: async (accountId, userId) => ((await loginStore.passwordById(accountId, userId)) ?? null) !== null,
+
     async unitExists(accountId, kind, id) {
       return (await unitStore.byId(accountId, kind, id)) !== undefined;
     },

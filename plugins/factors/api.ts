@@ -1,5 +1,5 @@
 /** Second factors, as the sign-in sees them. */
-import { service } from "platform";
+import { service, type Account, type JsonObject } from "platform";
 import { setupExample, TotpSetupAnswer } from "./answers.ts";
 
 /** How the API shows a `TotpSetup`. */
@@ -12,7 +12,18 @@ export interface Owner {
   readonly userId: number;
 }
 
-export type FactorKind = "totp" | "recovery_code";
+export type FactorKind = "totp" | "passkey" | "recovery_code";
+
+/** What a browser answers with a passkey, in base64url. */
+export interface Assertion {
+  readonly id: string;
+  readonly response: {
+    readonly clientDataJSON: string;
+    readonly authenticatorData: string;
+    readonly signature: string;
+    readonly userHandle?: string | null;
+  };
+}
 
 /** What a person needs to set up an authenticator app; it counts once a code of it was confirmed. */
 export interface TotpSetup {
@@ -37,6 +48,12 @@ export interface Factors {
   shownTotp(owner: Owner, setup: string): Promise<TotpSetup | undefined>;
   /** Makes the app count. Returns new recovery codes; undefined if the code is wrong. Throws 422 for an expired setup. */
   confirmTotp(owner: Owner, setup: string, code: string): Promise<readonly string[] | undefined>;
+  /** Whether anybody in the account has a passkey. */
+  hasPasskeys(accountId: number): Promise<boolean>;
+  /** What `navigator.credentials.get` takes. Throws 422 if the account's address allows no passkeys. */
+  passkeyOptions(account: Account): Promise<JsonObject>;
+  /** Whose passkey it is: it stands for both factors. Throws 401. */
+  passkeyOwner(account: Account, assertion: Assertion): Promise<Owner>;
 }
 
 export const factors = service<Factors>("factors");

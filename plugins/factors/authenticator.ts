@@ -1,5 +1,5 @@
 /** Authenticator apps and recovery codes: how they are set up, checked and removed. No HTTP, no SQL. */
-import { invalid, isObject, parseJson, SecretFault, tooMany, type BaseContext } from "platform";
+import { invalid, isObject, parseJson, SecretFault, tooMany, type BaseContext, type Tx } from "platform";
 import type { Accounts } from "../accounts/api.ts";
 import type { Factors, Owner, TotpSetup } from "./api.ts";
 import { newRecoveryCodes, recoveryHash } from "./recovery.ts";
@@ -99,11 +99,19 @@ export function createAuthenticator({ ctx, accounts, factorStore }: Needed) {
       return codes;
     },
 
-    /** The recovery codes go with it. */
-    remove: (owner: Owner): Promise<boolean> =>
+    /** New ones, if there are none. */
+    async ensureCodes(tx: Tx, owner: Owner): Promise<readonly string[]> {
+      if (await factorStore.hasRecoveryCodes(tx, owner)) return [];
+      const { codes, hashes } = newCodes();
+      await factorStore.setRecoveryCodes(tx, owner, hashes);
+      return codes;
+    },
+
+    /** Unless there is a passkey, the recovery codes go with it. */
+    remove: (owner: Owner): Promise<void> =>
       ctx.transaction(async (tx) => {
-        await factorStore.setRecoveryCodes(tx, owner, []);
-        return factorStore.deleteTotp(tx, owner);
+        await factorStore.deleteTotp(tx, owner);
+        await factorStore.dropIdleCodes(tx, owner);
       }),
   };
 }

@@ -75,7 +75,12 @@ describe("an authenticator app", () => {
   test("counts once a code of it is confirmed, and shows recovery codes then", async () => {
     const { id, login } = await person(app, { password });
     const cookie = await signedIn(login);
-    expect((await app.get(mine, as(cookie))).json).toEqual({ totp_at: null, recovery_codes: 0, fresh: true });
+    expect((await app.get(mine, as(cookie))).json).toEqual({
+      totp_at: null,
+      passkeys: [],
+      recovery_codes: 0,
+      fresh: true,
+    });
     const begun = (await app.post("/account/me/totp.json", undefined, as(cookie))).json;
     expect(begun.uri).toContain(`otpauth://totp/Main:${login}?secret=${begun.secret}&issuer=Main`);
     expect(begun.qr).toStartWith("<svg");

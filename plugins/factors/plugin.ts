@@ -5,6 +5,10 @@ import { factors, type FactorKind } from "./api.ts";
 import { createAuthenticator } from "./authenticator.ts";
 import { factorCommands, resetFactors } from "./commands.ts";
 import migration from "./migrations/001_factors.sql" with { type: "text" };
+import passkeysMigration from "./migrations/002_passkeys.sql" with { type: "text" };
+import { passkeyRoutes } from "./passkey-routes.ts";
+import { createPasskeyStore } from "./passkey-store.ts";
+import { createPasskeys } from "./passkeys.ts";
 import { factorRoutes } from "./routes.ts";
 import { createFactorStore } from "./store.ts";
 
@@ -13,7 +17,10 @@ export default definePlugin({
   name: "factors",
   needs: { accounts, tokens },
   provides: factors,
-  migrations: [{ name: "001_factors", sql: migration }],
+  migrations: [
+    { name: "001_factors", sql: migration },
+    { name: "002_passkeys", sql: passkeysMigration },
+  ],
   commands: [resetFactors],
   activity: {
     totp_factors: { model: "Account::Totp", quiet: ["last_step", "failures", "blocked_until"] },
@@ -23,21 +30,32 @@ export default definePlugin({
   setup(ctx) {
     const factorStore = createFactorStore(ctx.sql);
     const authenticator = createAuthenticator({ ctx, factorStore, ...ctx.services });
+    const passkeyStore = createPasskeyStore(ctx.sql);
+    const passkeys = createPasskeys({ ctx, factorStore, passkeyStore, authenticator, ...ctx.services });
     return {
-      routes: factorRoutes({ ...ctx.services, authenticator, factorStore }),
-      commands: factorCommands({ ...ctx.services, authenticator }),
+      routes: [
+        ...factorRoutes({ ...ctx.services, authenticator, passkeys, factorStore, passkeyStore }),
+        ...passkeyRoutes({ ...ctx.services, passkeys, passkeyStore }),
+      ],
+      commands: factorCommands({ ...ctx.services, authenticator, passkeys }),
+      schedules: [{ id: "factors.prune", cron: "37 * * * *", run: passkeyStore.prune }],
       service: {
         async kindsOf(owner) {
-          const { totpAt, recoveryCodes } = await factorStore.of(owner);
-          const kinds: FactorKind[] = totpAt ? ["totp"] : [];
-          return recoveryCodes > 0 ? [...kinds, "recovery_code"] : kinds;
+          const { totpAt, passkeys: count, recoveryCodes, hasAny } = await factorStore.of(owner);
+          const has = { totp: totpAt !== null, passkey: count > 0, recovery_code: hasAny && recoveryCodes > 0 };
+          return kinds.filter((kind) => has[kind]);
         },
         isRequired: async () => false,
         checkCode: authenticator.checkCode,
         beginTotp: authenticator.begin,
         shownTotp: authenticator.shown,
         confirmTotp: authenticator.confirm,
+        hasPasskeys: passkeyStore.anyIn,
+        passkeyOptions: passkeys.signInOptions,
+        passkeyOwner: passkeys.personOf,
       },
     };
   },
 });
+
+const kinds: readonly FactorKind[] = ["totp", "passkey", "recovery_code"];

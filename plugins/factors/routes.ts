@@ -13,14 +13,15 @@ import {
 } from "platform";
 import type { Accounts } from "../accounts/api.ts";
 import type { Tokens } from "../tokens/api.ts";
-import { codesExample, OwnFactors, RecoveryCodes, setupExample, TotpSetupAnswer } from "./answers.ts";
-import type { Owner } from "./api.ts";
+import { codesExample, OwnFactors, passkeyExample, RecoveryCodes, setupExample, TotpSetupAnswer } from "./answers.ts";
 import type { Authenticator } from "./authenticator.ts";
+import { freshOwner, needsFresh, ownerOf, stale } from "./fresh.ts";
+import { toApi } from "./passkey-routes.ts";
+import type { PasskeyStore } from "./passkey-store.ts";
+import type { Passkeys } from "./passkeys.ts";
 import type { FactorStore } from "./store.ts";
 
 const access = { signedIn: "they are one's own" } as const;
-const stale = "sign in again: this needs a sign-in of the last ten minutes";
-const needsFresh = "Needs a session that began within the last ten minutes (403); an API token is none.";
 
 const Confirmation = Type.Object({
   setup: Type.String({ minLength: 1, maxLength: 2000 }),
@@ -31,16 +32,15 @@ interface Needed {
   readonly accounts: Pick<Accounts, "changeable">;
   readonly tokens: Pick<Tokens, "isFresh" | "endSessionsOf">;
   readonly authenticator: Authenticator;
+  readonly passkeys: Pick<Passkeys, "removeAll">;
   readonly factorStore: Pick<FactorStore, "of">;
+  readonly passkeyStore: Pick<PasskeyStore, "list">;
 }
 
 /** `/account/me/factors`: what one proves oneself by besides the password. */
 export function factorRoutes(needed: Needed): Route[] {
-  const { accounts, tokens, authenticator } = needed;
-  const fresh = async (caller: Caller): Promise<Owner> => {
-    if (!(await tokens.isFresh(caller))) throw forbidden(stale);
-    return ownerOf(caller);
-  };
+  const { accounts, tokens, authenticator, passkeys } = needed;
+  const fresh = (caller: Caller) => freshOwner(tokens, caller);
   return [
     ownFactors(needed),
     route(
@@ -78,7 +78,7 @@ export function factorRoutes(needed: Needed): Route[] {
       "/account/me/totp",
       {
         summary: "Remove the authenticator app",
-        description: `Its recovery codes go with it. ${needsFresh}`,
+        description: `The recovery codes go with it unless there is a passkey. ${needsFresh}`,
         access,
         responses: { 204: null, 403: { error: stale } },
       },
@@ -99,8 +99,7 @@ export function factorRoutes(needed: Needed): Route[] {
       },
       async ({ caller }) => {
         const owner = await fresh(caller);
-        const { totpAt } = await needed.factorStore.of(owner);
-        if (!totpAt) throw invalid({ base: ["there is no second factor"] });
+        if (!(await needed.factorStore.of(owner)).hasAny) throw invalid({ base: ["there is no second factor"] });
         return secret(created({ recovery_codes: await authenticator.renewCodes(owner) }));
       },
     ),
@@ -118,6 +117,7 @@ export function factorRoutes(needed: Needed): Route[] {
         const person = await accounts.changeable(caller, integerId(params.id));
         if (person.id === caller.user.id) throw forbidden("change your own at /account/me");
         const owner = { accountId: caller.account.id, userId: person.id };
+        await passkeys.removeAll(owner);
         await authenticator.remove(owner);
         await tokens.endSessionsOf(owner.accountId, owner.userId);
         return noContent();
@@ -126,7 +126,7 @@ export function factorRoutes(needed: Needed): Route[] {
   ];
 }
 
-function ownFactors({ tokens, factorStore }: Needed): Route {
+function ownFactors({ tokens, factorStore, passkeyStore }: Needed): Route {
   return route(
     "GET",
     "/account/me/factors",
@@ -136,15 +136,15 @@ function ownFactors({ tokens, factorStore }: Needed): Route {
         "`totp_at`: since when an authenticator app is asked for. `recovery_codes`: how many are left. `fresh`: whether this session began within the last ten minutes, which changes of factors need.",
       access,
       answers: { 200: OwnFactors },
-      responses: { 200: { totp_at: "2026-01-31T10:00:00.000Z", recovery_codes: 10, fresh: true } },
+      responses: {
+        200: { totp_at: "2026-01-31T10:00:00.000Z", passkeys: [passkeyExample], recovery_codes: 10, fresh: true },
+      },
     },
     async ({ caller }) => {
-      const { totpAt, recoveryCodes } = await factorStore.of(ownerOf(caller));
-      return ok({ totp_at: totpAt, recovery_codes: recoveryCodes, fresh: await tokens.isFresh(caller) });
+      const owner = ownerOf(caller);
+      const { totpAt, recoveryCodes } = await factorStore.of(owner);
+      const passkeys = (await passkeyStore.list(owner)).map(toApi);
+      return ok({ totp_at: totpAt, passkeys, recovery_codes: recoveryCodes, fresh: await tokens.isFresh(caller) });
     },
   );
-}
-
-function ownerOf({ account, user }: Caller): Owner {
-  return { accountId: account.id, userId: user.id };
 }

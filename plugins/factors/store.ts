@@ -9,14 +9,23 @@ interface TotpRow {
   readonly secondsToWait: number;
 }
 
+interface FactorRow {
+  readonly totpAt: Date | null;
+  readonly recoveryCodes: number;
+  readonly passkeys: number;
+  readonly hasAny: boolean;
+}
+
 export function createFactorStore(sql: Sql) {
   return {
-    /** When the app was set up, and how many recovery codes are left. */
-    async of({ accountId, userId }: Owner): Promise<{ totpAt: Date | null; recoveryCodes: number }> {
-      const [row] = await sql<{ totpAt: Date | null; recoveryCodes: number }[]>`
+    /** When the app was set up, how many recovery codes are left, and whether there is an app or a passkey. */
+    async of({ accountId, userId }: Owner): Promise<FactorRow> {
+      const [row] = await sql<Omit<FactorRow, "hasAny">[]>`
         select (select created_at from totp_factors where account_id = ${accountId} and user_id = ${userId}) as totp_at,
-          (select count(*) from recovery_codes where account_id = ${accountId} and user_id = ${userId}) as recovery_codes`;
-      return row ?? { totpAt: null, recoveryCodes: 0 };
+          (select count(*) from recovery_codes where account_id = ${accountId} and user_id = ${userId}) as recovery_codes,
+          (select count(*) from passkeys where account_id = ${accountId} and user_id = ${userId}) as passkeys`;
+      const { totpAt, recoveryCodes, passkeys } = row ?? { totpAt: null, recoveryCodes: 0, passkeys: 0 };
+      return { totpAt, recoveryCodes, passkeys, hasAny: totpAt !== null || passkeys > 0 };
     },
 
     /** Locked, so that guesses take turns. */
@@ -57,9 +66,8 @@ export function createFactorStore(sql: Sql) {
         where account_id = ${accountId} and user_id = ${userId} and failures > 0`;
     },
 
-    async deleteTotp(tx: Tx, { accountId, userId }: Owner): Promise<boolean> {
-      const { count } = await tx`delete from totp_factors where account_id = ${accountId} and user_id = ${userId}`;
-      return count > 0;
+    async deleteTotp(tx: Tx, { accountId, userId }: Owner): Promise<void> {
+      await tx`delete from totp_factors where account_id = ${accountId} and user_id = ${userId}`;
     },
 
     async setRecoveryCodes(tx: Tx, { accountId, userId }: Owner, hashes: readonly string[]): Promise<void> {
@@ -69,6 +77,20 @@ export function createFactorStore(sql: Sql) {
       await tx`
         insert into recovery_codes (account_id, user_id, code_hash)
         select ${accountId}, ${userId}, unnest(${hashes}::text[])`;
+    },
+
+    async hasRecoveryCodes(tx: Tx, { accountId, userId }: Owner): Promise<boolean> {
+      const rows = await tx`
+        select 1 from recovery_codes where account_id = ${accountId} and user_id = ${userId} limit 1`;
+      return rows.length > 0;
+    },
+
+    /** Codes alone are no factor. */
+    async dropIdleCodes(tx: Tx, { accountId, userId }: Owner): Promise<void> {
+      await tx`
+        delete from recovery_codes where account_id = ${accountId} and user_id = ${userId}
+          and not exists (select 1 from totp_factors where account_id = ${accountId} and user_id = ${userId})
+          and not exists (select 1 from passkeys where account_id = ${accountId} and user_id = ${userId})`;
     },
 
     /** Whether there was such a code; it is used up now. */

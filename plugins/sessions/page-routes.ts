@@ -7,15 +7,18 @@ import {
   secret,
   text,
   Type,
+  type Language,
   type RequestInput,
   type Route,
 } from "platform";
 import type { Tokens } from "../tokens/api.ts";
+import type { Factors } from "../factors/api.ts";
 import type { LoginLink } from "./api.ts";
 import { endedCookie, sessionCookieOf } from "./cookie.ts";
 import { loginPage, logoutPage } from "./page.ts";
 import { pageHeaders, type Headers } from "./page-headers.ts";
 import type { SecondPages } from "./second-page-routes.ts";
+import { secondWords } from "./second-words.ts";
 import type { SecondStep } from "./second-step.ts";
 import { safePath } from "./return-to.ts";
 import { originMistake } from "./origin.ts";
@@ -37,6 +40,7 @@ interface Needed {
   readonly signIn: SignIn;
   readonly second: SecondStep;
   readonly pages: SecondPages;
+  readonly factors: Pick<Factors, "hasPasskeys">;
   /** The hash of the page's style, as a Content-Security-Policy writes it. */
   readonly styleHash: string;
   /** Asked for each page to sign in by. */
@@ -44,12 +48,13 @@ interface Needed {
 }
 
 /** The sign-in page, for people without scripts too. */
-export function loginRoutes({ signIn, second, pages, styleHash, links }: Omit<Needed, "tokens">): Route[] {
+export function loginRoutes({ signIn, second, pages, factors, styleHash, links }: Omit<Needed, "tokens">): Route[] {
   const headers = pageHeaders(styleHash);
   const page = async (status: number, { account, request }: Asked, state: Shown, more: Headers = {}) => {
     const words = pageWords[languageOf(request)];
     const found = await Promise.all(links.map((link) => link(account, words.language)));
     const shown = { words, accountName: account.name, links: found.flatMap((link) => link ?? []), ...state };
+    if (await factors.hasPasskeys(account.id)) shown.links.unshift(passkeyLink(words.language, state.returnTo));
     return text(status, loginPage(shown), htmlType, { ...headers, ...more });
   };
 
@@ -105,7 +110,7 @@ export function loginRoutes({ signIn, second, pages, styleHash, links }: Omit<Ne
         try {
           const userId = await signIn.personOf({ accountId: account.id, ip, login: login.trim(), password });
           const step = await second.begin({ accountId: account.id, userId });
-          if (step) return await pages.form(200, input, { returnTo, pending: step.pending }, step.factors.length === 0);
+          if (step) return await pages.form(200, input, { returnTo, pending: step.pending }, step.factors);
           return await input.once(`sign-in:${userId}`, async () => {
             const { token, expiresAt } = await signIn.start(input, userId);
             return secret(redirect(303, returnTo, { "set-cookie": sessionCookieOf(token, expiresAt, secure) }));
@@ -156,6 +161,11 @@ export function logoutRoutes({ tokens, styleHash }: Pick<Needed, "tokens" | "sty
     ),
   ];
 }
+
+const passkeyLink = (language: Language, returnTo: string) => ({
+  href: `/login/passkey?return_to=${encodeURIComponent(returnTo)}`,
+  label: secondWords[language].passkey,
+});
 
 const htmlType = "text/html; charset=utf-8";
 

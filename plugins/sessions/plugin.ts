@@ -9,6 +9,8 @@ import { loginStyle } from "./page.ts";
 import { pageHeaders } from "./page-headers.ts";
 import { ownSessionRoutes } from "./own-routes.ts";
 import { loginRoutes, logoutRoutes } from "./page-routes.ts";
+import { passkeyScript } from "./passkey-page.ts";
+import { passkeyRoutes } from "./passkey-routes.ts";
 import { sessionRoutes } from "./routes.ts";
 import { createSecondPages, secondPageRoutes } from "./second-page-routes.ts";
 import { secondRoutes } from "./second-routes.ts";
@@ -48,8 +50,9 @@ export default definePlugin({
         ...sessionRoutes({ ...ctx.services, signIn, second }),
         ...secondRoutes({ ...ctx.services, signIn, second }),
         ...ownSessionRoutes(ctx.services),
-        ...loginRoutes({ signIn, second, pages, styleHash, links }),
+        ...loginRoutes({ ...ctx.services, signIn, second, pages, styleHash, links }),
         ...secondPageRoutes({ signIn, second, pages }),
+        ...passkeyRoutes({ ...ctx.services, ctx, signIn, styleHash, scriptHash: await hashOf(passkeyScript) }),
         ...logoutRoutes({ tokens: ctx.services.tokens, styleHash }),
       ],
       service: { pageHeaders: pageHeaders(styleHash), addLoginLink: (link) => void links.push(link) },

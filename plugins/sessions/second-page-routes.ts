@@ -1,5 +1,6 @@
 import { answer, HttpError, languageOf, redirect, route, secret, text, Type } from "platform";
 import type { Reply, RequestInput, Route } from "platform";
+import type { FactorKind } from "../factors/api.ts";
 import { sessionCookieOf } from "./cookie.ts";
 import { originMistake } from "./origin.ts";
 import { loginPage } from "./page.ts";
@@ -42,10 +43,23 @@ export function createSecondPages({ second, styleHash }: Pick<Needed, "second" |
 
   return {
     /** The form for the code; for somebody without a factor with what they need to set one up. */
-    async form(status: number, { account, request }: Asked, shown: Shown, isNew: boolean, more: Headers = {}) {
+    async form(
+      status: number,
+      { account, request }: Asked,
+      shown: Shown,
+      factors: readonly FactorKind[],
+      more: Headers = {},
+    ) {
       const { returnTo, pending, setup, error } = shown;
-      const state = { ...wordsOf(request), accountName: account.name, returnTo, pending, ...(error && { error }) };
-      const totp = isNew ? await second.totp(account.id, pending, setup) : undefined;
+      const state = {
+        ...wordsOf(request),
+        accountName: account.name,
+        returnTo,
+        pending,
+        factors,
+        ...(error && { error }),
+      };
+      const totp = factors.length === 0 ? await second.totp(account.id, pending, setup) : undefined;
       return text(status, secondPage({ ...state, ...(totp && { totp }) }), htmlType, { ...headers, ...more });
     },
 
@@ -119,7 +133,7 @@ export function secondPageRoutes({
           const headers = wait === undefined ? undefined : { "retry-after": wait };
           try {
             const kinds = await second.kindsOf(account.id, proof.pending);
-            return await pages.form(error.status, input, { ...shown, error: said }, kinds.length === 0, headers);
+            return await pages.form(error.status, input, { ...shown, error: said }, kinds, headers);
           } catch (ended) {
             if (ended instanceof HttpError && ended.status === 401) return pages.restart(401, input, returnTo);
             throw ended;

@@ -1,7 +1,7 @@
 /** The pages of the second step, which work without scripts as the first one does. */
 import { escapeHtml } from "platform";
-import type { TotpSetup } from "../factors/api.ts";
-import { page } from "./page.ts";
+import type { FactorKind, TotpSetup } from "../factors/api.ts";
+import { linkLine, page } from "./page.ts";
 import type { SecondWords } from "./second-words.ts";
 import type { PageWords } from "./words.ts";
 
@@ -12,11 +12,12 @@ export interface SecondState {
   readonly returnTo: string;
   readonly pending: string;
   readonly error?: string;
+  readonly factors: readonly FactorKind[];
   /** For somebody who has no factor yet. */
   readonly totp?: TotpSetup;
 }
 
-export function secondPage({ words, more, accountName, returnTo, pending, error, totp }: SecondState): string {
+export function secondPage({ words, more, accountName, returnTo, pending, error, factors, totp }: SecondState): string {
   const alert = error ? `<p id="error" role="alert">${escapeHtml(error)}</p>` : "";
   const described = error ? ' aria-invalid="true" aria-describedby="error"' : "";
   const setup = totp ? `<input type="hidden" name="setup" value="${escapeHtml(totp.setup)}">` : "";
@@ -28,8 +29,14 @@ ${setup}<label for="code">${more.code}</label>
 <button type="submit">${more.goOn}</button>
 </form>
 <p><a href="/login?return_to=${encodeURIComponent(returnTo)}">${more.startAgain}</a></p>`;
-  const lead = totp ? shownSetup(more, totp) : `<p>${more.text}</p>`;
+  const lead = totp ? shownSetup(more, totp) : shownFactors(more, factors, returnTo);
   return page(words, totp ? more.setUp : more.title, accountName, `${lead}\n${alert}\n${form}`);
+}
+
+function shownFactors(more: SecondWords, factors: readonly FactorKind[], returnTo: string): string {
+  if (!factors.includes("passkey")) return `<p>${more.text}</p>`;
+  const link = linkLine({ href: `/login/passkey?return_to=${encodeURIComponent(returnTo)}`, label: more.passkey });
+  return `<p>${more.passkeyOrCode}</p>\n${link}`;
 }
 
 function shownSetup(more: SecondWords, { qr, secret }: TotpSetup): string {
@@ -41,7 +48,7 @@ function shownSetup(more: SecondWords, { qr, secret }: TotpSetup): string {
 
 /** Shown once, by the answer that signs in. */
 export function recoveryPage(
-  { words, more, accountName, returnTo }: Omit<SecondState, "pending">,
+  { words, more, accountName, returnTo }: Omit<SecondState, "pending" | "factors">,
   codes: readonly string[],
 ): string {
   const items = codes.map((code) => `<li><code>${code}</code></li>`).join("\n");

@@ -101,7 +101,7 @@ export function createSecondStep({ accounts, factors, stepStore, failureStore }:
 export function secondFactorNeeded({ pending, factors, expiresAt }: Step): HttpError {
   const error =
     factors.length > 0
-      ? "a second factor is needed: send a code to /account/session/second_factor"
+      ? "a second factor is needed: send a code to /account/session/second_factor, or use a passkey"
       : "this account requires a second factor: set one up by /account/session/second_factor/setup";
   return new HttpError(401, { error, factors, pending, expires_at: expiresAt }, { "www-authenticate": "Bearer" });
 }

@@ -16,6 +16,12 @@ export interface SecondWords {
   readonly codes: string;
   readonly codesText: string;
   readonly kept: string;
+  readonly passkey: string;
+  readonly passkeyText: string;
+  readonly passkeyOrCode: string;
+  readonly passkeyFailed: string;
+  readonly needsScript: string;
+  readonly byPassword: string;
 }
 
 const en: SecondWords = {
@@ -34,6 +40,12 @@ const en: SecondWords = {
   codes: "Your recovery codes",
   codesText: "Each lets you in once if you lose your app. Keep them in a safe place: they are not shown again.",
   kept: "I have kept them – continue",
+  passkey: "Use a passkey",
+  passkeyText: "Confirm with your fingerprint, your face or the PIN of your device.",
+  passkeyOrCode: "Use your passkey, or enter one of your codes.",
+  passkeyFailed: "That did not work. Try again, or sign in with your password.",
+  needsScript: "Passkeys need JavaScript.",
+  byPassword: "Sign in with your password",
 };
 
 const pl: SecondWords = {
@@ -51,7 +63,13 @@ const pl: SecondWords = {
   codes: "Twoje kody zapasowe",
   codesText:
     "Każdy wpuści Cię raz, jeśli stracisz aplikację. Zachowaj je w bezpiecznym miejscu: nie pokażemy ich ponownie.",
-  kept: "Zapisałem je – dalej",
+  kept: "Mam je zapisane – dalej",
+  passkey: "Użyj klucza dostępu",
+  passkeyText: "Potwierdź odciskiem palca, twarzą albo kodem PIN urządzenia.",
+  passkeyOrCode: "Użyj klucza dostępu albo wpisz jeden ze swoich kodów.",
+  passkeyFailed: "Nie udało się. Spróbuj ponownie albo zaloguj się hasłem.",
+  needsScript: "Klucze dostępu wymagają JavaScriptu.",
+  byPassword: "Zaloguj się hasłem",
 };
 
 const de: SecondWords = {
@@ -71,6 +89,12 @@ const de: SecondWords = {
   codesText:
     "Jeder lässt Sie einmal hinein, wenn Sie Ihre App verlieren. Bewahren Sie sie sicher auf: Sie werden nicht noch einmal gezeigt.",
   kept: "Ich habe sie verwahrt – weiter",
+  passkey: "Passkey verwenden",
+  passkeyText: "Bestätigen Sie mit Fingerabdruck, Gesicht oder der PIN Ihres Geräts.",
+  passkeyOrCode: "Verwenden Sie Ihren Passkey oder geben Sie einen Ihrer Codes ein.",
+  passkeyFailed: "Das hat nicht geklappt. Versuchen Sie es noch einmal oder melden Sie sich mit Ihrem Passwort an.",
+  needsScript: "Passkeys brauchen JavaScript.",
+  byPassword: "Mit dem Passwort anmelden",
 };
 
 export const secondWords: Readonly<Record<Language, SecondWords>> = { en, pl, de };
