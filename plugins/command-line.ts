@@ -62,6 +62,8 @@ async function run(given: Given): Promise<number> {
     const rest = words.slice(forAuthors.name.split(" ").length);
     return forAuthors.run(rest, options, { names: builtIn.map(({ name }) => name), modules });
   }
+  // Server processes of this one inherit it.
+  if (command === "serve" && "https" in options) process.env["HTTPS"] = "on";
   const setup = await readSetup().catch(async (error: unknown) => {
     await begun?.database.then(({ stop }) => stop()).catch(() => {});
     throw error;

@@ -33,6 +33,9 @@ export interface App {
   /** Where it listens, e.g. `http://127.0.0.1:3000`. */
   readonly origin: string;
   readonly port: number;
+  /** The ports of https and of the one that leads there, if it serves https. */
+  readonly httpsPort: number | undefined;
+  readonly httpPort: number | undefined;
   readonly sql: Sql;
   readonly routes: readonly Route[];
   readonly commands: readonly Command[];
@@ -71,6 +74,8 @@ export async function boot(needed: Needed): Promise<App> {
     return {
       origin: kernel.context.origin(),
       port: listener?.port ?? 0,
+      httpsPort: listener?.httpsPort,
+      httpPort: listener?.httpPort,
       sql,
       routes,
       commands: started.flatMap((running) => running.commands ?? []),

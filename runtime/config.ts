@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import {
   checked,
@@ -24,6 +25,21 @@ export const runtimeSettings = {
     "Public address of the first account, e.g. `https://core.example.com`",
     parseBaseUrl,
   ),
+  https: oneOf(
+    "HTTPS",
+    "off",
+    "`on`: https at `BASE_URL` and at every site's domain, with certificates that are fetched and renewed by themselves",
+    ["off", "on"],
+  ),
+  httpsPort: integer("HTTPS_PORT", 443, "Port for https; 0 takes a free one", { min: 0, max: 65535 }),
+  httpPort: integer(
+    "HTTP_PORT",
+    80,
+    "Port that leads to https, and where authorities check whose host this is; 0 = none",
+    { min: 0, max: 65535 },
+  ),
+  httpsHost: text("HTTPS_HOST", "::", "Address of these two ports; `::` is all of them, of IPv4 too"),
+  tlsDir: text("TLS_DIR", "", "Folder of own certificates: `NAME.crt` with its chain, beside `NAME.key`"),
   databaseUrl: checked("DATABASE_URL", "", "PostgreSQL 15 or later; empty = the embedded one", parseDatabaseUrl),
   databaseWaitSeconds: integer("DATABASE_WAIT_SECONDS", 30, "How long a start waits for `DATABASE_URL` to answer", {
     min: 0,
@@ -91,6 +107,12 @@ export const runtimeSettings = {
     "Private networks and hosts that webhooks and connectors may reach, comma-separated",
     parseAllow,
   ),
+  outboundCa: checked(
+    "OUTBOUND_CA_FILE",
+    "",
+    "PEM file of an authority that requests to other machines trust besides the public ones",
+    readPem,
+  ),
   logLevel: oneOf("LOG_LEVEL", "info", "Least level to log", ["debug", "info", "warn", "error"]),
   logFormat: oneOf("LOG_FORMAT", "auto", "`json`, `text`, or `auto`: text on a terminal, else JSON", [
     "auto",
@@ -112,7 +134,10 @@ export type Config = ConfigOf<typeof runtimeSettings>;
 /** Reads the runtime's settings. Throws one ConfigError that lists every mistake in them and in those of `plugins`. */
 export function readConfig(env: Environment, plugins: readonly Configured[] = []): Config {
   checkSettings([{ config: runtimeSettings }, ...plugins], env);
-  return readSettings(runtimeSettings, env);
+  const config = readSettings(runtimeSettings, env);
+  if (config.https === "on" && !config.baseUrl.startsWith("https:"))
+    throw new ConfigError(["HTTPS=on needs BASE_URL, the address of this server, e.g. https://core.example.com"]);
+  return config;
 }
 
 interface Configured {
@@ -158,6 +183,13 @@ function mistakesIn(settings: Settings, env: Environment): readonly string[] {
     if (error instanceof ConfigError) return error.mistakes;
     throw error;
   }
+}
+
+function readPem(file: string): string {
+  if (file === "") return "";
+  const pem = readFileSync(file, "utf8");
+  if (!pem.includes("-----BEGIN CERTIFICATE-----")) throw new Error("is not a PEM file of certificates");
+  return pem;
 }
 
 function parseBaseUrl(value: string): string {

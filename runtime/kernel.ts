@@ -24,6 +24,7 @@ import type { Route } from "./http/route.ts";
 import { createReadiness } from "./http/readiness.ts";
 import { createSchedules } from "./jobs/schedule.ts";
 import { createSecrets } from "./secrets.ts";
+import type { Peer } from "./http/arrival.ts";
 import { listen, type Listener } from "./http/serve.ts";
 import { rememberOrigin } from "./http/served-at.ts";
 import { ConfigError } from "./settings.ts";
@@ -75,7 +76,8 @@ export async function createKernel(needed: Needed, sql: Sql, plugins: readonly P
   const stopping = new AbortController();
   let origin = config.baseUrl || (needed.servedAt ?? localOrigin(config.host, config.port));
   const lookup = needed.names?.addresses;
-  const outside = { allow: config.outboundAllow, log, ...(lookup && { lookup }) };
+  const ca = config.outboundCa === "" ? {} : { ca: config.outboundCa };
+  const outside = { allow: config.outboundAllow, log, ...ca, ...(lookup && { lookup }) };
   let served: readonly Route[] = [];
   const context: BaseContext = {
     sql,
@@ -103,6 +105,7 @@ export async function createKernel(needed: Needed, sql: Sql, plugins: readonly P
     child: (qualified, childOptions = {}) => childOf(qualified, childOptions, needed),
     limiter: needed.limits ?? localLimits,
     origin: () => origin,
+    https: { isOn: config.https === "on", answersHttp: config.httpPort !== 0 },
     baseUrl: config.baseUrl,
     maxImportBytes: config.maxImportBytes,
     routes: () => served,
@@ -131,7 +134,9 @@ export async function createKernel(needed: Needed, sql: Sql, plugins: readonly P
       maxBodyBytes,
       trustedProxies,
     };
-    const listener = listen(config, (peer) => createHttp({ ...http, peer }, system(routes)));
+    const [certificates] = started.flatMap(({ certificates: own }) => (own ? [own] : []));
+    const createFetch = (peer: (request: Request) => Peer) => createHttp({ ...http, peer }, system(routes));
+    const listener = await listen({ config, log, certificates, createFetch });
     origin = config.baseUrl || localOrigin(config.host, listener.port);
     await rememberOrigin(sql, origin);
     await queue.start();

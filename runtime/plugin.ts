@@ -4,6 +4,7 @@
  */
 import { type HandleOptions, type JobInfo } from "./jobs/job.ts";
 import type { HostDoor } from "./http/door.ts";
+import type { Certificates } from "./https/certificates.ts";
 import type { Identify, Privilege } from "./http/auth.ts";
 import type { Broadcast } from "./events/broadcast.ts";
 import type { Cache } from "./events/cache.ts";
@@ -75,6 +76,8 @@ export interface BaseContext {
   readonly child: (name: string, options?: ChildOptions) => Child;
   /** The server's own address, without a slash at the end: `BASE_URL`, or where it listens. */
   readonly origin: () => string;
+  /** Whether this server serves https itself, and whether its port for http answers authorities (`HTTP_PORT`). */
+  readonly https: { readonly isOn: boolean; readonly answersHttp: boolean };
   /** `BASE_URL`, without a slash at the end; "" if it is not set. */
   readonly baseUrl: string;
   readonly maxImportBytes: number;
@@ -119,24 +122,6 @@ export interface PluginFacts {
   /** Commands added to the command line; `setup` returns what they do. */
   readonly commands?: readonly CommandFacts[];
   readonly studio?: readonly StudioPage[];
-  /** How the log of activity shows the plugin's tables; those that are not named here, by their columns alone. */
-  readonly activity?: Readonly<Record<string, LoggedTable | false>>;
-}
-
-/** What the log of activity knows of a table. Every table with a column `account_id` is logged, except those with `false`. */
-export interface LoggedTable {
-  /** What a row is called; default: the table's name. */
-  readonly model?: string;
-  /** The column by which people know a row; default: `name`, `login`, `code` or `title`. */
-  readonly name?: string;
-  /** Columns whose values are never logged; those that are named like a secret or hold a sealed text never are. */
-  readonly secrets?: readonly string[];
-  /** Columns that the server keeps up to date by itself: a change of nothing else is not logged. */
-  readonly quiet?: readonly string[];
-  /** Rows with a value in this column are logged by these actions, at their creation and deletion; with others, not. */
-  readonly by?: { readonly column: string; readonly actions: Readonly<Record<string, readonly [string, string]>> };
-  /** Without a column `account_id`: the table whose row has it, and the column that names that row. */
-  readonly account?: { readonly table: string; readonly column: string };
 }
 
 /** A command of the command line, known before anything is started. */
@@ -165,6 +150,8 @@ export interface Started<P> {
   readonly identify?: Identify;
   /** Answers every request to certain hosts, e.g. those of a site; at most one plugin has it. */
   readonly door?: HostDoor;
+  /** Knows certificates for https; at most one plugin does. */
+  readonly certificates?: Certificates;
   /** Fills an empty database once, in one transaction with all other seeds. Returns lines to print after the commit. */
   readonly seed?: (tx: Tx) => Promise<readonly string[]>;
   /** What each of the plugin's `commands` does. */
@@ -260,8 +247,6 @@ export interface Definition<N extends Needs, C extends Settings, P> {
   readonly commands?: readonly CommandFacts[];
   /** Pages of the Studio. */
   readonly studio?: readonly StudioPage[];
-  /** How the log of activity shows the plugin's tables; `false`: rows that the server writes for itself. */
-  readonly activity?: Readonly<Record<string, LoggedTable | false>>;
   readonly setup: (ctx: Context<N, C>) => Started<P> | Promise<Started<P>>;
 }
 
@@ -281,7 +266,6 @@ export function definePlugin<N extends Needs = {}, C extends Settings = {}, P = 
     children = {},
     commands = [],
     studio = [],
-    activity = {},
   } = definition;
   checkPages(name, studio);
   if (!/^[a-z][a-z0-9-]*$/.test(name)) throw new Error(`a plugin's name is lower-case words: "${name}"`);
@@ -314,7 +298,6 @@ export function definePlugin<N extends Needs = {}, C extends Settings = {}, P = 
     children,
     commands,
     studio,
-    activity,
     start,
   };
 }

@@ -15,6 +15,7 @@ export type { Causation } from "./events/causation.ts";
 export { afterCommit, databaseFault } from "./db.ts";
 export type { Fragment, Queryable, Sql, Tx } from "./db.ts";
 export { isDateTime, isDay } from "./dates.ts";
+export type { Certificates, KeyPair } from "./https/certificates.ts";
 export type { DoorRequest, HostDoor, SiteDoor } from "./http/door.ts";
 export { escapeHtml } from "./html.ts";
 export { languageOf } from "./http/language.ts";
@@ -51,10 +52,6 @@ export { generatedFile } from "./generated.ts";
 export { contentHash, createSha256, sha256 } from "./hash.ts";
 export { createLiquid, LiquidFault } from "./liquid/liquid.ts";
 export type { FilterFunction as LiquidFilter, Liquid, Template as LiquidTemplate } from "./liquid/liquid.ts";
-export { currentActor, withActor } from "./events/actor.ts";
-export type { Actor } from "./events/actor.ts";
-export { noticed } from "./events/notices.ts";
-export type { Notice } from "./events/notices.ts";
 export { before } from "./events/hooks.ts";
 export type { Hook } from "./events/hooks.ts";
 export type { Log } from "./log.ts";
@@ -72,7 +69,6 @@ export type {
   CommandFacts,
   Context,
   Handler,
-  LoggedTable,
   Needs,
   Plugin,
   PluginFacts,

@@ -12,6 +12,8 @@ const root = resolve(import.meta.dir, "..");
 /** These packages have no licence file. */
 const withoutFile: Readonly<Record<string, string>> = {
   "@tokenizer/token": "MIT licence, Copyright (c) Borewit. The text is that of strtok3.",
+  "agent-base": "MIT licence, Copyright (c) 2013 Nathan Rajlich. The text is that of https-proxy-agent.",
+  "https-proxy-agent": "MIT licence, Copyright (c) 2013 Nathan Rajlich. Its text stands in its README.",
   "is-reference": "MIT licence, Copyright (c) Rich Harris. The text is that of svelte.",
   "locate-character": "MIT licence, Copyright (c) Rich Harris. The text is that of svelte.",
   postgres: "The Unlicense: its author, Rasmus Porsager, gives it to the public domain (https://unlicense.org).",

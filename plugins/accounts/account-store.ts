@@ -37,6 +37,12 @@ export function createAccountStore(sql: Sql) {
       return row?.id;
     },
 
+    async hosts(): Promise<{ host: string; accountId: number }[]> {
+      const rows = await sql<{ host: string; accountId: number }[]>`
+        select host, id as account_id from accounts where host is not null order by id`;
+      return rows.map(({ host, accountId }) => ({ host: bareHost(host), accountId }));
+    },
+
     /** Until the transaction ends, nobody else can take this host, with any port, for a domain or an account. */
     async holdHost(tx: Tx, host: string): Promise<void> {
       await tx`select pg_advisory_xact_lock(hashtextextended(${bareHost(host)}, ${hostLock}))`;

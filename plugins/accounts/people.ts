@@ -1,19 +1,9 @@
 /** Who may change which person; person-writer.ts changes them. */
-import {
-  invalid,
-  mustMatch,
-  notFound,
-  tooMany,
-  verifyPassword,
-  type BaseContext,
-  type Caller,
-  type Tx,
-} from "platform";
+import { invalid, mustMatch, notFound, tooMany, verifyPassword, type BaseContext, type Caller } from "platform";
 import type { InvitedCheck } from "./api.ts";
 import type { LoginStore } from "./login-store.ts";
 import { createPersonWriter, type PersonWriterNeeded } from "./person-writer.ts";
-import type { OwnPatch } from "./person.ts";
-import type { PersonPatch } from "./person-patch.ts";
+import type { OwnPatch, PersonPatch } from "./person.ts";
 import { mustNotExceed, mustReach } from "./rules.ts";
 import type { UserRow } from "./user-store.ts";
 
@@ -51,9 +41,8 @@ export function createPeople(needed: Needed) {
   };
 
   return {
-    /** `also` runs in the same transaction. */
-    create: (caller: Caller, patch: PersonPatch & { login: string }, also?: Also): Promise<UserRow> =>
-      writer.create(caller.account.id, patch, (after) => mustNotExceed(caller, after, ofRole), also),
+    create: (caller: Caller, patch: PersonPatch & { login: string }): Promise<UserRow> =>
+      writer.create(caller.account.id, patch, (after) => mustNotExceed(caller, after, ofRole)),
 
     /** `expected` is the version that the caller has seen; undefined = any. */
     update: (caller: Caller, id: number, patch: PersonPatch, expected?: number): Promise<UserRow> =>
@@ -74,29 +63,18 @@ export function createPeople(needed: Needed) {
       return writer.change(own, patch, caller.tokenId, (before) => mustMatch(before, expected));
     },
 
-    /**
-     * For those who prove themselves in another way than by a token: the command line, a link in a mail. `authorize`
-     * runs in the same transaction.
-     */
-    setPassword: (place: Place, patch: Pick<PersonPatch, "password" | "active">, authorize: Also = anybody) =>
-      writer.change(place, patch, null, (before, _, tx) => authorize(before, tx)),
+    /** For the command line, which may change anyone. */
+    setPassword: (accountId: number, id: number, password: string): Promise<UserRow> =>
+      writer.change({ accountId, id }, { password }, null, anybody),
 
-    delete: (caller: Caller, id: number, expected?: number, also: Also = anybody): Promise<void> =>
-      writer.delete({ accountId: caller.account.id, id }, async (before, tx) => {
+    delete: (caller: Caller, id: number, expected?: number): Promise<void> =>
+      writer.delete({ accountId: caller.account.id, id }, (before) => {
         mustReach(caller, before, ofRole);
         mustMatch(before, expected);
-        await also(before, tx);
       }),
   };
 }
 
 export type People = ReturnType<typeof createPeople>;
 
-type Also = (person: UserRow, tx: Tx) => Promise<void>;
-
-interface Place {
-  readonly accountId: number;
-  readonly id: number;
-}
-
-const anybody = async (): Promise<void> => {};
+const anybody = (): void => {};

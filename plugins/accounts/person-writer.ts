@@ -6,8 +6,7 @@ import { hashPassword, invalid, notFound, type BaseContext, type Tx } from "plat
 import type { AccessTable } from "./access.ts";
 import type { AccountStore } from "./account-store.ts";
 import type { PasswordHook, Person } from "./api.ts";
-import { createCheck, merged, unitFields } from "./person.ts";
-import type { PersonPatch } from "./person-patch.ts";
+import { createCheck, merged, unitFields, type PersonPatch } from "./person.ts";
 import { stopsBeingAdmin } from "./rules.ts";
 import type { UnitStore } from "./unit-store.ts";
 import { toApi, type UserInput, type UserRow, type UserStore } from "./user-store.ts";
@@ -55,7 +54,6 @@ export function createPersonWriter(needed: PersonWriterNeeded) {
       accountId: number,
       patch: PersonPatch & { login: string },
       authorize: (after: UserInput) => void,
-      also: (row: UserRow, tx: Tx) => Promise<void> = async () => {},
     ): Promise<UserRow> {
       const passwordHash = patch.password === undefined ? undefined : await hashPassword(patch.password);
       return ctx.transaction(async (tx) => {
@@ -67,7 +65,6 @@ export function createPersonWriter(needed: PersonWriterNeeded) {
         await setUnits(tx, id, patch);
         const row = await read(tx, { accountId, id });
         await announce("create", accountId, toApi(row), tx);
-        await also(row, tx);
         return row;
       });
     },
@@ -77,7 +74,7 @@ export function createPersonWriter(needed: PersonWriterNeeded) {
       place: Place,
       patch: PersonPatch,
       byTokenId: number | null,
-      authorize: (before: UserRow, after: UserInput, tx: Tx) => Promise<void> | void,
+      authorize: (before: UserRow, after: UserInput) => void,
     ): Promise<UserRow> {
       const { accountId, id } = place;
       const passwordHash = patch.password === undefined ? undefined : await hashPassword(patch.password);
@@ -85,7 +82,7 @@ export function createPersonWriter(needed: PersonWriterNeeded) {
         await accountStore.lock(tx, accountId);
         const before = await read(tx, place);
         const after = merged(before, patch, passwordHash);
-        await authorize(before, after, tx);
+        authorize(before, after);
         await check(tx, accountId, id, after, patch);
         if (stopsBeingAdmin(before, after)) await mustLeaveAdmin(tx, place, after.active ? "role" : "active");
         await userStore.update(tx, accountId, id, after);
@@ -100,12 +97,12 @@ export function createPersonWriter(needed: PersonWriterNeeded) {
       return changed.row;
     },
 
-    async delete(place: Place, authorize: (before: UserRow, tx: Tx) => Promise<void> | void): Promise<void> {
+    async delete(place: Place, authorize: (before: UserRow) => void): Promise<void> {
       const { accountId, id } = place;
       await ctx.transaction(async (tx) => {
         await accountStore.lock(tx, accountId);
         const before = await read(tx, place);
-        await authorize(before, tx);
+        authorize(before);
         if (stopsBeingAdmin(before)) await mustLeaveAdmin(tx, place, "base");
         await userStore.delete(tx, accountId, id);
         await announce("destroy", accountId, toApi(before), tx);

@@ -34,6 +34,10 @@ export interface CmsWrites {
 }
 
 export interface Cms {
+  /** The domains of all accounts' active sites, without ports, as every request finds them; asks no database. */
+  hosts(): readonly { readonly host: string; readonly accountId: number }[];
+  /** The account of a domain; undefined if no active site has it. Asks no database. */
+  hostOwner(host: string): number | undefined;
   /** Runs everything in one transaction. Afterwards every process shows the new state of the sites. */
   change<T>(author: CmsAuthor, run: (writes: CmsWrites) => Promise<T>): Promise<T>;
   find(accountId: number, kind: CmsKind, ref: string, siteCode?: string): Promise<CmsRecord | undefined>;

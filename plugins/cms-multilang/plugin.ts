@@ -39,17 +39,6 @@ export default definePlugin({
   ],
   commands: [...siteCommandFacts, domainApprove],
   prompts: { "cms_api.md": cmsApi },
-  activity: {
-    cms_sites: { model: "Cms::Site", quiet: ["revision"] },
-    cms_domains: { model: "Cms::Domain", secrets: ["proof"] },
-    cms_layouts: { model: "Cms::Layout" },
-    cms_pages: { model: "Cms::Page" },
-    cms_paragraphs: { model: "Cms::Paragraph" },
-    cms_categories: { model: "Cms::Category" },
-    cms_articles: { model: "Cms::Article" },
-    cms_article_categories: { model: "Cms::ArticleCategory" },
-    cms_redirects: false,
-  },
 
   async setup(ctx) {
     const { sql } = ctx;
@@ -75,7 +64,15 @@ export default definePlugin({
         ...siteCommands({ ctx, accounts: services.accounts, resources, push }),
         ...domainCommands({ accounts: services.accounts, resources, run, domainStore: createDomainStore(sql) }),
       ],
-      service: { ...createCms({ sql, run, resources }), pushFiles: pushFiles(push) },
+      service: {
+        ...createCms({ sql, run, resources }),
+        pushFiles: pushFiles(push),
+        hosts: () => [...sites.hosts()].map(([name, { account }]) => ({ host: bare(name), accountId: account.id })),
+        hostOwner: (host) => sites.find(host)?.account.id,
+      },
     };
   },
 });
+
+/** "example.com:8080" -> "example.com" */
+const bare = (host: string) => host.replace(/:\d{1,5}$/, "");

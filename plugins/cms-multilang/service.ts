@@ -23,7 +23,7 @@ interface Calls {
   list(accountId: number, query: URLSearchParams): Promise<{ records: CmsRecord[]; total: number }>;
 }
 
-export function createCms({ sql, run, resources }: Needed): Omit<Cms, "pushFiles"> {
+export function createCms({ sql, run, resources }: Needed): Omit<Cms, "pushFiles" | "hosts" | "hostOwner"> {
   const calls: Record<CmsKind, Calls> = {
     site: callsOf(resources.site),
     domain: callsOf(resources.domain),

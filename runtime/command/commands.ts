@@ -19,8 +19,8 @@ import { acceptSecretKey, backupNotes, restoreNotes } from "../postgres/secret-k
 const ownCommands: readonly CommandFacts[] = [
   {
     name: "serve",
-    usage: "serve [--watch]",
-    doc: "start the server (also without a command; --watch: again when a plugin of PLUGINS_DIR changes)",
+    usage: "serve [--https] [--watch]",
+    doc: "start the server (also without a command; --https: as HTTPS=on; --watch: again when a plugin of PLUGINS_DIR changes)",
   },
   { name: "migrate", usage: "migrate", doc: "bring the database up to date and end" },
   { name: "backup", usage: "backup FILE", doc: "write the whole database to FILE" },

@@ -7,7 +7,7 @@ import { createGreeting, type Greeting } from "./greeting.ts";
 import type { Log } from "../log.ts";
 import type { Plugin } from "../plugin.ts";
 import { manyRequests } from "../outbound/request-limit.ts";
-import { listenOn } from "../http/serve.ts";
+import { listenOn } from "../http/listen-on.ts";
 import { localLimits, supervisedLimits, type Limits } from "../http/shared-limits.ts";
 import type { Environment } from "../settings.ts";
 import { stopSignal } from "./stop-signal.ts";

@@ -3,10 +3,17 @@ import { plainHost } from "./auth.ts";
 import { clientAddress, inNetworks, type Networks } from "./client-address.ts";
 import type { SiteDoor } from "./door.ts";
 
+/** Where a connection comes from. */
+export interface Peer {
+  readonly address: string;
+  /** Whether it came by our own https. */
+  readonly secure: boolean;
+}
+
 interface Needed {
   readonly trustedProxies: Networks;
   /** The peer address of a request's connection. */
-  readonly peer: (request: Request) => string;
+  readonly peer: (request: Request) => Peer;
 }
 
 export type Client = ReturnType<typeof clientOf>;
@@ -14,18 +21,20 @@ export type Client = ReturnType<typeof clientOf>;
 /** Where the request comes from. Only a trusted proxy's headers count. */
 export function clientOf({ peer: peerOf, trustedProxies }: Needed, request: Request) {
   const { headers } = request;
-  const proxied = trustedProxies.length > 0 && inNetworks(peerOf(request), trustedProxies);
+  const proxied = trustedProxies.length > 0 && inNetworks(peerOf(request).address, trustedProxies);
   const host = (proxied && headers.get("x-forwarded-host")) || headers.get("host") || "";
   return {
     host: plainHost(host),
     // Looked up only for routes: a page from the cache costs little more than such a look.
     get peer() {
-      return peerOf(request);
+      return peerOf(request).address;
     },
     get ip() {
-      return clientAddress(peerOf(request), headers.get("x-forwarded-for"), trustedProxies);
+      return clientAddress(peerOf(request).address, headers.get("x-forwarded-for"), trustedProxies);
     },
-    secure: proxied && headers.get("x-forwarded-proto") === "https",
+    get secure() {
+      return (proxied && headers.get("x-forwarded-proto") === "https") || peerOf(request).secure;
+    },
   };
 }
 

@@ -90,7 +90,7 @@ const handle = createHttp(
     metrics: createMetrics(),
     maxBodyBytes: 1000,
     trustedProxies: [],
-    peer: () => "203.0.113.9",
+    peer: () => ({ address: "203.0.113.9", secure: false }),
   },
   [{ path: "/health", summary: "", responses: {}, run: () => ok({ status: "ok" }) }],
 );
@@ -171,7 +171,7 @@ describe("addresses", () => {
           metrics: createMetrics(),
           maxBodyBytes: 1,
           trustedProxies: [],
-          peer: () => "",
+          peer: () => ({ address: "", secure: false }),
         },
         [],
       ),

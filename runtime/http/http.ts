@@ -4,10 +4,9 @@
  */
 import { Elysia } from "elysia";
 import type { Answers } from "../openapi/answers.ts";
-import { arrivalOf, clientOf, pathOf, routed } from "./arrival.ts";
+import { arrivalOf, clientOf, pathOf, routed, type Peer } from "./arrival.ts";
 import { credentialOf, fromSameOrigin, plainHost, type Caller, type Identify, type Identity } from "./auth.ts";
 import { bodyLimit, readBody } from "./body.ts";
-import { withActor, type Actor } from "../events/actor.ts";
 import { causationFromHeader, causationHeader, withCausation } from "../events/causation.ts";
 import type { Networks } from "./client-address.ts";
 import { isLocalHost, type HostDoor } from "./door.ts";
@@ -38,7 +37,7 @@ interface Needed {
   readonly maxBodyBytes: number;
   readonly trustedProxies: Networks;
   /** The peer address of a request's connection. */
-  readonly peer: (request: Request) => string;
+  readonly peer: (request: Request) => Peer;
   readonly door?: HostDoor | undefined;
 }
 
@@ -84,7 +83,7 @@ export function createHttp(needed: Needed, systemRoutes: readonly SystemRoute[])
     const client = clientOf(needed, request);
     const site = door?.find(client.host);
     const response = await (site ? answerAtSite(request, client, site) : app.fetch(routed(request, { client })));
-    if (needed.hstsSeconds && (client.secure || needed.isHttps))
+    if (needed.hstsSeconds && (needed.isHttps || client.secure))
       response.headers.set("strict-transport-security", `max-age=${needed.hstsSeconds}`);
     return response;
   };
@@ -147,7 +146,7 @@ async function handle(
   hints: string[],
 ): Promise<Reply | Response> {
   const { client, site } = arrivalOf(request);
-  const { host, secure } = client;
+  const { host } = client;
   const identity = await needed.identify(host, credentialOf(request.headers), site?.account);
   const { account, caller, app = null } = identity;
   const changes = !safeMethods.has(request.method) && !route.spec.reads?.(params);
@@ -171,7 +170,9 @@ async function handle(
     get ip() {
       return client.ip;
     },
-    secure: secure || account.baseUrl.startsWith("https:"),
+    get secure() {
+      return account.baseUrl.startsWith("https:") || client.secure;
+    },
     atSite: site !== undefined,
     log: needed.log,
     once: (principal, run, bodyHash) => {
@@ -184,31 +185,9 @@ async function handle(
   const keyed = route.method === "POST" && route.spec.idempotency !== "own" && route.spec.input !== "stream";
   // One of our webhooks says so in a header, so that loops over HTTP are found too.
   const cause = causationFromHeader(request.headers.get(causationHeader));
-  const mayWrite = changes || "open" in route.spec.access;
-  const runAs = () =>
-    mayWrite
-      ? withActor(
-          () => actorOf(input),
-          () => route.run(input),
-        )
-      : route.run(input);
-  const run = () => (cause ? withCausation(cause, runAs) : runAs());
+  const run = () => (cause ? withCausation(cause, () => route.run(input)) : route.run(input));
   if (!keyed || !caller || !request.headers.has("idempotency-key")) return run();
   return input.once(`token:${caller.tokenId}`, async () => storable(await run()));
-}
-
-function actorOf({ account, caller, app, request, requestId, ip }: RequestInput): Actor {
-  return {
-    kind: app ? "app" : "person",
-    account: account.id,
-    user: caller?.user.id,
-    login: caller?.user.login,
-    token: caller?.tokenId,
-    ip,
-    agent: request.headers.get("user-agent")?.slice(0, 300),
-    request: requestId,
-    app: app?.appId,
-  };
 }
 
 function once(

@@ -24,12 +24,7 @@ beforeAll(async () => {
   const document = (await studio.app.get("/openapi.json")).json as Document;
   paths = await allPaths(document);
   said = wordsOf(document);
-  for (const path of [
-    "/core/prompts/system",
-    "/account/webhooks/source_types",
-    "/account/api_tokens",
-    "/core/mail_templates/system",
-  ])
+  for (const path of ["/core/prompts/system", "/account/webhooks/source_types", "/account/api_tokens"])
     wordsOf((await studio.app.get(`${path}.json`)).json, said);
   for (const word of [...properNames, ...valuesOfFields]) said.add(word);
   descriptions = JSON.stringify(document).replaceAll("`", "");

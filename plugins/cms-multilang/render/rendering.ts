@@ -1,11 +1,11 @@
 /** Assembles the reading side. */
 import type { BaseContext, HostDoor, Route } from "platform";
 import type { Accounts } from "../../accounts/api.ts";
-import type { Sites } from "../changes.ts";
+
 import { previewRoutes } from "./render-routes.ts";
 import { createRenderStore } from "./render-store.ts";
 import { createBlocks } from "./templates/blocks.ts";
-import { createSiteCache } from "./door/cache.ts";
+import { createSiteCache, type SiteCache } from "./door/cache.ts";
 import { createComposer } from "./compose.ts";
 import { createDoor } from "./door/door.ts";
 import type { SiteEngine } from "./templates/engine.ts";
@@ -14,7 +14,7 @@ import { createTemplates } from "./templates/templates.ts";
 
 export interface SiteRendering {
   /** Called after every committed change. */
-  readonly sites: Sites;
+  readonly sites: SiteCache;
   readonly door: HostDoor;
   readonly routes: readonly Route[];
   /** Call it once the server knows its own address. */

@@ -26,6 +26,8 @@ export interface SiteCache extends Sites {
   /** Reads all hosts, before the first request. */
   load(): Promise<void>;
   find(host: string): Host | undefined;
+  /** All hosts, by name. */
+  hosts(): IterableIterator<[string, Host]>;
   /** The state, if it is in memory; never waits. */
   peek(siteId: number): SiteState | undefined;
   get(siteId: number): Promise<SiteState | undefined>;
@@ -60,6 +62,7 @@ export function createSiteCache({ ctx, renderStore, account }: Needed): SiteCach
   return {
     load: hosts.load,
     find: hosts.find,
+    hosts: hosts.all,
     peek: (siteId) => states.peek(`${siteId}`),
     get: (siteId) => states.get(`${siteId}`),
     invalidate: (_accountId, siteId) => states.invalidate(`${siteId}`),

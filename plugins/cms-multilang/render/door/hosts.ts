@@ -15,6 +15,8 @@ export interface Host {
 export interface Hosts {
   /** `host` is a lower-case Host header. A name with a port matches that port only, a name without one any port. */
   find(host: string): Host | undefined;
+  /** All of them, by name. */
+  all(): IterableIterator<[string, Host]>;
   /** Reads all of them again. */
   load(): Promise<void>;
   /** Call it after the commit. When the messages have been flushed, every process has the change. */
@@ -90,6 +92,7 @@ export function createHosts({ broadcast, read, account, failed }: Needed): Hosts
 
   return {
     find: (host) => hosts.get(host) ?? withoutPort(host, hosts),
+    all: () => hosts.entries(),
     load: loadFirst,
     publish: () =>
       withLatest((stored) => {

@@ -28,7 +28,6 @@ export function shortId(name: string, value: string): string | undefined {
 const tones: Readonly<Record<string, "good" | "wrong" | "warn">> = {
   finished: "good",
   delivered: "good",
-  sent: "good",
   approved: "good",
   error: "wrong",
   failed: "wrong",
@@ -36,7 +35,6 @@ const tones: Readonly<Record<string, "good" | "wrong" | "warn">> = {
   pending: "warn",
   running: "warn",
   waiting: "warn",
-  queued: "warn",
   warning: "warn",
 };
 

@@ -1,0 +1,37 @@
+/** The hosts that this installation serves: nothing is ordered for any other. */
+import type { Accounts } from "../accounts/api.ts";
+import type { Cms } from "../cms-multilang/api.ts";
+import { isOrderable } from "./renewal.ts";
+import type { KnownHost } from "./store.ts";
+
+interface Needed {
+  readonly accounts: Pick<Accounts, "hosts">;
+  readonly cms: Pick<Cms, "hosts" | "hostOwner">;
+}
+
+export interface KnownHosts {
+  /** Hosts of accounts, and domains of active sites, for which an authority can give a certificate. */
+  all(): Promise<KnownHost[]>;
+  /** The account of a host, as it was known a moment ago; asks no database. */
+  ownerOf(host: string): number | undefined;
+}
+
+export function createKnownHosts({ accounts, cms }: Needed): KnownHosts {
+  let ofAccounts = new Map<string, number>();
+  return {
+    async all() {
+      const found = (await accounts.hosts()).filter(({ host }) => isOrderable(host));
+      ofAccounts = new Map(found.map(({ host, accountId }) => [host, accountId]));
+      const all = new Map(
+        cms
+          .hosts()
+          .filter(({ host }) => isOrderable(host))
+          .map(({ host, accountId }) => [host, accountId]),
+      );
+      // An account's own host is never a site's.
+      for (const [host, accountId] of ofAccounts) all.set(host, accountId);
+      return [...all].map(([host, accountId]) => ({ host, accountId }));
+    },
+    ownerOf: (host) => ofAccounts.get(host) ?? (isOrderable(host) ? cms.hostOwner(host) : undefined),
+  };
+}

@@ -1,0 +1,70 @@
+/** What the https listener asks: the certificate of a host, and what an authority wants to see. */
+import type { BaseContext, Certificates, KeyPair } from "platform";
+import type { KnownHosts } from "./hosts.ts";
+import { challengeContext, changedTopic, keyContext, type Orders } from "./orders.ts";
+import type { CertificateRow, CertificateStore } from "./store.ts";
+
+interface Needed {
+  readonly ctx: Pick<BaseContext, "broadcast" | "log" | "secrets">;
+  readonly certificateStore: CertificateStore;
+  readonly hosts: KnownHosts;
+  readonly orders: Orders;
+}
+
+/** How long a first handshake waits for its certificate. */
+const patienceMs = 25_000;
+
+export function createKeyring({ ctx, certificateStore, hosts, orders }: Needed): Certificates {
+  const waiting = new Map<string, PromiseWithResolvers<void>>();
+  const forgetting: ((host: string) => void)[] = [];
+  ctx.broadcast.on(changedTopic, (host) => {
+    for (const forget of forgetting) forget(host);
+    waiting.get(host)?.resolve();
+    waiting.delete(host);
+  });
+
+  const pairOf = ({ host, chain, keySealed }: CertificateRow): KeyPair | undefined =>
+    chain !== null && keySealed !== null ? { chain, key: ctx.secrets.open(keySealed, keyContext(host)) } : undefined;
+  const isValid = ({ expiresAt }: CertificateRow) => expiresAt !== null && expiresAt > new Date();
+  const stored = async (host: string) => {
+    const row = await certificateStore.byHost(host);
+    return row && isValid(row) ? pairOf(row) : undefined;
+  };
+  /** Only for a host that has no certificate yet: the others' visitors must not see the proof. */
+  const proofOf = async (host: string): Promise<KeyPair | undefined> => {
+    const sealed = await certificateStore.answerTo(host);
+    if (sealed === undefined) return undefined;
+    const { chain, key }: { chain: string; key: string } = JSON.parse(ctx.secrets.open(sealed, challengeContext(host)));
+    return { chain, key, isProof: true };
+  };
+  /** Until this host's order has ended. */
+  const ended = async (host: string): Promise<void> => {
+    const known = waiting.get(host) ?? Promise.withResolvers<void>();
+    waiting.set(host, known);
+    const timer = setTimeout(known.resolve, patienceMs);
+    await known.promise;
+    clearTimeout(timer);
+  };
+
+  return {
+    async find(host) {
+      if (hosts.ownerOf(host) === undefined) return undefined;
+      const found = (await stored(host)) ?? (await proofOf(host));
+      if (found) return found;
+      await orders.tend();
+      const row = await certificateStore.byHost(host);
+      // An order has failed, and the next one is not due: the visitor need not wait.
+      if (!row || row.tryAt > new Date()) return undefined;
+      await orders.enqueue(host);
+      await ended(host);
+      return (await stored(host)) ?? proofOf(host);
+    },
+
+    async challenge(token) {
+      const sealed = await certificateStore.answerTo(token);
+      return sealed === undefined ? undefined : ctx.secrets.open(sealed, challengeContext(token));
+    },
+
+    onChange: (forget) => void forgetting.push(forget),
+  };
+}

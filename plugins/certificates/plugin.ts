@@ -1,0 +1,74 @@
+import { definePlugin, on, setting } from "platform";
+import { accounts } from "../accounts/api.ts";
+import { cms } from "../cms-multilang/api.ts";
+import { createKnownHosts } from "./hosts.ts";
+import { createKeyring } from "./keyring.ts";
+import migration from "./migrations/001_certificates.sql" with { type: "text" };
+import { createOrders, orderJob } from "./orders.ts";
+import { certificateRoutes } from "./routes.ts";
+import { createCertificateStore } from "./store.ts";
+
+const letsEncrypt = "https://acme-v02.api.letsencrypt.org/directory";
+
+/** Certificates for https: ordered, renewed and kept for every host of the installation. */
+export default definePlugin({
+  name: "certificates",
+  needs: { accounts, cms },
+  config: {
+    email: setting.text("ACME_EMAIL", "", "Whom the authority tells of trouble with a certificate"),
+    directory: setting.checked("ACME_DIRECTORY", letsEncrypt, "The authority that issues certificates", parseDirectory),
+    binding: setting.checked(
+      "ACME_EAB",
+      "",
+      "`KEY_ID:HMAC_KEY` of an account there, where the authority asks for one",
+      parseBinding,
+    ),
+  },
+  migrations: [{ name: "001_certificates", sql: migration }],
+  privileges: [{ name: "certificates", doc: "see the certificates of hosts, and order them", roles: ["manager"] }],
+
+  setup(ctx) {
+    const { config, services } = ctx;
+    const certificateStore = createCertificateStore(ctx.sql);
+    const hosts = createKnownHosts(services);
+    const authority = { directory: config.directory, email: config.email, binding: config.binding };
+    const orders = createOrders({ ctx, certificateStore, hosts, authority, answersHttp: ctx.https.answersHttp });
+    ctx.metrics.gauge(
+      "corestead_certificates_failing",
+      "Hosts whose last order for a certificate failed",
+      async () => (await certificateStore.counts()).failing,
+    );
+    ctx.metrics.gauge(
+      "corestead_certificate_soonest_end_seconds",
+      "Until the next certificate ends",
+      async () => (await certificateStore.counts()).soonestSeconds ?? Number.POSITIVE_INFINITY,
+    );
+    const ifOn = (run: () => Promise<void>) => async () => (ctx.https.isOn ? run() : undefined);
+    return {
+      certificates: createKeyring({ ctx, certificateStore, hosts, orders }),
+      routes: certificateRoutes({ certificateStore, orders }),
+      handlers: [on(orderJob, orders.run, { concurrency: 1 })],
+      schedules: [
+        { id: "certificates.tend", cron: "* * * * *", run: ifOn(orders.tend) },
+        { id: "certificates.advice", cron: "13 * * * *", run: ifOn(orders.takeAdvice) },
+        { id: "certificates.prune", cron: "51 3 * * *", run: certificateStore.prune },
+      ],
+      begin: () =>
+        void ifOn(orders.tend)().catch((error: unknown) => ctx.log.error("no certificates were ordered", { error })),
+    };
+  },
+});
+
+function parseDirectory(text: string): string {
+  if (!URL.canParse(text) || !text.startsWith("https://"))
+    throw new Error("must be an address that begins with https://");
+  return text;
+}
+
+function parseBinding(text: string) {
+  if (text === "") return undefined;
+  const [kid = "", hmacKey = ""] = text.split(":");
+  if (kid === "" || !/^[\w-]+$/.test(hmacKey))
+    throw new Error("must be a key's id, a colon and its HMAC key in base64url");
+  return { kid, hmacKey };
+}

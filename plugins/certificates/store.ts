@@ -1,0 +1,186 @@
+/** All SQL about certificates. Hosts are those of the whole installation, which one process orders for. */
+import type { Page, Sql, Tx } from "platform";
+
+export interface CertificateRow {
+  readonly id: number;
+  readonly host: string;
+  readonly accountId: number;
+  readonly chain: string | null;
+  readonly keySealed: string | null;
+  readonly notBefore: Date | null;
+  readonly expiresAt: Date | null;
+  readonly renewAt: Date | null;
+  readonly failures: number;
+  readonly lastError: string | null;
+  readonly tryAt: Date;
+  readonly orderedAt: Date | null;
+  readonly createdAt: Date;
+}
+
+export interface Issued {
+  readonly chain: string;
+  readonly keySealed: string;
+  readonly notBefore: Date;
+  readonly expiresAt: Date;
+  readonly renewAt: Date;
+}
+
+export interface KnownHost {
+  readonly host: string;
+  readonly accountId: number;
+}
+
+export type CertificateStore = ReturnType<typeof createCertificateStore>;
+
+export function createCertificateStore(sql: Sql) {
+  const columns = sql`
+    id, host, account_id, chain, key_sealed, not_before, expires_at, renew_at, failures, last_error, try_at, ordered_at,
+    created_at`;
+  return {
+    ...createOrderStore(sql),
+
+    async byHost(host: string): Promise<CertificateRow | undefined> {
+      const [row] = await sql<CertificateRow[]>`select ${columns} from certificates where host = ${host}`;
+      return row;
+    },
+
+    async ofAccount(accountId: number, host: string): Promise<CertificateRow | undefined> {
+      const [row] = await sql<CertificateRow[]>`
+        select ${columns} from certificates where account_id = ${accountId} and host = ${host}`;
+      return row;
+    },
+
+    async list(accountId: number, { limit, offset }: Page): Promise<{ rows: CertificateRow[]; total: number }> {
+      const rows = await sql<CertificateRow[]>`
+        select ${columns} from certificates where account_id = ${accountId} order by host limit ${limit} offset ${offset}`;
+      const [count] = await sql<{ total: number }[]>`
+        select count(*) as total from certificates where account_id = ${accountId}`;
+      return { rows, total: count?.total ?? 0 };
+    },
+
+    /** Writes down hosts that have no row yet, and to whom the others belong now. Those that are not named lose theirs. */
+    async keep(hosts: readonly KnownHost[]): Promise<void> {
+      const [names, accounts] = [hosts.map(({ host }) => host), hosts.map(({ accountId }) => accountId)];
+      await sql`
+        insert into certificates (host, account_id)
+        select * from unnest(${names}::text[], ${accounts}::bigint[])
+        on conflict (host) do update set account_id = excluded.account_id
+        where certificates.account_id <> excluded.account_id`;
+      // One that comes back soon has its certificate still.
+      await sql`
+        delete from certificates where not host = any(${names}::text[])
+          and (expires_at is null or expires_at < now() or try_at < now() - interval '30 days')`;
+    },
+
+    /** The hosts for which to order now, of these; those that never had one first. */
+    async due(hosts: readonly string[], limit: number): Promise<string[]> {
+      const rows = await sql<{ host: string }[]>`
+        select host from certificates
+        where host = any(${hosts}::text[]) and try_at <= now() and (renew_at is null or renew_at <= now())
+        order by renew_at nulls first, try_at limit ${limit}`;
+      return rows.map(({ host }) => host);
+    },
+
+    /** Certificates about whose renewal the authority was not asked for a day. */
+    async unadvised(limit: number): Promise<{ host: string; chain: string }[]> {
+      return sql<{ host: string; chain: string }[]>`
+        update certificates set advice_at = now() where id in (
+          select id from certificates
+          where chain is not null and expires_at > now() and (advice_at is null or advice_at < now() - interval '1 day')
+          order by advice_at nulls first limit ${limit} for update skip locked)
+        returning host, chain`;
+    },
+
+    async renewAt(host: string, at: Date): Promise<void> {
+      await sql`update certificates set renew_at = ${at} where host = ${host}`;
+    },
+
+    /** Orders at once, whatever happened before. False if the account has no such host. */
+    async askAgain(accountId: number, host: string): Promise<boolean> {
+      const rows = await sql`
+        update certificates set try_at = now(), renew_at = least(renew_at, now())
+        where account_id = ${accountId} and host = ${host} returning id`;
+      return rows.length > 0;
+    },
+
+    async issued(tx: Tx, host: string, { chain, keySealed, notBefore, expiresAt, renewAt }: Issued): Promise<void> {
+      await tx`
+        update certificates set chain = ${chain}, key_sealed = ${keySealed}, not_before = ${notBefore},
+          expires_at = ${expiresAt}, renew_at = ${renewAt}, advice_at = null, failures = 0, last_error = null,
+          try_at = now(), ordered_at = now()
+        where host = ${host}`;
+    },
+
+    async failed(host: string, error: string, failures: number, tryAt: Date): Promise<void> {
+      await sql`
+        update certificates set failures = ${failures}, last_error = ${error.slice(0, 1000)}, try_at = ${tryAt},
+          ordered_at = now()
+        where host = ${host}`;
+    },
+
+    /** For /metrics. */
+    async counts(): Promise<{ failing: number; soonestSeconds: number | null }> {
+      const [row] = await sql<{ failing: number; soonestSeconds: number | null }[]>`
+        select count(*) filter (where failures > 0) as failing,
+          extract(epoch from min(expires_at) - now())::float8 as soonest_seconds
+        from certificates`;
+      return row ?? { failing: 0, soonestSeconds: null };
+    },
+  };
+}
+
+/** Orders, challenges, and the account at the authority. */
+function createOrderStore(sql: Sql) {
+  return {
+    async begin(host: string): Promise<number> {
+      const [row] = await sql<{ id: number }[]>`insert into certificate_orders (host) values (${host}) returning id`;
+      return row?.id ?? 0;
+    },
+
+    async succeeded(tx: Tx, orderId: number): Promise<void> {
+      await tx`update certificate_orders set issued = true where id = ${orderId}`;
+    },
+
+    async orders(host: string): Promise<{ lastHour: number; issuedForHost: number }> {
+      const [row] = await sql<{ lastHour: number; issuedForHost: number }[]>`
+        select count(*) filter (where at > now() - interval '1 hour') as last_hour,
+          count(*) filter (where issued and host = ${host}) as issued_for_host
+        from certificate_orders where at > now() - interval '7 days'`;
+      return row ?? { lastHour: 0, issuedForHost: 0 };
+    },
+
+    async challenge(name: string, answerSealed: string): Promise<void> {
+      await sql`
+        insert into certificate_challenges (name, answer_sealed, expires_at)
+        values (${name}, ${answerSealed}, now() + interval '10 minutes')
+        on conflict (name) do update set answer_sealed = excluded.answer_sealed, expires_at = excluded.expires_at`;
+    },
+
+    async answerTo(name: string): Promise<string | undefined> {
+      const [row] = await sql<{ answerSealed: string }[]>`
+        select answer_sealed from certificate_challenges where name = ${name} and expires_at > now()`;
+      return row?.answerSealed;
+    },
+
+    async endChallenge(name: string): Promise<void> {
+      await sql`delete from certificate_challenges where name = ${name}`;
+    },
+
+    async authority(directory: string): Promise<{ keySealed: string; accountUrl: string } | undefined> {
+      const [row] = await sql<{ keySealed: string; accountUrl: string }[]>`
+        select key_sealed, account_url from certificate_authorities where directory = ${directory}`;
+      return row;
+    },
+
+    async keepAuthority(directory: string, keySealed: string, accountUrl: string): Promise<void> {
+      await sql`
+        insert into certificate_authorities (directory, key_sealed, account_url)
+        values (${directory}, ${keySealed}, ${accountUrl}) on conflict (directory) do nothing`;
+    },
+
+    async prune(): Promise<void> {
+      await sql`delete from certificate_orders where at < now() - interval '30 days'`;
+      await sql`delete from certificate_challenges where expires_at < now()`;
+    },
+  };
+}

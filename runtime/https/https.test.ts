@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { createConnection } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { adminPassword, adminToken, eventually, startTestApp, type TestApp } from "../../tests/harness.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "corestead-tls-"));
+let app: TestApp;
+
+async function run(...command: string[]): Promise<string> {
+  const child = Bun.spawn(command, { stdout: "pipe", stderr: "pipe", stdin: "ignore" });
+  const [out, error] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+  await child.exited;
+  return `${out}${error}`;
+}
+
+/** A certificate for these names that signs itself. */
+async function certificate(file: string, ...names: string[]): Promise<void> {
+  const [key, crt] = [join(folder, `${file}.key`), join(folder, `${file}.crt`)];
+  const subject = `subjectAltName=${names.map((name) => `DNS:${name}`).join(",")}`;
+  const curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"];
+  await run(
+    "openssl",
+    "req",
+    "-x509",
+    ...curve,
+    "-keyout",
+    key,
+    "-out",
+    crt,
+    "-subj",
+    `/CN=${file}`,
+    "-addext",
+    subject,
+  );
+}
+
+/** What a client sees that asks for this host. */
+function handshake(host: string | undefined, ...options: string[]): Promise<string> {
+  const place = ["-connect", `127.0.0.1:${app.app.httpsPort}`];
+  const name = host === undefined ? ["-noservername"] : ["-servername", host];
+  return run("openssl", "s_client", ...place, "-brief", "-verify_quiet", ...name, ...options);
+}
+
+function ask(host: string, path: string, ...options: string[]): Promise<string> {
+  const port = app.app.httpsPort;
+  const place = ["--resolve", `${host}:${port}:127.0.0.1`];
+  return run("curl", "-s", "-k", ...place, ...options, `https://${host}:${port}${path}`);
+}
+
+beforeAll(async () => {
+  await certificate("core", "core.example.com");
+  await certificate("sites", "*.example.org", "example.org");
+  const env = { HTTPS: "on", HTTPS_PORT: "0", HTTP_PORT: "0", HTTPS_HOST: "127.0.0.1", HSTS_SECONDS: "300" };
+  app = await startTestApp({ env: { ...env, BASE_URL: "https://core.example.com", TLS_DIR: folder } });
+});
+afterAll(async () => {
+  await app.stop();
+  rmSync(folder, { recursive: true });
+});
+
+describe("https with own certificates", () => {
+  test("answers as the plain port does, and knows the client", async () => {
+    const auth = ["-H", `authorization: Bearer ${adminToken}`];
+    const me = await ask("core.example.com", "/core/prompts.json", "-i", ...auth);
+    expect(me).toContain("200 OK");
+    expect(me.toLowerCase()).toContain("strict-transport-security: max-age=300");
+    const login = JSON.stringify({ login: "admin", password: adminPassword });
+    const json = ["-H", "content-type: application/json"];
+    const cookie = await ask("core.example.com", "/account/session.json", "-i", ...json, "-d", login);
+    expect(cookie).toMatch(/set-cookie: __Host-core_session=[^\n]*Secure/i);
+  });
+
+  test("shows each host its certificate, wildcards too, and none to the host of nobody", async () => {
+    expect(await handshake("core.example.com")).toContain("CN = core");
+    expect(await handshake("shop.example.org")).toContain("CN = sites");
+    expect(await handshake("SHOP.example.org")).toContain("CN = sites");
+    expect(await handshake("a.shop.example.org")).not.toContain("CN =");
+    expect(await handshake("nobody.test")).not.toContain("CN =");
+    // By an address: that of BASE_URL.
+    await eventually(async () => (await handshake(undefined)).includes("CN = core"));
+  });
+
+  test("takes TLS 1.2 and 1.3 and HTTP/1.1 alone", async () => {
+    expect(await handshake("core.example.com", "-tls1_1")).not.toContain("CN =");
+    expect(await handshake("core.example.com", "-tls1_2")).toContain("TLSv1.2");
+    expect(await handshake("core.example.com", "-alpn", "h2")).toContain("no application protocol");
+    expect(await handshake("core.example.com", "-alpn", "acme-tls/1")).toContain("no application protocol");
+  });
+
+  test("streams bodies both ways", async () => {
+    const body = { prompt: { code: "long", name: "Long", content: "ż".repeat(200_000) } };
+    const file = join(folder, "body.json");
+    await Bun.write(file, JSON.stringify(body));
+    const auth = ["-H", `authorization: Bearer ${adminToken}`, "-H", "content-type: application/json"];
+    const made = await ask("core.example.com", "/core/prompts.json", ...auth, "-d", `@${file}`);
+    expect(JSON.parse(made).content ?? made).toBe(body.prompt.content);
+  });
+
+  test("takes files that are exchanged, while connections go on", async () => {
+    const open = createConnection({ port: app.app.httpsPort ?? 0, host: "127.0.0.1" });
+    await new Promise((resolve) => open.once("connect", resolve));
+    await certificate("newer", "core.example.com");
+    copyFileSync(join(folder, "newer.crt"), join(folder, "core.crt"));
+    copyFileSync(join(folder, "newer.key"), join(folder, "core.key"));
+    await eventually(async () => (await handshake("core.example.com")).includes("CN = newer"), "the new one", 30_000);
+    expect(open.destroyed).toBe(false);
+    open.destroy();
+  });
+});

@@ -1,0 +1,67 @@
+/** Serves https beside the plain port: the TLS front, the port that leads there, and where certificates come from. */
+import type { Config } from "../config.ts";
+import { listenFault, listenOn } from "../http/listen-on.ts";
+import type { Log } from "../log.ts";
+import { createContexts, type Certificates } from "./certificates.ts";
+import { openFront, type Front } from "./front.ts";
+import { createOwnCertificates } from "./own-certificates.ts";
+import { createRedirect } from "./redirect.ts";
+
+const plainNames = { port: "HTTP_PORT", host: "HTTPS_HOST" };
+
+interface Needed {
+  readonly config: Config;
+  readonly log: Log;
+  /** Those of a plugin, for hosts without a file in TLS_DIR. */
+  readonly certificates: Certificates | undefined;
+  /** The port of 127.0.0.1 to which requests go on. */
+  readonly innerPort: number;
+}
+
+export interface Https {
+  readonly port: number;
+  /** The port that leads to https; undefined without one. */
+  readonly httpPort: number | undefined;
+  readonly clientAt: Front["clientAt"];
+  readonly stop: () => Promise<void>;
+  readonly kill: () => void;
+}
+
+export async function openHttps({ config, log, certificates, innerPort }: Needed): Promise<Https> {
+  const defaultHost = new URL(config.baseUrl).hostname;
+  /** Nobody waits for it: it may have to be ordered first. */
+  const lookForDefault = () =>
+    void front
+      .setDefault()
+      .catch((error: unknown) => log.error("a certificate cannot be used", { host: defaultHost, error }));
+  const own = createOwnCertificates(config.tlsDir, log, () => {
+    contexts.clear();
+    lookForDefault();
+  });
+  const contexts = createContexts(async (host) => (await own.find(host)) ?? certificates?.find(host));
+  const shared = { hostname: config.httpsHost, reusePort: config.workers > 1 };
+  const at = { ...shared, port: config.httpsPort };
+  const front = await openFront({ ...at, contexts, defaultHost, innerPort }).catch((cause: unknown) => {
+    throw listenFault(cause, at, { port: "HTTPS_PORT", host: "HTTPS_HOST" });
+  });
+  certificates?.onChange((host) => {
+    contexts.forget(host);
+    if (host === defaultHost) lookForDefault();
+  });
+  lookForDefault();
+  const challenge = async (token: string) => certificates?.challenge(token);
+  const redirect = createRedirect({ challenge, httpsPort: () => front.port });
+  const plain =
+    config.httpPort === 0 ? undefined : listenOn({ ...shared, port: config.httpPort, fetch: redirect }, plainNames);
+  return {
+    port: front.port,
+    httpPort: plain?.port,
+    clientAt: front.clientAt,
+    stop: async () => {
+      own.stop();
+      front.stop();
+      await plain?.stop();
+    },
+    kill: front.kill,
+  };
+}
