@@ -2,13 +2,17 @@ import type { Plugin } from "platform";
 import demo from "../sites/demo/plugin.ts";
 import studio from "../sites/studio/plugin.ts";
 import accounts from "./accounts/plugin.ts";
+import activity from "./activity/plugin.ts";
 import apps from "./apps/plugin.ts";
 import certificates from "./certificates/plugin.ts";
 import cmsMultilang from "./cms-multilang/plugin.ts";
 import connectors from "./connectors/plugin.ts";
 import crons from "./crons/plugin.ts";
+import factors from "./factors/plugin.ts";
 import flows from "./flows/plugin.ts";
 import jsondb from "./jsondb/plugin.ts";
+import mail from "./mail/plugin.ts";
+import passwords from "./passwords/plugin.ts";
 import postgres from "./postgres/plugin.ts";
 import prompts from "./prompts/plugin.ts";
 import security from "./security/plugin.ts";
@@ -20,13 +24,17 @@ import webhooks from "./webhooks/plugin.ts";
 /** The built-in plugins. Literal imports, as the compiler of the binary needs them. */
 export const plugins: readonly Plugin[] = [
   accounts,
+  activity,
   tokens,
+  factors,
   sessions,
   security,
   prompts,
   jsondb,
   connectors,
   smtp,
+  mail,
+  passwords,
   postgres,
   flows,
   crons,

@@ -122,6 +122,24 @@ export interface PluginFacts {
   /** Commands added to the command line; `setup` returns what they do. */
   readonly commands?: readonly CommandFacts[];
   readonly studio?: readonly StudioPage[];
+  /** How the log of activity shows the plugin's tables; those that are not named here, by their columns alone. */
+  readonly activity?: Readonly<Record<string, LoggedTable | false>>;
+}
+
+/** What the log of activity knows of a table. Every table with a column `account_id` is logged, except those with `false`. */
+export interface LoggedTable {
+  /** What a row is called; default: the table's name. */
+  readonly model?: string;
+  /** The column by which people know a row; default: `name`, `login`, `code` or `title`. */
+  readonly name?: string;
+  /** Columns whose values are never logged; those that are named like a secret or hold a sealed text never are. */
+  readonly secrets?: readonly string[];
+  /** Columns that the server keeps up to date by itself: a change of nothing else is not logged. */
+  readonly quiet?: readonly string[];
+  /** Rows with a value in this column are logged by these actions, at their creation and deletion; with others, not. */
+  readonly by?: { readonly column: string; readonly actions: Readonly<Record<string, readonly [string, string]>> };
+  /** Without a column `account_id`: the table whose row has it, and the column that names that row. */
+  readonly account?: { readonly table: string; readonly column: string };
 }
 
 /** A command of the command line, known before anything is started. */
@@ -247,6 +265,8 @@ export interface Definition<N extends Needs, C extends Settings, P> {
   readonly commands?: readonly CommandFacts[];
   /** Pages of the Studio. */
   readonly studio?: readonly StudioPage[];
+  /** How the log of activity shows the plugin's tables; `false`: rows that the server writes for itself. */
+  readonly activity?: Readonly<Record<string, LoggedTable | false>>;
   readonly setup: (ctx: Context<N, C>) => Started<P> | Promise<Started<P>>;
 }
 
@@ -266,6 +286,7 @@ export function definePlugin<N extends Needs = {}, C extends Settings = {}, P = 
     children = {},
     commands = [],
     studio = [],
+    activity = {},
   } = definition;
   checkPages(name, studio);
   if (!/^[a-z][a-z0-9-]*$/.test(name)) throw new Error(`a plugin's name is lower-case words: "${name}"`);
@@ -298,6 +319,7 @@ export function definePlugin<N extends Needs = {}, C extends Settings = {}, P = 
     children,
     commands,
     studio,
+    activity,
     start,
   };
 }

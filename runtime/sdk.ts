@@ -52,6 +52,10 @@ export { generatedFile } from "./generated.ts";
 export { contentHash, createSha256, sha256 } from "./hash.ts";
 export { createLiquid, LiquidFault } from "./liquid/liquid.ts";
 export type { FilterFunction as LiquidFilter, Liquid, Template as LiquidTemplate } from "./liquid/liquid.ts";
+export { currentActor, withActor } from "./events/actor.ts";
+export type { Actor } from "./events/actor.ts";
+export { noticed } from "./events/notices.ts";
+export type { Notice } from "./events/notices.ts";
 export { before } from "./events/hooks.ts";
 export type { Hook } from "./events/hooks.ts";
 export type { Log } from "./log.ts";
@@ -69,6 +73,7 @@ export type {
   CommandFacts,
   Context,
   Handler,
+  LoggedTable,
   Needs,
   Plugin,
   PluginFacts,

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { accounts } from "../plugins/accounts/api.ts";
+import { mail } from "../plugins/mail/api.ts";
 import { plugins } from "../plugins/index.ts";
 import type { Route } from "../runtime/http/route.ts";
 import {
@@ -67,6 +69,7 @@ async function fixtures(): Promise<Record<string, Record<string, string>>> {
   return {
     "/account/users": { id: await made("/account/users.json", { user: { ...person7, role: "user" } }) },
     "/account/me/sessions": { id: await ownSession() },
+    "/account/me/passkeys": { id: await ownPasskey() },
     "/account/teams": { id: await made("/account/teams.json", { team: { name: "Matrix" } }) },
     "/account/departments": { id: await made("/account/departments.json", { department: { name: "Matrix" } }) },
     "/account/groups": { id: await made("/account/groups.json", { group: { name: "Matrix" } }) },
@@ -90,9 +93,27 @@ async function fixtures(): Promise<Record<string, Record<string, string>>> {
     "/core/dbs/:db_id/records": { id: record, db_id: db },
     "/studio/ext": { plugin: "matrix", file: "page.js" },
     "/core/db": { db_code: code, method_name: "list" },
+    "/core/mails": { id: await mailFixture() },
+    "/account/invitations": {
+      id: await made("/account/invitations.json", { invitation: { email: "matrix@example.com", name: "Matrix" } }),
+    },
+    "/core/activity": { id: String((await app.get("/core/activity.json?limit=1")).json[0].id) },
+    "/core/mail_templates": {
+      id: await made("/core/mail_templates.json", {
+        mail_template: { code: "test", language: "en", subject: "Matrix", text: "Matrix" },
+      }),
+    },
     ...(await appFixtures(made)),
     ...(await siteFixtures(made)),
   };
+}
+
+/** A mail that waits, because nobody answers at that address. */
+async function mailFixture(): Promise<string> {
+  const server = { url: "smtp://127.0.0.1:1", from: "matrix@example.com" };
+  expect((await app.patch("/core/mail_server.json", { mail_server: server })).status).toBe(200);
+  const accountId = (await app.service(accounts).defaultAccount()).id;
+  return app.service(mail).send({ accountId, to: "matrix@example.com", template: "test", values: {} });
 }
 
 async function importTask(db: string): Promise<string> {
@@ -107,6 +128,14 @@ async function importTask(db: string): Promise<string> {
 async function ownSession(): Promise<string> {
   await app.post("/account/session.json", { login: "admin", password: adminPassword }, { token: null });
   return String((await app.get("/account/me/sessions.json")).json[0].id);
+}
+
+/** One of the administrator. */
+async function ownPasskey(): Promise<string> {
+  const [row] = await app.sql<{ id: number }[]>`
+    insert into passkeys (account_id, user_id, name, credential_id, public_key, counter)
+    select account_id, id, 'Matrix', 'matrix', '', 0 from users order by id limit 1 returning id`;
+  return String(row?.id);
 }
 
 async function appFixtures(made: (path: string, body: object) => Promise<string>) {

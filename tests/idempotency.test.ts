@@ -21,6 +21,8 @@ beforeAll(async () => {
   await made("/cms/sites.json", { site: { name: "Site", code: "site" } });
   await made("/connect/flows.json", { flow: { name: "Waits", code: "waits", fields: { program: waits } } });
   await made("/connect/flows.json", { flow: { name: "Quick", code: "quick", fields: { program: quick } } });
+  const server = { url: "smtp://127.0.0.1:1", from: "a@example.com" };
+  expect((await app.patch("/core/mail_server.json", { mail_server: server })).status).toBe(200);
   const actions = [{ action: "wait", flow_code: "waits" }];
   await made("/core/apps.json", {
     app: { name: "App", url_code: "app", app_engine: "html", source_code: "x", actions },
@@ -58,6 +60,7 @@ const creates: [path: string, table: string, body: (n: string) => object][] = [
   ["/core/apps/preview.json", "app_previews", (n) => ({ app: { name: n, ...one } })],
   ["/account/api_tokens.json", "api_tokens", (n) => ({ api_token: { name: n } })],
   ["/account/users.json", "users", (n) => ({ user: { login: n, name: n, password: "a long enough password" } })],
+  ["/account/invitations.json", "password_links", (n) => ({ invitation: { email: `${n}@example.com` } })],
   ["/account/teams.json", "units", (n) => ({ team: { name: n } })],
   ["/account/departments.json", "units", (n) => ({ department: { name: n } })],
   ["/account/groups.json", "units", (n) => ({ group: { name: n } })],
@@ -72,6 +75,7 @@ const creates: [path: string, table: string, body: (n: string) => object][] = [
   ["/connect/flows/waits/run.json?wait=0", "flow_processes", (n) => ({ n })],
   ["/connect/flows/quick/run.json", "flow_processes", (n) => ({ n })],
   ["/core/apps/app/action/wait", "flow_processes", (n) => ({ n })],
+  ["/core/mail_templates.json", "mail_templates", (n) => ({ mail_template: { ...placeOf(n), subject: n, text: "x" } })],
   ["/cms/sites.json", "cms_sites", (n) => ({ site: { name: n, code: n } })],
   ["/cms/domains.json", "cms_domains", (n) => ({ domain: { name: `${n}.test`, ...at } })],
   ["/cms/layouts.json", "cms_layouts", (n) => ({ layout: { name: n, code: n, ...at } })],
@@ -80,6 +84,14 @@ const creates: [path: string, table: string, body: (n: string) => object][] = [
   ["/cms/categories.json", "cms_categories", (n) => ({ category: { name: n, code: n, ...at } })],
   ["/cms/articles.json", "cms_articles", (n) => ({ article: { title: n, code: n, ...at } })],
 ];
+/** A mail has one text for each language: the n-th name of this file takes the n-th of them. */
+const takenBy: string[] = [];
+function placeOf(n: string) {
+  if (!takenBy.includes(n)) takenBy.push(n);
+  const turn = takenBy.indexOf(n);
+  const codes = ["password_changed", "sign_in_alert", "test"];
+  return { code: codes[turn % codes.length], language: ["en", "pl", "de"][Math.floor(turn / codes.length)] };
+}
 const shows = new Set(["api_tokens", "webhooks"]);
 
 test("every POST route that makes something is in the table", () => {
@@ -98,7 +110,28 @@ test("every POST route that makes something is in the table", () => {
   const makes = app.app.routes.filter(
     ({ method, path }) => method === "POST" && !path.includes(":") && !others.some((end) => path.endsWith(end)),
   );
-  const makeNothing = new Set(["/account/session", "/login", "/logout", "/csp-report", "/core/prompts/preview"]);
+  const makeNothing = new Set([
+    "/account/session",
+    "/account/session/second_factor",
+    "/account/session/second_factor/setup",
+    "/account/session/passkey",
+    "/account/session/passkey/options",
+    // Takes what an authenticator has signed.
+    "/account/me/passkeys",
+    "/account/me/passkeys/options",
+    "/account/me/totp",
+    "/account/me/totp/confirm",
+    "/account/me/recovery_codes",
+    "/login",
+    "/login/second_factor",
+    "/logout",
+    "/csp-report",
+    "/core/prompts/preview",
+    "/core/mail_templates/preview",
+    "/forgot_password",
+    "/set_password",
+    "/account/password_resets",
+  ]);
   expect(makes.map(({ path }) => path).filter((path) => !tried.includes(path) && !makeNothing.has(path))).toEqual([]);
 });
 

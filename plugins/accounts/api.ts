@@ -10,6 +10,7 @@ import {
   type User,
 } from "platform";
 import { User as PersonAnswer } from "./answers.ts";
+import type { PersonPatch } from "./person-patch.ts";
 
 export const unitKinds = ["team", "department", "group"] as const;
 export type UnitKind = (typeof unitKinds)[number];
@@ -72,11 +73,30 @@ export interface Accounts {
    * time whether or not such a person exists.
    */
   verifyPassword(accountId: number, loginOrEmail: string, password: string): Promise<number | undefined>;
+  /** Whether the person can sign in by a password. */
+  hasPassword(accountId: number, userId: number): Promise<boolean>;
   /**
    * The person, if the caller may change them; otherwise it throws 404 or 403. Whoever may change a person may also let
    * somebody sign in as them.
    */
   changeable(caller: Caller, userId: number): Promise<Person>;
+  /** The person, active or not, with this login or e-mail address. */
+  personByLogin(accountId: number, loginOrEmail: string): Promise<Person | undefined>;
+  /**
+   * Adds a person, if the caller may (422); `also` runs in the same transaction. `fields` as in `POST /account/users`.
+   */
+  createPerson(caller: Caller, fields: NewPerson, also: InTransaction): Promise<Person>;
+  /** Deletes a person, if the caller may change them (404, 403) and `also` throws nothing, in the same transaction. */
+  deletePerson(caller: Caller, userId: number, also: InTransaction): Promise<void>;
+  /**
+   * Sets the password of a person who has proved themselves by other means than a token, and switches them on if
+   * `activate` is true; their sessions end. `also` runs first, in the same transaction: what it throws stops it.
+   */
+  setPassword(
+    person: { readonly accountId: number; readonly userId: number },
+    given: { readonly password: string; readonly activate: boolean },
+    also: InTransaction,
+  ): Promise<Person>;
   unitExists(accountId: number, kind: UnitKind, id: number): Promise<boolean>;
   /** The teams, departments and groups that a person is in. */
   unitsOf(accountId: number, userId: number): Promise<readonly Unit[]>;
@@ -99,6 +119,11 @@ export interface Accounts {
   /** Asks `check` whether a person who sets their own password was invited, and so has none to prove themselves with. */
   onOwnPassword(check: InvitedCheck): void;
 }
+
+export type InTransaction = (person: Person, tx: Tx) => Promise<void>;
+
+/** The fields of a new person; all but the login may be missing. */
+export type NewPerson = PersonPatch & { readonly login: string };
 
 export type InvitedCheck = (caller: Caller) => Promise<boolean>;
 

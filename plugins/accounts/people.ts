@@ -1,9 +1,19 @@
 /** Who may change which person; person-writer.ts changes them. */
-import { invalid, mustMatch, notFound, tooMany, verifyPassword, type BaseContext, type Caller } from "platform";
+import {
+  invalid,
+  mustMatch,
+  notFound,
+  tooMany,
+  verifyPassword,
+  type BaseContext,
+  type Caller,
+  type Tx,
+} from "platform";
 import type { InvitedCheck } from "./api.ts";
 import type { LoginStore } from "./login-store.ts";
 import { createPersonWriter, type PersonWriterNeeded } from "./person-writer.ts";
-import type { OwnPatch, PersonPatch } from "./person.ts";
+import type { OwnPatch } from "./person.ts";
+import type { PersonPatch } from "./person-patch.ts";
 import { mustNotExceed, mustReach } from "./rules.ts";
 import type { UserRow } from "./user-store.ts";
 
@@ -41,8 +51,9 @@ export function createPeople(needed: Needed) {
   };
 
   return {
-    create: (caller: Caller, patch: PersonPatch & { login: string }): Promise<UserRow> =>
-      writer.create(caller.account.id, patch, (after) => mustNotExceed(caller, after, ofRole)),
+    /** `also` runs in the same transaction. */
+    create: (caller: Caller, patch: PersonPatch & { login: string }, also?: Also): Promise<UserRow> =>
+      writer.create(caller.account.id, patch, (after) => mustNotExceed(caller, after, ofRole), also),
 
     /** `expected` is the version that the caller has seen; undefined = any. */
     update: (caller: Caller, id: number, patch: PersonPatch, expected?: number): Promise<UserRow> =>
@@ -63,18 +74,29 @@ export function createPeople(needed: Needed) {
       return writer.change(own, patch, caller.tokenId, (before) => mustMatch(before, expected));
     },
 
-    /** For the command line, which may change anyone. */
-    setPassword: (accountId: number, id: number, password: string): Promise<UserRow> =>
-      writer.change({ accountId, id }, { password }, null, anybody),
+    /**
+     * For those who prove themselves in another way than by a token: the command line, a link in a mail. `authorize`
+     * runs in the same transaction.
+     */
+    setPassword: (place: Place, patch: Pick<PersonPatch, "password" | "active">, authorize: Also = anybody) =>
+      writer.change(place, patch, null, (before, _, tx) => authorize(before, tx)),
 
-    delete: (caller: Caller, id: number, expected?: number): Promise<void> =>
-      writer.delete({ accountId: caller.account.id, id }, (before) => {
+    delete: (caller: Caller, id: number, expected?: number, also: Also = anybody): Promise<void> =>
+      writer.delete({ accountId: caller.account.id, id }, async (before, tx) => {
         mustReach(caller, before, ofRole);
         mustMatch(before, expected);
+        await also(before, tx);
       }),
   };
 }
 
 export type People = ReturnType<typeof createPeople>;
 
-const anybody = (): void => {};
+type Also = (person: UserRow, tx: Tx) => Promise<void>;
+
+interface Place {
+  readonly accountId: number;
+  readonly id: number;
+}
+
+const anybody = async (): Promise<void> => {};

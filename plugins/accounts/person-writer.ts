@@ -6,7 +6,8 @@ import { hashPassword, invalid, notFound, type BaseContext, type Tx } from "plat
 import type { AccessTable } from "./access.ts";
 import type { AccountStore } from "./account-store.ts";
 import type { PasswordHook, Person } from "./api.ts";
-import { createCheck, merged, unitFields, type PersonPatch } from "./person.ts";
+import { createCheck, merged, unitFields } from "./person.ts";
+import type { PersonPatch } from "./person-patch.ts";
 import { stopsBeingAdmin } from "./rules.ts";
 import type { UnitStore } from "./unit-store.ts";
 import { toApi, type UserInput, type UserRow, type UserStore } from "./user-store.ts";
@@ -54,6 +55,7 @@ export function createPersonWriter(needed: PersonWriterNeeded) {
       accountId: number,
       patch: PersonPatch & { login: string },
       authorize: (after: UserInput) => void,
+      also: (row: UserRow, tx: Tx) => Promise<void> = async () => {},
     ): Promise<UserRow> {
       const passwordHash = patch.password === undefined ? undefined : await hashPassword(patch.password);
       return ctx.transaction(async (tx) => {
@@ -65,6 +67,7 @@ export function createPersonWriter(needed: PersonWriterNeeded) {
         await setUnits(tx, id, patch);
         const row = await read(tx, { accountId, id });
         await announce("create", accountId, toApi(row), tx);
+        await also(row, tx);
         return row;
       });
     },
@@ -74,7 +77,7 @@ export function createPersonWriter(needed: PersonWriterNeeded) {
       place: Place,
       patch: PersonPatch,
       byTokenId: number | null,
-      authorize: (before: UserRow, after: UserInput) => void,
+      authorize: (before: UserRow, after: UserInput, tx: Tx) => Promise<void> | void,
     ): Promise<UserRow> {
       const { accountId, id } = place;
       const passwordHash = patch.password === undefined ? undefined : await hashPassword(patch.password);
@@ -82,7 +85,7 @@ export function createPersonWriter(needed: PersonWriterNeeded) {
         await accountStore.lock(tx, accountId);
         const before = await read(tx, place);
         const after = merged(before, patch, passwordHash);
-        authorize(before, after);
+        await authorize(before, after, tx);
         await check(tx, accountId, id, after, patch);
         if (stopsBeingAdmin(before, after)) await mustLeaveAdmin(tx, place, after.active ? "role" : "active");
         await userStore.update(tx, accountId, id, after);
@@ -97,12 +100,12 @@ export function createPersonWriter(needed: PersonWriterNeeded) {
       return changed.row;
     },
 
-    async delete(place: Place, authorize: (before: UserRow) => void): Promise<void> {
+    async delete(place: Place, authorize: (before: UserRow, tx: Tx) => Promise<void> | void): Promise<void> {
       const { accountId, id } = place;
       await ctx.transaction(async (tx) => {
         await accountStore.lock(tx, accountId);
         const before = await read(tx, place);
-        authorize(before);
+        await authorize(before, tx);
         if (stopsBeingAdmin(before)) await mustLeaveAdmin(tx, place, "base");
         await userStore.delete(tx, accountId, id);
         await announce("destroy", accountId, toApi(before), tx);

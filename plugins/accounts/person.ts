@@ -1,23 +1,10 @@
 /** A person's fields: read from a request, merged with what is stored, and checked. */
-import { mistakes, type Role, type Tx } from "platform";
+import { mistakes, type Tx } from "platform";
 import type { AccessTable } from "./access.ts";
 import type { UnitKind } from "./api.ts";
+import type { PersonPatch } from "./person-patch.ts";
 import type { UnitStore } from "./unit-store.ts";
 import type { UserInput, UserStore } from "./user-store.ts";
-
-/** The fields of a request; each may be missing. */
-export interface PersonPatch {
-  readonly login?: string;
-  readonly email?: string | null;
-  readonly name?: string;
-  readonly role?: Role;
-  readonly active?: boolean;
-  readonly privileges?: readonly string[];
-  readonly password?: string;
-  readonly team_ids?: readonly number[];
-  readonly group_ids?: readonly number[];
-  readonly department_ids?: readonly number[];
-}
 
 /** The fields that people may change in their own record. */
 export interface OwnPatch {

@@ -47,6 +47,15 @@ export default definePlugin({
   ],
   commands: [userPassword, accountCreate, hostRelease],
   models: [{ name: "Account::User", privilege: "users", sample: personExample }],
+  activity: {
+    accounts: { model: "Account::Account", quiet: ["settings_version"] },
+    users: { model: "Account::User", name: "login" },
+    units: { model: "Account::Unit" },
+    memberships: { model: "Account::Membership", account: { table: "users", column: "user_id" } },
+    account_settings: { model: "Account::Setting" },
+    account_sign_in_hosts: false,
+    user_preferences: false,
+  },
 
   setup(ctx) {
     const { sql, config } = ctx;
@@ -89,7 +98,7 @@ export default definePlugin({
           password: config.adminPassword,
           first: true,
         }),
-      service: createService({ ...parts, settings }),
+      service: createService({ ...parts, settings, people }),
     };
   },
 });

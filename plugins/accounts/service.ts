@@ -5,6 +5,7 @@ import type { AccountSettings } from "./account-settings.ts";
 import type { AccountStore } from "./account-store.ts";
 import type { Accounts, InvitedCheck, PasswordHook } from "./api.ts";
 import type { AccountHook } from "./found.ts";
+import type { People } from "./people.ts";
 import type { LoginStore } from "./login-store.ts";
 import { mustReach } from "./rules.ts";
 import type { UnitStore } from "./unit-store.ts";
@@ -21,10 +22,12 @@ interface Needed {
   readonly accountHooks: AccountHook[];
   readonly passwordHooks: PasswordHook[];
   readonly invitedChecks: InvitedCheck[];
+  readonly people: Pick<People, "create" | "delete" | "setPassword">;
 }
 
 export function createService(needed: Needed): Accounts {
   const { ctx, access, accountStore, userStore, loginStore, unitStore, settings, accountHooks, passwordHooks } = needed;
+  const { people } = needed;
   const { accountForHost, isReservedHost, defaultAccount, accountById, isPrivilege } = access;
   return {
     async hosts() {
@@ -68,6 +71,22 @@ export function createService(needed: Needed): Accounts {
       return row && toApi(row);
     },
 
+    async personByLogin(accountId, loginOrEmail) {
+      const found = loginOrEmail.includes("\0") ? undefined : await loginStore.passwordByLogin(accountId, loginOrEmail);
+      const row = found && (await userStore.byId(ctx.sql, accountId, found.id));
+      return row && toApi(row);
+    },
+
+    createPerson: async (caller, fields, also) =>
+      toApi(await people.create(caller, fields, (row, tx) => also(toApi(row), tx))),
+
+    deletePerson: (caller, userId, also) => people.delete(caller, userId, undefined, (row, tx) => also(toApi(row), tx)),
+
+    setPassword: async ({ accountId, userId: id }, { password, activate }, also) => {
+      const patch = activate ? { password, active: true } : { password };
+      return toApi(await people.setPassword({ accountId, id }, patch, (row, tx) => also(toApi(row), tx)));
+    },
+
     async verifyPassword(accountId, loginOrEmail, password) {
       // PostgreSQL cannot even compare a text with NUL in it: nobody has such a login.
       const row = loginOrEmail.includes("\0") ? undefined : await loginStore.passwordByLogin(accountId, loginOrEmail);
@@ -75,6 +94,8 @@ export function createService(needed: Needed): Accounts {
       const right = await verifyPassword(password, row?.passwordHash);
       return right && row?.active ? row.id : undefined;
     },
+
+    hasPassword: async (accountId, userId) => ((await loginStore.passwordById(accountId, userId)) ?? null) !== null,
 
     async unitExists(accountId, kind, id) {
       return (await unitStore.byId(accountId, kind, id)) !== undefined;

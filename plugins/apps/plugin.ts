@@ -72,6 +72,15 @@ export default definePlugin({
     "apps_vue_api.md": appsVueApi,
   },
   children: { compile: () => import("./compiler/main.ts") },
+  activity: {
+    apps: {
+      model: "Core::App",
+      quiet: ["app_code", "css_code", "toolchain", "failed_build", "app_build_time", "css_build_time"],
+    },
+    app_versions: false,
+    app_previews: false,
+    app_runs: false,
+  },
 
   async setup(ctx) {
     const { accounts: people, databases, flows: running } = ctx.services;

@@ -39,6 +39,17 @@ export default definePlugin({
   ],
   commands: [...siteCommandFacts, domainApprove],
   prompts: { "cms_api.md": cmsApi },
+  activity: {
+    cms_sites: { model: "Cms::Site", quiet: ["revision"] },
+    cms_domains: { model: "Cms::Domain", secrets: ["proof"] },
+    cms_layouts: { model: "Cms::Layout" },
+    cms_pages: { model: "Cms::Page" },
+    cms_paragraphs: { model: "Cms::Paragraph" },
+    cms_categories: { model: "Cms::Category" },
+    cms_articles: { model: "Cms::Article" },
+    cms_article_categories: { model: "Cms::ArticleCategory" },
+    cms_redirects: false,
+  },
 
   async setup(ctx) {
     const { sql } = ctx;

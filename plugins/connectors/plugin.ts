@@ -30,6 +30,7 @@ export default definePlugin({
     { name: "001_connectors", sql: migration },
     { name: "002_version", sql: versions },
   ],
+  activity: { connectors: { model: "Core::Connector" } },
 
   setup(ctx) {
     const connectorStore = createConnectorStore(ctx.sql);

@@ -19,6 +19,7 @@ export default definePlugin({
     { name: "002_version", sql: versions },
   ],
   privileges: [{ name: "crons", doc: "start flows on a schedule", roles: ["manager"] }],
+  activity: { crons: { model: "Core::Cron", quiet: ["last_run_at", "next_run_at", "last_error"] } },
 
   setup(ctx) {
     const cronStore = createCronStore(ctx.sql);

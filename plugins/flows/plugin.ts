@@ -55,6 +55,12 @@ export default definePlugin({
   prompts: { "flows_api.md": instructions },
   privileges: [{ name: "flows", doc: "connectors, flows and their processes", roles: ["manager"] }],
   models: [{ name: processModel, privilege: "flows", kinds: ["finished", "error"], sample }],
+  activity: {
+    flows: { model: "Core::Flow" },
+    flow_programs: false,
+    flow_processes: false,
+    flow_process_steps: false,
+  },
 
   setup(ctx) {
     const { accounts: people, connectors: calls, databases } = ctx.services;

@@ -120,6 +120,17 @@ export default definePlugin({
       sample: recordSample,
     },
   ],
+  activity: {
+    dbs: {
+      model: "Core::Db",
+      quiet: ["schema_version", "rules_version", "plan_version", "indexed_version", "plan_xid", "live"],
+    },
+    records: false,
+    db_tasks: false,
+    bulk_changes: false,
+    db_task_errors: false,
+    db_indexes: false,
+  },
 
   async setup(ctx) {
     const { sql } = ctx;

@@ -34,6 +34,7 @@ export default definePlugin({
     },
   ],
   prompts: { "prompts_api.md": promptsApi, "common_api.md": commonApi },
+  activity: { prompts: { model: "Core::Prompt" }, prompt_versions: false },
 
   setup(ctx) {
     ctx.liquid.registerFilter("prompt_url", outsidePrompts);

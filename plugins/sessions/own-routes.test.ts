@@ -39,6 +39,7 @@ describe("one's own sessions", () => {
         last_used_at: expect.any(String),
         address: "2001:db8::1",
         browser: "x".repeat(300),
+        device: "x".repeat(40),
         current: true,
       },
       {
@@ -47,6 +48,7 @@ describe("one's own sessions", () => {
         last_used_at: null,
         address: "203.0.113.7",
         browser,
+        device: "Firefox, Linux",
         current: false,
       },
     ]);
@@ -90,7 +92,7 @@ describe("one's own sessions", () => {
     expect((await app.get(path, here)).status).toBe(401);
   });
 
-  test("are nobody else's: not even an administrator sees or ends them", async () => {
+  test("are nobody else's: not even an administrator sees them or ends one", async () => {
     const { login } = await person(app, { password });
     const theirs = await signIn(login);
     const [{ id }] = (await app.get(path, theirs)).json;
@@ -100,6 +102,36 @@ describe("one's own sessions", () => {
     expect((await end(id, admin)).status).toBe(404);
     expect((await app.delete(`/account/me/sessions/${id}.json`)).status).toBe(404);
     expect((await app.get(path, theirs)).status).toBe(200);
+  });
+
+  test("end all but the one of the request", async () => {
+    const { login, token } = await person(app, { password });
+    const [one, two, here] = [await signIn(login), await signIn(login), await signIn(login)];
+    const other = await signIn((await person(app, { login: "bystander", password })).login);
+    expect((await app.delete(path, here)).status).toBe(204);
+    for (const gone of [one, two]) expect((await app.get(path, gone)).status).toBe(401);
+    expect((await app.get(path, here)).json).toMatchObject([{ current: true }]);
+    for (const kept of [other, { token }]) expect((await app.get(path, kept)).status).toBe(200);
+    // A token is no session: with it they end everywhere.
+    expect((await app.delete(path, { token })).status).toBe(204);
+    expect((await app.get(path, here)).status).toBe(401);
+    expect((await app.get(path, other)).status).toBe(200);
+  });
+
+  test("all end by whoever may change the person, and by nobody else", async () => {
+    const { id, login, token } = await person(app, { password });
+    const admin = await person(app, { role: "admin" });
+    const helper = await person(app, { privileges: ["users"] });
+    const [one, two] = [await signIn(login), await signIn(login)];
+    const everywhere = (userId: number, by: string) =>
+      app.delete(`/account/users/${userId}/sessions.json`, { token: by });
+    expect((await everywhere(admin.id, helper.token)).status).toBe(403);
+    expect((await everywhere(id, token)).status).toBe(403);
+    expect((await everywhere(999_999, admin.token)).status).toBe(404);
+    expect((await app.get(path, one)).status).toBe(200);
+    expect((await everywhere(id, helper.token)).status).toBe(204);
+    for (const gone of [one, two]) expect((await app.get(path, gone)).status).toBe(401);
+    expect((await app.get("/account/me.json", { token })).status).toBe(200);
   });
 
   test("do not include tokens, expired sessions or malformed ids", async () => {
@@ -116,6 +148,14 @@ describe("one's own sessions", () => {
     for (const wrong of [own?.id, 0, 999_999_999, "x", "1e3"])
       expect((await app.delete(`/account/me/sessions/${wrong}.json`, here)).status).toBe(404);
     expect((await app.get("/account/me.json", { token })).status).toBe(200);
+  });
+
+  test("a narrowed token ends with all others only what can do no more than it", async () => {
+    const { id, login } = await person(app, { password });
+    const full = await signIn(login);
+    const narrowed = await app.service(tokens).issue({ accountId: 1, userId: id, privileges: ["prompts"] });
+    expect((await app.delete(path, { token: narrowed?.token ?? "" })).status).toBe(204);
+    expect((await app.get(path, full)).status).toBe(200);
   });
 
   test("a narrowed token sees and ends only what can do no more than it", async () => {

@@ -7,12 +7,19 @@ import {
   secret,
   text,
   Type,
+  type Language,
   type RequestInput,
   type Route,
 } from "platform";
 import type { Tokens } from "../tokens/api.ts";
+import type { Factors } from "../factors/api.ts";
+import type { LoginLink } from "./api.ts";
 import { endedCookie, sessionCookieOf } from "./cookie.ts";
 import { loginPage, logoutPage } from "./page.ts";
+import { pageHeaders, type Headers } from "./page-headers.ts";
+import type { SecondPages } from "./second-page-routes.ts";
+import { secondWords } from "./second-words.ts";
+import type { SecondStep } from "./second-step.ts";
 import { safePath } from "./return-to.ts";
 import { originMistake } from "./origin.ts";
 import type { SignIn } from "./sign-in.ts";
@@ -31,16 +38,24 @@ const either = [html, answer.error];
 interface Needed {
   readonly tokens: Tokens;
   readonly signIn: SignIn;
+  readonly second: SecondStep;
+  readonly pages: SecondPages;
+  readonly factors: Pick<Factors, "hasPasskeys">;
   /** The hash of the page's style, as a Content-Security-Policy writes it. */
   readonly styleHash: string;
+  /** Asked for each page to sign in by. */
+  readonly links: readonly LoginLink[];
 }
 
 /** The sign-in page, for people without scripts too. */
-export function loginRoutes({ signIn, styleHash }: Pick<Needed, "signIn" | "styleHash">): Route[] {
-  const headers = headersOf(styleHash);
-  const page = (status: number, { account, request }: Asked, state: Shown, more: Headers = {}) => {
+export function loginRoutes({ signIn, second, pages, factors, styleHash, links }: Omit<Needed, "tokens">): Route[] {
+  const headers = pageHeaders(styleHash);
+  const page = async (status: number, { account, request }: Asked, state: Shown, more: Headers = {}) => {
     const words = pageWords[languageOf(request)];
-    return text(status, loginPage({ words, accountName: account.name, ...state }), htmlType, { ...headers, ...more });
+    const found = await Promise.all(links.map((link) => link(account, words.language)));
+    const shown = { words, accountName: account.name, links: found.flatMap((link) => link ?? []), ...state };
+    if (await factors.hasPasskeys(account.id)) shown.links.unshift(passkeyLink(words.language, state.returnTo));
+    return text(status, loginPage(shown), htmlType, { ...headers, ...more });
   };
 
   return [
@@ -70,8 +85,9 @@ export function loginRoutes({ signIn, styleHash }: Pick<Needed, "signIn" | "styl
         maxBytes: 16_384,
         idempotency: "own",
         request: { login: "admin", password: "a long pass phrase", return_to: "/" },
-        answers: { 401: either, 403: either, 422: [html, answer.fieldErrors], 429: either },
+        answers: { 200: html, 401: either, 403: either, 422: [html, answer.fieldErrors], 429: either },
         responses: {
+          200: "<!doctype html> …",
           303: null,
           401: "<!doctype html> …",
           403: "<!doctype html> …",
@@ -93,6 +109,8 @@ export function loginRoutes({ signIn, styleHash }: Pick<Needed, "signIn" | "styl
           return page(401, input, { ...shown, error: words.wrong });
         try {
           const userId = await signIn.personOf({ accountId: account.id, ip, login: login.trim(), password });
+          const step = await second.begin({ accountId: account.id, userId });
+          if (step) return await pages.form(200, input, { returnTo, pending: step.pending }, step.factors);
           return await input.once(`sign-in:${userId}`, async () => {
             const { token, expiresAt } = await signIn.start(input, userId);
             return secret(redirect(303, returnTo, { "set-cookie": sessionCookieOf(token, expiresAt, secure) }));
@@ -111,7 +129,7 @@ export function loginRoutes({ signIn, styleHash }: Pick<Needed, "signIn" | "styl
 
 /** The page to sign out by, which needs no scripts. */
 export function logoutRoutes({ tokens, styleHash }: Pick<Needed, "tokens" | "styleHash">): Route[] {
-  const headers = headersOf(styleHash);
+  const headers = pageHeaders(styleHash);
   return [
     route(
       "GET",
@@ -144,17 +162,14 @@ export function logoutRoutes({ tokens, styleHash }: Pick<Needed, "tokens" | "sty
   ];
 }
 
+const passkeyLink = (language: Language, returnTo: string) => ({
+  href: `/login/passkey?return_to=${encodeURIComponent(returnTo)}`,
+  label: secondWords[language].passkey,
+});
+
 const htmlType = "text/html; charset=utf-8";
 
-function headersOf(styleHash: string) {
-  return {
-    "content-security-policy": `default-src 'none'; style-src '${styleHash}'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; report-uri /csp-report`,
-    "cache-control": "no-store",
-  };
-}
-
 type Asked = Pick<RequestInput, "account" | "request">;
-type Headers = Readonly<Record<string, string>>;
 interface Shown {
   readonly returnTo: string;
   readonly login?: string;

@@ -8,9 +8,16 @@ export interface PageState {
   readonly returnTo: string;
   readonly login?: string;
   readonly error?: string;
+  /** Below the form. */
+  readonly links?: readonly PageLink[];
 }
 
-export function loginPage({ words, accountName, returnTo, login = "", error }: PageState): string {
+export interface PageLink {
+  readonly href: string;
+  readonly label: string;
+}
+
+export function loginPage({ words, accountName, returnTo, login = "", error, links = [] }: PageState): string {
   const alert = error ? `<p id="error" role="alert">${escapeHtml(error)}</p>` : "";
   const described = error ? ' aria-invalid="true" aria-describedby="error"' : "";
   // Focus the first field that is still empty.
@@ -23,7 +30,7 @@ export function loginPage({ words, accountName, returnTo, login = "", error }: P
 <input id="password" name="password" type="password" autocomplete="current-password" maxlength="1000" required${described}${second}>
 <button type="submit">${words.signIn}</button>
 </form>`;
-  return page(words, words.signIn, accountName, `${alert}\n${form}`);
+  return page(words, words.signIn, accountName, [alert, form, ...links.map(linkLine)].join("\n"));
 }
 
 /** Showing it changes nothing: a link, or a browser that prefetches pages, must not sign anybody out. */
@@ -35,7 +42,17 @@ export function logoutPage(words: PageWords, accountName: string, person: string
   return page(words, words.signOut, accountName, form);
 }
 
-function page({ language }: PageWords, title: string, accountName: string, content: string): string {
+export function linkLine({ href, label }: PageLink): string {
+  return `<p class="more"><a href="${escapeHtml(href)}">${escapeHtml(label)}</a></p>`;
+}
+
+/** A page that looks like the one to sign in by. `title` and `content` are HTML. */
+export function page(
+  { language }: Pick<PageWords, "language">,
+  title: string,
+  accountName: string,
+  content: string,
+): string {
   const name = escapeHtml(accountName);
   return `<!doctype html>
 <html lang="${language}">
@@ -77,5 +94,9 @@ button { width: 100%; margin-top: .3rem; padding: .65rem; font: inherit; font-we
   background: var(--accent); border: 0; border-radius: .5rem; cursor: pointer }
 button:hover { filter: brightness(1.08) }
 input:focus-visible, button:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px }
+.more { margin: 1.1rem 0 0 }
+code { font: .95rem/1.6 ui-monospace, monospace; overflow-wrap: anywhere }
+img { display: block; margin: 0 auto; background: #fff }
+a { color: var(--accent) }
 #error { margin: 0 0 1.2rem; padding: .6rem .8rem; color: var(--wrong); background: var(--wrong-paper); border-radius: .5rem }
 `;

@@ -1,32 +1,62 @@
 import { definePlugin } from "platform";
 import { accounts } from "../accounts/api.ts";
+import { factors } from "../factors/api.ts";
 import { tokens } from "../tokens/api.ts";
+import { sessions, type LoginLink } from "./api.ts";
 import migration from "./migrations/001_sessions.sql" with { type: "text" };
+import secondStep from "./migrations/002_second_step.sql" with { type: "text" };
 import { loginStyle } from "./page.ts";
+import { pageHeaders } from "./page-headers.ts";
 import { ownSessionRoutes } from "./own-routes.ts";
 import { loginRoutes, logoutRoutes } from "./page-routes.ts";
+import { passkeyScript } from "./passkey-page.ts";
+import { passkeyRoutes } from "./passkey-routes.ts";
 import { sessionRoutes } from "./routes.ts";
+import { createSecondPages, secondPageRoutes } from "./second-page-routes.ts";
+import { secondRoutes } from "./second-routes.ts";
+import { createSecondStep } from "./second-step.ts";
 import { createSignIn } from "./sign-in.ts";
+import { createStepStore } from "./step-store.ts";
 import { createFailureStore } from "./store.ts";
 
 /** Signing in and out, by the API and by a plain page. behaviour B.1. */
 export default definePlugin({
   name: "sessions",
-  needs: { accounts, tokens },
-  migrations: [{ name: "001_sessions", sql: migration }],
+  needs: { accounts, tokens, factors },
+  provides: sessions,
+  migrations: [
+    { name: "001_sessions", sql: migration },
+    { name: "002_second_step", sql: secondStep },
+  ],
+  activity: { sign_in_failures: false, sign_in_steps: false },
 
   async setup(ctx) {
     const failureStore = createFailureStore(ctx.sql);
     const styleHash = await hashOf(loginStyle);
+    const links: LoginLink[] = [];
     const signIn = createSignIn({ ...ctx.services, failureStore });
+    const stepStore = createStepStore(ctx.sql);
+    const second = createSecondStep({ ...ctx.services, stepStore, failureStore });
+    const pages = createSecondPages({ second, styleHash });
+    ctx.services.accounts.onPasswordChanged(async (userId, _by, tx) => {
+      await stepStore.endOf(tx, userId);
+      return async () => {};
+    });
+    const prune = async () => {
+      await Promise.all([failureStore.prune(), stepStore.prune()]);
+    };
     return {
       routes: [
-        ...sessionRoutes({ ...ctx.services, signIn }),
+        ...sessionRoutes({ ...ctx.services, signIn, second }),
+        ...secondRoutes({ ...ctx.services, signIn, second }),
         ...ownSessionRoutes(ctx.services),
-        ...loginRoutes({ signIn, styleHash }),
+        ...loginRoutes({ ...ctx.services, signIn, second, pages, styleHash, links }),
+        ...secondPageRoutes({ signIn, second, pages }),
+        ...passkeyRoutes({ ...ctx.services, ctx, signIn, styleHash, scriptHash: await hashOf(passkeyScript) }),
         ...logoutRoutes({ tokens: ctx.services.tokens, styleHash }),
       ],
-      schedules: [{ id: "sessions.prune", cron: "41 * * * *", run: failureStore.prune }],
+      service: { pageHeaders: pageHeaders(styleHash), addLoginLink: (link) => void links.push(link) },
+      schedules: [{ id: "sessions.prune", cron: "41 * * * *", run: prune }],
     };
   },
 });

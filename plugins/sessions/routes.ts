@@ -1,10 +1,13 @@
-import { created, forbidden, noContent, redirect, route, secret, Type, unauthorized } from "platform";
+import { answer, created, forbidden, noContent, redirect, route, secret, Type, unauthorized } from "platform";
 import type { Caller, RequestInput, Route } from "platform";
 import { personAnswer, type Accounts } from "../accounts/api.ts";
 import type { SignedInFrom, Tokens } from "../tokens/api.ts";
 import { endedCookie, sessionCookieOf } from "./cookie.ts";
 import { refuseOtherOrigins } from "./origin.ts";
+import { personExample } from "./person-example.ts";
 import { safePath } from "./return-to.ts";
+import { SecondFactorNeeded } from "./second-routes.ts";
+import { secondFactorNeeded, type SecondStep } from "./second-step.ts";
 import { sessionSeconds, type SignIn } from "./sign-in.ts";
 import { signedInFrom } from "./signed-in-from.ts";
 
@@ -13,29 +16,15 @@ const Credentials = Type.Object({
   password: Type.String({ minLength: 1, maxLength: 1000 }),
 });
 
-const person = {
-  id: 1,
-  login: "admin",
-  email: null,
-  name: "admin",
-  role: "admin",
-  active: true,
-  privileges: [],
-  team_ids: [],
-  group_ids: [],
-  department_ids: [],
-  created_at: "2026-01-31T10:00:00.000Z",
-  updated_at: "2026-01-31T10:00:00.000Z",
-};
-
 interface Needed {
   readonly accounts: Pick<Accounts, "person" | "signedInAt">;
   readonly tokens: Tokens;
   readonly signIn: SignIn;
+  readonly second: SecondStep;
 }
 
 /** Sessions through the API. behaviour B.1. */
-export function sessionRoutes({ accounts, tokens, signIn }: Needed): Route[] {
+export function sessionRoutes({ accounts, tokens, signIn, second }: Needed): Route[] {
   return [
     route(
       "POST",
@@ -43,16 +32,16 @@ export function sessionRoutes({ accounts, tokens, signIn }: Needed): Route[] {
       {
         summary: "Sign in",
         description:
-          "Sets the cookie `core_session` (`__Host-core_session` under https), for 14 days. A wrong login or password is 401. After five failures with one login from one address, each further failure doubles a wait (429 with Retry-After). An Idempotency-Key counts per person and starts one session: the cookie is not kept, so the same key again is 409.",
+          "Sets the cookie `core_session` (`__Host-core_session` under https), for 14 days. A wrong login or password is 401. So is the right password of a person with a second factor: then the answer names their `factors` and has a `pending` for the second step. After five failures with one login from one address, each further failure doubles a wait (429 with Retry-After). An Idempotency-Key counts per person and starts one session: the cookie is not kept, so the same key again is 409.",
         access: { open: "it is how one signs in" },
         body: { schema: Credentials },
         maxBytes: 16_384,
         // Whoever signs in has no token yet. Their key counts once the password is known to be right.
         idempotency: "own",
         request: { login: "admin", password: "a long pass phrase" },
-        answers: { 201: personAnswer },
+        answers: { 201: personAnswer, 401: Type.Union([answer.error, SecondFactorNeeded]) },
         responses: {
-          201: person,
+          201: personExample,
           401: { error: "wrong login or password" },
           403: { error: "sign in on this server's own pages" },
           409: { error: "the answer to this Idempotency-Key showed a secret and was not kept" },
@@ -65,6 +54,8 @@ export function sessionRoutes({ accounts, tokens, signIn }: Needed): Route[] {
         const userId = await signIn.personOf({ accountId: account.id, ip, ...body });
         const shown = await accounts.person(account.id, userId);
         if (!shown) throw unauthorized();
+        const step = await second.begin({ accountId: account.id, userId });
+        if (step) throw secondFactorNeeded(step);
         return input.once(`sign-in:${userId}`, async () => {
           const { token, expiresAt } = await signIn.start(input, userId);
           return secret(created(shown, { "set-cookie": sessionCookieOf(token, expiresAt, secure) }));

@@ -70,12 +70,21 @@ export interface Tokens {
     seconds: number;
     from?: SignedInFrom;
   }): Promise<IssuedToken | undefined>;
+  /**
+   * Whether the request's session began by a sign-in of the last ten minutes. A token is no session, and a `web_token`
+   * signs in nobody in person; an invitation does.
+   */
+  isFresh(caller: Caller): Promise<boolean>;
   /** Ends the session of this request. A token that is not a session is left alone (false). */
   endSession(caller: Caller): Promise<boolean>;
   /** The caller's sessions, the newest first; a narrowed token sees only those that can do no more than it. */
   sessions(caller: Caller, page: Page): Promise<{ rows: readonly Session[]; total: number }>;
   /** Ends one of those; false if there is no such session. */
   endSessionById(caller: Caller, id: number): Promise<boolean>;
+  /** Ends all of those but the one of this request. */
+  endOtherSessions(caller: Caller): Promise<void>;
+  /** Ends all sessions of a person. Ask `Accounts.changeable` first. */
+  endSessionsOf(accountId: number, userId: number): Promise<void>;
   /**
    * A token with the caller's rights that lasts at most an hour, for a prompt rendered in a session. The same token is
    * returned as long as half of its hour is left.

@@ -108,7 +108,7 @@ export function createTokenWriter({ ctx, tokenStore, tokenEndStore, accounts, fo
         if (before.forAccount) throw invalid({ base: ["a token of the whole account cannot be deleted"] });
         if (!within(caller, before)) throw forbidden("this token can do more than the one you use");
         mustMatch(before, expected);
-        const hashes = await tokenEndStore.delete(tx, caller.account.id, id);
+        const hashes = await tokenEndStore.delete(tx, caller.account.id, [id]);
         if (before.purpose === null) await announce("destroy", before, tx);
         return hashes;
       });

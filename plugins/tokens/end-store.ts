@@ -10,12 +10,12 @@ const hashes = (rows: readonly Hashed[]) => rows.map(({ tokenHash }) => tokenHas
 /** Each deletion gives back the hashes of the tokens that ended: caches are keyed by them. */
 export function createTokenEndStore(sql: Sql) {
   return {
-    /** Deletes it with what was made from it. */
-    async delete(db: Queryable, accountId: number, id: number): Promise<string[]> {
+    /** Deletes them with what was made from them. */
+    async delete(db: Queryable, accountId: number, ids: readonly number[]): Promise<string[]> {
       return hashes(
         await db<Hashed[]>`
         with recursive family as (
-          select id from api_tokens where account_id = ${accountId} and id = ${id}
+          select id from api_tokens where account_id = ${accountId} and id = any(${ids}::bigint[])
           union all select c.id from api_tokens c join family f on c.parent_id = f.id
         )
         delete from api_tokens where id in (select id from family) returning token_hash`,

@@ -70,7 +70,7 @@ export function createTokenIssuer({ ctx, tokenStore, tokenEndStore, identifier }
   const endSession = async (caller: Caller): Promise<boolean> => {
     const ended = await ctx.transaction(async (tx) => {
       const row = await tokenStore.byId(tx, caller.account.id, caller.tokenId);
-      return row?.purpose === "session" ? tokenEndStore.delete(tx, caller.account.id, row.id) : undefined;
+      return row?.purpose === "session" ? tokenEndStore.delete(tx, caller.account.id, [row.id]) : undefined;
     });
     if (ended) await identifier.forget(ended);
     return ended !== undefined;

@@ -46,6 +46,13 @@ export default definePlugin({
   ],
   models: [{ name: "Account::ApiToken", privilege: "users", sample: tokenExample }],
   prompts: { "api_tokens_api.md": instructions },
+  activity: {
+    api_tokens: {
+      model: "Account::ApiToken",
+      quiet: ["last_used_at", "opened_at"],
+      by: { column: "purpose", actions: { session: ["sign-in", "sign-out"], invitation: ["create", "delete"] } },
+    },
+  },
 
   setup(ctx) {
     const { accounts: people } = ctx.services;
@@ -98,9 +105,12 @@ export default definePlugin({
         acceptCredential: identifier.acceptCredential,
         issue: (token) => tokenIssuer.issue(token),
         startSession: tokenIssuer.startSession,
+        isFresh: (caller) => sessionStore.isFresh(caller),
         endSession: tokenIssuer.endSession,
         sessions: sessions.list,
         endSessionById: sessions.end,
+        endOtherSessions: sessions.endOthers,
+        endSessionsOf: sessions.endOf,
         temporaryToken: tokenIssuer.temporaryToken,
       },
       stop: usage.flush,

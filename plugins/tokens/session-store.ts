@@ -20,8 +20,28 @@ export function createSessionStore(sql: Sql) {
       return { rows, total: count?.total ?? 0 };
     },
 
+    async isFresh({ account, tokenId }: Caller): Promise<boolean> {
+      const rows = await sql`
+        select 1 from api_tokens t left join api_tokens p on p.id = t.parent_id
+        where t.account_id = ${account.id} and t.id = ${tokenId} and t.purpose = 'session'
+          and t.created_at between now() - interval '10 minutes' and now()
+          and (t.parent_id is null or p.purpose = 'invitation')`;
+      return rows.length > 0;
+    },
+
     async has(tx: Tx, caller: Caller, id: number): Promise<boolean> {
       return (await tx`select 1 from api_tokens where id = ${id} and ${own(caller)}`).length > 0;
+    },
+
+    async ids(tx: Tx, caller: Caller): Promise<number[]> {
+      return (await tx<{ id: number }[]>`select id from api_tokens where ${own(caller)}`).map(({ id }) => id);
+    },
+
+    /** All of a person's. */
+    async idsOf(tx: Tx, accountId: number, userId: number): Promise<number[]> {
+      const rows = await tx<{ id: number }[]>`
+        select id from api_tokens where account_id = ${accountId} and user_id = ${userId} and purpose = 'session'`;
+      return rows.map(({ id }) => id);
     },
   };
 }

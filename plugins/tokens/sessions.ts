@@ -1,5 +1,5 @@
-/** The sessions of a person, for themselves alone. */
-import type { BaseContext } from "platform";
+/** The sessions of a person: seen by themselves alone, and ended by them or by whoever may change them. */
+import type { BaseContext, Tx } from "platform";
 import type { Tokens } from "./api.ts";
 import type { TokenEndStore } from "./end-store.ts";
 import type { Identifier } from "./identify.ts";
@@ -20,13 +20,26 @@ export function createSessions({ ctx, sessionStore, tokenEndStore, usage, forget
     return sessionStore.list(caller, page);
   };
 
-  const end: Tokens["endSessionById"] = async (caller, id) => {
-    const ended = await ctx.transaction(async (tx) =>
-      (await sessionStore.has(tx, caller, id)) ? tokenEndStore.delete(tx, caller.account.id, id) : [],
-    );
-    await forget(ended);
-    return ended.length > 0;
+  const endAll = async (idsIn: (tx: Tx) => Promise<readonly number[]>, accountId: number): Promise<number> => {
+    const ended = await ctx.transaction(async (tx) => {
+      const ids = await idsIn(tx);
+      return { count: ids.length, hashes: await tokenEndStore.delete(tx, accountId, ids) };
+    });
+    await forget(ended.hashes);
+    return ended.count;
   };
 
-  return { list, end };
+  const end: Tokens["endSessionById"] = async (caller, id) =>
+    (await endAll(async (tx) => ((await sessionStore.has(tx, caller, id)) ? [id] : []), caller.account.id)) > 0;
+
+  const endOthers: Tokens["endOtherSessions"] = async (caller) => {
+    const others = async (tx: Tx) => (await sessionStore.ids(tx, caller)).filter((id) => id !== caller.tokenId);
+    await endAll(others, caller.account.id);
+  };
+
+  const endOf: Tokens["endSessionsOf"] = async (accountId, userId) => {
+    await endAll((tx) => sessionStore.idsOf(tx, accountId, userId), accountId);
+  };
+
+  return { list, end, endOthers, endOf };
 }

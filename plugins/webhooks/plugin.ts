@@ -62,6 +62,12 @@ export default definePlugin({
   ],
   privileges: [{ name: "webhooks", doc: "keep webhooks and see what they sent", roles: ["manager"] }],
   prompts: { "webhooks_api.md": instructions },
+  activity: {
+    webhooks: { model: "Core::Webhook", name: "url", quiet: ["failing_since"] },
+    webhook_deliveries: false,
+    webhook_queue: false,
+    webhook_rates: false,
+  },
 
   setup(ctx) {
     const { config } = ctx;

@@ -7,6 +7,7 @@ import type { Answers } from "../openapi/answers.ts";
 import { arrivalOf, clientOf, pathOf, routed, type Peer } from "./arrival.ts";
 import { credentialOf, fromSameOrigin, plainHost, type Caller, type Identify, type Identity } from "./auth.ts";
 import { bodyLimit, readBody } from "./body.ts";
+import { withActor, type Actor } from "../events/actor.ts";
 import { causationFromHeader, causationHeader, withCausation } from "../events/causation.ts";
 import type { Networks } from "./client-address.ts";
 import { isLocalHost, type HostDoor } from "./door.ts";
@@ -185,9 +186,31 @@ async function handle(
   const keyed = route.method === "POST" && route.spec.idempotency !== "own" && route.spec.input !== "stream";
   // One of our webhooks says so in a header, so that loops over HTTP are found too.
   const cause = causationFromHeader(request.headers.get(causationHeader));
-  const run = () => (cause ? withCausation(cause, () => route.run(input)) : route.run(input));
+  const mayWrite = changes || "open" in route.spec.access;
+  const runAs = () =>
+    mayWrite
+      ? withActor(
+          () => actorOf(input),
+          () => route.run(input),
+        )
+      : route.run(input);
+  const run = () => (cause ? withCausation(cause, runAs) : runAs());
   if (!keyed || !caller || !request.headers.has("idempotency-key")) return run();
   return input.once(`token:${caller.tokenId}`, async () => storable(await run()));
+}
+
+function actorOf({ account, caller, app, request, requestId, ip }: RequestInput): Actor {
+  return {
+    kind: app ? "app" : "person",
+    account: account.id,
+    user: caller?.user.id,
+    login: caller?.user.login,
+    token: caller?.tokenId,
+    ip,
+    agent: request.headers.get("user-agent")?.slice(0, 300),
+    request: requestId,
+    app: app?.appId,
+  };
 }
 
 function once(

@@ -9,6 +9,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { failpoint } from "../failpoints.ts";
 import { savepoint, transaction, type Sql, type Tx } from "../db.ts";
+import { sayActor } from "../events/actor.ts";
 import type { Reply } from "./reply.ts";
 
 export interface Scope {
@@ -53,7 +54,15 @@ export function currentScope(): Scope | undefined {
 /** Runs a transaction; if the current request has an Idempotency-Key, the one that its answer is stored in. */
 export function requestTransaction<T>(sql: Sql, run: (tx: Tx) => Promise<T>): Promise<T> {
   const scope = currentScope();
-  return scope ? scope.transaction(sql, run) : transaction(sql, run);
+  return scope ? scope.transaction(sql, run) : transaction(sql, as(run));
+}
+
+/** `run` in a transaction that says who makes it. */
+function as<T>(run: (tx: Tx) => Promise<T>): (tx: Tx) => Promise<T> {
+  return async (tx) => {
+    await sayActor(tx);
+    return run(tx);
+  };
 }
 
 /** Runs `run` once everything that the current request has written is committed: now, or before its answer is sent. */
@@ -73,6 +82,7 @@ export function createScope({ begin, keep }: Needed): Scope {
     ending.promise.catch(() => {}); // the transaction may have ended before the handler fails
     const state: { tx?: Tx } = {};
     const done = transaction(sql, async (tx) => {
+      await sayActor(tx);
       await begin(tx);
       const result = await run(tx);
       state.tx = tx;

@@ -96,7 +96,8 @@ function documentedPath(path: string): string {
 }
 
 /** Addresses that are written without `.json`. */
-const written = /^\/(login|logout|a\/|w\/|_rt\/|core\/db\/|account\/auto_login)|\/action\/|\/(events|import|export)$/;
+const written =
+  /^\/(login|logout|forgot_password|set_password|a\/|w\/|_rt\/|core\/db\/|account\/auto_login)|\/action\/|\/(events|import|export)$/;
 
 function isResource(path: string): boolean {
   return !written.test(path);

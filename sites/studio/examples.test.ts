@@ -19,6 +19,8 @@ let resources: readonly Resource[];
 beforeAll(async () => {
   app = await startTestApp();
   resources = resourcesOf((await app.get("/openapi.json")).json);
+  const server = { url: "smtp://127.0.0.1:1", from: "a@example.com" };
+  expect((await app.patch("/core/mail_server.json", { mail_server: server })).status).toBe(200);
   const program = [{ type: "return", value: "x" }];
   expect((await app.post("/connect/flows.json", { flow: { name: "First", fields: { program } } })).status).toBe(201);
   expect((await app.post("/cms/sites.json", { site: { name: "First" } })).status).toBe(201);

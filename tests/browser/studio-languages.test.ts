@@ -24,7 +24,12 @@ beforeAll(async () => {
   const document = (await studio.app.get("/openapi.json")).json as Document;
   paths = await allPaths(document);
   said = wordsOf(document);
-  for (const path of ["/core/prompts/system", "/account/webhooks/source_types", "/account/api_tokens"])
+  for (const path of [
+    "/core/prompts/system",
+    "/account/webhooks/source_types",
+    "/account/api_tokens",
+    "/core/mail_templates/system",
+  ])
     wordsOf((await studio.app.get(`${path}.json`)).json, said);
   for (const word of [...properNames, ...valuesOfFields]) said.add(word);
   descriptions = JSON.stringify(document).replaceAll("`", "");

@@ -5,6 +5,16 @@
 type Sentence = Readonly<Record<"en" | "pl" | "de", string>>;
 
 export const begins: Readonly<Record<string, Sentence>> = {
+  "/core/mails": {
+    en: "Mails appear here when people are invited or ask for a new password.",
+    pl: "Wiadomości pojawią się tu, gdy ktoś zostanie zaproszony albo poprosi o nowe hasło.",
+    de: "Hier erscheinen E-Mails, sobald Personen eingeladen werden oder ein neues Passwort anfordern.",
+  },
+  "/core/activity": {
+    en: "Whatever somebody changes from now on appears here.",
+    pl: "Tu pojawi się wszystko, co ktoś odtąd zmieni.",
+    de: "Hier erscheint alles, was jemand von nun an ändert.",
+  },
   "/core/prompts/{id}/versions": {
     en: "Every save of the prompt keeps a version.",
     pl: "Każdy zapis promptu pozostawia wersję.",

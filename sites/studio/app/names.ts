@@ -7,6 +7,9 @@ const addresses: Readonly<Record<string, string>> = {
   "/account/users": "/account/people",
   "/account/api_tokens": "/account/tokens",
   "/connect/flow_processes": "/connect/processes",
+  "/core/mails": "/account/mails",
+  "/core/mail_templates": "/account/mail_texts",
+  "/core/activity": "/account/activity",
 };
 
 /** The menu, by modules, in its order; what a plugin adds comes after them. */
@@ -21,15 +24,21 @@ export const modules: readonly { readonly name: string; readonly paths: readonly
   },
   {
     name: "account",
-    paths: ["users", "teams", "departments", "groups", "api_tokens", "webhooks", "crons"].map(
-      (name) => `/account/${name}`,
-    ),
+    paths: [
+      ...["users", "invitations", "teams", "departments", "groups", "api_tokens", "webhooks", "crons"].map(
+        (name) => `/account/${name}`,
+      ),
+      "/core/mails",
+      "/core/mail_templates",
+      "/core/activity",
+    ],
   },
 ];
 
 /** Lists that no menu shows: they belong to a page, or only describe what may be chosen elsewhere. */
 export const unlisted: ReadonlySet<string> = new Set([
   "/core/prompts/system",
+  "/core/mail_templates/system",
   "/connect/flow_steps",
   "/account/webhooks/source_types",
   "/account/privileges",
@@ -52,12 +61,16 @@ const pictures: Readonly<Record<string, IconName>> = {
   "/cms/categories": "tags",
   "/cms/domains": "link",
   "/account/users": "users",
+  "/account/invitations": "send",
   "/account/teams": "team",
   "/account/departments": "building",
   "/account/groups": "units",
   "/account/api_tokens": "key",
   "/account/webhooks": "webhook",
   "/account/crons": "alarm",
+  "/core/mails": "mail",
+  "/core/mail_templates": "paragraph",
+  "/core/activity": "activity",
 };
 
 export function iconOfList(path: string): IconName {

@@ -18,7 +18,7 @@ const groups = [
   { names: ["prompts", "apps", "dbs"], title: { en: "Build", pl: "Tworzenie", de: "Bauen" } },
   { names: ["flows", "crons", "webhooks"], title: { en: "Automate", pl: "Automatyzacja", de: "Automatisieren" } },
   { names: ["cms"], title: { en: "Publish", pl: "Publikowanie", de: "Veröffentlichen" } },
-  { names: ["api_tokens", "users", "settings"], title: { en: "Manage", pl: "Zarządzanie", de: "Verwalten" } },
+  { names: ["api_tokens", "users", "settings", "mails"], title: { en: "Manage", pl: "Zarządzanie", de: "Verwalten" } },
 ] as const;
 const otherTitle = { en: "Plugins", pl: "Wtyczki", de: "Plugins" };
 
@@ -47,6 +47,10 @@ const words: Readonly<Record<string, Readonly<Record<"pl" | "de", string>>>> = {
   },
   users: { pl: "osoby, zespoły, działy i grupy", de: "Personen, Teams, Abteilungen und Gruppen" },
   settings: { pl: "ustawienia konta", de: "Einstellungen des Kontos" },
+  mails: {
+    pl: "dziennik wiadomości, ich treści i serwer poczty",
+    de: "Protokoll der E-Mails, ihre Texte und der Mailserver",
+  },
 };
 
 export function docOf({ name, doc }: Privilege, language: Language): string {

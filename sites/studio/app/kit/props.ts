@@ -53,4 +53,6 @@ export interface ListProps {
   readonly quick?: readonly { readonly title: string; readonly query: Readonly<Record<string, string>> }[];
   /** The sentence of a list that has nothing. */
   readonly empty?: string;
+  /** Before the button that makes a new one. */
+  readonly beside?: Snippet;
 }

@@ -28,6 +28,7 @@ export function shortId(name: string, value: string): string | undefined {
 const tones: Readonly<Record<string, "good" | "wrong" | "warn">> = {
   finished: "good",
   delivered: "good",
+  sent: "good",
   approved: "good",
   error: "wrong",
   failed: "wrong",
@@ -35,6 +36,7 @@ const tones: Readonly<Record<string, "good" | "wrong" | "warn">> = {
   pending: "warn",
   running: "warn",
   waiting: "warn",
+  queued: "warn",
   warning: "warn",
 };
 

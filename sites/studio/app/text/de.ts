@@ -203,6 +203,11 @@ export const de: Messages = {
     "/account/webhooks/source_types": ["Quellen von Ereignissen", "Quelle von Ereignissen"],
     "/account/crons": ["Zeitpläne", "Zeitplan"],
     "/account/me/sessions": ["Sitzungen", "Sitzung"],
+    "/account/invitations": ["Einladungen", "Einladung"],
+    "/core/mails": ["E-Mails", "E-Mail"],
+    "/core/mail_templates": ["E-Mail-Texte", "E-Mail-Text"],
+    "/core/mail_templates/system": ["Eingebaute E-Mail-Texte", "eingebauter E-Mail-Text"],
+    "/core/activity": ["Aktivität", "Eintrag"],
   },
   about: {
     "/core/prompts":
@@ -228,5 +233,9 @@ export const de: Messages = {
     "/account/departments": "Eine Abteilung ist ein Teil Ihrer Organisation.",
     "/account/groups": "Eine Gruppe verbindet Personen über Teams und Abteilungen hinweg.",
     "/account/crons": "Ein Zeitplan startet einen Ablauf zu festen Zeiten.",
+    "/account/invitations": "Personen, die per E-Mail eingeladen wurden und noch nicht da waren.",
+    "/core/mails": "Gesendete E-Mails und solche, die warten.",
+    "/core/mail_templates": "Ein E-Mail-Text ersetzt die eingebauten Worte einer E-Mail in einer Sprache.",
+    "/core/activity": "Wer was wann an welchem Datensatz getan hat.",
   },
 };

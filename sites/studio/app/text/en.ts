@@ -204,6 +204,11 @@ export const en = {
     "/account/webhooks/source_types": ["Sources of events", "source of events"],
     "/account/crons": ["Crons", "cron"],
     "/account/me/sessions": ["Sessions", "session"],
+    "/account/invitations": ["Invitations", "invitation"],
+    "/core/mails": ["Mails", "mail"],
+    "/core/mail_templates": ["Mail texts", "mail text"],
+    "/core/mail_templates/system": ["Built-in mail texts", "built-in mail text"],
+    "/core/activity": ["Activity", "entry"],
   },
   /** What resources are for: the sentence on an empty list. */
   about: {
@@ -229,6 +234,10 @@ export const en = {
     "/account/departments": "A department is a part of your organization.",
     "/account/groups": "A group brings people together across teams and departments.",
     "/account/crons": "A cron starts a flow at the times that you set.",
+    "/account/invitations": "People who were invited by mail and have not come in yet.",
+    "/core/mails": "The mails that were sent, and those that wait.",
+    "/core/mail_templates": "A mail text replaces the built-in words of a mail, in one language.",
+    "/core/activity": "Who did what to which record, and when.",
   },
 } as const;
 

@@ -208,6 +208,11 @@ export const pl: Messages = {
     "/account/webhooks/source_types": ["Źródła zdarzeń", "źródło zdarzeń"],
     "/account/crons": ["Harmonogramy", "harmonogram"],
     "/account/me/sessions": ["Sesje", "sesja"],
+    "/account/invitations": ["Zaproszenia", "zaproszenie"],
+    "/core/mails": ["Wiadomości", "wiadomość"],
+    "/core/mail_templates": ["Treści wiadomości", "treść wiadomości"],
+    "/core/mail_templates/system": ["Wbudowane treści wiadomości", "wbudowana treść wiadomości"],
+    "/core/activity": ["Aktywność", "wpis"],
   },
   about: {
     "/core/prompts": "Prompt to instrukcja dla agenta AI, ze zmiennymi. Prompt o kodzie wbudowanego zastępuje go.",
@@ -233,5 +238,9 @@ export const pl: Messages = {
     "/account/departments": "Dział to część Twojej organizacji.",
     "/account/groups": "Grupa łączy osoby z różnych zespołów i działów.",
     "/account/crons": "Harmonogram uruchamia przepływ o ustalonych porach.",
+    "/account/invitations": "Osoby zaproszone pocztą, które jeszcze nie weszły.",
+    "/core/mails": "Wiadomości wysłane i te, które czekają.",
+    "/core/mail_templates": "Treść wiadomości zastępuje wbudowane słowa, w jednym języku.",
+    "/core/activity": "Kto, kiedy i co zmienił.",
   },
 };

@@ -1,0 +1,60 @@
+import { definePlugin, noticed } from "platform";
+import migration from "./migrations/001_activity.sql" with { type: "text" };
+import { activityRoutes } from "./routes.ts";
+import { createSealStore } from "./seal-store.ts";
+import { createSealer } from "./sealer.ts";
+import { createActivityStore } from "./store.ts";
+import { declaredBy } from "./tables.ts";
+import { createVerify } from "./verify.ts";
+import { watchTables } from "./watch-store.ts";
+
+/** Tables of the runtime: work, not people's records. */
+const ofRuntime = { jobs: false, job_history: false, idempotency_keys: false } as const;
+
+const verifyFacts = {
+  name: "activity verify",
+  usage: "activity verify",
+  doc: "check that nobody has changed the log of activity",
+} as const;
+
+/** Who did what to which record: written by triggers, chained, and shown. behaviour B.14. */
+export default definePlugin({
+  name: "activity",
+  migrations: [{ name: "001_activity", sql: migration }],
+  privileges: [{ name: "activity", doc: "see who did what", roles: ["admin"] }],
+  commands: [verifyFacts],
+  activity: { activity: false, activity_seals: false, activity_heads: false, ...ofRuntime },
+
+  async setup(ctx) {
+    const { sql, log } = ctx;
+    const activityStore = createActivityStore(sql);
+    const sealStore = createSealStore(sql);
+    const sign = (text: string) => ctx.secrets.derive("activity", text);
+    const sealer = createSealer({ ctx, log, sealStore, sign });
+    const verify = createVerify({ ctx, sealStore, sign });
+    await watchTables({ ctx, sql, declared: declaredBy(ctx.plugins) });
+    ctx.listen(noticed, (notice) => {
+      activityStore.add(sql, notice).catch((error: unknown) => log.error("activity was not noted", { error }));
+    });
+    return {
+      routes: activityRoutes({ log, activityStore }),
+      begin: sealer.start,
+      stop: sealer.stop,
+      commands: [
+        {
+          ...verifyFacts,
+          run: async () => {
+            await sealer.sealNow();
+            const all = await verify();
+            const broken = all.find(({ fault }) => fault !== undefined);
+            if (broken) throw new Error(`account ${broken.accountId}: ${broken.fault}`);
+            return all.map(
+              ({ accountId, entries, seals }) =>
+                `account ${accountId}: ${entries} entries in ${seals} seals, unchanged`,
+            );
+          },
+        },
+      ],
+    };
+  },
+});

@@ -1,0 +1,125 @@
+import { answer, badRequest, field, integerId, notFound, ok, route, Type } from "platform";
+import type { Log, Route } from "platform";
+import { Activity } from "./answers.ts";
+import { ndjsonOf } from "./export.ts";
+import { filterOf } from "./filter.ts";
+import { toApi, type ActivityStore } from "./store.ts";
+
+const access = { privilege: "activity" } as const;
+
+const example = {
+  id: 4711,
+  at: "2026-01-31T10:00:00.000Z",
+  action: "update",
+  model: "Core::Cron",
+  record_id: "7",
+  name: "Every morning",
+  actor: "person",
+  user_id: 1,
+  login: "admin",
+  token_id: 3,
+  address: "203.0.113.7",
+  user_agent: "curl/8.14.1",
+  request_id: "0198c5d2-7a1b-7c3d-8e4f-5a6b7c8d9e20",
+  app_id: null,
+  flow: null,
+  command: null,
+  changes: { schedule: { old: "0 7 * * *", new: "0 8 * * *" } },
+  sealed: true,
+};
+
+const filters = {
+  user_id: "by this person",
+  token_id: "with this token",
+  actor: field.oneOf(["person", "app", "flow", "cron", "command", "system"]),
+  model: "a model such as `Core::Cron`",
+  record_id: "of this record",
+  action: "create, update, delete, sign-in, sign-out, sign-in refused, refused, export, secret shown",
+  from: "at this time (ISO 8601) or later",
+  to: "before this time",
+  q: "text in the name, the id, the origin or the changes",
+};
+
+interface Needed {
+  readonly log: Log;
+  readonly activityStore: ActivityStore;
+}
+
+export function activityRoutes({ log, activityStore }: Needed): Route[] {
+  return [
+    route(
+      "GET",
+      "/core/activity",
+      {
+        summary: "Who did what, the newest first",
+        description:
+          "`X-Next-Cursor` is the `before` of the next page. `changes` shows what each field was and is; values of more than 2,000 characters are cut, and their size stands beside them. Secrets are never shown.",
+        access,
+        query: {
+          ...filters,
+          before: "only entries before this id",
+          limit: Type.Integer({ minimum: 1, maximum: 1000, default: 100, description: "1 to 1000, default 100" }),
+        },
+        answers: { 200: answer.list(Activity) },
+        responses: { 200: [example] },
+      },
+      async ({ account, query }) => {
+        const limit = limitOf(query);
+        const before = query.get("before");
+        const rows = await activityStore.list(
+          account.id,
+          filterOf(query),
+          before === null || before === "" ? undefined : numberOf("before", before),
+          limit + 1,
+        );
+        const shown = rows.slice(0, limit);
+        const last = shown.at(-1);
+        const headers = rows.length > limit && last ? { "x-next-cursor": `${last.id}` } : undefined;
+        return ok(shown.map(toApi), headers);
+      },
+    ),
+    route(
+      "GET",
+      "/core/activity/export",
+      {
+        summary: "Export entries",
+        description: "All that the filters find, the oldest first, one JSON object a line.",
+        access,
+        query: filters,
+        answers: { 200: answer.text("application/x-ndjson") },
+        responses: { 200: `${JSON.stringify(example)}\n` },
+      },
+      async ({ account, query }) =>
+        new Response(await ndjsonOf({ activityStore, accountId: account.id, filter: filterOf(query), log }), {
+          headers: {
+            "content-type": "application/x-ndjson; charset=utf-8",
+            "content-disposition": 'attachment; filename="activity.ndjson"',
+            "cache-control": "private, no-store",
+          },
+        }),
+    ),
+    route(
+      "GET",
+      "/core/activity/:id",
+      { summary: "One entry", access, answers: { 200: Activity }, responses: { 200: example } },
+      async ({ account, params }) => {
+        const row = await activityStore.byId(account.id, integerId(params.id));
+        if (!row) throw notFound();
+        return ok(toApi(row));
+      },
+    ),
+  ];
+}
+
+function limitOf(query: URLSearchParams): number {
+  const text = query.get("limit");
+  const limit = text === null || text === "" ? 100 : numberOf("limit", text);
+  if (limit < 1 || limit > 1000) throw badRequest("`limit` must be from 1 to 1000");
+  return limit;
+}
+
+function numberOf(name: string, text: string): number {
+  const number = Number(text);
+  if (!/^\d{1,16}$/.test(text) || !Number.isSafeInteger(number)) throw badRequest(`\`${name}\` must be a number`);
+  return number;
+}

@@ -1,0 +1,89 @@
+/**
+ * Chains entries a moment after they were written, so that those who write never wait for each other. It seals up to a
+ * mark once every transaction has ended that ran when the mark was made: nothing can appear below it any more.
+ */
+import type { BaseContext, Log } from "platform";
+import { signHead, signSeal, type Sign } from "./chain.ts";
+import type { Mark, SealStore } from "./seal-store.ts";
+
+const everyMs = 1_000;
+/** What one transaction seals. */
+const mostIds = 20_000;
+/** A transaction that runs for long keeps entries unsealed: the log says so. */
+const lateMs = 60_000;
+
+interface Needed {
+  readonly ctx: Pick<BaseContext, "transaction">;
+  readonly log: Log;
+  readonly sealStore: SealStore;
+  readonly sign: Sign;
+}
+
+export type Sealer = ReturnType<typeof createSealer>;
+
+export function createSealer({ ctx, log, sealStore, sign }: Needed) {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let running: Promise<void> = Promise.resolve();
+  let mark: (Mark & { readonly since: number }) | undefined;
+  let sealedTo = -1;
+  let isLate = false;
+
+  const sealTo = (at: Mark) =>
+    ctx.transaction(async (tx) => {
+      if (!(await sealStore.isSettled(tx, at))) return false;
+      const after = await sealStore.hold(tx);
+      if (after === undefined) return false;
+      if (after >= at.id) return true;
+      const upTo = Math.min(at.id, after + mostIds);
+      for (const accountId of await sealStore.accounts(tx)) {
+        const found = await sealStore.unsealed(tx, accountId, after, upTo);
+        if (!found) continue;
+        const head = await sealStore.head(tx, accountId);
+        const number = (head?.number ?? 0) + 1;
+        const seal = { number, upTo, ids: found.ids, digests: found.digests };
+        const signature = signSeal(sign, accountId, head?.lastSignature ?? "", seal);
+        await sealStore.addSeal(tx, accountId, { ...seal, signature });
+        const first = { firstNumber: head?.firstNumber ?? 0, firstSignature: head?.firstSignature ?? "" };
+        const next = { ...first, number, lastSignature: signature, upTo };
+        await sealStore.saveHead(tx, accountId, { ...next, signature: signHead(sign, accountId, next) });
+      }
+      await sealStore.sealed(tx, upTo);
+      return upTo === at.id;
+    });
+
+  const step = async () => {
+    mark ??= { ...(await sealStore.mark()), since: performance.now() };
+    const at = mark;
+    if (at.id === sealedTo || (await sealTo(at))) {
+      sealedTo = at.id;
+      mark = undefined;
+      isLate = false;
+    } else if (!isLate && performance.now() - at.since > lateMs) {
+      isLate = true;
+      log.warn("entries of activity wait for a long transaction before they are sealed");
+    }
+  };
+  const run = () => {
+    running = running
+      .then(step)
+      .catch((error: unknown) => log.warn("entries of activity were not sealed, trying again", { error }));
+    return running;
+  };
+  const later = () => {
+    timer = setTimeout(() => void run().then(() => timer && later()), everyMs);
+    timer.unref();
+  };
+  return {
+    /** Seals all that is committed; for commands and tests, which do not wait for the clock. */
+    async sealNow(): Promise<void> {
+      const { id } = await sealStore.mark();
+      while ((await sealStore.upTo()) < id) await run();
+    },
+    start: later,
+    async stop(): Promise<void> {
+      clearTimeout(timer);
+      timer = undefined;
+      await running;
+    },
+  };
+}

@@ -1,0 +1,117 @@
+/** SQL about entries. They are written by the trigger of each table, and by `add`. */
+import type { Notice, Queryable, Sql, Static } from "platform";
+import type { Activity } from "./answers.ts";
+
+export interface ActivityFilter {
+  readonly userId: number | undefined;
+  readonly tokenId: number | undefined;
+  readonly actor: string | undefined;
+  readonly model: string | undefined;
+  readonly recordId: string | undefined;
+  readonly action: string | undefined;
+  readonly from: Date | undefined;
+  readonly to: Date | undefined;
+  readonly text: string | undefined;
+}
+
+interface Origin {
+  readonly login?: string;
+  readonly ip?: string;
+  readonly agent?: string;
+  readonly request?: string;
+  readonly app?: string;
+  readonly flow?: string;
+  readonly command?: string;
+}
+
+export interface ActivityRow {
+  readonly id: number;
+  readonly at: Date;
+  readonly action: string;
+  readonly model: string | null;
+  readonly recordId: string | null;
+  readonly name: string | null;
+  readonly actor: string;
+  readonly userId: number | null;
+  readonly tokenId: number | null;
+  readonly origin: Origin | null;
+  readonly changes: Readonly<Record<string, unknown>> | null;
+  readonly sealed: boolean;
+}
+
+export type ActivityStore = ReturnType<typeof createActivityStore>;
+
+export function createActivityStore(sql: Sql) {
+  const columns = sql`
+    a.id, a.at, a.action, a.model, a.record_id, a.name, a.actor, a.user_id, a.token_id, a.origin, a.changes,
+    a.id <= (select up_to from activity_sealed) as sealed`;
+  const conditions = (accountId: number, filter: ActivityFilter) => {
+    const { userId, tokenId, actor, model, recordId, action, from, to, text } = filter;
+    const pattern = text === undefined ? "" : `%${text.replaceAll(/[\\%_]/g, "\\$&")}%`;
+    return sql`
+      a.account_id = ${accountId}
+      ${userId === undefined ? sql`` : sql`and a.user_id = ${userId}`}
+      ${tokenId === undefined ? sql`` : sql`and a.token_id = ${tokenId}`}
+      ${actor === undefined ? sql`` : sql`and a.actor = ${actor}`}
+      ${model === undefined ? sql`` : sql`and a.model = ${model}`}
+      ${recordId === undefined ? sql`` : sql`and a.record_id = ${recordId}`}
+      ${action === undefined ? sql`` : sql`and a.action = ${action}`}
+      ${from === undefined ? sql`` : sql`and a.at >= ${from}`}
+      ${to === undefined ? sql`` : sql`and a.at < ${to}`}
+      ${text === undefined ? sql`` : sql`and (a.name ilike ${pattern} or a.record_id ilike ${pattern} or a.origin::text ilike ${pattern} or a.changes::text ilike ${pattern})`}`;
+  };
+  return {
+    /** The newest first, before this id. */
+    async list(accountId: number, filter: ActivityFilter, before: number | undefined, limit: number) {
+      return sql<ActivityRow[]>`
+        select ${columns} from activity a where ${conditions(accountId, filter)}
+          ${before === undefined ? sql`` : sql`and a.id < ${before}`}
+        order by a.id desc limit ${limit}`;
+    },
+
+    /** The oldest first, after this id: for exports. */
+    async next(accountId: number, filter: ActivityFilter, after: number, limit: number) {
+      return sql<ActivityRow[]>`
+        select ${columns} from activity a where ${conditions(accountId, filter)} and a.id > ${after}
+        order by a.id limit ${limit}`;
+    },
+
+    async byId(accountId: number, id: number): Promise<ActivityRow | undefined> {
+      const [row] = await sql<ActivityRow[]>`
+        select ${columns} from activity a where a.account_id = ${accountId} and a.id = ${id}`;
+      return row;
+    },
+
+    async add(on: Queryable, { accountId, action, model, recordId, name, actor }: Notice): Promise<void> {
+      const { kind = "system", user, token, account: _, ...origin } = actor ?? {};
+      await on`
+        insert into activity (account_id, action, model, record_id, name, actor, user_id, token_id, origin)
+        values (${accountId}, ${action}, ${model ?? null}, ${recordId ?? null}, ${name ?? null}, ${kind},
+          ${user ?? null}, ${token ?? null}, ${JSON.stringify(origin)}::text::jsonb)`;
+    },
+  };
+}
+
+export function toApi(row: ActivityRow): Static<typeof Activity> {
+  const { login, ip, agent, request, app, flow, command } = row.origin ?? {};
+  return {
+    id: row.id,
+    at: row.at,
+    action: row.action,
+    model: row.model,
+    record_id: row.recordId,
+    name: row.name,
+    actor: row.actor,
+    user_id: row.userId,
+    login: login ?? null,
+    token_id: row.tokenId,
+    address: ip ?? null,
+    user_agent: agent ?? null,
+    request_id: request ?? null,
+    app_id: app ?? null,
+    flow: flow ?? null,
+    command: command ?? null,
+    changes: row.changes ?? {},
+    sealed: row.sealed,
+  };
+}

@@ -1,0 +1,58 @@
+/** Sending mails to people, for other plugins: they register what a mail says, and send it in their own transaction. */
+import { service, type Language, type Tx } from "platform";
+
+export { mailTexts } from "./texts.ts";
+
+/** What a template's words may use as `{{ name }}`. */
+export interface MailValue {
+  readonly doc: string;
+  /** For the preview, and for the check of an account's own words. */
+  readonly example: string;
+  /** Words without it would be of no use: the link of an invitation. */
+  readonly needed?: true;
+}
+
+/** Liquid. In `html` every value is escaped. */
+export interface MailTexts {
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+}
+
+export interface MailTemplate {
+  /** E.g. `password_reset`. */
+  readonly code: string;
+  readonly doc: string;
+  /** In addition to `account.name` and `account.url`, which every mail has. */
+  readonly values: Readonly<Record<string, MailValue>>;
+  readonly texts: Readonly<Record<Language, MailTexts>>;
+}
+
+export interface OutgoingMail {
+  readonly accountId: number;
+  /** One address. */
+  readonly to: string;
+  /** The code of a registered template. */
+  readonly template: string;
+  readonly values: Readonly<Record<string, string>>;
+  /** Default: the account's, else English. */
+  readonly language?: Language | undefined;
+  /** After that it is not sent any more, because it would be of no use. */
+  readonly expiresAt?: Date;
+}
+
+export interface Mail {
+  /** Whether this account can send mails. */
+  isSetUp(accountId: number): Promise<boolean>;
+  /** Throws the 422 that says what to set up. */
+  mustBeSetUp(accountId: number): Promise<void>;
+  /**
+   * Queues a mail and gives its id in the log: in the given transaction, so that it is sent if and only if that commits.
+   * Throws a 422 if mail is not set up or `to` is no address.
+   */
+  send(mail: OutgoingMail, tx?: Tx): Promise<string>;
+  /** To be called in `setup`. */
+  registerTemplate(template: MailTemplate): void;
+}
+
+export const mail = service<Mail>("mail");

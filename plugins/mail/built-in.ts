@@ -1,0 +1,201 @@
+/** The mails about people's access; other plugins register their own. */
+import { mailTexts, type MailTemplate } from "./api.ts";
+
+const person = { doc: "the name of the person who gets the mail", example: "Anna Nowak" };
+const login = { doc: "what the person signs in with", example: "anna" };
+
+const invitation: MailTemplate = {
+  code: "invitation",
+  doc: "invites a person, who then sets a password",
+  values: {
+    name: person,
+    login,
+    inviter: { doc: "who invites", example: "Jan Kowalski" },
+    link: { doc: "where the password is set", example: "https://core.example.com/set_password?token=…", needed: true },
+    days: { doc: "how many days the link works", example: "7" },
+  },
+  texts: {
+    en: mailTexts({
+      subject: "{{ inviter }} invites you to {{ account.name }}",
+      paragraphs: [
+        "Hello {{ name }},",
+        "{{ inviter }} has made an account for you at {{ account.name }}. Your login is {{ login }}. Set a password to get started.",
+      ],
+      button: { label: "Set a password", value: "link" },
+      notes: ["The link works once, for {{ days }} days. If you did not expect this mail, you can ignore it."],
+    }),
+    pl: mailTexts({
+      subject: "{{ inviter }} zaprasza Cię do {{ account.name }}",
+      paragraphs: [
+        "Cześć {{ name }},",
+        "{{ inviter }} zakłada dla Ciebie konto w {{ account.name }}. Twój login to {{ login }}. Aby zacząć, ustaw hasło.",
+      ],
+      button: { label: "Ustaw hasło", value: "link" },
+      notes: [
+        "Link działa raz. Liczba dni, przez które jest ważny: {{ days }}. Jeśli nie wiesz, skąd ten list, po prostu go zignoruj.",
+      ],
+    }),
+    de: mailTexts({
+      subject: "{{ inviter }} lädt Sie zu {{ account.name }} ein",
+      paragraphs: [
+        "Guten Tag {{ name }},",
+        "{{ inviter }} hat bei {{ account.name }} ein Konto für Sie angelegt. Ihr Benutzername ist {{ login }}. Legen Sie jetzt ein Passwort fest.",
+      ],
+      button: { label: "Passwort festlegen", value: "link" },
+      notes: [
+        "Der Link funktioniert einmal und ist {{ days }} Tage gültig. Wenn Sie diese E-Mail nicht erwartet haben, können Sie sie ignorieren.",
+      ],
+    }),
+  },
+};
+
+const passwordReset: MailTemplate = {
+  code: "password_reset",
+  doc: "lets a person set a new password who has forgotten the old one",
+  values: {
+    name: person,
+    login,
+    link: {
+      doc: "where the new password is set",
+      example: "https://core.example.com/set_password?token=…",
+      needed: true,
+    },
+    minutes: { doc: "how many minutes the link works", example: "60" },
+  },
+  texts: {
+    en: mailTexts({
+      subject: "A new password for {{ account.name }}",
+      paragraphs: [
+        "Hello {{ name }},",
+        "somebody, probably you, has asked for a new password for the login {{ login }} at {{ account.name }}.",
+      ],
+      button: { label: "Set a new password", value: "link" },
+      notes: [
+        "The link works once, for {{ minutes }} minutes. If it was not you, ignore this mail: your password stays as it is.",
+      ],
+    }),
+    pl: mailTexts({
+      subject: "Nowe hasło do {{ account.name }}",
+      paragraphs: [
+        "Cześć {{ name }},",
+        "ktoś, prawdopodobnie Ty, poprosił o nowe hasło dla loginu {{ login }} w {{ account.name }}.",
+      ],
+      button: { label: "Ustaw nowe hasło", value: "link" },
+      notes: [
+        "Link działa raz, przez {{ minutes }} minut. Jeśli prośba nie pochodzi od Ciebie, zignoruj ten list: hasło się nie zmieni.",
+      ],
+    }),
+    de: mailTexts({
+      subject: "Ein neues Passwort für {{ account.name }}",
+      paragraphs: [
+        "Guten Tag {{ name }},",
+        "jemand, vermutlich Sie, hat für den Benutzernamen {{ login }} bei {{ account.name }} ein neues Passwort angefordert.",
+      ],
+      button: { label: "Neues Passwort festlegen", value: "link" },
+      notes: [
+        "Der Link funktioniert einmal und ist {{ minutes }} Minuten gültig. Wenn Sie das nicht waren, ignorieren Sie diese E-Mail: Ihr Passwort bleibt, wie es ist.",
+      ],
+    }),
+  },
+};
+
+const passwordChanged: MailTemplate = {
+  code: "password_changed",
+  doc: "tells a person that their password was set by a link",
+  values: {
+    name: person,
+    login,
+    address: { doc: "the network address from where", example: "203.0.113.7" },
+    time: { doc: "when, in the account's time zone", example: "2026-01-31 10:00" },
+  },
+  texts: {
+    en: mailTexts({
+      subject: "Your password for {{ account.name }} was changed",
+      paragraphs: [
+        "Hello {{ name }},",
+        "the password of the login {{ login }} at {{ account.name }} was changed on {{ time }}, from the address {{ address }}. All other sessions have ended.",
+        "If it was not you, tell your administrator at once.",
+      ],
+    }),
+    pl: mailTexts({
+      subject: "Hasło do {{ account.name }} zostało zmienione",
+      paragraphs: [
+        "Cześć {{ name }},",
+        "hasło loginu {{ login }} w {{ account.name }} zostało zmienione: {{ time }}, z adresu {{ address }}. Wszystkie inne sesje zostały zakończone.",
+        "Jeśli zmiana nie pochodzi od Ciebie, natychmiast zawiadom administratora.",
+      ],
+    }),
+    de: mailTexts({
+      subject: "Ihr Passwort für {{ account.name }} wurde geändert",
+      paragraphs: [
+        "Guten Tag {{ name }},",
+        "das Passwort des Benutzernamens {{ login }} bei {{ account.name }} wurde geändert: {{ time }}, von der Adresse {{ address }}. Alle anderen Sitzungen wurden beendet.",
+        "Wenn Sie das nicht waren, wenden Sie sich sofort an Ihre Administration.",
+      ],
+    }),
+  },
+};
+
+const signInAlert: MailTemplate = {
+  code: "sign_in_alert",
+  doc: "tells a person of a sign-in from a browser that is new",
+  values: {
+    name: person,
+    login,
+    address: { doc: "the network address from where", example: "203.0.113.7" },
+    browser: { doc: "the browser", example: "Firefox 140 on Linux" },
+    time: { doc: "when, in the account's time zone", example: "2026-01-31 10:00" },
+  },
+  texts: {
+    en: mailTexts({
+      subject: "A new sign-in at {{ account.name }}",
+      paragraphs: [
+        "Hello {{ name }},",
+        "somebody has signed in at {{ account.name }} with your login {{ login }}, from a browser that was not used before.",
+        "When: {{ time }}\nAddress: {{ address }}\nBrowser: {{ browser }}",
+        "If it was you, there is nothing to do. If not, set a new password, which ends all other sessions, and tell your administrator.",
+      ],
+    }),
+    pl: mailTexts({
+      subject: "Nowe logowanie do {{ account.name }}",
+      paragraphs: [
+        "Cześć {{ name }},",
+        "na Twój login {{ login }} zalogowano się w {{ account.name }} z przeglądarki, która nie była dotąd używana.",
+        "Kiedy: {{ time }}\nAdres: {{ address }}\nPrzeglądarka: {{ browser }}",
+        "Jeśli to Ty, nie musisz nic robić. Jeśli nie, ustaw nowe hasło, co zakończy wszystkie inne sesje, i zawiadom administratora.",
+      ],
+    }),
+    de: mailTexts({
+      subject: "Neue Anmeldung bei {{ account.name }}",
+      paragraphs: [
+        "Guten Tag {{ name }},",
+        "mit Ihrem Benutzernamen {{ login }} wurde bei {{ account.name }} eine Anmeldung vorgenommen, mit einem bisher nicht verwendeten Browser.",
+        "Wann: {{ time }}\nAdresse: {{ address }}\nBrowser: {{ browser }}",
+        "Wenn Sie das waren, müssen Sie nichts tun. Wenn nicht, legen Sie ein neues Passwort fest, was alle anderen Sitzungen beendet, und wenden Sie sich an Ihre Administration.",
+      ],
+    }),
+  },
+};
+
+/** To try out whether mails arrive. */
+export const testTemplate: MailTemplate = {
+  code: "test",
+  doc: "tries out whether mails arrive",
+  values: {},
+  texts: {
+    en: mailTexts({
+      subject: "Mails of {{ account.name }} arrive",
+      paragraphs: ["This is a test: {{ account.name }} can send mails."],
+    }),
+    pl: mailTexts({
+      subject: "Poczta z {{ account.name }} dochodzi",
+      paragraphs: ["To jest próba: {{ account.name }} może wysyłać listy."],
+    }),
+    de: mailTexts({
+      subject: "E-Mails von {{ account.name }} kommen an",
+      paragraphs: ["Das ist ein Test: {{ account.name }} kann E-Mails versenden."],
+    }),
+  },
+};
+
+export const builtIn: readonly MailTemplate[] = [invitation, passwordReset, passwordChanged, signInAlert, testTemplate];

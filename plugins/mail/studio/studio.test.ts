@@ -1,0 +1,50 @@
+import { expect, test } from "bun:test";
+import { patchOf, typedOf } from "./server.ts";
+import { de, en, pl } from "./text.ts";
+import { wordsToTry } from "./words-to-try.ts";
+
+test("every message is in three languages, with the same values", () => {
+  const values = (all: object) =>
+    Object.entries(all).map(([name, message]) => [name, String(message).match(/\{\w{1,20}\}/g) ?? []]);
+  expect(values(pl)).toEqual(values(en));
+  expect(values(de)).toEqual(values(en));
+});
+
+test.each([
+  [
+    { source: "account", url: "smtp://a", from: "b@c.d", user: null, tls: null },
+    { url: "smtp://a", from: "b@c.d" },
+  ],
+  [{ source: "server", url: null, from: "b@c.d" }, {}],
+  [{ source: null }, {}],
+])("the form of %j begins with %j", (server, typed) => {
+  const empty = { url: "", user: "", password: "", from: "", reply_to: "", tls: "" };
+  expect(typedOf(server)).toEqual({ ...empty, ...typed });
+});
+
+test("an empty password stays as it is, and other empty fields take their value away", () => {
+  const typed = { url: "smtp://a", user: "", password: "", from: "b@c.d", reply_to: "", tls: "" };
+  const patch = { url: "smtp://a", from: "b@c.d", user: null, reply_to: null, tls: null };
+  expect(patchOf(typed)).toEqual(patch);
+  expect(patchOf({ ...typed, user: "u", password: "p", tls: "none" })).toEqual({
+    ...patch,
+    user: "u",
+    password: "p",
+    tls: "none",
+  });
+});
+
+test.each([
+  [
+    { code: "test", language: "en", subject: "a", text: "b", html: "" },
+    { code: "test", language: "en", subject: "a", text: "b", html: null },
+  ],
+  [
+    { code: "test", language: "en", subject: "a", text: "b" },
+    { code: "test", language: "en", subject: "a", text: "b", html: null },
+  ],
+  [{ code: "test", language: "en", subject: "", text: "b" }, undefined],
+  [{ code: "", language: "en", subject: "a", text: "b" }, undefined],
+])("of %j the preview asks with %j", (inputs, asked) => {
+  expect(wordsToTry(inputs)).toEqual(asked);
+});

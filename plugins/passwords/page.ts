@@ -1,0 +1,46 @@
+/** The pages to ask for a new password and to set one: plain HTML that works without scripts. */
+import { escapeHtml, type Account } from "platform";
+import { linkLine, page } from "../sessions/api.ts";
+import type { Words } from "./words.ts";
+
+type Place = Pick<Account, "name">;
+
+export function forgotPage(
+  words: Words,
+  { name }: Place,
+  { login = "", error }: { login?: string; error?: string } = {},
+): string {
+  const form = `<form method="post" action="/forgot_password">
+<label for="login">${words.login}</label>
+<input id="login" name="login" value="${escapeHtml(login)}" autocomplete="username" autocapitalize="none" spellcheck="false" maxlength="255" required${described(error)} autofocus>
+<button type="submit">${words.send}</button>
+</form>`;
+  const content = [alert(error), `<p>${words.forgotText}</p>`, form, toSignIn(words)];
+  return page(words, words.forgot, name, content.join("\n"));
+}
+
+/** What is said, and the way back to the sign-in page. */
+export function saidPage(words: Words, { name }: Place, title: string, said: string): string {
+  return page(words, title, name, [`<p role="status">${said}</p>`, toSignIn(words)].join("\n"));
+}
+
+export function endedPage(words: Words, { name }: Place, canAsk: boolean): string {
+  const again = canAsk ? linkLine({ href: "/forgot_password", label: words.forgot }) : "";
+  return page(words, words.ended, name, [`<p role="alert">${words.endedText}</p>`, again, toSignIn(words)].join("\n"));
+}
+
+export function passwordPage(words: Words, { name }: Place, login: string, error?: string): string {
+  const form = `<form method="post" action="/set_password">
+<p>${words.setFor(escapeHtml(login))}</p>
+<input type="text" name="login" value="${escapeHtml(login)}" autocomplete="username" readonly hidden>
+<label for="password">${words.password}</label>
+<input id="password" name="password" type="password" autocomplete="new-password" minlength="8" maxlength="1000" required aria-describedby="rule${error ? " error" : ""}"${error ? ' aria-invalid="true"' : ""} autofocus>
+<p id="rule" class="account">${words.rule}</p>
+<button type="submit">${words.save}</button>
+</form>`;
+  return page(words, words.set, name, [alert(error), form].join("\n"));
+}
+
+const alert = (error: string | undefined) => (error ? `<p id="error" role="alert">${escapeHtml(error)}</p>` : "");
+const described = (error: string | undefined) => (error ? ' aria-invalid="true" aria-describedby="error"' : "");
+const toSignIn = ({ signIn }: Words) => linkLine({ href: "/login", label: signIn });

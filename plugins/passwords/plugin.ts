@@ -1,0 +1,57 @@
+import { before, definePlugin, on } from "platform";
+import { accounts } from "../accounts/api.ts";
+import { mail } from "../mail/api.ts";
+import { sessions } from "../sessions/api.ts";
+import { createInvitations } from "./invitations.ts";
+import { createLinks } from "./links.ts";
+import migration from "./migrations/001_password_links.sql" with { type: "text" };
+import { forgotRoutes, passwordRoutes } from "./page-routes.ts";
+import { createResets, resetAsked } from "./resets.ts";
+import { invitationRoutes, resetRoutes } from "./routes.ts";
+import { createLinkStore } from "./store.ts";
+import { allWords } from "./words.ts";
+
+/** Invitations and new passwords by mail. behaviour B.13. */
+export default definePlugin({
+  name: "passwords",
+  needs: { accounts, mail, sessions },
+  migrations: [{ name: "001_password_links", sql: migration }],
+  activity: { password_links: { model: "Account::PasswordLink", name: "email", quiet: ["mail_id"] } },
+
+  setup(ctx) {
+    const { services } = ctx;
+    const linkStore = createLinkStore(ctx.sql);
+    const links = createLinks({ ...services, linkStore });
+    const invitations = createInvitations({ ctx, ...services, linkStore, links });
+    const resets = createResets({ ctx, ...services, linkStore, links });
+    const pages = { ctx, ...services, links, resets };
+
+    services.sessions.addLoginLink(async ({ id }, language) =>
+      (await services.mail.isSetUp(id)) ? { href: "/forgot_password", label: allWords[language].forgot } : undefined,
+    );
+    // However a password is set, links that would set another one end.
+    services.accounts.onPasswordChanged(async (userId, _, tx) => {
+      await linkStore.deleteAll(tx, userId);
+      return async () => {};
+    });
+
+    return {
+      routes: [
+        ...invitationRoutes({ invitations, linkStore }),
+        ...resetRoutes({ resets }),
+        ...forgotRoutes(pages),
+        ...passwordRoutes(pages),
+      ],
+      handlers: [on(resetAsked, resets.send, { concurrency: 2 })],
+      hooks: [
+        before("Account::User", "update", ({ accountId, id, data }, tx) =>
+          linkStore.follow(tx, accountId, Number(id), {
+            active: data["active"] === true,
+            email: typeof data["email"] === "string" ? data["email"] : null,
+          }),
+        ),
+      ],
+      schedules: [{ id: "passwords.prune", cron: "51 * * * *", run: linkStore.prune }],
+    };
+  },
+});

@@ -1,0 +1,198 @@
+import {
+  answer,
+  created,
+  field,
+  integerId,
+  jsonText,
+  languageOf,
+  list,
+  noContent,
+  ok,
+  pageOf,
+  pageQuery,
+} from "platform";
+import { roles, route, Type, type Route, type Static } from "platform";
+import { refuseOtherOrigins } from "../sessions/api.ts";
+import type { Invitation, Invitations } from "./invitations.ts";
+import type { Resets } from "./resets.ts";
+import type { LinkStore } from "./store.ts";
+
+const access = { privilege: "users" } as const;
+const languages = ["en", "pl", "de"] as const;
+
+const Input = field.needs(
+  Type.Object({
+    email: Type.Optional(Type.String({ minLength: 3, maxLength: 254, description: "of somebody new" })),
+    user_id: Type.Optional(field.from(field.id(), { path: "/account/users.json", value: "id" })),
+    login: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 100,
+        pattern: String.raw`^[^\s\x00-\x1f\x7f]+$`,
+        description: "by default the address",
+      }),
+    ),
+    name: Type.Optional(field.name()),
+    role: Type.Optional(field.oneOf(roles)),
+    privileges: Type.Optional(field.names()),
+    team_ids: Type.Optional(field.ids()),
+    group_ids: Type.Optional(field.ids()),
+    department_ids: Type.Optional(field.ids()),
+    language: Type.Optional(field.oneOf(languages)),
+  }),
+  [["email", "user_id"]],
+);
+
+const Shown = answer.object("MailedInvitation", {
+  id: Type.Integer(),
+  user_id: Type.Integer(),
+  login: Type.String(),
+  name: Type.String(),
+  email: Type.String(),
+  language: field.nullable(field.oneOf(languages)),
+  state: field.oneOf(["pending", "expired"]),
+  invited_by_id: field.nullable(Type.Integer()),
+  mail_id: field.nullable(answer.uuid()),
+  expires_at: answer.time(),
+  created_at: answer.time(),
+});
+
+const example = {
+  id: 4,
+  user_id: 12,
+  login: "jan@example.com",
+  name: "Jan Kowalski",
+  email: "jan@example.com",
+  language: "pl",
+  state: "pending",
+  invited_by_id: 1,
+  mail_id: "0198c5d2-7a1b-7c3d-8e4f-5a6b7c8d9e20",
+  expires_at: "2026-02-07T10:00:00.000Z",
+  created_at: "2026-01-31T10:00:00.000Z",
+};
+
+interface Needed {
+  readonly invitations: Invitations;
+  readonly linkStore: Pick<LinkStore, "invitations">;
+}
+
+/** Inviting people by mail. behaviour B.13. */
+export function invitationRoutes({ invitations, linkStore }: Needed): Route[] {
+  return [
+    route(
+      "GET",
+      "/account/invitations",
+      {
+        summary: "List the invitations that nobody has taken up",
+        access,
+        query: pageQuery,
+        answers: { 200: answer.list(Shown) },
+        responses: { 200: [example] },
+      },
+      async ({ caller, query }) => {
+        const { rows, total } = await linkStore.invitations(caller.account.id, pageOf(query));
+        const shown = await Promise.all(rows.map((link) => invitations.shown(caller, link)));
+        return list(shown.map(toApi), total);
+      },
+    ),
+    route(
+      "GET",
+      "/account/invitations/:id",
+      { summary: "One invitation", access, answers: { 200: Shown }, responses: { 200: example } },
+      async ({ caller, params }) => ok(toApi(await invitations.one(caller, integerId(params.id)))),
+    ),
+    route(
+      "POST",
+      "/account/invitations",
+      {
+        summary: "Invite a person by mail",
+        description:
+          "Adds the person, switched off and without a password, and sends a link by which they set one: it works once, for seven days, and switches them on. With `user_id` somebody who is there already is sent such a link. Another invitation ends the one before. The limits of `POST /account/users` hold.",
+        access,
+        body: { key: "invitation", schema: Input },
+        request: { email: "jan@example.com", name: "Jan Kowalski", role: "user", language: "pl" },
+        answers: { 201: Shown },
+        responses: { 201: example, 422: { base: ["mail is not set up: …"] } },
+      },
+      async ({ caller, body }) => created(toApi(await invitations.create(caller, body))),
+    ),
+    route(
+      "POST",
+      "/account/invitations/:id/resend",
+      {
+        summary: "Send another link",
+        description: "It works for seven days from now. The one before ends.",
+        access,
+        answers: { 201: Shown },
+        responses: { 201: example },
+      },
+      async ({ caller, params }) => created(toApi(await invitations.resend(caller, integerId(params.id)))),
+    ),
+    route(
+      "DELETE",
+      "/account/invitations/:id",
+      {
+        summary: "Withdraw an invitation",
+        description: "A person who was added by it, and has never come in, is deleted.",
+        access,
+        responses: { 204: null },
+      },
+      async ({ caller, params }) => {
+        await invitations.revoke(caller, integerId(params.id));
+        return noContent();
+      },
+    ),
+  ];
+}
+
+/** Asking for a new password through the API. behaviour B.13. */
+export function resetRoutes({ resets }: { readonly resets: Pick<Resets, "ask"> }): Route[] {
+  return [
+    route(
+      "POST",
+      "/account/password_resets",
+      {
+        summary: "Ask for a new password",
+        description:
+          "The answer is the same whether or not there is such a person. If there is, they get a mail with a link that works once, for 60 minutes; at most three in an hour.",
+        access: { open: "who has forgotten a password cannot sign in" },
+        body: {
+          schema: Type.Object({
+            login: Type.String({ minLength: 1, maxLength: 255, description: "or e-mail address" }),
+          }),
+        },
+        maxBytes: 16_384,
+        request: { login: "anna" },
+        answers: { 202: answer.object("Accepted", { message: Type.String() }) },
+        responses: {
+          202: { message: accepted },
+          422: { base: ["mail is not set up: …"] },
+          429: { error: "too many requests, try again in 4 s" },
+        },
+      },
+      async (input) => {
+        refuseOtherOrigins(input);
+        await resets.ask(input.account, input.ip, input.body.login, languageOf(input.request));
+        return jsonText(202, JSON.stringify({ message: accepted }));
+      },
+    ),
+  ];
+}
+
+const accepted = "if somebody has this login or address, a mail is on its way";
+
+function toApi({ link, person }: Invitation): Static<typeof Shown> {
+  return {
+    id: link.id,
+    user_id: person.id,
+    login: person.login,
+    name: person.name,
+    email: link.email,
+    language: link.language,
+    state: link.expiresAt.getTime() > Date.now() ? "pending" : "expired",
+    invited_by_id: link.invitedById,
+    mail_id: link.mailId,
+    expires_at: link.expiresAt,
+    created_at: link.createdAt,
+  };
+}

@@ -1,0 +1,123 @@
+/** All SQL about links that set a password. */
+import type { Language, Page, Queryable, Sql, Tx } from "platform";
+
+export interface LinkRow {
+  readonly id: number;
+  readonly userId: number;
+  readonly purpose: "invitation" | "reset";
+  readonly email: string;
+  readonly language: Language | null;
+  readonly isNew: boolean;
+  readonly invitedById: number | null;
+  readonly mailId: string | null;
+  readonly expiresAt: Date;
+  readonly createdAt: Date;
+}
+
+export interface NewLink extends Pick<LinkRow, "userId" | "purpose" | "email" | "language" | "isNew" | "expiresAt"> {
+  readonly accountId: number;
+  readonly tokenHash: string;
+  readonly invitedById: number | null;
+}
+
+/** What a person is now. */
+interface Standing {
+  readonly active: boolean;
+  readonly email: string | null;
+}
+
+export type LinkStore = ReturnType<typeof createLinkStore>;
+
+export function createLinkStore(sql: Sql) {
+  const columns = sql`id, user_id, purpose, email, language, is_new, invited_by_id, mail_id, expires_at, created_at`;
+
+  return {
+    async invitations(accountId: number, { limit, offset }: Page) {
+      const where = sql`account_id = ${accountId} and purpose = 'invitation'`;
+      const rows = await sql<LinkRow[]>`
+        select ${columns} from password_links where ${where} order by id desc limit ${limit} offset ${offset}`;
+      const [count] = await sql<{ total: number }[]>`select count(*) as total from password_links where ${where}`;
+      return { rows, total: count?.total ?? 0 };
+    },
+
+    async invitation(db: Queryable, accountId: number, id: number): Promise<LinkRow | undefined> {
+      const [row] = await db<LinkRow[]>`
+        select ${columns} from password_links
+        where account_id = ${accountId} and id = ${id} and purpose = 'invitation'`;
+      return row;
+    },
+
+    async invitationOf(accountId: number, userId: number): Promise<LinkRow | undefined> {
+      const [row] = await sql<LinkRow[]>`
+        select ${columns} from password_links
+        where account_id = ${accountId} and user_id = ${userId} and purpose = 'invitation'`;
+      return row;
+    },
+
+    /** One that works. */
+    async byToken(accountId: number, tokenHash: string): Promise<LinkRow | undefined> {
+      const [row] = await sql<LinkRow[]>`
+        select ${columns} from password_links
+        where account_id = ${accountId} and token_hash = ${tokenHash} and expires_at > now()`;
+      return row;
+    },
+
+    /** Whether it was there until now: of two who use it at once, one. */
+    async use(tx: Tx, accountId: number, id: number): Promise<boolean> {
+      const result = await tx`
+        delete from password_links where account_id = ${accountId} and id = ${id} and expires_at > now()`;
+      return result.count === 1;
+    },
+
+    async insert(tx: Tx, link: NewLink): Promise<LinkRow> {
+      const { accountId, userId, purpose, tokenHash, email, language, isNew, invitedById, expiresAt } = link;
+      const [row] = await tx<LinkRow[]>`
+        insert into password_links (account_id, user_id, purpose, token_hash, email, language, is_new, invited_by_id, expires_at)
+        values (${accountId}, ${userId}, ${purpose}, ${tokenHash}, ${email}, ${language}, ${isNew}, ${invitedById},
+          ${expiresAt})
+        returning ${columns}`;
+      return row as LinkRow; // an insert of one row returns one
+    },
+
+    async mailed(tx: Tx, accountId: number, id: number, mailId: string): Promise<void> {
+      await tx`update password_links set mail_id = ${mailId} where account_id = ${accountId} and id = ${id}`;
+    },
+
+    /** How many links for a new password this person was sent since then, and has not used. */
+    async resetsSince(tx: Tx, accountId: number, userId: number, since: Date): Promise<number> {
+      const [row] = await tx<{ count: number }[]>`
+        select count(*) as count from password_links
+        where account_id = ${accountId} and user_id = ${userId} and purpose = 'reset' and created_at > ${since}`;
+      return row?.count ?? 0;
+    },
+
+    async deleteInvitation(tx: Tx, accountId: number, userId: number): Promise<void> {
+      await tx`
+        delete from password_links
+        where account_id = ${accountId} and user_id = ${userId} and purpose = 'invitation'`;
+    },
+
+    async deleteAll(tx: Tx, userId: number): Promise<void> {
+      await tx`delete from password_links where user_id = ${userId}`;
+    },
+
+    /** Ends the links of a person who has another address or was switched off, but keeps their invitation in the list. */
+    async follow(tx: Tx, accountId: number, userId: number, { active, email }: Standing): Promise<void> {
+      const moved = sql`lower(email) is distinct from lower(${email}::text)`;
+      await tx`
+        delete from password_links
+        where account_id = ${accountId} and user_id = ${userId} and (${moved} or not ${active}::boolean)
+          and (purpose = 'reset' or (not is_new and not ${active}::boolean))`;
+      await tx`
+        update password_links set is_new = is_new and not ${active}::boolean,
+          expires_at = case when ${moved} then least(expires_at, now()) else expires_at end,
+          email = coalesce(${email}::text, email)
+        where account_id = ${accountId} and user_id = ${userId}`;
+    },
+
+    /** Invitations stay, so that somebody sees that they were not taken up. */
+    async prune(): Promise<void> {
+      await sql`delete from password_links where purpose = 'reset' and expires_at < now() - interval '1 hour'`;
+    },
+  };
+}

@@ -1,0 +1,61 @@
+/** The pages of the second step, which work without scripts as the first one does. */
+import { escapeHtml } from "platform";
+import type { FactorKind, TotpSetup } from "../factors/api.ts";
+import { linkLine, page } from "./page.ts";
+import type { SecondWords } from "./second-words.ts";
+import type { PageWords } from "./words.ts";
+
+export interface SecondState {
+  readonly words: PageWords;
+  readonly more: SecondWords;
+  readonly accountName: string;
+  readonly returnTo: string;
+  readonly pending: string;
+  readonly error?: string;
+  readonly factors: readonly FactorKind[];
+  /** For somebody who has no factor yet. */
+  readonly totp?: TotpSetup;
+}
+
+export function secondPage({ words, more, accountName, returnTo, pending, error, factors, totp }: SecondState): string {
+  const alert = error ? `<p id="error" role="alert">${escapeHtml(error)}</p>` : "";
+  const described = error ? ' aria-invalid="true" aria-describedby="error"' : "";
+  const setup = totp ? `<input type="hidden" name="setup" value="${escapeHtml(totp.setup)}">` : "";
+  const form = `<form method="post" action="/login/second_factor">
+<input type="hidden" name="return_to" value="${escapeHtml(returnTo)}">
+<input type="hidden" name="pending" value="${escapeHtml(pending)}">
+${setup}<label for="code">${more.code}</label>
+<input id="code" name="code" inputmode="${totp ? "numeric" : "text"}" autocomplete="one-time-code" autocapitalize="none" spellcheck="false" maxlength="100" required${described} autofocus>
+<button type="submit">${more.goOn}</button>
+</form>
+<p><a href="/login?return_to=${encodeURIComponent(returnTo)}">${more.startAgain}</a></p>`;
+  const lead = totp ? shownSetup(more, totp) : shownFactors(more, factors, returnTo);
+  return page(words, totp ? more.setUp : more.title, accountName, `${lead}\n${alert}\n${form}`);
+}
+
+function shownFactors(more: SecondWords, factors: readonly FactorKind[], returnTo: string): string {
+  if (!factors.includes("passkey")) return `<p>${more.text}</p>`;
+  const link = linkLine({ href: `/login/passkey?return_to=${encodeURIComponent(returnTo)}`, label: more.passkey });
+  return `<p>${more.passkeyOrCode}</p>\n${link}`;
+}
+
+function shownSetup(more: SecondWords, { qr, secret }: TotpSetup): string {
+  const picture = `data:image/svg+xml;base64,${new TextEncoder().encode(qr).toBase64()}`;
+  return `<p>${more.setUpText}</p>
+<img src="${picture}" alt="${more.picture}" width="220" height="220">
+<p>${more.key}<br><code>${secret.replaceAll(/(.{4})/g, "$1 ").trim()}</code></p>`;
+}
+
+/** Shown once, by the answer that signs in. */
+export function recoveryPage(
+  { words, more, accountName, returnTo }: Omit<SecondState, "pending" | "factors">,
+  codes: readonly string[],
+): string {
+  const items = codes.map((code) => `<li><code>${code}</code></li>`).join("\n");
+  const content = `<p>${more.codesText}</p>
+<ul>
+${items}
+</ul>
+<p><a href="${escapeHtml(returnTo)}">${more.kept}</a></p>`;
+  return page(words, more.codes, accountName, content);
+}

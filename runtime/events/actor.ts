@@ -1,0 +1,42 @@
+/**
+ * Who makes the changes of what runs now: it travels with the request or the job, and every transaction says it to
+ * PostgreSQL, where the log of activity is written.
+ */
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { Tx } from "../db.ts";
+
+export interface Actor {
+  /** Nobody in particular is `system`. */
+  readonly kind: "person" | "app" | "flow" | "cron" | "command";
+  readonly account?: number | undefined;
+  readonly user?: number | undefined;
+  readonly login?: string | undefined;
+  readonly token?: number | undefined;
+  /** The client's address, its browser or program, and the request's id. */
+  readonly ip?: string | undefined;
+  readonly agent?: string | undefined;
+  readonly request?: string | undefined;
+  readonly app?: string | undefined;
+  readonly flow?: string | undefined;
+  readonly command?: string | undefined;
+}
+
+/** Made only when something is written: most requests write nothing. */
+type ActorOf = () => Actor;
+
+const storage = new AsyncLocalStorage<ActorOf | undefined>();
+
+/** Runs `run`, and all that it starts, as the work of this actor. */
+export function withActor<T>(actor: ActorOf | undefined, run: () => T): T {
+  return storage.run(actor, run);
+}
+
+export function currentActor(): Actor | undefined {
+  return storage.getStore()?.();
+}
+
+/** Tells PostgreSQL, for this transaction. */
+export async function sayActor(tx: Tx): Promise<void> {
+  const actor = currentActor();
+  if (actor) await tx`select set_config('corestead.actor', ${JSON.stringify(actor)}, true)`;
+}
