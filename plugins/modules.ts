@@ -7,8 +7,12 @@ import * as accounts from "./accounts/api.ts";
 import * as apps from "./apps/api.ts";
 import * as cms from "./cms-multilang/api.ts";
 import * as connectors from "./connectors/api.ts";
+import * as factors from "./factors/api.ts";
 import * as flows from "./flows/api.ts";
 import * as jsondb from "./jsondb/api.ts";
+import * as mail from "./mail/api.ts";
+import * as sessions from "./sessions/api.ts";
+import * as smtp from "./smtp/api.ts";
 import * as tokens from "./tokens/api.ts";
 
 export const modules: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
@@ -17,7 +21,11 @@ export const modules: Readonly<Record<string, Readonly<Record<string, unknown>>>
   "platform/apps": apps,
   "platform/cms-multilang": cms,
   "platform/connectors": connectors,
+  "platform/factors": factors,
   "platform/flows": flows,
   "platform/jsondb": jsondb,
+  "platform/mail": mail,
+  "platform/sessions": sessions,
+  "platform/smtp": smtp,
   "platform/tokens": tokens,
 };

@@ -1,16 +1,36 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eventually, otherAccount, person, startTestApp, type TestApp } from "../../tests/harness.ts";
 import { transaction } from "../../runtime/db.ts";
+import { definePlugin } from "../../runtime/sdk.ts";
 import { accounts } from "../accounts/api.ts";
-import { mail, type OutgoingMail } from "./api.ts";
+import { mail, mailTexts, type OutgoingMail } from "./api.ts";
 import { createMailStore } from "./store.ts";
 import { receiverPassword, startMailReceiver, type MailReceiver, type ReceivedMail } from "./receiver-fixture.ts";
+
+const alarm = (words: string) => mailTexts({ subject: `${words}: {{ reason }}`, paragraphs: ["{{ reason }}"] });
+/** Another plugin, with a mail of its own. */
+const backups = definePlugin({
+  name: "backups",
+  needs: { mail },
+  setup({ services }) {
+    services.mail.registerTemplate({
+      code: "backup_failed",
+      doc: "a backup has failed",
+      values: { reason: { doc: "why", example: "the disk is full" } },
+      texts: { en: alarm("Backup failed"), pl: alarm("Kopia nieudana"), de: alarm("Sicherung fehlgeschlagen") },
+    });
+    return {};
+  },
+});
 
 let app: TestApp;
 let receiver: MailReceiver;
 let accountId: number;
 beforeAll(async () => {
-  [app, receiver] = await Promise.all([startTestApp({ env: { MAIL_HOURLY_LIMIT: "60" } }), startMailReceiver()]);
+  [app, receiver] = await Promise.all([
+    startTestApp({ plugin: backups, env: { MAIL_HOURLY_LIMIT: "60" } }),
+    startMailReceiver(),
+  ]);
   accountId = (await app.service(accounts).defaultAccount()).id;
 });
 beforeEach(() => {
@@ -297,6 +317,21 @@ describe("the queue", () => {
   });
 
   const prune = () => createMailStore(app.sql).prune(30);
+});
+
+test("another plugin sends a mail of its own, which an account may change too", async () => {
+  const alarmMail = { template: "backup_failed", values: { reason: "<disk & co>" } };
+  await send({ ...alarmMail, language: "pl" });
+  const { subject, html } = await received();
+  expect(subject).toBe("Kopia nieudana: <disk & co>");
+  expect(html).toContain("&lt;disk &amp; co&gt;");
+  const words = { code: "backup_failed", language: "en", subject: "Oh no", text: "{{ reason }}" };
+  expect((await app.post("/core/mail_templates.json", { mail_template: words })).status).toBe(201);
+  receiver.mails.length = 0;
+  await send(alarmMail);
+  expect((await received()).subject).toBe("Oh no");
+  const unknown = await send({ template: "nothing" }).catch((error: unknown) => error);
+  expect(unknown).toEqual(new Error('no plugin has registered the mail template "nothing"'));
 });
 
 test("the log is filtered by receiver, template and state", async () => {

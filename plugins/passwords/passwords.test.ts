@@ -9,6 +9,7 @@ import {
   type OtherAccount,
   type TestApp,
 } from "../../tests/harness.ts";
+import { codeAt, stepSeconds } from "../factors/totp.ts";
 import { startMailReceiver, type MailReceiver, type ReceivedMail } from "../mail/receiver-fixture.ts";
 
 let app: TestApp;
@@ -283,6 +284,33 @@ describe("an attacker", () => {
     expect((await setBy(held)).status).toBe(404);
     expect(await links(id)).toHaveLength(0);
   });
+});
+
+test("a new password by a link leaves a second factor as it is, and signs nobody in", async () => {
+  const { id, login, email } = await somebody();
+  const before = await app.post("/account/session.json", { login, password: "the old password" }, visitor());
+  const session = { cookie: (before.headers.get("set-cookie") ?? "").split(";")[0] ?? "", origin: app.origin };
+  const begun = await app.post("/account/me/totp.json", undefined, visitor(session));
+  const secret = Uint8Array.from(
+    [...begun.json.secret]
+      .map((letter) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(letter).toString(2).padStart(5, "0"))
+      .join("")
+      .match(/.{8}/g) ?? [],
+    (byte) => Number.parseInt(byte, 2),
+  );
+  const code = await codeAt(secret, Math.floor(Date.now() / 1000 / stepSeconds));
+  const confirm = { setup: begun.json.setup, code };
+  expect((await app.post("/account/me/totp/confirm.json", confirm, visitor(session))).status).toBe(201);
+  const set = await setBy(await follow(await linkFor(login, email)));
+  expect(set.status).toBe(200);
+  expect(set.headers.get("set-cookie")).not.toContain("session");
+  const answer = await app.post("/account/session.json", { login, password }, visitor());
+  expect([answer.status, answer.json.factors, answer.headers.get("set-cookie")]).toEqual([
+    401,
+    ["totp", "recovery_code"],
+    null,
+  ]);
+  expect(await app.sql`select 1 from totp_factors where user_id = ${id}`).toHaveLength(1);
 });
 
 describe("an invitation by mail", () => {
