@@ -16,6 +16,7 @@ import { committed, currentScope, requestTransaction } from "./http/keyed.ts";
 import type { Log } from "./log.ts";
 import { createMetrics } from "./metrics.ts";
 import { isModelEvent, modelChanged } from "./events/models.ts";
+import { noticed, type Notice } from "./events/notices.ts";
 import { createOutbound } from "./outbound/outbound.ts";
 import { createConnect } from "./outbound/outbound-socket.ts";
 import { lookupTxt, type NameLookup } from "./outbound/name-lookup.ts";
@@ -129,6 +130,7 @@ export async function createKernel(needed: Needed, sql: Sql, plugins: readonly P
       idempotency,
       log,
       metrics,
+      notice: (notice: Notice) => void events.emit(noticed, notice),
       hstsSeconds,
       isHttps: config.baseUrl.startsWith("https:"),
       maxBodyBytes,

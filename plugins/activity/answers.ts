@@ -24,7 +24,7 @@ export const Activity = answer.object("Activity", {
   user_agent: field.nullable(Type.String()),
   request_id: field.nullable(Type.String()),
   app_id: field.nullable(Type.String()),
-  flow: field.nullable(Type.String()),
+  process_id: field.nullable(Type.String()),
   command: field.nullable(Type.String()),
   changes: Type.Unsafe<Readonly<Record<string, unknown>>>(Type.Record(Type.String(), Change)),
   sealed: Type.Boolean({ description: "chained already, which takes a second" }),

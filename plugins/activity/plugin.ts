@@ -1,5 +1,6 @@
 import { definePlugin, noticed } from "platform";
 import migration from "./migrations/001_activity.sql" with { type: "text" };
+import { createNoting } from "./noting.ts";
 import { activityRoutes } from "./routes.ts";
 import { createSealStore } from "./seal-store.ts";
 import { createSealer } from "./sealer.ts";
@@ -33,9 +34,8 @@ export default definePlugin({
     const sealer = createSealer({ ctx, log, sealStore, sign });
     const verify = createVerify({ ctx, sealStore, sign });
     await watchTables({ ctx, sql, declared: declaredBy(ctx.plugins) });
-    ctx.listen(noticed, (notice) => {
-      activityStore.add(sql, notice).catch((error: unknown) => log.error("activity was not noted", { error }));
-    });
+    const note = createNoting({ ctx, activityStore });
+    ctx.listen(noticed, note);
     return {
       routes: activityRoutes({ log, activityStore }),
       begin: sealer.start,

@@ -31,11 +31,12 @@ export function createSealStore(sql: Sql) {
   const sealColumns = sql.unsafe(seals);
   const headColumns = sql.unsafe(heads);
   return {
+    /** First the id, then the transactions: in one statement, a transaction could begin between the two. */
     async mark(): Promise<Mark> {
-      const [row] = await sql<Mark[]>`
-        select coalesce(pg_sequence_last_value(pg_get_serial_sequence('activity', 'id')), 0) as id,
-          pg_snapshot_xmax(pg_current_snapshot())::text as xid`;
-      return row ?? { id: 0, xid: "0" };
+      const [last] = await sql<{ id: number }[]>`
+        select coalesce(pg_sequence_last_value(pg_get_serial_sequence('activity', 'id')), 0) as id`;
+      const [now] = await sql<{ xid: string }[]>`select pg_snapshot_xmax(pg_current_snapshot())::text as xid`;
+      return { id: last?.id ?? 0, xid: now?.xid ?? "0" };
     },
 
     /** False while a transaction runs that may still write below the mark. */
@@ -59,8 +60,8 @@ export function createSealStore(sql: Sql) {
       await tx`update activity_sealed set up_to = ${upTo}`;
     },
 
-    async upTo(): Promise<number> {
-      const [row] = await sql<{ upTo: number }[]>`select up_to from activity_sealed`;
+    async upTo(on: Queryable = sql): Promise<number> {
+      const [row] = await on<{ upTo: number }[]>`select up_to from activity_sealed`;
       return row?.upTo ?? 0;
     },
 

@@ -20,7 +20,7 @@ interface Origin {
   readonly agent?: string;
   readonly request?: string;
   readonly app?: string;
-  readonly flow?: string;
+  readonly process?: string;
   readonly command?: string;
 }
 
@@ -93,7 +93,7 @@ export function createActivityStore(sql: Sql) {
 }
 
 export function toApi(row: ActivityRow): Static<typeof Activity> {
-  const { login, ip, agent, request, app, flow, command } = row.origin ?? {};
+  const { login, ip, agent, request, app, process, command } = row.origin ?? {};
   return {
     id: row.id,
     at: row.at,
@@ -109,7 +109,7 @@ export function toApi(row: ActivityRow): Static<typeof Activity> {
     user_agent: agent ?? null,
     request_id: request ?? null,
     app_id: app ?? null,
-    flow: flow ?? null,
+    process_id: process ?? null,
     command: command ?? null,
     changes: row.changes ?? {},
     sealed: row.sealed,

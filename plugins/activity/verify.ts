@@ -43,9 +43,11 @@ export function createVerify({ ctx, sealStore, sign }: Needed) {
         }
         if (seals.length < sealsAtOnce) break;
       }
-      if (head) return { ...done, fault: headFault(sign, accountId, head, before) };
-      const sealed = (await sealStore.entries(tx, accountId, 0, await sealStore.upTo())).length;
-      return { ...done, fault: before.number > 0 || sealed > 0 ? "the head of the chain was removed" : undefined };
+      const sealedTo = await sealStore.upTo(tx);
+      const [added] = await sealStore.entries(tx, accountId, before.upTo, sealedTo);
+      if (!head && (added || before.number > 0)) return { ...done, fault: "the head of the chain was removed" };
+      const fault = added ? `entry ${added.id} was added later` : undefined;
+      return { ...done, fault: (head && headFault(sign, accountId, head, before)) ?? fault };
     });
 
   return async (): Promise<Verified[]> => {

@@ -25,6 +25,8 @@ export default definePlugin({
     ),
   },
   migrations: [{ name: "001_certificates", sql: migration }],
+  // They are ordered and renewed by the server, which logs that itself.
+  activity: { certificates: false },
   privileges: [{ name: "certificates", doc: "see the certificates of hosts, and order them", roles: ["manager"] }],
 
   setup(ctx) {

@@ -25,6 +25,8 @@ export default definePlugin({
   activity: {
     totp_factors: { model: "Account::Totp", quiet: ["last_step", "failures", "blocked_until"] },
     recovery_codes: { model: "Account::RecoveryCode" },
+    passkeys: { model: "Account::Passkey", quiet: ["counter", "last_used_at"] },
+    passkey_challenges: false,
   },
 
   setup(ctx) {

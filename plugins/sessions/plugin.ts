@@ -15,6 +15,7 @@ import { sessionRoutes } from "./routes.ts";
 import { createSecondPages, secondPageRoutes } from "./second-page-routes.ts";
 import { secondRoutes } from "./second-routes.ts";
 import { createSecondStep } from "./second-step.ts";
+import { createRefused } from "./refused.ts";
 import { createSignIn } from "./sign-in.ts";
 import { createStepStore } from "./step-store.ts";
 import { createFailureStore } from "./store.ts";
@@ -34,9 +35,10 @@ export default definePlugin({
     const failureStore = createFailureStore(ctx.sql);
     const styleHash = await hashOf(loginStyle);
     const links: LoginLink[] = [];
-    const signIn = createSignIn({ ...ctx.services, failureStore });
+    const refused = createRefused({ ctx, ...ctx.services });
+    const signIn = createSignIn({ ...ctx.services, failureStore, refused });
     const stepStore = createStepStore(ctx.sql);
-    const second = createSecondStep({ ...ctx.services, stepStore, failureStore });
+    const second = createSecondStep({ ...ctx.services, stepStore, failureStore, refused });
     const pages = createSecondPages({ second, styleHash });
     ctx.services.accounts.onPasswordChanged(async (userId, _by, tx) => {
       await stepStore.endOf(tx, userId);

@@ -34,11 +34,12 @@ interface Needed {
   readonly factors: Factors;
   readonly stepStore: StepStore;
   readonly failureStore: FailureStore;
+  readonly refused: (accountId: number, userId: number) => void;
 }
 
 export type SecondStep = ReturnType<typeof createSecondStep>;
 
-export function createSecondStep({ accounts, factors, stepStore, failureStore }: Needed) {
+export function createSecondStep({ accounts, factors, stepStore, failureStore, refused }: Needed) {
   const ownerOf = async (accountId: number, pending: string): Promise<Owner> => {
     const userId = await stepStore.userIdOf(accountId, sha256(pending));
     if (userId === undefined || !(await accounts.access(userId))?.active) throw expired();
@@ -88,6 +89,7 @@ export function createSecondStep({ accounts, factors, stepStore, failureStore }:
       if (!proved) {
         await failureStore.add(accountId, subject, patience);
         await stepStore.failed(accountId, hash);
+        refused(accountId, owner.userId);
         throw unauthorized("wrong code");
       }
       await failureStore.clear(accountId, subject);

@@ -19,6 +19,8 @@ interface Needed {
   readonly accounts: Pick<Accounts, "verifyPassword" | "signedInAt">;
   readonly tokens: Pick<Tokens, "startSession" | "endSession">;
   readonly failureStore: FailureStore;
+  /** Told of a wrong password, or a wrong code of whom. */
+  readonly refused: (accountId: number, who: string | number) => void;
 }
 
 const wrong = "wrong login or password";
@@ -31,7 +33,7 @@ const patience = {
   login: { free: 100, maxSeconds: 5 },
 };
 
-export function createSignIn({ accounts, tokens, failureStore }: Needed) {
+export function createSignIn({ accounts, tokens, failureStore, refused }: Needed) {
   const turns = createTurnsByKey<string>();
 
   const attempt = async ({ accountId, login, password, ip }: Attempt): Promise<number> => {
@@ -44,6 +46,7 @@ export function createSignIn({ accounts, tokens, failureStore }: Needed) {
       await failureStore.add(accountId, subjects.pair, patience.pair);
       await failureStore.add(accountId, subjects.address, patience.address);
       await failureStore.add(accountId, subjects.login, patience.login);
+      refused(accountId, login);
       throw unauthorized(wrong);
     }
     await failureStore.clear(accountId, subjects.pair);

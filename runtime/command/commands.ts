@@ -1,3 +1,4 @@
+import { withActor } from "../events/actor.ts";
 import manifest from "../../package.json" with { type: "json" };
 import { authorCommands } from "../authors/commands.ts";
 import { backup, backupMigrations, restore } from "../postgres/backup.ts";
@@ -105,7 +106,8 @@ export async function runCommand(
   return withApp(setup, async (app) => {
     const found = app.commands.find(({ name }) => isNamed(words, name));
     if (!found) throw new Error(`no plugin does what it declares: "${words.join(" ")}"`);
-    return found.run(options, words.slice(found.name.split(" ").length));
+    const actor = () => ({ kind: "command", command: found.name }) as const;
+    return withActor(actor, () => found.run(options, words.slice(found.name.split(" ").length)));
   });
 }
 

@@ -7,7 +7,7 @@ import type { Tx } from "../db.ts";
 
 export interface Actor {
   /** Nobody in particular is `system`. */
-  readonly kind: "person" | "app" | "flow" | "cron" | "command";
+  readonly kind: "person" | "app" | "flow" | "command";
   readonly account?: number | undefined;
   readonly user?: number | undefined;
   readonly login?: string | undefined;
@@ -17,7 +17,8 @@ export interface Actor {
   readonly agent?: string | undefined;
   readonly request?: string | undefined;
   readonly app?: string | undefined;
-  readonly flow?: string | undefined;
+  /** The flow's process. */
+  readonly process?: string | undefined;
   readonly command?: string | undefined;
 }
 

@@ -7,13 +7,15 @@ import type { Answers } from "../openapi/answers.ts";
 import { arrivalOf, clientOf, pathOf, routed, type Peer } from "./arrival.ts";
 import { credentialOf, fromSameOrigin, plainHost, type Caller, type Identify, type Identity } from "./auth.ts";
 import { bodyLimit, readBody } from "./body.ts";
-import { withActor, type Actor } from "../events/actor.ts";
+import { withActor } from "../events/actor.ts";
+import type { Notice } from "../events/notices.ts";
 import { causationFromHeader, causationHeader, withCausation } from "../events/causation.ts";
 import type { Networks } from "./client-address.ts";
 import { isLocalHost, type HostDoor } from "./door.ts";
 import { badRequest, forbidden, methodNotAllowed, notFound, unauthorized } from "../errors.ts";
 import type { Idempotency } from "./idempotency.ts";
 import { currentScope } from "./keyed.ts";
+import { actorOf, noteRefusal, noteReply, type Asked } from "./noting.ts";
 import type { Log } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
 import { refusalOf } from "./refusal.ts";
@@ -31,6 +33,8 @@ interface Needed {
   readonly idempotency: Idempotency;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Told what the log of activity names though no record changes. */
+  readonly notice: (notice: Notice) => void;
   /** For `Strict-Transport-Security`; 0 or undefined omits the header. */
   readonly hstsSeconds?: number;
   /** Whether the public address uses https. */
@@ -139,16 +143,39 @@ function createAnswer(needed: Needed) {
   };
 }
 
+interface Found {
+  readonly route: Route;
+  readonly params: Record<string, string>;
+}
+
 async function handle(
   needed: Needed,
-  { route, params }: { readonly route: Route; readonly params: Record<string, string> },
+  { route, params }: Found,
   request: Request,
   requestId: string,
   hints: string[],
 ): Promise<Reply | Response> {
   const { client, site } = arrivalOf(request);
+  const identity = await needed.identify(client.host, credentialOf(request.headers), site?.account);
+  const asked = { request, requestId, identity, client, spec: route.spec };
+  try {
+    const reply = await admitted(needed, { route, params }, asked, hints);
+    noteReply(needed.notice, asked, reply);
+    return reply;
+  } catch (error) {
+    noteRefusal(needed.notice, asked, error);
+    throw error;
+  }
+}
+
+async function admitted(
+  needed: Needed,
+  { route, params }: Found,
+  asked: Asked,
+  hints: string[],
+): Promise<Reply | Response> {
+  const { request, requestId, identity, client } = asked;
   const { host } = client;
-  const identity = await needed.identify(host, credentialOf(request.headers), site?.account);
   const { account, caller, app = null } = identity;
   const changes = !safeMethods.has(request.method) && !route.spec.reads?.(params);
   admit(route.spec, identity, !changes || fromSameOrigin(request.headers, host, account));
@@ -174,7 +201,7 @@ async function handle(
     get secure() {
       return account.baseUrl.startsWith("https:") || client.secure;
     },
-    atSite: site !== undefined,
+    atSite: arrivalOf(request).site !== undefined,
     log: needed.log,
     once: (principal, run, bodyHash) => {
       const whose = { accountId: account.id, principal };
@@ -187,30 +214,11 @@ async function handle(
   // One of our webhooks says so in a header, so that loops over HTTP are found too.
   const cause = causationFromHeader(request.headers.get(causationHeader));
   const mayWrite = changes || "open" in route.spec.access;
-  const runAs = () =>
-    mayWrite
-      ? withActor(
-          () => actorOf(input),
-          () => route.run(input),
-        )
-      : route.run(input);
+  const actor = mayWrite ? () => actorOf(asked) : undefined;
+  const runAs = () => (actor ? withActor(actor, () => route.run(input)) : route.run(input));
   const run = () => (cause ? withCausation(cause, runAs) : runAs());
   if (!keyed || !caller || !request.headers.has("idempotency-key")) return run();
   return input.once(`token:${caller.tokenId}`, async () => storable(await run()));
-}
-
-function actorOf({ account, caller, app, request, requestId, ip }: RequestInput): Actor {
-  return {
-    kind: app ? "app" : "person",
-    account: account.id,
-    user: caller?.user.id,
-    login: caller?.user.login,
-    token: caller?.tokenId,
-    ip,
-    agent: request.headers.get("user-agent")?.slice(0, 300),
-    request: requestId,
-    app: app?.appId,
-  };
 }
 
 function once(

@@ -140,6 +140,8 @@ export interface RouteSpec<A extends Access, S extends TObject> {
    * opaque.
    */
   readonly apps?: string;
+  /** It gives away many records at once: the log of activity says who has asked for them. */
+  readonly exports?: true;
   /** Also served on sites' hosts, if no page has this path (behaviour B.11). */
   readonly onSites?: true;
 }

@@ -1,4 +1,5 @@
 /** The jobs running in this process: their handlers, outcomes and leases. */
+import { withActor } from "../events/actor.ts";
 import { withCausation } from "../events/causation.ts";
 import { inScope } from "../http/keyed.ts";
 import type { Log } from "../log.ts";
@@ -35,7 +36,9 @@ export function createRuns({ jobStore, log, settler, runs }: Needed) {
     try {
       if (attempt > maxAttempts) throw new Error("the process that ran it died, or lost touch with the database");
       // The request that woke us may have a transaction; this job must not join it.
-      await inScope(undefined, () => withCausation(job.causation ?? undefined, () => handler.run(job.payload, info)));
+      // Whoever has started this process's turn of work did not do what the job does.
+      const asNobody = () => withActor(undefined, () => handler.run(job.payload, info));
+      await inScope(undefined, () => withCausation(job.causation ?? undefined, asNobody));
       settler.done(run);
     } catch (error) {
       if (!controller.signal.aborted)

@@ -1,5 +1,5 @@
 /** Takes a process over and runs it to its end, or until it waits. The engine computes; here its state is stored. */
-import { createTurnsByKey, failpoint, type Tx } from "platform";
+import { createTurnsByKey, failpoint, withActor, type Tx } from "platform";
 import { endProcess, type Unstored } from "./ending.ts";
 import { createRun, type Run } from "../engine/engine.ts";
 import { Gone, MemoryFull } from "../engine/fault.ts";
@@ -37,7 +37,8 @@ export function createDriver(needed: Needed, news: News): Driver {
       const controller = new AbortController();
       running.set(id, controller);
       try {
-        await goOn(needed, news, held, AbortSignal.any([signal, controller.signal]));
+        const actor = () => ({ kind: "flow", account: accountId, process: id }) as const;
+        await withActor(actor, () => goOn(needed, news, held, AbortSignal.any([signal, controller.signal])));
       } catch (error) {
         if (controller.signal.aborted) return;
         if (error instanceof Gone) {

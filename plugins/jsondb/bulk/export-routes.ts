@@ -28,6 +28,7 @@ export function exportRoute({ ctx, databases, bulkStore, tasks }: Needed): Route
       description:
         "All records, or those that the filters of the list find, in the order of their ids, page by page: a record that changes meanwhile is exported either before or after its change. CSV has the columns id, table_name (where the schema has tables), the fields of the schema, other keys that are found, created_at and updated_at; a field named like one of the record's own columns is exported as `data.<name>`.",
       access,
+      exports: true,
       query: {
         format: "csv, json or ndjson; default json",
         table_name: "only this table",
