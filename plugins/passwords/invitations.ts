@@ -1,10 +1,10 @@
 /** Inviting people by mail. No HTTP, no SQL. */
-import { invalid, notFound, type BaseContext, type Caller, type Language } from "platform";
+import { invalid, notFound, type BaseContext, type Caller, type Language, type Page } from "platform";
 import type { Accounts, NewPerson, Person } from "../accounts/api.ts";
 import type { Mail } from "../mail/api.ts";
 import { parseAddress } from "../smtp/api.ts";
 import type { Links } from "./links.ts";
-import type { LinkRow, LinkStore } from "./store.ts";
+import type { InvitationRow, LinkRow, LinkStore } from "./store.ts";
 
 interface Needed {
   readonly ctx: Pick<BaseContext, "sql" | "transaction">;
@@ -24,7 +24,7 @@ export interface InvitationInput extends Omit<NewPerson, "login" | "email" | "ac
 
 export interface Invitation {
   readonly link: LinkRow;
-  readonly person: Person;
+  readonly person: Pick<Person, "id" | "login" | "name">;
 }
 
 export const days = 7;
@@ -48,7 +48,8 @@ export function createInvitations({ ctx, accounts, mail, linkStore, links }: Nee
     if (email === null) throw invalid({ user_id: ["is somebody without an e-mail address"] });
     const isNew = (await linkStore.invitationOf(caller.account.id, person.id))?.isNew ?? false;
     if (!person.active && !isNew) throw invalid({ user_id: ["is somebody who is switched off"] });
-    const sent = { ...inviting(caller, person, email, language), isNew };
+    // A person who is new has an invitation, and its row says so.
+    const sent = { ...inviting(caller, person, email, language), isNew: false };
     return { person, link: await ctx.transaction((tx) => links.invite(tx, sent)) };
   };
 
@@ -108,19 +109,20 @@ export function createInvitations({ ctx, accounts, mail, linkStore, links }: Nee
       await ctx.transaction((tx) => linkStore.deleteInvitation(tx, accountId, userId));
     },
 
-    one: async (caller: Caller, id: number): Promise<Invitation> => shown(caller, await one(caller, id)),
-    shown,
+    one: async (caller: Caller, id: number): Promise<Invitation> => shown(await one(caller, id)),
+    list: async ({ account }: Caller, page: Page) => {
+      const { rows, total } = await linkStore.invitations(account.id, page);
+      return { rows: rows.map(shown), total };
+    },
   };
 
-  async function one({ account }: Caller, id: number): Promise<LinkRow> {
+  async function one({ account }: Caller, id: number): Promise<InvitationRow> {
     const link = await linkStore.invitation(ctx.sql, account.id, id);
     if (!link) throw notFound();
     return link;
   }
+}
 
-  async function shown({ account }: Caller, link: LinkRow): Promise<Invitation> {
-    const person = await accounts.person(account.id, link.userId);
-    if (!person) throw notFound();
-    return { link, person };
-  }
+function shown(link: InvitationRow): Invitation {
+  return { link, person: { id: link.userId, login: link.login, name: link.name } };
 }

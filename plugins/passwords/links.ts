@@ -79,8 +79,7 @@ export function createLinks({ accounts, mail, linkStore }: Needed) {
     found,
 
     /** Takes the place of an invitation that the person had. */
-    async invite(tx: Tx, { inviter, days, isNew, ...sent }: Inviting): Promise<LinkRow> {
-      await linkStore.deleteInvitation(tx, sent.account.id, sent.person.id);
+    invite(tx: Tx, { inviter, days, isNew, ...sent }: Inviting): Promise<LinkRow> {
       const values = { inviter: inviter.name, days: `${days}` };
       return send(tx, "invitation", { ...sent, purpose: "invitation", isNew, invitedById: inviter.id, values });
     },

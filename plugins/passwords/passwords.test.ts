@@ -367,7 +367,7 @@ describe("an invitation by mail", () => {
     await app.sql`update password_links set expires_at = now() where id = ${second.json.id}`;
     expect((await app.get(`/account/invitations/${second.json.id}.json`)).json.state).toBe("expired");
     const third = await app.post(`/account/invitations/${second.json.id}/resend.json`);
-    expect([third.status, third.json.state]).toEqual([201, "pending"]);
+    expect([third.status, third.json.state, third.json.id]).toEqual([201, "pending", first.json.id]);
     const thirdLink = linkIn(await mailTo(email));
     expect((await page(await follow(secondLink))).status).toBe(404);
     const held = await follow(thirdLink);
@@ -379,6 +379,21 @@ describe("an invitation by mail", () => {
     expect((await app.delete(`/account/invitations/${third.json.id}.json`)).status).toBe(204);
     expect((await setBy(held)).status).toBe(404);
     expect((await app.get(`/account/users/${first.json.user_id}.json`)).status).toBe(404);
+  });
+
+  test("resent several times at once has one link that works", async () => {
+    const email = newcomer();
+    const { id } = (await invite({ email })).json;
+    const statuses = await Promise.all(
+      Array.from({ length: 5 }, async () => (await app.post(`/account/invitations/${id}/resend.json`)).status),
+    );
+    expect(statuses).toEqual([201, 201, 201, 201, 201]);
+    const mails = await eventually(() => {
+      const all = receiver.mails.filter(({ to }) => to === email);
+      return all.length === 6 ? all : undefined;
+    }, "six mails");
+    const shown = await Promise.all(mails.map(async (mail) => (await page(await follow(linkIn(mail)))).status));
+    expect(shown.filter((status) => status === 200)).toHaveLength(1);
   });
 
   test("does not bring back somebody who came in, or was switched on, and was switched off since", async () => {

@@ -37,7 +37,7 @@ export default definePlugin({
 
     return {
       routes: [
-        ...invitationRoutes({ invitations, linkStore }),
+        ...invitationRoutes(invitations),
         ...resetRoutes({ resets }),
         ...forgotRoutes(pages),
         ...passwordRoutes(pages),

@@ -15,7 +15,6 @@ import { roles, route, Type, type Route, type Static } from "platform";
 import { refuseOtherOrigins } from "../sessions/api.ts";
 import type { Invitation, Invitations } from "./invitations.ts";
 import type { Resets } from "./resets.ts";
-import type { LinkStore } from "./store.ts";
 
 const access = { privilege: "users" } as const;
 const languages = ["en", "pl", "de"] as const;
@@ -71,13 +70,8 @@ const example = {
   created_at: "2026-01-31T10:00:00.000Z",
 };
 
-interface Needed {
-  readonly invitations: Invitations;
-  readonly linkStore: Pick<LinkStore, "invitations">;
-}
-
 /** Inviting people by mail. behaviour B.13. */
-export function invitationRoutes({ invitations, linkStore }: Needed): Route[] {
+export function invitationRoutes(invitations: Invitations): Route[] {
   return [
     route(
       "GET",
@@ -90,9 +84,8 @@ export function invitationRoutes({ invitations, linkStore }: Needed): Route[] {
         responses: { 200: [example] },
       },
       async ({ caller, query }) => {
-        const { rows, total } = await linkStore.invitations(caller.account.id, pageOf(query));
-        const shown = await Promise.all(rows.map((link) => invitations.shown(caller, link)));
-        return list(shown.map(toApi), total);
+        const { rows, total } = await invitations.list(caller, pageOf(query));
+        return list(rows.map(toApi), total);
       },
     ),
     route(

@@ -14,6 +14,12 @@ export interface LinkRow {
   readonly createdAt: Date;
 }
 
+/** With whom it is for. */
+export interface InvitationRow extends LinkRow {
+  readonly login: string;
+  readonly name: string;
+}
+
 export interface NewLink extends Pick<LinkRow, "userId" | "purpose" | "email" | "language" | "isNew" | "expiresAt"> {
   readonly accountId: number;
   readonly tokenHash: string;
@@ -30,20 +36,24 @@ export type LinkStore = ReturnType<typeof createLinkStore>;
 
 export function createLinkStore(sql: Sql) {
   const columns = sql`id, user_id, purpose, email, language, is_new, invited_by_id, mail_id, expires_at, created_at`;
+  const invited = sql`
+    l.id, l.user_id, l.purpose, l.email, l.language, l.is_new, l.invited_by_id, l.mail_id, l.expires_at, l.created_at,
+    u.login, u.name`;
 
   return {
     async invitations(accountId: number, { limit, offset }: Page) {
-      const where = sql`account_id = ${accountId} and purpose = 'invitation'`;
-      const rows = await sql<LinkRow[]>`
-        select ${columns} from password_links where ${where} order by id desc limit ${limit} offset ${offset}`;
-      const [count] = await sql<{ total: number }[]>`select count(*) as total from password_links where ${where}`;
+      const where = sql`l.account_id = ${accountId} and l.purpose = 'invitation'`;
+      const rows = await sql<InvitationRow[]>`
+        select ${invited} from password_links l join users u on u.id = l.user_id where ${where}
+        order by l.id desc limit ${limit} offset ${offset}`;
+      const [count] = await sql<{ total: number }[]>`select count(*) as total from password_links l where ${where}`;
       return { rows, total: count?.total ?? 0 };
     },
 
-    async invitation(db: Queryable, accountId: number, id: number): Promise<LinkRow | undefined> {
-      const [row] = await db<LinkRow[]>`
-        select ${columns} from password_links
-        where account_id = ${accountId} and id = ${id} and purpose = 'invitation'`;
+    async invitation(db: Queryable, accountId: number, id: number): Promise<InvitationRow | undefined> {
+      const [row] = await db<InvitationRow[]>`
+        select ${invited} from password_links l join users u on u.id = l.user_id
+        where l.account_id = ${accountId} and l.id = ${id} and l.purpose = 'invitation'`;
       return row;
     },
 
@@ -69,12 +79,15 @@ export function createLinkStore(sql: Sql) {
       return result.count === 1;
     },
 
+    /** An invitation takes the place of the one that the person had, whose token works no more; `is_new` stays. */
     async insert(tx: Tx, link: NewLink): Promise<LinkRow> {
       const { accountId, userId, purpose, tokenHash, email, language, isNew, invitedById, expiresAt } = link;
       const [row] = await tx<LinkRow[]>`
         insert into password_links (account_id, user_id, purpose, token_hash, email, language, is_new, invited_by_id, expires_at)
         values (${accountId}, ${userId}, ${purpose}, ${tokenHash}, ${email}, ${language}, ${isNew}, ${invitedById},
           ${expiresAt})
+        on conflict (user_id) where purpose = 'invitation' do update set token_hash = excluded.token_hash,
+          email = excluded.email, language = excluded.language, invited_by_id = excluded.invited_by_id, expires_at = excluded.expires_at
         returning ${columns}`;
       return row as LinkRow; // an insert of one row returns one
     },
