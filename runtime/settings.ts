@@ -9,6 +9,8 @@ export interface Setting<T> {
   readonly standard: string;
   /** Throws an Error that says what is wrong with the text. */
   parse(text: string): T;
+  /** Of an account's setting: the privilege `settings` is not enough to change it. */
+  readonly adminOnly?: true;
 }
 
 export type Settings = Readonly<Record<string, Setting<unknown>>>;
@@ -64,6 +66,11 @@ export function oneOf<const T extends string>(env: string, standard: T, doc: str
 /** A setting that `parse` checks, e.g. an address or a list of networks. */
 export function checked<T>(env: string, standard: string, doc: string, parse: (value: string) => T): Setting<T> {
   return { env, standard, doc, parse };
+}
+
+/** An account's setting that only administrators change. */
+export function adminOnly<T>(setting: Setting<T>): Setting<T> {
+  return { ...setting, adminOnly: true };
 }
 
 /**

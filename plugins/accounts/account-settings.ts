@@ -1,5 +1,14 @@
 /** Settings with a value for each account. Plugins declare them as `accountSettings`; no HTTP, no SQL. */
-import { mustMatch, setting, ValidationError, type BaseContext, type PluginFacts, type Settings } from "platform";
+import {
+  forbidden,
+  mustMatch,
+  setting,
+  ValidationError,
+  type BaseContext,
+  type Caller,
+  type PluginFacts,
+  type Settings,
+} from "platform";
 import type { Accounts } from "./api.ts";
 import type { SettingStore } from "./setting-store.ts";
 
@@ -65,15 +74,19 @@ export function createAccountSettings({ ctx, settingStore }: Needed) {
      * has seen; undefined = any.
      */
     save: async (
-      accountId: number,
-      userId: number,
+      caller: Caller,
       given: Readonly<Record<string, unknown>>,
       expected: number | undefined,
     ): Promise<void> => {
+      const accountId = caller.account.id;
       const changes = checked(declared, given);
+      const locked = [...changes.keys()].find((name) => declared.get(name)?.setting.adminOnly);
+      // A narrowed token must not loosen what protects its owner.
+      if (locked !== undefined && (caller.user.role !== "admin" || caller.narrowedTo.length > 0))
+        throw forbidden(`only administrators change ${locked}`);
       await ctx.transaction(async (tx) => {
         mustMatch({ version: (await settingStore.nextVersion(tx, accountId)) - 1 }, expected);
-        await settingStore.save(tx, accountId, userId, changes);
+        await settingStore.save(tx, accountId, caller.user.id, changes);
       });
       await values.invalidate(`${accountId}`);
     },

@@ -118,12 +118,16 @@ export interface Accounts {
   onPasswordChanged(run: PasswordHook): void;
   /** Asks `check` whether a person who sets their own password was invited, and so has none to prove themselves with. */
   onOwnPassword(check: InvitedCheck): void;
+  /** Runs `guard` before people change their own password or e-mail address; what it throws refuses the change. */
+  beforeOwnSignInData(guard: OwnGuard): void;
 }
 
 export type InTransaction = (person: Person, tx: Tx) => Promise<void>;
 
 /** The fields of a new person; all but the login may be missing. */
 export type NewPerson = PersonPatch & { readonly login: string };
+
+export type OwnGuard = (caller: Caller) => Promise<void>;
 
 export type InvitedCheck = (caller: Caller) => Promise<boolean>;
 

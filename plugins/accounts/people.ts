@@ -9,7 +9,7 @@ import {
   type Caller,
   type Tx,
 } from "platform";
-import type { InvitedCheck } from "./api.ts";
+import type { InvitedCheck, OwnGuard } from "./api.ts";
 import type { LoginStore } from "./login-store.ts";
 import { createPersonWriter, type PersonWriterNeeded } from "./person-writer.ts";
 import type { OwnPatch } from "./person.ts";
@@ -21,10 +21,11 @@ interface Needed extends PersonWriterNeeded {
   readonly ctx: Pick<BaseContext, "transaction" | "changed" | "limiter">;
   readonly loginStore: Pick<LoginStore, "passwordById">;
   readonly invitedChecks: readonly InvitedCheck[];
+  readonly ownGuards: readonly OwnGuard[];
 }
 
 export function createPeople(needed: Needed) {
-  const { ctx, access, loginStore, invitedChecks } = needed;
+  const { ctx, access, loginStore, invitedChecks, ownGuards } = needed;
   const { privilegesOfRole: ofRole } = access;
   const writer = createPersonWriter(needed);
   // Somebody who finds an open session must not be able to guess the password through it.
@@ -68,7 +69,10 @@ export function createPeople(needed: Needed) {
       { current_password, ...patch }: OwnPatch,
       expected: number | undefined,
     ): Promise<UserRow> {
-      if (patch.password !== undefined || patch.email !== undefined) await mustReachSelf(caller);
+      if (patch.password !== undefined || patch.email !== undefined) {
+        await mustReachSelf(caller);
+        await Promise.all(ownGuards.map((guard) => guard(caller)));
+      }
       if (patch.password !== undefined) await mustKnowPassword(caller, current_password);
       const own = { accountId: caller.account.id, id: caller.user.id };
       return writer.change(own, patch, caller.tokenId, (before) => mustMatch(before, expected));

@@ -7,6 +7,7 @@ import type { AccessTable } from "./access.ts";
 import type { AccountStore } from "./account-store.ts";
 import type { PasswordHook, Person } from "./api.ts";
 import { createCheck, merged, unitFields } from "./person.ts";
+import type { PasswordRules } from "./password-rules.ts";
 import type { PersonPatch } from "./person-patch.ts";
 import { stopsBeingAdmin } from "./rules.ts";
 import type { UnitStore } from "./unit-store.ts";
@@ -19,6 +20,7 @@ export interface PersonWriterNeeded {
   readonly userStore: UserStore;
   readonly unitStore: UnitStore;
   readonly passwordHooks: readonly PasswordHook[];
+  readonly passwordRules: PasswordRules;
 }
 
 interface Place {
@@ -27,7 +29,7 @@ interface Place {
 }
 
 export function createPersonWriter(needed: PersonWriterNeeded) {
-  const { ctx, access, accountStore, userStore, passwordHooks } = needed;
+  const { ctx, access, accountStore, userStore, passwordHooks, passwordRules } = needed;
   const check = createCheck(needed);
 
   const announce = (kind: string, accountId: number, person: Person, tx: Tx) =>
@@ -50,6 +52,12 @@ export function createPersonWriter(needed: PersonWriterNeeded) {
     if (!(await userStore.hasOtherAdmin(tx, accountId, id))) throw invalid({ [field]: [lastAdmin] });
   };
 
+  const hashed = async (accountId: number, password: string | undefined): Promise<string | undefined> => {
+    if (password === undefined) return undefined;
+    await passwordRules.check(accountId, password);
+    return hashPassword(password);
+  };
+
   return {
     async create(
       accountId: number,
@@ -57,7 +65,7 @@ export function createPersonWriter(needed: PersonWriterNeeded) {
       authorize: (after: UserInput) => void,
       also: (row: UserRow, tx: Tx) => Promise<void> = async () => {},
     ): Promise<UserRow> {
-      const passwordHash = patch.password === undefined ? undefined : await hashPassword(patch.password);
+      const passwordHash = await hashed(accountId, patch.password);
       return ctx.transaction(async (tx) => {
         await accountStore.lock(tx, accountId);
         const input = merged({ login: patch.login, email: null, name: patch.login, ...newcomer }, patch, passwordHash);
@@ -80,7 +88,7 @@ export function createPersonWriter(needed: PersonWriterNeeded) {
       authorize: (before: UserRow, after: UserInput, tx: Tx) => Promise<void> | void,
     ): Promise<UserRow> {
       const { accountId, id } = place;
-      const passwordHash = patch.password === undefined ? undefined : await hashPassword(patch.password);
+      const passwordHash = await hashed(accountId, patch.password);
       const changed = await ctx.transaction(async (tx) => {
         await accountStore.lock(tx, accountId);
         const before = await read(tx, place);

@@ -2,7 +2,7 @@ import { definePlugin, setting } from "platform";
 import { createAccess } from "./access.ts";
 import { createAccountSettings } from "./account-settings.ts";
 import { createAccountStore } from "./account-store.ts";
-import { accounts, type InvitedCheck, type PasswordHook } from "./api.ts";
+import { accounts, type InvitedCheck, type OwnGuard, type PasswordHook } from "./api.ts";
 import { accountCommands, accountCreate, hostRelease, userPassword } from "./commands.ts";
 import { foundAccount, localeOf, timezoneOf, type AccountHook } from "./found.ts";
 import { createLoginStore } from "./login-store.ts";
@@ -12,6 +12,8 @@ import settingsMigration from "./migrations/002_settings.sql" with { type: "text
 import signInHosts from "./migrations/003_sign_in_hosts.sql" with { type: "text" };
 import preferencesMigration from "./migrations/004_preferences.sql" with { type: "text" };
 import versions from "./migrations/005_versions.sql" with { type: "text" };
+import { createPasswordRules } from "./password-rules.ts";
+import { passwordSettings } from "./password-settings.ts";
 import { createPeople } from "./people.ts";
 import { privilegeRoutes } from "./privilege-routes.ts";
 import { preferenceRoutes } from "./preference-routes.ts";
@@ -41,6 +43,7 @@ export default definePlugin({
     { name: "004_preferences", sql: preferencesMigration },
     { name: "005_versions", sql: versions },
   ],
+  accountSettings: passwordSettings,
   privileges: [
     { name: "users", doc: "manage people, teams, departments and groups", roles: ["admin"] },
     { name: "settings", doc: "change the account's settings", roles: ["admin", "manager"] },
@@ -67,8 +70,13 @@ export default definePlugin({
     const passwordHooks: PasswordHook[] = [];
     const accountHooks: AccountHook[] = [];
     const invitedChecks: InvitedCheck[] = [];
+    const settings = createAccountSettings({ ctx, settingStore: createSettingStore(sql) });
+    const passwordRules = createPasswordRules({ ctx, settings });
+    const ownGuards: OwnGuard[] = [];
     const parts = {
       ctx,
+      passwordRules,
+      ownGuards,
       access,
       accountStore,
       userStore,
@@ -78,7 +86,6 @@ export default definePlugin({
       passwordHooks,
       invitedChecks,
     };
-    const settings = createAccountSettings({ ctx, settingStore: createSettingStore(sql) });
     const people = createPeople(parts);
 
     return {

@@ -3,7 +3,7 @@ import { notFound, verifyPassword, type BaseContext, type Sql } from "platform";
 import type { AccessTable } from "./access.ts";
 import type { AccountSettings } from "./account-settings.ts";
 import type { AccountStore } from "./account-store.ts";
-import type { Accounts, InvitedCheck, PasswordHook } from "./api.ts";
+import type { Accounts, InvitedCheck, OwnGuard, PasswordHook } from "./api.ts";
 import type { AccountHook } from "./found.ts";
 import type { People } from "./people.ts";
 import type { LoginStore } from "./login-store.ts";
@@ -22,6 +22,7 @@ interface Needed {
   readonly accountHooks: AccountHook[];
   readonly passwordHooks: PasswordHook[];
   readonly invitedChecks: InvitedCheck[];
+  readonly ownGuards: OwnGuard[];
   readonly people: Pick<People, "create" | "delete" | "setPassword">;
 }
 
@@ -50,6 +51,7 @@ export function createService(needed: Needed): Accounts {
     onAccountCreated: (run) => void accountHooks.push(run),
     onPasswordChanged: (run) => void passwordHooks.push(run),
     onOwnPassword: (check) => void needed.invitedChecks.push(check),
+    beforeOwnSignInData: (guard) => void needed.ownGuards.push(guard),
 
     async changeable(caller, userId) {
       const row = await userStore.byId(ctx.sql, caller.account.id, userId);

@@ -44,7 +44,7 @@ export function settingRoutes(settings: AccountSettings): Route[] {
       {
         summary: "Change settings of the account",
         description:
-          "The body names settings; `null` restores the default. Either all of them change or none. The ETag is that of all settings together.",
+          "The body names settings; `null` restores the default. Either all of them change or none. Those of passwords, sessions and second factors are changed by administrators alone (403). The ETag is that of all settings together.",
         access,
         ifMatch: true,
         body: { schema: Type.Object({ settings: field.object() }) },
@@ -54,7 +54,7 @@ export function settingRoutes(settings: AccountSettings): Route[] {
       },
       async ({ request, caller, body }) => {
         const { id } = caller.account;
-        await settings.save(id, caller.user.id, body.settings, expectedVersion(request, id));
+        await settings.save(caller, body.settings, expectedVersion(request, id));
         return shown(id);
       },
     ),

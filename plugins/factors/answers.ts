@@ -14,6 +14,7 @@ export const OwnFactors = answer.object("OwnFactors", {
   totp_at: field.nullable(answer.time()),
   passkeys: answer.list(Passkey),
   recovery_codes: Type.Integer(),
+  required: Type.Boolean(),
   fresh: Type.Boolean(),
 });
 

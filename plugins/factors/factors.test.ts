@@ -79,6 +79,7 @@ describe("an authenticator app", () => {
       totp_at: null,
       passkeys: [],
       recovery_codes: 0,
+      required: false,
       fresh: true,
     });
     const begun = (await app.post("/account/me/totp.json", undefined, as(cookie))).json;

@@ -5,6 +5,8 @@ import { freshOwner, needsFresh, ownerOf, stale } from "./fresh.ts";
 import type { Tokens } from "../tokens/api.ts";
 import type { PasskeyRow, PasskeyStore } from "./passkey-store.ts";
 import type { Passkeys } from "./passkeys.ts";
+import type { Policy } from "./policy.ts";
+import type { FactorStore } from "./store.ts";
 
 const access = { signedIn: "they are one's own" } as const;
 const bytes = (maxLength: number) => Type.String({ minLength: 1, maxLength, pattern: "^[A-Za-z0-9_-]+$" });
@@ -21,12 +23,14 @@ const Named = Type.Object({ name: field.name(100) });
 
 interface Needed {
   readonly tokens: Pick<Tokens, "isFresh">;
+  readonly policy: Policy;
+  readonly factorStore: Pick<FactorStore, "of">;
   readonly passkeys: Passkeys;
   readonly passkeyStore: Pick<PasskeyStore, "list" | "rename">;
 }
 
 /** `/account/me/passkeys`: one's own. */
-export function passkeyRoutes({ tokens, passkeys, passkeyStore }: Needed): Route[] {
+export function passkeyRoutes({ tokens, policy, factorStore, passkeys, passkeyStore }: Needed): Route[] {
   const fresh = (caller: Caller) => freshOwner(tokens, caller);
   return [
     route(
@@ -96,7 +100,10 @@ export function passkeyRoutes({ tokens, passkeys, passkeyStore }: Needed): Route
       async ({ caller, params }) => {
         const id = integerId(params.id);
         if (!(await passkeyStore.list(ownerOf(caller))).some((one) => one.id === id)) throw notFound();
-        await passkeys.remove(await fresh(caller), id);
+        const owner = await fresh(caller);
+        const { totpAt, passkeys: count } = await factorStore.of(owner);
+        await policy.mayLose(owner, (totpAt ? 1 : 0) + count - 1);
+        await passkeys.remove(owner, id);
         return noContent();
       },
     ),

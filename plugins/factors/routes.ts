@@ -19,6 +19,7 @@ import { freshOwner, needsFresh, ownerOf, stale } from "./fresh.ts";
 import { toApi } from "./passkey-routes.ts";
 import type { PasskeyStore } from "./passkey-store.ts";
 import type { Passkeys } from "./passkeys.ts";
+import type { Policy } from "./policy.ts";
 import type { FactorStore } from "./store.ts";
 
 const access = { signedIn: "they are one's own" } as const;
@@ -32,6 +33,7 @@ interface Needed {
   readonly accounts: Pick<Accounts, "changeable">;
   readonly tokens: Pick<Tokens, "isFresh" | "endSessionsOf">;
   readonly authenticator: Authenticator;
+  readonly policy: Policy;
   readonly passkeys: Pick<Passkeys, "removeAll">;
   readonly factorStore: Pick<FactorStore, "of">;
   readonly passkeyStore: Pick<PasskeyStore, "list">;
@@ -80,10 +82,17 @@ export function factorRoutes(needed: Needed): Route[] {
         summary: "Remove the authenticator app",
         description: `The recovery codes go with it unless there is a passkey. ${needsFresh}`,
         access,
-        responses: { 204: null, 403: { error: stale } },
+        responses: {
+          204: null,
+          403: { error: stale },
+          422: { base: ["this account requires a second factor: set up another one first"] },
+        },
       },
       async ({ caller }) => {
-        await authenticator.remove(await fresh(caller));
+        const owner = await fresh(caller);
+        const { passkeys: others } = await needed.factorStore.of(owner);
+        await needed.policy.mayLose(owner, others);
+        await authenticator.remove(owner);
         return noContent();
       },
     ),
@@ -126,25 +135,37 @@ export function factorRoutes(needed: Needed): Route[] {
   ];
 }
 
-function ownFactors({ tokens, factorStore, passkeyStore }: Needed): Route {
+function ownFactors({ tokens, policy, factorStore, passkeyStore }: Needed): Route {
   return route(
     "GET",
     "/account/me/factors",
     {
       summary: "Your second factors",
       description:
-        "`totp_at`: since when an authenticator app is asked for. `recovery_codes`: how many are left. `fresh`: whether this session began within the last ten minutes, which changes of factors need.",
+        "`totp_at`: since when an authenticator app is asked for. `recovery_codes`: how many are left. `required`: whether the account lets you in with a factor only. `fresh`: whether this session began within the last ten minutes, which changes of factors need.",
       access,
       answers: { 200: OwnFactors },
       responses: {
-        200: { totp_at: "2026-01-31T10:00:00.000Z", passkeys: [passkeyExample], recovery_codes: 10, fresh: true },
+        200: {
+          totp_at: "2026-01-31T10:00:00.000Z",
+          passkeys: [passkeyExample],
+          recovery_codes: 10,
+          required: false,
+          fresh: true,
+        },
       },
     },
     async ({ caller }) => {
       const owner = ownerOf(caller);
       const { totpAt, recoveryCodes } = await factorStore.of(owner);
       const passkeys = (await passkeyStore.list(owner)).map(toApi);
-      return ok({ totp_at: totpAt, passkeys, recovery_codes: recoveryCodes, fresh: await tokens.isFresh(caller) });
+      return ok({
+        totp_at: totpAt,
+        passkeys,
+        recovery_codes: recoveryCodes,
+        required: await policy.isRequired(owner),
+        fresh: await tokens.isFresh(caller),
+      });
     },
   );
 }

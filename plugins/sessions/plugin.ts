@@ -4,6 +4,7 @@ import { factors } from "../factors/api.ts";
 import { tokens } from "../tokens/api.ts";
 import { sessions, type LoginLink } from "./api.ts";
 import migration from "./migrations/001_sessions.sql" with { type: "text" };
+import invitedStep from "./migrations/003_invited_step.sql" with { type: "text" };
 import secondStep from "./migrations/002_second_step.sql" with { type: "text" };
 import { loginStyle } from "./page.ts";
 import { pageHeaders } from "./page-headers.ts";
@@ -11,6 +12,7 @@ import { ownSessionRoutes } from "./own-routes.ts";
 import { loginRoutes, logoutRoutes } from "./page-routes.ts";
 import { passkeyScript } from "./passkey-page.ts";
 import { passkeyRoutes } from "./passkey-routes.ts";
+import { sessionSettings } from "./settings.ts";
 import { sessionRoutes } from "./routes.ts";
 import { createSecondPages, secondPageRoutes } from "./second-page-routes.ts";
 import { secondRoutes } from "./second-routes.ts";
@@ -25,9 +27,11 @@ export default definePlugin({
   name: "sessions",
   needs: { accounts, tokens, factors },
   provides: sessions,
+  accountSettings: sessionSettings,
   migrations: [
     { name: "001_sessions", sql: migration },
     { name: "002_second_step", sql: secondStep },
+    { name: "003_invited_step", sql: invitedStep },
   ],
   activity: { sign_in_failures: false, sign_in_steps: false },
 
@@ -49,7 +53,7 @@ export default definePlugin({
     };
     return {
       routes: [
-        ...sessionRoutes({ ...ctx.services, signIn, second }),
+        ...sessionRoutes({ ...ctx.services, signIn, second, pages }),
         ...secondRoutes({ ...ctx.services, signIn, second }),
         ...ownSessionRoutes(ctx.services),
         ...loginRoutes({ ...ctx.services, signIn, second, pages, styleHash, links }),

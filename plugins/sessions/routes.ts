@@ -6,9 +6,10 @@ import { endedCookie, sessionCookieOf } from "./cookie.ts";
 import { refuseOtherOrigins } from "./origin.ts";
 import { personExample } from "./person-example.ts";
 import { safePath } from "./return-to.ts";
+import type { SecondPages } from "./second-page-routes.ts";
 import { SecondFactorNeeded } from "./second-routes.ts";
 import { secondFactorNeeded, type SecondStep } from "./second-step.ts";
-import { sessionSeconds, type SignIn } from "./sign-in.ts";
+import type { SignIn } from "./sign-in.ts";
 import { signedInFrom } from "./signed-in-from.ts";
 
 const Credentials = Type.Object({
@@ -21,10 +22,11 @@ interface Needed {
   readonly tokens: Tokens;
   readonly signIn: SignIn;
   readonly second: SecondStep;
+  readonly pages: SecondPages;
 }
 
 /** Sessions through the API. behaviour B.1. */
-export function sessionRoutes({ accounts, tokens, signIn, second }: Needed): Route[] {
+export function sessionRoutes({ accounts, tokens, signIn, second, pages }: Needed): Route[] {
   return [
     route(
       "POST",
@@ -82,14 +84,16 @@ export function sessionRoutes({ accounts, tokens, signIn, second }: Needed): Rou
       {
         summary: "Sign in with a web token and go to a page",
         description:
-          "The session has the token's privileges, ends with the token and lasts at most 14 days. A token opens only one session. An ordinary, wrong, inactive, expired or used token: 401. A page of another site cannot replace the session of a person who is signed in: 403.",
+          "The session has the token's privileges, ends with the token and lasts at most 14 days. A token opens only one session. Whoever comes by an invitation and has, or must have, a second factor gets the page of the second step first (200). An ordinary, wrong, inactive, expired or used token: 401. A page of another site cannot replace the session of a person who is signed in: 403.",
         access: { open: "the token in the query is the credential" },
         query: {
           token: "a token of kind `web_token`, or of an invitation",
           return_to: "a path of this origin; anything else is `/`",
         },
         asks: { token: "core_0a1b2c3d4e5f" },
+        answers: { 200: answer.text("text/html") },
         responses: {
+          200: "<!doctype html> …",
           303: null,
           401: { error: "this needs a working web_token that was not used before" },
           403: { error: "somebody else is signed in: sign out first" },
@@ -104,13 +108,15 @@ export function sessionRoutes({ accounts, tokens, signIn, second }: Needed): Rou
           if (input.caller.user.id === owner.user.id) return redirect(303, path);
           throw forbidden("somebody else is signed in: sign out first");
         }
-        const session = await sessionOf(tokens, owner, signedInFrom(input));
+        // Whoever is invited proves a second factor as others do, so that a link alone opens nobody's account.
+        const step = (await tokens.isInvitation(owner)) && (await second.begin(ownerOf(owner), owner.tokenId));
+        if (step) return pages.form(200, input, { returnTo: path, pending: step.pending }, step.factors, noReferrer);
+        const session = await sessionOf(tokens, owner, await signIn.lengthOf(owner.account.id), signedInFrom(input));
         await accounts.signedInAt(owner.account.id, input.host);
         return redirect(303, path, {
           "set-cookie": sessionCookieOf(session.token, session.expiresAt, input.secure),
           "cache-control": "no-store",
-          // The page that follows must not learn the token from the address it came from.
-          "referrer-policy": "no-referrer",
+          ...noReferrer,
         });
       },
     ),
@@ -123,12 +129,21 @@ async function ownerByToken(tokens: Tokens, { query, host }: Pick<RequestInput, 
   return caller;
 }
 
-async function sessionOf(tokens: Tokens, { account, user, tokenId }: Caller, from: SignedInFrom) {
+async function sessionOf(tokens: Tokens, { account, user, tokenId }: Caller, length: Length, from: SignedInFrom) {
   const owner = { accountId: account.id, userId: user.id, openedBy: tokenId };
-  const session = await tokens.startSession({ ...owner, seconds: sessionSeconds, from });
+  const session = await tokens.startSession({ ...owner, ...length, from });
   if (!session) throw unusable();
   return session;
 }
+
+type Length = Awaited<ReturnType<SignIn["lengthOf"]>>;
+
+function ownerOf({ account, user }: Caller) {
+  return { accountId: account.id, userId: user.id };
+}
+
+// The page that follows must not learn the token from the address it came from.
+const noReferrer = { "referrer-policy": "no-referrer" };
 
 const unusable = () => unauthorized("this needs a working web_token that was not used before");
 

@@ -25,6 +25,8 @@ export interface Proof {
 
 export interface Proved {
   readonly userId: number;
+  /** The invitation by which they came. */
+  readonly openedBy?: number;
   /** Of the app that was set up in this step. */
   readonly recoveryCodes?: readonly string[];
 }
@@ -57,13 +59,13 @@ export function createSecondStep({ accounts, factors, stepStore, failureStore, r
   };
 
   return {
-    /** Undefined if the password is all that this person needs. */
-    async begin(owner: Owner): Promise<Step | undefined> {
+    /** Undefined if the password is all that this person needs. `openedBy`: an invitation in its place. */
+    async begin(owner: Owner, openedBy?: number): Promise<Step | undefined> {
       const kinds = await factors.kindsOf(owner);
       if (kinds.length === 0 && !(await factors.isRequired(owner))) return undefined;
       const pending = randomToken();
       const expiresAt = new Date(Date.now() + stepMs);
-      await stepStore.add(sha256(pending), owner.accountId, owner.userId, expiresAt);
+      await stepStore.add({ hash: sha256(pending), ...owner, expiresAt, openedBy });
       return { pending, factors: kinds, expiresAt };
     },
 
@@ -93,8 +95,9 @@ export function createSecondStep({ accounts, factors, stepStore, failureStore, r
         throw unauthorized("wrong code");
       }
       await failureStore.clear(accountId, subject);
-      if (!(await stepStore.take(accountId, hash))) throw expired();
-      return proved;
+      const taken = await stepStore.take(accountId, hash);
+      if (!taken) throw expired();
+      return taken.openedById === null ? proved : { ...proved, openedBy: taken.openedById };
     },
   };
 }

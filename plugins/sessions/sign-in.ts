@@ -2,10 +2,9 @@
 import { createTurnsByKey, limitKey, sha256, tooMany, unauthorized, type RequestInput } from "platform";
 import type { Accounts } from "../accounts/api.ts";
 import type { IssuedToken, Tokens } from "../tokens/api.ts";
+import { sessionSettings } from "./settings.ts";
 import { signedInFrom } from "./signed-in-from.ts";
 import type { FailureStore } from "./store.ts";
-
-export const sessionSeconds = 14 * 24 * 3600;
 
 export interface Attempt {
   readonly accountId: number;
@@ -16,7 +15,7 @@ export interface Attempt {
 }
 
 interface Needed {
-  readonly accounts: Pick<Accounts, "verifyPassword" | "signedInAt">;
+  readonly accounts: Pick<Accounts, "verifyPassword" | "signedInAt" | "settingsOf">;
   readonly tokens: Pick<Tokens, "startSession" | "endSession">;
   readonly failureStore: FailureStore;
   /** Told of a wrong password, or a wrong code of whom. */
@@ -53,7 +52,15 @@ export function createSignIn({ accounts, tokens, failureStore, refused }: Needed
     return userId;
   };
 
+  /** As the account wants it at the beginning of a session. */
+  const lengthOf = async (accountId: number) => {
+    const { hours, idleMinutes } = await accounts.settingsOf(accountId, sessionSettings);
+    return { seconds: hours * 3600, idleSeconds: idleMinutes === 0 ? null : idleMinutes * 60 };
+  };
+
   return {
+    lengthOf,
+
     /**
      * The id of the person; throws 401 for a wrong login or password, 429 after too many. Tries with one login from one
      * address take turns: otherwise a thousand at once would all come before the first failure counts. They do not take
@@ -62,12 +69,19 @@ export function createSignIn({ accounts, tokens, failureStore, refused }: Needed
     personOf: (tried: Attempt): Promise<number> =>
       turns.run(`${tried.accountId} ${limitKey(tried.ip)} ${tried.login.toLowerCase()}`, () => attempt(tried)),
 
-    /** Starts their session in place of the one that the request carries. */
-    async start(asked: Asked, userId: number): Promise<IssuedToken> {
+    /** Starts their session (`openedBy`: by an invitation) in place of the one that the request carries. */
+    async start(asked: Asked, userId: number, openedBy?: number): Promise<IssuedToken> {
       const { account, host, caller } = asked;
       await accounts.signedInAt(account.id, host);
       const from = signedInFrom(asked);
-      const session = await tokens.startSession({ accountId: account.id, userId, seconds: sessionSeconds, from });
+      const length = await lengthOf(account.id);
+      const session = await tokens.startSession({
+        accountId: account.id,
+        userId,
+        ...length,
+        from,
+        ...(openedBy && { openedBy }),
+      });
       if (!session) throw unauthorized(wrong); // the person was deleted meanwhile
       if (caller?.viaCookie) await tokens.endSession(caller);
       return session;

@@ -3,12 +3,21 @@ import type { Sql, Tx } from "platform";
 
 const mostFailures = 5;
 
+interface NewStep {
+  readonly hash: string;
+  readonly accountId: number;
+  readonly userId: number;
+  readonly expiresAt: Date;
+  /** An invitation in place of a password. */
+  readonly openedBy?: number | undefined;
+}
+
 export function createStepStore(sql: Sql) {
   return {
-    async add(hash: string, accountId: number, userId: number, expiresAt: Date): Promise<void> {
+    async add({ hash, accountId, userId, expiresAt, openedBy }: NewStep): Promise<void> {
       await sql`
-        insert into sign_in_steps (token_hash, account_id, user_id, expires_at)
-        select ${hash}, u.account_id, u.id, ${expiresAt} from users u where u.account_id = ${accountId} and u.id = ${userId}`;
+        insert into sign_in_steps (token_hash, account_id, user_id, expires_at, opened_by_id)
+        select ${hash}, u.account_id, u.id, ${expiresAt}, ${openedBy ?? null}::bigint from users u where u.account_id = ${accountId} and u.id = ${userId}`;
     },
 
     async userIdOf(accountId: number, hash: string): Promise<number | undefined> {
@@ -22,12 +31,13 @@ export function createStepStore(sql: Sql) {
       await sql`update sign_in_steps set failures = failures + 1 where token_hash = ${hash} and account_id = ${accountId}`;
     },
 
-    /** Ends it; false if it has ended already. */
-    async take(accountId: number, hash: string): Promise<boolean> {
-      const { count } = await sql`
+    /** Ends it; undefined if it has ended already. */
+    async take(accountId: number, hash: string): Promise<{ openedById: number | null } | undefined> {
+      const [row] = await sql<{ openedById: number | null }[]>`
         delete from sign_in_steps
-        where token_hash = ${hash} and account_id = ${accountId} and expires_at > now() and failures < ${mostFailures}`;
-      return count > 0;
+        where token_hash = ${hash} and account_id = ${accountId} and expires_at > now() and failures < ${mostFailures}
+        returning opened_by_id`;
+      return row;
     },
 
     /** Whoever knew the old password must begin again. */

@@ -57,6 +57,8 @@ export interface Tokens {
    * token works only while the viewer's own token does, and never as a session.
    */
   acceptCredential(prefix: string, verify: (token: string) => Promise<ForeignCredential | undefined>): void;
+  /** Whether this caller of `opener` came by an invitation. */
+  isInvitation(caller: Caller): Promise<boolean>;
   /** A token for a person, without asking who wants it. Undefined if the person does not exist. */
   issue(token: NewToken): Promise<IssuedToken | undefined>;
   /**
@@ -68,6 +70,8 @@ export interface Tokens {
     userId: number;
     openedBy?: number;
     seconds: number;
+    /** After so many seconds without a request it ends earlier; null = it does not. */
+    idleSeconds?: number | null;
     from?: SignedInFrom;
   }): Promise<IssuedToken | undefined>;
   /**

@@ -65,7 +65,15 @@ export function createTokenWriter({ ctx, tokenStore, tokenEndStore, accounts, fo
       mustEndWithin(await tokenStore.endOf(ctx.sql, caller.account.id, caller.tokenId), input);
       const raw = newRawToken();
       const text = { tokenHash: sha256(raw), tokenInfo: tokenInfo(raw) };
-      const made = { ...text, parentId: null, purpose: null, given: false, address: null, browser: null };
+      const made = {
+        ...text,
+        parentId: null,
+        purpose: null,
+        given: false,
+        address: null,
+        browser: null,
+        idleSeconds: null,
+      };
       const row = await ctx.transaction(async (tx) => {
         const owner = { accountId: caller.account.id, userId: caller.user.id };
         const inserted = await tokenStore.insert(tx, { ...input, ...owner, ...made });

@@ -63,7 +63,8 @@ export function createTokenEndStore(sql: Sql) {
     },
 
     async pruneExpired(): Promise<void> {
-      await sql`delete from api_tokens where purpose is not null and expires_at < now()`;
+      await sql`delete from api_tokens where purpose is not null and (expires_at < now()
+          or coalesce(last_used_at, created_at) < now() - idle_seconds * interval '1 second' - interval '1 hour')`;
     },
   };
 }

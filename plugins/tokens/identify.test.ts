@@ -34,6 +34,7 @@ const row: TokenRow = {
   tokenHash: "",
   tokenInfo: "",
   lastUsedAt: null,
+  idleSeconds: null,
   version: 1,
   createdAt: new Date(),
   updatedAt: new Date(),

@@ -55,12 +55,23 @@ export function createIdentifier({ ctx, identityStore, accounts, usage }: Needed
     return cache.peek(hash) ?? ((await mayExist(raw, hash)) ? cache.get(hash) : undefined);
   };
 
+  /** Before it says yes it asks the database: another process may have seen the session since. */
+  const isIdle = async (token: TokenRow, seconds: number, now: number): Promise<boolean> => {
+    const most = seconds * 1000;
+    if (usage.idleFor(token, now) <= most) return false;
+    const last = (await identityStore.byHash(token.tokenHash))?.lastUsedAt?.getTime();
+    if (last === undefined || now - last > most) return true;
+    usage.usedElsewhere(token, last);
+    return false;
+  };
+
   /** The callers of a valid token: as a bearer token and as a cookie. */
   const callersBy = async (token: TokenRow | undefined) => {
     const now = Date.now();
     if (!token?.active || (token.expiresAt && token.expiresAt.getTime() <= now)) return undefined;
     const access = await accounts.access(token.userId);
-    if (!access?.active) return undefined;
+    if (!access?.active || (token.idleSeconds !== null && (await isIdle(token, token.idleSeconds, now))))
+      return undefined;
     usage.seen(token, now);
     let made = callers.get(token);
     if (made?.access !== access) callers.set(token, (made = { access, ...callersOf(token, access) }));

@@ -16,7 +16,7 @@ interface Needed {
   readonly identifier: Identifier;
 }
 
-type Special = Partial<Pick<NewTokenRow, "parentId" | "purpose" | "given" | "address" | "browser">>;
+type Special = Partial<Pick<NewTokenRow, "parentId" | "purpose" | "given" | "address" | "browser" | "idleSeconds">>;
 
 const hourMs = 3_600_000;
 
@@ -24,7 +24,15 @@ export function createTokenIssuer({ ctx, tokenStore, tokenEndStore, identifier }
   const insert = async (db: Sql | Tx, token: NewToken, raw: string, special: Special = {}) => {
     const { accountId, userId, name = null, kind = null, privileges = [], expiresAt = null } = token;
     const text = { tokenHash: sha256(raw), tokenInfo: tokenInfo(raw) };
-    const made = { parentId: null, purpose: null, given: false, address: null, browser: null, ...special };
+    const made = {
+      parentId: null,
+      purpose: null,
+      given: false,
+      address: null,
+      browser: null,
+      idleSeconds: null,
+      ...special,
+    };
     const row = await tokenStore.insert(db, {
       ...blankToken,
       accountId,
@@ -39,17 +47,24 @@ export function createTokenIssuer({ ctx, tokenStore, tokenEndStore, identifier }
     return row && { id: row.id, token: raw, expiresAt: row.expiresAt };
   };
 
-  const startSession: Tokens["startSession"] = async ({ accountId, userId, openedBy, seconds, from }) => {
+  const startSession: Tokens["startSession"] = async ({
+    accountId,
+    userId,
+    openedBy,
+    seconds,
+    idleSeconds = null,
+    from,
+  }) => {
     const session = { accountId, userId, name: "session", kind: "web_token" } as const;
     const end = new Date(Date.now() + seconds * 1000);
     return ctx.transaction(async (tx) => {
       if (openedBy === undefined)
-        return insert(tx, { ...session, expiresAt: end }, newRawToken(), { purpose: "session", ...from });
+        return insert(tx, { ...session, expiresAt: end }, newRawToken(), { purpose: "session", idleSeconds, ...from });
       const opener = await tokenStore.byId(tx, accountId, openedBy);
       if (!opener || !(await tokenStore.open(tx, accountId, openedBy))) return undefined;
       const { privileges, expiresAt } = opener;
       const narrowed = { ...session, privileges, expiresAt: earlier(end, expiresAt) };
-      return insert(tx, narrowed, newRawToken(), { purpose: "session", parentId: openedBy, ...from });
+      return insert(tx, narrowed, newRawToken(), { purpose: "session", parentId: openedBy, idleSeconds, ...from });
     });
   };
 

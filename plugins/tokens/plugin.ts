@@ -13,6 +13,7 @@ import invitationsMigration from "./migrations/003_invitations.sql" with { type:
 import openedMigration from "./migrations/002_opened.sql" with { type: "text" };
 import versions from "./migrations/004_version.sql" with { type: "text" };
 import signedIn from "./migrations/005_signed_in.sql" with { type: "text" };
+import idle from "./migrations/006_idle.sql" with { type: "text" };
 import instructions from "./prompts/api_tokens_api.md" with { type: "text" };
 import { tokenExample, tokenRoutes } from "./routes.ts";
 import { createSessionStore } from "./session-store.ts";
@@ -39,6 +40,7 @@ export default definePlugin({
     { name: "003_invitations", sql: invitationsMigration },
     { name: "004_version", sql: versions },
     { name: "005_signed_in", sql: signedIn },
+    { name: "006_idle", sql: idle },
   ],
   commands: [tokenCreate],
   privileges: [
@@ -102,6 +104,8 @@ export default definePlugin({
       service: {
         identify: identifier.identify,
         opener: identifier.opener,
+        isInvitation: async ({ account, tokenId }) =>
+          (await tokenStore.byId(ctx.sql, account.id, tokenId))?.purpose === "invitation",
         acceptCredential: identifier.acceptCredential,
         issue: (token) => tokenIssuer.issue(token),
         startSession: tokenIssuer.startSession,

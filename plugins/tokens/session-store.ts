@@ -7,6 +7,7 @@ export function createSessionStore(sql: Sql) {
   const own = ({ account, user, tokenId, narrowedTo }: Caller) => sql`
     account_id = ${account.id} and user_id = ${user.id} and purpose = 'session' and active
     and (expires_at is null or expires_at > now())
+    and (idle_seconds is null or coalesce(last_used_at, created_at) > now() - idle_seconds * interval '1 second')
     and (${narrowedTo}::text[] = '{}' or id = ${tokenId}
       or (privileges <> '{}' and privileges <@ ${narrowedTo}::text[]))`;
 

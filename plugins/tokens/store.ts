@@ -17,6 +17,8 @@ export interface TokenRow {
   readonly tokenHash: string;
   readonly tokenInfo: string;
   readonly lastUsedAt: Date | null;
+  /** Of a session: it ends after so long without a request. */
+  readonly idleSeconds: number | null;
   /** Raised by what people change, not by the use of the token. */
   readonly version: number;
   readonly createdAt: Date;
@@ -45,6 +47,7 @@ export interface NewTokenRow extends TokenInput {
   /** Of a session: where from and by what browser its person signed in. */
   readonly address: string | null;
   readonly browser: string | null;
+  readonly idleSeconds: number | null;
 }
 
 export interface TokenFilter {
@@ -59,7 +62,7 @@ export interface TokenFilter {
 /** A row as `api_tokens t` gives it. */
 export const tokenColumns = (sql: Sql) => sql`
   t.id, t.account_id, t.user_id, t.purpose, t.name, t.code, t.kind, t.integration_app_code, t.for_account, t.active,
-  t.privileges, t.expires_at, t.token_hash, t.token_info, t.last_used_at, t.version,
+  t.privileges, t.expires_at, t.token_hash, t.token_info, t.last_used_at, t.idle_seconds, t.version,
   t.created_at, t.updated_at`;
 
 /** Tokens as people make, see and change them. identity-store.ts finds out who asks, end-store.ts ends tokens. */
@@ -129,11 +132,11 @@ export function createTokenStore(sql: Sql) {
     async insert(db: Queryable, token: NewTokenRow): Promise<TokenRow | undefined> {
       const [row] = await db<TokenRow[]>`
         insert into api_tokens as t (account_id, user_id, parent_id, purpose, name, code, kind, integration_app_code,
-          for_account, active, privileges, expires_at, token_hash, token_info, given, address, browser)
+          for_account, active, privileges, expires_at, token_hash, token_info, given, address, browser, idle_seconds)
         select ${token.accountId}, u.id, ${token.parentId}::bigint, ${token.purpose}, ${token.name}, ${token.code},
           ${token.kind}, ${token.integrationAppCode}, ${token.forAccount}, ${token.active},
           ${token.privileges}::text[], ${token.expiresAt}::timestamptz, ${token.tokenHash}, ${token.tokenInfo}, ${token.given},
-          ${token.address}, ${token.browser}
+          ${token.address}, ${token.browser}, ${token.idleSeconds}::integer
         from users u
         where u.id = ${token.userId} and u.account_id = ${token.accountId}
           and (${token.parentId}::bigint is null

@@ -7,6 +7,10 @@ import type { TokenRow } from "./store.ts";
 
 export interface Usage {
   seen(token: TokenRow, now: number): void;
+  /** Milliseconds since the token's last use, as far as this process knows; late by a minute at most. */
+  idleFor(token: TokenRow, now: number): number;
+  /** Another process has seen it. */
+  usedElsewhere(token: TokenRow, at: number): void;
   /** Writes what has been noted. */
   flush(): Promise<void>;
 }
@@ -40,6 +44,8 @@ export function createUsage({ identityStore, log }: Needed): Usage {
 
   return {
     flush,
+    idleFor: (token, now) => now - (noted.get(token) ?? (token.lastUsedAt ?? token.createdAt).getTime()),
+    usedElsewhere: (token, at) => void noted.set(token, at),
     seen(token, now) {
       const before = noted.get(token) ?? token.lastUsedAt?.getTime() ?? 0;
       if (now - before < everyMs) return;

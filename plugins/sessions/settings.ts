@@ -1,0 +1,22 @@
+import { setting } from "platform";
+
+/** How long sessions last that begin from now on; only administrators change it. */
+export const sessionSettings = {
+  hours: setting.adminOnly(
+    setting.integer("session_hours", 336, "Hours after which a session ends", { min: 1, max: 8760 }),
+  ),
+  idleMinutes: setting.adminOnly(
+    setting.checked(
+      "session_idle_minutes",
+      "0",
+      "Minutes without a request after which a session ends, 5 or more; 0 = not before its hours are over",
+      minutes,
+    ),
+  ),
+};
+
+function minutes(text: string): number {
+  const number = Number(text);
+  if (/^\d{1,6}$/.test(text) && (number === 0 || (number >= 5 && number <= 525_600))) return number;
+  throw new Error("must be 0, or a whole number from 5 to 525600");
+}
