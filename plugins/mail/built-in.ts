@@ -31,9 +31,7 @@ const invitation: MailTemplate = {
         "{{ inviter }} zakłada dla Ciebie konto w {{ account.name }}. Twój login to {{ login }}. Aby zacząć, ustaw hasło.",
       ],
       button: { label: "Ustaw hasło", value: "link" },
-      notes: [
-        "Link działa raz. Liczba dni, przez które jest ważny: {{ days }}. Jeśli nie wiesz, skąd ten list, po prostu go zignoruj.",
-      ],
+      notes: ["Link działa raz, przez {{ days }} dni. Jeśli nie wiesz, skąd ta wiadomość, po prostu ją zignoruj."],
     }),
     de: mailTexts({
       subject: "{{ inviter }} lädt Sie zu {{ account.name }} ein",
@@ -82,7 +80,7 @@ const passwordReset: MailTemplate = {
       ],
       button: { label: "Ustaw nowe hasło", value: "link" },
       notes: [
-        "Link działa raz, przez {{ minutes }} minut. Jeśli prośba nie pochodzi od Ciebie, zignoruj ten list: hasło się nie zmieni.",
+        "Link działa raz, przez {{ minutes }} minut. Jeśli prośba nie pochodzi od Ciebie, zignoruj tę wiadomość: hasło się nie zmieni.",
       ],
     }),
     de: mailTexts({
@@ -189,7 +187,7 @@ export const testTemplate: MailTemplate = {
     }),
     pl: mailTexts({
       subject: "Poczta z {{ account.name }} dochodzi",
-      paragraphs: ["To jest próba: {{ account.name }} może wysyłać listy."],
+      paragraphs: ["To jest próba: {{ account.name }} może wysyłać wiadomości."],
     }),
     de: mailTexts({
       subject: "E-Mails von {{ account.name }} kommen an",

@@ -310,6 +310,8 @@ describe("the queue", () => {
     }, "all others");
     expect(waiting).toMatchObject({ attempts: 0, last_error: null });
     expect(receiver.mails).toHaveLength(60);
+    const tested = await other.post("/core/mail_server/test.json", { mail: { to: "a@example.com" } });
+    expect(tested.status).toBe(429);
     // What another account sends counts for itself, and its log is its own.
     await ended(await send(), "sent");
     expect((await app.get(`/core/mails/${waiting.id}.json`)).status).toBe(404);

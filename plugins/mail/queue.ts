@@ -1,5 +1,15 @@
 /** Mails wait in the database, and a job sends each. No HTTP, no SQL. */
-import { invalid, job, LiquidFault, SecretFault, uuidv7, type BaseContext, type Language, type Tx } from "platform";
+import {
+  invalid,
+  job,
+  LiquidFault,
+  SecretFault,
+  tooMany,
+  uuidv7,
+  type BaseContext,
+  type Language,
+  type Tx,
+} from "platform";
 import type { Accounts } from "../accounts/api.ts";
 import { hasControl, parseAddress, sendMail, type Outcome } from "../smtp/api.ts";
 import type { MailTemplate, MailTexts, OutgoingMail } from "./api.ts";
@@ -143,6 +153,8 @@ export function createMails(needed: Needed) {
     async sendNow(mail: Now, signal: AbortSignal): Promise<Outcome> {
       const outgoing = await servers.of(mail.accountId);
       if (!outgoing) throw notSetUp();
+      const turn = await turns.take(`${mail.accountId}`);
+      if (!turn.allowed) throw tooMany(turn.retryAfterSeconds);
       return sent({ ...mail, id: uuidv7() }, outgoing, signal);
     },
 

@@ -114,6 +114,7 @@ export function serverRoutes({ servers, mails, testTemplate }: Needed): Route[] 
         responses: {
           200: { message_id: "<0198c5d2-7a1b-7c3d-8e4f-5a6b7c8d9e20@example.com>", response: "250 OK" },
           422: { base: ["the mail server refused the sign-in (535)"] },
+          429: { error: "too many requests, try again in 4 s" },
         },
       },
       async ({ caller, request, body }) => {

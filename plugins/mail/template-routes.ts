@@ -224,6 +224,7 @@ function ownRoutes({ ctx, templateStore, templates, renderer, mails }: Needed): 
         responses: {
           200: { message_id: "<0198c5d2-7a1b-7c3d-8e4f-5a6b7c8d9e20@example.com>", response: "250 OK" },
           422: { to: ["is required: your own record has no e-mail address"] },
+          429: { error: "too many requests, try again in 4 s" },
         },
       },
       async ({ caller, request: asked, params }) => {
