@@ -12,6 +12,7 @@ import factors from "./factors/plugin.ts";
 import flows from "./flows/plugin.ts";
 import jsondb from "./jsondb/plugin.ts";
 import mail from "./mail/plugin.ts";
+import media from "./media/plugin.ts";
 import passwords from "./passwords/plugin.ts";
 import postgres from "./postgres/plugin.ts";
 import prompts from "./prompts/plugin.ts";
@@ -35,6 +36,7 @@ export const plugins: readonly Plugin[] = [
   smtp,
   mail,
   passwords,
+  media,
   postgres,
   flows,
   crons,

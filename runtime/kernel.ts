@@ -1,12 +1,13 @@
 /** Assembles the parts that all plugins share: queue, events, schedules, caches, and the context that offers them. */
 import { createBroadcast, type Broadcast } from "./events/broadcast.ts";
 import { createCache } from "./events/cache.ts";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { createChild, type Child, type ChildOptions } from "./child/child.ts";
 import type { Config } from "./config.ts";
 import { openPool, type DatabaseTarget, type Sql } from "./db.ts";
 import { createEvents } from "./events/events.ts";
 import { generatedProgram } from "./generated.ts";
+import { createFiles } from "./files/files.ts";
 import { createHooks } from "./events/hooks.ts";
 import { createHttp, type SystemRoute } from "./http/http.ts";
 import { createIdempotency } from "./http/idempotency.ts";
@@ -104,6 +105,7 @@ export async function createKernel(needed: Needed, sql: Sql, plugins: readonly P
     secrets,
     cache: (cacheOptions) => createCache({ ...cacheOptions, broadcast }),
     child: (qualified, childOptions = {}) => childOf(qualified, childOptions, needed),
+    files: (folder) => createFiles(join(config.dataDir, folder)),
     limiter: needed.limits ?? localLimits,
     origin: () => origin,
     https: { isOn: config.https === "on", answersHttp: config.httpPort !== 0 },

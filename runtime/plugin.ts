@@ -12,6 +12,7 @@ import type { Child, ChildOptions } from "./child/child.ts";
 import type { Sql, Tx } from "./db.ts";
 import type { EmitOptions } from "./events/events.ts";
 import type { EnqueueOptions } from "./jobs/jobs.ts";
+import type { Files } from "./files/files.ts";
 import type { Liquid } from "./liquid/liquid.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
@@ -74,6 +75,8 @@ export interface BaseContext {
   readonly limiter: Limits;
   /** Runs the child `name` that this plugin declares in a guarded process, for hostile input (child.ts). */
   readonly child: (name: string, options?: ChildOptions) => Child;
+  /** Files below `DATA_DIR/<folder>`, named by their content. All processes of an installation share them. */
+  readonly files: (folder: string) => Files;
   /** The server's own address, without a slash at the end: `BASE_URL`, or where it listens. */
   readonly origin: () => string;
   /** Whether this server serves https itself, and whether its port for http answers authorities (`HTTP_PORT`). */

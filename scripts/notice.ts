@@ -16,6 +16,8 @@ const withoutFile: Readonly<Record<string, string>> = {
   "https-proxy-agent": "MIT licence, Copyright (c) 2013 Nathan Rajlich. Its text stands in its README.",
   "is-reference": "MIT licence, Copyright (c) Rich Harris. The text is that of svelte.",
   "locate-character": "MIT licence, Copyright (c) Rich Harris. The text is that of svelte.",
+  saxes:
+    'ISC licence, Copyright (c) Isaac Z. Schlueter and contributors, and Louis-Dominique Dubeau. Permission to use, copy, modify, and/or distribute this software for any purpose with or without fee is hereby granted, provided that the above copyright notice and this permission notice appear in all copies. The software is provided "as is" and the author disclaims all warranties.',
   postgres: "The Unlicense: its author, Rasmus Porsager, gives it to the public domain (https://unlicense.org).",
 };
 

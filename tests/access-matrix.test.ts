@@ -93,6 +93,7 @@ async function fixtures(): Promise<Record<string, Record<string, string>>> {
     "/core/dbs/:db_id/records": { id: record, db_id: db },
     "/studio/ext": { plugin: "matrix", file: "page.js" },
     "/core/db": { db_code: code, method_name: "list" },
+    "/core/media": { id: await mediaFixture() },
     "/core/mails": { id: await mailFixture() },
     "/account/invitations": {
       id: await made("/account/invitations.json", { invitation: { email: "matrix@example.com", name: "Matrix" } }),
@@ -106,6 +107,12 @@ async function fixtures(): Promise<Record<string, Record<string, string>>> {
     ...(await appFixtures(made)),
     ...(await siteFixtures(made)),
   };
+}
+
+async function mediaFixture(): Promise<string> {
+  const form = new FormData();
+  form.append("file", new Blob(["Matrix"]), "Matrix.txt");
+  return (await app.post("/core/media.json", undefined, { raw: form })).json.id;
 }
 
 /** A mail that waits, because nobody answers at that address. */

@@ -143,7 +143,7 @@ async function others(made: ReadonlyMap<string, string>): Promise<Things> {
   const own = [...made].flatMap(([path, body]) =>
     body.startsWith('{"id"') ? [[`${path}/`, { id: `${JSON.parse(body).id}` }]] : [],
   );
-  const [db, hook, preview] = ["/core/dbs", "/account/webhooks", "/core/apps/preview"].map(given);
+  const [db, hook, preview, media] = ["/core/dbs", "/account/webhooks", "/core/apps/preview", "/core/media"].map(given);
   const send = (method: string) => async (path: string, body?: unknown) => {
     const answer = await app.request(method, path, body);
     if (answer.status >= 300) throw new Error(`${path}: ${answer.text}`);
@@ -203,6 +203,7 @@ async function others(made: ReadonlyMap<string, string>): Promise<Things> {
       file: /src="\/a\/-\/([^"]+)"/.exec(page)?.[1] ?? "",
     },
     "/_rt/": { hash: /_rt\/(\w+)/.exec(page)?.[1] ?? "", name: "core.js" },
+    "/media/": { id: media.id, name: media.name },
     "/w/": { site_code: "acme", rest: "offer" },
     "/studio/": { rest: "core/prompts" },
     "/studio/-/": { name: /\/studio\/-\/([^"]+)/.exec((await studio()).text)?.[1] ?? "" },

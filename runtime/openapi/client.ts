@@ -68,11 +68,13 @@ function parameters(operation: Json, components: Json, place: "path" | "query"):
   return [`      readonly ${place}${optional}: {\n${fields.join("")}      };\n`];
 }
 
+const otherBodies: Readonly<Record<string, string>> = { "multipart/form-data": "FormData" };
+
 function body(operation: Json): string[] {
   const request = operation["requestBody"];
   if (!isObject(request)) return [];
   const types = Object.entries(inside(request, "content")).map(([media, content]) =>
-    media === "application/json" ? typeOf(inside(content, "schema"), "      ") : "string",
+    media === "application/json" ? typeOf(inside(content, "schema"), "      ") : (otherBodies[media] ?? "string"),
   );
   const isOptional = request["required"] !== true;
   // A form is another way to write the same fields.

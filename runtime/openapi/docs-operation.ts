@@ -121,7 +121,12 @@ function queryText(query: Json): string {
   return pairs.length > 0 ? `?${new URLSearchParams(pairs)}` : "";
 }
 
-function exampleBody(told: Json): { type: string; example: unknown } | undefined {
+interface ExampleBody {
+  readonly type: string;
+  readonly example: unknown;
+}
+
+function exampleBody(told: Json): ExampleBody | undefined {
   const [first] = Object.entries(inside(inside(told, "requestBody"), "content"));
   return first && { type: first[0], example: isObject(first[1]) ? first[1]["example"] : undefined };
 }
@@ -133,9 +138,24 @@ function curl({ method, path, told }: Operation, query: Json, server: string): s
   return [
     `curl${method === "GET" ? "" : ` -X ${method}`} ${shellAddress(server, path, queryText(query))}`,
     ...(isOpen || told["x-access"] === undefined ? [] : ['-H "Authorization: Bearer $TOKEN"']),
-    ...(body ? [`-H ${quoted(`Content-Type: ${body.type}`)}`] : []),
-    ...(body ? [`--data-binary ${quoted(asText(body.example ?? {}))}`] : []),
+    ...(body ? curlBody(body) : []),
   ].join(" \\\n  ");
+}
+
+function curlBody({ type, example }: ExampleBody): string[] {
+  if (type === formType)
+    return formFields(example).map(
+      ([name, value]) => `-F ${quoted(`${name}=${value}${name === "file" ? fileName : ""}`)}`,
+    );
+  return [`-H ${quoted(`Content-Type: ${type}`)}`, `--data-binary ${quoted(asText(example ?? {}))}`];
+}
+
+/** The field `file` of a form is a file, here one with a short text. */
+const formType = "multipart/form-data";
+const fileName = ";filename=hello.txt";
+
+function formFields(example: unknown): [string, string][] {
+  return isObject(example) ? Object.entries(example).map(([name, value]) => [name, String(value)]) : [];
 }
 
 /** `{id}` is a variable of the shell, as the token is. One named `path` would be where zsh looks for its commands. */
@@ -153,16 +173,26 @@ function quoted(text: string): string {
 function typescript({ method, path, told }: Operation, query: Json): string {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
   const body = exampleBody(told);
+  const isForm = body?.type === formType;
   const options = [
     ...(names.length > 0 ? [`  path: { ${names.join(", ")} },`] : []),
     ...(Object.keys(query).length > 0 ? [`  query: ${JSON.stringify(query)},`] : []),
-    ...(body && body.type !== "application/json"
+    ...(body && body.type !== "application/json" && !isForm
       ? [`  headers: { "content-type": ${JSON.stringify(body.type)} },`]
       : []),
-    ...(body ? [`  body: ${asText(body.example ?? {}, true).replaceAll("\n", "\n  ")},`] : []),
+    ...(isForm ? ["  body: form,"] : []),
+    ...(body && !isForm ? [`  body: ${asText(body.example ?? {}, true).replaceAll("\n", "\n  ")},`] : []),
   ];
   const given = options.length > 0 ? `, {\n${options.join("\n")}\n}` : "";
-  return `const { data } = await client.${method.toLowerCase()}(${JSON.stringify(path)}${given});`;
+  return `${isForm ? typescriptForm(body.example) : ""}const { data } = await client.${method.toLowerCase()}(${JSON.stringify(path)}${given});`;
+}
+
+function typescriptForm(example: unknown): string {
+  const lines = formFields(example).map(([name, value]) => {
+    const given = name === "file" ? `new Blob([${JSON.stringify(value)}]), "hello.txt"` : JSON.stringify(value);
+    return `form.append(${JSON.stringify(name)}, ${given});\n`;
+  });
+  return `const form = new FormData();\n${lines.join("")}`;
 }
 
 function asText(example: unknown, quotes = false): string {

@@ -97,7 +97,7 @@ function documentedPath(path: string): string {
 
 /** Addresses that are written without `.json`. */
 const written =
-  /^\/(login|logout|forgot_password|set_password|a\/|w\/|_rt\/|core\/db\/|account\/auto_login)|\/action\/|\/(events|import|export)$/;
+  /^\/(login|logout|forgot_password|set_password|a\/|w\/|media\/|_rt\/|core\/db\/|account\/auto_login)|\/action\/|\/(events|import|export)$/;
 
 function isResource(path: string): boolean {
   return !written.test(path);
@@ -266,7 +266,8 @@ function contentOf(media: readonly TSchema[], example: unknown, schemas: Schemas
   const entries = media.map((schema) => {
     const type = String(schema["contentMediaType"] ?? "application/json");
     const { contentMediaType: _, ...bare } = schemas.of(schema);
-    const fits = example !== undefined && (typeof example === "string") === "contentMediaType" in schema;
+    const isText = "contentMediaType" in schema && schema["type"] === "string";
+    const fits = example !== undefined && (typeof example === "string") === isText;
     return [type, { schema: bare, ...(fits && { example }) }];
   });
   return Object.fromEntries(entries);

@@ -5,6 +5,11 @@
 type Sentence = Readonly<Record<"en" | "pl" | "de", string>>;
 
 export const begins: Readonly<Record<string, Sentence>> = {
+  "/core/media": {
+    en: "Files appear here when they are uploaded.",
+    pl: "Pliki pojawią się tu po przesłaniu.",
+    de: "Hier erscheinen Dateien, sobald sie hochgeladen sind.",
+  },
   "/core/mails": {
     en: "Mails appear here when people are invited or ask for a new password.",
     pl: "Wiadomości pojawią się tu, gdy ktoś zostanie zaproszony albo poprosi o nowe hasło.",

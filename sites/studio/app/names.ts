@@ -14,7 +14,7 @@ const addresses: Readonly<Record<string, string>> = {
 
 /** The menu, by modules, in its order; what a plugin adds comes after them. */
 export const modules: readonly { readonly name: string; readonly paths: readonly string[] }[] = [
-  { name: "core", paths: ["/core/prompts", "/core/apps", "/core/dbs"] },
+  { name: "core", paths: ["/core/prompts", "/core/apps", "/core/dbs", "/core/media"] },
   { name: "connect", paths: ["/connect/connectors", "/connect/flows", "/connect/flow_processes"] },
   {
     name: "cms",
@@ -39,6 +39,7 @@ export const modules: readonly { readonly name: string; readonly paths: readonly
 export const unlisted: ReadonlySet<string> = new Set([
   "/core/prompts/system",
   "/core/mail_templates/system",
+  "/core/media_folders",
   "/connect/flow_steps",
   "/account/webhooks/source_types",
   "/account/privileges",
@@ -50,6 +51,7 @@ const pictures: Readonly<Record<string, IconName>> = {
   "/core/prompts": "prompt",
   "/core/apps": "app",
   "/core/dbs": "database",
+  "/core/media": "image",
   "/connect/connectors": "plug",
   "/connect/flows": "flow",
   "/connect/flow_processes": "activity",

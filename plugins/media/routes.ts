@@ -1,0 +1,288 @@
+import {
+  answer,
+  created,
+  etag,
+  expectedVersion,
+  field,
+  flagOf,
+  invalid,
+  list,
+  noContent,
+  notFound,
+  ok,
+  pageOf,
+  pageQuery,
+  route,
+  sha256,
+  Type,
+  uuidOf,
+  wildcardPattern,
+  type BaseContext,
+  type Caller,
+  type Files,
+  type Route,
+  type Sql,
+} from "platform";
+import { addressOf, MediaFile, MediaFolder, MediaLink, toApi } from "./answers.ts";
+import { headerBytes } from "./content/dimensions.ts";
+import { folderOf } from "./content/names.ts";
+import { Patch, patchOf, type MediaPatch } from "./fields.ts";
+import type { Links } from "./links.ts";
+import { readUpload } from "./multipart.ts";
+import type { MediaRow, MediaStore } from "./store.ts";
+import { arrivedFile, type Arrived, type MediaWriter } from "./writer.ts";
+
+const access = { privilege: "media" } as const;
+
+export const mediaExample = {
+  id: "0198c5d2-7a1b-7c3d-8e4f-5a6b7c8d9e0f",
+  name: "team.jpg",
+  folder: "team",
+  size: 284_113,
+  mime: "image/jpeg",
+  width: 1600,
+  height: 1067,
+  sha256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+  is_public: true,
+  url: "/media/0198c5d2-7a1b-7c3d-8e4f-5a6b7c8d9e0f/team.jpg",
+  titles: { en: "Our team" },
+  alts: { en: "Four people around a table", pl: "Cztery osoby przy stole" },
+  created_at: "2026-01-31T10:00:00.000Z",
+  updated_at: "2026-01-31T10:00:00.000Z",
+};
+
+interface Needed {
+  readonly ctx: Pick<BaseContext, "stopping"> & { readonly sql: Sql };
+  readonly files: Files;
+  readonly mediaStore: MediaStore;
+  readonly writer: MediaWriter;
+  readonly links: Links;
+  readonly maxBytes: number;
+}
+
+/** `/core/media`: an account's files and their texts. behaviour B.15. */
+export function mediaRoutes(needed: Needed): Route[] {
+  return [uploadRoute(needed), ...readRoutes(needed), ...changeRoutes(needed)];
+}
+
+function uploadRoute({ ctx, files, writer, maxBytes }: Needed): Route {
+  return route(
+    "POST",
+    "/core/media",
+    {
+      summary: "Upload a file",
+      description:
+        "multipart/form-data with one `file`, and `name` (default: the file's), `folder`, `is_public`, `titles` and `alts` (JSON objects of texts by locale). What it is, is found in its content. An SVG loses everything that could act. The same bytes again under the same name answer 200 with the file that is there.",
+      access,
+      input: "stream",
+      idempotency: "own",
+      takes: [
+        Type.Object(
+          {
+            file: Type.String({ contentMediaType: "application/octet-stream" }),
+            name: Type.Optional(Type.String()),
+            folder: Type.Optional(Type.String()),
+            is_public: Type.Optional(Type.String()),
+            titles: Type.Optional(Type.String()),
+            alts: Type.Optional(Type.String()),
+          },
+          { contentMediaType: "multipart/form-data" },
+        ),
+      ],
+      request: { file: "Hello", folder: "team", is_public: "true", alts: JSON.stringify(mediaExample.alts) },
+      answers: { 200: MediaFile, 201: MediaFile },
+      responses: {
+        200: mediaExample,
+        201: mediaExample,
+        413: { error: "the account's files may have 20000000000 bytes in all" },
+        415: { error: "send multipart/form-data with a field `file`" },
+        422: { name: ["has already been taken in this folder"] },
+      },
+    },
+    async ({ caller, request, once }) => {
+      await writer.mustFit(caller.account.id, Number(request.headers.get("content-length") ?? 0));
+      const drafts = [await files.begin()];
+      const begin = async () => {
+        const draft = await files.begin();
+        drafts.push(draft);
+        return draft;
+      };
+      try {
+        const [first] = drafts;
+        if (!first) throw new Error("a draft was begun");
+        const limits = { maxBytes, headBytes: headerBytes, stopping: ctx.stopping };
+        const { fileName, fields, head } = await readUpload(request, first, limits);
+        const given = { name: fileName, ...patchOf(fields) };
+        const arrived = await arrivedFile(first, head, given.name, begin);
+        const run = () => stored(writer, caller, arrived, given);
+        // A retry's multipart body has other separators: what counts is what is in it.
+        return await once(`token:${caller.tokenId}`, run, async () => sha256(JSON.stringify([given, arrived.hash])));
+      } finally {
+        for (const draft of drafts) await draft.drop();
+      }
+    },
+  );
+}
+
+async function stored(writer: MediaWriter, caller: Caller, arrived: Arrived, given: MediaPatch) {
+  const { row, isNew } = await writer.create(caller, arrived, given);
+  return isNew ? created(...shown(row)) : ok(...shown(row));
+}
+
+function readRoutes({ ctx, mediaStore }: Needed): Route[] {
+  return [
+    route(
+      "GET",
+      "/core/media",
+      {
+        summary: "List media files",
+        description: "The newest first.",
+        access,
+        query: {
+          q: "searches the name; `*` and `%` are wildcards",
+          folder: "exactly this folder; empty is the top",
+          under: "this folder and those below",
+          mime: "exact, or `image/` for all of a kind",
+          is_public: Type.Boolean({ description: "only public ones, or only others" }),
+          ...pageQuery,
+        },
+        answers: { 200: answer.list(MediaFile) },
+        responses: { 200: [mediaExample] },
+      },
+      async ({ caller, query }) => {
+        const q = query.get("q");
+        const filter = {
+          q: q ? wildcardPattern(q) : undefined,
+          folder: query.get("folder")?.normalize("NFC") ?? undefined,
+          under: query.get("under")?.normalize("NFC") || undefined,
+          mime: query.get("mime") || undefined,
+          isPublic: flagOf(query, "is_public"),
+        };
+        const { rows, total } = await mediaStore.list(caller.account.id, filter, pageOf(query));
+        return list(rows.map(toApi), total);
+      },
+    ),
+    route(
+      "GET",
+      "/core/media/:id",
+      { summary: "One media file", access, answers: { 200: MediaFile }, responses: { 200: mediaExample, 304: null } },
+      async ({ caller, params }) => {
+        const row = await mediaStore.byId(ctx.sql, caller.account.id, uuidOf(params.id));
+        if (!row) throw notFound();
+        return ok(...shown(row));
+      },
+    ),
+    route(
+      "GET",
+      "/core/media_folders",
+      {
+        summary: "List the folders that have files",
+        access,
+        query: pageQuery,
+        answers: { 200: answer.list(MediaFolder) },
+        responses: { 200: [{ path: "team", files: 1, bytes: mediaExample.size }] },
+      },
+      async ({ caller, query }) => {
+        const { rows, total } = await mediaStore.folders(caller.account.id, pageOf(query));
+        return list(rows, total);
+      },
+    ),
+  ];
+}
+
+function changeRoutes({ ctx, mediaStore, writer, links }: Needed): Route[] {
+  return [
+    route(
+      "PATCH",
+      "/core/media/:id",
+      {
+        summary: "Rename or move a file, or change its texts",
+        description:
+          "`titles` and `alts` are replaced as a whole. The content never changes: upload another file for that.",
+        access,
+        ifMatch: true,
+        body: { key: "media", schema: Patch },
+        request: { alts: { en: "Our team at work" } },
+        answers: { 200: MediaFile },
+        responses: { 200: { ...mediaExample, alts: { en: "Our team at work" } } },
+      },
+      async ({ request, caller, params, body }) => {
+        const id = uuidOf(params.id);
+        return ok(...shown(await writer.update(caller, id, body, expectedVersion(request, id))));
+      },
+    ),
+    route(
+      "DELETE",
+      "/core/media/:id",
+      {
+        summary: "Delete a media file",
+        description: "Its address answers 404 at once. The content is removed a day later, if no other file has it.",
+        access,
+        ifMatch: true,
+        responses: { 204: null },
+      },
+      async ({ request, caller, params }) => {
+        const id = uuidOf(params.id);
+        await writer.remove(caller, id, expectedVersion(request, id));
+        return noContent();
+      },
+    ),
+    route(
+      "POST",
+      "/core/media/:id/link",
+      {
+        summary: "Make a link to a file that is not public",
+        description: "Whoever has it can read the file until it expires: after an hour, or `expires_in` seconds.",
+        access,
+        body: {
+          key: "link",
+          schema: Type.Object({ expires_in: Type.Optional(Type.Integer({ minimum: 1, maximum: 31_536_000 })) }),
+        },
+        request: { expires_in: 3600 },
+        answers: { 200: MediaLink },
+        responses: {
+          200: { url: `${mediaExample.url}?expires=1785492000&signature=…`, expires_at: "2026-07-31T10:00:00.000Z" },
+        },
+      },
+      async ({ caller, params, body }) => {
+        const row = await mediaStore.byId(ctx.sql, caller.account.id, uuidOf(params.id));
+        if (!row) throw notFound();
+        const { query, expiresAt } = links.make(row, body.expires_in ?? 3600);
+        return ok({ url: `${addressOf(row)}?${query}`, expires_at: expiresAt });
+      },
+    ),
+    route(
+      "POST",
+      "/core/media_folders/rename",
+      {
+        summary: "Rename or move a folder with everything in it",
+        access,
+        body: {
+          key: "media_folder",
+          schema: Type.Object({
+            from: field.from(Type.String({ minLength: 1, maxLength: 1000 }), {
+              path: "/core/media_folders.json",
+              value: "path",
+            }),
+            to: Type.String({ maxLength: 1000 }),
+          }),
+        },
+        request: { from: "team", to: "about/team" },
+        answers: { 200: MediaFolder },
+        responses: {
+          200: { path: "about/team", files: 1, bytes: mediaExample.size },
+          422: { to: ["is the folder itself, or in it"] },
+        },
+      },
+      async ({ caller, body }) => {
+        const [from, to] = [folderOf(body.from, "from"), folderOf(body.to, "to")];
+        if (to === from || to.startsWith(`${from}/`)) throw invalid({ to: ["is the folder itself, or in it"] });
+        return ok(await writer.renameFolder(caller, from, to));
+      },
+    ),
+  ];
+}
+
+function shown(row: MediaRow): Parameters<typeof ok> {
+  return [toApi(row), { etag: etag(row.id, row.version) }];
+}

@@ -1,0 +1,108 @@
+import {
+  answer,
+  cacheKey,
+  HttpError,
+  isKnownTag,
+  isUuid,
+  notFound,
+  route,
+  type Cache,
+  type Files,
+  type Route,
+} from "platform";
+import { addressOf } from "./answers.ts";
+import { isInline } from "./content/sniff.ts";
+import type { Links } from "./links.ts";
+import { rangeOf } from "./range.ts";
+import type { MediaRow } from "./store.ts";
+
+interface Needed {
+  readonly files: Files;
+  readonly rows: Cache<MediaRow>;
+  readonly links: Links;
+}
+
+/** Nothing in a file may act, whatever it pretends to be: not in a window of its own either. */
+const policy = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
+
+/** `/media/<id>/<name>`: the bytes. behaviour B.15. */
+export function serveRoutes({ files, rows, links }: Needed): Route[] {
+  return [
+    route(
+      "GET",
+      "/media/:id/:name",
+      {
+        summary: "The bytes of a media file",
+        description:
+          "A public file needs nothing, and never changes at its address. Any other needs a token with the privilege `media`, or `expires` and `signature` of a link. Range requests and `If-Range` are answered.",
+        access: { open: "files may be public; others are 404 without a link or a token", partly: true },
+        onSites: true,
+        query: { expires: "of a link", signature: "of a link" },
+        answers: { 200: answer.text("application/octet-stream"), 206: answer.text("application/octet-stream") },
+        responses: { 200: "…", 206: "…", 302: null, 304: null, 416: { error: "the file has 284113 bytes" } },
+      },
+      async ({ account, caller, params, query, request }) => {
+        if (!isUuid(params.id)) throw notFound();
+        const key = cacheKey(account.id, params.id.toLowerCase());
+        const row = rows.peek(key) ?? (await rows.get(key));
+        if (!row) throw notFound();
+        const caching = cachingOf(row, caller?.privileges.has("media") ?? false, () => links.secondsLeft(row, query));
+        const { pathname, search } = new URL(request.url);
+        if (pathname.slice(pathname.lastIndexOf("/") + 1) !== encodeURIComponent(row.name)) return renamed(row, search);
+        return sent(files, row, request, caching);
+      },
+    ),
+  ];
+}
+
+/** 404 for whoever may not read the file: it is not said that there is one. */
+function cachingOf({ isPublic }: MediaRow, mayRead: boolean, secondsLeft: () => number): string {
+  if (isPublic) return "public, max-age=31536000, immutable";
+  if (mayRead) return "private, no-cache";
+  const seconds = secondsLeft();
+  if (seconds <= 0) throw notFound();
+  return `private, max-age=${seconds}`;
+}
+
+/** An address under an earlier name, or one that a client has encoded in its own way. */
+function renamed(row: MediaRow, search: string): Response {
+  return new Response(null, {
+    status: 302,
+    headers: { location: `${addressOf(row)}${search}`, "cache-control": "no-cache" },
+  });
+}
+
+async function sent(files: Files, row: MediaRow, request: Request, caching: string): Promise<Response> {
+  const { hash, mime, name, size } = row;
+  const tag = `"${hash.slice(0, 32)}"`;
+  const headers = {
+    etag: tag,
+    "cache-control": caching,
+    "accept-ranges": "bytes",
+    "content-type": mime.startsWith("text/") ? `${mime}; charset=utf-8` : mime,
+    "content-disposition": dispositionOf(mime, name),
+    "content-security-policy": policy,
+    "cross-origin-resource-policy": "cross-origin",
+  };
+  if (isKnownTag(request.headers.get("if-none-match"), tag)) return new Response(null, { status: 304, headers });
+  const range = rangeOf(request.headers, size, tag);
+  if (range === "unsatisfiable")
+    throw new HttpError(416, { error: `the file has ${size} bytes` }, { "content-range": `bytes */${size}` });
+  const content = await files.find(hash);
+  if (!content) throw new Error(`the content of media file ${row.id} is missing`);
+  // A slice also of the whole, because Bun would answer ranges of a whole file by itself, whatever If-Range says.
+  const { from, to } = range ?? { from: 0, to: size };
+  const body = content.slice(from, to, headers["content-type"]);
+  if (!range) return new Response(body, { headers });
+  return new Response(body, {
+    status: 206,
+    headers: { ...headers, "content-range": `bytes ${from}-${to - 1}/${size}` },
+  });
+}
+
+/** RFC 6266. The plain name is for clients that do not know the other one. */
+function dispositionOf(mime: string, name: string): string {
+  const plain = name.replaceAll(/[^\x20-\x7e]|["\\%]/g, "_");
+  const encoded = encodeURIComponent(name).replaceAll(/['()*]/g, (one) => `%${one.charCodeAt(0).toString(16)}`);
+  return `${isInline(mime) ? "inline" : "attachment"}; filename="${plain}"; filename*=UTF-8''${encoded}`;
+}

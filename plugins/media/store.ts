@@ -1,0 +1,163 @@
+/** All SQL about media files and their contents. */
+import type { Page, Queryable, Sql, Tx } from "platform";
+
+/** Text by locale. */
+export type Texts = Readonly<Record<string, string>>;
+
+export interface MediaRow {
+  readonly id: string;
+  readonly accountId: number;
+  readonly hash: string;
+  /** `team/2026`; "" is the top. */
+  readonly folder: string;
+  readonly name: string;
+  readonly size: number;
+  readonly mime: string;
+  readonly width: number | null;
+  readonly height: number | null;
+  readonly isPublic: boolean;
+  readonly titles: Texts;
+  readonly alts: Texts;
+  readonly version: number;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+export type NewMedia = Omit<MediaRow, "version" | "createdAt" | "updatedAt">;
+export type MediaFields = Pick<MediaRow, "folder" | "name" | "isPublic" | "titles" | "alts">;
+
+export interface MediaFilter {
+  readonly q?: string | undefined;
+  readonly folder?: string | undefined;
+  readonly under?: string | undefined;
+  /** `image/png`, or `image/` for all of them. */
+  readonly mime?: string | undefined;
+  readonly isPublic?: boolean | undefined;
+}
+
+export interface FolderRow {
+  readonly path: string;
+  readonly files: number;
+  readonly bytes: number;
+}
+
+export type MediaStore = ReturnType<typeof createMediaStore>;
+
+export function createMediaStore(sql: Sql) {
+  const columns = sql`id, account_id, hash, folder, name, size, mime, width, height, is_public, titles, alts, version,
+    created_at, updated_at`;
+  const prefix = (text: string) => `${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
+
+  return {
+    async list(accountId: number, filter: MediaFilter, { limit, offset }: Page) {
+      const { q, folder, under, mime, isPublic } = filter;
+      const where = sql`
+        account_id = ${accountId} ${q === undefined ? sql`` : sql`and name ilike ${q}`}
+        ${folder === undefined ? sql`` : sql`and folder = ${folder}`}
+        ${under ? sql`and (folder = ${under} or folder like ${prefix(`${under}/`)})` : sql``}
+        ${mime === undefined ? sql`` : sql`and mime like ${mime.endsWith("/") ? prefix(mime) : mime.replaceAll("%", "")}`}
+        ${isPublic === undefined ? sql`` : sql`and is_public = ${isPublic}`}`;
+      const rows = await sql<MediaRow[]>`
+        select ${columns} from media where ${where} order by id desc limit ${limit} offset ${offset}`;
+      const [count] = await sql<{ total: number }[]>`select count(*) as total from media where ${where}`;
+      return { rows, total: count?.total ?? 0 };
+    },
+
+    async folders(accountId: number, { limit, offset }: Page) {
+      const rows = await sql<FolderRow[]>`
+        select folder as path, count(*) as files, sum(size)::bigint as bytes from media
+        where account_id = ${accountId} group by folder order by folder limit ${limit} offset ${offset}`;
+      const [count] = await sql<{ total: number }[]>`
+        select count(distinct folder) as total from media where account_id = ${accountId}`;
+      return { rows, total: count?.total ?? 0 };
+    },
+
+    async byId(db: Queryable, accountId: number, id: string): Promise<MediaRow | undefined> {
+      const [row] = await db<MediaRow[]>`
+        select ${columns} from media where account_id = ${accountId} and id = ${id}`;
+      return row;
+    },
+
+    async lock(tx: Tx, accountId: number, id: string): Promise<MediaRow | undefined> {
+      const [row] = await tx<MediaRow[]>`
+        select ${columns} from media where account_id = ${accountId} and id = ${id} for update`;
+      return row;
+    },
+
+    async byPlace(db: Queryable, accountId: number, folder: string, name: string): Promise<MediaRow | undefined> {
+      const [row] = await db<MediaRow[]>`
+        select ${columns} from media where account_id = ${accountId} and folder = ${folder} and name = ${name}`;
+      return row;
+    },
+
+    /** Uploads of an account take turns from here to the end of the transaction, so that none passes the quota. */
+    async bytesOf(tx: Tx, accountId: number): Promise<number> {
+      await tx`select pg_advisory_xact_lock(hashtext('media'), ${accountId}::int)`;
+      const [row] = await tx<{ bytes: number }[]>`
+        select coalesce(sum(size), 0)::bigint as bytes from (
+          select max(size) as size from media where account_id = ${accountId} group by hash) as contents`;
+      return row?.bytes ?? 0;
+    },
+
+    async hasContent(db: Queryable, accountId: number, hash: string): Promise<boolean> {
+      const rows = await db`select 1 from media where account_id = ${accountId} and hash = ${hash} limit 1`;
+      return rows.length > 0;
+    },
+
+    /** From now on nobody removes this content for a while; waits for whoever is removing it. */
+    async touchContent(hash: string, size: number): Promise<void> {
+      await sql`
+        insert into media_contents (hash, size) values (${hash}, ${size})
+        on conflict (hash) do update set touched_at = now()`;
+    },
+
+    /** Undefined if another file has this name in this folder. */
+    async insert(tx: Tx, userId: number, row: NewMedia): Promise<MediaRow | undefined> {
+      const { id, accountId, hash, folder, name, size, mime, width, height, isPublic, titles, alts } = row;
+      const [made] = await tx<MediaRow[]>`
+        insert into media (id, account_id, hash, folder, name, size, mime, width, height, is_public, titles, alts,
+          created_by_id)
+        values (${id}, ${accountId}, ${hash}, ${folder}, ${name}, ${size}, ${mime}, ${width}, ${height}, ${isPublic},
+          ${tx.json(titles)}, ${tx.json(alts)}, ${userId})
+        on conflict on constraint media_unique_name do nothing returning ${columns}`;
+      return made;
+    },
+
+    async update(tx: Tx, row: MediaRow, userId: number, fields: MediaFields): Promise<MediaRow> {
+      const { folder, name, isPublic, titles, alts } = fields;
+      const [updated] = await tx<MediaRow[]>`
+        update media set folder = ${folder}, name = ${name}, is_public = ${isPublic}, titles = ${tx.json(titles)},
+          alts = ${tx.json(alts)}, updated_by_id = ${userId}, version = version + 1, updated_at = now()
+        where account_id = ${row.accountId} and id = ${row.id} returning ${columns}`;
+      return updated as MediaRow; // `lock` held the row
+    },
+
+    /** Also of the folders in it. */
+    async renameFolder(tx: Tx, accountId: number, userId: number, from: string, to: string): Promise<MediaRow[]> {
+      return tx<MediaRow[]>`
+        update media set folder = trim(leading '/' from ${to}::text || substr(folder, length(${from}::text) + 1)),
+          updated_by_id = ${userId}, version = version + 1, updated_at = now()
+        where account_id = ${accountId} and (folder = ${from} or folder like ${prefix(`${from}/`)})
+        returning ${columns}`;
+    },
+
+    /** The content stays for a while, because somebody may be reading it. */
+    async delete(tx: Tx, { accountId, id, hash }: MediaRow): Promise<void> {
+      await tx`delete from media where account_id = ${accountId} and id = ${id}`;
+      await tx`update media_contents set touched_at = now() where hash = ${hash}`;
+    },
+
+    /** Contents that no file has had since `before`, held until the transaction ends. */
+    async unused(tx: Tx, before: Date, limit: number): Promise<string[]> {
+      const rows = await tx<{ hash: string }[]>`
+        select hash from media_contents c where touched_at < ${before}
+          and not exists (select 1 from media where media.hash = c.hash)
+        order by touched_at limit ${limit} for update skip locked`;
+      return rows.map(({ hash }) => hash);
+    },
+
+    async deleteContent(tx: Tx, hash: string): Promise<void> {
+      await tx`delete from media_contents where hash = ${hash}`;
+    },
+  };
+}

@@ -1,0 +1,179 @@
+/** Every change of media files: what is stored, under which conditions, and who is told. */
+import {
+  cacheKey,
+  databaseFault,
+  HttpError,
+  invalid,
+  mustMatch,
+  notFound,
+  tooLarge,
+  uuidv7,
+  type BaseContext,
+  type Caller,
+  type Draft,
+  type Files,
+  type Sql,
+  type Tx,
+} from "platform";
+import { toApi } from "./answers.ts";
+import { dimensionsOf } from "./content/dimensions.ts";
+import { folderOf, nameOf } from "./content/names.ts";
+import { sniff } from "./content/sniff.ts";
+import { harmlessSvg, maxSvgBytes } from "./content/svg.ts";
+import type { MediaPatch } from "./fields.ts";
+import type { FolderRow, MediaFields, MediaRow, MediaStore } from "./store.ts";
+
+/** A file that has arrived and has no row yet. */
+export interface Arrived {
+  readonly draft: Draft;
+  readonly hash: string;
+  readonly size: number;
+  readonly mime: string;
+  readonly width: number | null;
+  readonly height: number | null;
+}
+
+interface Needed {
+  readonly ctx: Pick<BaseContext, "transaction" | "changed"> & { readonly sql: Sql };
+  readonly files: Files;
+  readonly mediaStore: MediaStore;
+  /** How many bytes an account may have. */
+  readonly quota: number;
+  /** Called before a change is answered. */
+  readonly forget: (key: string) => Promise<void>;
+}
+
+/** Contents without a file stay this long: somebody may be reading them, or just be about to use them. */
+const graceMs = 24 * 3_600_000;
+
+export type MediaWriter = ReturnType<typeof createMediaWriter>;
+
+export function createMediaWriter({ ctx, files, mediaStore, quota, forget }: Needed) {
+  const create = async ({ account, user }: Caller, arrived: Arrived, given: MediaPatch) => {
+    const { draft, hash, size, mime, width, height } = arrived;
+    const fields = fieldsOf(blank, given);
+    await mediaStore.touchContent(hash, size);
+    await draft.keep();
+    const same = { accountId: account.id, hash, size, mime, width, height };
+    return ctx.transaction(async (tx) => {
+      const used = await mediaStore.bytesOf(tx, account.id);
+      const twin = await mediaStore.byPlace(tx, account.id, fields.folder, fields.name);
+      if (twin?.hash === hash) return { row: twin, isNew: false };
+      if (twin) throw invalid({ name: ["has already been taken in this folder"] });
+      if (used + size > quota && !(await mediaStore.hasContent(tx, account.id, hash))) throw overQuota(quota);
+      const row = await mediaStore.insert(tx, user.id, { id: uuidv7(), ...same, ...fields });
+      if (!row) throw invalid({ name: ["has already been taken in this folder"] });
+      await ctx.changed(eventOf("create", row), tx);
+      return { row, isNew: true };
+    });
+  };
+
+  /** Held until the transaction ends, in the version that the caller has seen. */
+  const held = async (tx: Tx, accountId: number, id: string, expected: number | undefined): Promise<MediaRow> => {
+    const row = await mediaStore.lock(tx, accountId, id);
+    if (!row) throw notFound();
+    mustMatch(row, expected);
+    return row;
+  };
+
+  const update = async ({ account, user }: Caller, id: string, given: MediaPatch, expected?: number) => {
+    const row = await ctx.transaction(async (tx) => {
+      const before = await held(tx, account.id, id, expected);
+      const fields = fieldsOf(before, given);
+      const twin = await mediaStore.byPlace(tx, account.id, fields.folder, fields.name);
+      if (twin && twin.id !== id) throw invalid({ name: ["has already been taken in this folder"] });
+      const after = await mediaStore.update(tx, before, user.id, fields);
+      await ctx.changed(eventOf("update", after), tx);
+      return after;
+    });
+    await forget(cacheKey(account.id, id));
+    return row;
+  };
+
+  const remove = async ({ account }: Caller, id: string, expected?: number): Promise<void> => {
+    await ctx.transaction(async (tx) => {
+      const row = await held(tx, account.id, id, expected);
+      await mediaStore.delete(tx, row);
+      await ctx.changed(eventOf("destroy", row), tx);
+    });
+    await forget(cacheKey(account.id, id));
+  };
+
+  const renameFolder = async ({ account, user }: Caller, from: string, to: string): Promise<FolderRow> =>
+    ctx.transaction(async (tx) => {
+      const rows = await mediaStore.renameFolder(tx, account.id, user.id, from, to).catch((error: unknown) => {
+        throw databaseFault(error) === "unique" ? invalid({ to: ["has files of the same names already"] }) : error;
+      });
+      if (rows.length === 0) throw invalid({ from: ["is no folder that has files"] });
+      for (const row of rows) await ctx.changed(eventOf("update", row), tx);
+      return { path: to, files: rows.length, bytes: rows.reduce((sum, { size }) => sum + size, 0) };
+    });
+
+  return {
+    create,
+    update,
+    remove,
+    renameFolder,
+    /** 413 before anything is read of a file that cannot fit. */
+    async mustFit(accountId: number, bytes: number): Promise<void> {
+      const used = await ctx.transaction((tx) => mediaStore.bytesOf(tx, accountId));
+      if (used >= quota || bytes - formBytes > quota) throw overQuota(quota);
+    },
+    /** Removes contents that no file has any more. Others may do the same at the same time. */
+    async collect(): Promise<void> {
+      const before = new Date(Date.now() - graceMs);
+      await files.sweep(before);
+      const removeOne = () =>
+        ctx.transaction(async (tx) => {
+          const [hash] = await mediaStore.unused(tx, before, 1);
+          if (hash === undefined) return false;
+          // The row is held: whoever stores this content meanwhile waits, and then writes the bytes again.
+          await files.remove(hash);
+          await mediaStore.deleteContent(tx, hash);
+          return true;
+        });
+      while (await removeOne());
+    },
+  };
+}
+
+/** What a form has around its file. */
+const formBytes = 100_000;
+const blank: MediaFields = { folder: "", name: "", isPublic: false, titles: {}, alts: {} };
+
+function overQuota(quota: number): HttpError {
+  const refusal = tooLarge(quota);
+  return new HttpError(413, { error: `the account's files may have ${quota} bytes in all` }, refusal.headers);
+}
+
+/** Throws the 422 for a name or folder that cannot be. */
+export function fieldsOf(before: MediaFields, given: MediaPatch): MediaFields {
+  return {
+    name: nameOf(given.name ?? before.name),
+    folder: folderOf(given.folder ?? before.folder),
+    isPublic: given.is_public ?? before.isPublic,
+    titles: given.titles ?? before.titles,
+    alts: given.alts ?? before.alts,
+  };
+}
+
+/**
+ * Finds out what has arrived. An SVG is replaced by one without anything that could act: `begin` makes its draft, and
+ * the given one is dropped.
+ */
+export async function arrivedFile(draft: Draft, head: Uint8Array, name: string, begin: () => Promise<Draft>) {
+  const { hash, size } = await draft.end();
+  const mime = sniff(head, name);
+  const { width = null, height = null } = dimensionsOf(mime, head) ?? {};
+  if (mime !== "image/svg+xml") return { draft, hash, size, mime, width, height };
+  if (size > maxSvgBytes) throw invalid({ file: [`an SVG may have at most ${maxSvgBytes} bytes`] });
+  const text = await harmlessSvg(await draft.content.text());
+  await draft.drop();
+  const own = await begin();
+  await own.write(new TextEncoder().encode(text));
+  return { draft: own, ...(await own.end()), mime, width, height };
+}
+
+function eventOf(kind: "create" | "update" | "destroy", row: MediaRow) {
+  return { accountId: row.accountId, sourceType: "Core::MediaFile", kind, id: row.id, data: toApi(row) };
+}

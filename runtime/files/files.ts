@@ -1,0 +1,134 @@
+/**
+ * Files of plugins under DATA_DIR, named by the SHA-256 of their content, so that no content is stored twice and none
+ * ever changes. Several processes may share the folder: a file appears under its name only when it is complete and on
+ * disk.
+ *
+ *     const draft = await ctx.files("media").begin();
+ *     for await (const bytes of body) await draft.write(bytes);
+ *     const { hash, size } = await draft.end();
+ *     await draft.keep(); // or draft.drop()
+ */
+import { mkdir, open, readdir, rename, rm, stat, unlink, type FileHandle } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { unavailable } from "../errors.ts";
+
+export interface Files {
+  /** Begins a file that has no name yet. */
+  begin(): Promise<Draft>;
+  /** Undefined if there is no such content. */
+  find(hash: string): Promise<Blob | undefined>;
+  remove(hash: string): Promise<void>;
+  /** Removes drafts that nobody has written to since then: their process has ended. */
+  sweep(before: Date): Promise<void>;
+}
+
+export interface Draft {
+  write(bytes: Uint8Array): Promise<void>;
+  /** No more bytes. */
+  end(): Promise<{ readonly hash: string; readonly size: number }>;
+  /** What has been written so far. */
+  readonly content: Blob;
+  /** Makes it durable under its hash; the same content that is there already is replaced. */
+  keep(): Promise<void>;
+  /** Forgets it; does nothing once it is kept. */
+  drop(): Promise<void>;
+}
+
+/** `folder` is made with the first draft. */
+export function createFiles(folder: string): Files {
+  const drafts = join(folder, "drafts");
+  const pathOf = (hash: string): string => {
+    // The name becomes a path.
+    if (!/^[0-9a-f]{64}$/.test(hash)) throw new Error("not a SHA-256");
+    return join(folder, hash.slice(0, 2), hash.slice(2, 4), hash);
+  };
+  return {
+    begin: () => told(() => beginDraft(drafts, pathOf)),
+    async find(hash) {
+      const path = pathOf(hash);
+      return (await exists(path)) ? Bun.file(path) : undefined;
+    },
+    async remove(hash) {
+      await rm(pathOf(hash), { force: true });
+    },
+    async sweep(before) {
+      const names = await readdir(drafts).catch(() => []);
+      for (const name of names) {
+        const path = join(drafts, name);
+        const found = await stat(path).catch(() => undefined);
+        if (found && found.mtime < before) await rm(path, { force: true });
+      }
+    },
+  };
+}
+
+async function beginDraft(drafts: string, pathOf: (hash: string) => string): Promise<Draft> {
+  await mkdir(drafts, { recursive: true, mode: 0o700 });
+  const path = join(drafts, crypto.randomUUID());
+  const file = await open(path, "wx+", 0o600);
+  const hasher = new Bun.CryptoHasher("sha256");
+  let size = 0;
+  let hash = "";
+  let isOpen = true;
+  const close = async (): Promise<void> => {
+    if (isOpen) await file.close();
+    isOpen = false;
+  };
+  return {
+    content: Bun.file(path),
+    async write(bytes) {
+      hasher.update(bytes);
+      size += bytes.length;
+      await told(() => writeAll(file, bytes));
+    },
+    async end() {
+      hash ||= hasher.digest("hex");
+      return { hash, size };
+    },
+    async keep() {
+      const target = pathOf(hash);
+      await told(async () => {
+        await file.sync();
+        await close();
+        await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+        await rename(path, target);
+        await syncFolder(dirname(target));
+      });
+    },
+    async drop() {
+      await close();
+      await unlink(path).catch(() => {});
+    },
+  };
+}
+
+async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
+  for (let at = 0; at < bytes.length;) at += (await file.write(bytes, at)).bytesWritten;
+}
+
+/** 503 if the disk is full; any other failure stays what it is. */
+async function told<T>(run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (cause) {
+    const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+    if (code !== "ENOSPC" && code !== "EDQUOT") throw cause;
+    throw Object.assign(unavailable("the server's disk is full: nothing was stored"), { cause });
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isFile(),
+    () => false,
+  );
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, "r");
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
