@@ -12,6 +12,8 @@ import {
 import { User as PersonAnswer } from "./answers.ts";
 import type { PersonPatch } from "./person-patch.ts";
 
+export { passwordSettings } from "./password-settings.ts";
+
 export const unitKinds = ["team", "department", "group"] as const;
 export type UnitKind = (typeof unitKinds)[number];
 

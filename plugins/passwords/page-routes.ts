@@ -13,6 +13,7 @@ import {
   type RequestInput,
   type Route,
 } from "platform";
+import { passwordSettings, type Accounts } from "../accounts/api.ts";
 import type { Mail } from "../mail/api.ts";
 import { originMistake, type Sessions } from "../sessions/api.ts";
 import { isToken, LinkEnded, type Links } from "./links.ts";
@@ -29,6 +30,7 @@ const maxChars = 255;
 
 interface Needed {
   readonly ctx: Pick<BaseContext, "limiter">;
+  readonly accounts: Pick<Accounts, "settingsOf">;
   readonly links: Pick<Links, "found" | "setPassword">;
   readonly resets: Pick<Resets, "ask">;
   readonly mail: Pick<Mail, "isSetUp">;
@@ -103,9 +105,14 @@ export function forgotRoutes({ resets, mail, sessions }: Needed): Route[] {
 }
 
 /** A link's token is in the address once: from there it goes into a cookie, which no other page and no history has. */
-export function passwordRoutes({ ctx, links, mail, sessions }: Needed): Route[] {
+export function passwordRoutes({ ctx, accounts, links, mail, sessions }: Needed): Route[] {
   const shown = shownBy({ sessions });
   const tries = ctx.limiter("passwords.links", { limit: 30, windowSeconds: 300 });
+
+  const form = async (status: number, input: Asked, login: string, error?: string) => {
+    const { minLength: least } = await accounts.settingsOf(input.account.id, passwordSettings);
+    return shown(status, passwordPage(wordsOf(input), input.account, { login, least, error }));
+  };
 
   /** Guesses are counted; who has a link that works need not wait. */
   const ended = async (input: Asked & Pick<RequestInput, "ip" | "secure">) => {
@@ -140,7 +147,7 @@ export function passwordRoutes({ ctx, links, mail, sessions }: Needed): Route[] 
           return redirect(303, "/set_password", { ...headers, "set-cookie": cookieOf(token, secure) });
         }
         const found = await links.found(account, tokenOf(request, secure));
-        return found ? shown(200, passwordPage(wordsOf(input), account, found.person.login)) : ended(input);
+        return found ? form(200, input, found.person.login) : ended(input);
       },
     ),
     route(
@@ -166,14 +173,15 @@ export function passwordRoutes({ ctx, links, mail, sessions }: Needed): Route[] 
         const token = tokenOf(request, secure);
         const found = await links.found(account, token);
         if (!found) return ended(input);
-        const again = (error: string) => shown(422, passwordPage(words, account, found.person.login, error));
+        const again = (error: string) => form(422, input, found.person.login, error);
+        const { minLength } = await accounts.settingsOf(account.id, passwordSettings);
         const password = body.password ?? "";
-        if (password.length < 8 || password.length > 1000) return again(words.rule);
+        if (password.length < minLength || password.length > 1000) return again(words.rule(minLength));
         try {
           await links.setPassword({ account, token, password, ip });
         } catch (error) {
           if (error instanceof LinkEnded) return ended(input);
-          if (error instanceof ValidationError) return again(Object.values(error.fields).flat().join(", "));
+          if (error instanceof ValidationError) return again(words.unfit);
           throw error;
         }
         const done = saidPage(words, account, words.set, words.done);

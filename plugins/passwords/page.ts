@@ -29,13 +29,20 @@ export function endedPage(words: Words, { name }: Place, canAsk: boolean): strin
   return page(words, words.ended, name, [`<p role="alert">${words.endedText}</p>`, again, toSignIn(words)].join("\n"));
 }
 
-export function passwordPage(words: Words, { name }: Place, login: string, error?: string): string {
+interface Asked {
+  readonly login: string;
+  /** The least length. */
+  readonly least: number;
+  readonly error?: string | undefined;
+}
+
+export function passwordPage(words: Words, { name }: Place, { login, least, error }: Asked): string {
   const form = `<form method="post" action="/set_password">
 <p>${words.setFor(escapeHtml(login))}</p>
 <input type="text" name="login" value="${escapeHtml(login)}" autocomplete="username" readonly hidden>
 <label for="password">${words.password}</label>
-<input id="password" name="password" type="password" autocomplete="new-password" minlength="8" maxlength="1000" required aria-describedby="rule${error ? " error" : ""}"${error ? ' aria-invalid="true"' : ""} autofocus>
-<p id="rule" class="account">${words.rule}</p>
+<input id="password" name="password" type="password" autocomplete="new-password" minlength="${least}" maxlength="1000" required aria-describedby="rule${error ? " error" : ""}"${error ? ' aria-invalid="true"' : ""} autofocus>
+<p id="rule" class="account">${words.rule(least)}</p>
 <button type="submit">${words.save}</button>
 </form>`;
   return page(words, words.set, name, [alert(error), form].join("\n"));

@@ -124,6 +124,32 @@ describe("a new password", () => {
     },
   );
 
+  test("keeps to the account's own rules for passwords", async () => {
+    const list = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: ({ url }) => new Response(url.endsWith(stolen.slice(0, 5)) ? `${stolen.slice(5)}:9\n` : ""),
+    });
+    const rules = { password_min_length: 12, breached_passwords_url: `http://127.0.0.1:${list.port}/` };
+    const none = { password_min_length: null, breached_passwords_url: null };
+    const stolen = new Bun.CryptoHasher("sha1").update("a stolen password").digest("hex").toUpperCase();
+    const { login, email } = await somebody();
+    const held = await follow(await linkFor(login, email));
+    try {
+      expect((await app.patch("/account/settings.json", { settings: rules })).status).toBe(200);
+      const [short, known] = [await setBy(held, "11 letters."), await setBy(held, "a stolen password")];
+      expect([short.status, short.text]).toEqual([
+        422,
+        expect.stringContaining('role="alert">At least 12 characters.'),
+      ]);
+      expect([known.status, known.text]).toEqual([422, expect.stringContaining("a list of stolen ones")]);
+      expect((await setBy(held, "nobody else knows it")).status).toBe(200);
+    } finally {
+      await app.patch("/account/settings.json", { settings: none });
+      await list.stop(true);
+    }
+  });
+
   test("works for 60 minutes", async () => {
     const { id, login, email } = await somebody();
     const held = await follow(await linkFor(login, email));

@@ -12,7 +12,8 @@ export interface Words {
   readonly set: string;
   readonly setFor: (login: string) => string;
   readonly password: string;
-  readonly rule: string;
+  readonly rule: (least: number) => string;
+  readonly unfit: string;
   readonly save: string;
   readonly done: string;
   readonly signIn: string;
@@ -33,7 +34,8 @@ const en: Words = {
   set: "Set a password",
   setFor: (login) => `For the login ${login}.`,
   password: "New password",
-  rule: "At least 8 characters.",
+  rule: (least) => `At least ${least} characters.`,
+  unfit: "This password cannot be used, e.g. because it is in a list of stolen ones. Choose another one.",
   save: "Set the password",
   done: "Your password is set, and all other sessions have ended.",
   signIn: "Sign in",
@@ -54,7 +56,8 @@ const pl: Words = {
   set: "Ustaw hasło",
   setFor: (login) => `Dla loginu ${login}.`,
   password: "Nowe hasło",
-  rule: "Co najmniej 8 znaków.",
+  rule: (least) => `Minimalna liczba znaków: ${least}.`,
+  unfit: "Tego hasła nie można użyć, np. dlatego, że jest na liście skradzionych. Wybierz inne.",
   save: "Ustaw hasło",
   done: "Hasło zostało ustawione, a wszystkie inne sesje zakończone.",
   signIn: "Zaloguj się",
@@ -76,7 +79,9 @@ const de: Words = {
   set: "Passwort festlegen",
   setFor: (login) => `Für den Benutzernamen ${login}.`,
   password: "Neues Passwort",
-  rule: "Mindestens 8 Zeichen.",
+  rule: (least) => `Mindestens ${least} Zeichen.`,
+  unfit:
+    "Dieses Passwort kann nicht verwendet werden, z. B. weil es in einer Liste gestohlener steht. Wählen Sie ein anderes.",
   save: "Passwort festlegen",
   done: "Ihr Passwort ist festgelegt, und alle anderen Sitzungen sind beendet.",
   signIn: "Anmelden",
