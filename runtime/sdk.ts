@@ -53,7 +53,7 @@ export { generatedFile } from "./generated.ts";
 export { contentHash, createSha256, sha256 } from "./hash.ts";
 export { createLiquid, LiquidFault } from "./liquid/liquid.ts";
 export type { FilterFunction as LiquidFilter, Liquid, Template as LiquidTemplate } from "./liquid/liquid.ts";
-export { currentActor, withActor } from "./events/actor.ts";
+export { activityCause, actorText, currentActor, withActor } from "./events/actor.ts";
 export type { Actor } from "./events/actor.ts";
 export { noticed } from "./events/notices.ts";
 export type { Notice } from "./events/notices.ts";

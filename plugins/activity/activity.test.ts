@@ -2,7 +2,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { definePlugin } from "platform";
 import { adminPassword, adminToken, eventually, startTestApp, type TestApp } from "../../tests/harness.ts";
+import { startReceiver } from "../../tests/receiver.ts";
+import { transaction, type Tx } from "../../runtime/db.ts";
+import { createSecrets } from "../../runtime/secrets.ts";
+import { accounts } from "../accounts/api.ts";
 import { plugins } from "../index.ts";
+import { createRetention } from "./retention.ts";
+import { createSealStore } from "./seal-store.ts";
 
 /** A plugin that has never heard of the log. */
 const notes = definePlugin({
@@ -105,7 +111,7 @@ describe("a change of a record", () => {
     expect(watched.filter(({ name, facts }) => (facts === null) !== own.has(name)).map(({ name }) => name)).toEqual([]);
     const models = new Set(watched.flatMap(({ facts }) => (facts === null ? [] : JSON.parse(facts).model)));
     // Processes are what flows do, not what somebody changes; what they change is logged.
-    const others = new Set(["Core::Record", "Connect::FlowProcess"]);
+    const others = new Set(["Core::Record", "Connect::FlowProcess", "Core::Activity"]);
     const missing = plugins.flatMap((one) => one.models.map(({ name }) => name)).filter((name) => !models.has(name));
     expect(missing.filter((name) => !others.has(name))).toEqual([]);
   });
@@ -238,6 +244,7 @@ describe("a log that somebody tampers with", () => {
   };
 
   test("by SQL that its triggers refuse", async () => {
+    await verify();
     for (const change of ["update activity set name = 'x'", "delete from activity", "delete from activity_seals"]) {
       const said = await app.sql.unsafe(change).catch((error: Error) => error.message);
       expect(said).toContain("never changed");
@@ -303,6 +310,54 @@ describe("a log that somebody tampers with", () => {
       select from activity a where account_id = 1 and id <= (select up_to from activity_sealed)
         and not exists (select from activity_seals s where s.account_id = 1 and a.id = any(s.ids))`;
     expect(unsealed.length).toBe(0);
+  });
+});
+
+describe("entries", () => {
+  test("are sent to webhooks, but not what their receivers change in turn", async () => {
+    const receiver = startReceiver();
+    const hook = { source_type: "Core::Activity", kind: "create", url: `${receiver.url}/log` };
+    receiver.answer = async ({ headers }) => {
+      const causation = headers.get("x-core-causation") ?? "";
+      await app.post("/account/teams.json", { team: { name: "Echo" } }, { headers: { "x-core-causation": causation } });
+      return new Response("ok");
+    };
+    expect((await app.post("/account/webhooks.json", { webhook: hook })).status).toBe(201);
+    await app.post("/account/teams.json", { team: { name: "Streamed" } });
+    await eventually(() => receiver.requests.some(({ body }) => body.includes("Streamed")));
+    const echoes = async () => (await entries("model=Account::Unit&q=Echo")).length;
+    await eventually(async () => (await echoes()) === receiver.requests.length);
+    await verify();
+    // What is sent next would come after the echoes.
+    await app.post("/account/teams.json", { team: { name: "Last" } });
+    await eventually(() => receiver.requests.some(({ body }) => body.includes("Last")));
+    expect(receiver.requests.filter(({ body }) => body.includes("Echo"))).toEqual([]);
+    const [{ id }] = (await app.get("/account/webhooks.json")).json;
+    await app.delete(`/account/webhooks/${id}.json`);
+    await receiver.stop();
+  });
+
+  test("older than the account keeps them are forgotten, and the rest stays verifiable", async () => {
+    const days = await app.patch("/account/settings.json", { settings: { activity_days: "30" } });
+    expect(days.status).toBe(200);
+    await verify();
+    const [{ upTo } = { upTo: 0 }] = await app.sql<{ upTo: number }[]>`
+      select up_to from activity_seals where account_id = 1 and number = 2`;
+    await app.sql`alter table activity_seals disable trigger user`;
+    await app.sql`update activity_seals set at = now() - interval '31 days' where account_id = 1 and number <= 2`;
+    await app.sql`alter table activity_seals enable trigger user`;
+    const secrets = createSecrets("a secret key of the tests, 32 characters or more");
+    const ctx = {
+      transaction: <T>(run: (tx: Tx) => Promise<T>) => transaction(app.sql, run),
+      stopping: new AbortController().signal,
+    };
+    const sign = (text: string) => secrets.derive("activity", text);
+    const sealStore = createSealStore(app.sql);
+    await createRetention({ ctx, accounts: app.service(accounts), sealStore, sign })();
+    const [{ first } = { first: 0 }] = await app.sql<{ first: number }[]>`
+      select min(id) as first from activity where account_id = 1`;
+    expect(first).toBeGreaterThan(upTo);
+    expect(await verify()).toContain("unchanged");
   });
 });
 

@@ -1,10 +1,13 @@
 import { definePlugin, noticed } from "platform";
+import { accounts } from "../accounts/api.ts";
 import migration from "./migrations/001_activity.sql" with { type: "text" };
 import { createNoting } from "./noting.ts";
-import { activityRoutes } from "./routes.ts";
+import { accountSettings, createRetention } from "./retention.ts";
+import { activityExample, activityRoutes } from "./routes.ts";
 import { createSealStore } from "./seal-store.ts";
 import { createSealer } from "./sealer.ts";
 import { createActivityStore } from "./store.ts";
+import { createStream, streamedModel } from "./stream.ts";
 import { declaredBy } from "./tables.ts";
 import { createVerify } from "./verify.ts";
 import { watchTables } from "./watch-store.ts";
@@ -21,6 +24,9 @@ const verifyFacts = {
 /** Who did what to which record: written by triggers, chained, and shown. behaviour B.14. */
 export default definePlugin({
   name: "activity",
+  needs: { accounts },
+  accountSettings,
+  models: [{ name: streamedModel, privilege: "activity", sample: activityExample }],
   migrations: [{ name: "001_activity", sql: migration }],
   privileges: [{ name: "activity", doc: "see who did what", roles: ["admin"] }],
   commands: [verifyFacts],
@@ -31,13 +37,15 @@ export default definePlugin({
     const activityStore = createActivityStore(sql);
     const sealStore = createSealStore(sql);
     const sign = (text: string) => ctx.secrets.derive("activity", text);
-    const sealer = createSealer({ ctx, log, sealStore, sign });
+    const sealer = createSealer({ ctx, log, sealStore, sign, tell: createStream({ ctx, activityStore }) });
+    const prune = createRetention({ ctx, ...ctx.services, sealStore, sign });
     const verify = createVerify({ ctx, sealStore, sign });
     await watchTables({ ctx, sql, declared: declaredBy(ctx.plugins) });
     const note = createNoting({ ctx, activityStore });
     ctx.listen(noticed, note);
     return {
       routes: activityRoutes({ log, activityStore }),
+      schedules: [{ id: "activity.prune", cron: "23 * * * *", run: prune }],
       begin: sealer.start,
       stop: sealer.stop,
       commands: [

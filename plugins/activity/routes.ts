@@ -7,7 +7,7 @@ import { toApi, type ActivityStore } from "./store.ts";
 
 const access = { privilege: "activity" } as const;
 
-const example = {
+export const activityExample = {
   id: 4711,
   at: "2026-01-31T10:00:00.000Z",
   action: "update",
@@ -61,7 +61,7 @@ export function activityRoutes({ log, activityStore }: Needed): Route[] {
           limit: Type.Integer({ minimum: 1, maximum: 1000, default: 100, description: "1 to 1000, default 100" }),
         },
         answers: { 200: answer.list(Activity) },
-        responses: { 200: [example] },
+        responses: { 200: [activityExample] },
       },
       async ({ account, query }) => {
         const limit = limitOf(query);
@@ -88,7 +88,7 @@ export function activityRoutes({ log, activityStore }: Needed): Route[] {
         exports: true,
         query: filters,
         answers: { 200: answer.text("application/x-ndjson") },
-        responses: { 200: `${JSON.stringify(example)}\n` },
+        responses: { 200: `${JSON.stringify(activityExample)}\n` },
       },
       async ({ account, query }) =>
         new Response(await ndjsonOf({ activityStore, accountId: account.id, filter: filterOf(query), log }), {
@@ -102,7 +102,7 @@ export function activityRoutes({ log, activityStore }: Needed): Route[] {
     route(
       "GET",
       "/core/activity/:id",
-      { summary: "One entry", access, answers: { 200: Activity }, responses: { 200: example } },
+      { summary: "One entry", access, answers: { 200: Activity }, responses: { 200: activityExample } },
       async ({ account, params }) => {
         const row = await activityStore.byId(account.id, integerId(params.id));
         if (!row) throw notFound();

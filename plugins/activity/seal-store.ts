@@ -22,6 +22,9 @@ const digest = `encode(sha256(convert_to(row(a.id, a.account_id, extract(epoch f
 const seals = `number, up_to, ids, encode(digests, 'hex') as digests, signature`;
 const heads = `first_number, first_signature, number, last_signature, up_to, signature`;
 
+/** What one transaction forgets. */
+const sealsAtOnce = 500;
+
 type Row<T> = { [K in keyof T]: T[K] extends number ? number | string : T[K] };
 
 export type SealStore = ReturnType<typeof createSealStore>;
@@ -120,12 +123,13 @@ export function createSealStore(sql: Sql) {
         where account_id = ${accountId} and id > ${after} and id <= ${upTo} order by id`;
     },
 
-    /** The last seal that holds nothing younger than this; undefined if there is none. */
+    /** The last of the first seals that hold nothing younger than this; undefined if there is none. */
     async lastBefore(tx: Tx, accountId: number, days: number): Promise<Seal | undefined> {
       const [row] = await tx<Seal[]>`
-        select ${sealColumns} from activity_seals
-        where account_id = ${accountId} and at < now() - make_interval(days => ${days})
-        order by number desc limit 1`;
+        select ${sealColumns} from (
+          select * from activity_seals where account_id = ${accountId} order by number limit ${sealsAtOnce}
+        ) s
+        where at < now() - make_interval(days => ${days}) order by number desc limit 1`;
       return row;
     },
 

@@ -2,7 +2,7 @@
  * Chains entries a moment after they were written, so that those who write never wait for each other. It seals up to a
  * mark once every transaction has ended that ran when the mark was made: nothing can appear below it any more.
  */
-import type { BaseContext, Log } from "platform";
+import type { BaseContext, Log, Tx } from "platform";
 import { signHead, signSeal, type Sign } from "./chain.ts";
 import type { Mark, SealStore } from "./seal-store.ts";
 
@@ -17,11 +17,13 @@ interface Needed {
   readonly log: Log;
   readonly sealStore: SealStore;
   readonly sign: Sign;
+  /** Tells those who follow the log, in the transaction that seals. */
+  readonly tell: (tx: Tx, accountId: number, ids: readonly number[]) => Promise<void>;
 }
 
 export type Sealer = ReturnType<typeof createSealer>;
 
-export function createSealer({ ctx, log, sealStore, sign }: Needed) {
+export function createSealer({ ctx, log, sealStore, sign, tell }: Needed) {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let running: Promise<void> = Promise.resolve();
   let mark: (Mark & { readonly since: number }) | undefined;
@@ -46,6 +48,7 @@ export function createSealer({ ctx, log, sealStore, sign }: Needed) {
         const first = { firstNumber: head?.firstNumber ?? 0, firstSignature: head?.firstSignature ?? "" };
         const next = { ...first, number, lastSignature: signature, upTo };
         await sealStore.saveHead(tx, accountId, { ...next, signature: signHead(sign, accountId, next) });
+        await tell(tx, accountId, found.ids);
       }
       await sealStore.sealed(tx, upTo);
       return upTo === at.id;
@@ -74,8 +77,9 @@ export function createSealer({ ctx, log, sealStore, sign }: Needed) {
     timer.unref();
   };
   return {
-    /** Seals all that is committed; for commands and tests, which do not wait for the clock. */
+    /** Seals all that is committed, in the process that serves: only there does anybody follow the log. */
     async sealNow(): Promise<void> {
+      if (!timer) return;
       const { id } = await sealStore.mark();
       while ((await sealStore.upTo()) < id) await run();
     },

@@ -1,5 +1,5 @@
 /** SQL about entries. They are written by the trigger of each table, and by `add`. */
-import type { Notice, Queryable, Sql, Static } from "platform";
+import type { Notice, Queryable, Sql, Static, Tx } from "platform";
 import type { Activity } from "./answers.ts";
 
 export interface ActivityFilter {
@@ -80,6 +80,14 @@ export function createActivityStore(sql: Sql) {
       const [row] = await sql<ActivityRow[]>`
         select ${columns} from activity a where a.account_id = ${accountId} and a.id = ${id}`;
       return row;
+    },
+
+    /** Those of these entries that are not the echo of what followed from the log itself. */
+    async toTell(tx: Tx, accountId: number, ids: readonly number[]): Promise<ActivityRow[]> {
+      return tx<ActivityRow[]>`
+        select ${columns} from activity a
+        where a.account_id = ${accountId} and a.id = any(${[...ids]}::bigint[]) and not coalesce(a.origin ? 'echo', false)
+        order by a.id`;
     },
 
     async add(on: Queryable, { accountId, action, model, recordId, name, actor }: Notice): Promise<void> {

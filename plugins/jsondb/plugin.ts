@@ -43,6 +43,7 @@ import { createRecordStore } from "./records/record-store.ts";
 import { createManyStore } from "./records/many-store.ts";
 import { createTogether } from "./records/together.ts";
 import { createRecords } from "./records/records.ts";
+import { accountSettings, createActorOf } from "./records/logged.ts";
 import { createRecordWrites } from "./records/record-writes.ts";
 import { createRoom } from "./public/room.ts";
 import { createRoomStore } from "./public/room-store.ts";
@@ -65,6 +66,7 @@ const recordSample = { ...recordData, ...recordFacts, db_code: "customers" };
 export default definePlugin({
   name: "jsondb",
   needs: { accounts, tokens },
+  accountSettings,
   provides: jsonDatabases,
   config: {
     rateLimitRequests: setting.integer(
@@ -158,11 +160,12 @@ export default definePlugin({
       if (db.live) events.wake(db.id);
       fragments?.wrote();
     };
+    const actorOf = createActorOf(ctx.services.accounts);
     const together = createTogether({ recordStore, manyStore: createManyStore(sql) });
-    const recordWrites = createRecordWrites({ ctx, recordStore, together, events: recordEvents, written });
+    const recordWrites = createRecordWrites({ ctx, recordStore, together, events: recordEvents, actorOf, written });
     const records = createRecords({ databases, recordStore, recordWrites });
     const calls = createPublicCalls({ records, recordStore });
-    const imports = createImports({ ctx, databases, importStore, events: recordEvents, written });
+    const imports = createImports({ ctx, databases, importStore, events: recordEvents, actorOf, written });
     const batches = createBatches({ ctx, bulkStore, records });
     const changeManyStore = createChangeManyStore(taskStore);
     const changes = createChangeMany({ ctx, databases, changeManyStore, taskStore, records });

@@ -22,6 +22,7 @@ export default definePlugin({
   migrations: [{ name: "001_media", sql: migration }],
   privileges: [{ name: "media", doc: "upload, change and delete media files", roles: ["manager"] }],
   models: [{ name: "Core::MediaFile", privilege: "media", sample: mediaExample }],
+  activity: { media: { model: "Core::MediaFile" } },
 
   setup(ctx) {
     const { config, sql } = ctx;

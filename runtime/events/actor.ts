@@ -4,6 +4,7 @@
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Tx } from "../db.ts";
+import { currentCausation } from "./causation.ts";
 
 export interface Actor {
   /** Nobody in particular is `system`. */
@@ -36,8 +37,19 @@ export function currentActor(): Actor | undefined {
   return storage.getStore()?.();
 }
 
+/** What follows from the log's own news has this among its causes. */
+export const activityCause = "core.activity";
+
+/** Whoever makes the changes, as the log of activity takes it; undefined = nobody in particular. */
+export function actorText(): string | undefined {
+  const actor = currentActor();
+  // Told to nobody: a webhook on the log whose receiver changes something would be told of that, and so on.
+  const echo = currentCausation()?.chain.includes(activityCause) === true;
+  return actor || echo ? JSON.stringify(echo ? { ...actor, echo } : actor) : undefined;
+}
+
 /** Tells PostgreSQL, for this transaction. */
 export async function sayActor(tx: Tx): Promise<void> {
-  const actor = currentActor();
-  if (actor) await tx`select set_config('corestead.actor', ${JSON.stringify(actor)}, true)`;
+  const actor = actorText();
+  if (actor !== undefined) await tx`select set_config('corestead.actor', ${actor}, true)`;
 }

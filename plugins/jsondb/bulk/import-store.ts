@@ -44,15 +44,16 @@ export function createImportStore(sql: Sql) {
      * Stores a part; gives back how many records those are: none if the database has another schema by now or is gone,
      * or if the part is.
      */
-    async store(tx: Tx, db: Database, { importId, number, tableName }: Part): Promise<number> {
+    async store(tx: Tx, db: Database, { importId, number, tableName }: Part, actor?: string): Promise<number> {
+      const to = { db, actor };
       const { count } = await tx`
-        ${telling.begin(db.live)} insert into records as r (${recordColumns})
+        ${telling.begin(to)} insert into records as r (${recordColumns})
         select d.id, n.id, d.account_id, ${tableName}, n.json::jsonb, ${indexed}, d.plan_version, d.rules_version,
           n.created_at, n.created_at
         from dbs d, record_imports p, ${rows}
         where d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}
           and p.import_id = ${importId} and p.part = ${number} and p.account_id = d.account_id
-        ${telling.end(db.live, "create", undefined)}`;
+        ${telling.end(to, "create", undefined)}`;
       return count;
     },
 

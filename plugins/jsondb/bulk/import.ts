@@ -18,6 +18,7 @@ import type { Row, RowFault, RowReader } from "./import-rows.ts";
 import type { ImportStore, Part } from "./import-store.ts";
 import type { IndexedRecord } from "../records/many-store.ts";
 import { dataFromText } from "./import-values.ts";
+import type { RecordActor } from "../records/logged.ts";
 import type { RecordEvents } from "../records/record-events.ts";
 import { indexValues } from "../records/index-values.ts";
 import { checkRecord, type Data } from "../records/record.ts";
@@ -61,6 +62,7 @@ interface Needed {
   readonly databases: Databases;
   readonly importStore: ImportStore;
   readonly events: RecordEvents;
+  readonly actorOf: RecordActor;
   /** After the commit. */
   readonly written: (db: Database) => void;
 }
@@ -69,7 +71,7 @@ export const importLimits = { errors: 100, rowsPerPart: 1000, charactersPerPart:
 
 export type Imports = ReturnType<typeof createImports>;
 
-export function createImports({ ctx, databases, importStore, events, written }: Needed) {
+export function createImports({ ctx, databases, importStore, events, actorOf, written }: Needed) {
   // Storing holds a connection until it ends, so the imports of one process take turns.
   const turns = createTurns(1);
 
@@ -138,7 +140,7 @@ export function createImports({ ctx, databases, importStore, events, written }: 
   }
 
   async function storePart(db: Database, part: KeptPart, tx: Tx): Promise<void> {
-    const stored = await importStore.store(tx, db, part);
+    const stored = await importStore.store(tx, db, part, await actorOf(db));
     if (stored === part.rows && !part.wanted) return;
     const rows = await importStore.kept(tx, db.accountId, part);
     if (!rows) throw unavailable("PostgreSQL was restarted, send the import again");

@@ -5,6 +5,7 @@ import type { IndexValues } from "./index-values.ts";
 import { later, type ManyRecord, type Patch } from "./record-store.ts";
 import { indexColumns, kindOf, type ColumnKind } from "../databases/columns.ts";
 import type { Database } from "../databases/database.ts";
+import { createTelling } from "./telling-store.ts";
 import { bitsOf, flagColumns, givenColumns, indexColumnList } from "../databases/index-columns-store.ts";
 import type { Table } from "../databases/schema.ts";
 
@@ -13,7 +14,7 @@ export interface IndexedRecord extends ManyRecord {
   readonly index: IndexValues;
 }
 
-export interface IndexedPatch extends Pick<Patch, "id" | "json"> {
+export interface IndexedPatch extends Pick<Patch, "id" | "json" | "actor"> {
   readonly index: IndexValues;
 }
 
@@ -31,6 +32,8 @@ export function createManyStore(sql: Sql) {
   const indexed = sql.unsafe([...indexColumns, ...flagColumns].map((name) => `n.${name}`).join(", "));
   const changed = sql.unsafe(givenColumns((column) => `i.${column}`, "i.given"));
   const { arrays } = indexArrays(sql);
+  const nothing = sql``;
+  const telling = createTelling(sql);
   return {
     /** Those of these records that there are, whole, in no order. */
     async get(db: Database, ids: readonly string[]): Promise<{ raw: string }[]> {
@@ -41,14 +44,16 @@ export function createManyStore(sql: Sql) {
 
     /** All or none: false if the database has another schema by now, or is gone. */
     async create(db: Database, table: Table, all: readonly IndexedRecord[], on: Queryable = sql): Promise<boolean> {
+      const isLogged = all.some(({ actor }) => actor !== undefined);
       const { count } = await on`
-        insert into records (${recordColumns})
+        ${isLogged ? sql`with changed as (` : nothing} insert into records as r (${recordColumns})
         select d.id, n.id, d.account_id, ${table.name}, n.json::jsonb, ${indexed}, d.plan_version, d.rules_version,
           n.created_at, n.created_at
         from dbs d, unnest(${all.map(({ id }) => id)}::uuid[], ${all.map(({ json }) => json)}::text[],
           ${all.map(({ createdAt }) => createdAt.toJSON())}::timestamptz[] ${arrays(all.map(({ index }) => index))})
           as n (id, json, created_at, ${columns})
-        where d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}`;
+        where d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}
+        ${isLogged ? telling.endMany(db, "create", all) : nothing}`;
       return count === all.length;
     },
 
@@ -59,12 +64,13 @@ export function createManyStore(sql: Sql) {
     async update(db: Database, table: Table, all: readonly IndexedPatch[]): Promise<{ raw: string }[]> {
       const ids = all.map(({ id }) => id);
       const index = all.map((patch) => patch.index);
+      const isLogged = all.some(({ actor }) => actor !== undefined);
       return sql<{ raw: string }[]>`
         with held as materialized (
-          select r.id from records r
+          select r.id ${isLogged ? sql`, r.data as old_data` : nothing} from records r
           where r.db_id = ${db.id} and r.id = any(${ids}::uuid[]) and r.account_id = ${db.accountId}
           for no key update skip locked
-        )
+        ) ${isLogged ? sql`, changed as (` : nothing}
         update records r set data = r.data || i.json::jsonb, ${changed},
           long_strings = (r.long_strings & ~i.given_strings | i.long_strings)::smallint,
           inexact_numbers = (r.inexact_numbers & ~i.given_numbers | i.inexact_numbers)::smallint,
@@ -77,7 +83,7 @@ export function createManyStore(sql: Sql) {
         where r.db_id = ${db.id} and r.id = i.id and r.account_id = ${db.accountId} and held.id = i.id
           and r.table_name = ${table.name} and r.rules_version = ${db.rulesVersion}
           and d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}
-        returning ${raw} as raw`;
+        ${isLogged ? telling.endMany(db, "update", all, sql`${raw}`) : sql`returning ${raw} as raw`}`;
     },
   };
 }

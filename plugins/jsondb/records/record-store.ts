@@ -22,6 +22,8 @@ export interface ManyRecord {
   readonly createdAt: Date;
   /** `data` as JSON text. */
   readonly json: string;
+  /** Whoever makes it, as JSON, where that is logged. */
+  readonly actor?: string | undefined;
 }
 
 export interface NewRecord extends ManyRecord {
@@ -58,6 +60,13 @@ export interface Shape {
   readonly whole?: boolean | undefined;
 }
 
+/** What may be deleted, and for whom. */
+interface Removal {
+  readonly guard?: Guard | undefined;
+  readonly expected?: number | undefined;
+  readonly actor?: string | undefined;
+}
+
 interface RawRow extends StoredRecord {
   readonly raw: string;
 }
@@ -71,6 +80,8 @@ export interface Patch {
   readonly guard: Guard | undefined;
   /** The version that the caller has seen; undefined = any. */
   readonly expected: number | undefined;
+  /** Whoever makes it, as JSON, where that is logged. */
+  readonly actor?: string | undefined;
 }
 
 /** Answers show milliseconds: no two changes of a record `r` have the same one, so that it tells them apart. */
@@ -163,13 +174,14 @@ function createInserts(sql: Sql, { telling }: Parts) {
     /** False if the database has another schema by now, or is gone. */
     async create(db: Database, table: Table, record: NewRecord, on: Queryable = sql): Promise<boolean> {
       const { values, strings, numbers } = indexValues(table, record.data);
+      const to = { db, actor: record.actor };
       const { count } = await on`
-        ${telling.begin(db.live)} insert into records as r (${columns})
+        ${telling.begin(to)} insert into records as r (${columns})
         select d.id, ${record.id}, d.account_id, ${table.name}, ${record.json}::text::jsonb, ${given},
           ${strings.set}, ${numbers.set}, d.plan_version, d.rules_version, ${record.createdAt}, ${record.createdAt}
         from dbs d, (select ${[...values]}::text[] as texts) i
         where d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}
-        ${telling.end(db.live, "create", undefined)}`;
+        ${telling.end(to, "create", undefined)}`;
       return count === 1;
     },
 
@@ -181,7 +193,7 @@ function createInserts(sql: Sql, { telling }: Parts) {
       on: Queryable = sql,
     ): Promise<boolean> {
       const { count } = await on`
-        ${telling.begin(db.live)} insert into records as r (${columns})
+        ${telling.begin({ db, actor: undefined })} insert into records as r (${columns})
         select d.id, n.id, d.account_id, ${table.name}, v.data, ${indexed}, d.plan_version, d.rules_version,
           n.created_at, n.created_at
         from dbs d, unnest(${records.map(({ id }) => id)}::uuid[], ${records.map(({ json }) => json)}::text[],
@@ -189,7 +201,7 @@ function createInserts(sql: Sql, { telling }: Parts) {
           lateral (select n.json::jsonb as data offset 0) v,
           record_index(v.data, ${[...table.indexFields]}::text[]) x
         where d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}
-        ${telling.end(db.live, "create", undefined)}`;
+        ${telling.end({ db, actor: undefined }, "create", undefined)}`;
       return count === records.length;
     },
   };
@@ -209,7 +221,7 @@ function createPatches(sql: Sql, { telling, shown, guarded, isAt, written }: Par
       const { values, given, strings, numbers } = indexValues(patch.table, patch.data);
       // One text for all changes: PostgreSQL keeps a plan for each text.
       const rows = await on<RawRow[]>`
-        ${telling.begin(db.live)} update records r set data = r.data || ${patch.json}::text::jsonb, ${changed},
+        ${telling.begin({ db, actor: patch.actor })} update records r set data = r.data || ${patch.json}::text::jsonb, ${changed},
           long_strings = (r.long_strings & ~${strings.given}::int | ${strings.set}::int)::smallint,
           inexact_numbers = (r.inexact_numbers & ~${numbers.given}::int | ${numbers.set}::int)::smallint,
           updated_at = ${changedAt}
@@ -218,7 +230,7 @@ function createPatches(sql: Sql, { telling, shown, guarded, isAt, written }: Par
           and r.table_name = ${patch.table.name} and r.rules_version = ${db.rulesVersion}
           and d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}
           ${guarded(patch.guard)} ${isAt(patch.expected)}
-        ${telling.end(db.live, "update", shown(shape))}`.catch(refuseSize);
+        ${telling.end({ db, actor: patch.actor }, "update", shown(shape))}`.catch(refuseSize);
       return written(rows, shape);
     },
 
@@ -228,7 +240,7 @@ function createPatches(sql: Sql, { telling, shown, guarded, isAt, written }: Par
     async rewrite(tx: Tx, db: Database, patch: Omit<Patch, "expected">, shape: Shape, leftTable: string | undefined) {
       const { id, table, json, guard } = patch;
       const rows = await tx<RawRow[]>`
-        ${telling.begin(db.live)} update records r set table_name = ${table.name}, data = r.data || v.changes,
+        ${telling.begin({ db, actor: patch.actor })} update records r set table_name = ${table.name}, data = r.data || v.changes,
           (${columns}) = (
             select ${indexed} from record_index(r.data || v.changes, ${[...table.indexFields]}::text[]) x),
           plan_version = d.plan_version, rules_version = d.rules_version,
@@ -237,7 +249,7 @@ function createPatches(sql: Sql, { telling, shown, guarded, isAt, written }: Par
         where r.db_id = ${db.id} and r.id = ${id} and r.account_id = ${db.accountId}
           and d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}
           ${guarded(guard)}
-        ${telling.end(db.live, "update", shown(shape), leftTable)}`.catch(refuseSize);
+        ${telling.end({ db, actor: patch.actor }, "update", shown(shape), leftTable)}`.catch(refuseSize);
       return written(rows, shape);
     },
   };
@@ -250,14 +262,16 @@ function createRemovals(sql: Sql, { telling, shown, guarded, isAt, written }: Pa
       db: Database,
       id: string,
       shape: Shape,
-      { guard, expected }: { readonly guard?: Guard | undefined; readonly expected?: number | undefined },
+      { guard, expected, actor }: Removal,
       on: Queryable = sql,
     ): Promise<Written | undefined> {
+      // Whoever begins to follow the database meanwhile is told.
+      const to = { db: { code: db.code, live: true }, actor };
       const rows = await on<RawRow[]>`
-        ${telling.begin(true)} delete from records r
+        ${telling.begin(to)} delete from records r
         where r.db_id = ${db.id} and r.id = ${id} and r.account_id = ${db.accountId} ${guarded(guard)}
           ${isAt(expected)}
-        ${telling.end(true, "destroy", shown(shape))}`;
+        ${telling.end(to, "destroy", shown(shape))}`;
       return written(rows, shape);
     },
   };

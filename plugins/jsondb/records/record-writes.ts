@@ -1,6 +1,7 @@
 /** One write of a record: its checks, its statement and its event, in the caller's transaction if there is one. */
 import { afterCommit, notFound, preconditionFailed, type BaseContext, type Tx } from "platform";
 import type { Database } from "../databases/database.ts";
+import type { RecordActor } from "./logged.ts";
 import { jsonOf, newRecord, refuse, type CreatedRecord } from "./new-record.ts";
 import type { RecordEvents } from "./record-events.ts";
 import { checkRequired, checkPatch, checkRecord, type Data } from "./record.ts";
@@ -28,6 +29,7 @@ export interface Needed {
   readonly recordStore: RecordStore;
   readonly together: Together;
   readonly events: RecordEvents;
+  readonly actorOf: RecordActor;
   /** After the commit of a write. */
   readonly written: (db: Database) => void;
 }
@@ -35,7 +37,7 @@ export interface Needed {
 export type RecordWrites = ReturnType<typeof createRecordWrites>;
 
 /** `insert` and `merge` give undefined if the database has another schema by now. */
-export function createRecordWrites({ ctx, recordStore, together, events, written }: Needed) {
+export function createRecordWrites({ ctx, recordStore, together, events, actorOf, written }: Needed) {
   /** One statement needs no transaction, unless an event or the answer to an Idempotency-Key commits with it. */
   const withEvent = <T>(wanted: boolean, tx: Tx | undefined, write: (tx: Tx | undefined) => Promise<T>): Promise<T> =>
     tx || !(wanted || ctx.keyed()) ? write(tx) : ctx.transaction(write);
@@ -48,7 +50,8 @@ export function createRecordWrites({ ctx, recordStore, together, events, written
   return {
     async insert(db: Database, { table, data }: Write, given?: Tx): Promise<CreatedRecord | undefined> {
       refuse(checkRecord(table, data));
-      const made = newRecord(table, data);
+      const actor = await actorOf(db);
+      const made = { ...newRecord(table, data), actor };
       const { id, createdAt } = made;
       const wanted = events.wanted(db, "create", { id, tableName: table.name, data });
       return withEvent(wanted, given, async (tx) => {
@@ -64,7 +67,7 @@ export function createRecordWrites({ ctx, recordStore, together, events, written
     async merge(db: Database, id: string, write: Write, asked: Shape, guard?: Guard, given?: Tx) {
       const { table, data, expected } = write;
       refuse(checkPatch(table, data));
-      const patch = { id, table, data, json: jsonOf(data), guard, expected };
+      const patch = { id, table, data, json: jsonOf(data), guard, expected, actor: await actorOf(db) };
       const wanted = events.wanted(db, "update", { id, tableName: table.name, data });
       const shape = { ...asked, whole: wanted };
       const told = async (done: Written | undefined, tx: Tx | undefined) => {
@@ -80,9 +83,10 @@ export function createRecordWrites({ ctx, recordStore, together, events, written
     },
 
     async remove(db: Database, id: string, which: Which = {}, given?: Tx): Promise<void> {
+      const removal = { ...which, actor: await actorOf(db) };
       const wanted = events.wanted(db, "destroy", { id, tableName: undefined, data: {} });
       await withEvent(wanted, given, async (tx) => {
-        const done = await recordStore.delete(db, id, { form: "nested", whole: wanted }, which, tx);
+        const done = await recordStore.delete(db, id, { form: "nested", whole: wanted }, removal, tx);
         if (!done) {
           const isThere = (await recordStore.tableNameOf(db, id, which.guard, tx)) !== undefined;
           throw isThere && which.expected !== undefined ? preconditionFailed() : notFound();

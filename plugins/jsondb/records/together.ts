@@ -99,7 +99,12 @@ async function updateEach(stores: Stores, db: Database, patches: readonly WholeP
   if (!first || patches.length === 1) {
     return Promise.all(patches.map(async (patch) => [patch, await updateOne(stores, db, patch)] as const));
   }
-  const indexed = patches.map(({ id, json, table, data }) => ({ id, json, index: indexValues(table, data) }));
+  const indexed = patches.map(({ id, json, table, data, actor }) => ({
+    id,
+    json,
+    actor,
+    index: indexValues(table, data),
+  }));
   const changed = byId(await stores.manyStore.update(db, first.table, indexed));
   return patches.map((patch) => [patch, changed.get(patch.id)] as const);
 }

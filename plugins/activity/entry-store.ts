@@ -1,0 +1,32 @@
+/**
+ * SQL that writes entries in the statement of a change, for rows that are too many for a trigger:
+ *
+ *     with changed as (update … returning r.id, …), noted as (insert into activity (…) select … from changed)
+ */
+
+/** The columns of an entry that a statement gives. */
+export const entryColumns = "account_id, action, model, record_id, name, actor, user_id, token_id, origin, changes";
+
+/** The last five columns from `Actor` as jsonb in `actor`, and from the jsonb of a row before and after its change. */
+export function entryValues(actor: string, old: string, now: string): string {
+  return `coalesce(${actor} ->> 'kind', 'system'), (${actor} ->> 'user')::bigint, (${actor} ->> 'token')::bigint,
+    ${actor} - '{kind,user,token,account}'::text[], ${differenceOf(old, now)}`;
+}
+
+/**
+ * As the trigger's: by field, long values cut, of 200 fields at most. Without its function as long as values are short:
+ * calling it costs more than all else.
+ */
+function differenceOf(old: string, now: string): string {
+  return `(
+    select jsonb_object_agg(e.key, case
+      when e.key ~* 'passw|secret' then '{"secret": true}'
+      when coalesce(length(e.before::text), 0) + coalesce(length(e.after::text), 0) > 2000
+        then activity_difference(false, e.before, e.after)
+      when e.before is null then jsonb_build_object('new', e.after)
+      when e.after is null then jsonb_build_object('old', e.before)
+      else jsonb_build_object('old', e.before, 'new', e.after) end)
+    from (select key, nullif(${old} -> key, 'null') as before, nullif(${now} -> key, 'null') as after
+      from jsonb_object_keys(coalesce(${now}, ${old})) as key
+      where ${old} -> key is distinct from ${now} -> key limit 200) e)`;
+}

@@ -1,0 +1,101 @@
+/** Changes of records in the log of activity, for accounts that ask for it: alone, together, in bulk. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { startTestApp, type TestApp } from "../../../tests/harness.ts";
+import { loggedIn } from "./logged.ts";
+
+let app: TestApp;
+let records: string;
+beforeAll(async () => {
+  app = await startTestApp();
+  const { id } = (await app.post("/core/dbs.json", { db: { name: "People", code: "people" } })).json;
+  records = `/core/dbs/${id}/records`;
+  const settings = { activity_databases: "orders, people" };
+  expect((await app.patch("/account/settings.json", { settings })).status).toBe(200);
+});
+afterAll(() => app.stop());
+
+const log = async (id: string) =>
+  (await app.get(`/core/activity.json?model=Core::Record&record_id=${id}`)).json.toReversed();
+const create = async (data: object) => (await app.post(`${records}.json`, { record: { data } })).json;
+const patch = (id: string, data: object, headers = {}) =>
+  app.patch(`${records}/${id}.json`, { record: { data } }, { headers });
+
+test("a record's life is logged, with the difference of each change", async () => {
+  const { id } = await create({ name: "Ann", age: 30, password: "hunter2" });
+  await patch(id, { age: 31, password: "hunter3", name: "Ann" });
+  await patch(id, { age: 31 });
+  await patch(id, { city: "Łódź" }, { "if-match": (await app.get(`${records}/${id}.json`)).headers.get("etag") ?? "" });
+  await app.delete(`${records}/${id}.json`);
+  const entries = await log(id);
+  expect(entries.map(({ action, changes }: { action: string; changes: object }) => [action, changes])).toEqual([
+    ["create", { name: { new: "Ann" }, age: { new: 30 }, password: { secret: true } }],
+    ["update", { age: { old: 30, new: 31 }, password: { secret: true } }],
+    ["update", {}],
+    ["update", { city: { new: "Łódź" } }],
+    ["delete", { name: { old: "Ann" }, age: { old: 31 }, password: { secret: true }, city: { old: "Łódź" } }],
+  ]);
+  const by = {
+    actor: "person",
+    login: "admin",
+    user_id: 1,
+    address: "127.0.0.1",
+    name: "people",
+    model: "Core::Record",
+  };
+  for (const entry of entries) expect(entry).toMatchObject(by);
+});
+
+test("changes that arrive together are logged each for its own request", async () => {
+  const made = await Promise.all(Array.from({ length: 40 }, (_, n) => create({ n })));
+  const changed = await Promise.all(made.map(({ id }, n) => patch(id, { n: n + 1000 })));
+  for (const [n, { id }] of made.entries()) {
+    const [first, second] = await log(id);
+    expect(first.changes).toEqual({ n: { new: n } });
+    expect(second.changes).toEqual({ n: { old: n, new: n + 1000 } });
+    expect(second.request_id).toBe(changed[n]?.headers.get("x-request-id"));
+  }
+});
+
+test("many fields and long values are cut, with their size", async () => {
+  const { id } = await create({ long: "x".repeat(100_000), short: "y" });
+  expect((await log(id))[0].changes).toEqual({
+    long: { new: "x".repeat(1000), new_size: 100_000 },
+    short: { new: "y" },
+  });
+});
+
+test("an import is logged record by record", async () => {
+  await app.post(records.replace("/records", "/import"), undefined, {
+    raw: '{"name":"Import 1"}\n{"name":"Import 2"}\n',
+    headers: { "content-type": "application/x-ndjson" },
+  });
+  const found = (await app.get("/core/activity.json?model=Core::Record&q=Import%20")).json;
+  expect(found.map((one: { login: string; changes: object }) => [one.login, one.changes])).toEqual([
+    ["admin", { name: { new: "Import 2" } }],
+    ["admin", { name: { new: "Import 1" } }],
+  ]);
+});
+
+test("records of other databases are not logged, and a refused change is not", async () => {
+  const { id } = (await app.post("/core/dbs.json", { db: { name: "Quiet", code: "quiet" } })).json;
+  const made = (await app.post(`/core/dbs/${id}/records.json`, { record: { data: { a: 1 } } })).json;
+  expect(await log(made.id)).toEqual([]);
+  const one = await create({ a: 1 });
+  expect((await patch(one.id, { b: 2 }, { "if-match": '"0"' })).status).toBe(412);
+  expect((await log(one.id)).length).toBe(1);
+  expect(await app.command("activity", "verify")).toContain("unchanged");
+});
+
+test.each([
+  ["", "a", false],
+  ["a, b", "b", true],
+  ["a, b", "c", false],
+  ["*", "c", true],
+])("%j logs %s: %p", (text, code, is) => {
+  expect(loggedIn(text)(code)).toBe(is);
+});
+
+test("a setting that is no list of codes is refused", async () => {
+  const answer = await app.patch("/account/settings.json", { settings: { activity_databases: "a b" } });
+  expect([answer.status, JSON.stringify(answer.json)]).toEqual([422, expect.stringContaining('has \\"a b\\"')]);
+});
