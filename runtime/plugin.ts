@@ -125,6 +125,8 @@ export interface PluginFacts {
   /** Commands added to the command line; `setup` returns what they do. */
   readonly commands?: readonly CommandFacts[];
   readonly studio?: readonly StudioPage[];
+  /** Folders below DATA_DIR for `ctx.files`: backups include them. */
+  readonly files?: readonly string[];
   /** How the log of activity shows the plugin's tables; those that are not named here, by their columns alone. */
   readonly activity?: Readonly<Record<string, LoggedTable | false>>;
 }
@@ -268,6 +270,8 @@ export interface Definition<N extends Needs, C extends Settings, P> {
   readonly commands?: readonly CommandFacts[];
   /** Pages of the Studio. */
   readonly studio?: readonly StudioPage[];
+  /** Folders below DATA_DIR for `ctx.files`: backups include them. */
+  readonly files?: readonly string[];
   /** How the log of activity shows the plugin's tables; `false`: rows that the server writes for itself. */
   readonly activity?: Readonly<Record<string, LoggedTable | false>>;
   readonly setup: (ctx: Context<N, C>) => Started<P> | Promise<Started<P>>;
@@ -289,6 +293,7 @@ export function definePlugin<N extends Needs = {}, C extends Settings = {}, P = 
     children = {},
     commands = [],
     studio = [],
+    files = [],
     activity = {},
   } = definition;
   checkPages(name, studio);
@@ -303,7 +308,13 @@ export function definePlugin<N extends Needs = {}, C extends Settings = {}, P = 
       if (!Object.hasOwn(children, childName)) throw new Error(`plugin "${name}" declares no child "${childName}"`);
       return base.child(`${name} ${childName}`, options);
     };
-    const started = await setUp(name, () => setup({ ...base, log: base.log.with({ plugin: name }), child, ...own }));
+    const ownFiles: BaseContext["files"] = (folder) => {
+      if (!files.includes(folder)) throw new Error(`plugin "${name}" declares no files "${folder}"`);
+      return base.files(folder);
+    };
+    const started = await setUp(name, () =>
+      setup({ ...base, files: ownFiles, log: base.log.with({ plugin: name }), child, ...own }),
+    );
     const undeclared = started.commands?.find((command) => !commands.some((facts) => facts.name === command.name));
     if (undeclared) throw new Error(`plugin "${name}" does not declare its command "${undeclared.name}"`);
     return started;
@@ -322,6 +333,7 @@ export function definePlugin<N extends Needs = {}, C extends Settings = {}, P = 
     children,
     commands,
     studio,
+    files,
     activity,
     start,
   };

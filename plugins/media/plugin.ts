@@ -21,6 +21,7 @@ export default definePlugin({
   },
   migrations: [{ name: "001_media", sql: migration }],
   privileges: [{ name: "media", doc: "upload, change and delete media files", roles: ["manager"] }],
+  files: ["media"],
   models: [{ name: "Core::MediaFile", privilege: "media", sample: mediaExample }],
   activity: { media: { model: "Core::MediaFile" } },
 

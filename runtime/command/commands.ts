@@ -2,6 +2,7 @@ import { withActor } from "../events/actor.ts";
 import manifest from "../../package.json" with { type: "json" };
 import { authorCommands } from "../authors/commands.ts";
 import { backup, backupMigrations, restore } from "../postgres/backup.ts";
+import type { FileFolders } from "../postgres/backup-files.ts";
 import { boot, describe, migrationSets, type App } from "../boot.ts";
 import { runningPostgres } from "../postgres/running-postgres.ts";
 import { runtimeSettings } from "../config.ts";
@@ -24,7 +25,7 @@ const ownCommands: readonly CommandFacts[] = [
     doc: "start the server (also without a command; --https: as HTTPS=on; --watch: again when a plugin of PLUGINS_DIR changes)",
   },
   { name: "migrate", usage: "migrate", doc: "bring the database up to date and end" },
-  { name: "backup", usage: "backup FILE", doc: "write the whole database to FILE" },
+  { name: "backup", usage: "backup FILE", doc: "write the whole database and all files to FILE" },
   {
     name: "restore",
     usage: "restore FILE [--force]",
@@ -127,10 +128,14 @@ async function writeClient(setup: Setup, file: string | undefined): Promise<numb
   return say([`wrote ${file}`]);
 }
 
+function fileFolders({ config, plugins }: Setup): FileFolders {
+  return { dataDir: config.dataDir, folders: plugins.flatMap(({ files = [] }) => files) };
+}
+
 /** Does not start the plugins: they need the right secret key, and a backup must work even if that is lost. */
 async function backupTo(setup: Setup, file: string): Promise<number> {
   const notes = await withDatabase(setup, await attach(setup), async (sql) => {
-    await backup(sql, file, setup.log);
+    await backup(sql, file, setup.log, fileFolders(setup));
     return backupNotes(sql, setup.config);
   });
   return say([`the backup is in ${file}`, ...notes]);
@@ -149,7 +154,7 @@ async function restoreFrom(setup: Setup, file: string, force: boolean): Promise<
   }));
   const notes = await withPool(setup, await openDatabase(setup), async (sql) => {
     await migrate(sql, (await isMigrated(sql)) ? sets : then, setup.log);
-    await restore(sql, file, setup.log, { force });
+    await restore(sql, file, setup.log, { force, files: fileFolders(setup) });
     await migrate(sql, sets, setup.log);
     return restoreNotes(sql, setup.config);
   });

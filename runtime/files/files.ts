@@ -9,7 +9,7 @@
  *     await draft.keep(); // or draft.drop()
  */
 import { mkdir, open, readdir, rename, rm, stat, unlink, type FileHandle } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { unavailable } from "../errors.ts";
 
 export interface Files {
@@ -18,13 +18,15 @@ export interface Files {
   /** Undefined if there is no such content. */
   find(hash: string): Promise<Blob | undefined>;
   remove(hash: string): Promise<void>;
+  /** The hashes of all contents. */
+  list(): AsyncGenerator<string>;
   /** Removes drafts that nobody has written to since then: their process has ended. */
   sweep(before: Date): Promise<void>;
 }
 
 export interface Draft {
   write(bytes: Uint8Array): Promise<void>;
-  /** No more bytes. */
+  /** No more bytes: they are on disk when it resolves. */
   end(): Promise<{ readonly hash: string; readonly size: number }>;
   /** What has been written so far. */
   readonly content: Blob;
@@ -34,12 +36,14 @@ export interface Draft {
   drop(): Promise<void>;
 }
 
+const isHash = /^[0-9a-f]{64}$/;
+
 /** `folder` is made with the first draft. */
 export function createFiles(folder: string): Files {
   const drafts = join(folder, "drafts");
   const pathOf = (hash: string): string => {
     // The name becomes a path.
-    if (!/^[0-9a-f]{64}$/.test(hash)) throw new Error("not a SHA-256");
+    if (!isHash.test(hash)) throw new Error("not a SHA-256");
     return join(folder, hash.slice(0, 2), hash.slice(2, 4), hash);
   };
   return {
@@ -50,6 +54,12 @@ export function createFiles(folder: string): Files {
     },
     async remove(hash) {
       await rm(pathOf(hash), { force: true });
+    },
+    async *list() {
+      for (const path of await readdir(folder, { recursive: true }).catch(() => [])) {
+        const name = basename(path);
+        if (isHash.test(name)) yield name;
+      }
     },
     async sweep(before) {
       const names = await readdir(drafts).catch(() => []);
@@ -83,13 +93,13 @@ async function beginDraft(drafts: string, pathOf: (hash: string) => string): Pro
     },
     async end() {
       hash ||= hasher.digest("hex");
+      if (isOpen) await told(() => file.sync());
+      await close();
       return { hash, size };
     },
     async keep() {
       const target = pathOf(hash);
       await told(async () => {
-        await file.sync();
-        await close();
         await mkdir(dirname(target), { recursive: true, mode: 0o700 });
         await rename(path, target);
         await syncFolder(dirname(target));

@@ -2,8 +2,8 @@
  * The format of a backup: one zstd stream of frames, each a letter, a length and that many bytes.
  *
  *     H  the header, JSON: what the database was      T  a table begins, JSON: its name
- *     Z  the end: SHA-256 of all bytes before it      D  rows of it, in COPY's text format
- *                                                     E  it ends, JSON: how many rows it had
+ *     F  a file begins, JSON (backup-files.ts)        D  rows of it, in COPY's text format; or bytes of the file
+ *     Z  the end: SHA-256 of all bytes before it      E  it ends, JSON: how many rows it had
  *
  * The writer holds at most one frame in memory, and the reader never a whole frame of rows.
  */
@@ -14,11 +14,13 @@ import { open, rename, rm } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 import { createZstdCompress, createZstdDecompress } from "node:zlib";
 
-export const formatVersion = 1;
+/** The second has files after the tables. */
+const formats = [1, 2] as const;
+export type Format = (typeof formats)[number];
 
 /** The header of a backup. */
 export const Header = Type.Object({
-  format: Type.Literal(formatVersion),
+  format: Type.Union(formats.map((format) => Type.Literal(format))),
   application: Type.String(),
   createdAt: Type.String(),
   migrations: Type.Array(Type.Object({ plugin: Type.String(), name: Type.String(), checksum: Type.String() })),
@@ -29,7 +31,7 @@ export const Header = Type.Object({
 });
 export type Header = Static<typeof Header>;
 
-const letters = ["H", "T", "D", "E", "Z"] as const;
+const letters = ["H", "T", "F", "D", "E", "Z"] as const;
 type Letter = (typeof letters)[number];
 export interface Frame {
   letter: Letter;
@@ -153,8 +155,15 @@ function checkEnd(expected: Uint8Array, actual: Uint8Array, bytesAfter: number):
 export function parseHeader({ letter, bytes }: Frame): Header {
   const value: unknown = letter === "H" ? parseJson(bytes) : undefined;
   if (Value.Check(Header, value)) return value;
-  if (typeof value === "object" && value !== null && "format" in value && value.format !== formatVersion) {
-    throw new Error(`the backup has format ${String(value.format)}, and this version reads ${formatVersion} only`);
+  if (
+    typeof value === "object" &&
+    value !== null &&
+    "format" in value &&
+    !formats.some((format) => format === value.format)
+  ) {
+    throw new Error(
+      `the backup has format ${String(value.format)}, and this version reads ${formats.join(" and ")} only`,
+    );
   }
   throw new Error("it is not a backup of Corestead");
 }

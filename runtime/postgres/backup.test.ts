@@ -5,8 +5,9 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createWriteStream } from "node:fs";
 import { createZstdCompress } from "node:zlib";
-import { readFrames } from "./backup-file.ts";
+import { parseHeader, readFrames } from "./backup-file.ts";
 import { backup, backupMigrations, restore } from "./backup.ts";
+import { createFiles } from "../files/files.ts";
 import { openPool, type Sql } from "../db.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "./embedded-postgres.ts";
 import { createLog } from "../log.ts";
@@ -166,6 +167,42 @@ test.each([
   const names = await backupMigrations(file);
   expect(names.map(({ name }) => name)).toEqual(["001_notes", "002_more"]);
 });
+
+test("files of plugins are in the backup and come back, all or none; without any the format is the first one", async () => {
+  await backup(from, file, log, { dataDir: folder, folders: ["pictures"] });
+  expect((await header()).format).toBe(1);
+  const source = createFiles(join(folder, "pictures"));
+  const contents = ["small", "x".repeat(3_000_000), ""];
+  const hashes: string[] = [];
+  for (const content of contents) {
+    const draft = await source.begin();
+    await draft.write(Buffer.from(content));
+    hashes.push((await draft.end()).hash);
+    await draft.keep();
+  }
+  await backup(from, file, log, { dataDir: folder, folders: ["pictures"] });
+  expect((await header()).format).toBe(2);
+  const other = join(folder, "other");
+  const files = { dataDir: other, folders: ["pictures"] };
+  const refusal = async (options = {}) => restore(into, file, log, options).catch((error: unknown) => String(error));
+  expect(await refusal()).toContain('files of "pictures", which no plugin here has');
+  const whole = await Bun.file(file).bytes();
+  await Bun.write(file, whole.subarray(0, whole.length - 30));
+  expect(await refusal({ files })).toContain("is not a complete backup");
+  expect(await readdir(join(other, "pictures"), { recursive: true })).toEqual(["drafts"]);
+  await Bun.write(file, whole);
+  await restore(into, file, log, { files });
+  const restored = createFiles(join(other, "pictures"));
+  for (const [n, hash] of hashes.entries()) expect(await (await restored.find(hash))?.text()).toBe(contents[n]);
+  expect(await readdir(join(other, "pictures", "drafts"))).toEqual([]);
+});
+
+async function header() {
+  const frames = readFrames(file);
+  const first = await frames.next();
+  await frames.return(undefined);
+  return parseHeader(first.value);
+}
 
 test("a damaged file changes nothing, wherever the damage is", async () => {
   await from.unsafe(rows);

@@ -10,16 +10,7 @@
  */
 import { pipeline } from "node:stream/promises";
 import manifest from "../../package.json" with { type: "json" };
-import {
-  type Frame,
-  formatVersion,
-  type Header,
-  jsonFrame,
-  parseHeader,
-  parseJson,
-  readFrames,
-  writeFrames,
-} from "./backup-file.ts";
+import { type Frame, type Header, jsonFrame, parseHeader, parseJson, readFrames, writeFrames } from "./backup-file.ts";
 import {
   databaseTables,
   foreignKeys,
@@ -32,6 +23,7 @@ import {
   sequences,
   type Table,
 } from "./backup-schema.ts";
+import { type FileFolders, fileFrames, filesToRestore, hasFiles } from "./backup-files.ts";
 import { type Sql, transaction, type Tx, withoutTimeouts } from "../db.ts";
 import type { Log } from "../log.ts";
 
@@ -40,18 +32,22 @@ export interface RestoreOptions {
   force?: boolean;
   /** Tables that the first start fills: a database with rows only in them does not count as used. */
   seedTables?: readonly string[];
+  /** Where files go that the backup has. */
+  files?: FileFolders;
 }
+
+const noFiles: FileFolders = { dataDir: "", folders: [] };
 
 const batchBytes = 64 * 1024;
 
-/** Writes a consistent snapshot of every row of the database to `file`. */
-export async function backup(sql: Sql, file: string, log: Log): Promise<void> {
+/** Writes a consistent snapshot of every row of the database, and the files of plugins, to `file`. */
+export async function backup(sql: Sql, file: string, log: Log, files: FileFolders = noFiles): Promise<void> {
   await sql.begin("isolation level repeatable read read only", async (tx) => {
     await withoutTimeouts(tx);
     const tables = await databaseTables(tx);
     const { ordered } = loadOrder(tables, await foreignKeys(tx));
     const header: Header = {
-      format: formatVersion,
+      format: (await hasFiles(files)) ? 2 : 1,
       application: manifest.version,
       createdAt: new Date().toISOString(),
       migrations: await migrationsOf(tx),
@@ -59,11 +55,11 @@ export async function backup(sql: Sql, file: string, log: Log): Promise<void> {
       // Sequences have no snapshots; read after the snapshot, they are at least as high as any number in it.
       sequences: await sequences(tx),
     };
-    await writeFrames(file, framesOf(tx, header, log));
+    await writeFrames(file, framesOf(tx, header, files, log));
   });
 }
 
-async function* framesOf(tx: Tx, header: Header, log: Log): AsyncGenerator<Frame> {
+async function* framesOf(tx: Tx, header: Header, files: FileFolders, log: Log): AsyncGenerator<Frame> {
   yield jsonFrame("H", header);
   for (const table of header.tables) {
     yield jsonFrame("T", { name: table.name });
@@ -77,6 +73,8 @@ async function* framesOf(tx: Tx, header: Header, log: Log): AsyncGenerator<Frame
     yield jsonFrame("E", { rows });
     log.info("backed up", { table: table.name, rows });
   }
+  // Without files the format has no frames for them, and older versions can read it.
+  if (header.format === 2) yield* fileFrames(files);
 }
 
 /** PostgreSQL sends each row separately; a frame for each would cost more than the row. */
@@ -108,6 +106,7 @@ export async function backupMigrations(file: string): Promise<MigrationRow[]> {
  */
 export async function restore(sql: Sql, file: string, log: Log, options: RestoreOptions = {}): Promise<void> {
   const frames = readFrames(file);
+  const files = filesToRestore(options.files ?? noFiles);
   try {
     const header = await headerOf(frames);
     await transaction(sql, async (tx) => {
@@ -119,14 +118,17 @@ export async function restore(sql: Sql, file: string, log: Log, options: Restore
       const after = await relaxed(tx, tables);
       for (const table of header.tables) await load(tx, table, frames, log);
       // The checksum comes last; only then is it certain that nothing is missing.
-      if (!(await frames.next()).done) throw new Error(`${file} holds more than it says`);
+      for (let next = await frames.next(); !next.done; next = await frames.next()) await files.take(next.value, frames);
       await after();
       for (const { name, lastValue, isCalled } of header.sequences) {
         await tx`select setval(${quoted(name)}::text::regclass, ${lastValue}::text::bigint, ${isCalled})`;
       }
+      // Before the commit: no row may name a file that is not there.
+      await files.keep();
     });
     log.info("restored", { from: header.createdAt, application: header.application, tables: header.tables.length });
   } finally {
+    await files.drop();
     await frames.return(undefined);
   }
 }

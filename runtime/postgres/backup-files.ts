@@ -1,0 +1,74 @@
+/**
+ * The files of plugins (files/files.ts) in a backup: after the tables, for each file a frame F with its folder and hash,
+ * its bytes in frames D, and a frame E. A backup made without files has the older format, which has no such frames.
+ */
+import { Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { createFiles, type Draft, type Files } from "../files/files.ts";
+import { type Frame, jsonFrame, parseJson } from "./backup-file.ts";
+import { join } from "node:path";
+
+/** Folders of plugins' files in a data folder. */
+export interface FileFolders {
+  readonly dataDir: string;
+  readonly folders: readonly string[];
+}
+
+const FileBegin = Type.Object({ folder: Type.String(), hash: Type.String({ pattern: "^[0-9a-f]{64}$" }) });
+
+export async function hasFiles({ dataDir, folders }: FileFolders): Promise<boolean> {
+  for (const folder of folders) for await (const _ of createFiles(join(dataDir, folder)).list()) return true;
+  return false;
+}
+
+/** A content that is removed meanwhile is left out: no row of the snapshot has named it for a day. */
+export async function* fileFrames({ dataDir, folders }: FileFolders): AsyncGenerator<Frame> {
+  for (const folder of folders) {
+    const files = createFiles(join(dataDir, folder));
+    for await (const hash of files.list()) {
+      const content = await files.find(hash);
+      if (!content) continue;
+      yield jsonFrame("F", { folder, hash });
+      for await (const bytes of content.stream()) yield { letter: "D", bytes };
+      yield jsonFrame("E", {});
+    }
+  }
+}
+
+/** Files of a backup, on disk but not in their place before `keep`: nothing changes if the rest is damaged. */
+export interface FilesToRestore {
+  /** Reads one file, whose first frame is given. */
+  take(begin: Frame, frames: AsyncGenerator<Frame>): Promise<void>;
+  keep(): Promise<number>;
+  drop(): Promise<void>;
+}
+
+export function filesToRestore({ dataDir, folders }: FileFolders): FilesToRestore {
+  const drafts: Draft[] = [];
+  const filesOf = (folder: string): Files => {
+    // The name becomes a path.
+    if (!folders.includes(folder)) throw new Error(`the backup has files of "${folder}", which no plugin here has`);
+    return createFiles(join(dataDir, folder));
+  };
+  return {
+    async take({ letter, bytes }, frames) {
+      const begin: unknown = letter === "F" ? parseJson(bytes) : undefined;
+      if (!Value.Check(FileBegin, begin)) throw new Error("the backup holds more than it says");
+      const draft = await filesOf(begin.folder).begin();
+      drafts.push(draft);
+      for (;;) {
+        const next = await frames.next();
+        if (next.done || next.value.letter !== "D") break;
+        await draft.write(next.value.bytes);
+      }
+      if ((await draft.end()).hash !== begin.hash) throw new Error(`the backup lacks bytes of the file ${begin.hash}`);
+    },
+    async keep() {
+      for (const draft of drafts) await draft.keep();
+      return drafts.length;
+    },
+    async drop() {
+      for (const draft of drafts) await draft.drop();
+    },
+  };
+}
