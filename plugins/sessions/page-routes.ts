@@ -65,13 +65,17 @@ export function loginRoutes({ signIn, second, pages, factors, styleHash, links }
       {
         summary: "The sign-in page",
         access: { open: "it is how one signs in" },
-        query: { return_to: "a path of this origin to go to afterwards" },
+        query: {
+          return_to: "a path of this origin to go to afterwards",
+          again: "`1` also for somebody who is signed in",
+        },
         answers: { 200: html },
         responses: { 200: "<!doctype html> …", 303: null },
       },
       async (input) => {
         const returnTo = safePath(input.query.get("return_to"));
-        return input.caller ? redirect(303, returnTo) : page(200, input, { returnTo });
+        const goesOn = input.caller !== null && input.query.get("again") !== "1";
+        return goesOn ? redirect(303, returnTo) : page(200, input, { returnTo });
       },
     ),
     route(

@@ -1,17 +1,4 @@
-import {
-  answer,
-  created,
-  languageOf,
-  limitKey,
-  ok,
-  redirect,
-  route,
-  secret,
-  text,
-  tooMany,
-  Type,
-  unauthorized,
-} from "platform";
+import { answer, created, languageOf, limitKey, ok, route, secret, text, tooMany, Type, unauthorized } from "platform";
 import type { BaseContext, Route } from "platform";
 import { personAnswer, type Accounts } from "../accounts/api.ts";
 import type { Factors } from "../factors/api.ts";
@@ -60,11 +47,10 @@ export function passkeyRoutes({ ctx, accounts, factors, signIn, styleHash, scrip
         access: open,
         query: { return_to: "a path of this origin to go to afterwards" },
         answers: { 200: answer.text("text/html") },
-        responses: { 200: "<!doctype html> …", 303: null },
+        responses: { 200: "<!doctype html> …" },
       },
-      ({ account, caller, query, request }) => {
+      ({ account, query, request }) => {
         const returnTo = safePath(query.get("return_to"));
-        if (caller) return redirect(303, returnTo);
         const language = languageOf(request);
         const [words, more] = [pageWords[language], secondWords[language]];
         const page = passkeyPage({ words, more, accountName: account.name, returnTo });

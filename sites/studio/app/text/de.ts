@@ -81,6 +81,7 @@ export const de: Messages = {
   goOnAs: "Als {name} weiterarbeiten",
   login: "Login oder E-Mail",
   password: "Passwort",
+  secondFactor: "Geben Sie Ihren zweiten Faktor in einem anderen Tab ein und kommen Sie zurück",
   signIn: "Anmelden",
   wrongLogin: "Login oder Passwort ist falsch.",
   offline: "Der Server ist nicht erreichbar. Neuer Versuch…",

@@ -80,6 +80,7 @@ export const en = {
   goOnAs: "Go on as {name}",
   login: "Login or e-mail",
   password: "Password",
+  secondFactor: "Enter your second factor in another tab, then come back",
   signIn: "Sign in",
   wrongLogin: "Wrong login or password.",
   offline: "The server cannot be reached. Trying again…",

@@ -86,6 +86,7 @@ export const pl: Messages = {
   goOnAs: "Kontynuuj jako {name}",
   login: "Login lub e-mail",
   password: "Hasło",
+  secondFactor: "Podaj drugi składnik w innej karcie i wróć tutaj",
   signIn: "Zaloguj",
   wrongLogin: "Nieprawidłowy login lub hasło.",
   offline: "Serwer jest nieosiągalny. Ponawianie…",
