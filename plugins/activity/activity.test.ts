@@ -174,8 +174,6 @@ describe("the list", () => {
   });
 
   test.each([
-    ["limit=0", "limit"],
-    ["limit=1e3", "limit"],
     ["before=x", "before"],
     ["user_id=1%20or%201=1", "user_id"],
     ["token_id=99999999999999999999", "token_id"],
@@ -186,9 +184,7 @@ describe("the list", () => {
   ])("refuses %s by the name of the filter", async (query, name) => {
     const answer = await app.get(`/core/activity.json?${query}`);
     expect([answer.status, answer.json.error]).toEqual([400, expect.stringContaining(`\`${name}\``)]);
-    expect((await app.get(`/core/activity/export?${query}`)).status).toBe(
-      name === "limit" || name === "before" ? 200 : 400,
-    );
+    expect((await app.get(`/core/activity/export?${query}`)).status).toBe(name === "before" ? 200 : 400);
   });
 
   test("shows nothing of another account, and nothing without the privilege", async () => {

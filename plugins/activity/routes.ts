@@ -1,4 +1,4 @@
-import { answer, badRequest, field, integerId, notFound, ok, route, Type } from "platform";
+import { answer, badRequest, field, integerId, notFound, ok, pageOf, pageQuery, route } from "platform";
 import type { Log, Route } from "platform";
 import { Activity } from "./answers.ts";
 import { ndjsonOf } from "./export.ts";
@@ -58,23 +58,23 @@ export function activityRoutes({ log, activityStore }: Needed): Route[] {
         query: {
           ...filters,
           before: "only entries before this id",
-          limit: Type.Integer({ minimum: 1, maximum: 1000, default: 100, description: "1 to 1000, default 100" }),
+          ...pageQuery,
         },
         answers: { 200: answer.list(Activity) },
         responses: { 200: [activityExample] },
       },
       async ({ account, query }) => {
-        const limit = limitOf(query);
+        const page = pageOf(query);
         const before = query.get("before");
         const rows = await activityStore.list(
           account.id,
           filterOf(query),
           before === null || before === "" ? undefined : numberOf("before", before),
-          limit + 1,
+          { ...page, limit: page.limit + 1 },
         );
-        const shown = rows.slice(0, limit);
+        const shown = rows.slice(0, page.limit);
         const last = shown.at(-1);
-        const headers = rows.length > limit && last ? { "x-next-cursor": `${last.id}` } : undefined;
+        const headers = rows.length > page.limit && last ? { "x-next-cursor": `${last.id}` } : undefined;
         return ok(shown.map(toApi), headers);
       },
     ),
@@ -110,13 +110,6 @@ export function activityRoutes({ log, activityStore }: Needed): Route[] {
       },
     ),
   ];
-}
-
-function limitOf(query: URLSearchParams): number {
-  const text = query.get("limit");
-  const limit = text === null || text === "" ? 100 : numberOf("limit", text);
-  if (limit < 1 || limit > 1000) throw badRequest("`limit` must be from 1 to 1000");
-  return limit;
 }
 
 function numberOf(name: string, text: string): number {

@@ -1,5 +1,5 @@
 /** SQL about entries. They are written by the trigger of each table, and by `add`. */
-import type { Notice, Queryable, Sql, Static, Tx } from "platform";
+import type { Notice, Page, Queryable, Sql, Static, Tx } from "platform";
 import type { Activity } from "./answers.ts";
 
 export interface ActivityFilter {
@@ -62,11 +62,11 @@ export function createActivityStore(sql: Sql) {
   };
   return {
     /** The newest first, before this id. */
-    async list(accountId: number, filter: ActivityFilter, before: number | undefined, limit: number) {
+    async list(accountId: number, filter: ActivityFilter, before: number | undefined, { limit, offset }: Page) {
       return sql<ActivityRow[]>`
         select ${columns} from activity a where ${conditions(accountId, filter)}
           ${before === undefined ? sql`` : sql`and a.id < ${before}`}
-        order by a.id desc limit ${limit}`;
+        order by a.id desc limit ${limit} offset ${offset}`;
     },
 
     /** The oldest first, after this id: for exports. */
