@@ -286,6 +286,24 @@ describe("a log that somebody tampers with", () => {
     expect(await tampered(digests)).toContain("seal 1 ");
   });
 
+  test("nothing is sealed past an entry that is not committed yet", async () => {
+    const held = Promise.withResolvers<void>();
+    const written = Promise.withResolvers<void>();
+    const late = app.sql.begin(async (tx) => {
+      await tx`insert into notes (account_id, title) values (1, 'newest')`;
+      written.resolve();
+      await held.promise;
+    });
+    await written.promise;
+    let isSealed = false;
+    const sealing = verify().then(() => (isSealed = true));
+    for (let n = 0; n < 50; n++) await app.get("/health");
+    expect(isSealed).toBe(false);
+    held.resolve();
+    await Promise.all([late, sealing]);
+    expect(await verify()).toContain("unchanged");
+  });
+
   test("entries of transactions that end in another order are all sealed", async () => {
     const held = Promise.withResolvers<void>();
     const written = Promise.withResolvers<void>();

@@ -34,12 +34,20 @@ export function createSealStore(sql: Sql) {
   const sealColumns = sql.unsafe(seals);
   const headColumns = sql.unsafe(heads);
   return {
-    /** First the id, then the transactions: in one statement, a transaction could begin between the two. */
-    async mark(): Promise<Mark> {
+    /** The last id that anybody took; they may not have committed it. */
+    async lastId(): Promise<number> {
       const [last] = await sql<{ id: number }[]>`
         select coalesce(pg_sequence_last_value(pg_get_serial_sequence('activity', 'id')), 0) as id`;
-      const [now] = await sql<{ xid: string }[]>`select pg_snapshot_xmax(pg_current_snapshot())::text as xid`;
-      return { id: last?.id ?? 0, xid: now?.xid ?? "0" };
+      return last?.id ?? 0;
+    },
+
+    /**
+     * For an id that was read before: every transaction that took one up to it has a smaller number than this one. The
+     * xmax of a snapshot would not do: transactions above it may be running.
+     */
+    async mark(id: number): Promise<Mark> {
+      const [now] = await sql<{ xid: string }[]>`select pg_current_xact_id()::text as xid`;
+      return { id, xid: now?.xid ?? "0" };
     },
 
     /** False while a transaction runs that may still write below the mark. */

@@ -55,9 +55,13 @@ export function createSealer({ ctx, log, sealStore, sign, tell }: Needed) {
     });
 
   const step = async () => {
-    mark ??= { ...(await sealStore.mark()), since: performance.now() };
+    if (!mark) {
+      const id = await sealStore.lastId();
+      if (id === sealedTo) return;
+      mark = { ...(await sealStore.mark(id)), since: performance.now() };
+    }
     const at = mark;
-    if (at.id === sealedTo || (await sealTo(at))) {
+    if (await sealTo(at)) {
       sealedTo = at.id;
       mark = undefined;
       isLate = false;
@@ -80,7 +84,7 @@ export function createSealer({ ctx, log, sealStore, sign, tell }: Needed) {
     /** Seals all that is committed, in the process that serves: only there does anybody follow the log. */
     async sealNow(): Promise<void> {
       if (!timer) return;
-      const { id } = await sealStore.mark();
+      const id = await sealStore.lastId();
       while ((await sealStore.upTo()) < id) await run();
     },
     start: later,
