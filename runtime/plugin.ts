@@ -125,7 +125,7 @@ export interface PluginFacts {
   /** Commands added to the command line; `setup` returns what they do. */
   readonly commands?: readonly CommandFacts[];
   readonly studio?: readonly StudioPage[];
-  /** Folders below DATA_DIR for `ctx.files`: backups include them. */
+  /** Folders below DATA_DIR for `ctx.files`: backups include them. Folders in them are caches, without a backup. */
   readonly files?: readonly string[];
   /** How the log of activity shows the plugin's tables; those that are not named here, by their columns alone. */
   readonly activity?: Readonly<Record<string, LoggedTable | false>>;
@@ -309,7 +309,8 @@ export function definePlugin<N extends Needs = {}, C extends Settings = {}, P = 
       return base.child(`${name} ${childName}`, options);
     };
     const ownFiles: BaseContext["files"] = (folder) => {
-      if (!files.includes(folder)) throw new Error(`plugin "${name}" declares no files "${folder}"`);
+      if (!files.some((root) => folder === root || folder.startsWith(`${root}/`)))
+        throw new Error(`plugin "${name}" declares no files "${folder}"`);
       return base.files(folder);
     };
     const started = await setUp(name, () =>

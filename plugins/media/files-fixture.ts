@@ -27,3 +27,13 @@ export function jpeg(width: number, height: number, rest = "", orientation?: num
 export const svg = `<?xml version="1.0"?>
 <!DOCTYPE svg [<!ENTITY x "y">]>
 <svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 9 9" onload="alert(1)"><script>alert(1)</script><style>.a{fill:url(#g)}</style><style>@import "//evil.example";</style><linearGradient id="g"/><rect class="a" width="9" onclick="alert(1)" fill="url(//evil.example)" style="background:u\\72l(//evil.example)"/><use xlink:href="#g"/><foreignObject><iframe xmlns="http://www.w3.org/1999/xhtml" src="javascript:alert(1)"/></foreignObject><text>1 &lt; 2</text><image href="javascript:alert(1)"/><animate attributeName="href" values="javascript:alert(1)"/><a href="javascript:alert(1)"><circle r="1"/></a></svg>`;
+
+/** A JPEG with an orientation and a comment in its EXIF. */
+export function withExif(picture: Uint8Array, orientation: number, comment: string): Uint8Array<ArrayBuffer> {
+  const head = [...ascii("MM\0*"), ...uint32(8), 0, 2];
+  const turn = [0x01, 0x12, 0, 3, ...uint32(1), ...uint16(orientation), 0, 0];
+  const text = [0x01, 0x0e, 0, 2, ...uint32(comment.length), ...uint32(38)];
+  const tiff = [...head, ...turn, ...text, ...uint32(0), ...ascii(comment)];
+  const segment = [0xff, 0xe1, ...uint16(tiff.length + 8), ...ascii("Exif\0\0"), ...tiff];
+  return new Uint8Array([...picture.subarray(0, 2), ...segment, ...picture.subarray(2)]);
+}

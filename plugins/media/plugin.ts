@@ -1,9 +1,12 @@
 import { definePlugin, parseCacheKey, setting } from "platform";
 import migration from "./migrations/001_media.sql" with { type: "text" };
+import variants from "./migrations/002_variants.sql" with { type: "text" };
 import { createLinks } from "./links.ts";
 import { mediaExample, mediaRoutes } from "./routes.ts";
 import { serveRoutes } from "./serve-routes.ts";
 import { createMediaStore, type MediaRow } from "./store.ts";
+import { createPictures } from "./pictures/pictures.ts";
+import { createVariantStore } from "./pictures/variant-store.ts";
 import { createMediaWriter } from "./writer.ts";
 
 /** Files of an account: uploaded once, served forever. behaviour B.15. */
@@ -18,8 +21,18 @@ export default definePlugin({
       min: 0,
       max: 1e15,
     }),
+    cacheBytes: setting.integer(
+      "MEDIA_CACHE_BYTES",
+      1_000_000_000,
+      "Bytes that pictures in other sizes may take; the least used go first",
+      { min: 0, max: 1e13 },
+    ),
   },
-  migrations: [{ name: "001_media", sql: migration }],
+  migrations: [
+    { name: "001_media", sql: migration },
+    { name: "002_variants", sql: variants },
+  ],
+  children: { resize: () => import("./pictures/resize.ts") },
   privileges: [{ name: "media", doc: "upload, change and delete media files", roles: ["manager"] }],
   files: ["media"],
   models: [{ name: "Core::MediaFile", privilege: "media", sample: mediaExample }],
@@ -39,12 +52,30 @@ export default definePlugin({
       },
     });
     const writer = createMediaWriter({ ctx, files, mediaStore, quota: config.quota, forget: rows.invalidate });
+    const child = ctx.child("resize", {
+      processes: 1,
+      timeLimitMs: 20_000,
+      memoryBytes: 1_800_000_000,
+      idleMs: 30_000,
+    });
+    const pictures = createPictures({
+      ctx,
+      child,
+      files,
+      cacheFiles: ctx.files("media/cache"),
+      variantStore: createVariantStore(sql),
+      maxBytes: config.cacheBytes,
+    });
     return {
       routes: [
         ...mediaRoutes({ ctx, files, mediaStore, writer, links, maxBytes: config.maxBytes }),
-        ...serveRoutes({ files, rows, links }),
+        ...serveRoutes({ files, rows, links, pictures }),
       ],
-      schedules: [{ id: "media.collect", cron: "47 * * * *", run: writer.collect }],
+      schedules: [
+        { id: "media.collect", cron: "47 * * * *", run: writer.collect },
+        { id: "media.trim", cron: "*/10 * * * *", run: pictures.trim },
+      ],
+      stop: child.stop,
     };
   },
 });

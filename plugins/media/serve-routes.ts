@@ -6,12 +6,16 @@ import {
   isUuid,
   notFound,
   route,
+  type Account,
   type Cache,
+  type Caller,
   type Files,
   type Route,
 } from "platform";
 import { addressOf } from "./answers.ts";
 import { isInline } from "./content/sniff.ts";
+import type { Pictures } from "./pictures/pictures.ts";
+import { variantOf } from "./pictures/variants.ts";
 import type { Links } from "./links.ts";
 import { rangeOf } from "./range.ts";
 import type { MediaRow } from "./store.ts";
@@ -20,13 +24,22 @@ interface Needed {
   readonly files: Files;
   readonly rows: Cache<MediaRow>;
   readonly links: Links;
+  readonly pictures: Pictures;
 }
 
 /** Nothing in a file may act, whatever it pretends to be: not in a window of its own either. */
 const policy = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
 /** `/media/<id>/<name>`: the bytes. behaviour B.15. */
-export function serveRoutes({ files, rows, links }: Needed): Route[] {
+export function serveRoutes({ files, rows, links, pictures }: Needed): Route[] {
+  const readable = async (account: Account, caller: Caller | null, id: string, query: URLSearchParams) => {
+    if (!isUuid(id)) throw notFound();
+    const key = cacheKey(account.id, id.toLowerCase());
+    const row = rows.peek(key) ?? (await rows.get(key));
+    if (!row) throw notFound();
+    const mayRead = caller?.privileges.has("media") ?? false;
+    return { row, caching: cachingOf(row, mayRead, () => links.secondsLeft(row, query)) };
+  };
   return [
     route(
       "GET",
@@ -42,14 +55,40 @@ export function serveRoutes({ files, rows, links }: Needed): Route[] {
         responses: { 200: "…", 206: "…", 302: null, 304: null, 416: { error: "the file has 284113 bytes" } },
       },
       async ({ account, caller, params, query, request }) => {
-        if (!isUuid(params.id)) throw notFound();
-        const key = cacheKey(account.id, params.id.toLowerCase());
-        const row = rows.peek(key) ?? (await rows.get(key));
-        if (!row) throw notFound();
-        const caching = cachingOf(row, caller?.privileges.has("media") ?? false, () => links.secondsLeft(row, query));
+        const { row, caching } = await readable(account, caller, params.id, query);
         const { pathname, search } = new URL(request.url);
         if (pathname.slice(pathname.lastIndexOf("/") + 1) !== encodeURIComponent(row.name)) return renamed(row, search);
         return sent(files, row, request, caching);
+      },
+    ),
+    route(
+      "GET",
+      "/media/:id/w/:variant",
+      {
+        summary: "A picture in another size",
+        description:
+          "`640.webp`: one of the widths 160, 320, 640, 960, 1280, 1920 and 2560, or the picture's own if it is smaller, as webp, avif or jpeg. It is turned as its EXIF says, and nothing of EXIF is left. Who may read it is as for the file.",
+        access: { open: "files may be public; others are 404 without a link or a token", partly: true },
+        onSites: true,
+        query: { expires: "of a link", signature: "of a link" },
+        answers: { 200: answer.text("image/webp") },
+        responses: {
+          200: "…",
+          304: null,
+          422: { base: ["the file has more than 40000000 points"] },
+          503: { error: "many pictures are being made, try again" },
+        },
+      },
+      async ({ account, caller, params, query, request }) => {
+        const variant = variantOf(params.variant);
+        if (!variant) throw notFound();
+        const { row, caching } = await readable(account, caller, params.id, query);
+        const tag = `"${row.hash.slice(0, 32)}-${params.variant}"`;
+        const headers = headersOf(`image/${variant.format}`, caching, tag);
+        if (isKnownTag(request.headers.get("if-none-match"), tag)) return new Response(null, { status: 304, headers });
+        const { bytes, size } = await pictures.get(row, variant);
+        // A slice, because Bun would answer ranges of a whole file by itself.
+        return new Response(bytes.slice(0, size, headers["content-type"]), { headers });
       },
     ),
   ];
@@ -76,13 +115,9 @@ async function sent(files: Files, row: MediaRow, request: Request, caching: stri
   const { hash, mime, name, size } = row;
   const tag = `"${hash.slice(0, 32)}"`;
   const headers = {
-    etag: tag,
-    "cache-control": caching,
+    ...headersOf(mime.startsWith("text/") ? `${mime}; charset=utf-8` : mime, caching, tag),
     "accept-ranges": "bytes",
-    "content-type": mime.startsWith("text/") ? `${mime}; charset=utf-8` : mime,
     "content-disposition": dispositionOf(mime, name),
-    "content-security-policy": policy,
-    "cross-origin-resource-policy": "cross-origin",
   };
   if (isKnownTag(request.headers.get("if-none-match"), tag)) return new Response(null, { status: 304, headers });
   const range = rangeOf(request.headers, size, tag);
@@ -98,6 +133,16 @@ async function sent(files: Files, row: MediaRow, request: Request, caching: stri
     status: 206,
     headers: { ...headers, "content-range": `bytes ${from}-${to - 1}/${size}` },
   });
+}
+
+function headersOf(type: string, caching: string, tag: string) {
+  return {
+    etag: tag,
+    "cache-control": caching,
+    "content-type": type,
+    "content-security-policy": policy,
+    "cross-origin-resource-policy": "cross-origin",
+  };
 }
 
 /** RFC 6266. The plain name is for clients that do not know the other one. */

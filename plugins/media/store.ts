@@ -15,6 +15,7 @@ export interface MediaRow {
   readonly mime: string;
   readonly width: number | null;
   readonly height: number | null;
+  readonly isAnimated: boolean;
   readonly isPublic: boolean;
   readonly titles: Texts;
   readonly alts: Texts;
@@ -44,7 +45,8 @@ export interface FolderRow {
 export type MediaStore = ReturnType<typeof createMediaStore>;
 
 export function createMediaStore(sql: Sql) {
-  const columns = sql`id, account_id, hash, folder, name, size, mime, width, height, is_public, titles, alts, version,
+  const columns = sql`id, account_id, hash, folder, name, size, mime, width, height, is_animated, is_public, titles, alts,
+    version,
     created_at, updated_at`;
   const prefix = (text: string) => `${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
 
@@ -113,11 +115,11 @@ export function createMediaStore(sql: Sql) {
 
     /** Undefined if another file has this name in this folder. */
     async insert(tx: Tx, userId: number, row: NewMedia): Promise<MediaRow | undefined> {
-      const { id, accountId, hash, folder, name, size, mime, width, height, isPublic, titles, alts } = row;
+      const { id, accountId, hash, folder, name, size, mime, width, height, isAnimated, isPublic, titles, alts } = row;
       const [made] = await tx<MediaRow[]>`
-        insert into media (id, account_id, hash, folder, name, size, mime, width, height, is_public, titles, alts,
+        insert into media (id, account_id, hash, folder, name, size, mime, width, height, is_animated, is_public, titles, alts,
           created_by_id)
-        values (${id}, ${accountId}, ${hash}, ${folder}, ${name}, ${size}, ${mime}, ${width}, ${height}, ${isPublic},
+        values (${id}, ${accountId}, ${hash}, ${folder}, ${name}, ${size}, ${mime}, ${width}, ${height}, ${isAnimated}, ${isPublic},
           ${tx.json(titles)}, ${tx.json(alts)}, ${userId})
         on conflict on constraint media_unique_name do nothing returning ${columns}`;
       return made;

@@ -16,7 +16,7 @@ import {
   type Tx,
 } from "platform";
 import { toApi } from "./answers.ts";
-import { dimensionsOf } from "./content/dimensions.ts";
+import { dimensionsOf, moves } from "./content/dimensions.ts";
 import { folderOf, nameOf } from "./content/names.ts";
 import { sniff } from "./content/sniff.ts";
 import { harmlessSvg, maxSvgBytes } from "./content/svg.ts";
@@ -31,6 +31,7 @@ export interface Arrived {
   readonly mime: string;
   readonly width: number | null;
   readonly height: number | null;
+  readonly isAnimated: boolean;
 }
 
 interface Needed {
@@ -50,11 +51,11 @@ export type MediaWriter = ReturnType<typeof createMediaWriter>;
 
 export function createMediaWriter({ ctx, files, mediaStore, quota, forget }: Needed) {
   const create = async ({ account, user }: Caller, arrived: Arrived, given: MediaPatch) => {
-    const { draft, hash, size, mime, width, height } = arrived;
+    const { draft, hash, size, mime, width, height, isAnimated } = arrived;
     const fields = fieldsOf(blank, given);
     await mediaStore.touchContent(hash, size);
     await draft.keep();
-    const same = { accountId: account.id, hash, size, mime, width, height };
+    const same = { accountId: account.id, hash, size, mime, width, height, isAnimated };
     return ctx.transaction(async (tx) => {
       const used = await mediaStore.bytesOf(tx, account.id);
       const twin = await mediaStore.byPlace(tx, account.id, fields.folder, fields.name);
@@ -165,13 +166,14 @@ export async function arrivedFile(draft: Draft, head: Uint8Array, name: string, 
   const { hash, size } = await draft.end();
   const mime = sniff(head, name);
   const { width = null, height = null } = dimensionsOf(mime, head) ?? {};
-  if (mime !== "image/svg+xml") return { draft, hash, size, mime, width, height };
+  const found = { mime, width, height, isAnimated: moves(mime, head) };
+  if (mime !== "image/svg+xml") return { draft, hash, size, ...found };
   if (size > maxSvgBytes) throw invalid({ file: [`an SVG may have at most ${maxSvgBytes} bytes`] });
   const text = await harmlessSvg(await draft.content.text());
   await draft.drop();
   const own = await begin();
   await own.write(new TextEncoder().encode(text));
-  return { draft: own, ...(await own.end()), mime, width, height };
+  return { draft: own, ...(await own.end()), ...found };
 }
 
 function eventOf(kind: "create" | "update" | "destroy", row: MediaRow) {

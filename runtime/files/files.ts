@@ -57,8 +57,9 @@ export function createFiles(folder: string): Files {
     },
     async *list() {
       for (const path of await readdir(folder, { recursive: true }).catch(() => [])) {
+        // A folder in this one is another store.
         const name = basename(path);
-        if (isHash.test(name)) yield name;
+        if (isHash.test(name) && join(folder, path) === pathOf(name)) yield name;
       }
     },
     async sweep(before) {

@@ -23,6 +23,15 @@ export function dimensionsOf(mime: string, bytes: Uint8Array): Dimensions | unde
   }
 }
 
+/** Whether a picture moves: then it is not resized, as only its first frame would be left. */
+export function moves(mime: string, head: Uint8Array): boolean {
+  const start = new TextDecoder("latin1").decode(head.subarray(0, 4096));
+  if (mime === "image/webp") return start.slice(12, 16) === "VP8X" && ((head[20] ?? 0) & 2) !== 0;
+  // The chunk that says how many frames a PNG has comes before its points.
+  if (mime === "image/png") return start.includes("acTL");
+  return mime === "image/gif" || (mime === "image/avif" && start.slice(8, 12) === "avis");
+}
+
 const readers: Readonly<Record<string, (view: DataView) => Dimensions | undefined>> = {
   "image/png": (view) => ({ width: view.getUint32(16), height: view.getUint32(20) }),
   "image/gif": (view) => ({ width: view.getUint16(6, true), height: view.getUint16(8, true) }),

@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createFiles } from "../../runtime/files/files.ts";
+import { startTestApp, type TestApp } from "../../tests/harness.ts";
+import { withExif, png } from "./files-fixture.ts";
+import { load } from "./pictures/codecs.ts";
+
+let app: TestApp;
+let dataDir: string;
+/** Left half red, right half blue. */
+let picture: Uint8Array<ArrayBuffer>;
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), "corestead-pictures-"));
+  app = await startTestApp({ env: { DATA_DIR: dataDir } });
+  const [width, height] = [600, 400];
+  const image = new ImageData(new Uint8ClampedArray(width * height * 4), width, height);
+  for (let at = 0; at < image.data.length; at += 4) {
+    const isLeft = (at / 4) % width < width / 2;
+    image.data.set([isLeft ? 255 : 0, 0, isLeft ? 0 : 255, 255], at);
+  }
+  picture = new Uint8Array(await load.encoder("jpeg")(image));
+});
+afterAll(async () => {
+  await app.stop();
+  await rm(dataDir, { recursive: true });
+});
+
+async function upload(name: string, content: Uint8Array<ArrayBuffer>) {
+  const form = new FormData();
+  form.append("file", new Blob([content]), name);
+  form.append("is_public", "true");
+  return (await app.post("/core/media.json", undefined, { raw: form })).json;
+}
+async function variant(id: string, name: string, headers = {}) {
+  const response = await fetch(`${app.origin}/media/${id}/w/${name}`, { headers });
+  const bytes = await response.bytes();
+  return { status: response.status, headers: response.headers, bytes, text: new TextDecoder("latin1").decode(bytes) };
+}
+const decoded = (mime: string, bytes: Uint8Array<ArrayBuffer>) => load.decoder(mime)(bytes.slice().buffer);
+/** The red and blue of a point at these parts of width and height. */
+function pointOf({ data, width, height }: ImageData, x: number, y: number): string {
+  const at = (Math.floor(y * height) * width + Math.floor(x * width)) * 4;
+  return (data[at] ?? 0) > 200 ? "red" : (data[at + 2] ?? 0) > 200 ? "blue" : "other";
+}
+
+describe("a picture", () => {
+  test.each(["webp", "avif", "jpeg"] as const)("is made smaller as %s, once for all who ask", async (format) => {
+    const { id } = await upload("picture.jpg", picture);
+    const [made, other] = await Promise.all([variant(id, `320.${format}`), variant(id, `320.${format}`)]);
+    expect([made.status, made.headers.get("content-type"), other.bytes]).toEqual([200, `image/${format}`, made.bytes]);
+    expect(made.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+    const image = await decoded(`image/${format}`, made.bytes);
+    expect([image.width, image.height]).toEqual([320, 213]);
+    expect([pointOf(image, 0.2, 0.5), pointOf(image, 0.8, 0.5)]).toEqual(["red", "blue"]);
+    const tag = made.headers.get("etag") ?? "";
+    expect((await variant(id, `320.${format}`, { "if-none-match": tag })).status).toBe(304);
+    expect(await app.sql`select 1 from media_variants where variant = ${`320.${format}`}`).toHaveLength(1);
+  });
+
+  test("is turned as its EXIF says, of which nothing is left", async () => {
+    // 6: the camera was turned, what is left in the file is above in the picture.
+    const turned = await upload("turned.jpg", withExif(picture, 6, "<script>alert(1)</script>"));
+    expect([turned.width, turned.height]).toEqual([400, 600]);
+    const made = await variant(turned.id, "320.jpeg");
+    const image = await decoded("image/jpeg", made.bytes);
+    expect([image.width, image.height]).toEqual([320, 480]);
+    expect([pointOf(image, 0.5, 0.2), pointOf(image, 0.5, 0.8)]).toEqual(["red", "blue"]);
+    expect(made.text).not.toContain("script");
+    expect(made.text).not.toContain("Exif");
+  });
+
+  test("is not made larger than it is", async () => {
+    const { id } = await upload("picture.jpg", picture);
+    const image = await decoded("image/jpeg", (await variant(id, "2560.jpeg")).bytes);
+    expect([image.width, image.height]).toEqual([600, 400]);
+  });
+
+  test("has no other sizes than these", async () => {
+    const { id } = await upload("picture.jpg", picture);
+    for (const name of ["321.webp", "640.png", "640", "0640.webp", "640.webp.webp"])
+      expect([name, (await variant(id, name)).status]).toEqual([name, 404]);
+  });
+
+  test("of 30,000 x 30,000 points, one that is damaged, one that moves and a text are refused", async () => {
+    const animated = new Uint8Array([...png(9, 9), 0, 0, 0, 0, 0, 0, 0, 8, ...new TextEncoder().encode("acTL")]);
+    const cases: [string, Uint8Array<ArrayBuffer>, string][] = [
+      ["huge.png", png(30_000, 30_000), "the file has more than 40000000 points"],
+      ["cut.png", png(300, 300), "the picture cannot be decoded"],
+      ["moves.png", animated, "the file is animated, and is not resized"],
+      ["text.txt", new TextEncoder().encode("text"), "the file is no picture of a kind that can be resized"],
+    ];
+    for (const [name, content, says] of cases) {
+      const { status, text } = await variant((await upload(name, content)).id, "160.webp");
+      expect([name, status, text]).toEqual([name, 422, expect.stringContaining(says)]);
+    }
+  });
+
+  test("that is cut off is shown as far as it goes", async () => {
+    const { id } = await upload("half.jpg", picture.slice(0, picture.length / 2));
+    expect((await variant(id, "160.webp")).status).toBe(200);
+  });
+
+  test("is made again if the cache has lost it", async () => {
+    const { id } = await upload("picture.jpg", picture);
+    const first = await variant(id, "160.jpeg");
+    const [row] = await app.sql<{ content: string }[]>`select content from media_variants where variant = '160.jpeg'`;
+    await createFiles(join(dataDir, "media/cache")).remove(row?.content ?? "");
+    expect((await variant(id, "160.jpeg")).bytes).toEqual(first.bytes);
+  });
+});

@@ -1,0 +1,106 @@
+/** Pictures in other sizes: made once in a guarded process, then kept in a cache that is bounded by size. */
+import { ChildFault, createTurnsByKey, invalid, unavailable, type BaseContext, type Child, type Files } from "platform";
+import type { MediaRow } from "../store.ts";
+import type { Answer } from "./resize.ts";
+import type { VariantStore } from "./variant-store.ts";
+import { whyNot, type Variant } from "./variants.ts";
+
+interface Needed {
+  readonly ctx: Pick<BaseContext, "cache">;
+  readonly child: Child;
+  readonly files: Files;
+  /** Of variants; what is missing is made again. */
+  readonly cacheFiles: Files;
+  readonly variantStore: VariantStore;
+  readonly maxBytes: number;
+}
+
+export interface MadePicture {
+  readonly content: string;
+  readonly size: number;
+  readonly bytes: Blob;
+}
+
+const maxWaiting = 50;
+/** How often it is noted that a variant is in use. */
+const usedEveryMs = 3_600_000;
+
+export function createPictures({ ctx, child, files, cacheFiles, variantStore, maxBytes }: Needed) {
+  const rows = ctx.cache({
+    name: "media.variants",
+    max: 20_000,
+    load: async (key) => {
+      const [hash = "", variant = ""] = key.split("/");
+      const row = await variantStore.find(hash, variant);
+      return row && { ...row, notedAt: Date.now() };
+    },
+  });
+  const turns = createTurnsByKey<string>();
+  const making = new Map<string, Promise<MadePicture>>();
+
+  const kept = async (key: string): Promise<MadePicture | undefined> => {
+    const row = rows.peek(key) ?? (await rows.get(key));
+    const bytes = row && (await cacheFiles.find(row.content));
+    if (!row || !bytes) return undefined;
+    if (Date.now() - row.notedAt > usedEveryMs) {
+      row.notedAt = Date.now();
+      await variantStore.used(row.hash, row.variant);
+    }
+    return { content: row.content, size: row.size, bytes };
+  };
+
+  const make = async (source: MediaRow, { width, format }: Variant, key: string): Promise<MadePicture> => {
+    const found = await files.find(source.hash);
+    if (!found) throw new Error(`the content of media file ${source.id} is missing`);
+    const encoded = new Uint8Array(await found.arrayBuffer()).toBase64();
+    const answer = await child.run({ source: encoded, width, format }).catch(told);
+    const made = answer as Answer; // the child's own type
+    if ("refusal" in made) throw invalid({ base: [`the picture ${made.refusal}`] });
+    const draft = await cacheFiles.begin();
+    try {
+      await draft.write(Uint8Array.fromBase64(made.bytes));
+      const { hash: content, size } = await draft.end();
+      await draft.keep();
+      await variantStore.put(source.hash, `${width}.${format}`, content, size);
+      await rows.invalidate(key);
+      const bytes = await cacheFiles.find(content);
+      if (!bytes) throw new Error("a picture that was just made is missing");
+      return { content, size, bytes };
+    } finally {
+      await draft.drop();
+    }
+  };
+
+  return {
+    /** 422 for what cannot be resized, 503 if too many wait. */
+    async get(source: MediaRow, variant: Variant): Promise<MadePicture> {
+      const why = whyNot(source);
+      if (why !== undefined) throw invalid({ base: [`the file ${why}`] });
+      const key = `${source.hash}/${variant.width}.${variant.format}`;
+      const ready = await kept(key);
+      if (ready) return ready;
+      const underWay = making.get(key);
+      if (underWay) return underWay;
+      if (making.size >= maxWaiting) throw unavailable("many pictures are being made, try again");
+      // One after the other: each may need much memory.
+      const made = turns.run("make", () => make(source, variant, key)).finally(() => making.delete(key));
+      making.set(key, made);
+      return made;
+    },
+
+    /** Removes what was not used for the longest, until the cache fits. */
+    async trim(): Promise<void> {
+      for (const content of await variantStore.trim(maxBytes)) await cacheFiles.remove(content);
+    },
+  };
+}
+
+export type Pictures = ReturnType<typeof createPictures>;
+
+function told(error: unknown): never {
+  if (!(error instanceof ChildFault)) throw error;
+  if (error.reason === "busy" || error.reason === "stopped") throw unavailable("the server is busy, try again");
+  throw Object.assign(invalid({ base: ["the picture cannot be decoded within the limits of time and memory"] }), {
+    cause: error,
+  });
+}
