@@ -282,7 +282,11 @@ describe("a record", () => {
 });
 
 /** What one changes by name, so that two people do not overwrite each other. */
-const byName = new Set(["/account/me/preferences"]);
+const byName = new Set([
+  "/account/me/preferences",
+  // It has nothing else, and one person sees it.
+  "/account/me/passkeys/:id",
+]);
 
 test("whatever can be changed takes If-Match and has an ETag", () => {
   const routes = plugins.flatMap(({ name }) => app.app.routes.filter(({ plugin }) => plugin === name));
