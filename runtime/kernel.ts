@@ -9,6 +9,7 @@ import { createEvents } from "./events/events.ts";
 import { generatedProgram } from "./generated.ts";
 import { createFiles } from "./files/files.ts";
 import { createHooks } from "./events/hooks.ts";
+import { createOwnCertificates } from "./https/own-certificates.ts";
 import { createHttp, type SystemRoute } from "./http/http.ts";
 import { createIdempotency } from "./http/idempotency.ts";
 import { createQueue } from "./jobs/jobs.ts";
@@ -81,6 +82,7 @@ export async function createKernel(needed: Needed, sql: Sql, plugins: readonly P
   const ca = config.outboundCa === "" ? {} : { ca: config.outboundCa };
   const outside = { allow: config.outboundAllow, log, ...ca, ...(lookup && { lookup }) };
   let served: readonly Route[] = [];
+  const own = createOwnCertificates(config.https === "on" ? config.tlsDir : "", log);
   const context: BaseContext = {
     sql,
     log,
@@ -108,7 +110,11 @@ export async function createKernel(needed: Needed, sql: Sql, plugins: readonly P
     files: (folder) => createFiles(join(config.dataDir, folder)),
     limiter: needed.limits ?? localLimits,
     origin: () => origin,
-    https: { isOn: config.https === "on", answersHttp: config.httpPort !== 0 },
+    https: {
+      isOn: config.https === "on",
+      answersHttp: config.httpPort !== 0,
+      hasOwn: async (host) => (await own.find(host)) !== undefined,
+    },
     baseUrl: config.baseUrl,
     maxImportBytes: config.maxImportBytes,
     routes: () => served,
@@ -140,7 +146,7 @@ export async function createKernel(needed: Needed, sql: Sql, plugins: readonly P
     };
     const [certificates] = started.flatMap(({ certificates: own }) => (own ? [own] : []));
     const createFetch = (peer: (request: Request) => Peer) => createHttp({ ...http, peer }, system(routes));
-    const listener = await listen({ config, log, certificates, createFetch });
+    const listener = await listen({ config, log, own, certificates, createFetch });
     origin = config.baseUrl || localOrigin(config.host, listener.port);
     await rememberOrigin(sql, origin);
     await queue.start();
@@ -152,6 +158,7 @@ export async function createKernel(needed: Needed, sql: Sql, plugins: readonly P
   const drain = () => (drained ??= schedules.stop().then(queue.stop));
   const stop = async () => {
     await drain();
+    own.stop();
     await Promise.all([broadcast.stop(), readiness.close()]);
   };
   const addHooks: Kernel["addHooks"] = ({ hooks: own = [] }) => own.forEach(hooks.add);

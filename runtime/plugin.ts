@@ -79,8 +79,8 @@ export interface BaseContext {
   readonly files: (folder: string) => Files;
   /** The server's own address, without a slash at the end: `BASE_URL`, or where it listens. */
   readonly origin: () => string;
-  /** Whether this server serves https itself, and whether its port for http answers authorities (`HTTP_PORT`). */
-  readonly https: { readonly isOn: boolean; readonly answersHttp: boolean };
+  /** What this server itself does of https. */
+  readonly https: HttpsFacts;
   /** `BASE_URL`, without a slash at the end; "" if it is not set. */
   readonly baseUrl: string;
   readonly maxImportBytes: number;
@@ -90,6 +90,14 @@ export interface BaseContext {
   readonly routes: () => readonly Route[];
   /** Aborted when the server begins to stop, so that streams end. */
   readonly stopping: AbortSignal;
+}
+
+export interface HttpsFacts {
+  readonly isOn: boolean;
+  /** Whether a port for http answers authorities (`HTTP_PORT`). */
+  readonly answersHttp: boolean;
+  /** Whether `TLS_DIR` has a certificate for this host. */
+  readonly hasOwn: (host: string) => Promise<boolean>;
 }
 
 export interface CacheOptions<V> {

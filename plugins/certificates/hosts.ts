@@ -7,6 +7,8 @@ import type { KnownHost } from "./store.ts";
 interface Needed {
   readonly accounts: Pick<Accounts, "hosts">;
   readonly cms: Pick<Cms, "hosts" | "hostOwner">;
+  /** Whether a host has a certificate of the operator's own. */
+  readonly hasOwn: (host: string) => Promise<boolean>;
 }
 
 export interface KnownHosts {
@@ -16,7 +18,7 @@ export interface KnownHosts {
   ownerOf(host: string): number | undefined;
 }
 
-export function createKnownHosts({ accounts, cms }: Needed): KnownHosts {
+export function createKnownHosts({ accounts, cms, hasOwn }: Needed): KnownHosts {
   let ofAccounts = new Map<string, number>();
   return {
     async all() {
@@ -30,7 +32,9 @@ export function createKnownHosts({ accounts, cms }: Needed): KnownHosts {
       );
       // An account's own host is never a site's.
       for (const [host, accountId] of ofAccounts) all.set(host, accountId);
-      return [...all].map(([host, accountId]) => ({ host, accountId }));
+      const known = [...all].map(([host, accountId]) => ({ host, accountId }));
+      const owned = await Promise.all(known.map(({ host }) => hasOwn(host)));
+      return known.filter((_, at) => !owned[at]);
     },
     ownerOf: (host) => ofAccounts.get(host) ?? (isOrderable(host) ? cms.hostOwner(host) : undefined),
   };

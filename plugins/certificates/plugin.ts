@@ -32,7 +32,7 @@ export default definePlugin({
   setup(ctx) {
     const { config, services } = ctx;
     const certificateStore = createCertificateStore(ctx.sql);
-    const hosts = createKnownHosts(services);
+    const hosts = createKnownHosts({ ...services, hasOwn: ctx.https.hasOwn });
     const authority = { directory: config.directory, email: config.email, binding: config.binding };
     const orders = createOrders({ ctx, certificateStore, hosts, authority, answersHttp: ctx.https.answersHttp });
     ctx.metrics.gauge(

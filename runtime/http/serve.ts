@@ -1,6 +1,7 @@
 import type { Config } from "../config.ts";
 import type { Certificates } from "../https/certificates.ts";
 import { openHttps, type Https } from "../https/https.ts";
+import type { OwnCertificates } from "../https/own-certificates.ts";
 import type { Log } from "../log.ts";
 import type { Peer } from "./arrival.ts";
 import type { Fetch } from "./http.ts";
@@ -17,6 +18,7 @@ export interface Listener {
 interface Needed {
   readonly config: Config;
   readonly log: Log;
+  readonly own: OwnCertificates;
   readonly certificates: Certificates | undefined;
   readonly createFetch: (peer: (request: Request) => Peer) => Fetch;
 }
@@ -26,7 +28,7 @@ const graceMs = 7_000;
 const hardBodyLimit = Number.MAX_SAFE_INTEGER;
 
 /** Listens on HOST:PORT. With `WORKERS` above 1, several processes share the port (SO_REUSEPORT). */
-export async function listen({ config, log, certificates, createFetch }: Needed): Promise<Listener> {
+export async function listen({ config, log, own, certificates, createFetch }: Needed): Promise<Listener> {
   let https: Https | undefined;
   /** The inner server, of requests that came to it. */
   const throughFront = new WeakMap<Request, Bun.Server<undefined>>();
@@ -38,7 +40,7 @@ export async function listen({ config, log, certificates, createFetch }: Needed)
   const { port, host: hostname, workers } = config;
   const server = listenOn({ ...answering(fetch), port, hostname, reusePort: workers > 1 });
   const inner = config.https === "on" ? listenOn({ ...answering(fetch, throughFront), ...onlyHere }) : undefined;
-  if (inner?.port) https = await openHttps({ config, log, certificates, innerPort: inner.port });
+  if (inner?.port) https = await openHttps({ config, log, own, certificates, innerPort: inner.port });
   const stop = async () => {
     const force = setTimeout(() => {
       https?.kill();

@@ -52,7 +52,7 @@ function ask(host: string, path: string, ...options: string[]): Promise<string> 
 beforeAll(async () => {
   await certificate("core", "core.example.com");
   await certificate("sites", "*.example.org", "example.org");
-  const env = { HTTPS: "on", HTTPS_PORT: "0", HTTP_PORT: "0", HTTPS_HOST: "127.0.0.1", HSTS_SECONDS: "300" };
+  const env = { HTTPS: "on", HTTPS_PORT: "0", HTTP_PORT: "0", HTTPS_HOST: "::", HSTS_SECONDS: "300" };
   app = await startTestApp({ env: { ...env, BASE_URL: "https://core.example.com", TLS_DIR: folder } });
 });
 afterAll(async () => {
@@ -70,6 +70,15 @@ describe("https with own certificates", () => {
     const json = ["-H", "content-type: application/json"];
     const cookie = await ask("core.example.com", "/account/session.json", "-i", ...json, "-d", login);
     expect(cookie).toMatch(/set-cookie: __Host-core_session=[^\n]*Secure/i);
+  });
+
+  test("passes the client's address on", async () => {
+    const place = ["--connect-to", `core.example.com:${app.app.httpsPort}:[::1]:${app.app.httpsPort}`];
+    const login = JSON.stringify({ login: "admin", password: adminPassword });
+    const address = `https://core.example.com:${app.app.httpsPort}/account/session.json`;
+    await run("curl", "-s", "-k", ...place, "-H", "content-type: application/json", "-d", login, address);
+    const [row] = await app.sql`select address from api_tokens where purpose = 'session' order by id desc limit 1`;
+    expect(row).toEqual({ address: "::1" });
   });
 
   test("shows each host its certificate, wildcards too, and none to the host of nobody", async () => {

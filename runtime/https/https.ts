@@ -4,7 +4,7 @@ import { listenFault, listenOn } from "../http/listen-on.ts";
 import type { Log } from "../log.ts";
 import { createContexts, type Certificates } from "./certificates.ts";
 import { openFront, type Front } from "./front.ts";
-import { createOwnCertificates } from "./own-certificates.ts";
+import type { OwnCertificates } from "./own-certificates.ts";
 import { createRedirect } from "./redirect.ts";
 
 const plainNames = { port: "HTTP_PORT", host: "HTTPS_HOST" };
@@ -12,6 +12,8 @@ const plainNames = { port: "HTTP_PORT", host: "HTTPS_HOST" };
 interface Needed {
   readonly config: Config;
   readonly log: Log;
+  /** Those of TLS_DIR. */
+  readonly own: OwnCertificates;
   /** Those of a plugin, for hosts without a file in TLS_DIR. */
   readonly certificates: Certificates | undefined;
   /** The port of 127.0.0.1 to which requests go on. */
@@ -27,22 +29,22 @@ export interface Https {
   readonly kill: () => void;
 }
 
-export async function openHttps({ config, log, certificates, innerPort }: Needed): Promise<Https> {
+export async function openHttps({ config, log, own, certificates, innerPort }: Needed): Promise<Https> {
   const defaultHost = new URL(config.baseUrl).hostname;
   /** Nobody waits for it: it may have to be ordered first. */
   const lookForDefault = () =>
     void front
       .setDefault()
       .catch((error: unknown) => log.error("a certificate cannot be used", { host: defaultHost, error }));
-  const own = createOwnCertificates(config.tlsDir, log, () => {
-    contexts.clear();
-    lookForDefault();
-  });
   const contexts = createContexts(async (host) => (await own.find(host)) ?? certificates?.find(host));
   const shared = { hostname: config.httpsHost, reusePort: config.workers > 1 };
   const at = { ...shared, port: config.httpsPort };
   const front = await openFront({ ...at, contexts, defaultHost, innerPort }).catch((cause: unknown) => {
     throw listenFault(cause, at, { port: "HTTPS_PORT", host: "HTTPS_HOST" });
+  });
+  own.onChange(() => {
+    contexts.clear();
+    lookForDefault();
   });
   certificates?.onChange((host) => {
     contexts.forget(host);
@@ -58,7 +60,6 @@ export async function openHttps({ config, log, certificates, innerPort }: Needed
     httpPort: plain?.port,
     clientAt: front.clientAt,
     stop: async () => {
-      own.stop();
       front.stop();
       await plain?.stop();
     },

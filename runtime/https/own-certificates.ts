@@ -12,8 +12,11 @@ interface Own extends KeyPair {
 const lookAgainMs = 5_000;
 const maxFiles = 1_000;
 
-/** Looks at the folder again and again, and calls `changed` when its files are others than before. "" is no folder. */
-export function createOwnCertificates(folder: string, log: Log, changed: () => void) {
+export type OwnCertificates = ReturnType<typeof createOwnCertificates>;
+
+/** Looks at the folder again and again: its files may be exchanged. "" is no folder. */
+export function createOwnCertificates(folder: string, log: Log) {
+  const listeners: (() => void)[] = [];
   let all: readonly Own[] = [];
   let state: string | undefined;
 
@@ -31,7 +34,7 @@ export function createOwnCertificates(folder: string, log: Log, changed: () => v
       }),
     );
     all = (await Promise.all(read)).filter((pair) => pair !== undefined);
-    if (!isFirst) changed();
+    if (!isFirst) for (const changed of listeners) changed();
   };
   const tryLook = () => look().catch((error: unknown) => log.error("TLS_DIR cannot be read", { folder, error }));
   const first = folder === "" ? undefined : tryLook();
@@ -44,6 +47,7 @@ export function createOwnCertificates(folder: string, log: Log, changed: () => v
       const fitting = all.filter(({ certificate }) => certificate.checkHost(host) !== undefined);
       return fitting.toSorted((a, b) => b.certificate.validToDate.getTime() - a.certificate.validToDate.getTime())[0];
     },
+    onChange: (changed: () => void) => void listeners.push(changed),
     stop: () => clearInterval(timer),
   };
 }

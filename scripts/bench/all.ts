@@ -21,6 +21,7 @@ const all = {
   apps: 240,
   flows: 150,
   webhooks: 180,
+  https: 60,
   studio: 240,
 };
 const chosen = options.some((option) => option.startsWith("--compare"))
