@@ -63,8 +63,8 @@ describe.skipIf(pebbleProgram === null)("a server with an authority", () => {
   const target = createDatabase();
 
   beforeAll(async () => {
-    // Half of the nonces are refused, as an authority may at any time (RFC 8555 6.5).
-    here = await place({ PEBBLE_WFE_NONCEREJECT: "50" });
+    // Some nonces are refused, as an authority may at any time (RFC 8555 6.5).
+    here = await place({ PEBBLE_WFE_NONCEREJECT: "15" });
     app = await startTestApp({ env: settings(here), target: await target });
     site = (await app.post("/cms/sites", { site: { name: "Shop", code: "shop", default_locale: "en" } })).json;
   });

@@ -17,8 +17,11 @@ export interface PrivilegeGroup {
 const groups = [
   { names: ["prompts", "apps", "dbs"], title: { en: "Build", pl: "Tworzenie", de: "Bauen" } },
   { names: ["flows", "crons", "webhooks"], title: { en: "Automate", pl: "Automatyzacja", de: "Automatisieren" } },
-  { names: ["cms"], title: { en: "Publish", pl: "Publikowanie", de: "Veröffentlichen" } },
-  { names: ["api_tokens", "users", "settings", "mails"], title: { en: "Manage", pl: "Zarządzanie", de: "Verwalten" } },
+  { names: ["cms", "media"], title: { en: "Publish", pl: "Publikowanie", de: "Veröffentlichen" } },
+  {
+    names: ["api_tokens", "users", "settings", "mails", "activity", "certificates"],
+    title: { en: "Manage", pl: "Zarządzanie", de: "Verwalten" },
+  },
 ] as const;
 const otherTitle = { en: "Plugins", pl: "Wtyczki", de: "Plugins" };
 
@@ -47,6 +50,12 @@ const words: Readonly<Record<string, Readonly<Record<"pl" | "de", string>>>> = {
   },
   users: { pl: "osoby, zespoły, działy i grupy", de: "Personen, Teams, Abteilungen und Gruppen" },
   settings: { pl: "ustawienia konta", de: "Einstellungen des Kontos" },
+  media: { pl: "dodawanie, zmienianie i usuwanie plików", de: "Mediendateien hochladen, ändern und löschen" },
+  activity: { pl: "wgląd w to, kto co zrobił", de: "sehen, wer was getan hat" },
+  certificates: {
+    pl: "certyfikaty hostów: wgląd i zamawianie",
+    de: "Zertifikate der Hosts ansehen und bestellen",
+  },
   mails: {
     pl: "dziennik wiadomości, ich treści i serwer poczty",
     de: "Protokoll der E-Mails, ihre Texte und der Mailserver",
