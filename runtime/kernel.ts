@@ -82,7 +82,7 @@ export async function createKernel(needed: Needed, sql: Sql, plugins: readonly P
   const ca = config.outboundCa === "" ? {} : { ca: config.outboundCa };
   const outside = { allow: config.outboundAllow, log, ...ca, ...(lookup && { lookup }) };
   let served: readonly Route[] = [];
-  const own = createOwnCertificates(config.https === "on" ? config.tlsDir : "", log);
+  const ownCertificates = createOwnCertificates(config.https === "on" ? config.tlsDir : "", log);
   const context: BaseContext = {
     sql,
     log,
@@ -113,7 +113,7 @@ export async function createKernel(needed: Needed, sql: Sql, plugins: readonly P
     https: {
       isOn: config.https === "on",
       answersHttp: config.httpPort !== 0,
-      hasOwn: async (host) => (await own.find(host)) !== undefined,
+      hasOwn: async (host) => (await ownCertificates.find(host)) !== undefined,
     },
     baseUrl: config.baseUrl,
     maxImportBytes: config.maxImportBytes,
@@ -144,9 +144,9 @@ export async function createKernel(needed: Needed, sql: Sql, plugins: readonly P
       maxBodyBytes,
       trustedProxies,
     };
-    const [certificates] = started.flatMap(({ certificates: own }) => (own ? [own] : []));
+    const [certificates] = started.flatMap(({ certificates: known }) => known ?? []);
     const createFetch = (peer: (request: Request) => Peer) => createHttp({ ...http, peer }, system(routes));
-    const listener = await listen({ config, log, own, certificates, createFetch });
+    const listener = await listen({ config, log, own: ownCertificates, certificates, createFetch });
     origin = config.baseUrl || localOrigin(config.host, listener.port);
     await rememberOrigin(sql, origin);
     await queue.start();
@@ -158,7 +158,7 @@ export async function createKernel(needed: Needed, sql: Sql, plugins: readonly P
   const drain = () => (drained ??= schedules.stop().then(queue.stop));
   const stop = async () => {
     await drain();
-    own.stop();
+    ownCertificates.stop();
     await Promise.all([broadcast.stop(), readiness.close()]);
   };
   const addHooks: Kernel["addHooks"] = ({ hooks: own = [] }) => own.forEach(hooks.add);
