@@ -30,8 +30,6 @@ import type { Log } from "../log.ts";
 export interface RestoreOptions {
   /** Replaces existing data. */
   force?: boolean;
-  /** Tables that the first start fills: a database with rows only in them does not count as used. */
-  seedTables?: readonly string[];
   /** Where files go that the backup has. */
   files?: FileFolders;
 }
@@ -168,17 +166,15 @@ function shape(tables: readonly Table[]): Set<string> {
   return new Set(tables.flatMap(({ name, columns }) => columns.map((column) => `${name}.${column}`)));
 }
 
-async function makeRoom(
-  tx: Tx,
-  tables: readonly Table[],
-  { force = false, seedTables = [] }: RestoreOptions,
-): Promise<void> {
+async function makeRoom(tx: Tx, tables: readonly Table[], { force = false }: RestoreOptions): Promise<void> {
   if (tables.length === 0) return;
   // Locks all tables first, so that nobody writes between the check and the load.
   await tx.unsafe(`lock table ${tables.map(({ name }) => quoted(name)).join(", ")} in access exclusive mode`);
-  const kept = tables.filter(({ name, unlogged }) => !unlogged && !seedTables.includes(name));
+  // Rows that a migration wrote have its transaction, and do not make a database used.
+  const written = "xmin::text not in (select xmin::text from public.migrations)";
+  const kept = tables.filter(({ unlogged }) => !unlogged);
   for (const { name } of force ? [] : kept) {
-    const [row] = await tx.unsafe(`select 1 from ${quoted(name)} limit 1`);
+    const [row] = await tx.unsafe(`select 1 from ${quoted(name)} where ${written} limit 1`);
     if (row)
       throw new Error(
         `the database is not empty (table ${name} has rows): restore into an empty one, or say --force to replace what is there`,
