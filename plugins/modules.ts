@@ -4,6 +4,7 @@
  */
 import * as platform from "platform";
 import * as accounts from "./accounts/api.ts";
+import * as activity from "./activity/api.ts";
 import * as apps from "./apps/api.ts";
 import * as cms from "./cms-multilang/api.ts";
 import * as connectors from "./connectors/api.ts";
@@ -18,6 +19,7 @@ import * as tokens from "./tokens/api.ts";
 export const modules: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   platform,
   "platform/accounts": accounts,
+  "platform/activity": activity,
   "platform/apps": apps,
   "platform/cms-multilang": cms,
   "platform/connectors": connectors,

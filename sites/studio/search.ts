@@ -20,6 +20,9 @@ export interface SearchedList {
   readonly searches: boolean;
 }
 
+/** Lists of what happened: its name is the name of what it happened to. */
+const logs: ReadonlySet<string> = new Set(["/core/activity"]);
+
 /** Every list of things with a page of their own that the caller may read. */
 export function searchedLists(routes: readonly Route[], caller: Caller): SearchedList[] {
   const items = new Set(routes.filter(({ method }) => method === "GET").map(({ path }) => path));
@@ -27,7 +30,7 @@ export function searchedLists(routes: readonly Route[], caller: Caller): Searche
     const { method, path, spec } = route;
     const query = spec.query ?? {};
     if (method !== "GET" || path.includes(":") || path.includes("*") || !("limit" in query)) return [];
-    if (!items.has(`${path}/:id`) || !mayRead(route, caller)) return [];
+    if (logs.has(path) || !items.has(`${path}/:id`) || !mayRead(route, caller)) return [];
     return [{ route, searches: "q" in query }];
   });
 }

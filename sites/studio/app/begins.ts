@@ -15,6 +15,11 @@ export const begins: Readonly<Record<string, Sentence>> = {
     pl: "Wiadomości pojawią się tu, gdy ktoś zostanie zaproszony albo poprosi o nowe hasło.",
     de: "Hier erscheinen E-Mails, sobald Personen eingeladen werden oder ein neues Passwort anfordern.",
   },
+  "/core/certificates": {
+    en: "The hosts of the account and of its sites appear here once the server has HTTPS switched on.",
+    pl: "Hosty konta i jego witryn pojawią się tu, gdy na serwerze włączone jest HTTPS.",
+    de: "Hier erscheinen die Hosts des Kontos und seiner Websites, sobald der Server HTTPS anbietet.",
+  },
   "/core/activity": {
     en: "Whatever somebody changes from now on appears here.",
     pl: "Tu pojawi się wszystko, co ktoś odtąd zmieni.",
