@@ -1,7 +1,6 @@
 import { definePlugin, noticed } from "platform";
 import { accounts } from "../accounts/api.ts";
 import migration from "./migrations/001_activity.sql" with { type: "text" };
-import noFirstRow from "./migrations/002_no_first_row.sql" with { type: "text" };
 import { createNoting } from "./noting.ts";
 import { accountSettings, createRetention } from "./retention.ts";
 import { activityExample, activityRoutes } from "./routes.ts";
@@ -28,10 +27,7 @@ export default definePlugin({
   needs: { accounts },
   accountSettings,
   models: [{ name: streamedModel, privilege: "activity", sample: activityExample }],
-  migrations: [
-    { name: "001_activity", sql: migration },
-    { name: "002_no_first_row", sql: noFirstRow },
-  ],
+  migrations: [{ name: "001_activity", sql: migration }],
   privileges: [{ name: "activity", doc: "see who did what", roles: ["admin"] }],
   commands: [verifyFacts],
   activity: { activity: false, activity_seals: false, activity_heads: false, ...ofRuntime },

@@ -59,8 +59,6 @@ export function createSealStore(sql: Sql) {
 
     /** Up to which id all is sealed; undefined if another process is at it. */
     async hold(tx: Tx): Promise<number | undefined> {
-      // Not by the migration: a backup is restored into a database without rows.
-      await tx`insert into activity_sealed default values on conflict do nothing`;
       const [row] = await tx<{ upTo: number }[]>`select up_to from activity_sealed for update skip locked`;
       return row?.upTo;
     },

@@ -44,7 +44,7 @@ export type ActivityStore = ReturnType<typeof createActivityStore>;
 export function createActivityStore(sql: Sql) {
   const columns = sql`
     a.id, a.at, a.action, a.model, a.record_id, a.name, a.actor, a.user_id, a.token_id, a.origin, a.changes,
-    a.id <= coalesce((select up_to from activity_sealed), 0) as sealed`;
+    a.id <= (select up_to from activity_sealed) as sealed`;
   const conditions = (accountId: number, filter: ActivityFilter) => {
     const { userId, tokenId, actor, model, recordId, action, from, to, text } = filter;
     const pattern = text === undefined ? "" : `%${text.replaceAll(/[\\%_]/g, "\\$&")}%`;
