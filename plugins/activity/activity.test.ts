@@ -122,6 +122,7 @@ describe("without a change", () => {
     const cookie = await person("eve");
     expect((await entries("action=sign-in&limit=1"))[0]).toMatchObject({
       model: "Account::ApiToken",
+      login: "eve",
       address: "127.0.0.1",
     });
     await app.post("/account/session.json", { login: "eve", password: "hunter2 hunter2" }, { token: null });

@@ -37,6 +37,8 @@ export interface ActivityRow {
   readonly origin: Origin | null;
   readonly changes: Readonly<Record<string, unknown>> | null;
   readonly sealed: boolean;
+  /** The login now, of whoever has not been deleted. */
+  readonly person: string | null;
 }
 
 export type ActivityStore = ReturnType<typeof createActivityStore>;
@@ -44,7 +46,8 @@ export type ActivityStore = ReturnType<typeof createActivityStore>;
 export function createActivityStore(sql: Sql) {
   const columns = sql`
     a.id, a.at, a.action, a.model, a.record_id, a.name, a.actor, a.user_id, a.token_id, a.origin, a.changes,
-    a.id <= (select up_to from activity_sealed) as sealed`;
+    a.id <= (select up_to from activity_sealed) as sealed,
+    (select u.login from users u where u.account_id = a.account_id and u.id = a.user_id) as person`;
   const conditions = (accountId: number, filter: ActivityFilter) => {
     const { userId, tokenId, actor, model, recordId, action, from, to, text } = filter;
     const pattern = text === undefined ? "" : `%${text.replaceAll(/[\\%_]/g, "\\$&")}%`;
@@ -111,7 +114,8 @@ export function toApi(row: ActivityRow): Static<typeof Activity> {
     name: row.name,
     actor: row.actor,
     user_id: row.userId,
-    login: login ?? null,
+    // Whoever signs in is nobody yet when their session is made.
+    login: login ?? row.person,
     token_id: row.tokenId,
     address: ip ?? null,
     user_agent: agent ?? null,

@@ -10,6 +10,7 @@ const addresses: Readonly<Record<string, string>> = {
   "/core/mails": "/account/mails",
   "/core/mail_templates": "/account/mail_texts",
   "/core/activity": "/account/activity",
+  "/core/certificates": "/account/certificates",
 };
 
 /** The menu, by modules, in its order; what a plugin adds comes after them. */
@@ -31,6 +32,7 @@ export const modules: readonly { readonly name: string; readonly paths: readonly
       "/core/mails",
       "/core/mail_templates",
       "/core/activity",
+      "/core/certificates",
     ],
   },
 ];
@@ -73,6 +75,7 @@ const pictures: Readonly<Record<string, IconName>> = {
   "/core/mails": "mail",
   "/core/mail_templates": "paragraph",
   "/core/activity": "activity",
+  "/core/certificates": "verify",
 };
 
 export function iconOfList(path: string): IconName {
