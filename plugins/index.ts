@@ -4,6 +4,7 @@ import studio from "../sites/studio/plugin.ts";
 import accounts from "./accounts/plugin.ts";
 import activity from "./activity/plugin.ts";
 import apps from "./apps/plugin.ts";
+import backups from "./backups/plugin.ts";
 import certificates from "./certificates/plugin.ts";
 import cmsMultilang from "./cms-multilang/plugin.ts";
 import connectors from "./connectors/plugin.ts";
@@ -35,6 +36,7 @@ export const plugins: readonly Plugin[] = [
   connectors,
   smtp,
   mail,
+  backups,
   passwords,
   media,
   postgres,

@@ -2,15 +2,15 @@
 import { laneOf, openPool, reportCallbackErrorsTo, transaction, type PoolOptions, type Sql, type Tx } from "./db.ts";
 import { requestTransaction } from "./http/keyed.ts";
 import { createKernel, type Kernel, type Needed as KernelNeeded } from "./kernel.ts";
-import { migrate, type MigrationSet } from "./postgres/migrate.ts";
+import { migrate } from "./postgres/migrate.ts";
 import type { Description } from "./openapi/client.ts";
 import { openapi } from "./openapi/openapi.ts";
 import { inOrder } from "./order.ts";
 import { isPooled } from "./postgres/pooler.ts";
-import type { BaseContext, Command, Plugin, PluginFacts, Running } from "./plugin.ts";
+import type { BaseContext, Command, Plugin, Running } from "./plugin.ts";
 import type { ServiceRef } from "./references.ts";
 import type { Route } from "./http/route.ts";
-import { runtimeMigrations } from "./postgres/runtime-migrations.ts";
+import { migrationSets } from "./postgres/runtime-migrations.ts";
 import { databaseSecretKey } from "./postgres/secret-key.ts";
 import { withBundledPages } from "./studio-pages.ts";
 import { runningOrigin } from "./http/served-at.ts";
@@ -180,12 +180,6 @@ async function bringUpToDate({ config, log, target }: Needed, plugins: readonly 
   } finally {
     await sql.end({ timeout: 2 });
   }
-}
-
-/** The kernel's migrations, then each plugin's. */
-export function migrationSets(plugins: readonly PluginFacts[]): MigrationSet[] {
-  const sets = plugins.map(({ name, migrations }) => ({ plugin: name, migrations }));
-  return [{ plugin: "runtime", migrations: runtimeMigrations }, ...sets];
 }
 
 /** Stops in the reverse order of starting. */

@@ -12,6 +12,8 @@ import {
   type Environment,
   type Settings,
 } from "./settings.ts";
+import { parseKeepRule } from "./backups/prune-rule.ts";
+import { parseCron } from "./jobs/due-times.ts";
 import { parseAllow } from "./outbound/addresses.ts";
 import { parseNetworks } from "./http/client-address.ts";
 
@@ -101,6 +103,24 @@ export const runtimeSettings = {
     "At least 32 characters, the same on every server; empty = generated into `DATA_DIR`",
     parseSecretKey,
   ),
+  backupDir: checked(
+    "BACKUP_DIR",
+    "",
+    "Folder for scheduled backups, this installation's alone; empty = none",
+    (value) => (value === "" ? "" : resolve(value)),
+  ),
+  backupCron: checked("BACKUP_CRON", "30 3 * * *", "When they are made: five fields, in UTC", parseBackupCron),
+  backupKey: checked(
+    "BACKUP_KEY",
+    "",
+    "At least 32 characters that encrypt them; a backup cannot be read without it. Empty = not encrypted",
+    parseSecretKey,
+  ),
+  backupKeep: checked("BACKUP_KEEP", "7d 4w 6m", "How many daily, weekly and monthly ones to keep", parseKeepRule),
+  backupVerify: oneOf("BACKUP_VERIFY", "on", "`off`: they are not tried out by a restore into a scratch database", [
+    "on",
+    "off",
+  ]),
   outboundAllow: checked(
     "OUTBOUND_ALLOW",
     "",
@@ -203,6 +223,15 @@ function parseBaseUrl(value: string): string {
 function parseDatabaseUrl(value: string): string {
   if (value === "" || /^postgres(ql)?:\/\/./.test(value)) return value;
   throw new Error("must begin with postgres://");
+}
+
+function parseBackupCron(value: string): string {
+  try {
+    parseCron(value, "UTC");
+  } catch {
+    throw new Error("must be five fields, such as 30 3 * * *");
+  }
+  return value;
 }
 
 function parseSecretKey(value: string): string {

@@ -1,4 +1,5 @@
 /** Assembles the parts that all plugins share: queue, events, schedules, caches, and the context that offers them. */
+import { scheduleBackups } from "./backups/backup-schedule.ts";
 import { createBroadcast, type Broadcast } from "./events/broadcast.ts";
 import { createCache } from "./events/cache.ts";
 import { join, resolve } from "node:path";
@@ -129,6 +130,7 @@ export async function createKernel(needed: Needed, sql: Sql, plugins: readonly P
     served = routes;
     for (const running of started) register(running, parts);
     schedules.register({ id: "runtime.prune-idempotency", cron: "17 * * * *", run: idempotency.prune });
+    scheduleBackups({ ...needed, sql, plugins, metrics, schedules, events });
     const { hstsSeconds, maxBodyBytes, trustedProxies } = config;
     const door = doorOf(started);
     const http = {

@@ -42,6 +42,19 @@ export function createMetrics() {
         collect: async () => gauge.set(await read()),
       });
     },
+    /** The same, of a number that only grows. */
+    counter(name: string, help: string, read: () => number | Promise<number>): void {
+      const counter: Counter = new Counter({
+        name,
+        help,
+        registers: [registry],
+        collect: async () => {
+          const value = await read();
+          counter.reset();
+          counter.inc(value);
+        },
+      });
+    },
     print: (): Promise<string> => registry.metrics(),
   };
 }

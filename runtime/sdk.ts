@@ -55,6 +55,8 @@ export { createLiquid, LiquidFault } from "./liquid/liquid.ts";
 export type { FilterFunction as LiquidFilter, Liquid, Template as LiquidTemplate } from "./liquid/liquid.ts";
 export { activityCause, actorText, currentActor, withActor } from "./events/actor.ts";
 export type { Actor } from "./events/actor.ts";
+export { backupEnded } from "./events/backup-ended.ts";
+export type { BackupEnd } from "./events/backup-ended.ts";
 export { noticed } from "./events/notices.ts";
 export type { Notice } from "./events/notices.ts";
 export { before } from "./events/hooks.ts";

@@ -99,6 +99,7 @@ async function fixtures(): Promise<Record<string, Record<string, string>>> {
       id: await made("/account/invitations.json", { invitation: { email: "matrix@example.com", name: "Matrix" } }),
     },
     "/core/activity": { id: String((await app.get("/core/activity.json?limit=1")).json[0].id) },
+    "/core/backups": { id: await backupFixture() },
     "/core/mail_templates": {
       id: await made("/core/mail_templates.json", {
         mail_template: { code: "test", language: "en", subject: "Matrix", text: "Matrix" },
@@ -174,6 +175,11 @@ async function siteFixtures(made: (path: string, body: object) => Promise<string
 async function certificateHost(): Promise<string> {
   await app.sql`insert into certificates (host, account_id) select 'matrix.test', min(id) from accounts`;
   return "matrix.test";
+}
+
+async function backupFixture(): Promise<string> {
+  const [row] = await app.sql`insert into backup_runs (started_at) values (now()) returning id`;
+  return String(row?.["id"]);
 }
 
 function allRoutes(): readonly Route[] {

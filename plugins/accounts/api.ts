@@ -99,6 +99,8 @@ export interface Accounts {
     given: { readonly password: string; readonly activate: boolean },
     also: InTransaction,
   ): Promise<Person>;
+  /** The active administrators. */
+  administrators(accountId: number): Promise<readonly Person[]>;
   unitExists(accountId: number, kind: UnitKind, id: number): Promise<boolean>;
   /** The teams, departments and groups that a person is in. */
   unitsOf(accountId: number, userId: number): Promise<readonly Unit[]>;

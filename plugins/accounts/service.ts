@@ -26,6 +26,8 @@ interface Needed {
   readonly people: Pick<People, "create" | "delete" | "setPassword">;
 }
 
+const mostAdministrators = 1_000;
+
 export function createService(needed: Needed): Accounts {
   const { ctx, access, accountStore, userStore, loginStore, unitStore, settings, accountHooks, passwordHooks } = needed;
   const { people } = needed;
@@ -98,6 +100,11 @@ export function createService(needed: Needed): Accounts {
     },
 
     hasPassword: async (accountId, userId) => ((await loginStore.passwordById(accountId, userId)) ?? null) !== null,
+
+    async administrators(accountId) {
+      const all = { limit: mostAdministrators, offset: 0 };
+      return (await userStore.list(accountId, { role: "admin", active: true }, all)).rows.map(toApi);
+    },
 
     async unitExists(accountId, kind, id) {
       return (await unitStore.byId(accountId, kind, id)) !== undefined;

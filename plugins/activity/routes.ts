@@ -34,7 +34,8 @@ const filters = {
   actor: field.oneOf(["person", "app", "flow", "command", "system"]),
   model: "a model such as `Core::Cron`",
   record_id: "of this record",
-  action: "create, update, delete, sign-in, sign-out, sign-in refused, refused, export, secret shown",
+  action:
+    "create, update, delete, sign-in, sign-out, sign-in refused, refused, export, secret shown, backup, backup failed",
   from: "at this time (ISO 8601) or later",
   to: "before this time",
   q: "text in the name, the id, the origin or the changes",

@@ -9,13 +9,13 @@ import { receiverPassword, startMailReceiver, type MailReceiver, type ReceivedMa
 
 const alarm = (words: string) => mailTexts({ subject: `${words}: {{ reason }}`, paragraphs: ["{{ reason }}"] });
 /** Another plugin, with a mail of its own. */
-const backups = definePlugin({
-  name: "backups",
+const alarms = definePlugin({
+  name: "alarms",
   needs: { mail },
   setup({ services }) {
     services.mail.registerTemplate({
-      code: "backup_failed",
-      doc: "a backup has failed",
+      code: "alarm",
+      doc: "something has failed",
       values: { reason: { doc: "why", example: "the disk is full" } },
       texts: { en: alarm("Backup failed"), pl: alarm("Kopia nieudana"), de: alarm("Sicherung fehlgeschlagen") },
     });
@@ -28,7 +28,7 @@ let receiver: MailReceiver;
 let accountId: number;
 beforeAll(async () => {
   [app, receiver] = await Promise.all([
-    startTestApp({ plugin: backups, env: { MAIL_HOURLY_LIMIT: "60" } }),
+    startTestApp({ plugin: alarms, env: { MAIL_HOURLY_LIMIT: "60" } }),
     startMailReceiver(),
   ]);
   accountId = (await app.service(accounts).defaultAccount()).id;
@@ -322,12 +322,12 @@ describe("the queue", () => {
 });
 
 test("another plugin sends a mail of its own, which an account may change too", async () => {
-  const alarmMail = { template: "backup_failed", values: { reason: "<disk & co>" } };
+  const alarmMail = { template: "alarm", values: { reason: "<disk & co>" } };
   await send({ ...alarmMail, language: "pl" });
   const { subject, html } = await received();
   expect(subject).toBe("Kopia nieudana: <disk & co>");
   expect(html).toContain("&lt;disk &amp; co&gt;");
-  const words = { code: "backup_failed", language: "en", subject: "Oh no", text: "{{ reason }}" };
+  const words = { code: "alarm", language: "en", subject: "Oh no", text: "{{ reason }}" };
   expect((await app.post("/core/mail_templates.json", { mail_template: words })).status).toBe(201);
   receiver.mails.length = 0;
   await send(alarmMail);

@@ -1,22 +1,16 @@
 import { withActor } from "../events/actor.ts";
 import manifest from "../../package.json" with { type: "json" };
 import { authorCommands } from "../authors/commands.ts";
-import { backup, backupMigrations, restore } from "../postgres/backup.ts";
-import type { FileFolders } from "../postgres/backup-files.ts";
-import { boot, describe, migrationSets, type App } from "../boot.ts";
-import { runningPostgres } from "../postgres/running-postgres.ts";
+import { boot, describe, type App } from "../boot.ts";
 import { runtimeSettings } from "../config.ts";
-import { openPool, type Sql } from "../db.ts";
-import { isMigrated, migrate } from "../postgres/migrate.ts";
 import { clientModule } from "../openapi/client.ts";
-import { inOrder } from "../order.ts";
-import { isPooled } from "../postgres/pooler.ts";
-import { openDatabase, type Database } from "../postgres/database.ts";
+import { attach, withDatabase } from "./with-database.ts";
+import { backupNow, backupTo, listBackups, restoreFrom, verifyStored } from "./backup-commands.ts";
 import { writeOutput } from "../output.ts";
 import type { Setup } from "./run.ts";
 import { platformVersion } from "../authors/platform-version.ts";
 import type { CommandFacts, PluginFacts } from "../plugin.ts";
-import { acceptSecretKey, backupNotes, restoreNotes } from "../postgres/secret-key.ts";
+import { acceptSecretKey } from "../postgres/secret-key.ts";
 
 const ownCommands: readonly CommandFacts[] = [
   {
@@ -25,11 +19,21 @@ const ownCommands: readonly CommandFacts[] = [
     doc: "start the server (also without a command; --https: as HTTPS=on; --watch: again when a plugin of PLUGINS_DIR changes)",
   },
   { name: "migrate", usage: "migrate", doc: "bring the database up to date and end" },
-  { name: "backup", usage: "backup FILE", doc: "write the whole database and all files to FILE" },
+  {
+    name: "backup",
+    usage: "backup [FILE]",
+    doc: "write the whole database and all files to FILE, or a scheduled backup at once",
+  },
+  { name: "backups", usage: "backups", doc: "list the scheduled backups" },
+  {
+    name: "backups verify",
+    usage: "backups verify [NAME]",
+    doc: "restore a scheduled backup (default: the newest) into a scratch database, to see that it can be",
+  },
   {
     name: "restore",
     usage: "restore FILE [--force]",
-    doc: "read it back into an empty database (--force: over what is there)",
+    doc: "read a file or a scheduled backup back into an empty database (--force: over what is there)",
   },
   {
     name: "secret-key accept",
@@ -99,8 +103,11 @@ export async function runCommand(
   const [command, argument] = words;
   if (command === "plugins") return say(setup.plugins.map(({ name }) => name));
   if (command === "client") return writeClient(setup, argument);
-  if (command === "backup") return backupTo(setup, required(argument, command));
-  if (command === "restore") return restoreFrom(setup, required(argument, command), options["force"] === "true");
+  if (command === "backup") return say(await (argument === undefined ? backupNow(setup) : backupTo(setup, argument)));
+  if (isNamed(words, "backups verify")) return say(await verifyStored(setup, words[2]));
+  if (command === "backups") return say(await listBackups(setup));
+  if (command === "restore")
+    return say(await restoreFrom(setup, required(argument, command), options["force"] === "true"));
   if (isNamed(words, "secret-key accept"))
     return say(await withDatabase(setup, await attach(setup), async (sql) => acceptSecretKey(sql, setup.config)));
   if (command === "migrate") return withApp(setup, async () => ["the database is up to date"]);
@@ -128,59 +135,6 @@ async function writeClient(setup: Setup, file: string | undefined): Promise<numb
   return say([`wrote ${file}`]);
 }
 
-function fileFolders({ config, plugins }: Setup): FileFolders {
-  return { dataDir: config.dataDir, folders: plugins.flatMap(({ files = [] }) => files) };
-}
-
-/** Does not start the plugins: they need the right secret key, and a backup must work even if that is lost. */
-async function backupTo(setup: Setup, file: string): Promise<number> {
-  const notes = await withDatabase(setup, await attach(setup), async (sql) => {
-    await backup(sql, file, setup.log, fileFolders(setup));
-    return backupNotes(sql, setup.config);
-  });
-  return say([`the backup is in ${file}`, ...notes]);
-}
-
-/**
- * Refuses while a server runs on the database. The backup of an older version is loaded into a database as that version
- * had it, which is then migrated.
- */
-async function restoreFrom(setup: Setup, file: string, force: boolean): Promise<number> {
-  const held = new Set((await backupMigrations(file)).map(({ plugin, name }) => `${plugin}/${name}`));
-  const sets = migrationSets(inOrder(setup.plugins));
-  const then = sets.map(({ plugin, migrations }) => ({
-    plugin,
-    migrations: migrations.filter(({ name }) => held.has(`${plugin}/${name}`)),
-  }));
-  const notes = await withPool(setup, await openDatabase(setup), async (sql) => {
-    await migrate(sql, (await isMigrated(sql)) ? sets : then, setup.log);
-    await restore(sql, file, setup.log, { force, files: fileFolders(setup) });
-    await migrate(sql, sets, setup.log);
-    return restoreNotes(sql, setup.config);
-  });
-  return say([`${file} is restored`, ...notes]);
-}
-
-/** Migrates the database, passes it to `run` without starting the plugins, and closes it. */
-function withDatabase<T>(setup: Setup, database: Database, run: (sql: Sql) => Promise<T>): Promise<T> {
-  return withPool(setup, database, async (sql) => {
-    await migrate(sql, migrationSets(inOrder(setup.plugins)), setup.log);
-    return run(sql);
-  });
-}
-
-async function withPool<T>({ config }: Setup, database: Database, run: (sql: Sql) => Promise<T>): Promise<T> {
-  const connectTimeoutMs = config.databaseConnectSeconds * 1000;
-  const pooled = await isPooled(database.target, connectTimeoutMs);
-  const sql = openPool(database.target, { max: 2, prepare: config.databasePrepare, pooled, connectTimeoutMs });
-  try {
-    return await run(sql);
-  } finally {
-    await sql.end({ timeout: 2 });
-    await database.stop();
-  }
-}
-
 /** Starts the plugins on the database (a server may be running on it), passes them to `run`, and closes both. */
 async function withApp(setup: Setup, run: (app: App) => Promise<readonly string[]>): Promise<number> {
   const database = await attach(setup);
@@ -196,12 +150,6 @@ async function withApp(setup: Setup, run: (app: App) => Promise<readonly string[
   } finally {
     await database.stop();
   }
-}
-
-/** Uses the embedded server of a running Corestead, or starts one for this command. */
-async function attach(setup: Setup): Promise<Database> {
-  const target = setup.config.databaseUrl ? undefined : await runningPostgres(setup.config.dataDir);
-  return target ? { target, stop: async () => {} } : openDatabase(setup);
 }
 
 function say(lines: readonly string[]): number {

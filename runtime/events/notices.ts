@@ -4,7 +4,7 @@ import type { Actor } from "./actor.ts";
 /** Something that the log of activity names though no record has changed. */
 export interface Notice {
   readonly accountId: number;
-  readonly action: "sign-in refused" | "refused" | "export" | "secret shown";
+  readonly action: "sign-in refused" | "refused" | "export" | "secret shown" | "backup" | "backup failed";
   readonly model?: string;
   readonly recordId?: string;
   readonly name?: string;

@@ -1,5 +1,6 @@
 /**
- * The format of a backup: one zstd stream of frames, each a letter, a length and that many bytes.
+ * The format of a backup: one zstd stream of frames, each a letter, a length and that many bytes. A key seals the
+ * whole stream (backups/sealing.ts).
  *
  *     H  the header, JSON: what the database was      T  a table begins, JSON: its name
  *     F  a file begins, JSON (backup-files.ts)        D  rows of it, in COPY's text format; or bytes of the file
@@ -9,8 +10,10 @@
  */
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { sealed, SealFault, unsealed } from "../backups/sealing.ts";
 import { createReadStream, createWriteStream } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
+import { pipeline as startPipeline, Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createZstdCompress, createZstdDecompress } from "node:zlib";
 
@@ -49,11 +52,23 @@ export function jsonFrame(letter: Letter, value: unknown): Frame {
   return { letter, bytes: Buffer.from(JSON.stringify(value)) };
 }
 
-/** Writes a backup and renames it into place only when it is complete and on disk. Other users cannot read it. */
-export async function writeFrames(file: string, frames: AsyncIterable<Frame>): Promise<void> {
-  const partial = `${file}.partial`;
+type Chunks = AsyncIterable<Uint8Array>;
+
+/** A file's path, or bytes from elsewhere. Each call of `read` begins again. */
+export type BackupSource = string | { readonly name: string; readonly read: () => Chunks };
+
+/** The bytes of a backup; `key` seals them. */
+export function packed(frames: AsyncIterable<Frame>, key: string): Chunks {
+  const compressed = createZstdCompress();
+  startPipeline(encode(frames), compressed, () => {}); // whoever reads `compressed` gets the error
+  return key === "" ? compressed : sealed(compressed, key);
+}
+
+/** Writes a file and renames it into place only when it is complete and on disk. Other users cannot read it. */
+export async function writeWhole(file: string, chunks: Chunks): Promise<void> {
+  const partial = `${file}${partialEnding}`;
   try {
-    await pipeline(encode(frames), createZstdCompress(), createWriteStream(partial, { mode: 0o600 }));
+    await pipeline(chunks, createWriteStream(partial, { mode: 0o600 }));
     const written = await open(partial, "r");
     await written.sync();
     await written.close();
@@ -63,6 +78,8 @@ export async function writeFrames(file: string, frames: AsyncIterable<Frame>): P
     throw error;
   }
 }
+
+export const partialEnding = ".partial";
 
 async function* encode(frames: AsyncIterable<Frame>): AsyncGenerator<Uint8Array> {
   const hash = new Bun.CryptoHasher("sha256");
@@ -88,10 +105,12 @@ function prefixOf(letter: Letter, length: number): Uint8Array {
  * Reads the frames of a backup. Rows come in pieces as they are unpacked, whatever length their frame claims. Throws
  * where the backup is damaged, or at its end at the latest.
  */
-export async function* readFrames(file: string): AsyncGenerator<Frame> {
-  const source = createReadStream(file);
-  const unpacked = source.pipe(createZstdDecompress());
-  source.on("error", (error) => unpacked.destroy(error));
+export async function* readFrames(from: BackupSource, key = ""): AsyncGenerator<Frame> {
+  const name = typeof from === "string" ? from : from.name;
+  const source = typeof from === "string" ? createReadStream(from) : Readable.from(from.read());
+  const unpacked = createZstdDecompress();
+  const opened = (chunks: Chunks) => unsealed(chunks, key);
+  startPipeline(source, opened, unpacked, () => {}); // whoever reads `unpacked` gets the error
   const hash = new Bun.CryptoHasher("sha256");
   let rest: Buffer = Buffer.alloc(0);
   let rowBytes = 0;
@@ -111,8 +130,10 @@ export async function* readFrames(file: string): AsyncGenerator<Frame> {
     }
     if (!complete) throw new Error("it ends too early");
   } catch (cause) {
-    if (cause instanceof Error && "syscall" in cause) throw new Error(`${file} cannot be read`, { cause });
-    throw new Error(`${file} is not a complete backup: nothing was changed`, { cause });
+    if (cause instanceof SealFault)
+      throw new Error(`${name} cannot be read: ${cause.message}; nothing was changed`, { cause });
+    if (cause instanceof Error && "syscall" in cause) throw new Error(`${name} cannot be read`, { cause });
+    throw new Error(`${name} is not a complete backup: nothing was changed`, { cause });
   } finally {
     source.destroy();
   }

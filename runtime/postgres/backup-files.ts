@@ -2,7 +2,7 @@
  * The files of plugins (files/files.ts) in a backup: after the tables, for each file a frame F with its folder and hash,
  * its bytes in frames D, and a frame E. A backup made without files has the older format, which has no such frames.
  */
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { createFiles, type Draft, type Files } from "../files/files.ts";
 import { type Frame, jsonFrame, parseJson } from "./backup-file.ts";
@@ -43,6 +43,37 @@ export interface FilesToRestore {
   drop(): Promise<void>;
 }
 
+/** Compares each file with its hash, and writes nothing. */
+export function filesToCheck(): FilesToRestore {
+  let checked = 0;
+  return {
+    async take(begin, frames) {
+      const { hash } = parseBegin(begin);
+      const hasher = new Bun.CryptoHasher("sha256");
+      for await (const bytes of contentOf(frames)) hasher.update(bytes);
+      mustBe(hash, hasher.digest("hex"));
+      checked++;
+    },
+    keep: async () => checked,
+    drop: async () => {},
+  };
+}
+
+function parseBegin({ letter, bytes }: Frame): Static<typeof FileBegin> {
+  const begin: unknown = letter === "F" ? parseJson(bytes) : undefined;
+  if (!Value.Check(FileBegin, begin)) throw new Error("the backup holds more than it says");
+  return begin;
+}
+
+async function* contentOf(frames: AsyncGenerator<Frame>): AsyncGenerator<Uint8Array> {
+  for (let next = await frames.next(); !next.done && next.value.letter === "D"; next = await frames.next())
+    yield next.value.bytes;
+}
+
+function mustBe(hash: string, found: string): void {
+  if (found !== hash) throw new Error(`the backup lacks bytes of the file ${hash}`);
+}
+
 export function filesToRestore({ dataDir, folders }: FileFolders): FilesToRestore {
   const drafts: Draft[] = [];
   const filesOf = (folder: string): Files => {
@@ -51,17 +82,12 @@ export function filesToRestore({ dataDir, folders }: FileFolders): FilesToRestor
     return createFiles(join(dataDir, folder));
   };
   return {
-    async take({ letter, bytes }, frames) {
-      const begin: unknown = letter === "F" ? parseJson(bytes) : undefined;
-      if (!Value.Check(FileBegin, begin)) throw new Error("the backup holds more than it says");
-      const draft = await filesOf(begin.folder).begin();
+    async take(begin, frames) {
+      const { folder, hash } = parseBegin(begin);
+      const draft = await filesOf(folder).begin();
       drafts.push(draft);
-      for (;;) {
-        const next = await frames.next();
-        if (next.done || next.value.letter !== "D") break;
-        await draft.write(next.value.bytes);
-      }
-      if ((await draft.end()).hash !== begin.hash) throw new Error(`the backup lacks bytes of the file ${begin.hash}`);
+      for await (const bytes of contentOf(frames)) await draft.write(bytes);
+      mustBe(hash, (await draft.end()).hash);
     },
     async keep() {
       for (const draft of drafts) await draft.keep();

@@ -10,7 +10,17 @@
  */
 import { pipeline } from "node:stream/promises";
 import manifest from "../../package.json" with { type: "json" };
-import { type Frame, type Header, jsonFrame, parseHeader, parseJson, readFrames, writeFrames } from "./backup-file.ts";
+import {
+  type Frame,
+  type Header,
+  jsonFrame,
+  parseHeader,
+  parseJson,
+  packed,
+  readFrames,
+  writeWhole,
+  type BackupSource,
+} from "./backup-file.ts";
 import {
   databaseTables,
   foreignKeys,
@@ -23,7 +33,7 @@ import {
   sequences,
   type Table,
 } from "./backup-schema.ts";
-import { type FileFolders, fileFrames, filesToRestore, hasFiles } from "./backup-files.ts";
+import { type FileFolders, fileFrames, filesToCheck, filesToRestore, hasFiles } from "./backup-files.ts";
 import { type Sql, transaction, type Tx, withoutTimeouts } from "../db.ts";
 import type { Log } from "../log.ts";
 
@@ -32,14 +42,27 @@ export interface RestoreOptions {
   force?: boolean;
   /** Where files go that the backup has. */
   files?: FileFolders;
+  /** Reads and compares the files of the backup, and writes none. */
+  checkFilesOnly?: boolean;
+  /** Of a sealed backup. */
+  key?: string;
 }
 
 const noFiles: FileFolders = { dataDir: "", folders: [] };
 
 const batchBytes = 64 * 1024;
 
-/** Writes a consistent snapshot of every row of the database, and the files of plugins, to `file`. */
-export async function backup(sql: Sql, file: string, log: Log, files: FileFolders = noFiles): Promise<void> {
+/** Where the bytes of a backup go: a file's path, or elsewhere. */
+export type BackupSink = string | ((chunks: AsyncIterable<Uint8Array>) => Promise<void>);
+
+/** Writes a consistent snapshot of every row of the database, and the files of plugins, to `to`; `key` seals it. */
+export async function backup(
+  sql: Sql,
+  to: BackupSink,
+  log: Log,
+  files: FileFolders = noFiles,
+  key = "",
+): Promise<void> {
   await sql.begin("isolation level repeatable read read only", async (tx) => {
     await withoutTimeouts(tx);
     const tables = await databaseTables(tx);
@@ -53,7 +76,8 @@ export async function backup(sql: Sql, file: string, log: Log, files: FileFolder
       // Sequences have no snapshots; read after the snapshot, they are at least as high as any number in it.
       sequences: await sequences(tx),
     };
-    await writeFrames(file, framesOf(tx, header, files, log));
+    const bytes = packed(framesOf(tx, header, files, log), key);
+    await (typeof to === "string" ? writeWhole(to, bytes) : to(bytes));
   });
 }
 
@@ -91,8 +115,8 @@ async function* inBatches(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uin
 }
 
 /** The migrations of the backed-up database, so that an empty one can be brought to the same state first. */
-export async function backupMigrations(file: string): Promise<MigrationRow[]> {
-  const frames = readFrames(file);
+export async function backupMigrations(from: BackupSource, key = ""): Promise<MigrationRow[]> {
+  const frames = readFrames(from, key);
   const { migrations } = await headerOf(frames);
   await frames.return(undefined);
   return migrations;
@@ -100,11 +124,17 @@ export async function backupMigrations(file: string): Promise<MigrationRow[]> {
 
 /**
  * Loads a backup into a migrated database that is still empty (`force` replaces existing data). All or nothing: a
- * damaged file, or a row that does not fit, leaves the database as it was.
+ * damaged file, or a row that does not fit, leaves the database as it was. Returns how many rows each table has got.
  */
-export async function restore(sql: Sql, file: string, log: Log, options: RestoreOptions = {}): Promise<void> {
-  const frames = readFrames(file);
-  const files = filesToRestore(options.files ?? noFiles);
+export async function restore(
+  sql: Sql,
+  from: BackupSource,
+  log: Log,
+  options: RestoreOptions = {},
+): Promise<ReadonlyMap<string, number>> {
+  const frames = readFrames(from, options.key);
+  const files = options.checkFilesOnly ? filesToCheck() : filesToRestore(options.files ?? noFiles);
+  const loaded = new Map<string, number>();
   try {
     const header = await headerOf(frames);
     await transaction(sql, async (tx) => {
@@ -114,7 +144,7 @@ export async function restore(sql: Sql, file: string, log: Log, options: Restore
       sameTables(header.tables, tables);
       await makeRoom(tx, tables, options);
       const after = await relaxed(tx, tables);
-      for (const table of header.tables) await load(tx, table, frames, log);
+      for (const table of header.tables) loaded.set(table.name, await load(tx, table, frames, log));
       // The checksum comes last; only then is it certain that nothing is missing.
       for (let next = await frames.next(); !next.done; next = await frames.next()) await files.take(next.value, frames);
       await after();
@@ -125,6 +155,7 @@ export async function restore(sql: Sql, file: string, log: Log, options: Restore
       await files.keep();
     });
     log.info("restored", { from: header.createdAt, application: header.application, tables: header.tables.length });
+    return loaded;
   } finally {
     await files.drop();
     await frames.return(undefined);
@@ -201,7 +232,7 @@ async function relaxed(tx: Tx, tables: readonly Table[]): Promise<() => Promise<
   };
 }
 
-async function load(tx: Tx, table: Table, frames: AsyncGenerator<Frame>, log: Log): Promise<void> {
+async function load(tx: Tx, table: Table, frames: AsyncGenerator<Frame>, log: Log): Promise<number> {
   const begin = await frames.next();
   if (begin.done || begin.value.letter !== "T") throw new Error(`the backup lacks table ${table.name}`);
   let loaded = 0;
@@ -220,6 +251,7 @@ async function load(tx: Tx, table: Table, frames: AsyncGenerator<Frame>, log: Lo
   await pipeline(rows, await tx.unsafe(`copy ${quoted(table.name)} (${columnsOf(table)}) from stdin`).writable());
   if (!Bun.deepEquals(expected, { rows: loaded })) throw new Error(`the backup lacks rows of table ${table.name}`);
   log.info("restored", { table: table.name, rows: loaded });
+  return loaded;
 }
 
 function columnsOf({ columns }: Table): string {

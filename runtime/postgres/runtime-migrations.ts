@@ -2,7 +2,9 @@ import jobs from "../migrations/001_jobs.sql" with { type: "text" };
 import idempotency from "../migrations/002_idempotency.sql" with { type: "text" };
 import claims from "../migrations/003_idempotency_claims.sql" with { type: "text" };
 import waits from "../migrations/004_waits.sql" with { type: "text" };
-import type { Migration } from "./migrate.ts";
+import backupRuns from "../migrations/005_backup_runs.sql" with { type: "text" };
+import type { PluginFacts } from "../plugin.ts";
+import type { Migration, MigrationSet } from "./migrate.ts";
 
 /** The kernel's own tables. */
 export const runtimeMigrations: readonly Migration[] = [
@@ -10,4 +12,11 @@ export const runtimeMigrations: readonly Migration[] = [
   { name: "002_idempotency", sql: idempotency },
   { name: "003_idempotency_claims", sql: claims },
   { name: "004_waits", sql: waits },
+  { name: "005_backup_runs", sql: backupRuns },
 ];
+
+/** The kernel's migrations, then each plugin's. */
+export function migrationSets(plugins: readonly PluginFacts[]): MigrationSet[] {
+  const sets = plugins.map(({ name, migrations }) => ({ plugin: name, migrations }));
+  return [{ plugin: "runtime", migrations: runtimeMigrations }, ...sets];
+}

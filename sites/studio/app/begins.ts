@@ -25,6 +25,11 @@ export const begins: Readonly<Record<string, Sentence>> = {
     pl: "Tu pojawi się wszystko, co ktoś odtąd zmieni.",
     de: "Hier erscheint alles, was jemand von nun an ändert.",
   },
+  "/core/backups": {
+    en: "Backups appear here once the server makes them: set `BACKUP_DIR`.",
+    pl: "Kopie pojawią się tu, gdy serwer zacznie je tworzyć: ustaw `BACKUP_DIR`.",
+    de: "Hier erscheinen Sicherungen, sobald der Server welche macht: mit `BACKUP_DIR`.",
+  },
   "/core/prompts/{id}/versions": {
     en: "Every save of the prompt keeps a version.",
     pl: "Każdy zapis promptu pozostawia wersję.",

@@ -11,6 +11,7 @@ const addresses: Readonly<Record<string, string>> = {
   "/core/mail_templates": "/account/mail_texts",
   "/core/activity": "/account/activity",
   "/core/certificates": "/account/certificates",
+  "/core/backups": "/account/backups",
 };
 
 /** The menu, by modules, in its order; what a plugin adds comes after them. */
@@ -33,6 +34,7 @@ export const modules: readonly { readonly name: string; readonly paths: readonly
       "/core/mail_templates",
       "/core/activity",
       "/core/certificates",
+      "/core/backups",
     ],
   },
 ];

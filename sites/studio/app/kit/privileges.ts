@@ -19,7 +19,7 @@ const groups = [
   { names: ["flows", "crons", "webhooks"], title: { en: "Automate", pl: "Automatyzacja", de: "Automatisieren" } },
   { names: ["cms", "media"], title: { en: "Publish", pl: "Publikowanie", de: "Veröffentlichen" } },
   {
-    names: ["api_tokens", "users", "settings", "mails", "activity", "certificates"],
+    names: ["api_tokens", "users", "settings", "mails", "activity", "certificates", "backups"],
     title: { en: "Manage", pl: "Zarządzanie", de: "Verwalten" },
   },
 ] as const;
@@ -56,6 +56,7 @@ const words: Readonly<Record<string, Readonly<Record<"pl" | "de", string>>>> = {
     pl: "certyfikaty hostów: wgląd i zamawianie",
     de: "Zertifikate der Hosts ansehen und bestellen",
   },
+  backups: { pl: "wgląd w kopie zapasowe", de: "die Sicherungen ansehen" },
   mails: {
     pl: "dziennik wiadomości, ich treści i serwer poczty",
     de: "Protokoll der E-Mails, ihre Texte und der Mailserver",

@@ -211,6 +211,7 @@ export const de: Messages = {
     "/core/mail_templates": ["E-Mail-Texte", "E-Mail-Text"],
     "/core/mail_templates/system": ["Eingebaute E-Mail-Texte", "eingebauter E-Mail-Text"],
     "/core/activity": ["Aktivität", "Eintrag"],
+    "/core/backups": ["Sicherungen", "Sicherung"],
   },
   about: {
     "/core/prompts":
@@ -241,5 +242,6 @@ export const de: Messages = {
     "/core/mails": "Gesendete E-Mails und solche, die warten.",
     "/core/mail_templates": "Ein E-Mail-Text ersetzt die eingebauten Worte einer E-Mail in einer Sprache.",
     "/core/activity": "Wer was wann an welchem Datensatz getan hat.",
+    "/core/backups": "Sicherungen des ganzen Servers nach dem Zeitplan von `BACKUP_DIR`.",
   },
 };

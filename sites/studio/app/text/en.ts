@@ -212,6 +212,7 @@ export const en = {
     "/core/mail_templates": ["Mail texts", "mail text"],
     "/core/mail_templates/system": ["Built-in mail texts", "built-in mail text"],
     "/core/activity": ["Activity", "entry"],
+    "/core/backups": ["Backups", "backup"],
   },
   /** What resources are for: the sentence on an empty list. */
   about: {
@@ -242,6 +243,7 @@ export const en = {
     "/core/mails": "The mails that were sent, and those that wait.",
     "/core/mail_templates": "A mail text replaces the built-in words of a mail, in one language.",
     "/core/activity": "Who did what to which record, and when.",
+    "/core/backups": "Backups of the whole server, made by the schedule of `BACKUP_DIR`.",
   },
 } as const;
 

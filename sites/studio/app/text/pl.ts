@@ -216,6 +216,7 @@ export const pl: Messages = {
     "/core/mail_templates": ["Treści wiadomości", "treść wiadomości"],
     "/core/mail_templates/system": ["Wbudowane treści wiadomości", "wbudowana treść wiadomości"],
     "/core/activity": ["Aktywność", "wpis"],
+    "/core/backups": ["Kopie zapasowe", "kopia zapasowa"],
   },
   about: {
     "/core/prompts": "Prompt to instrukcja dla agenta AI, ze zmiennymi. Prompt o kodzie wbudowanego zastępuje go.",
@@ -246,5 +247,6 @@ export const pl: Messages = {
     "/core/mails": "Wiadomości wysłane i te, które czekają.",
     "/core/mail_templates": "Treść wiadomości zastępuje wbudowane słowa, w jednym języku.",
     "/core/activity": "Kto, kiedy i co zmienił.",
+    "/core/backups": "Kopie zapasowe całego serwera, tworzone według harmonogramu (`BACKUP_DIR`).",
   },
 };

@@ -1,0 +1,38 @@
+import { backupEnded, definePlugin, onEvent, setting } from "platform";
+import { accounts } from "../accounts/api.ts";
+import { mail } from "../mail/api.ts";
+import { failedTemplate } from "./mails.ts";
+import { backupExample, backupRoutes } from "./routes.ts";
+import { createBackupStore } from "./store.ts";
+import { createTell, model } from "./tell.ts";
+
+/** Shows the scheduled backups, and tells of them; the runtime makes them. behaviour B.16. */
+export default definePlugin({
+  name: "backups",
+  needs: { accounts, mail },
+  config: {
+    to: setting.checked(
+      "BACKUP_MAIL",
+      "",
+      "Whom to tell when a scheduled backup fails; empty = the first account's administrators",
+      parseRecipient,
+    ),
+  },
+  models: [{ name: model, privilege: "backups", kinds: ["made", "failed"], sample: backupExample }],
+  privileges: [{ name: "backups", doc: "see the scheduled backups", roles: ["admin"] }],
+
+  setup(ctx) {
+    const { config, services } = ctx;
+    services.mail.registerTemplate(failedTemplate);
+    const tell = createTell({ ctx, ...services, to: config.to });
+    return {
+      routes: backupRoutes({ ...services, backupStore: createBackupStore(ctx.sql) }),
+      handlers: [onEvent(backupEnded, "backups.tell", tell)],
+    };
+  },
+});
+
+function parseRecipient(value: string): string {
+  if (value === "" || /^[^\s@,]{1,64}@[^\s@,]{1,255}$/.test(value)) return value;
+  throw new Error("must be one mail address");
+}

@@ -1,0 +1,86 @@
+import {
+  answer,
+  integerId,
+  list,
+  notFound,
+  ok,
+  pageOf,
+  pageQuery,
+  route,
+  type Account,
+  type Route,
+  type Static,
+} from "platform";
+import type { Accounts } from "../accounts/api.ts";
+import { Backup } from "./answers.ts";
+import type { BackupRow, BackupStore } from "./store.ts";
+
+const access = { privilege: "backups" } as const;
+
+export const backupExample = {
+  id: 7,
+  state: "good" as const,
+  file: "corestead-20260131T033000Z.backup.sealed",
+  bytes: 48_211_034,
+  verified: true,
+  error: null,
+  started_at: "2026-01-31T03:30:00.000Z",
+  ended_at: "2026-01-31T03:31:12.000Z",
+  removed_at: null,
+};
+
+interface Needed {
+  readonly accounts: Pick<Accounts, "defaultAccount">;
+  readonly backupStore: BackupStore;
+}
+
+/** The scheduled backups of the installation, for the administrators of its first account. */
+export function backupRoutes({ accounts, backupStore }: Needed): Route[] {
+  const isFirst = async ({ id }: Account) => id === (await accounts.defaultAccount()).id;
+  return [
+    route(
+      "GET",
+      "/core/backups",
+      {
+        summary: "List scheduled backups",
+        description:
+          "The newest first, of the last year at least. They hold the whole installation: other accounts than the " +
+          "first see none. `verified`: it was restored into a scratch database. `removed_at`: pruning removed the file.",
+        access,
+        query: pageQuery,
+        answers: { 200: answer.list(Backup) },
+        responses: { 200: [backupExample] },
+      },
+      async ({ account, query }) => {
+        if (!(await isFirst(account))) return list([], 0);
+        const { rows, total } = await backupStore.list(pageOf(query));
+        return list(rows.map(toApi), total);
+      },
+    ),
+    route(
+      "GET",
+      "/core/backups/:id",
+      { summary: "One scheduled backup", access, answers: { 200: Backup }, responses: { 200: backupExample } },
+      async ({ account, params }) => {
+        const row = (await isFirst(account)) ? await backupStore.byId(integerId(params.id)) : undefined;
+        if (!row) throw notFound();
+        return ok(toApi(row));
+      },
+    ),
+  ];
+}
+
+export function toApi(row: BackupRow): Static<typeof Backup> {
+  const { id, file, bytes, verified, error } = row;
+  return {
+    id,
+    state: row.endedAt === null ? "running" : error === null ? "good" : "failed",
+    file,
+    bytes,
+    verified,
+    error,
+    started_at: row.startedAt,
+    ended_at: row.endedAt,
+    removed_at: row.removedAt,
+  };
+}

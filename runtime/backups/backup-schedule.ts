@@ -1,0 +1,55 @@
+/** What a server does for BACKUP_DIR: the schedule, the metrics, and the word to others how each backup ended. */
+import type { Config } from "../config.ts";
+import type { DatabaseTarget, Sql } from "../db.ts";
+import { backupEnded, type BackupEnd } from "../events/backup-ended.ts";
+import type { Events } from "../events/events.ts";
+import type { Schedules } from "../jobs/schedule.ts";
+import type { Log } from "../log.ts";
+import type { Metrics } from "../metrics.ts";
+import type { PluginFacts } from "../plugin.ts";
+import { migrationSets } from "../postgres/runtime-migrations.ts";
+import { configuredStore } from "./configured-store.ts";
+import { runCounts, type BackupRun } from "./run-store.ts";
+
+interface Needed {
+  readonly config: Config;
+  readonly target: DatabaseTarget;
+  readonly pooled?: boolean;
+  readonly log: Log;
+  readonly sql: Sql;
+  readonly plugins: readonly PluginFacts[];
+  readonly metrics: Metrics;
+  readonly schedules: Schedules;
+  readonly events: Events;
+}
+
+export function scheduleBackups(needed: Needed): void {
+  const { config, log, sql, plugins, metrics, schedules, events } = needed;
+  const store = configuredStore(config);
+  if (!store) return;
+  if (config.backupKey === "") log.warn("backups are not encrypted: set BACKUP_KEY");
+  metrics.gauge(
+    "corestead_backup_last_success_timestamp_seconds",
+    "When the last backup ended well; 0 = never",
+    async () => (await runCounts(sql)).lastSuccessSeconds,
+  );
+  metrics.counter(
+    "corestead_backup_failures_total",
+    "Backups of the last year that failed",
+    async () => (await runCounts(sql)).failures,
+  );
+  const files = { dataDir: config.dataDir, folders: plugins.flatMap(({ files: own = [] }) => own) };
+  const run = async () => {
+    // Read only when it is used.
+    const { makeBackup } = await import("./backups.ts");
+    const ended = await makeBackup({ ...needed, store, sets: migrationSets(plugins), files });
+    if (ended.length === 0) log.warn("no backup is made: another one is going on");
+    for (const made of ended) await events.emit(backupEnded, newsOf(made));
+  };
+  schedules.register({ id: "runtime.backup", cron: config.backupCron, missed: "latest", run });
+}
+
+function newsOf({ id, startedAt, endedAt, file, bytes, verified, error }: BackupRun): BackupEnd {
+  const at = { startedAt: startedAt.toISOString(), endedAt: (endedAt ?? startedAt).toISOString() };
+  return { id, ...at, file, bytes, verified, error };
+}

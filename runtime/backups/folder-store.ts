@@ -1,0 +1,50 @@
+/** BACKUP_DIR. */
+import { createReadStream } from "node:fs";
+import { mkdir, open, readdir, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { partialEnding, writeWhole } from "../postgres/backup-file.ts";
+import { timeOf } from "./backup-name.ts";
+import type { BackupStore, StoredBackup } from "./backup-store.ts";
+
+export function createFolderStore(folder: string): BackupStore {
+  return {
+    place: folder,
+    async list() {
+      const found: StoredBackup[] = [];
+      for (const name of await readdir(folder).catch(ifMissing)) {
+        const at = timeOf(name);
+        const facts = at && (await stat(join(folder, name)).catch(() => undefined));
+        if (at && facts?.isFile()) found.push({ name, at, bytes: facts.size });
+      }
+      return found.toSorted((a, b) => b.at.getTime() - a.at.getTime());
+    },
+    async write(name, chunks) {
+      await writeWhole(join(folder, name), chunks);
+      await syncFolder(folder);
+    },
+    read: (name) => createReadStream(join(folder, name)),
+    remove: (name) => rm(join(folder, name), { force: true }),
+    async tidy() {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      for (const name of await readdir(folder)) {
+        if (name.endsWith(partialEnding) && timeOf(name.slice(0, -partialEnding.length)))
+          await rm(join(folder, name), { force: true });
+      }
+    },
+  };
+}
+
+function ifMissing(error: unknown): string[] {
+  if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
+  throw error;
+}
+
+/** A renamed file is certain to have its new name only when its folder is on disk. */
+async function syncFolder(folder: string): Promise<void> {
+  const opened = await open(folder, "r");
+  try {
+    await opened.sync();
+  } finally {
+    await opened.close();
+  }
+}

@@ -1,0 +1,110 @@
+/**
+ * What `backup`, `backups` and `restore` do. They do not start the plugins, which need the right secret key: a backup
+ * must work even if that is lost.
+ */
+import { existsSync } from "node:fs";
+import { backupLines } from "../backups/backup-list.ts";
+import { timeOf } from "../backups/backup-name.ts";
+import type { BackupStore } from "../backups/backup-store.ts";
+import { configuredStore } from "../backups/configured-store.ts";
+import { makeBackup, verifyAgain } from "../backups/backups.ts";
+import { forgetRunning, runsByFile } from "../backups/run-store.ts";
+import { heldSets } from "../backups/scratch.ts";
+import { inOrder } from "../order.ts";
+import type { BackupSource } from "../postgres/backup-file.ts";
+import type { FileFolders } from "../postgres/backup-files.ts";
+import { backup, backupMigrations, restore } from "../postgres/backup.ts";
+import { openDatabase, type Database } from "../postgres/database.ts";
+import { isMigrated, migrate } from "../postgres/migrate.ts";
+import { isPooled } from "../postgres/pooler.ts";
+import { migrationSets } from "../postgres/runtime-migrations.ts";
+import { backupNotes, restoreNotes } from "../postgres/secret-key.ts";
+import type { Setup } from "./run.ts";
+import { attach, withDatabase, withPool } from "./with-database.ts";
+
+export async function backupTo(setup: Setup, file: string): Promise<string[]> {
+  const { config, log } = setup;
+  const notes = await withDatabase(setup, await attach(setup), async (sql) => {
+    await backup(sql, file, log, fileFolders(setup), config.backupKey);
+    return backupNotes(sql, config);
+  });
+  const how = config.backupKey === "" ? "" : ", encrypted with BACKUP_KEY";
+  return [`the backup is in ${file}${how}`, ...notes];
+}
+
+/** What the schedule does, at once. */
+export async function backupNow(setup: Setup): Promise<string[]> {
+  const { config } = setup;
+  const store = mustHaveStore(setup);
+  const database = await attach(setup);
+  return withDatabase(setup, database, async (sql) => {
+    const made = (await makeBackup(await neededFor(setup, database, store))).at(-1);
+    if (!made) throw new Error("another backup is going on");
+    if (made.error !== null) throw new Error(made.error);
+    const how = made.verified ? "and verified" : "and not verified";
+    return [
+      `the backup is ${made.file} in ${store.place} (${how})`,
+      ...(config.backupKey === "" ? ["it is not encrypted: set BACKUP_KEY"] : []),
+      ...(await backupNotes(sql, config)),
+    ];
+  });
+}
+
+export async function listBackups(setup: Setup): Promise<string[]> {
+  const store = mustHaveStore(setup);
+  const runs = await withDatabase(setup, await attach(setup), runsByFile);
+  const stored = await store.list();
+  return stored.length === 0 ? [`there is no backup in ${store.place}`] : backupLines(stored, runs, new Date());
+}
+
+export async function verifyStored(setup: Setup, given: string | undefined): Promise<string[]> {
+  const store = mustHaveStore(setup);
+  const name = given ?? (await store.list())[0]?.name;
+  if (name === undefined) throw new Error(`there is no backup in ${store.place}`);
+  const database = await attach(setup);
+  return withDatabase(setup, database, async () => {
+    if (!(await verifyAgain(await neededFor(setup, database, store), name))) throw new Error("a backup is going on");
+    return [`${name} could be restored`];
+  });
+}
+
+async function neededFor(setup: Setup, { target }: Database, store: BackupStore) {
+  const { config, log } = setup;
+  const pooled = await isPooled(target, config.databaseConnectSeconds * 1000);
+  return { config, store, target, pooled, sets: migrationSets(inOrder(setup.plugins)), files: fileFolders(setup), log };
+}
+
+function mustHaveStore({ config }: Setup): BackupStore {
+  const store = configuredStore(config);
+  if (!store) throw new Error("where are the backups? set BACKUP_DIR (or say corestead backup FILE)");
+  return store;
+}
+
+/**
+ * Refuses while a server runs on the database. The backup of an older version is loaded into a database as that version
+ * had it, which is then migrated.
+ */
+export async function restoreFrom(setup: Setup, file: string, force: boolean): Promise<string[]> {
+  const key = setup.config.backupKey;
+  const from = sourceOf(setup, file);
+  const sets = migrationSets(inOrder(setup.plugins));
+  const then = heldSets(sets, await backupMigrations(from, key));
+  const notes = await withPool(setup, await openDatabase(setup), async (sql) => {
+    await migrate(sql, (await isMigrated(sql)) ? sets : then, setup.log);
+    await restore(sql, from, setup.log, { force, files: fileFolders(setup), key });
+    await migrate(sql, sets, setup.log);
+    await forgetRunning(sql);
+    return restoreNotes(sql, setup.config);
+  });
+  return [`${file} is restored`, ...notes];
+}
+
+/** A file that is there, or else a scheduled backup of that name. */
+function sourceOf({ config }: Setup, file: string): BackupSource {
+  const store = existsSync(file) || !timeOf(file) ? undefined : configuredStore(config);
+  return store ? { name: file, read: () => store.read(file) } : file;
+}
+
+function fileFolders({ config, plugins }: Setup): FileFolders {
+  return { dataDir: config.dataDir, folders: plugins.flatMap(({ files = [] }) => files) };
+}
