@@ -14,6 +14,7 @@ import flows from "./flows/plugin.ts";
 import jsondb from "./jsondb/plugin.ts";
 import mail from "./mail/plugin.ts";
 import media from "./media/plugin.ts";
+import oidc from "./oidc/plugin.ts";
 import passwords from "./passwords/plugin.ts";
 import postgres from "./postgres/plugin.ts";
 import prompts from "./prompts/plugin.ts";
@@ -38,6 +39,7 @@ export const plugins: readonly Plugin[] = [
   mail,
   backups,
   passwords,
+  oidc,
   media,
   postgres,
   flows,

@@ -98,6 +98,7 @@ async function fixtures(): Promise<Record<string, Record<string, string>>> {
     "/account/invitations": {
       id: await made("/account/invitations.json", { invitation: { email: "matrix@example.com", name: "Matrix" } }),
     },
+    "/account/sign_in_providers": await providerFixture(made),
     "/core/activity": { id: String((await app.get("/core/activity.json?limit=1")).json[0].id) },
     "/core/backups": { id: await backupFixture() },
     "/core/mail_templates": {
@@ -108,6 +109,17 @@ async function fixtures(): Promise<Record<string, Record<string, string>>> {
     ...(await appFixtures(made)),
     ...(await siteFixtures(made)),
   };
+}
+
+/** With somebody who signs in by it. */
+async function providerFixture(made: (path: string, body: object) => Promise<string>) {
+  const sign_in_provider = { name: "Matrix", issuer: "http://127.0.0.1:1", client_id: "matrix" };
+  const id = await made("/account/sign_in_providers.json", { sign_in_provider });
+  const [identity] = await app.sql<{ id: number }[]>`
+    insert into sign_in_identities (account_id, provider_id, user_id, issuer, subject, email)
+    select account_id, ${id}, id, 'http://127.0.0.1:1', 'matrix', 'matrix@example.com' from users where login = 'admin' order by id limit 1
+    returning id`;
+  return { id, identity_id: `${identity?.id}` };
 }
 
 async function mediaFixture(): Promise<string> {

@@ -69,6 +69,11 @@ const creates: [path: string, table: string, body: (n: string) => object][] = [
     "webhooks",
     (n) => ({ webhook: { source_type: "A::B", kind: "create", url: `https://example.com/${n}` } }),
   ],
+  [
+    "/account/sign_in_providers.json",
+    "sign_in_providers",
+    (n) => ({ sign_in_provider: { name: n, issuer: "https://login.example.com", client_id: n } }),
+  ],
   ["/account/crons.json", "crons", (n) => ({ cron: { name: n, target_code: "quick", schedule: "0 7 * * *" } })],
   ["/connect/connectors.json", "connectors", (n) => ({ connector: { name: n, url: "https://example.com" } })],
   ["/connect/flows.json", "flows", (n) => ({ flow: { name: n, fields: { program: [{ type: "flow", flow: n }] } } })],

@@ -88,6 +88,13 @@ export interface Accounts {
    * Adds a person, if the caller may (422); `also` runs in the same transaction. `fields` as in `POST /account/users`.
    */
   createPerson(caller: Caller, fields: NewPerson, also: InTransaction): Promise<Person>;
+  /** Adds a person whom a rule of the account lets in, and no caller. `also` runs in the same transaction. */
+  admitPerson(accountId: number, fields: NewPerson, also: InTransaction): Promise<Person>;
+  /** Changes what a rule of the account decides, and no caller. Throws 422 if it is the last administrator's role. */
+  followRule(
+    person: { readonly accountId: number; readonly userId: number },
+    given: Pick<PersonPatch, "role" | "team_ids">,
+  ): Promise<Person>;
   /** Deletes a person, if the caller may change them (404, 403) and `also` throws nothing, in the same transaction. */
   deletePerson(caller: Caller, userId: number, also: InTransaction): Promise<void>;
   /**

@@ -85,6 +85,14 @@ export function createPeople(needed: Needed) {
     setPassword: (place: Place, patch: Pick<PersonPatch, "password" | "active">, authorize: Also = anybody) =>
       writer.change(place, patch, null, (before, _, tx) => authorize(before, tx)),
 
+    /** The account has a rule by which this person comes in. */
+    admit: (accountId: number, patch: PersonPatch & { login: string }, also: Also): Promise<UserRow> =>
+      writer.create(accountId, patch, () => {}, also),
+
+    /** The account has a rule that decides this, whoever the person is. */
+    followRule: (place: Place, patch: Pick<PersonPatch, "role" | "team_ids">): Promise<UserRow> =>
+      writer.change(place, patch, null, () => {}),
+
     delete: (caller: Caller, id: number, expected?: number, also: Also = anybody): Promise<void> =>
       writer.delete({ accountId: caller.account.id, id }, async (before, tx) => {
         mustReach(caller, before, ofRole);

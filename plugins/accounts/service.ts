@@ -23,7 +23,7 @@ interface Needed {
   readonly passwordHooks: PasswordHook[];
   readonly invitedChecks: InvitedCheck[];
   readonly ownGuards: OwnGuard[];
-  readonly people: Pick<People, "create" | "delete" | "setPassword">;
+  readonly people: Pick<People, "admit" | "create" | "delete" | "followRule" | "setPassword">;
 }
 
 const mostAdministrators = 1_000;
@@ -83,6 +83,12 @@ export function createService(needed: Needed): Accounts {
 
     createPerson: async (caller, fields, also) =>
       toApi(await people.create(caller, fields, (row, tx) => also(toApi(row), tx))),
+
+    admitPerson: async (accountId, fields, also) =>
+      toApi(await people.admit(accountId, fields, (row, tx) => also(toApi(row), tx))),
+
+    followRule: async ({ accountId, userId: id }, { role, team_ids }) =>
+      toApi(await people.followRule({ accountId, id }, { ...(role && { role }), ...(team_ids && { team_ids }) })),
 
     deletePerson: (caller, userId, also) => people.delete(caller, userId, undefined, (row, tx) => also(toApi(row), tx)),
 

@@ -52,7 +52,8 @@ export function loginRoutes({ signIn, second, pages, factors, styleHash, links }
   const headers = pageHeaders(styleHash);
   const page = async (status: number, { account, request }: Asked, state: Shown, more: Headers = {}) => {
     const words = pageWords[languageOf(request)];
-    const found = await Promise.all(links.map((link) => link(account, words.language)));
+    const place = { returnTo: state.returnTo, again: state.again === true };
+    const found = await Promise.all(links.map((link) => link(account, words.language, place)));
     const shown = { words, accountName: account.name, links: found.flatMap((link) => link ?? []), ...state };
     if (await factors.hasPasskeys(account.id)) shown.links.unshift(passkeyLink(words.language, state.returnTo));
     return text(status, loginPage(shown), htmlType, { ...headers, ...more });
@@ -75,7 +76,7 @@ export function loginRoutes({ signIn, second, pages, factors, styleHash, links }
       async (input) => {
         const returnTo = safePath(input.query.get("return_to"));
         const goesOn = input.caller !== null && input.query.get("again") !== "1";
-        return goesOn ? redirect(303, returnTo) : page(200, input, { returnTo });
+        return goesOn ? redirect(303, returnTo) : page(200, input, { returnTo, again: input.caller !== null });
       },
     ),
     route(
@@ -176,6 +177,7 @@ const htmlType = "text/html; charset=utf-8";
 type Asked = Pick<RequestInput, "account" | "request">;
 interface Shown {
   readonly returnTo: string;
+  readonly again?: boolean;
   readonly login?: string;
   readonly error?: string;
 }

@@ -15,6 +15,8 @@ export interface PageState {
 export interface PageLink {
   readonly href: string;
   readonly label: string;
+  /** Another way to sign in. */
+  readonly isButton?: boolean;
 }
 
 export function loginPage({ words, accountName, returnTo, login = "", error, links = [] }: PageState): string {
@@ -42,8 +44,9 @@ export function logoutPage(words: PageWords, accountName: string, person: string
   return page(words, words.signOut, accountName, form);
 }
 
-export function linkLine({ href, label }: PageLink): string {
-  return `<p class="more"><a href="${escapeHtml(href)}">${escapeHtml(label)}</a></p>`;
+export function linkLine({ href, label, isButton }: PageLink): string {
+  const look = isButton ? ' class="button"' : "";
+  return `<p class="more"><a${look} href="${escapeHtml(href)}">${escapeHtml(label)}</a></p>`;
 }
 
 /** A page that looks like the one to sign in by. `title` and `content` are HTML. */
@@ -93,7 +96,9 @@ input { width: 100%; margin: 0 0 1.1rem; padding: .6rem .7rem; font: inherit; co
 button { width: 100%; margin-top: .3rem; padding: .65rem; font: inherit; font-weight: 600; color: var(--on-accent);
   background: var(--accent); border: 0; border-radius: .5rem; cursor: pointer }
 button:hover { filter: brightness(1.08) }
-input:focus-visible, button:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px }
+a.button { display: block; padding: .6rem; text-align: center; text-decoration: none; font-weight: 600; color: inherit;
+  overflow-wrap: anywhere; border: 1px solid var(--line); border-radius: .5rem }
+input:focus-visible, button:focus-visible, a.button:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px }
 .more { margin: 1.1rem 0 0 }
 code { font: .95rem/1.6 ui-monospace, monospace; overflow-wrap: anywhere }
 img { display: block; margin: 0 auto; background: #fff }

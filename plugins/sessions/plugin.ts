@@ -6,6 +6,7 @@ import { sessions, type LoginLink } from "./api.ts";
 import migration from "./migrations/001_sessions.sql" with { type: "text" };
 import invitedStep from "./migrations/003_invited_step.sql" with { type: "text" };
 import secondStep from "./migrations/002_second_step.sql" with { type: "text" };
+import { createAdmit } from "./admit.ts";
 import { loginStyle } from "./page.ts";
 import { pageHeaders } from "./page-headers.ts";
 import { ownSessionRoutes } from "./own-routes.ts";
@@ -61,7 +62,11 @@ export default definePlugin({
         ...passkeyRoutes({ ...ctx.services, ctx, signIn, styleHash, scriptHash: await hashOf(passkeyScript) }),
         ...logoutRoutes({ tokens: ctx.services.tokens, styleHash }),
       ],
-      service: { pageHeaders: pageHeaders(styleHash), addLoginLink: (link) => void links.push(link) },
+      service: {
+        pageHeaders: pageHeaders(styleHash),
+        admit: createAdmit({ signIn, second, pages }),
+        addLoginLink: (link) => void links.push(link),
+      },
       schedules: [{ id: "sessions.prune", cron: "41 * * * *", run: prune }],
     };
   },

@@ -85,6 +85,11 @@ export const begins: Readonly<Record<string, Sentence>> = {
     pl: "Każda wiadomość wysłana przez webhook to doręczenie. Zmień to, czego nasłuchuje, albo naciśnij „Testuj” na jego stronie.",
     de: "Jede Nachricht, die der Webhook sendet, ist eine Zustellung. Ändern Sie etwas, worauf er hört, oder testen Sie ihn auf seiner Seite.",
   },
+  "/account/sign_in_providers/{id}/identities": {
+    en: "Somebody stands here after their first sign-in by this provider.",
+    pl: "Osoba pojawia się tu po pierwszym zalogowaniu przez tego dostawcę.",
+    de: "Hier steht jemand nach der ersten Anmeldung über diesen Anbieter.",
+  },
   "/account/me/sessions": {
     en: "A session begins with each sign-in.",
     pl: "Sesja zaczyna się od zalogowania.",

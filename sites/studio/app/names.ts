@@ -27,9 +27,17 @@ export const modules: readonly { readonly name: string; readonly paths: readonly
   {
     name: "account",
     paths: [
-      ...["users", "invitations", "teams", "departments", "groups", "api_tokens", "webhooks", "crons"].map(
-        (name) => `/account/${name}`,
-      ),
+      ...[
+        "users",
+        "invitations",
+        "teams",
+        "departments",
+        "groups",
+        "api_tokens",
+        "webhooks",
+        "crons",
+        "sign_in_providers",
+      ].map((name) => `/account/${name}`),
       "/core/mails",
       "/core/mail_templates",
       "/core/activity",
@@ -74,6 +82,7 @@ const pictures: Readonly<Record<string, IconName>> = {
   "/account/api_tokens": "key",
   "/account/webhooks": "webhook",
   "/account/crons": "alarm",
+  "/account/sign_in_providers": "key",
   "/core/mails": "mail",
   "/core/mail_templates": "paragraph",
   "/core/activity": "activity",

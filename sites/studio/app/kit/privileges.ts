@@ -19,7 +19,7 @@ const groups = [
   { names: ["flows", "crons", "webhooks"], title: { en: "Automate", pl: "Automatyzacja", de: "Automatisieren" } },
   { names: ["cms", "media"], title: { en: "Publish", pl: "Publikowanie", de: "Veröffentlichen" } },
   {
-    names: ["api_tokens", "users", "settings", "mails", "activity", "certificates", "backups"],
+    names: ["api_tokens", "users", "settings", "mails", "activity", "certificates", "backups", "sign_in_providers"],
     title: { en: "Manage", pl: "Zarządzanie", de: "Verwalten" },
   },
 ] as const;
@@ -57,6 +57,10 @@ const words: Readonly<Record<string, Readonly<Record<"pl" | "de", string>>>> = {
     de: "Zertifikate der Hosts ansehen und bestellen",
   },
   backups: { pl: "wgląd w kopie zapasowe", de: "die Sicherungen ansehen" },
+  sign_in_providers: {
+    pl: "wgląd w dostawców logowania; zmieniają ich tylko administratorzy",
+    de: "Anbieter für die Anmeldung ansehen; nur die Administration ändert sie",
+  },
   mails: {
     pl: "dziennik wiadomości, ich treści i serwer poczty",
     de: "Protokoll der E-Mails, ihre Texte und der Mailserver",

@@ -205,6 +205,8 @@ export const de: Messages = {
     "/account/crons": ["Zeitpläne", "Zeitplan"],
     "/account/me/sessions": ["Sitzungen", "Sitzung"],
     "/account/invitations": ["Einladungen", "Einladung"],
+    "/account/sign_in_providers": ["Anmeldeanbieter", "Anmeldeanbieter"],
+    "/account/sign_in_providers/{id}/identities": ["Verknüpfte Personen", "verknüpfte Person"],
     "/core/media": ["Dateien", "Datei"],
     "/core/media_folders": ["Dateiordner", "Dateiordner"],
     "/core/mails": ["E-Mails", "E-Mail"],
@@ -238,6 +240,8 @@ export const de: Messages = {
     "/account/groups": "Eine Gruppe verbindet Personen über Teams und Abteilungen hinweg.",
     "/account/crons": "Ein Zeitplan startet einen Ablauf zu festen Zeiten.",
     "/account/invitations": "Personen, die per E-Mail eingeladen wurden und noch nicht da waren.",
+    "/account/sign_in_providers":
+      "Über einen Anbieter melden sich Personen mit einem Konto an, das sie anderswo haben.",
     "/core/media": "Dateien für Websites: Bilder, Dokumente, Töne und Videos.",
     "/core/mails": "Gesendete E-Mails und solche, die warten.",
     "/core/mail_templates": "Ein E-Mail-Text ersetzt die eingebauten Worte einer E-Mail in einer Sprache.",

@@ -1,0 +1,109 @@
+/** Whom somebody with a proof of a provider is here: found, linked, made, or refused. No HTTP, no SQL. */
+import { HttpError, ValidationError, type BaseContext, type Role } from "platform";
+import type { Accounts, Person } from "../accounts/api.ts";
+import { Refusal } from "./refusal.ts";
+import type { IdentityStore } from "./identity-store.ts";
+import type { Claims, Proof } from "./peer.ts";
+import type { ProviderRow } from "./provider-store.ts";
+import { isOfDomain, isPlain, nameOf, roleOf, teamsOf, verifiedEmail } from "./rules.ts";
+
+const maxSubjectChars = 255;
+
+interface Needed {
+  readonly ctx: Pick<BaseContext, "sql" | "log">;
+  readonly accounts: Pick<Accounts, "admitPerson" | "followRule" | "person" | "personByLogin" | "unitExists">;
+  readonly identityStore: IdentityStore;
+}
+
+export type Admission = ReturnType<typeof createAdmission>;
+
+export function createAdmission({ ctx, accounts, identityStore }: Needed) {
+  const placeOf = ({ accountId, id }: ProviderRow) => ({ accountId, providerId: id });
+
+  const existing = async (accountId: number, teams: readonly number[] | undefined) => {
+    const known = await Promise.all((teams ?? []).map((id) => accounts.unitExists(accountId, "team", id)));
+    return teams?.filter((_, index) => known[index]);
+  };
+
+  /** Links a person who is here already, if the account allows it. */
+  const link = async (provider: ProviderRow, proof: Proof, email: string, person: Person): Promise<number> => {
+    // Somebody's login may look like this address without being theirs.
+    if (!provider.linkByEmail || person.email?.toLowerCase() !== email.toLowerCase())
+      throw new Refusal("taken", person.id);
+    // Before the link, because a refusal must leave nothing behind.
+    if (!person.active) throw new Refusal("switchedOff", person.id);
+    roleOr(provider, proof.claims);
+    const added = await identityStore.add(ctx.sql, placeOf(provider), person.id, { ...proof, email });
+    // The address may have become somebody else's at the provider.
+    if (!added && (await identityStore.use(placeOf(provider), proof)) !== person.id)
+      throw new Refusal("linked", person.id);
+    return person.id;
+  };
+
+  const make = async (provider: ProviderRow, proof: Proof, email: string): Promise<number> => {
+    const { accountId } = provider;
+    const role = roleOr(provider, proof.claims) ?? provider.defaultRole;
+    if (!provider.createPeople || role === null) throw new Refusal("unknown");
+    const teams = await existing(accountId, teamsOf(proof.claims, provider, []));
+    const fields = { login: email, email, name: nameOf(proof.claims, email), role, ...(teams && { team_ids: teams }) };
+    const made = await accounts.admitPerson(accountId, fields, async ({ id }, tx) => {
+      if (!(await identityStore.add(tx, placeOf(provider), id, { ...proof, email }))) throw new Refusal("linked");
+    });
+    return made.id;
+  };
+
+  const newcomer = async (provider: ProviderRow, proof: Proof): Promise<number> => {
+    const email = verifiedEmail(proof.emailClaims, provider.verifiedClaim);
+    if (email === undefined) throw new Refusal("unverified");
+    const { emailDomains } = provider;
+    if (emailDomains.length > 0 && !isOfDomain(email, emailDomains)) throw new Refusal("domain");
+    const person = await accounts.personByLogin(provider.accountId, email);
+    if (person) return link(provider, proof, email, person);
+    try {
+      return await make(provider, proof, email);
+    } catch (error) {
+      if (!(error instanceof HttpError || error instanceof Refusal)) throw error;
+      // The same person may have come by two tabs at once.
+      const meanwhile = await identityStore.use(placeOf(provider), proof);
+      if (meanwhile !== undefined) return meanwhile;
+      throw error instanceof Refusal ? error : new Refusal("taken");
+    }
+  };
+
+  /** Gives people what the provider's claims say that they have now. */
+  const follow = async (provider: ProviderRow, claims: Claims, person: Person): Promise<void> => {
+    const role = roleOr(provider, claims) ?? person.role;
+    const teams = await existing(provider.accountId, teamsOf(claims, provider, person.team_ids));
+    const isSame =
+      role === person.role && (teams ?? person.team_ids).join() === person.team_ids.toSorted((a, b) => a - b).join();
+    if (isSame) return;
+    const place = { accountId: provider.accountId, userId: person.id };
+    try {
+      await accounts.followRule(place, { role, ...(teams && { team_ids: teams }) });
+    } catch (error) {
+      // The account would lose its last administrator.
+      if (!(error instanceof ValidationError)) throw error;
+      ctx.log.warn("a sign-in could not change somebody's role", { ...place, role, fields: error.fields });
+    }
+  };
+
+  return {
+    /** The id of the person. Throws a Refusal. */
+    async personOf(provider: ProviderRow, proof: Proof): Promise<number> {
+      if (proof.subject.length > maxSubjectChars || !isPlain(proof.subject) || !isPlain(proof.issuer))
+        throw new Refusal("wrong");
+      const userId = (await identityStore.use(placeOf(provider), proof)) ?? (await newcomer(provider, proof));
+      const person = await accounts.person(provider.accountId, userId);
+      if (!person?.active) throw new Refusal("switchedOff", userId);
+      await follow(provider, proof.claims, person);
+      return userId;
+    },
+  };
+}
+
+/** The role by the rule; undefined = there is none. Throws if the rule lets nobody without a role in. */
+function roleOr(provider: ProviderRow, claims: Claims): Role | undefined {
+  const role = roleOf(claims, provider);
+  if (role === null) throw new Refusal("noRole");
+  return role;
+}

@@ -1,0 +1,233 @@
+/** Signing in by `oidc-provider`, a certified provider. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { eventually, person, startTestApp, type TestApp } from "../../tests/harness.ts";
+import { codeAt, stepSeconds } from "../factors/totp.ts";
+import { startBrowser, type Browser, type Visit } from "./browser-fixture.ts";
+import { startPeer, type Peer } from "./peer-fixture.ts";
+
+let app: TestApp;
+let peer: Peer;
+let provider: string;
+beforeAll(async () => {
+  app = await startTestApp({ env: { TRUSTED_PROXIES: "127.0.0.1" } });
+  peer = await startPeer([`${app.origin}/login/with/peer/callback`]);
+  const { issuer, clientId: client_id, clientSecret: client_secret } = peer;
+  const sign_in_provider = { name: "Peer", issuer, client_id, client_secret };
+  const made = await app.post("/account/sign_in_providers.json", { sign_in_provider });
+  expect(made.status).toBe(201);
+  expect(made.json).toMatchObject({ code: "peer", has_client_secret: true });
+  expect(made.json.redirect_uri).toBe(`${app.origin}/login/with/peer/callback`);
+  expect(made.text).not.toContain(client_secret);
+  provider = made.json.id;
+});
+const standing = {
+  create_people: true,
+  email_domains: ["example.com"],
+  link_by_email: false,
+  trust_second_factor: false,
+  default_role: "user",
+  role_claim: null,
+  roles: {},
+  team_claim: null,
+  teams: {},
+  active: true,
+};
+const rule = async (fields: object) => {
+  const answer = await app.patch(`/account/sign_in_providers/${provider}.json`, { sign_in_provider: fields });
+  expect(answer.text).toContain('"id"');
+};
+beforeEach(() => rule(standing));
+afterAll(async () => {
+  await app.stop();
+  peer.stop();
+});
+
+let serial = 0;
+/** Somebody new at the provider, who sits before the browser from now on. */
+function somebody(claims: Record<string, unknown> = {}) {
+  const sub = `person-${++serial}`;
+  peer.who = { sub, email: `${sub}@example.com`, email_verified: true, name: `Person ${serial}`, ...claims };
+  return { sub, email: `${sub}@example.com` };
+}
+/** Each browser has an address of its own. */
+const browserOf = (headers: Record<string, string> = {}) =>
+  startBrowser(app, { "x-forwarded-for": `198.51.100.${(serial % 250) + 1}`, ...headers });
+const start = "/login/with/peer?return_to=%2Faccount%2Fme.json";
+const signIn = (browser: Browser): Promise<Visit> => browser.follow(start);
+
+describe("signing in by a provider", () => {
+  test("begins with a button on the sign-in page, and goes on to where somebody wanted to go", async () => {
+    const { email } = somebody();
+    const browser = browserOf({ "accept-language": "de" });
+    const login = await browser.visit(`${app.origin}/login?return_to=%2Faccount%2Fme.json`);
+    expect(login.text).toContain(
+      '<a class="button" href="/login/with/peer?return_to=%2Faccount%2Fme.json">Mit Peer anmelden</a>',
+    );
+    const end = await signIn(browser);
+    expect([end.status, end.url]).toEqual([200, `${app.origin}/account/me.json`]);
+    expect(JSON.parse(end.text)).toMatchObject({ login: email, email, name: `Person ${serial}`, role: "user" });
+    const next = await browser.follow("/login?return_to=%2Faccount%2Fme.json");
+    expect(next.url).toBe(`${app.origin}/account/me.json`);
+  });
+
+  test("finds the same person by the subject, whatever their e-mail address is later", async () => {
+    const { sub } = somebody();
+    const browser = browserOf();
+    await signIn(browser);
+    const first = await browser.me();
+    peer.who = { sub, email: "another@elsewhere.example", email_verified: false };
+    const again = browserOf();
+    await signIn(again);
+    expect((await again.me())?.id).toBe(first?.id ?? 0);
+    const identities = await app.get(`/account/sign_in_providers/${provider}/identities.json`);
+    expect(identities.json).toContainEqual(
+      expect.objectContaining({ user_id: first?.id, subject: sub, issuer: peer.issuer }),
+    );
+  });
+
+  test("asks for the second factor that somebody has here, unless the provider is trusted with it", async () => {
+    somebody();
+    const browser = browserOf();
+    await signIn(browser);
+    const session = browser.cookie("core_session") ?? "";
+    const headers = { cookie: `core_session=${session}`, origin: app.origin };
+    const { setup, secret } = (await app.post("/account/me/totp.json", {}, { token: null, headers })).json;
+    const code = await codeAt(base32(secret), Math.floor(Date.now() / 1000 / stepSeconds));
+    const confirmed = await app.post("/account/me/totp/confirm.json", { setup, code }, { token: null, headers });
+    expect(confirmed.status).toBe(201);
+    const second = browserOf();
+    const asked = await signIn(second);
+    expect([asked.status, asked.text]).toEqual([200, expect.stringContaining('action="/login/second_factor"')]);
+    expect(await second.me()).toBeUndefined();
+    const pending = /name="pending" value="([^"]{43})"/.exec(asked.text)?.[1] ?? "";
+    const recovery = confirmed.json.recovery_codes[0];
+    const done = await app.request("POST", "/login/second_factor", undefined, {
+      token: null,
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+      raw: new URLSearchParams({ pending, code: recovery, return_to: "/account/me.json" }).toString(),
+    });
+    expect([done.status, done.headers.get("location")]).toEqual([303, "/account/me.json"]);
+    await rule({ trust_second_factor: true });
+    const trusted = browserOf();
+    await signIn(trusted);
+    expect(await trusted.me()).toBeDefined();
+  });
+
+  test("is in the log of activity, and so is a refusal", async () => {
+    const { email } = somebody();
+    await signIn(browserOf());
+    await signIn(browserOf());
+    somebody({ email_verified: false });
+    await signIn(browserOf());
+    const notes = async () => (await app.get("/core/activity.json?limit=200")).json;
+    const isThere = async () => JSON.stringify(await notes()).includes("sign-in refused");
+    await eventually(isThere, "the note of the refusal");
+    const log = await notes();
+    expect(log).toContainEqual(
+      expect.objectContaining({ model: "Account::SignInIdentity", name: email, action: "update" }),
+    );
+    expect(log).toContainEqual(
+      expect.objectContaining({ action: "sign-in refused", model: "Account::SignInProvider", record_id: provider }),
+    );
+    expect(JSON.stringify(log)).not.toContain("a secret of the peer");
+  });
+});
+
+describe("who comes in", () => {
+  const refused = async (said: string, headers: Record<string, string> = {}) => {
+    const browser = browserOf(headers);
+    const end = await signIn(browser);
+    const alert = /role="alert">([^<]{1,300})</.exec(end.text)?.[1];
+    expect([end.status, alert]).toEqual([403, expect.stringContaining(said)]);
+    expect(await browser.me()).toBeUndefined();
+  };
+
+  test("is nobody new without the rule, from another domain, or without a verified address", async () => {
+    somebody({ email: "somebody@elsewhere.example" });
+    await refused("of this domain");
+    somebody({ email: "somebody@example.com.evil.example" });
+    await refused("of this domain");
+    for (const email_verified of [false, undefined, "false", "yes"]) {
+      somebody({ email_verified });
+      await refused("has not verified your e-mail address");
+    }
+    somebody({ email: undefined });
+    await refused("nicht bestätigt", { "accept-language": "de-AT" });
+    somebody();
+    await rule({ create_people: false });
+    await refused("Poproś administratora", { "accept-language": "pl" });
+    expect(await app.sql`select 1 from users where email like '%evil%' or email like '%elsewhere%'`).toHaveLength(0);
+  });
+
+  test("is not whoever is here already with that address, unless the rule says so", async () => {
+    const { email } = somebody();
+    const here = await person(app, { email });
+    await refused("Sign in with your password");
+    await rule({ link_by_email: true });
+    const browser = browserOf();
+    await signIn(browser);
+    expect((await browser.me())?.id).toBe(here.id);
+    // The address is given to somebody else at the provider.
+    somebody({ email: email.toUpperCase() });
+    await refused("Somebody else of this provider");
+    somebody({ email, email_verified: false });
+    await refused("has not verified");
+  });
+
+  test("is nobody whose login only looks like the address, or who is switched off", async () => {
+    await rule({ link_by_email: true });
+    const { email } = somebody();
+    await person(app, { login: email });
+    await refused("Sign in with your password");
+    const other = somebody();
+    const here = await person(app, { email: other.email });
+    await app.patch(`/account/users/${here.id}.json`, { user: { active: false } });
+    await refused("switched off");
+    expect(await app.sql`select 1 from sign_in_identities where user_id = ${here.id}`).toHaveLength(0);
+  });
+
+  test("has the role and the teams that the claims give, at each sign-in", async () => {
+    const team = async (name: string) => Number((await app.post("/account/teams.json", { team: { name } })).json.id);
+    const [red, blue, own] = [await team("Red"), await team("Blue"), await team("Own")];
+    const roles = { boss: "manager", all: "guest" };
+    await rule({ role_claim: "groups", roles, default_role: null, team_claim: "groups", teams: { red, blue } });
+    const { sub, email } = somebody({ groups: ["all", "boss", "red"] });
+    const browser = browserOf();
+    await signIn(browser);
+    const made = await browser.me();
+    expect(made).toMatchObject({ role: "manager", team_ids: [red] });
+    await app.patch(`/account/users/${made?.id}.json`, { user: { team_ids: [red, own] } });
+    peer.who = { sub, email, groups: ["all", "blue", "unknown"] };
+    await signIn(browserOf());
+    expect(await browser.me()).toMatchObject({ role: "guest", team_ids: [blue, own].toSorted((a, b) => a - b) });
+    peer.who = { sub, email, groups: ["unknown"] };
+    await refused("gives you no role");
+  });
+
+  test("stays the last administrator whatever the claims say", async () => {
+    await rule({ link_by_email: true, role_claim: "groups", roles: { boss: "admin" } });
+    const { email } = somebody({ groups: ["nobody"] });
+    const [{ id } = { id: 0 }] = await app.sql<{ id: number }[]>`select id from users where login = 'admin'`;
+    await app.patch(`/account/users/${id}.json`, { user: { email } });
+    const browser = browserOf();
+    await signIn(browser);
+    expect(await browser.me()).toMatchObject({ id, role: "admin" });
+  });
+
+  test("is told when the provider says no", async () => {
+    somebody();
+    peer.cancels = true;
+    await refused("did not sign you in");
+    peer.cancels = false;
+  });
+});
+
+function base32(text: string): Uint8Array<ArrayBuffer> {
+  const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+  const bits = Array.from(text)
+    .map((letter) => letters.indexOf(letter).toString(2).padStart(5, "0"))
+    .join("");
+  return Uint8Array.from({ length: Math.floor(bits.length / 8) }, (_, at) =>
+    Number.parseInt(bits.slice(at * 8, at * 8 + 8), 2),
+  );
+}

@@ -1,0 +1,157 @@
+import {
+  answer,
+  escapeHtml,
+  languageOf,
+  limitKey,
+  randomToken,
+  readCookie,
+  redirect,
+  route,
+  text,
+  type Account,
+  type BaseContext,
+  type RequestInput,
+  type Route,
+} from "platform";
+import { linkLine, page, safePath, type Sessions } from "../sessions/api.ts";
+import { Refusal, statusOf, type Reason } from "./refusal.ts";
+import { attemptSeconds, type ProviderSignIn } from "./sign-in.ts";
+import { allWords } from "./words.ts";
+
+const html = answer.text("text/html");
+const pageExample = "<!doctype html> …";
+const open = { open: "it is how one signs in" } as const;
+
+interface Needed {
+  readonly ctx: Pick<BaseContext, "limiter">;
+  readonly sessions: Pick<Sessions, "admit" | "pageHeaders">;
+  readonly signIn: ProviderSignIn;
+}
+
+type Asked = Pick<RequestInput, "account" | "request">;
+
+/** To a provider and back. Both are GET: a provider answers by sending the browser back. */
+export function pageRoutes({ ctx, sessions, signIn }: Needed): Route[] {
+  // Each makes a row.
+  const starts = ctx.limiter("oidc.starts", { limit: 60, windowSeconds: 60 });
+
+  const refused = ({ account, request }: Asked, reason: Reason) => {
+    const words = allWords[languageOf(request)];
+    const said = `<p id="error" role="alert">${escapeHtml(words.reasons[reason])}</p>`;
+    const back = linkLine({ href: "/login", label: words.back });
+    const headers = { ...sessions.pageHeaders, "referrer-policy": "no-referrer" };
+    const more = reason === "wait" ? { "retry-after": "60" } : {};
+    const content = page(words, words.signIn, account.name, `${said}\n${back}`);
+    return text(statusOf[reason], content, "text/html; charset=utf-8", { ...headers, ...more });
+  };
+
+  return [
+    route(
+      "GET",
+      "/login/with/:code",
+      {
+        summary: "Sign in by a provider",
+        description: "Leads to the provider. `code` is the provider's in this account.",
+        access: open,
+        query: {
+          return_to: "a path of this origin to go to afterwards",
+          again: "`1` also for somebody who is signed in; the provider is asked to verify them anew",
+          here: "set by this route, so that it leads to the account's own address once",
+        },
+        answers: { 404: html, 409: html, 429: html, 502: html },
+        responses: { 303: null, 404: pageExample, 409: pageExample, 429: pageExample, 502: pageExample },
+      },
+      async (input) => {
+        const { account, params, query, request, secure } = input;
+        const returnTo = safePath(query.get("return_to"));
+        const again = query.get("again") === "1";
+        if (request.method === "HEAD" || (input.caller?.viaCookie && !again)) return redirect(303, returnTo);
+        const code = params["code"] ?? "";
+        const elsewhere = otherAddress(input, code);
+        if (elsewhere !== undefined) return elsewhere === "" ? refused(input, "elsewhere") : redirect(303, elsewhere);
+        if (!(await starts.take(limitKey(input.ip))).allowed) return refused(input, "wait");
+        const browser = browserOf(request, secure) ?? randomToken();
+        try {
+          const going = { account, code, browser, returnTo, again, language: languageOf(request) };
+          const address = await signIn.begin(going);
+          const headers = { "cache-control": "no-store", "referrer-policy": "no-referrer" };
+          return redirect(303, address, { ...headers, "set-cookie": cookieOf(browser, secure) });
+        } catch (error) {
+          if (error instanceof Refusal) return refused(input, error.reason);
+          throw error;
+        }
+      },
+    ),
+    route(
+      "GET",
+      "/login/with/:code/callback",
+      {
+        summary: "Where a provider sends people back",
+        description:
+          "The state works once, for ten minutes, in the browser that began. Whoever has a second factor here, or must have one, is asked for it (200), unless the provider is trusted with it.",
+        access: open,
+        query: {
+          code: "of the provider",
+          state: "as it was sent",
+          iss: "the provider's own name",
+          error: "of the provider",
+          error_description: "of the provider",
+          session_state: "of some providers; not used",
+        },
+        answers: { 200: html, 400: html, 403: html, 404: html, 502: html },
+        responses: {
+          200: pageExample,
+          303: null,
+          400: pageExample,
+          403: pageExample,
+          404: pageExample,
+          502: pageExample,
+        },
+      },
+      async (input) => {
+        const { account, params, query, request, secure } = input;
+        // A look at the address must not use it up.
+        if (request.method === "HEAD") return redirect(303, "/login");
+        try {
+          const browser = browserOf(request, secure) ?? "";
+          const proven = await signIn.finish({ account, code: params["code"] ?? "", browser, answer: query });
+          return await sessions.admit(input, proven);
+        } catch (error) {
+          if (error instanceof Refusal) return refused(input, error.reason);
+          throw error;
+        }
+      },
+    ),
+  ];
+}
+
+/**
+ * Providers know the account's own address only, and the cookie must be of that host. "" if the browser comes from there
+ * already, or nobody has named that address; undefined if it is this one.
+ */
+function otherAddress({ account, host, query }: Pick<RequestInput, "account" | "host" | "query">, code: string) {
+  if (new URL(account.baseUrl).host === host) return undefined;
+  if (account.isGuess || query.has("here")) return "";
+  return addressAt(account, code, query);
+}
+
+function addressAt({ baseUrl }: Pick<Account, "baseUrl">, code: string, query: URLSearchParams): string {
+  const url = new URL(`${baseUrl}/login/with/${encodeURIComponent(code)}`);
+  for (const name of ["return_to", "again"]) if (query.has(name)) url.searchParams.set(name, query.get(name) ?? "");
+  url.searchParams.set("here", "1");
+  return url.href;
+}
+
+const cookieName = (secure: boolean) => (secure ? "__Host-core_sign_in" : "core_sign_in");
+
+/** Several tabs of a browser share it. */
+function browserOf({ headers }: Request, secure: boolean): string | undefined {
+  const value = readCookie(headers.get("cookie"), cookieName(secure)) ?? "";
+  return /^[\w-]{43}$/.test(value) ? value : undefined;
+}
+
+/** Lax, because the provider sends the browser back. */
+function cookieOf(value: string, secure: boolean): string {
+  const rest = `Path=/; HttpOnly; SameSite=Lax; Max-Age=${attemptSeconds}${secure ? "; Secure" : ""}`;
+  return `${cookieName(secure)}=${value}; ${rest}`;
+}

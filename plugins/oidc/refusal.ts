@@ -1,0 +1,47 @@
+/** Why a sign-in by a provider ends without a session. */
+export type Reason =
+  | "expired"
+  | "declined"
+  | "unreachable"
+  | "wrong"
+  | "gone"
+  | "elsewhere"
+  | "wait"
+  | "unverified"
+  | "domain"
+  | "unknown"
+  | "taken"
+  | "linked"
+  | "switchedOff"
+  | "noRole";
+
+/** The page's status. */
+export const statusOf: Readonly<Record<Reason, number>> = {
+  expired: 400,
+  declined: 403,
+  unreachable: 502,
+  wrong: 502,
+  gone: 404,
+  elsewhere: 409,
+  wait: 429,
+  unverified: 403,
+  domain: 403,
+  unknown: 403,
+  taken: 403,
+  linked: 403,
+  switchedOff: 403,
+  noRole: 403,
+};
+
+export class Refusal extends Error {
+  override name = "Refusal";
+  readonly reason: Reason;
+  /** Whose account it was about. */
+  readonly userId: number | undefined;
+
+  constructor(reason: Reason, userId?: number, options?: ErrorOptions) {
+    super(`the sign-in was refused: ${reason}`, options);
+    this.reason = reason;
+    this.userId = userId;
+  }
+}

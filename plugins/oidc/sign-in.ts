@@ -1,0 +1,137 @@
+/** The way to a provider and back. No HTTP, no SQL. */
+import { noticed, randomToken, sha256, type Account, type BaseContext, type Language } from "platform";
+import type { Admission } from "./admission.ts";
+import type { AttemptStore } from "./attempt-store.ts";
+import { PeerFault, type PeerFacts, type Peers, type Proof, type Sent } from "./peer.ts";
+import type { ProviderRow, ProviderStore } from "./provider-store.ts";
+import { Refusal } from "./refusal.ts";
+
+/** As long as somebody may take to sign in at the provider. */
+export const attemptSeconds = 600;
+
+interface Needed {
+  readonly ctx: Pick<BaseContext, "emit" | "log" | "secrets">;
+  readonly providerStore: Pick<ProviderStore, "activeByCode">;
+  readonly attemptStore: AttemptStore;
+  readonly admission: Admission;
+  readonly peers: Peers;
+}
+
+interface Going {
+  readonly account: Account;
+  readonly code: string;
+  /** The value of the browser's cookie. */
+  readonly browser: string;
+}
+
+interface Start extends Going {
+  readonly returnTo: string;
+  /** The provider should ask for credentials even if it knows the browser. */
+  readonly again: boolean;
+  readonly language: Language;
+}
+
+export interface SignedIn {
+  readonly userId: number;
+  readonly returnTo: string;
+  readonly isSecond: boolean;
+}
+
+export type ProviderSignIn = ReturnType<typeof createProviderSignIn>;
+
+export function createProviderSignIn({ ctx, providerStore, attemptStore, admission, peers }: Needed) {
+  /** Made from the state, so that they need not be stored. */
+  const sentBy = (account: Account, code: string, state: string): Sent => ({
+    redirectUri: redirectUriOf(account, code),
+    state,
+    nonce: ctx.secrets.derive("oidc.nonce", state),
+    verifier: ctx.secrets.derive("oidc.verifier", state),
+  });
+
+  const found = async ({ account, code }: Going): Promise<ProviderRow> => {
+    const provider = await providerStore.activeByCode(account.id, code);
+    if (!provider) throw new Refusal("gone");
+    return provider;
+  };
+
+  const factsOf = (row: ProviderRow): PeerFacts => peerFacts(ctx, row);
+
+  /** The fault as a refusal; whoever runs the server reads the details in the log. */
+  const refusalOf = ({ id, accountId }: ProviderRow, error: unknown): unknown => {
+    if (!(error instanceof PeerFault)) return error;
+    const level = error.kind === "declined" ? "info" : "warn";
+    ctx.log[level]("a sign-in by a provider failed", {
+      accountId,
+      provider: id,
+      fault: error.kind,
+      error: error.message,
+    });
+    return new Refusal(error.kind, undefined, { cause: error });
+  };
+
+  const note = async ({ accountId, id, name }: ProviderRow, { userId }: Refusal): Promise<void> => {
+    const whom =
+      userId === undefined
+        ? { model: "Account::SignInProvider", recordId: id, name }
+        : { model: "Account::User", recordId: `${userId}` };
+    await ctx.emit(noticed, { accountId, action: "sign-in refused", ...whom });
+  };
+
+  return {
+    /** The address at the provider. Throws a Refusal. */
+    async begin({ returnTo, again, language, ...going }: Start): Promise<string> {
+      const provider = await found(going);
+      const state = randomToken();
+      const more = { scope: provider.scopes, ui_locales: language, ...(again && { prompt: "login" }) };
+      const sent = sentBy(going.account, going.code, state);
+      const address = await peers.address(factsOf(provider), sent, more).catch((error: unknown) => {
+        throw refusalOf(provider, error);
+      });
+      const place = { accountId: provider.accountId, providerId: provider.id };
+      const hashes = { stateHash: sha256(state), browserHash: sha256(going.browser) };
+      await attemptStore.add({ ...place, ...hashes }, returnTo, attemptSeconds);
+      return address;
+    },
+
+    /** Who comes back with this answer. Throws a Refusal. */
+    async finish({ answer, ...going }: Going & { readonly answer: URLSearchParams }): Promise<SignedIn> {
+      const provider = await found(going);
+      const state = answer.get("state") ?? "";
+      const taken = await attemptStore.take({
+        accountId: provider.accountId,
+        providerId: provider.id,
+        stateHash: sha256(state),
+        browserHash: sha256(going.browser),
+      });
+      // Anybody may have sent the browser here: that is no refused sign-in.
+      if (!taken) throw new Refusal("expired");
+      try {
+        const sent = sentBy(going.account, going.code, state);
+        const proof: Proof = await peers.proof(factsOf(provider), sent, answer).catch((error: unknown) => {
+          throw refusalOf(provider, error);
+        });
+        const userId = await admission.personOf(provider, proof);
+        return { userId, returnTo: taken.returnTo, isSecond: provider.trustSecondFactor };
+      } catch (error) {
+        if (error instanceof Refusal) await note(provider, error);
+        throw error;
+      }
+    },
+  };
+}
+
+/** Where the provider sends people back: the account's own address, whatever the `Host` header says. */
+export function redirectUriOf({ baseUrl }: Pick<Account, "baseUrl">, code: string): string {
+  return new URL(`${baseUrl}/login/with/${code}/callback`).href;
+}
+
+export function peerFacts({ secrets }: Pick<BaseContext, "secrets">, row: ProviderRow): PeerFacts {
+  const { id, version, issuer, clientId, clientSecret: sealed } = row;
+  const clientSecret = sealed === null ? null : secrets.open(sealed, secretPlace(id));
+  return { key: `${id}:${version}`, issuer, clientId, clientSecret };
+}
+
+/** What a client secret is sealed for: it cannot be opened for another row. */
+export function secretPlace(id: string): string {
+  return `sign_in_providers.client_secret:${id}`;
+}
