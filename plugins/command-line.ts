@@ -1,4 +1,4 @@
-/** The command line: `corestead serve|migrate|token|user|account|backup|restore|plugins|types|version|help`. */
+/** The command line: `corestead serve|migrate|token|user|account|backup|restore|doctor|plugins|types|version|help`. */
 import { plugins as builtIn } from "./index.ts";
 import { modules } from "./modules.ts";
 import type { Arguments } from "../runtime/command/arguments.ts";
@@ -61,6 +61,14 @@ async function run(given: Given): Promise<number> {
   if (forAuthors) {
     const rest = words.slice(forAuthors.name.split(" ").length);
     return forAuthors.run(rest, options, { names: builtIn.map(({ name }) => name), modules });
+  }
+  // Wrong settings are what it reports.
+  if (command === "doctor") {
+    const { runDoctor } = await import("../runtime/doctor/command.ts");
+    return runDoctor(
+      { env: process.env, builtIn, modules, folder: process.cwd() },
+      { json: options["json"] === "true" },
+    );
   }
   // Server processes of this one inherit it.
   if (command === "serve" && "https" in options) process.env["HTTPS"] = "on";

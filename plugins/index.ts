@@ -9,6 +9,7 @@ import certificates from "./certificates/plugin.ts";
 import cmsMultilang from "./cms-multilang/plugin.ts";
 import connectors from "./connectors/plugin.ts";
 import crons from "./crons/plugin.ts";
+import doctor from "./doctor/plugin.ts";
 import factors from "./factors/plugin.ts";
 import flows from "./flows/plugin.ts";
 import jsondb from "./jsondb/plugin.ts";
@@ -48,6 +49,7 @@ export const plugins: readonly Plugin[] = [
   apps,
   cmsMultilang,
   certificates,
+  doctor,
   demo,
   studio,
 ];

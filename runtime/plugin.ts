@@ -10,6 +10,7 @@ import type { Broadcast } from "./events/broadcast.ts";
 import type { Cache } from "./events/cache.ts";
 import type { Child, ChildOptions } from "./child/child.ts";
 import type { Sql, Tx } from "./db.ts";
+import type { BaseCheckContext, CheckContext, Checks, Finding } from "./doctor/finding.ts";
 import type { EmitOptions } from "./events/events.ts";
 import type { EnqueueOptions } from "./jobs/jobs.ts";
 import type { Files } from "./files/files.ts";
@@ -135,6 +136,8 @@ export interface PluginFacts {
   readonly studio?: readonly StudioPage[];
   /** Folders below DATA_DIR for `ctx.files`: backups include them. Folders in them are caches, without a backup. */
   readonly files?: readonly string[];
+  /** What `corestead doctor` asks the plugin. */
+  readonly checks?: Checks;
   /** How the log of activity shows the plugin's tables; those that are not named here, by their columns alone. */
   readonly activity?: Readonly<Record<string, LoggedTable | false>>;
 }
@@ -282,6 +285,8 @@ export interface Definition<N extends Needs, C extends Settings, P> {
   readonly files?: readonly string[];
   /** How the log of activity shows the plugin's tables; `false`: rows that the server writes for itself. */
   readonly activity?: Readonly<Record<string, LoggedTable | false>>;
+  /** Tells `corestead doctor` what is wrong and how to mend it. Nothing is set up for it: it reads the tables itself. */
+  readonly checks?: (at: CheckContext<C>) => Promise<readonly Finding[]>;
   readonly setup: (ctx: Context<N, C>) => Started<P> | Promise<Started<P>>;
 }
 
@@ -303,6 +308,7 @@ export function definePlugin<N extends Needs = {}, C extends Settings = {}, P = 
     studio = [],
     files = [],
     activity = {},
+    checks,
   } = definition;
   checkPages(name, studio);
   if (!/^[a-z][a-z0-9-]*$/.test(name)) throw new Error(`a plugin's name is lower-case words: "${name}"`);
@@ -344,6 +350,10 @@ export function definePlugin<N extends Needs = {}, C extends Settings = {}, P = 
     studio,
     files,
     activity,
+    ...(checks && {
+      checks: async (base: BaseCheckContext, env: Environment) =>
+        checks({ ...base, config: readSettings(settings, env) as ConfigOf<C> }), // of this definition's `config`
+    }),
     start,
   };
 }

@@ -17,6 +17,8 @@ export type { Fragment, Queryable, Sql, Tx } from "./db.ts";
 export { isDateTime, isDay } from "./dates.ts";
 export type { Certificates, KeyPair } from "./https/certificates.ts";
 export type { DoorRequest, HostDoor, SiteDoor } from "./http/door.ts";
+export { findingsOf, reasonOf } from "./doctor/finding.ts";
+export type { CheckContext, Finding } from "./doctor/finding.ts";
 export { escapeHtml } from "./html.ts";
 export { languageOf } from "./http/language.ts";
 export type { Language } from "./http/language.ts";

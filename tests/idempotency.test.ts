@@ -134,6 +134,7 @@ test("every POST route that makes something is in the table", () => {
     "/login/second_factor",
     "/logout",
     "/csp-report",
+    "/core/probe",
     "/core/prompts/preview",
     "/core/mail_templates/preview",
     "/core/media_folders/rename",

@@ -59,6 +59,13 @@ export default definePlugin({
     account_sign_in_hosts: false,
     user_preferences: false,
   },
+  checks: async ({ sql, hosts }) => {
+    const rows = await createAccountStore(sql).hosts();
+    return hosts(
+      "hosts of accounts",
+      rows.map(({ host }) => host),
+    );
+  },
 
   setup(ctx) {
     const { sql, config } = ctx;

@@ -1,6 +1,7 @@
 import { definePlugin, on, setting } from "platform";
 import { accounts } from "../accounts/api.ts";
 import { cms } from "../cms-multilang/api.ts";
+import { checkCertificates } from "./checks.ts";
 import { createKnownHosts } from "./hosts.ts";
 import { createKeyring } from "./keyring.ts";
 import migration from "./migrations/001_certificates.sql" with { type: "text" };
@@ -28,6 +29,8 @@ export default definePlugin({
   // They are ordered and renewed by the server, which logs that itself.
   activity: { certificates: false },
   privileges: [{ name: "certificates", doc: "see the certificates of hosts, and order them", roles: ["manager"] }],
+
+  checks: checkCertificates,
 
   setup(ctx) {
     const { config, services } = ctx;

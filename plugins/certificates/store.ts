@@ -118,6 +118,16 @@ export function createCertificateStore(sql: Sql) {
         where host = ${host}`;
     },
 
+    /** Of the whole installation: how many there are, and those that fail or end soon, the worst first. */
+    async troubled(limit: number): Promise<{ total: number; rows: CertificateRow[] }> {
+      const rows = await sql<CertificateRow[]>`
+        select ${columns} from certificates
+        where failures > 0 or expires_at is null or expires_at < now() + interval '7 days'
+        order by expires_at nulls first, host limit ${limit}`;
+      const [count] = await sql<{ total: number }[]>`select count(*) as total from certificates`;
+      return { total: count?.total ?? 0, rows };
+    },
+
     /** For /metrics. */
     async counts(): Promise<{ failing: number; soonestSeconds: number | null }> {
       const [row] = await sql<{ failing: number; soonestSeconds: number | null }[]>`

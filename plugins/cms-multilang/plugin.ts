@@ -50,6 +50,13 @@ export default definePlugin({
     cms_article_categories: { model: "Cms::ArticleCategory" },
     cms_redirects: false,
   },
+  checks: async ({ sql, hosts }) => {
+    const rows = await createRenderStore(sql).hosts();
+    return hosts(
+      "domains of sites",
+      rows.map(({ name }) => bare(name)),
+    );
+  },
 
   async setup(ctx) {
     const { sql } = ctx;

@@ -4,6 +4,7 @@ import { mail, type MailTemplate } from "./api.ts";
 import { builtIn, testTemplate } from "./built-in.ts";
 import { mailRoutes } from "./mail-routes.ts";
 import migration from "./migrations/001_mail.sql" with { type: "text" };
+import { checkMail } from "./checks.ts";
 import { createServers, standardOf } from "./outgoing.ts";
 import { createMails, sendQueued } from "./queue.ts";
 import { createRenderer } from "./render.ts";
@@ -41,6 +42,7 @@ export default definePlugin({
     mail_templates: { model: "Mail::Template" },
     mails: false,
   },
+  checks: checkMail,
 
   setup(ctx) {
     const { config, sql } = ctx;

@@ -30,6 +30,12 @@ export function createServerStore(sql: Sql) {
       return (await tx`select 1 from mail_servers where account_id = ${accountId}`).length > 0;
     },
 
+    /** Of all accounts. */
+    async count(): Promise<number> {
+      const [row] = await sql<{ count: number }[]>`select count(*)::int as count from mail_servers`;
+      return row?.count ?? 0;
+    },
+
     async lock(tx: Tx, accountId: number): Promise<ServerRow | undefined> {
       const [row] = await tx<ServerRow[]>`
         select ${columns} from mail_servers where account_id = ${accountId} for update`;

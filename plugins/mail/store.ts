@@ -120,6 +120,14 @@ export function createMailStore(sql: Sql) {
       return row?.run;
     },
 
+    /** Of all accounts, in the last day. */
+    async failedLately(): Promise<{ failed: number; lastError: string | null }> {
+      const [row] = await sql<{ failed: number; lastError: string | null }[]>`
+        select count(*)::int as failed, (array_agg(last_error order by created_at desc))[1] as last_error
+        from mails where state = 'failed' and created_at > now() - interval '1 day'`;
+      return row ?? { failed: 0, lastError: null };
+    },
+
     /** Forgets old mails, and what mails that are of no use any more would have said. */
     async prune(days: number): Promise<void> {
       await sql`delete from mails where created_at < now() - make_interval(days => ${days}) and state <> 'queued'`;

@@ -5,7 +5,7 @@ export interface Arguments {
 }
 
 /** Options without a value, whatever follows them: `site push demo --dry-run ./site`. */
-const flags: ReadonlySet<string> = new Set(["force", "dry-run", "delete", "help", "version", "watch", "https"]);
+const flags: ReadonlySet<string> = new Set(["force", "dry-run", "delete", "help", "version", "watch", "https", "json"]);
 const short: Readonly<Record<string, string>> = { h: "help", v: "version" };
 
 /** `token create --user admin --name=cli --force` -> its words and options. */

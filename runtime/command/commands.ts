@@ -41,6 +41,11 @@ const ownCommands: readonly CommandFacts[] = [
     doc: "use the secret key that is here from now on: the right one is lost",
   },
   { name: "client", usage: "client [FILE]", doc: "print a typed client of the API (TypeScript), or write it to FILE" },
+  {
+    name: "doctor",
+    usage: "doctor [--json]",
+    doc: "say what is wrong with settings, names, ports, disk, database and proxy, and how to mend it",
+  },
   { name: "plugins", usage: "plugins", doc: "list the plugins" },
   { name: "version", usage: "version", doc: "which version this is" },
   { name: "help", usage: "help", doc: "this text" },

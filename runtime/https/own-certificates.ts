@@ -64,7 +64,7 @@ async function stamp(file: string): Promise<string> {
   return `${file}:${mtimeMs}:${size}`;
 }
 
-async function readPair({ crt, key: keyFile }: Paths): Promise<Own> {
+export async function readPair({ crt, key: keyFile }: Paths): Promise<Own> {
   const [chain, key] = await Promise.all([readFile(crt, "utf8"), readFile(keyFile, "utf8")]);
   const certificate = new X509Certificate(chain);
   if (!certificate.checkPrivateKey(createPrivateKey(key))) throw new Error(`${keyFile} is not the key of ${crt}`);

@@ -16,7 +16,7 @@ export interface MigrationSet {
 /** An arbitrary number for our advisory lock: one process migrates while the others wait. */
 const migrationLock = 7_246_139_001;
 
-interface Applied {
+export interface Applied {
   plugin: string;
   name: string;
   checksum: string;

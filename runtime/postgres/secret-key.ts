@@ -22,6 +22,13 @@ interface State {
   readonly isSeeded: boolean;
 }
 
+interface KeyState {
+  /** Why it would not start. */
+  readonly fault?: string;
+  readonly warning?: string;
+  readonly fingerprint?: string;
+}
+
 const inUseKey = "secret_key";
 const restoredKey = "restored_secret_key";
 const unknown = "unknown";
@@ -39,6 +46,19 @@ export async function databaseSecretKey(sql: Sql, config: KeyConfig, warn: (text
   if (state.inUse !== fingerprint) throw another(config, state.inUse, fingerprint);
   if (state.restored) warn(restoredWarning(config, state.restored));
   return key;
+}
+
+/** Whether a server would start with the key that is here; changes nothing. */
+export async function secretKeyState(sql: Sql, config: KeyConfig): Promise<KeyState> {
+  const found = findSecretKey(config.dataDir, config.secretKey);
+  const { inUse, restored, isSeeded } = await stateOf(sql);
+  if (found === undefined)
+    return inUse || (isSeeded && !restored) ? { fault: missing(config, inUse).message } : { fingerprint: "none yet" };
+  const fingerprint = fingerprintOf(found);
+  if (restored && restored !== fingerprint) return { warning: restoredWarning(config, restored) };
+  if (!restored && inUse !== undefined && inUse !== fingerprint)
+    return { fault: another(config, inUse, fingerprint).message };
+  return { fingerprint };
 }
 
 /** `corestead secret-key accept`: makes the present key the right one. */

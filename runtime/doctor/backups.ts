@@ -1,0 +1,62 @@
+/** Scheduled backups: that there are any, how old the last good one is, and where they go. */
+import { access, constants, stat } from "node:fs/promises";
+import type { Config } from "../config.ts";
+import type { Sql } from "../db.ts";
+import { nextDueTimes } from "../jobs/due-times.ts";
+import { findingsOf, type Finding } from "./finding.ts";
+
+const backup = findingsOf("backup");
+const hourMs = 3_600_000;
+
+interface LastRuns {
+  readonly lastGood: Date | null;
+  readonly lastError: string | null;
+}
+
+export async function checkBackups(sql: Sql, config: Config): Promise<Finding[]> {
+  if (config.backupDir === "")
+    return [
+      backup.warn(
+        "none are scheduled",
+        "set BACKUP_DIR, on another disk, and BACKUP_KEY, or call `corestead backup FILE`",
+      ),
+    ];
+  const [row] = await sql<LastRuns[]>`
+    select max(started_at) filter (where error is null and ended_at is not null) as last_good,
+      (array_agg(error order by id desc) filter (where ended_at is not null))[1] as last_error
+    from backup_runs`;
+  const findings = [...judgeRuns(row, config, new Date()), ...(await checkPlace(config))];
+  if (config.backupKey === "") {
+    const remedy = "set BACKUP_KEY, and keep a copy of it elsewhere";
+    findings.push(backup.warn("they are not encrypted: whoever reads the files has all data", remedy));
+  }
+  return findings;
+}
+
+/** Pure. One that is missing twice in a row is no delay any more. */
+export function judgeRuns(row: LastRuns | undefined, { backupCron }: Pick<Config, "backupCron">, now: Date): Finding[] {
+  const remedy = "see the log, or make one now with `corestead backup`";
+  const { lastGood, lastError } = row ?? { lastGood: null, lastError: null };
+  if (lastError !== null) return [backup.fail(`the last one failed: ${lastError}`, remedy)];
+  if (lastGood === null) return [backup.warn("none has been made yet", remedy)];
+  const [first = now, second = now] = nextDueTimes(backupCron, 2, "UTC", now);
+  const hours = Math.round((now.getTime() - lastGood.getTime()) / hourMs);
+  const told = `the last one was made ${hours} hours ago`;
+  const isLate = now.getTime() - lastGood.getTime() > 2 * (second.getTime() - first.getTime());
+  return [isLate ? backup.fail(`${told}, and they are due at "${backupCron}"`, remedy) : backup.ok(told)];
+}
+
+async function checkPlace({ backupDir, dataDir }: Config): Promise<Finding[]> {
+  const place = await stat(backupDir).catch(() => undefined);
+  if (!place)
+    return [backup.warn(`${backupDir} is not there yet`, "the first backup makes it, unless BACKUP_DIR is wrong")];
+  const mayWrite = await access(backupDir, constants.W_OK | constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+  if (!mayWrite) return [backup.fail(`this user may not write into ${backupDir}`, "give it to the server's user")];
+  const data = await stat(dataDir).catch(() => undefined);
+  if (data?.dev !== place.dev) return [];
+  const remedy = "copy them to another machine, or mount another disk at BACKUP_DIR";
+  return [backup.warn("they are on the same disk as the data", remedy)];
+}

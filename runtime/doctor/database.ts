@@ -1,0 +1,147 @@
+/** The database: what it is, what it holds, and whether its key is here. */
+import type { Config } from "../config.ts";
+import type { Sql } from "../db.ts";
+import { isMigrated, pending, type Applied, type MigrationSet } from "../postgres/migrate.ts";
+import { secretKeyState } from "../postgres/secret-key.ts";
+import { findingsOf, reasonOf, type Finding } from "./finding.ts";
+
+const database = findingsOf("database");
+const key = findingsOf("key");
+
+const leastVersion = 150_000;
+
+interface Facts {
+  readonly version: number;
+  readonly shown: string;
+  readonly encoding: string;
+  readonly collation: string;
+  readonly collationVersion: string | null;
+  readonly systemVersion: string | null;
+  readonly isStandby: boolean;
+  readonly mayCreate: boolean;
+  readonly isEncrypted: boolean;
+  readonly isLocal: boolean;
+  readonly connections: number;
+  readonly others: number;
+  readonly hasTrigrams: boolean;
+  readonly bytes: number;
+}
+
+interface Checked {
+  readonly findings: readonly Finding[];
+  readonly bytes: number;
+  /** The plugins whose tables are there as this version knows them. */
+  readonly ready: ReadonlySet<string>;
+}
+
+export interface Looking {
+  readonly sql: Sql;
+  readonly config: Config;
+  readonly sets: readonly MigrationSet[];
+  readonly pooled: boolean;
+}
+
+export async function checkDatabase(looking: Looking): Promise<Checked> {
+  const { sql } = looking;
+  const [server] = await sql<{ version: number; shown: string }[]>`
+    select current_setting('server_version_num')::int as version, current_setting('server_version') as shown`;
+  const version = server?.version ?? 0;
+  if (version < leastVersion) {
+    const old = database.fail(`PostgreSQL ${server?.shown} is too old`, "upgrade it to 15 or later");
+    return { findings: [old], bytes: 0, ready: new Set() };
+  }
+  const facts = await readFacts(sql);
+  const { findings: ofMigrations, ready } = await checkMigrations(looking);
+  const findings = [...judge(facts, looking), ...ofMigrations];
+  if (findings.every(({ state }) => state === "ok"))
+    findings.unshift(database.ok(`PostgreSQL ${facts.shown} answers, ${facts.encoding}, ${facts.collation}`));
+  return { findings: [...findings, ...(ready.size > 0 ? await checkKey(looking) : [])], bytes: facts.bytes, ready };
+}
+
+async function readFacts(sql: Sql): Promise<Facts> {
+  const [facts] = await sql<Facts[]>`
+    select current_setting('server_version_num')::int as version, current_setting('server_version') as shown,
+      pg_encoding_to_char(d.encoding) as encoding, d.datcollate as collation, d.datcollversion as collation_version,
+      pg_database_collation_actual_version(d.oid) as system_version, pg_is_in_recovery() as is_standby,
+      has_schema_privilege('public', 'create') as may_create,
+      coalesce((select ssl from pg_stat_ssl where pid = pg_backend_pid()), false) as is_encrypted,
+      coalesce(inet_server_addr() <<= '127.0.0.0/8' or inet_server_addr() = '::1', true) as is_local,
+      current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as connections,
+      (select count(*) from pg_stat_activity
+        where backend_type = 'client backend' and application_name not like 'corestead%')::int as others,
+      exists (select from pg_extension where extname = 'pg_trgm') as has_trigrams,
+      pg_database_size(d.oid)::float8 as bytes
+    from pg_database d where d.datname = current_database()`;
+  if (!facts) throw new Error("the database does not know itself");
+  return facts;
+}
+
+/** What else each process opens: to listen, and to ask whether the database is ready. */
+const besidePool = 4;
+
+function judge(facts: Facts, { config, pooled }: Pick<Looking, "config" | "pooled">): Finding[] {
+  const findings: Finding[] = [];
+  if (facts.isStandby)
+    findings.push(database.fail("it is a standby, which takes no writes", "lead DATABASE_URL to the primary"));
+  if (!facts.mayCreate) {
+    const remedy = "grant create on schema public to the user of DATABASE_URL";
+    findings.push(database.fail("the user may not create tables", remedy));
+  }
+  if (facts.encoding !== "UTF8") {
+    const remedy = "create a database with encoding 'UTF8', and restore a backup there";
+    findings.push(database.fail(`its encoding is ${facts.encoding}: it cannot store every text`, remedy));
+  }
+  if (facts.collationVersion !== null && facts.collationVersion !== facts.systemVersion) {
+    const message = `its indexes of texts were made with version ${facts.collationVersion} of the collation ${facts.collation}, and the system has ${facts.systemVersion}: searches may miss rows`;
+    findings.push(database.warn(message, "run REINDEX DATABASE, then ALTER DATABASE … REFRESH COLLATION VERSION"));
+  }
+  if (!facts.hasTrigrams) {
+    const remedy = "install PostgreSQL's contrib package before the first start; an existing database works without";
+    findings.push(database.warn("it has no extension pg_trgm: searches by a part of a word are slower", remedy));
+  }
+  if (config.databaseUrl && !facts.isLocal && !facts.isEncrypted && !pooled) {
+    const remedy = "add ?sslmode=verify-full (or require) to DATABASE_URL";
+    findings.push(database.warn("the connection to another machine is not encrypted", remedy));
+  }
+  const wanted = config.workers * (config.databasePool + besidePool);
+  if (!pooled && wanted + facts.others > facts.connections) {
+    const message = `it takes ${facts.connections} connections; this server may open ${wanted}, and others have ${facts.others}`;
+    findings.push(database.warn(message, "raise max_connections, or lower DATABASE_POOL or WORKERS"));
+  }
+  if (pooled && config.databaseListenUrl === "") {
+    const remedy =
+      "set DATABASE_LISTEN_URL to the address of PostgreSQL itself, unless the pooler pools whole sessions";
+    findings.push(database.warn("DATABASE_URL leads through a pooler, which may lose notifications", remedy));
+  }
+  return findings;
+}
+
+async function checkMigrations({ sql, sets }: Looking): Promise<{ findings: Finding[]; ready: ReadonlySet<string> }> {
+  if (!(await isMigrated(sql)))
+    return { findings: [database.warn("it is empty", "the first start fills it")], ready: new Set() };
+  const applied = await sql<Applied[]>`select plugin, name, checksum from migrations`;
+  try {
+    const missing = pending(sets, applied);
+    const behind = new Set(missing.map(({ plugin }) => plugin));
+    const ready = new Set(sets.map(({ plugin }) => plugin).filter((plugin) => !behind.has(plugin)));
+    const message = `${missing.length} migrations have not run: ${missing.map(({ plugin, name }) => `${plugin}/${name}`).join(", ")}`;
+    const remedy = "take a backup, then start this version or run `corestead migrate`";
+    return { findings: missing.length > 0 ? [database.warn(message, remedy)] : [], ready };
+  } catch (error) {
+    return { findings: [database.fail(reasonOf(error), "use the version that last ran on it")], ready: new Set() };
+  }
+}
+
+/** A server with another key than the database's does not start. */
+async function checkKey({ sql, config }: Looking): Promise<Finding[]> {
+  const state = await secretKeyState(sql, config);
+  if (state.fault !== undefined) return [key.fail(...split(state.fault))];
+  if (state.warning !== undefined) return [key.warn(...split(state.warning))];
+  return [key.ok(`the database's secret key is here (fingerprint ${state.fingerprint})`)];
+}
+
+/** "what is wrong: what to do" */
+function split(text: string): [message: string, remedy: string] {
+  const at = text.indexOf(": ");
+  return [text.slice(0, at), text.slice(at + 2)];
+}
