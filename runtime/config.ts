@@ -14,6 +14,7 @@ import {
 } from "./settings.ts";
 import { parseKeepRule } from "./backups/prune-rule.ts";
 import { parseCron } from "./jobs/due-times.ts";
+import { parseBucketPlace, s3Settings } from "./s3/settings.ts";
 import { parseAllow } from "./outbound/addresses.ts";
 import { parseNetworks } from "./http/client-address.ts";
 
@@ -106,8 +107,8 @@ export const runtimeSettings = {
   backupDir: checked(
     "BACKUP_DIR",
     "",
-    "Folder for scheduled backups, this installation's alone; empty = none",
-    (value) => (value === "" ? "" : resolve(value)),
+    "Folder for scheduled backups, or `s3://BUCKET/PREFIX`, this installation's alone; empty = none",
+    (value) => (value === "" || parseBucketPlace(value) ? value : resolve(value)),
   ),
   backupCron: checked("BACKUP_CRON", "30 3 * * *", "When they are made: five fields, in UTC", parseBackupCron),
   backupKey: checked(
@@ -121,6 +122,7 @@ export const runtimeSettings = {
     "on",
     "off",
   ]),
+  ...s3Settings,
   outboundAllow: checked(
     "OUTBOUND_ALLOW",
     "",
@@ -157,6 +159,13 @@ export function readConfig(env: Environment, plugins: readonly Configured[] = []
   const config = readSettings(runtimeSettings, env);
   if (config.https === "on" && !config.baseUrl.startsWith("https:"))
     throw new ConfigError(["HTTPS=on needs BASE_URL, the address of this server, e.g. https://core.example.com"]);
+  if (parseBucketPlace(config.backupDir)) {
+    const missing = [s3Settings.s3Endpoint, s3Settings.s3AccessKey, s3Settings.s3SecretKey].filter(
+      ({ env: name }) => !env[name],
+    );
+    if (missing.length > 0)
+      throw new ConfigError(missing.map(({ env: name }) => `${name} must be set for BACKUP_DIR=${config.backupDir}`));
+  }
   return config;
 }
 

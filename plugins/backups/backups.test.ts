@@ -6,6 +6,12 @@ import { createDatabase, eventually, otherAccount, startTestApp, type TestApp } 
 import { cleanUp, fromSource, run } from "../../tests/server-process.ts";
 import { startReceiver } from "../../tests/receiver.ts";
 import { startProxy, type Proxy } from "../../tests/standby.ts";
+import { createBucketStore } from "../../runtime/backups/bucket-store.ts";
+import { parseAllow } from "../../runtime/outbound/addresses.ts";
+import { createOutbound } from "../../runtime/outbound/outbound.ts";
+import type { BackupSource } from "../../runtime/postgres/backup-file.ts";
+import { createBucket } from "../../runtime/s3/s3.ts";
+import { faultXml, s3Credentials, startS3 } from "../../runtime/s3/s3-fixture.ts";
 import { createFolderStore } from "../../runtime/backups/folder-store.ts";
 import { makeBackup, type Needed } from "../../runtime/backups/backups.ts";
 import { readConfig } from "../../runtime/config.ts";
@@ -92,7 +98,7 @@ async function promptsIn(target: DatabaseTarget): Promise<number> {
   }
 }
 
-async function restored(file: string, withKey: string): Promise<{ fault: string; prompts: number }> {
+async function restored(file: BackupSource, withKey: string): Promise<{ fault: string; prompts: number }> {
   const target = await createDatabase();
   const sql = openPool(target, { max: 2 });
   await migrate(sql, sets, silent);
@@ -212,6 +218,49 @@ async function leftover(): Promise<string> {
   const [row] = await app.sql`select 'corestead_check_' || left(md5(current_database()), 8) || '_0123abcd' as name`;
   return String(row?.["name"]);
 }
+
+test("backups go to a bucket as well, and a server that is down in the middle of an upload leaves nothing there", async () => {
+  const s3 = startS3({ bucket: "core-backups", minPartBytes: 1 });
+  const bucket = createBucket({
+    endpoint: s3.url,
+    address: "path",
+    bucket: "core-backups",
+    credentials: s3Credentials,
+    fetch: createOutbound({ allow: parseAllow("127.0.0.1"), log: silent }).fetchOutside,
+    sleep: async () => {},
+    partBytes: 2_000,
+  });
+  const store = createBucketStore(bucket, { bucket: "core-backups", prefix: "here/" });
+  const old = "here/corestead-20250101T033000Z.backup.sealed";
+  for (const one of [old, "here/notes.txt", "corestead-20250101T033000Z.backup.sealed"])
+    s3.objects.set(one, new Uint8Array(1));
+  const before = [...s3.objects.keys()];
+  s3.answer = ({ query }) => (query.get("partNumber") === "2" ? faultXml(503, "SlowDown") : undefined);
+  const [failed] = await makeBackup(needed({ BACKUP_KEEP: "1d" }, { store }));
+  expect(failed).toMatchObject({ file: null, error: expect.stringContaining("SlowDown") });
+  s3.answer = () => faultXml(503, "SlowDown");
+  const [down] = await makeBackup(needed({ BACKUP_KEEP: "1d" }, { store }));
+  expect(down).toMatchObject({ file: null, error: expect.stringContaining("SlowDown") });
+  expect([[...s3.objects.keys()], s3.uploads.size]).toEqual([before, 0]);
+
+  s3.answer = undefined;
+  // What a process has left that was killed.
+  s3.uploads.set("left", { key: "here/corestead-20250102T033000Z.backup.sealed", parts: new Map() });
+  s3.uploads.set("other", { key: "here/notes.txt", parts: new Map() });
+  const [made] = await makeBackup(needed({ BACKUP_KEEP: "1d" }, { store }));
+  expect(made).toMatchObject({ file: name, verified: true, error: null });
+  expect([...s3.uploads.keys()]).toEqual(["other"]);
+  expect([...s3.objects.keys()].toSorted()).toEqual(
+    [...before.filter((one) => one !== old), `here/${name}`].toSorted(),
+  );
+  expect(await store.list()).toMatchObject([{ name, bytes: made?.bytes }]);
+  expect(await restored({ name, read: () => store.read(name) }, key)).toEqual({ fault: "", prompts: 1 });
+  // It was put together from many parts, and one byte of it is changed.
+  s3.objects.get(`here/${name}`)?.fill(0, 5_000, 5_001);
+  const damaged = await restored({ name, read: () => store.read(name) }, key);
+  expect(damaged).toEqual({ fault: expect.stringContaining("nothing was changed"), prompts: 0 });
+  await s3.stop();
+});
 
 test("one backup is made at a time in the whole installation", async () => {
   const own = createFolderStore(ownFolder());

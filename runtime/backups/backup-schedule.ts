@@ -25,7 +25,7 @@ interface Needed {
 
 export function scheduleBackups(needed: Needed): void {
   const { config, log, sql, plugins, metrics, schedules, events } = needed;
-  const store = configuredStore(config);
+  const store = configuredStore(config, log);
   if (!store) return;
   if (config.backupKey === "") log.warn("backups are not encrypted: set BACKUP_KEY");
   metrics.gauge(

@@ -74,8 +74,8 @@ async function neededFor(setup: Setup, { target }: Database, store: BackupStore)
   return { config, store, target, pooled, sets: migrationSets(inOrder(setup.plugins)), files: fileFolders(setup), log };
 }
 
-function mustHaveStore({ config }: Setup): BackupStore {
-  const store = configuredStore(config);
+function mustHaveStore({ config, log }: Setup): BackupStore {
+  const store = configuredStore(config, log);
   if (!store) throw new Error("where are the backups? set BACKUP_DIR (or say corestead backup FILE)");
   return store;
 }
@@ -100,8 +100,8 @@ export async function restoreFrom(setup: Setup, file: string, force: boolean): P
 }
 
 /** A file that is there, or else a scheduled backup of that name. */
-function sourceOf({ config }: Setup, file: string): BackupSource {
-  const store = existsSync(file) || !timeOf(file) ? undefined : configuredStore(config);
+function sourceOf({ config, log }: Setup, file: string): BackupSource {
+  const store = existsSync(file) || !timeOf(file) ? undefined : configuredStore(config, log);
   return store ? { name: file, read: () => store.read(file) } : file;
 }
 

@@ -255,7 +255,7 @@ async function sendTo(
     const headers = new Headers(response.headers);
     // They described the compressed body, which we have decompressed.
     headers.delete("content-encoding");
-    headers.delete("content-length");
+    if (request.method !== "HEAD") headers.delete("content-length");
     const text = () => new TextDecoder().decode(bytes);
     return { status: response.status, headers, body: bytes, text, truncated, address };
   } catch (error) {
