@@ -142,7 +142,7 @@ export async function createKernel(needed: Needed, sql: Sql, plugins: readonly P
       metrics,
       notice: (notice: Notice) => void events.emit(noticed, notice),
       hstsSeconds,
-      isHttps: config.baseUrl.startsWith("https:"),
+      baseUrl: config.baseUrl,
       maxBodyBytes,
       trustedProxies,
     };

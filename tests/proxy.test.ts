@@ -176,3 +176,65 @@ describe("behind nginx with its default Host", () => {
     }
   });
 });
+
+describe("a page that is refused", () => {
+  const page = { accept: "text/html,*/*;q=0.8" };
+
+  test("behind nginx's default Host says which header is missing, to people alone", async () => {
+    const lines = / *proxy_set_header (X-Forwarded-)?(Host|Proto) [^;]*;/g;
+    const ask = await nginx(example("nginx").replaceAll(lines, ""));
+    for (const path of ["/about", "/core/apps/x/y/z"]) {
+      const shown = await ask(path, { headers: { ...page, referer: `https://${host}/` } });
+      const text = await shown.text();
+      expect([shown.status, shown.headers.get("cache-control")]).toEqual([404, "private, no-cache"]);
+      expect(text).toContain("does not pass on the header Host");
+      // Where the proxy finds the server is nobody's business.
+      for (const secret of ["127.0.0.1", new URL(app.origin).port]) expect(text).not.toContain(secret);
+      const plain = await ask(path, { headers: { accept: "application/json" } });
+      expect([plain.status, await plain.json()]).toEqual([404, { error: "not found" }]);
+    }
+    const right = await nginx(example("nginx"));
+    expect(await (await right("/about", { headers: page })).text()).not.toContain("<code>");
+  });
+
+  test("says that a proxy is not trusted, or that the scheme is missing, and names no host, address or account", async () => {
+    const strict = await startTestApp({
+      target: app.target,
+      env: { BASE_URL: "https://core.example.com", TRUSTED_PROXIES: "" },
+    });
+    const trusting = await startTestApp({
+      target: app.target,
+      env: { BASE_URL: "https://core.example.com", TRUSTED_PROXIES: "127.0.0.1" },
+    });
+    const shown = async ({ origin }: TestApp, headers: Record<string, string>) => {
+      const answer = await fetch(`${origin}/about`, { headers: { ...page, ...headers } });
+      const text = await answer.text();
+      expect([answer.status, /core\.example|127\.0\.0\.1|203\.0\.113|Main|<script/.exec(text)]).toEqual([404, null]);
+      return [...text.matchAll(/<code>([^<]*)<\/code>/g)].map(([, code]) => code);
+    };
+    const doctor = "corestead doctor";
+    const forwarded = { "x-forwarded-for": "203.0.113.9", "x-forwarded-proto": "https" };
+    const own = { host: "core.example.com" };
+    const hostLine = "proxy_set_header Host $http_host;";
+    try {
+      expect(await shown(strict, {})).toEqual([hostLine, doctor]);
+      expect(await shown(strict, { host: "<script>x" })).toEqual([hostLine, doctor]);
+      expect(await shown(strict, own)).toEqual([]);
+      expect(await shown(strict, { ...own, ...forwarded })).toEqual(["TRUSTED_PROXIES", doctor]);
+      expect(await shown(strict, { "x-forwarded-host": "core.example.com" })).toEqual([
+        "TRUSTED_PROXIES",
+        "proxy_set_header X-Forwarded-Proto $scheme;",
+        doctor,
+      ]);
+      expect(await shown(trusting, { ...own, ...forwarded })).toEqual([]);
+      expect(await shown(trusting, { ...own, "x-forwarded-for": "203.0.113.9" })).toEqual([
+        "proxy_set_header X-Forwarded-Proto $scheme;",
+        doctor,
+      ]);
+      const polish = await fetch(`${strict.origin}/about`, { headers: { ...page, "accept-language": "pl" } });
+      expect(await polish.text()).toContain("nie przekazuje on nagłówka Host");
+    } finally {
+      await Promise.all([strict.stop(), trusting.stop()]);
+    }
+  });
+});

@@ -2,6 +2,7 @@
 import { plainHost } from "./auth.ts";
 import { clientAddress, inNetworks, type Networks } from "./client-address.ts";
 import type { SiteDoor } from "./door.ts";
+import { proxyMistakes, type ProxyMistake } from "./proxy-mistake.ts";
 
 /** Where a connection comes from. */
 export interface Peer {
@@ -14,16 +15,22 @@ interface Needed {
   readonly trustedProxies: Networks;
   /** The peer address of a request's connection. */
   readonly peer: (request: Request) => Peer;
+  /** BASE_URL, or "". */
+  readonly baseUrl?: string;
 }
 
 export type Client = ReturnType<typeof clientOf>;
 
 /** Where the request comes from. Only a trusted proxy's headers count. */
-export function clientOf({ peer: peerOf, trustedProxies }: Needed, request: Request) {
+export function clientOf({ peer: peerOf, trustedProxies, baseUrl = "" }: Needed, request: Request) {
   const { headers } = request;
   const proxied = trustedProxies.length > 0 && inNetworks(peerOf(request).address, trustedProxies);
   const host = (proxied && headers.get("x-forwarded-host")) || headers.get("host") || "";
   return {
+    /** What a proxy in front does wrong. */
+    proxyMistakes(): ProxyMistake[] {
+      return proxyMistakes({ headers, host: this.host, secure: this.secure, proxied, baseUrl });
+    },
     host: plainHost(host),
     // Looked up only for routes: a page from the cache costs little more than such a look.
     get peer() {
@@ -57,6 +64,11 @@ export function arrivalOf(request: Request): Arrival {
   const arrival = arrivals.get(request);
   if (!arrival) throw new Error("a request was routed that did not arrive");
   return arrival;
+}
+
+/** None for a request that was refused before it was routed. */
+export function proxyMistakesOf(request: Request): readonly ProxyMistake[] {
+  return arrivals.get(request)?.client.proxyMistakes() ?? [];
 }
 
 /**

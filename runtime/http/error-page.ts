@@ -1,7 +1,9 @@
 /** Refusals for people: a browser that opens an address gets a page with words and a link instead of JSON. */
 import { escapeHtml } from "../html.ts";
-import { errorWords } from "./error-words.ts";
+import { errorWords, type ErrorWords } from "./error-words.ts";
+import { proxyMistakesOf } from "./arrival.ts";
 import { languageOf, type Language } from "./language.ts";
+import type { ProxyMistake } from "./proxy-mistake.ts";
 import type { Reply } from "./reply.ts";
 
 /** Turns the reply into a page if a browser will show it. Programs get the JSON. */
@@ -15,6 +17,8 @@ export function shownTo(request: Request, reply: Reply): Reply {
     message: messageOf(reply.body),
     // A link that has failed would fail again.
     path: pathname === "/account/auto_login" ? "/" : `${pathname}${search}`,
+    // Elsewhere the reason is another one.
+    mistakes: reply.status === 403 || reply.status === 404 ? proxyMistakesOf(request) : [],
   });
   const headers = {
     ...reply.headers,
@@ -48,9 +52,10 @@ interface Shown {
   readonly message: string;
   /** Where to go after a sign-in. */
   readonly path: string;
+  readonly mistakes: readonly ProxyMistake[];
 }
 
-function page({ language, status, message, path }: Shown): string {
+function page({ language, status, message, path, mistakes }: Shown): string {
   const words = errorWords[language];
   const title = words.titles[status] ?? (status < 500 ? words.refused : words.failed);
   // The usual refusal repeats the title.
@@ -74,12 +79,25 @@ function page({ language, status, message, path }: Shown): string {
 <p class="status">${status}</p>
 <h1>${title}</h1>
 <p class="message">${shown}</p>
-<p>${way}</p>
+${adviceOn(mistakes, words)}<p>${way}</p>
 </main>
 </body>
 </html>
 `;
 }
+
+/** For whoever has set up the proxy in front of the server. */
+function adviceOn(mistakes: readonly ProxyMistake[], { proxy }: ErrorWords): string {
+  if (mistakes.length === 0) return "";
+  const items = mistakes.map((mistake) => `<li>${proxy[mistake]} <code>${remedies[mistake]}</code></li>`);
+  return `<section class="proxy"><h2>${proxy.title}</h2><ul>${items.join("")}</ul><p>${proxy.more}</p></section>\n`;
+}
+
+const remedies: Readonly<Record<ProxyMistake, string>> = {
+  host: "proxy_set_header Host $http_host;",
+  proto: "proxy_set_header X-Forwarded-Proto $scheme;",
+  untrusted: "TRUSTED_PROXIES",
+};
 
 const style = `
 :root { color-scheme: light dark; --ink: #1b2230; --soft: #566074; --paper: #f3f5f8; --accent: #1f5fd0 }
@@ -90,6 +108,11 @@ main { max-width: 32rem; overflow-wrap: anywhere }
 h1 { margin: 0; font-size: 1.5rem; line-height: 1.25 }
 .status { margin: 0; color: var(--soft) }
 .message { white-space: pre-line }
+.proxy { margin: 1.5rem 0; padding: .75rem 1rem; border: 1px solid var(--soft); border-radius: .5rem }
+h2 { margin: 0; font-size: 1rem }
+ul { margin: .5rem 0; padding-left: 1.2rem }
+.proxy p { margin: 0 }
+code { font-size: .9em }
 a { color: var(--accent) }
 `;
 

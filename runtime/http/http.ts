@@ -37,8 +37,8 @@ interface Needed {
   readonly notice: (notice: Notice) => void;
   /** For `Strict-Transport-Security`; 0 or undefined omits the header. */
   readonly hstsSeconds?: number;
-  /** Whether the public address uses https. */
-  readonly isHttps?: boolean;
+  /** BASE_URL, or "". */
+  readonly baseUrl?: string;
   readonly maxBodyBytes: number;
   readonly trustedProxies: Networks;
   /** The peer address of a request's connection. */
@@ -82,13 +82,14 @@ export function createHttp(needed: Needed, systemRoutes: readonly SystemRoute[])
     return (request: Request) => atSite.fetch(request);
   };
   const answerAtSite = createSiteAnswer({ log, metrics: needed.metrics, mount });
+  const isHttps = needed.baseUrl?.startsWith("https:") === true;
   return async (request) => {
     if (request.headers.get("host")?.includes(","))
       return finish(request, refusalOf(badRequest("send one Host header"), log, ""), newRequestId(request));
     const client = clientOf(needed, request);
     const site = door?.find(client.host);
     const response = await (site ? answerAtSite(request, client, site) : app.fetch(routed(request, { client })));
-    if (needed.hstsSeconds && (needed.isHttps || client.secure))
+    if (needed.hstsSeconds && (isHttps || client.secure))
       response.headers.set("strict-transport-security", `max-age=${needed.hstsSeconds}`);
     return response;
   };
