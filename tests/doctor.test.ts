@@ -16,6 +16,7 @@ import { checkConfig } from "../runtime/doctor/settings.ts";
 import { checkDisk } from "../runtime/doctor/storage.ts";
 import { runningPostgres } from "../runtime/postgres/running-postgres.ts";
 import { eventually } from "./harness.ts";
+import { s3Credentials, startS3 } from "../runtime/s3/s3-fixture.ts";
 import { cleanUp, folderWith, fromSource, run, startServer, type ServerProcess } from "./server-process.ts";
 
 // A machine that runs other tests at the same time may be slow.
@@ -161,6 +162,13 @@ describe("beside a running server", () => {
     await sql`delete from backup_runs`;
     const gone = await findings({ ...env, BACKUP_DIR: join(cwd, "not/there") });
     expect(of(gone, "backup")[1]).toEndWith("is not there yet");
+    const s3 = startS3({ bucket: "kept" });
+    const { accessKey: S3_ACCESS_KEY_ID, secretKey: S3_SECRET_ACCESS_KEY, region: S3_REGION } = s3Credentials;
+    const place = { ...env, BACKUP_DIR: "s3://kept/here", S3_ENDPOINT: s3.url, S3_ACCESS_KEY_ID, S3_REGION };
+    expect(of(await findings({ ...place, S3_SECRET_ACCESS_KEY }), "backup")).toEqual(["warn none has been made yet"]);
+    const refused = of(await findings({ ...place, S3_SECRET_ACCESS_KEY: "wrong" }), "backup");
+    expect(refused[1]).toStartWith("fail s3://kept/here cannot be read: S3 answered 403");
+    await s3.stop();
   });
 
   test("names that DNS does not know, or that lead elsewhere", async () => {

@@ -3,9 +3,13 @@ import { access, constants, stat } from "node:fs/promises";
 import type { Config } from "../config.ts";
 import type { Sql } from "../db.ts";
 import { nextDueTimes } from "../jobs/due-times.ts";
-import { findingsOf, type Finding } from "./finding.ts";
+import { createLog } from "../log.ts";
+import { configuredBucket } from "../s3/configured-bucket.ts";
+import { parseBucketPlace, type BucketPlace } from "../s3/settings.ts";
+import { findingsOf, reasonOf, type Finding } from "./finding.ts";
 
 const backup = findingsOf("backup");
+const quiet = createLog("error", () => {});
 const hourMs = 3_600_000;
 
 interface LastRuns {
@@ -46,7 +50,10 @@ export function judgeRuns(row: LastRuns | undefined, { backupCron }: Pick<Config
   return [isLate ? backup.fail(`${told}, and they are due at "${backupCron}"`, remedy) : backup.ok(told)];
 }
 
-async function checkPlace({ backupDir, dataDir }: Config): Promise<Finding[]> {
+async function checkPlace(config: Config): Promise<Finding[]> {
+  const { backupDir, dataDir } = config;
+  const inBucket = parseBucketPlace(backupDir);
+  if (inBucket) return checkBucket(config, inBucket);
   const place = await stat(backupDir).catch(() => undefined);
   if (!place)
     return [backup.warn(`${backupDir} is not there yet`, "the first backup makes it, unless BACKUP_DIR is wrong")];
@@ -59,4 +66,15 @@ async function checkPlace({ backupDir, dataDir }: Config): Promise<Finding[]> {
   if (data?.dev !== place.dev) return [];
   const remedy = "copy them to another machine, or mount another disk at BACKUP_DIR";
   return [backup.warn("they are on the same disk as the data", remedy)];
+}
+
+/** Whether its list can be read. That it can be written shows only with a backup. */
+async function checkBucket(config: Config, place: BucketPlace): Promise<Finding[]> {
+  const bucket = configuredBucket(config, place.bucket, quiet, { waits: [] });
+  try {
+    for await (const _ of bucket.list(place.prefix)) break;
+    return [];
+  } catch (error) {
+    return [backup.fail(`${config.backupDir} cannot be read: ${reasonOf(error)}`, "look at the settings S3_*")];
+  }
 }

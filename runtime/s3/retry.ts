@@ -31,11 +31,20 @@ export function faultOf(answer: OutboundResponse, what: string): S3Fault | undef
   return new S3Fault(`S3 answered ${status} to ${what}${said && `: ${said}`}${to}`, { status, isPassing });
 }
 
-const waits = [250, 1_000, 4_000, 10_000, 20_000];
+/** In milliseconds, between the attempts of work that nobody waits for: six in half a minute. */
+const patientWaits = [250, 1_000, 4_000, 10_000, 20_000];
 const passingKinds = new Set(["connect", "dns", "timeout", "closed"]);
 
-/** Up to six attempts in about half a minute. Every request of ours may be repeated. */
-export async function retrying<T>(sleep: (ms: number) => Promise<void> = Bun.sleep, run: () => Promise<T>): Promise<T> {
+export interface Retrying {
+  readonly waits?: readonly number[];
+  readonly sleep?: (ms: number) => Promise<void>;
+}
+
+/** Every request of ours may be repeated. */
+export async function retrying<T>(
+  { waits = patientWaits, sleep = Bun.sleep }: Retrying,
+  run: () => Promise<T>,
+): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     try {
       return await run();

@@ -7,11 +7,11 @@
  *     for await (const bytes of bucket.read("a.txt")) …
  */
 import type { Outbound, OutboundResponse } from "../outbound/outbound.ts";
-import { retrying, S3Fault, faultOf } from "./retry.ts";
+import { retrying, S3Fault, faultOf, type Retrying } from "./retry.ts";
 import { encodeKey, queryText, signed, type Credentials } from "./sign.ts";
 import { elements, textOf } from "./xml.ts";
 
-export interface BucketOptions {
+export interface BucketOptions extends Retrying {
   /** Scheme, host and port. */
   readonly endpoint: string;
   readonly address: "path" | "host";
@@ -19,10 +19,10 @@ export interface BucketOptions {
   readonly credentials: Credentials;
   readonly fetch: Outbound["fetchOutside"];
   readonly clock?: () => Date;
-  /** Between two attempts. */
-  readonly sleep?: (ms: number) => Promise<void>;
-  /** Of what `write` sends and `read` asks for at once. */
+  /** What `write` sends at once. */
   readonly partBytes?: number;
+  /** What `read` asks for at once; default: the same. */
+  readonly readBytes?: number;
 }
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -30,6 +30,11 @@ type Bytes = Uint8Array<ArrayBuffer>;
 export interface StoredObject {
   readonly key: string;
   readonly bytes: number;
+}
+
+export interface ByteRange {
+  readonly from: number;
+  readonly to: number;
 }
 
 interface Upload {
@@ -41,8 +46,8 @@ export interface Bucket {
   put(key: string, content: Bytes): Promise<void>;
   /** Of any length, with two parts in memory at most. When it resolves, all is there; if it rejects, nothing is. */
   write(key: string, chunks: AsyncIterable<Uint8Array>): Promise<void>;
-  /** In parts, each of the same version of the object. */
-  read(key: string): AsyncGenerator<Uint8Array>;
+  /** In parts, each of the same version of the object; `to`: before which byte it ends. */
+  read(key: string, range?: ByteRange): AsyncGenerator<Uint8Array>;
   /** Undefined if there is no such object. */
   head(key: string): Promise<{ readonly bytes: number; readonly etag: string } | undefined>;
   list(prefix: string): AsyncGenerator<StoredObject>;
@@ -71,7 +76,7 @@ interface Call {
 type Send = (call: Call) => Promise<OutboundResponse>;
 
 export function createBucket(options: BucketOptions): Bucket {
-  const { partBytes = standardPartBytes } = options;
+  const { partBytes = standardPartBytes, readBytes = partBytes } = options;
   const send = createSend(options);
   const put = async (key: string, body: Bytes) => void (await send({ method: "PUT", key, body }));
   const head: Bucket["head"] = async (key) => {
@@ -83,7 +88,7 @@ export function createBucket(options: BucketOptions): Bucket {
   return {
     put,
     head,
-    read: (key) => readParts(send, key, partBytes),
+    read: (key, range = { from: 0, to: Number.POSITIVE_INFINITY }) => readParts(send, key, readBytes, range),
     async write(key, chunks) {
       const parts = inParts(chunks, partBytes);
       try {
@@ -125,7 +130,7 @@ function createSend(options: BucketOptions): Send {
     const path = `${isInHost ? "" : `/${encodeKey(options.bucket)}`}/${key === undefined ? "" : encodeKey(key)}`;
     const search = queryText(query);
     const url = `${endpoint.protocol}//${host}${path}${search && `?${search}`}`;
-    return retrying(options.sleep, async () => {
+    return retrying(options, async () => {
       const withSignature = signed({ method, host, path, query, headers, body, at: clock() }, credentials);
       const answer = await fetch(url, {
         method,
@@ -207,15 +212,17 @@ async function* pages(
 }
 
 /** By ranges, so that a lost connection costs one part, and memory stays flat. */
-async function* readParts(send: Send, key: string, partBytes: number): AsyncGenerator<Uint8Array> {
+async function* readParts(send: Send, key: string, size: number, { from, to }: ByteRange): AsyncGenerator<Uint8Array> {
   let etag = "";
-  for (let at = 0, total = 1; at < total;) {
-    const headers = { range: `bytes=${at}-${at + partBytes - 1}`, ...(etag && { "if-match": etag }) };
-    const answer = await send({ method: "GET", key, headers, maxBytes: partBytes }).catch(ifEmpty);
+  for (let at = from, end = to; at < end;) {
+    const range = `bytes=${at}-${Math.min(at + size, end) - 1}`;
+    const headers = { range, ...(etag && { "if-match": etag }) };
+    const answer = await send({ method: "GET", key, headers, maxBytes: size }).catch(ifEmpty);
     if (!answer) return;
-    etag ||= etagOf(answer);
-    total = answer.status === 206 ? totalOf(answer) : answer.body.length;
+    if (answer.status !== 206) throw new S3Fault("the server knows no ranges", { isPassing: false });
     if (answer.body.length === 0) throw new S3Fault(`${key} ended too early`, { isPassing: false });
+    etag ||= etagOf(answer);
+    end = Math.min(end, totalOf(answer));
     at += answer.body.length;
     yield answer.body;
   }
