@@ -122,16 +122,24 @@ export function createPeers({ ctx }: { readonly ctx: Pick<BaseContext, "fetch"> 
     test: (facts: PeerFacts, scopes: readonly string[]) =>
       told(async () => {
         const server = (await discover(facts)).serverMetadata();
-        const { authorization_endpoint, token_endpoint, userinfo_endpoint = null, jwks_uri } = server;
-        if (!authorization_endpoint) throw new PeerFault("wrong", "it names no authorization_endpoint");
-        if (!token_endpoint) throw new PeerFault("wrong", "it names no token_endpoint");
-        if (!jwks_uri) throw new PeerFault("wrong", "it names no jwks_uri");
-        const keys = keysIn(await guarded(jwks_uri, { method: "GET", headers: {}, body: null, redirect: "manual" }));
-        const warnings = warningsOf({ ...server, supportsS256: server.supportsPKCE("S256") }, scopes, await keys);
-        const { issuer } = server;
-        return { issuer, authorization_endpoint, token_endpoint, userinfo_endpoint, keys: await keys, warnings };
+        const { issuer, userinfo_endpoint = null } = server;
+        const named = {
+          authorization_endpoint: addressOf("authorization_endpoint", server.authorization_endpoint, issuer),
+          token_endpoint: addressOf("token_endpoint", server.token_endpoint, issuer),
+        };
+        const jwks = addressOf("jwks_uri", server.jwks_uri, issuer);
+        const keys = await keysIn(await guarded(jwks, { method: "GET", headers: {}, body: null, redirect: "manual" }));
+        const warnings = warningsOf({ ...server, supportsS256: server.supportsPKCE("S256") }, scopes, keys);
+        return { issuer, ...named, userinfo_endpoint, keys, warnings };
       }),
   };
+}
+
+/** A provider with https may not lead elsewhere without. */
+function addressOf(name: string, address: string | undefined, issuer: string): string {
+  const allowed = issuer.startsWith("http:") ? ["http:", "https:"] : ["https:"];
+  if (address !== undefined && allowed.includes(URL.parse(address)?.protocol ?? "")) return address;
+  throw new PeerFault("wrong", `its ${name} is not an address that begins with ${allowed.join("// or ")}//`);
 }
 
 type Library = typeof import("openid-client");

@@ -1,0 +1,335 @@
+/** Attacks on signing in by a provider: by whoever holds the browser, by another provider, and by the provider itself. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { otherAccount, startTestApp, type OtherAccount, type TestApp } from "../../tests/harness.ts";
+import { startBrowser, type Browser, type Visit } from "./browser-fixture.ts";
+import { clientId, startHostile, type Hostile } from "./hostile-fixture.ts";
+
+let app: TestApp;
+let other: OtherAccount;
+let hostile: Hostile;
+let provider: string;
+beforeAll(async () => {
+  app = await startTestApp({ env: { TRUSTED_PROXIES: "127.0.0.1" } });
+  hostile = await startHostile();
+  other = await otherAccount(app);
+  const { issuer, clientSecret: client_secret } = hostile;
+  const rules = { create_people: true, email_domains: ["*"] };
+  const sign_in_provider = { name: "Hostile", issuer, client_id: clientId, client_secret, ...rules };
+  for (const code of ["hostile", "second"]) {
+    const made = await app.post("/account/sign_in_providers.json", { sign_in_provider: { ...sign_in_provider, code } });
+    expect(made.status).toBe(201);
+    if (code === "hostile") provider = made.json.id;
+  }
+});
+beforeEach(() => hostile.honest());
+afterAll(async () => {
+  await app.stop();
+  hostile.stop();
+});
+
+let serial = 0;
+const browserOf = () => startBrowser(app, { "x-forwarded-for": `203.0.113.${(++serial % 250) + 1}` });
+const change = (fields: object) =>
+  app.patch(`/account/sign_in_providers/${provider}.json`, { sign_in_provider: fields });
+/** The server no longer knows what the provider said before. */
+const forgotten = async () => expect((await change({ label: `${++serial}` })).status).toBe(200);
+
+/** Goes as far as the provider; gives what was sent there. */
+async function begun(browser: Browser, path = "/login/with/hostile?return_to=%2Faccount%2Fme.json") {
+  const visit = await browser.visit(`${app.origin}${path}`);
+  expect([visit.status, visit.text]).toEqual([303, ""]);
+  const url = new URL(visit.headers.get("location") ?? "");
+  const sent = Object.fromEntries(url.searchParams);
+  hostile.nonce = sent["nonce"] ?? "";
+  return { url, sent, state: sent["state"] ?? "" };
+}
+/** A right answer with changes; undefined takes a parameter away. */
+const callback = (state: string, changes: Record<string, string | undefined> = {}, code = "hostile") => {
+  const all = { code: "a code", state, iss: hostile.issuer, ...changes };
+  const given = Object.entries(all).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
+  return `${app.origin}/login/with/${code}/callback?${new URLSearchParams(given)}`;
+};
+const newcomer = () => {
+  const sub = `somebody-${++serial}`;
+  hostile.claims = { sub, email: `${sub}@example.com`, email_verified: true };
+  hostile.userinfo = { sub };
+  return sub;
+};
+const said = ({ status, text }: Visit) => [status, /role="alert">([^<]{1,300})</.exec(text)?.[1]];
+const expired = [400, expect.stringContaining("has expired, was used already, or began in another browser")];
+const notValid = [502, expect.stringContaining("answer is not valid")];
+const people = async () => (await app.sql`select count(*) as n from users`)[0]?.["n"];
+
+describe("what is sent to the provider", () => {
+  test("has state, nonce and a PKCE challenge, and neither the verifier nor the secret", async () => {
+    newcomer();
+    const browser = browserOf();
+    const { url, sent, state } = await begun(browser);
+    expect(url.origin + url.pathname).toBe(`${hostile.issuer}/authorize`);
+    expect(sent).toMatchObject({
+      response_type: "code",
+      client_id: clientId,
+      redirect_uri: `${app.origin}/login/with/hostile/callback`,
+      scope: "openid email profile",
+      code_challenge_method: "S256",
+    });
+    expect(url.href).not.toContain(encodeURIComponent(hostile.clientSecret));
+    expect((await browser.visit(callback(state))).status).toBe(303);
+    const [asked] = hostile.asked;
+    const challenge = new Bun.CryptoHasher("sha256").update(asked?.get("code_verifier") ?? "").digest("base64url");
+    expect(challenge).toBe(sent["code_challenge"] ?? "");
+    expect(asked?.get("redirect_uri")).toBe(sent["redirect_uri"] ?? "");
+    expect(await browser.me()).toMatchObject({ login: `somebody-${serial - 1}@example.com` });
+  });
+
+  test("is of no use to somebody who reads the database", async () => {
+    const { sent } = await begun(browserOf());
+    const rows = JSON.stringify(await app.sql`select * from sign_in_attempts`);
+    for (const name of ["state", "nonce", "code_challenge"]) expect(rows).not.toContain(sent[name] ?? "");
+    const stored = JSON.stringify(await app.sql`select * from sign_in_providers`);
+    expect(stored).not.toContain(hostile.clientSecret);
+  });
+
+  test("leads back to the account's own address, whatever the Host header says", async () => {
+    const headers = { host: "evil.example", "x-forwarded-host": "evil.example" };
+    const first = await app.get("/login/with/hostile?return_to=%2Fx", { token: null, headers });
+    expect(first.headers.get("location")).toBeNull();
+    expect([first.status, first.text]).toEqual([409, expect.stringContaining("BASE_URL")]);
+  });
+});
+
+describe("a state", () => {
+  test("works once, so a code is not sent to the provider again", async () => {
+    newcomer();
+    const browser = browserOf();
+    const { state } = await begun(browser);
+    expect((await browser.visit(callback(state))).status).toBe(303);
+    expect(said(await browser.visit(callback(state)))).toEqual(expired);
+    expect(hostile.asked).toHaveLength(1);
+  });
+
+  test.each([
+    ["made up", "x".repeat(43)],
+    ["empty", ""],
+    ["missing", null],
+    ["with NUL", "\0"],
+  ])("that is %s is refused before anything is asked", async (_, state) => {
+    const browser = browserOf();
+    await begun(browser);
+    expect(said(await browser.visit(callback("", { state: state ?? undefined })))).toEqual(expired);
+    expect(hostile.asked).toHaveLength(0);
+  });
+
+  test("counts in the browser that began: nobody is signed in as somebody else by a link", async () => {
+    newcomer();
+    const [attacker, victim] = [browserOf(), browserOf()];
+    await begun(victim);
+    const { state } = await begun(attacker);
+    expect(said(await victim.visit(callback(state)))).toEqual(expired);
+    expect(await victim.me()).toBeUndefined();
+    // Whoever sends the victim there does not end the attempt of its owner.
+    expect((await attacker.visit(callback(state))).status).toBe(303);
+  });
+
+  test("counts for the provider that it was made for, in its own account", async () => {
+    const browser = browserOf();
+    const { state } = await begun(browser);
+    expect(said(await browser.visit(callback(state, {}, "second")))).toEqual(expired);
+    const cookie = `core_sign_in=${browser.cookie("core_sign_in")}`;
+    const path = callback(state).slice(app.origin.length);
+    const elsewhere = await other.get(path, { token: null, headers: { cookie } });
+    expect([elsewhere.status, elsewhere.text]).toEqual([404, expect.stringContaining("no such way to sign in")]);
+    expect(hostile.asked).toHaveLength(0);
+  });
+
+  test("ends after ten minutes", async () => {
+    const browser = browserOf();
+    const { state } = await begun(browser);
+    const left = await app.sql`select extract(epoch from max(expires_at) - now()) as seconds from sign_in_attempts`;
+    expect(Number(left[0]?.["seconds"])).toBeWithin(500, 601);
+    await app.sql`update sign_in_attempts set expires_at = now()`;
+    expect(said(await browser.visit(callback(state)))).toEqual(expired);
+  });
+
+  test("is not used up by whoever only looks at the address", async () => {
+    newcomer();
+    const browser = browserOf();
+    const { state } = await begun(browser);
+    const cookie = `core_sign_in=${browser.cookie("core_sign_in")}`;
+    const path = callback(state).slice(app.origin.length);
+    await app.request("HEAD", path, undefined, { token: null, headers: { cookie } });
+    expect((await browser.visit(callback(state))).status).toBe(303);
+  });
+
+  test("of two tabs of one browser works in both", async () => {
+    newcomer();
+    const browser = browserOf();
+    const [first, second] = [await begun(browser), await begun(browser)];
+    expect((await browser.visit(callback(second.state))).status).toBe(303);
+    hostile.nonce = first.sent["nonce"] ?? "";
+    expect((await browser.visit(callback(first.state))).status).toBe(303);
+  });
+});
+
+describe("an answer is not valid", () => {
+  let answer: Record<string, string | undefined> = {};
+  beforeEach(() => void (answer = {}));
+  const past = () => Math.floor(Date.now() / 1000) - 3600;
+  const lies: [what: string, lie: () => void][] = [
+    ["of another issuer, as after a mix-up", () => (answer = { iss: "https://honest.example" })],
+    ["without the issuer that this provider always names", () => (answer = { iss: undefined })],
+    [
+      "with the ID token of another issuer",
+      () => (hostile.claims = { ...hostile.claims, iss: "https://honest.example" }),
+    ],
+    ["with another nonce", () => (hostile.nonce = "another")],
+    ["without a nonce", () => (hostile.claims = { ...hostile.claims, nonce: undefined })],
+    ["for another client", () => (hostile.claims = { ...hostile.claims, aud: "another client" })],
+    ["for several clients, by another", () => (hostile.claims = { ...hostile.claims, aud: [clientId, "b"], azp: "b" })],
+    ["that has expired", () => (hostile.claims = { ...hostile.claims, iat: past(), exp: past() + 60 })],
+    ["that is not valid yet", () => (hostile.claims = { ...hostile.claims, nbf: past() + 7200 })],
+    ["without a subject", () => (hostile.claims = { ...hostile.claims, sub: undefined })],
+    ["of a subject with NUL", () => (hostile.claims = { ...hostile.claims, sub: "a\0b" })],
+    ["with half a character as its subject", () => (hostile.claims = { ...hostile.claims, sub: "\ud800" })],
+    ["without a signature", () => (hostile.signing = "none")],
+    ["signed with another key", () => (hostile.signing = "other key")],
+    ["signed with the client's secret", () => (hostile.signing = "client secret")],
+    ["with the userinfo of somebody else", () => (hostile.userinfo = { sub: "victim", email: "victim@example.com" })],
+    ["without an ID token", () => say("/token", () => Response.json({ access_token: "x", token_type: "Bearer" }))],
+    ["that is no JSON", () => say("/token", () => new Response("<html>"))],
+    ["that is an error of the server", () => say("/token", () => new Response("<html>", { status: 500 }))],
+    [
+      "because the client is unknown",
+      () => say("/token", () => Response.json({ error: "invalid_client" }, { status: 401 })),
+    ],
+    ["with a redirect to elsewhere", () => say("/token", () => Response.redirect("http://127.0.0.1:1/", 307))],
+  ];
+  const say = (path: string, reply: () => Response) => (hostile.answers = { [path]: reply });
+
+  test.each(lies)("%s", async (_, lie) => {
+    newcomer();
+    const before = await people();
+    const browser = browserOf();
+    const { state } = await begun(browser);
+    lie();
+    expect(said(await browser.visit(callback(state, answer)))).toEqual(notValid);
+    expect(await browser.me()).toBeUndefined();
+    expect(await people()).toBe(before);
+    // Nor does the state work for a better answer.
+    hostile.honest();
+    expect(said(await browser.visit(callback(state)))).toEqual(expired);
+  });
+
+  test("with an error of the provider's, which is not shown as HTML", async () => {
+    const browser = browserOf();
+    const { state } = await begun(browser);
+    const error = "<script>alert(1)</script>";
+    const end = await browser.visit(callback(state, { code: undefined, error, error_description: error }));
+    expect(said(end)).toEqual([403, expect.stringContaining("did not sign you in")]);
+    expect(end.text).not.toContain("<script>");
+  });
+});
+
+describe("a provider that does not answer, or lies about itself, gives a page", () => {
+  const wellKnown = "/.well-known/openid-configuration";
+  const documents: [what: string, status: number, lie: () => void][] = [
+    ["of another issuer", 502, () => (hostile.discovery = { issuer: "https://honest.example" })],
+    ["without an authorization endpoint", 502, () => (hostile.discovery = { authorization_endpoint: undefined })],
+    ["with a script as an address", 502, () => (hostile.discovery = { authorization_endpoint: "javascript:alert(1)" })],
+    [
+      "of two megabytes",
+      502,
+      () => (hostile.answers = { [wellKnown]: () => Response.json({ x: "x".repeat(2_000_000) }) }),
+    ],
+    ["elsewhere", 502, () => (hostile.answers = { [wellKnown]: () => Response.redirect("http://169.254.169.254/") })],
+    ["that is HTML", 502, () => (hostile.answers = { [wellKnown]: () => new Response("<html>") })],
+  ];
+
+  test.each(documents)("with a document %s", async (_, status, lie) => {
+    await forgotten();
+    lie();
+    const visit = await browserOf().visit(`${app.origin}/login/with/hostile`);
+    expect([visit.status, visit.headers.get("location")]).toEqual([status, null]);
+    expect(visit.text).toContain('role="alert"');
+    const tried = await app.post(`/account/sign_in_providers/${provider}/test.json`);
+    expect([tried.status, Object.keys(tried.json)]).toEqual([422, ["issuer"]]);
+  });
+
+  test("with a token endpoint inside our own network", async () => {
+    await forgotten();
+    hostile.discovery = { token_endpoint: "http://169.254.169.254/latest" };
+    const browser = browserOf();
+    const { state } = await begun(browser);
+    expect(said(await browser.visit(callback(state)))).toEqual([502, expect.stringContaining("does not answer")]);
+    await forgotten();
+  });
+
+  test("when nobody is there", async () => {
+    expect((await change({ issuer: "http://127.0.0.1:1", client_secret: "x" })).status).toBe(200);
+    const visit = await browserOf().visit(`${app.origin}/login/with/hostile`);
+    expect(said(visit)).toEqual([502, expect.stringContaining("does not answer")]);
+    const tried = await app.post(`/account/sign_in_providers/${provider}/test.json`);
+    expect(tried.json).toEqual({ issuer: [expect.stringContaining("does not answer")] });
+    const { issuer, clientSecret: client_secret } = hostile;
+    expect((await change({ issuer, client_secret })).status).toBe(200);
+    const again = await app.post(`/account/sign_in_providers/${provider}/test.json`);
+    expect(again.json).toMatchObject({ issuer, keys: 1, warnings: [expect.stringContaining("profile")] });
+  });
+});
+
+describe("a way in", () => {
+  test.each([
+    "//evil.example",
+    "https://evil.example/",
+    "/\\evil.example",
+    "/\t/evil.example",
+    "javascript:alert(1)",
+    "/.//evil",
+  ])("leads nowhere else by return_to=%j", async (to) => {
+    newcomer();
+    const browser = browserOf();
+    const { state } = await begun(browser, `/login/with/hostile?return_to=${encodeURIComponent(to)}`);
+    const end = await browser.visit(callback(state));
+    expect([end.status, end.headers.get("location")]).toEqual([303, "/"]);
+  });
+
+  test("does not replace the session of somebody who is signed in, unless they prove themselves again", async () => {
+    newcomer();
+    const browser = browserOf();
+    const { state } = await begun(browser);
+    await browser.visit(callback(state));
+    const stays = await browser.visit(`${app.origin}/login/with/hostile?return_to=%2Fx`);
+    expect([stays.status, stays.headers.get("location")]).toEqual([303, "/x"]);
+    const again = await begun(browser, "/login/with/hostile?again=1");
+    expect(again.sent).toMatchObject({ prompt: "login" });
+    const login = await browser.visit(`${app.origin}/login?again=1`);
+    expect(login.text).toContain('href="/login/with/hostile?return_to=%2F&amp;again=1"');
+  });
+
+  test("makes one person of somebody who comes from two browsers at once", async () => {
+    const sub = newcomer();
+    const browsers = [browserOf(), browserOf(), browserOf()];
+    const begins = await Promise.all(browsers.map(async (browser) => ({ browser, ...(await begun(browser)) })));
+    hostile.nonce = "";
+    const ends = begins.map(({ browser, state, sent }) => browser.visit(callback(state, { code: sent["nonce"] })));
+    expect((await Promise.all(ends)).map(({ status }) => status)).toEqual([303, 303, 303]);
+    expect(await app.sql`select 1 from users where login = ${`${sub}@example.com`}`).toHaveLength(1);
+  });
+
+  test("is not there in another account, or when it is switched off", async () => {
+    const elsewhere = await other.get("/login/with/hostile", { token: null });
+    expect(elsewhere.status).toBe(404);
+    expect((await other.get("/login", { token: null })).text).not.toContain("Hostile");
+    await change({ active: false });
+    expect((await browserOf().visit(`${app.origin}/login/with/hostile`)).status).toBe(404);
+    expect((await browserOf().visit(`${app.origin}/login`)).text).not.toContain("/login/with/hostile");
+    await change({ active: true });
+  });
+
+  test("can be begun sixty times a minute from one address", async () => {
+    const headers = { "x-forwarded-for": "192.0.2.9" };
+    const tries = Array.from({ length: 61 }, () => app.get("/login/with/none", { token: null, headers }));
+    const statuses = (await Promise.all(tries)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(1);
+  });
+});
