@@ -62,6 +62,10 @@ async function run(given: Given): Promise<number> {
     const rest = words.slice(forAuthors.name.split(" ").length);
     return forAuthors.run(rest, options, { names: builtIn.map(({ name }) => name), modules });
   }
+  if (command === "service") {
+    const { runService } = await import("../runtime/service/command.ts");
+    return runService(words.slice(1), options);
+  }
   // Wrong settings are what it reports.
   if (command === "doctor") {
     const { runDoctor } = await import("../runtime/doctor/command.ts");

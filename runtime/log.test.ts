@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test";
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createGreeting } from "./command/greeting.ts";
 import { createLog, type Fields, type Level } from "./log.ts";
@@ -33,6 +35,28 @@ test("JSON stays one object a line", () => {
   const line = logged("json", "warn", "slow", { ms: 1, error: new Error("why"), at: noon });
   expect(line.trim().split("\n")).toHaveLength(1);
   expect(JSON.parse(line)).toMatchObject({ level: "warn", message: "slow", ms: 1, error: { message: "why" } });
+});
+
+test("the journal of systemd gets the priority of each line, and nobody else does", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "corestead-log-"));
+  const file = join(folder, "journal");
+  const script = `
+    import { flushLogs, processLog } from ${JSON.stringify(join(import.meta.dir, "log.ts"))};
+    const log = processLog({ logLevel: "debug", logFormat: "json" });
+    for (const level of ["debug", "info", "warn", "error"]) log[level]("said");
+    flushLogs();`;
+  const beginnings = async (stream: (place: string) => string) => {
+    writeFileSync(file, "");
+    const { dev, ino } = statSync(file);
+    const env = { ...process.env, JOURNAL_STREAM: stream(`${dev}:${ino}`) };
+    const stderr = openSync(file, "a");
+    await Bun.spawn([process.execPath, "-e", script], { env, stderr }).exited;
+    closeSync(stderr);
+    return readFileSync(file, "utf8").match(/^[^{]*(?=\{)/gm);
+  };
+  expect(await beginnings((place) => place)).toEqual(["<7>", "<6>", "<4>", "<3>"]);
+  expect(await beginnings((place) => `${place}1`)).toEqual(["", "", "", ""]);
+  rmSync(folder, { recursive: true });
 });
 
 test("what a slow reader has not taken yet is not lost at the end", async () => {

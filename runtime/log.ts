@@ -4,6 +4,7 @@
  * a line for people (log-text.ts). Lines are written in batches; `flush` writes those that are waiting. Never log
  * headers, bodies or query strings.
  */
+import { fstatSync } from "node:fs";
 import { textLine } from "./log-text.ts";
 import { writeErrors } from "./output.ts";
 
@@ -31,7 +32,7 @@ const processLogs = new Set<() => void>();
 /** The log of this process on standard error; `auto` is text on a terminal, else JSON. */
 export function processLog({ logLevel, logFormat }: { logLevel: Level; logFormat: Format | "auto" }): Log {
   const format = logFormat === "auto" ? (process.stderr.isTTY ? "text" : "json") : logFormat;
-  const log = createLog(logLevel, writeErrors, format);
+  const log = createLog(logLevel, writeErrors, format, isJournal());
   if (processLogs.size === 0) process.once("exit", flushLogs); // whatever ends the process
   processLogs.add(log.flush);
   return log;
@@ -42,8 +43,24 @@ export function flushLogs(): void {
   for (const flush of processLogs) flush();
 }
 
+/** As syslog(3) numbers them: the journal of systemd takes such a beginning of a line for its priority, and cuts it off. */
+const priorities: Readonly<Record<Level, string>> = { debug: "<7>", info: "<6>", warn: "<4>", error: "<3>" };
+
+/** Whether standard error leads to the journal itself: a service may have led it elsewhere. */
+function isJournal(): boolean {
+  const stream = process.env["JOURNAL_STREAM"];
+  if (!stream) return false;
+  const { dev, ino } = fstatSync(2);
+  return stream === `${dev}:${ino}`;
+}
+
 /** Makes a log. `write` receives whole lines; the default is standard error. */
-export function createLog(least: Level, write: (text: string) => void = writeErrors, format: Format = "json"): Log {
+export function createLog(
+  least: Level,
+  write: (text: string) => void = writeErrors,
+  format: Format = "json",
+  hasPriorities = false,
+): Log {
   const lineOf = format === "json" ? jsonLine : textLine;
   let waiting = "";
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -58,7 +75,7 @@ export function createLog(least: Level, write: (text: string) => void = writeErr
 
   const line = (level: Level, message: string, fields: Fields) => {
     if (order[level] < order[least]) return;
-    waiting += `${lineOf(new Date(), level, message, fields)}\n`;
+    waiting += `${hasPriorities ? priorities[level] : ""}${lineOf(new Date(), level, message, fields)}\n`;
     if (level === "error" || waiting.length > flushAboveChars) return flush();
     timer ??= setTimeout(flush, flushAfterMs);
     timer.unref?.();

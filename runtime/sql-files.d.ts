@@ -10,6 +10,14 @@ declare module "*.txt" {
   const text: string;
   export default text;
 }
+declare module "*.service" {
+  const text: string;
+  export default text;
+}
+declare module "*.env" {
+  const text: string;
+  export default text;
+}
 declare module "*.liquid" {
   const text: string;
   export default text;

@@ -5,7 +5,18 @@ export interface Arguments {
 }
 
 /** Options without a value, whatever follows them: `site push demo --dry-run ./site`. */
-const flags: ReadonlySet<string> = new Set(["force", "dry-run", "delete", "help", "version", "watch", "https", "json"]);
+const flags: ReadonlySet<string> = new Set([
+  "force",
+  "dry-run",
+  "delete",
+  "help",
+  "version",
+  "watch",
+  "https",
+  "json",
+  "print",
+  "start",
+]);
 const short: Readonly<Record<string, string>> = { h: "help", v: "version" };
 
 /** `token create --user admin --name=cli --force` -> its words and options. */

@@ -48,6 +48,11 @@ const ownCommands: readonly CommandFacts[] = [
     doc: "say what is wrong with settings, names, ports, disk, database and proxy, and how to mend it",
   },
   { name: "health", usage: "health", doc: "ask the running server of these settings whether it is up" },
+  {
+    name: "service",
+    usage: "service install [--start] | uninstall | status  [--print]",
+    doc: "run as a hardened service of systemd (--print: only say what would be done)",
+  },
   { name: "plugins", usage: "plugins", doc: "list the plugins" },
   { name: "version", usage: "version", doc: "which version this is" },
   { name: "help", usage: "help", doc: "this text" },

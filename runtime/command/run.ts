@@ -5,6 +5,7 @@ import { openDatabase, type Begun, type Database } from "../postgres/database.ts
 import type { DatabaseTarget } from "../db.ts";
 import { createGreeting, type Greeting } from "./greeting.ts";
 import type { Log } from "../log.ts";
+import { notifyService } from "../service/notify.ts";
 import type { Plugin } from "../plugin.ts";
 import { manyRequests } from "../outbound/request-limit.ts";
 import { listenOn } from "../http/listen-on.ts";
@@ -43,7 +44,9 @@ export async function serve(setup: Setup, begun?: Begun): Promise<number> {
     },
   );
   greeting.ready(`Corestead serves on ${app.origin}`);
+  await notifyService(`READY=1\nSTATUS=serves on ${app.origin}`);
   await stopped;
+  await notifyService("STOPPING=1");
   await inTime(app.stop());
   await database.stop();
   return 0;
@@ -109,8 +112,11 @@ async function supervise(setup: Setup, database: Database, stopped: Promise<void
   const unwatch = setup.watch ? watchPlugins(config.pluginsDir, workers, log) : () => {};
   const name = config.host === "0.0.0.0" ? "localhost" : config.host;
   const processes = config.workers === 1 ? "" : ` with ${config.workers} processes`;
-  greeting.ready(`Corestead serves on ${config.baseUrl || `http://${name}:${port}`}${processes}`);
+  const address = config.baseUrl || `http://${name}:${port}`;
+  greeting.ready(`Corestead serves on ${address}${processes}`);
+  await notifyService(`READY=1\nSTATUS=serves on ${address}${processes}`);
   await stopped;
+  await notifyService("STOPPING=1");
   unwatch();
   await stop();
   return 0;
