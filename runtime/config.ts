@@ -122,6 +122,15 @@ export const runtimeSettings = {
     "on",
     "off",
   ]),
+  filesBucket: checked(
+    "FILES_BUCKET",
+    "",
+    "`s3://BUCKET/PREFIX` for media files; empty = they are in `DATA_DIR`",
+    (value) => {
+      if (value !== "" && !parseBucketPlace(value)) throw new Error("must be like s3://my-bucket/files");
+      return value;
+    },
+  ),
   ...s3Settings,
   outboundAllow: checked(
     "OUTBOUND_ALLOW",
@@ -159,13 +168,13 @@ export function readConfig(env: Environment, plugins: readonly Configured[] = []
   const config = readSettings(runtimeSettings, env);
   if (config.https === "on" && !config.baseUrl.startsWith("https:"))
     throw new ConfigError(["HTTPS=on needs BASE_URL, the address of this server, e.g. https://core.example.com"]);
-  if (parseBucketPlace(config.backupDir)) {
-    const missing = [s3Settings.s3Endpoint, s3Settings.s3AccessKey, s3Settings.s3SecretKey].filter(
-      ({ env: name }) => !env[name],
-    );
-    if (missing.length > 0)
-      throw new ConfigError(missing.map(({ env: name }) => `${name} must be set for BACKUP_DIR=${config.backupDir}`));
-  }
+  const inBucket = ["BACKUP_DIR", "FILES_BUCKET"].find((name) => parseBucketPlace(env[name] ?? ""));
+  if (inBucket === undefined) return config;
+  const missing = [s3Settings.s3Endpoint, s3Settings.s3AccessKey, s3Settings.s3SecretKey].filter(
+    ({ env: name }) => !env[name],
+  );
+  if (missing.length > 0)
+    throw new ConfigError(missing.map(({ env: name }) => `${name} must be set for ${inBucket}=${env[inBucket]}`));
   return config;
 }
 

@@ -2,13 +2,13 @@
 import { scheduleBackups } from "./backups/backup-schedule.ts";
 import { createBroadcast, type Broadcast } from "./events/broadcast.ts";
 import { createCache } from "./events/cache.ts";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { createChild, type Child, type ChildOptions } from "./child/child.ts";
 import type { Config } from "./config.ts";
 import { openPool, type DatabaseTarget, type Sql } from "./db.ts";
 import { createEvents } from "./events/events.ts";
 import { generatedProgram } from "./generated.ts";
-import { createFiles } from "./files/files.ts";
+import { openFiles } from "./files/open-files.ts";
 import { createHooks } from "./events/hooks.ts";
 import { createOwnCertificates } from "./https/own-certificates.ts";
 import { createHttp, type SystemRoute } from "./http/http.ts";
@@ -108,7 +108,7 @@ export async function createKernel(needed: Needed, sql: Sql, plugins: readonly P
     secrets,
     cache: (cacheOptions) => createCache({ ...cacheOptions, broadcast }),
     child: (qualified, childOptions = {}) => childOf(qualified, childOptions, needed),
-    files: (folder) => createFiles(join(config.dataDir, folder)),
+    files: openFiles(config, log),
     limiter: needed.limits ?? localLimits,
     origin: () => origin,
     https: {

@@ -76,7 +76,7 @@ export interface BaseContext {
   readonly limiter: Limits;
   /** Runs the child `name` that this plugin declares in a guarded process, for hostile input (child.ts). */
   readonly child: (name: string, options?: ChildOptions) => Child;
-  /** Files below `DATA_DIR/<folder>`, named by their content. All processes of an installation share them. */
+  /** Files of a folder, named by their content. All processes of an installation share them. */
   readonly files: (folder: string) => Files;
   /** The server's own address, without a slash at the end: `BASE_URL`, or where it listens. */
   readonly origin: () => string;
@@ -134,7 +134,10 @@ export interface PluginFacts {
   /** Commands added to the command line; `setup` returns what they do. */
   readonly commands?: readonly CommandFacts[];
   readonly studio?: readonly StudioPage[];
-  /** Folders below DATA_DIR for `ctx.files`: backups include them. Folders in them are caches, without a backup. */
+  /**
+   * Folders for `ctx.files`, below DATA_DIR or in FILES_BUCKET: backups include them. Folders in them are caches of each
+   * machine, without a backup.
+   */
   readonly files?: readonly string[];
   /** What `corestead doctor` asks the plugin. */
   readonly checks?: Checks;
@@ -281,7 +284,7 @@ export interface Definition<N extends Needs, C extends Settings, P> {
   readonly commands?: readonly CommandFacts[];
   /** Pages of the Studio. */
   readonly studio?: readonly StudioPage[];
-  /** Folders below DATA_DIR for `ctx.files`: backups include them. */
+  /** Folders for `ctx.files`: backups include them. */
   readonly files?: readonly string[];
   /** How the log of activity shows the plugin's tables; `false`: rows that the server writes for itself. */
   readonly activity?: Readonly<Record<string, LoggedTable | false>>;

@@ -18,6 +18,7 @@ import { readConfig } from "../../runtime/config.ts";
 import { openPool, type DatabaseTarget } from "../../runtime/db.ts";
 import { createLog } from "../../runtime/log.ts";
 import { backupMigrations, restore } from "../../runtime/postgres/backup.ts";
+import { openFiles } from "../../runtime/files/open-files.ts";
 import { migrate } from "../../runtime/postgres/migrate.ts";
 import { migrationSets } from "../../runtime/postgres/runtime-migrations.ts";
 import { definePlugin, job, type BaseContext } from "../../runtime/sdk.ts";
@@ -74,7 +75,7 @@ afterAll(async () => {
 const ownFolder = () => join(folder, "own");
 function needed(env: Record<string, string>, more: Partial<Needed> = {}): Needed {
   const config = readConfig({ BACKUP_KEY: key, ...env });
-  const files = { dataDir: config.dataDir, folders: [] };
+  const files = { folders: [], open: openFiles(config, silent) };
   const clock = () => new Date("2026-03-01T03:30:00Z");
   const store = createFolderStore(ownFolder());
   return { config, store, target: app.target, sets, files, log: silent, clock, ...more };

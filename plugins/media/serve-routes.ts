@@ -87,8 +87,7 @@ export function serveRoutes({ files, rows, links, pictures }: Needed): Route[] {
         const headers = headersOf(`image/${variant.format}`, caching, tag);
         if (isKnownTag(request.headers.get("if-none-match"), tag)) return new Response(null, { status: 304, headers });
         const { bytes, size } = await pictures.get(row, variant);
-        // A slice, because Bun would answer ranges of a whole file by itself.
-        return new Response(bytes.slice(0, size, headers["content-type"]), { headers });
+        return new Response(await bytes.part(0, size, headers["content-type"]), { headers });
       },
     ),
   ];
@@ -125,9 +124,8 @@ async function sent(files: Files, row: MediaRow, request: Request, caching: stri
     throw new HttpError(416, { error: `the file has ${size} bytes` }, { "content-range": `bytes */${size}` });
   const content = await files.find(hash);
   if (!content) throw new Error(`the content of media file ${row.id} is missing`);
-  // A slice also of the whole, because Bun would answer ranges of a whole file by itself, whatever If-Range says.
   const { from, to } = range ?? { from: 0, to: size };
-  const body = content.slice(from, to, headers["content-type"]);
+  const body = await content.part(from, to, headers["content-type"]);
   if (!range) return new Response(body, { headers });
   return new Response(body, {
     status: 206,

@@ -4,6 +4,7 @@ import type { DatabaseTarget, Sql } from "../db.ts";
 import { backupEnded, type BackupEnd } from "../events/backup-ended.ts";
 import type { Events } from "../events/events.ts";
 import type { Schedules } from "../jobs/schedule.ts";
+import { openFiles } from "../files/open-files.ts";
 import type { Log } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
 import type { PluginFacts } from "../plugin.ts";
@@ -38,7 +39,7 @@ export function scheduleBackups(needed: Needed): void {
     "Backups of the last year that failed",
     async () => (await runCounts(sql)).failures,
   );
-  const files = { dataDir: config.dataDir, folders: plugins.flatMap(({ files: own = [] }) => own) };
+  const files = { open: openFiles(config, log), folders: plugins.flatMap(({ files: own = [] }) => own) };
   const run = async () => {
     // Read only when it is used.
     const { makeBackup } = await import("./backups.ts");

@@ -10,6 +10,7 @@ import { configuredStore } from "../backups/configured-store.ts";
 import { makeBackup, verifyAgain } from "../backups/backups.ts";
 import { forgetRunning, runsByFile } from "../backups/run-store.ts";
 import { heldSets } from "../backups/scratch.ts";
+import { openFiles } from "../files/open-files.ts";
 import { inOrder } from "../order.ts";
 import type { BackupSource } from "../postgres/backup-file.ts";
 import type { FileFolders } from "../postgres/backup-files.ts";
@@ -105,6 +106,6 @@ function sourceOf({ config, log }: Setup, file: string): BackupSource {
   return store ? { name: file, read: () => store.read(file) } : file;
 }
 
-function fileFolders({ config, plugins }: Setup): FileFolders {
-  return { dataDir: config.dataDir, folders: plugins.flatMap(({ files = [] }) => files) };
+function fileFolders({ config, plugins, log }: Setup): FileFolders {
+  return { open: openFiles(config, log), folders: plugins.flatMap(({ files = [] }) => files) };
 }

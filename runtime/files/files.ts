@@ -1,5 +1,5 @@
 /**
- * Files of plugins under DATA_DIR, named by the SHA-256 of their content, so that no content is stored twice and none
+ * Files of plugins, under DATA_DIR or in a bucket (bucket-files.ts), named by the SHA-256 of their content, so that no content is stored twice and none
  * ever changes. Several processes may share the folder: a file appears under its name only when it is complete and on
  * disk.
  *
@@ -16,12 +16,20 @@ export interface Files {
   /** Begins a file that has no name yet. */
   begin(): Promise<Draft>;
   /** Undefined if there is no such content. */
-  find(hash: string): Promise<Blob | undefined>;
+  find(hash: string): Promise<Content | undefined>;
   remove(hash: string): Promise<void>;
   /** The hashes of all contents. */
   list(): AsyncGenerator<string>;
   /** Removes drafts that nobody has written to since then: their process has ended. */
   sweep(before: Date): Promise<void>;
+}
+
+export interface Content {
+  readonly size: number;
+  bytes(): Promise<Uint8Array>;
+  stream(): ReadableStream<Uint8Array>;
+  /** The bytes from the first to before the last, for an answer of this type. */
+  part(from: number, to: number, type: string): Promise<Blob | ReadableStream<Uint8Array>>;
 }
 
 export interface Draft {
@@ -36,21 +44,25 @@ export interface Draft {
   drop(): Promise<void>;
 }
 
-const isHash = /^[0-9a-f]{64}$/;
+const hashPattern = /^[0-9a-f]{64}$/;
+
+export function isHash(text: string): boolean {
+  return hashPattern.test(text);
+}
 
 /** `folder` is made with the first draft. */
 export function createFiles(folder: string): Files {
   const drafts = join(folder, "drafts");
   const pathOf = (hash: string): string => {
     // The name becomes a path.
-    if (!isHash.test(hash)) throw new Error("not a SHA-256");
+    if (!isHash(hash)) throw new Error("not a SHA-256");
     return join(folder, hash.slice(0, 2), hash.slice(2, 4), hash);
   };
   return {
     begin: () => told(() => beginDraft(drafts, pathOf)),
     async find(hash) {
       const path = pathOf(hash);
-      return (await exists(path)) ? Bun.file(path) : undefined;
+      return (await exists(path)) ? contentOf(Bun.file(path)) : undefined;
     },
     async remove(hash) {
       await rm(pathOf(hash), { force: true });
@@ -59,7 +71,7 @@ export function createFiles(folder: string): Files {
       for (const path of await readdir(folder, { recursive: true }).catch(() => [])) {
         // A folder in this one is another store.
         const name = basename(path);
-        if (isHash.test(name) && join(folder, path) === pathOf(name)) yield name;
+        if (isHash(name) && join(folder, path) === pathOf(name)) yield name;
       }
     },
     async sweep(before) {
@@ -70,6 +82,16 @@ export function createFiles(folder: string): Files {
         if (found && found.mtime < before) await rm(path, { force: true });
       }
     },
+  };
+}
+
+function contentOf(file: Bun.BunFile): Content {
+  return {
+    size: file.size,
+    bytes: () => file.bytes(),
+    stream: () => file.stream(),
+    // A slice also of the whole, because Bun would answer ranges of a whole file by itself, whatever If-Range says.
+    part: async (from, to, type) => file.slice(from, to, type),
   };
 }
 

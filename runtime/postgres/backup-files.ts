@@ -4,27 +4,26 @@
  */
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { createFiles, type Draft, type Files } from "../files/files.ts";
+import type { Draft, Files } from "../files/files.ts";
 import { type Frame, jsonFrame, parseJson } from "./backup-file.ts";
-import { join } from "node:path";
 
-/** Folders of plugins' files in a data folder. */
+/** Folders of plugins' files. */
 export interface FileFolders {
-  readonly dataDir: string;
   readonly folders: readonly string[];
+  readonly open: (folder: string) => Files;
 }
 
 const FileBegin = Type.Object({ folder: Type.String(), hash: Type.String({ pattern: "^[0-9a-f]{64}$" }) });
 
-export async function hasFiles({ dataDir, folders }: FileFolders): Promise<boolean> {
-  for (const folder of folders) for await (const _ of createFiles(join(dataDir, folder)).list()) return true;
+export async function hasFiles({ open, folders }: FileFolders): Promise<boolean> {
+  for (const folder of folders) for await (const _ of open(folder).list()) return true;
   return false;
 }
 
 /** A content that is removed meanwhile is left out: no row of the snapshot has named it for a day. */
-export async function* fileFrames({ dataDir, folders }: FileFolders): AsyncGenerator<Frame> {
+export async function* fileFrames({ open, folders }: FileFolders): AsyncGenerator<Frame> {
   for (const folder of folders) {
-    const files = createFiles(join(dataDir, folder));
+    const files = open(folder);
     for await (const hash of files.list()) {
       const content = await files.find(hash);
       if (!content) continue;
@@ -74,12 +73,12 @@ function mustBe(hash: string, found: string): void {
   if (found !== hash) throw new Error(`the backup lacks bytes of the file ${hash}`);
 }
 
-export function filesToRestore({ dataDir, folders }: FileFolders): FilesToRestore {
+export function filesToRestore({ open, folders }: FileFolders): FilesToRestore {
   const drafts: Draft[] = [];
   const filesOf = (folder: string): Files => {
     // The name becomes a path.
     if (!folders.includes(folder)) throw new Error(`the backup has files of "${folder}", which no plugin here has`);
-    return createFiles(join(dataDir, folder));
+    return open(folder);
   };
   return {
     async take(begin, frames) {

@@ -34,6 +34,7 @@ import {
   type Table,
 } from "./backup-schema.ts";
 import { type FileFolders, fileFrames, filesToCheck, filesToRestore, hasFiles } from "./backup-files.ts";
+import { createFiles } from "../files/files.ts";
 import { type Sql, transaction, type Tx, withoutTimeouts } from "../db.ts";
 import type { Log } from "../log.ts";
 
@@ -48,7 +49,7 @@ export interface RestoreOptions {
   key?: string;
 }
 
-const noFiles: FileFolders = { dataDir: "", folders: [] };
+const noFiles: FileFolders = { folders: [], open: () => createFiles("") };
 
 const batchBytes = 64 * 1024;
 

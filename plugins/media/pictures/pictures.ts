@@ -1,5 +1,14 @@
 /** Pictures in other sizes: made once in a guarded process, then kept in a cache that is bounded by size. */
-import { ChildFault, createTurnsByKey, invalid, unavailable, type BaseContext, type Child, type Files } from "platform";
+import {
+  ChildFault,
+  createTurnsByKey,
+  invalid,
+  unavailable,
+  type BaseContext,
+  type Child,
+  type Content,
+  type Files,
+} from "platform";
 import type { MediaRow } from "../store.ts";
 import type { Answer } from "./resize.ts";
 import type { VariantStore } from "./variant-store.ts";
@@ -18,7 +27,7 @@ interface Needed {
 export interface MadePicture {
   readonly content: string;
   readonly size: number;
-  readonly bytes: Blob;
+  readonly bytes: Content;
 }
 
 const maxWaiting = 50;
@@ -52,7 +61,7 @@ export function createPictures({ ctx, child, files, cacheFiles, variantStore, ma
   const make = async (source: MediaRow, { width, format }: Variant, key: string): Promise<MadePicture> => {
     const found = await files.find(source.hash);
     if (!found) throw new Error(`the content of media file ${source.id} is missing`);
-    const encoded = new Uint8Array(await found.arrayBuffer()).toBase64();
+    const encoded = (await found.bytes()).toBase64();
     const answer = await child.run({ source: encoded, width, format }).catch(told);
     const made = answer as Answer; // the child's own type
     if ("refusal" in made) throw invalid({ base: [`the picture ${made.refusal}`] });
