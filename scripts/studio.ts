@@ -103,6 +103,10 @@ function svelte(styles: Map<string, string>): Plugin {
   return {
     name: "svelte",
     setup(builder) {
+      // No component is a custom element, and what makes them would be a kilobyte of the first load.
+      builder.onLoad({ filter: /svelte.src.internal.client.dom.elements.custom-element\.js$/ }, () => ({
+        contents: "export const create_custom_element = undefined;",
+      }));
       builder.onLoad({ filter: /\.svelte$/ }, async ({ path }) => {
         const { js, css, warnings } = compile(await Bun.file(path).text(), {
           ...options,

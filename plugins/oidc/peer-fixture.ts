@@ -13,13 +13,13 @@ export interface Peer {
   stop(): void;
 }
 
-/** `redirectUris` are the addresses registered at the provider. */
-export async function startPeer(redirectUris: readonly string[]): Promise<Peer> {
+/** `redirectUris` are the addresses registered at the provider; `host` is a name of this machine. */
+export async function startPeer(redirectUris: readonly string[], host = "127.0.0.1"): Promise<Peer> {
   const server = createServer();
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("it listens on a port");
-  const issuer = `http://127.0.0.1:${address.port}`;
+  const issuer = `http://${host}:${address.port}`;
   const { privateKey } = await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, true, [
     "sign",
     "verify",

@@ -53,7 +53,7 @@ export type Inputs = Readonly<Record<string, Input>>;
 
 const longNames = /^(content|source_code|description|prompt|body|text|template|program|head|html|css|footer|header)$/;
 const lineNames = /(^|_)(url|path)$/;
-const secretNames = /^(password|current_password|secret|api_token|signing_secret|secret_token)$/;
+const secretNames = /^(password|current_password|secret|api_token|client_secret|signing_secret|secret_token)$/;
 const timeNames = /_at$/;
 /** A text that may be longer is given an area. */
 const lineChars = 1000;
