@@ -4,10 +4,22 @@ export type { Static, TObject, TSchema } from "@sinclair/typebox";
 export { answer, pageQuery } from "./openapi/answers.ts";
 export type { JsonObject } from "./openapi/answers.ts";
 export { credentialOf, fromSameOrigin, roles, readCookie, sessionCookieName } from "./http/auth.ts";
-export type { Account, AppGrant, Caller, Credential, Identify, Identity, Privilege, Role, User } from "./http/auth.ts";
+export type {
+  Account,
+  AppGrant,
+  Caller,
+  ClientAddress,
+  Credential,
+  Identify,
+  Identity,
+  Privilege,
+  Quota,
+  Role,
+  User,
+} from "./http/auth.ts";
 export { cacheKey, parseCacheKey } from "./events/cache.ts";
 export type { Cache } from "./events/cache.ts";
-export { limitKey } from "./http/client-address.ts";
+export { limitKey, networkTest } from "./http/client-address.ts";
 export { ChildFault } from "./child/child-process.ts";
 export type { Child, ChildOptions } from "./child/child.ts";
 export { causationHeader, causationToHeader, currentCausation, withCausation } from "./events/causation.ts";

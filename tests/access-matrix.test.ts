@@ -74,6 +74,7 @@ async function fixtures(): Promise<Record<string, Record<string, string>>> {
     "/account/departments": { id: await made("/account/departments.json", { department: { name: "Matrix" } }) },
     "/account/groups": { id: await made("/account/groups.json", { group: { name: "Matrix" } }) },
     "/account/api_tokens": { id: await made("/account/api_tokens.json", { api_token: { name: "Matrix" } }) },
+    "/core/tokens": { id: await made("/account/api_tokens.json", { api_token: { name: "Matrix care" } }) },
     "/account/webhooks": { id: webhook, delivery_id: String(delivery.id) },
     "/core/prompts": {
       id: await made("/core/prompts.json", { prompt: { name: "Matrix", code, content: "x", kind: "chat" } }),

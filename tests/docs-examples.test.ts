@@ -79,7 +79,7 @@ test("each curl command does what it says", async () => {
   expect(ran).toHaveLength(operations.length);
   // There is no mail server here, so there are no mails and no invitations; and no host of the example's name.
   const missing =
-    /^\/(core\/mails\/\{id\}|core\/mail_templates\/\{id\}\/test|core\/mail_server\/test|account\/invitations\b|account\/password_resets|core\/certificates\/\{host\}|forgot_password|set_password)/;
+    /^\/(core\/mails\/\{id\}|core\/mail_templates\/\{id\}\/test|core\/mail_server\/test|account\/invitations\b|account\/password_resets|core\/backups\/\{id\}|core\/certificates\/\{host\}|forgot_password|set_password)/;
   // A token is no fresh session, so it makes no passkey either; and nobody waits for the example's second step.
   const refused = ({ path, status }: { path: string; status: string }) =>
     (status === "403" && /^\/account\/me\/(totp|recovery_codes|passkeys)/.test(path)) ||

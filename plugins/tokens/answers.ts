@@ -21,3 +21,12 @@ const shown = {
 export const ApiToken = answer.object("ApiToken", shown);
 /** The one answer that shows the token itself. */
 export const NewApiToken = answer.object("NewApiToken", { ...shown, token: Type.String() });
+
+/** What protects a token. */
+export const TokenCareAnswer = answer.object("TokenCare", {
+  id: Type.Integer(),
+  rate_limit: field.nullable(Type.Integer()),
+  networks: answer.list(Type.String()),
+  last_address: field.nullable(Type.String()),
+  last_used_at: field.nullable(answer.time()),
+});

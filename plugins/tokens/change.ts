@@ -70,6 +70,7 @@ export function createTokenWriter({ ctx, tokenStore, tokenEndStore, accounts, fo
         parentId: null,
         purpose: null,
         given: false,
+        madeBy: caller.tokenId,
         address: null,
         browser: null,
         idleSeconds: null,

@@ -34,6 +34,8 @@ const row: TokenRow = {
   tokenHash: "",
   tokenInfo: "",
   lastUsedAt: null,
+  rateLimit: null,
+  networks: [],
   idleSeconds: null,
   version: 1,
   createdAt: new Date(),
@@ -69,6 +71,7 @@ function identifierOn(known: Record<string, Partial<TokenRow>>, givenTokens: str
   const identifier = createIdentifier({
     // The parts that it uses.
     ctx: { cache } as unknown as Parameters<typeof createIdentifier>[0]["ctx"],
+    careStore: { earlier: async () => undefined },
     identityStore: identityStore as unknown as Parameters<typeof createIdentifier>[0]["identityStore"],
     accounts: accounts as unknown as Accounts,
     usage,

@@ -1,16 +1,18 @@
 /** Finds out who sends a request. Every request passes through here. behaviour B.1. */
-import { sha256, unauthorized, type Account, type BaseContext, type Caller } from "platform";
-import type { Credential, Identify, Identity } from "platform";
+import { forbidden, networkTest, sha256, unauthorized } from "platform";
+import type { Account, BaseContext, Caller, ClientAddress, Credential, Identify, Identity, Quota } from "platform";
 import type { Access, Accounts } from "../accounts/api.ts";
 import type { ForeignCredential, Tokens } from "./api.ts";
+import type { CareStore } from "./care-store.ts";
 import type { IdentityStore } from "./identity-store.ts";
 import { isWellFormed } from "./raw-token.ts";
 import type { TokenRow } from "./store.ts";
 import type { Usage } from "./usage.ts";
 
 interface Needed {
-  readonly ctx: Pick<BaseContext, "cache">;
+  readonly ctx: Pick<BaseContext, "cache" | "limiter">;
   readonly identityStore: IdentityStore;
+  readonly careStore: Pick<CareStore, "earlier">;
   readonly accounts: Accounts;
   readonly usage: Usage;
 }
@@ -23,22 +25,25 @@ export interface Identifier {
   readonly knows: (raw: string) => Promise<boolean>;
   /** After the commit, before the answer. */
   readonly forget: (hashes: readonly string[]) => Promise<void>;
+  /** The token's text is another one. After the commit, before the answer. */
+  readonly forgetText: (id: number, hash: string) => Promise<void>;
 }
 
 // Longer than any token: anything longer is not a token.
 const maxChars = 512;
 
-export function createIdentifier({ ctx, identityStore, accounts, usage }: Needed): Identifier {
+export function createIdentifier({ ctx, identityStore, careStore, accounts, usage }: Needed): Identifier {
   // Keyed by hash, so that memory holds no token. The absence of a token is not cached.
   const cache = ctx.cache<TokenRow>({ name: "tokens.tokens", max: 20_000, load: identityStore.byHash });
-  // The hash of a token never changes.
   const hashesById = ctx.cache<string>({
     name: "tokens.hashes",
     max: 20_000,
     load: (id) => identityStore.hashOf(Number(id)),
   });
   const foreign: { prefix: string; verify: Parameters<Tokens["acceptCredential"]>[1] }[] = [];
-  const callers = new WeakMap<TokenRow, { access: Access; bearer: Caller; cookie: Caller }>();
+  const callers = new WeakMap<TokenRow, { access: Access; quota: Quota | undefined; bearer: Caller; cookie: Caller }>();
+  const networkTests = new WeakMap<TokenRow, (address: string) => boolean>();
+  const limiters = new Map<number, ReturnType<BaseContext["limiter"]>>();
   let given: Promise<Set<string>> | undefined;
 
   /** Only a token that was given from outside can have another form than ours. Nothing else needs to be looked up. */
@@ -52,7 +57,13 @@ export function createIdentifier({ ctx, identityStore, accounts, usage }: Needed
   const tokenOf = async (raw: string): Promise<TokenRow | undefined> => {
     if (raw === "" || raw.length > maxChars) return undefined;
     const hash = sha256(raw);
-    return cache.peek(hash) ?? ((await mayExist(raw, hash)) ? cache.get(hash) : undefined);
+    return cache.peek(hash) ?? ((await mayExist(raw, hash)) ? ((await cache.get(hash)) ?? byEarlier(hash)) : undefined);
+  };
+
+  /** By a text that a rotated token had before. Nothing of it is kept: such texts end soon. */
+  const byEarlier = async (hash: string): Promise<TokenRow | undefined> => {
+    const earlier = await careStore.earlier(hash);
+    return earlier && cache.get(earlier.tokenHash);
   };
 
   /** Before it says yes it asks the database: another process may have seen the session since. */
@@ -66,66 +77,105 @@ export function createIdentifier({ ctx, identityStore, accounts, usage }: Needed
   };
 
   /** The callers of a valid token: as a bearer token and as a cookie. */
-  const callersBy = async (token: TokenRow | undefined) => {
+  const callersBy = async (token: TokenRow | undefined, client: ClientAddress | undefined) => {
     const now = Date.now();
     if (!token?.active || (token.expiresAt && token.expiresAt.getTime() <= now)) return undefined;
     const access = await accounts.access(token.userId);
     if (!access?.active || (token.idleSeconds !== null && (await isIdle(token, token.idleSeconds, now))))
       return undefined;
-    usage.seen(token, now);
+    if (client && token.networks.length > 0) mustBeFrom(token, client);
+    usage.seen(token, now, client);
     let made = callers.get(token);
-    if (made?.access !== access) callers.set(token, (made = { access, ...callersOf(token, access) }));
+    if (made?.access !== access)
+      callers.set(token, (made = { access, quota: quotaOf(token), ...callersOf(token, access) }));
     return made;
   };
 
-  const callerOf = async ({ token: raw, viaCookie }: Credential, opens: boolean): Promise<Caller | null> => {
+  const mustBeFrom = (token: TokenRow, { ip }: ClientAddress): void => {
+    const test = networkTests.get(token) ?? networkTest(token.networks.join(","));
+    networkTests.set(token, test);
+    if (!test(ip)) throw forbidden(`this token does not work from ${ip}`);
+  };
+
+  const quotaOf = ({ id, rateLimit: limit }: TokenRow): Quota | undefined => {
+    if (limit === null) return undefined;
+    const limiter = limiters.get(limit) ?? ctx.limiter(`tokens.${limit}`, { limit, windowSeconds: 60 });
+    limiters.set(limit, limiter);
+    return { limit, take: () => limiter.take(`${id}`) };
+  };
+
+  const callerOf = async ({ token: raw, viaCookie }: Credential, opens: boolean, client?: ClientAddress) => {
     const token = await tokenOf(raw);
     // An invitation is for one sign-in: whoever finds its address later must not get in with it some other way.
     if (token?.purpose === "invitation" && !opens) return null;
     // A session is a `web_token`. An ordinary token in a cookie is not a session.
     if (viaCookie && token?.kind !== "web_token") return null;
-    const made = await callersBy(token);
-    return (viaCookie ? made?.cookie : made?.bearer) ?? null;
+    const made = await callersBy(token, client);
+    return made ? { caller: viaCookie ? made.cookie : made.bearer, quota: made.quota } : null;
   };
 
   /** The viewer of an app's page, with the page's rights; undefined if the viewer's own token has ended. */
-  const viewerOf = async ({ accountId, viewer, privileges }: ForeignCredential): Promise<Caller | undefined> => {
+  const viewerOf = async (
+    { accountId, viewer, privileges }: ForeignCredential,
+    client: ClientAddress | undefined,
+  ): Promise<Caller | undefined> => {
     if (!viewer) return undefined;
     const hash = hashesById.peek(`${viewer.tokenId}`) ?? (await hashesById.get(`${viewer.tokenId}`));
     const token = hash === undefined ? undefined : (cache.peek(hash) ?? (await cache.get(hash)));
-    const caller = token?.userId === viewer.userId ? (await callersBy(token))?.bearer : undefined;
+    const caller = token?.userId === viewer.userId ? (await callersBy(token, client))?.bearer : undefined;
     if (caller?.account.id !== accountId) return undefined;
     const kept = privileges.filter((name) => caller.privileges.has(name));
     return { ...caller, narrowedTo: privileges, privileges: new Set(kept) };
   };
 
-  const pageOf = async (atHost: Account | undefined, stated: ForeignCredential | undefined): Promise<Identity> => {
+  const pageOf = async (
+    atHost: Account | undefined,
+    stated: ForeignCredential | undefined,
+    client: ClientAddress | undefined,
+  ): Promise<Identity> => {
     const account = stated && (await accounts.accountById(stated.accountId));
-    const caller = stated?.viewer ? await viewerOf(stated) : null;
+    const caller = stated?.viewer ? await viewerOf(stated, client) : null;
     if (!account || (atHost && atHost.id !== account.id) || caller === undefined)
       throw unauthorized("this app's token has expired: load its page again");
     return { account, caller, app: stated.app };
   };
 
-  const found = async (host: string, credential: Credential | null, at: Account | undefined, opens = false) => {
+  const found = async (
+    host: string,
+    credential: Credential | null,
+    at: Account | undefined,
+    client: ClientAddress | undefined,
+    opens = false,
+  ): Promise<Identity> => {
     const atHost = at ?? (await accounts.accountForHost(host));
     const other =
       credential && !credential.viaCookie && foreign.find(({ prefix }) => credential.token.startsWith(prefix));
     if (other)
-      return pageOf(atHost, credential.token.length > maxChars ? undefined : await other.verify(credential.token));
-    const caller = credential && (await callerOf(credential, opens));
-    if (caller && (!atHost || atHost.id === caller.account.id)) return { account: caller.account, caller };
+      return pageOf(
+        atHost,
+        credential.token.length > maxChars ? undefined : await other.verify(credential.token),
+        client,
+      );
+    const by = credential && (await callerOf(credential, opens, client));
+    if (by && (!atHost || atHost.id === by.caller.account.id)) {
+      const identity = { account: by.caller.account, caller: by.caller };
+      return by.quota ? { ...identity, quota: by.quota } : identity;
+    }
     const account: Account = atHost ?? (await accounts.defaultAccount());
     return { account, caller: null };
   };
 
   return {
-    identify: (host, credential, at) => found(host, credential, at),
-    opener: async (host, raw) => (await found(host, { token: raw, viaCookie: true }, undefined, true)).caller,
+    identify: (host, credential, at, client) => found(host, credential, at, client),
+    opener: async (host, raw) =>
+      (await found(host, { token: raw, viaCookie: true }, undefined, undefined, true)).caller,
     acceptCredential: (prefix, verify) => void foreign.push({ prefix, verify }),
     knows: async (raw) => (await tokenOf(raw)) !== undefined,
     forget: async (hashes) => {
       await Promise.all(hashes.map((hash) => cache.invalidate(hash)));
+    },
+    forgetText: async (id, hash) => {
+      await Promise.all([cache.invalidate(hash), hashesById.invalidate(`${id}`)]);
     },
   };
 }

@@ -15,17 +15,19 @@ export function createIdentityStore(sql: Sql) {
       return row?.tokenHash;
     },
 
-    /** The hashes of tokens that were given from outside. */
+    /** The hashes of tokens that were given from outside, and of what tokens were before they were rotated. */
     async givenHashes(): Promise<Set<string>> {
-      const rows = await sql<{ tokenHash: string }[]>`select token_hash from api_tokens where given`;
+      const rows = await sql<{ tokenHash: string }[]>`
+        select token_hash from api_tokens where given union all select token_hash from api_token_texts`;
       return new Set(rows.map(({ tokenHash }) => tokenHash));
     },
 
-    /** Writes when tokens were last used; for each token at most once a minute. */
-    async touch(ids: readonly number[], at: Date): Promise<void> {
+    /** Writes when and from where tokens were last used; for each token at most once a minute. */
+    async touch(ids: readonly number[], at: Date, addresses: readonly (string | null)[]): Promise<void> {
       await sql`
-        update api_tokens set last_used_at = ${at} where id = any(${ids}::bigint[])
-          and (last_used_at is null or last_used_at <= ${at}::timestamptz - interval '1 minute')`;
+        update api_tokens t set last_used_at = ${at}, last_address = coalesce(u.address, t.last_address)
+        from unnest(${ids}::bigint[], ${addresses}::text[]) as u (id, address)
+        where t.id = u.id and (t.last_used_at is null or t.last_used_at <= ${at}::timestamptz - interval '1 minute')`;
     },
   };
 }

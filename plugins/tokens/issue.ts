@@ -28,6 +28,7 @@ export function createTokenIssuer({ ctx, tokenStore, tokenEndStore, identifier }
       parentId: null,
       purpose: null,
       given: false,
+      madeBy: null,
       address: null,
       browser: null,
       idleSeconds: null,

@@ -1,6 +1,9 @@
 import { definePlugin, setting } from "platform";
 import { accounts } from "../accounts/api.ts";
 import { tokens } from "./api.ts";
+import { careRoutes } from "./care-routes.ts";
+import { createCareStore } from "./care-store.ts";
+import { createTokenCare } from "./care.ts";
 import { createTokenWriter } from "./change.ts";
 import { tokenCommands, tokenCreate } from "./commands.ts";
 import { createTokenEndStore } from "./end-store.ts";
@@ -8,6 +11,7 @@ import { invitationRoutes } from "./invitation-routes.ts";
 import { createIdentifier } from "./identify.ts";
 import { createIdentityStore } from "./identity-store.ts";
 import { createTokenIssuer } from "./issue.ts";
+import careMigration from "./migrations/007_care.sql" with { type: "text" };
 import migration from "./migrations/001_tokens.sql" with { type: "text" };
 import invitationsMigration from "./migrations/003_invitations.sql" with { type: "text" };
 import openedMigration from "./migrations/002_opened.sql" with { type: "text" };
@@ -41,19 +45,22 @@ export default definePlugin({
     { name: "004_version", sql: versions },
     { name: "005_signed_in", sql: signedIn },
     { name: "006_idle", sql: idle },
+    { name: "007_care", sql: careMigration },
   ],
   commands: [tokenCreate],
   privileges: [
     { name: "api_tokens", doc: "create and manage one's own API tokens", roles: ["admin", "manager", "user"] },
   ],
-  models: [{ name: "Account::ApiToken", privilege: "users", sample: tokenExample }],
+  models: [{ name: "Account::ApiToken", kinds: ["expiring"], privilege: "users", sample: tokenExample }],
   prompts: { "api_tokens_api.md": instructions },
   activity: {
     api_tokens: {
       model: "Account::ApiToken",
-      quiet: ["last_used_at", "opened_at"],
+      quiet: ["last_used_at", "opened_at", "last_address", "warned_at"],
       by: { column: "purpose", actions: { session: ["sign-in", "sign-out"], invitation: ["create", "delete"] } },
     },
+    // The token itself is logged when it is rotated.
+    api_token_texts: false,
   },
 
   setup(ctx) {
@@ -61,8 +68,10 @@ export default definePlugin({
     const tokenStore = createTokenStore(ctx.sql);
     const tokenEndStore = createTokenEndStore(ctx.sql);
     const identityStore = createIdentityStore(ctx.sql);
+    const careStore = createCareStore(ctx.sql);
     const usage = createUsage({ identityStore, log: ctx.log });
-    const identifier = createIdentifier({ ctx, identityStore, accounts: people, usage });
+    const identifier = createIdentifier({ ctx, identityStore, careStore, accounts: people, usage });
+    const care = createTokenCare({ ctx, tokenStore, careStore, identifier });
     const tokenWriter = createTokenWriter({
       ctx,
       tokenStore,
@@ -96,11 +105,16 @@ export default definePlugin({
     return {
       routes: [
         ...tokenRoutes({ tokenStore, tokenWriter, usage }),
+        ...careRoutes({ care, usage }),
         ...invitationRoutes({ accounts: people, tokenIssuer }),
       ],
       identify: identifier.identify,
       commands: tokenCommands({ accounts: people, tokenIssuer }),
-      schedules: [{ id: "tokens.prune", cron: "23 * * * *", run: tokenEndStore.pruneExpired }],
+      schedules: [
+        { id: "tokens.prune", cron: "23 * * * *", run: tokenEndStore.pruneExpired },
+        { id: "tokens.texts", cron: "27 * * * *", run: careStore.prune },
+        { id: "tokens.warn", cron: "7 * * * *", run: care.warn },
+      ],
       service: {
         identify: identifier.identify,
         opener: identifier.opener,

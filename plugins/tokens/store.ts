@@ -19,6 +19,10 @@ export interface TokenRow {
   readonly lastUsedAt: Date | null;
   /** Of a session: it ends after so long without a request. */
   readonly idleSeconds: number | null;
+  /** Requests a minute; null = as many as it likes. */
+  readonly rateLimit: number | null;
+  /** Where it may be used from; empty = from anywhere. */
+  readonly networks: readonly string[];
   /** Raised by what people change, not by the use of the token. */
   readonly version: number;
   readonly createdAt: Date;
@@ -48,6 +52,8 @@ export interface NewTokenRow extends TokenInput {
   readonly address: string | null;
   readonly browser: string | null;
   readonly idleSeconds: number | null;
+  /** The token by which somebody makes it: its limits are this one's too. Null = the server makes it. */
+  readonly madeBy: number | null;
 }
 
 export interface TokenFilter {
@@ -62,7 +68,8 @@ export interface TokenFilter {
 /** A row as `api_tokens t` gives it. */
 export const tokenColumns = (sql: Sql) => sql`
   t.id, t.account_id, t.user_id, t.purpose, t.name, t.code, t.kind, t.integration_app_code, t.for_account, t.active,
-  t.privileges, t.expires_at, t.token_hash, t.token_info, t.last_used_at, t.idle_seconds, t.version,
+  t.privileges, t.expires_at, t.token_hash, t.token_info, t.last_used_at, t.idle_seconds, t.rate_limit,
+  t.networks, t.version,
   t.created_at, t.updated_at`;
 
 /** Tokens as people make, see and change them. identity-store.ts finds out who asks, end-store.ts ends tokens. */
@@ -132,12 +139,14 @@ export function createTokenStore(sql: Sql) {
     async insert(db: Queryable, token: NewTokenRow): Promise<TokenRow | undefined> {
       const [row] = await db<TokenRow[]>`
         insert into api_tokens as t (account_id, user_id, parent_id, purpose, name, code, kind, integration_app_code,
-          for_account, active, privileges, expires_at, token_hash, token_info, given, address, browser, idle_seconds)
+          for_account, active, privileges, expires_at, token_hash, token_info, given, address, browser, idle_seconds,
+          rate_limit, networks)
         select ${token.accountId}, u.id, ${token.parentId}::bigint, ${token.purpose}, ${token.name}, ${token.code},
           ${token.kind}, ${token.integrationAppCode}, ${token.forAccount}, ${token.active},
           ${token.privileges}::text[], ${token.expiresAt}::timestamptz, ${token.tokenHash}, ${token.tokenInfo}, ${token.given},
-          ${token.address}, ${token.browser}, ${token.idleSeconds}::integer
-        from users u
+          ${token.address}, ${token.browser}, ${token.idleSeconds}::integer,
+          m.rate_limit, coalesce(m.networks, '{}')
+        from users u left join api_tokens m on m.id = coalesce(${token.parentId}::bigint, ${token.madeBy}::bigint)
         where u.id = ${token.userId} and u.account_id = ${token.accountId}
           and (${token.parentId}::bigint is null
             or exists (select 1 from api_tokens p where p.id = ${token.parentId}::bigint for key share))
@@ -152,6 +161,7 @@ export function createTokenStore(sql: Sql) {
         update api_tokens t set name = ${token.name}, code = ${token.code}, kind = ${token.kind},
           integration_app_code = ${token.integrationAppCode}, for_account = ${token.forAccount}, active = ${token.active},
           privileges = ${token.privileges}::text[], expires_at = ${token.expiresAt}, version = version + 1,
+          warned_at = case when expires_at is distinct from ${token.expiresAt}::timestamptz then null else warned_at end,
           updated_at = now()
         where t.account_id = ${accountId} and t.id = ${id} returning ${columns}`;
       return row;

@@ -6,7 +6,8 @@ import type { IdentityStore } from "./identity-store.ts";
 import type { TokenRow } from "./store.ts";
 
 export interface Usage {
-  seen(token: TokenRow, now: number): void;
+  /** `client` is asked for its address only when that is written. */
+  seen(token: TokenRow, now: number, client?: { readonly ip: string }): void;
   /** Milliseconds since the token's last use, as far as this process knows; late by a minute at most. */
   idleFor(token: TokenRow, now: number): number;
   /** Another process has seen it. */
@@ -26,17 +27,18 @@ interface Needed {
 export function createUsage({ identityStore, log }: Needed): Usage {
   // Keyed by the cached row, so that entries disappear together with it.
   const noted = new WeakMap<TokenRow, number>();
-  let waiting = new Set<number>();
+  let waiting = new Map<number, string | null>();
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   const flush = async () => {
     clearTimeout(timer);
     timer = undefined;
     if (waiting.size === 0) return;
-    const ids = [...waiting];
-    waiting = new Set();
+    const ids = [...waiting.keys()];
+    const addresses = [...waiting.values()];
+    waiting = new Map();
     try {
-      await identityStore.touch(ids, new Date());
+      await identityStore.touch(ids, new Date(), addresses);
     } catch (error) {
       log.warn("when tokens were last used was not written", { tokens: ids.length, error });
     }
@@ -46,11 +48,11 @@ export function createUsage({ identityStore, log }: Needed): Usage {
     flush,
     idleFor: (token, now) => now - (noted.get(token) ?? (token.lastUsedAt ?? token.createdAt).getTime()),
     usedElsewhere: (token, at) => void noted.set(token, at),
-    seen(token, now) {
+    seen(token, now, client) {
       const before = noted.get(token) ?? token.lastUsedAt?.getTime() ?? 0;
       if (now - before < everyMs) return;
       noted.set(token, now);
-      waiting.add(token.id);
+      waiting.set(token.id, client?.ip ?? null);
       timer ??= setTimeout(() => void flush(), writeAfterMs);
     },
   };

@@ -1,5 +1,7 @@
 /** The caller: the types that a plugin's `identify` passes to every route. behaviour B.1 and B.4. */
 
+import type { Take } from "./rate-limit.ts";
+
 /** A tenant. Every table carries `account_id`, and no query crosses accounts. */
 export interface Account {
   readonly id: number;
@@ -45,6 +47,15 @@ export interface Identity {
   readonly caller: Caller | null;
   /** Set if the credential is the token of an app's page. */
   readonly app?: AppGrant;
+  /** Set if the credential may send only so many requests. */
+  readonly quota?: Quota;
+}
+
+/** Requests of one credential a minute. */
+export interface Quota {
+  readonly limit: number;
+  /** Takes one. */
+  readonly take: () => Promise<Take>;
 }
 
 /** What an app's page may access for its visitor (behaviour B.10): only the app's own database and actions. */
@@ -65,7 +76,17 @@ export interface Credential {
  * A plugin's way to identify the caller. `host` is the lower-case Host header. On a site's host, `at` is the site's
  * account and decides instead.
  */
-export type Identify = (host: string, credential: Credential | null, at?: Account) => Promise<Identity>;
+export type Identify = (
+  host: string,
+  credential: Credential | null,
+  at?: Account,
+  client?: ClientAddress,
+) => Promise<Identity>;
+
+/** Where a request comes from, looked up when it is asked for. */
+export interface ClientAddress {
+  readonly ip: string;
+}
 
 /** A privilege's name and the roles that have it; `admin` has all. */
 export interface Privilege {

@@ -24,6 +24,12 @@ export function inNetworks(address: string, networks: Networks): boolean {
   return networks.some(([base, bits]) => base.kind() === parsed.kind() && parsed.match(base, bits));
 }
 
+/** Whether an address is in the networks of "10.0.0.0/8, 127.0.0.1"; throws as parseNetworks does. */
+export function networkTest(list: string): (address: string) => boolean {
+  const networks = parseNetworks(list);
+  return (address) => inNetworks(address, networks);
+}
+
 /**
  * The client's address: the peer's, or behind trusted proxies the last address in `X-Forwarded-For` that is not a
  * trusted proxy itself (the client can invent everything before it).

@@ -20,6 +20,7 @@ import type { Log } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
 import { refusalOf } from "./refusal.ts";
 import type { Reply } from "./reply.ts";
+import { refusedWithQuota, takeOf, withQuota, type QuotaHeaders } from "./quota.ts";
 import { logRequest } from "./request-log.ts";
 import { corsHeaders, finish, newRequestId } from "./respond.ts";
 import type { RequestInput, Route } from "./route.ts";
@@ -157,15 +158,17 @@ async function handle(
   hints: string[],
 ): Promise<Reply | Response> {
   const { client, site } = arrivalOf(request);
-  const identity = await needed.identify(client.host, credentialOf(request.headers), site?.account);
+  const identity = await needed.identify(client.host, credentialOf(request.headers), site?.account, client);
   const asked = { request, requestId, identity, client, spec: route.spec };
+  let quota: QuotaHeaders | undefined;
   try {
+    quota = identity.quota && (await takeOf(identity.quota));
     const reply = await admitted(needed, { route, params }, asked, hints);
     noteReply(needed.notice, asked, reply);
-    return reply;
+    return quota ? withQuota(reply, quota) : reply;
   } catch (error) {
     noteRefusal(needed.notice, asked, error);
-    throw error;
+    throw quota ? refusedWithQuota(error, quota) : error;
   }
 }
 

@@ -10,6 +10,8 @@ export interface Take {
   allowed: boolean;
   /** Zero if allowed; otherwise whole seconds until the same take would be, if nobody else takes anything. */
   retryAfterSeconds: number;
+  /** How many more would be allowed now. */
+  remaining: number;
 }
 
 export interface Limiter {
@@ -55,6 +57,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
       counters.set(key, counter);
       return {
         allowed,
+        remaining: Math.max(0, Math.floor(limit - used - (allowed ? n : 0) + rounding)),
         retryAfterSeconds: allowed
           ? 0
           : Math.max(1, Math.ceil(windowsToWait(counter, share, n, limit) * windowSeconds - rounding)),

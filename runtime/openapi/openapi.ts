@@ -275,7 +275,7 @@ function contentOf(media: readonly TSchema[], example: unknown, schemas: Schemas
 
 /** What every route of this kind may answer beyond its own answers. */
 function usualStatuses({ method, path, spec }: Route): number[] {
-  const statuses = [400, 401, 403, 503];
+  const statuses = [400, 401, 403, 429, 503];
   if (/[:*]/.test(path)) statuses.push(404);
   if (spec.body || spec.input) statuses.push(413, 415);
   if (spec.body || spec.input || spec.query) statuses.push(422);

@@ -34,6 +34,22 @@ export const en = {
   kept: "A token of the whole account is not deleted, because integrations depend on it. Switch it off instead.",
   code: "Your own identifier, unique in the account. Programs may find the token by it.",
   integration: "The integration that this token belongs to.",
+  care: "Limits and rotation",
+  lastAddress: "Last used from",
+  rate: "Requests a minute",
+  rateHelp: "More are refused until the minute is over. Empty = as many as it likes.",
+  networks: "Networks",
+  networksHelp: "From where it works, one address or network a line, e.g. 203.0.113.0/24. Empty = from anywhere.",
+  saveLimits: "Save limits",
+  rotate: "Rotate",
+  rotateHelp:
+    "The token gets another text; everything else stays. The old text goes on working for a while, so that the program can be changed over.",
+  overlap: "The old text works for",
+  atOnce: "no longer",
+  hour: "an hour",
+  day: "a day",
+  week: "a week",
+  rotateIt: "Make a new text",
 } as const;
 
 export type Texts = { readonly [K in keyof typeof en]: string };
@@ -72,6 +88,22 @@ export const pl: Texts = {
   kept: "Tokenu całego konta nie można usunąć, bo zależą od niego integracje. Zamiast tego go wyłącz.",
   code: "Twój identyfikator, niepowtarzalny na koncie. Programy mogą po nim odszukać token.",
   integration: "Integracja, do której należy ten token.",
+  care: "Ograniczenia i wymiana",
+  lastAddress: "Ostatnio użyty z adresu",
+  rate: "Zapytania na minutę",
+  rateHelp: "Kolejne są odrzucane do końca minuty. Puste = bez ograniczenia.",
+  networks: "Sieci",
+  networksHelp: "Skąd działa: jeden adres lub jedna sieć w wierszu, np. 203.0.113.0/24. Puste = zewsząd.",
+  saveLimits: "Zapisz ograniczenia",
+  rotate: "Wymiana",
+  rotateHelp:
+    "Token dostaje nową treść, a wszystko inne zostaje. Stara treść działa jeszcze przez jakiś czas, żeby można było przestawić program.",
+  overlap: "Stara treść działa jeszcze",
+  atOnce: "ani chwili",
+  hour: "godzinę",
+  day: "dzień",
+  week: "tydzień",
+  rotateIt: "Utwórz nową treść",
 };
 
 export const de: Texts = {
@@ -111,4 +143,20 @@ export const de: Texts = {
   kept: "Ein Token des ganzen Kontos wird nicht gelöscht, weil Integrationen davon abhängen. Schalten Sie es stattdessen ab.",
   code: "Ihre eigene Kennung, eindeutig im Konto. Programme können das Token daran finden.",
   integration: "Die Integration, zu der dieses Token gehört.",
+  care: "Grenzen und Austausch",
+  lastAddress: "Zuletzt benutzt von",
+  rate: "Anfragen pro Minute",
+  rateHelp: "Weitere werden abgewiesen, bis die Minute um ist. Leer = beliebig viele.",
+  networks: "Netze",
+  networksHelp: "Von wo es gilt: eine Adresse oder ein Netz je Zeile, z. B. 203.0.113.0/24. Leer = von überall.",
+  saveLimits: "Grenzen speichern",
+  rotate: "Austauschen",
+  rotateHelp:
+    "Das Token bekommt einen neuen Text, alles andere bleibt. Der alte Text gilt noch eine Weile, damit Sie das Programm umstellen können.",
+  overlap: "Der alte Text gilt noch",
+  atOnce: "gar nicht mehr",
+  hour: "eine Stunde",
+  day: "einen Tag",
+  week: "eine Woche",
+  rotateIt: "Neuen Text erzeugen",
 };
