@@ -1,19 +1,23 @@
 import { definePlugin } from "platform";
 import { accounts } from "../accounts/api.ts";
 import { factors } from "../factors/api.ts";
+import { mail } from "../mail/api.ts";
 import { tokens } from "../tokens/api.ts";
 import { sessions, type LoginLink } from "./api.ts";
+import devices from "./migrations/004_devices.sql" with { type: "text" };
 import migration from "./migrations/001_sessions.sql" with { type: "text" };
 import invitedStep from "./migrations/003_invited_step.sql" with { type: "text" };
 import secondStep from "./migrations/002_second_step.sql" with { type: "text" };
+import { createAlert } from "./alerts.ts";
 import { createAdmit } from "./admit.ts";
+import { createDeviceStore } from "./device-store.ts";
 import { loginStyle } from "./page.ts";
 import { pageHeaders } from "./page-headers.ts";
 import { ownSessionRoutes } from "./own-routes.ts";
 import { loginRoutes, logoutRoutes } from "./page-routes.ts";
 import { passkeyScript } from "./passkey-page.ts";
 import { passkeyRoutes } from "./passkey-routes.ts";
-import { sessionSettings } from "./settings.ts";
+import { alertSettings, sessionSettings } from "./settings.ts";
 import { sessionRoutes } from "./routes.ts";
 import { createSecondPages, secondPageRoutes } from "./second-page-routes.ts";
 import { secondRoutes } from "./second-routes.ts";
@@ -26,22 +30,25 @@ import { createFailureStore } from "./store.ts";
 /** Signing in and out, by the API and by a plain page. behaviour B.1. */
 export default definePlugin({
   name: "sessions",
-  needs: { accounts, tokens, factors },
+  needs: { accounts, tokens, factors, mail },
   provides: sessions,
-  accountSettings: sessionSettings,
+  accountSettings: { ...sessionSettings, ...alertSettings },
   migrations: [
     { name: "001_sessions", sql: migration },
     { name: "002_second_step", sql: secondStep },
     { name: "003_invited_step", sql: invitedStep },
+    { name: "004_devices", sql: devices },
   ],
-  activity: { sign_in_failures: false, sign_in_steps: false },
+  activity: { sign_in_failures: false, sign_in_steps: false, sign_in_devices: false },
 
   async setup(ctx) {
     const failureStore = createFailureStore(ctx.sql);
     const styleHash = await hashOf(loginStyle);
     const links: LoginLink[] = [];
     const refused = createRefused({ ctx, ...ctx.services });
-    const signIn = createSignIn({ ...ctx.services, failureStore, refused });
+    const deviceStore = createDeviceStore(ctx.sql);
+    const alert = createAlert({ ctx, ...ctx.services, deviceStore });
+    const signIn = createSignIn({ ...ctx.services, failureStore, alert, refused });
     const stepStore = createStepStore(ctx.sql);
     const second = createSecondStep({ ...ctx.services, stepStore, failureStore, refused });
     const pages = createSecondPages({ second, styleHash });
@@ -50,7 +57,7 @@ export default definePlugin({
       return async () => {};
     });
     const prune = async () => {
-      await Promise.all([failureStore.prune(), stepStore.prune()]);
+      await Promise.all([failureStore.prune(), stepStore.prune(), deviceStore.prune()]);
     };
     return {
       routes: [

@@ -15,6 +15,13 @@ export const sessionSettings = {
   ),
 };
 
+/** Only administrators change it: whoever has stolen a token must not keep its owner from hearing of it. */
+export const alertSettings = {
+  isOn: setting.adminOnly(
+    setting.flag("sign_in_alerts", true, "Mail people who sign in from a browser that is new, if mail is set up"),
+  ),
+};
+
 function minutes(text: string): number {
   const number = Number(text);
   if (/^\d{1,6}$/.test(text) && (number === 0 || (number >= 5 && number <= 525_600))) return number;

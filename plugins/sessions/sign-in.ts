@@ -2,6 +2,7 @@
 import { createTurnsByKey, limitKey, sha256, tooMany, unauthorized, type RequestInput } from "platform";
 import type { Accounts } from "../accounts/api.ts";
 import type { IssuedToken, Tokens } from "../tokens/api.ts";
+import type { Alert } from "./alerts.ts";
 import { sessionSettings } from "./settings.ts";
 import { signedInFrom } from "./signed-in-from.ts";
 import type { FailureStore } from "./store.ts";
@@ -18,6 +19,8 @@ interface Needed {
   readonly accounts: Pick<Accounts, "verifyPassword" | "signedInAt" | "settingsOf">;
   readonly tokens: Pick<Tokens, "startSession" | "endSession">;
   readonly failureStore: FailureStore;
+  /** Told of each sign-in, before it is answered. */
+  readonly alert: Alert;
   /** Told of a wrong password, or a wrong code of whom. */
   readonly refused: (accountId: number, who: string | number) => void;
 }
@@ -32,7 +35,7 @@ const patience = {
   login: { free: 100, maxSeconds: 5 },
 };
 
-export function createSignIn({ accounts, tokens, failureStore, refused }: Needed) {
+export function createSignIn({ accounts, tokens, failureStore, alert, refused }: Needed) {
   const turns = createTurnsByKey<string>();
 
   const attempt = async ({ accountId, login, password, ip }: Attempt): Promise<number> => {
@@ -84,6 +87,7 @@ export function createSignIn({ accounts, tokens, failureStore, refused }: Needed
       });
       if (!session) throw unauthorized(wrong); // the person was deleted meanwhile
       if (caller?.viaCookie) await tokens.endSession(caller);
+      await alert(asked, userId);
       return session;
     },
   };

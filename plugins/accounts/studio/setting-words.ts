@@ -45,6 +45,16 @@ const all: Readonly<Record<string, Readonly<Record<"pl" | "de", SettingWords>>>>
       doc: "Nach wie vielen Minuten ohne Anfrage eine Sitzung endet, mindestens 5; 0 = erst nach ihren Stunden",
     },
   },
+  sign_in_alerts: {
+    pl: {
+      label: "Wiadomości o logowaniu",
+      doc: "Czy osoba dostaje wiadomość, gdy loguje się z nowej przeglądarki, jeśli poczta jest skonfigurowana",
+    },
+    de: {
+      label: "E-Mails über Anmeldungen",
+      doc: "Ob jemand eine E-Mail bekommt, der sich mit einem neuen Browser anmeldet, wenn E-Mail eingerichtet ist",
+    },
+  },
   activity_days: {
     pl: { label: "Dni dziennika aktywności", doc: "Ile dni wstecz sięga dziennik aktywności" },
     de: { label: "Tage des Protokolls", doc: "Wie viele Tage das Aktivitätsprotokoll zurückreicht" },
