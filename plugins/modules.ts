@@ -12,6 +12,7 @@ import * as factors from "./factors/api.ts";
 import * as flows from "./flows/api.ts";
 import * as jsondb from "./jsondb/api.ts";
 import * as mail from "./mail/api.ts";
+import * as media from "./media/api.ts";
 import * as sessions from "./sessions/api.ts";
 import * as smtp from "./smtp/api.ts";
 import * as tokens from "./tokens/api.ts";
@@ -27,6 +28,7 @@ export const modules: Readonly<Record<string, Readonly<Record<string, unknown>>>
   "platform/flows": flows,
   "platform/jsondb": jsondb,
   "platform/mail": mail,
+  "platform/media": media,
   "platform/sessions": sessions,
   "platform/smtp": smtp,
   "platform/tokens": tokens,

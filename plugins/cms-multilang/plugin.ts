@@ -1,4 +1,5 @@
 import { definePlugin } from "platform";
+import { media } from "../media/api.ts";
 import { accounts } from "../accounts/api.ts";
 import { cms } from "./api.ts";
 import { createCareStore } from "./care/care-store.ts";
@@ -26,7 +27,7 @@ import { createSiteStore } from "./sites/site-store.ts";
 /** Sites in several languages over several domains. behaviour 2.7, 4.6 and A, B.11. */
 export default definePlugin({
   name: "cms-multilang",
-  needs: { accounts },
+  needs: { accounts, media },
   provides: cms,
   migrations: [
     { name: "001_cms", sql: migration },
@@ -62,7 +63,12 @@ export default definePlugin({
     const { sql } = ctx;
     const { services } = ctx;
     const engine = createSiteEngine();
-    const { sites, door, routes, warn } = await createSiteRendering({ ctx, accounts: services.accounts, engine });
+    const { sites, door, routes, warn } = await createSiteRendering({
+      ctx,
+      accounts: services.accounts,
+      media: services.media,
+      engine,
+    });
     keepHosts(services.accounts, createDomainStore(sql));
     const resources = createResources({ ctx, accounts: services.accounts, engine });
     const run = createRunEdit({ ctx, siteStore: createSiteStore(sql), sites });

@@ -1,17 +1,20 @@
 import { definePlugin, parseCacheKey, setting } from "platform";
 import migration from "./migrations/001_media.sql" with { type: "text" };
 import variants from "./migrations/002_variants.sql" with { type: "text" };
+import { media } from "./api.ts";
 import { createLinks } from "./links.ts";
 import { mediaExample, mediaRoutes } from "./routes.ts";
 import { serveRoutes } from "./serve-routes.ts";
 import { createMediaStore, type MediaRow } from "./store.ts";
 import { createPictures } from "./pictures/pictures.ts";
 import { createVariantStore } from "./pictures/variant-store.ts";
+import { createMedia, type Changed } from "./service.ts";
 import { createMediaWriter } from "./writer.ts";
 
 /** Files of an account: uploaded once, served forever. behaviour B.15. */
 export default definePlugin({
   name: "media",
+  provides: media,
   config: {
     maxBytes: setting.integer("MEDIA_MAX_BYTES", 5_000_000_000, "Largest media file in bytes", {
       min: 1_000,
@@ -51,7 +54,11 @@ export default definePlugin({
         return mediaStore.byId(sql, accountId, name);
       },
     });
-    const writer = createMediaWriter({ ctx, files, mediaStore, quota: config.quota, forget: rows.invalidate });
+    const listeners = new Set<Changed>();
+    const changed: Changed = async (accountId) => {
+      for (const run of listeners) await run(accountId);
+    };
+    const writer = createMediaWriter({ ctx, files, mediaStore, quota: config.quota, forget: rows.invalidate, changed });
     const child = ctx.child("resize", {
       processes: 1,
       timeLimitMs: 20_000,
@@ -75,6 +82,7 @@ export default definePlugin({
         { id: "media.collect", cron: "47 * * * *", run: writer.collect },
         { id: "media.trim", cron: "*/10 * * * *", run: pictures.trim },
       ],
+      service: createMedia(mediaStore, listeners),
       stop: child.stop,
     };
   },

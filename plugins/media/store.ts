@@ -92,6 +92,19 @@ export function createMediaStore(sql: Sql) {
       return row;
     },
 
+    /** Public ones, by folder and name: `team/anna.jpg`. */
+    async publicByPaths(
+      accountId: number,
+      paths: readonly string[],
+    ): Promise<(MediaRow & { readonly path: string })[]> {
+      const folders = paths.map((path) => path.slice(0, Math.max(0, path.lastIndexOf("/"))));
+      const names = paths.map((path) => path.slice(path.lastIndexOf("/") + 1));
+      return sql<(MediaRow & { path: string })[]>`
+        select ${columns}, asked.path
+        from unnest(${[...paths]}::text[], ${folders}::text[], ${names}::text[]) asked (path, asked_folder, asked_name)
+        join media on account_id = ${accountId} and is_public and folder = asked_folder and name = asked_name`;
+    },
+
     /** Uploads of an account take turns from here to the end of the transaction, so that none passes the quota. */
     async bytesOf(tx: Tx, accountId: number): Promise<number> {
       await tx`select pg_advisory_xact_lock(hashtext('media'), ${accountId}::int)`;

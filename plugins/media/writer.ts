@@ -35,13 +35,15 @@ export interface Arrived {
 }
 
 interface Needed {
-  readonly ctx: Pick<BaseContext, "transaction" | "changed"> & { readonly sql: Sql };
+  readonly ctx: Pick<BaseContext, "transaction" | "changed" | "committed"> & { readonly sql: Sql };
   readonly files: Files;
   readonly mediaStore: MediaStore;
   /** How many bytes an account may have. */
   readonly quota: number;
   /** Called before a change is answered. */
   readonly forget: (key: string) => Promise<void>;
+  /** The same, for those who show the account's files. */
+  readonly changed: (accountId: number) => Promise<void>;
 }
 
 /** Contents without a file stay this long: somebody may be reading them, or just be about to use them. */
@@ -49,14 +51,14 @@ const graceMs = 24 * 3_600_000;
 
 export type MediaWriter = ReturnType<typeof createMediaWriter>;
 
-export function createMediaWriter({ ctx, files, mediaStore, quota, forget }: Needed) {
+export function createMediaWriter({ ctx, files, mediaStore, quota, forget, changed }: Needed) {
   const create = async ({ account, user }: Caller, arrived: Arrived, given: MediaPatch) => {
     const { draft, hash, size, mime, width, height, isAnimated } = arrived;
     const fields = fieldsOf(blank, given);
     await mediaStore.touchContent(hash, size);
     await draft.keep();
     const same = { accountId: account.id, hash, size, mime, width, height, isAnimated };
-    return ctx.transaction(async (tx) => {
+    const made = await ctx.transaction(async (tx) => {
       const used = await mediaStore.bytesOf(tx, account.id);
       const twin = await mediaStore.byPlace(tx, account.id, fields.folder, fields.name);
       if (twin?.hash === hash) return { row: twin, isNew: false };
@@ -67,6 +69,8 @@ export function createMediaWriter({ ctx, files, mediaStore, quota, forget }: Nee
       await ctx.changed(eventOf("create", row), tx);
       return { row, isNew: true };
     });
+    await ctx.committed(() => changed(account.id));
+    return made;
   };
 
   /** Held until the transaction ends, in the version that the caller has seen. */
@@ -87,7 +91,7 @@ export function createMediaWriter({ ctx, files, mediaStore, quota, forget }: Nee
       await ctx.changed(eventOf("update", after), tx);
       return after;
     });
-    await forget(cacheKey(account.id, id));
+    await Promise.all([forget(cacheKey(account.id, id)), changed(account.id)]);
     return row;
   };
 
@@ -97,11 +101,11 @@ export function createMediaWriter({ ctx, files, mediaStore, quota, forget }: Nee
       await mediaStore.delete(tx, row);
       await ctx.changed(eventOf("destroy", row), tx);
     });
-    await forget(cacheKey(account.id, id));
+    await Promise.all([forget(cacheKey(account.id, id)), changed(account.id)]);
   };
 
-  const renameFolder = async ({ account, user }: Caller, from: string, to: string): Promise<FolderRow> =>
-    ctx.transaction(async (tx) => {
+  const renameFolder = async ({ account, user }: Caller, from: string, to: string): Promise<FolderRow> => {
+    const renamed = await ctx.transaction(async (tx) => {
       const rows = await mediaStore.renameFolder(tx, account.id, user.id, from, to).catch((error: unknown) => {
         throw databaseFault(error) === "unique" ? invalid({ to: ["has files of the same names already"] }) : error;
       });
@@ -109,6 +113,9 @@ export function createMediaWriter({ ctx, files, mediaStore, quota, forget }: Nee
       for (const row of rows) await ctx.changed(eventOf("update", row), tx);
       return { path: to, files: rows.length, bytes: rows.reduce((sum, { size }) => sum + size, 0) };
     });
+    await ctx.committed(() => changed(account.id));
+    return renamed;
+  };
 
   return {
     create,

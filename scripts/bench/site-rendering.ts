@@ -9,6 +9,7 @@ import { createComposer } from "../../plugins/cms-multilang/render/compose.ts";
 import { createDoor } from "../../plugins/cms-multilang/render/door/door.ts";
 import { createSiteEngine } from "../../plugins/cms-multilang/render/templates/engine.ts";
 import { createFinder } from "../../plugins/cms-multilang/render/addresses/find.ts";
+import { createPictures } from "../../plugins/cms-multilang/render/templates/pictures.ts";
 import { createTemplates } from "../../plugins/cms-multilang/render/templates/templates.ts";
 import type { Account } from "../../runtime/http/auth.ts";
 import type { Cache } from "../../runtime/events/cache.ts";
@@ -65,7 +66,12 @@ async function cpuEach(times: number, run: () => Promise<unknown>): Promise<numb
 function bareRendering(): () => string {
   const engine = createSiteEngine();
   const [page, layout] = [engine.parse(site.content + site.uncached), engine.parse(site.layout)];
-  const nothing = { paragraph: () => undefined, paragraphs: () => [], block: () => undefined };
+  const nothing = {
+    paragraph: () => undefined,
+    paragraphs: () => [],
+    block: () => undefined,
+    picture: () => undefined,
+  };
   const rendering = { timezone: "UTC", locale: "pl", usesClock: false, usesChance: false, ...nothing };
   const switches = [1, 2].map(() => ({ url: "http://small.test/big-anew", name: "Polski" }));
   const own = { ...site.fields, layout: site.layoutFields, params: {}, lang_switch: switches };
@@ -93,7 +99,7 @@ async function benchDoor(sql: Sql) {
     engine,
     blocksOf,
     finder: createFinder(renderStore, blocksOf),
-    composer: createComposer(renderStore, engine, templatesOf),
+    composer: createComposer(renderStore, engine, templatesOf, createPictures({ picturesOf: async () => new Map() })),
     scheme: () => "http:",
   });
   const [row] = await sql<{ id: number }[]>`select id from cms_sites where code = 'small'`;

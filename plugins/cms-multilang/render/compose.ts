@@ -8,6 +8,7 @@ import type { ArticlesQuery } from "./templates/articles-block.ts";
 import type { Rendering, SiteEngine } from "./templates/engine.ts";
 import { blaming } from "./templates/fault.ts";
 import { emptyValues, resolveFields, type Values } from "./values/fields.ts";
+import type { Pictures, PicturesOf } from "./templates/pictures.ts";
 import type { FoundPage } from "./addresses/find.ts";
 import { effectiveLocale } from "./addresses/locale.ts";
 import { createParams } from "./values/params.ts";
@@ -33,6 +34,7 @@ export interface Composer {
   compose(input: ComposeInput, found: FoundPage): Promise<Composed>;
 }
 
+const maxPictureRounds = 3;
 /** How long a page that prints the time of day is kept. */
 const clockMs = 60_000;
 
@@ -40,6 +42,7 @@ export function createComposer(
   renderStore: RenderStore,
   engine: SiteEngine,
   templatesOf: ReadTemplates,
+  picturesOf: PicturesOf,
   now: () => number = Date.now,
 ): Composer {
   /** The variables that are the same for every visitor, kept for the latest domain and language. */
@@ -67,8 +70,15 @@ export function createComposer(
       const { results, pagination, until } = await articleLists(renderStore, input, found, templates, locale);
       const params = createParams(input.query);
       const variables = { ...(await variablesOf(input, found, locale, pagination)), params: params.values };
-      const rendering = renderingOf(state.account.timezone, locale, templates, results);
-      const text = renderAll(engine, templates, { variables, code: page.code }, rendering, locale);
+      const pictures = picturesOf(state);
+      const printed = () => {
+        const rendering = renderingOf(state.account.timezone, locale, templates, results, pictures);
+        return { rendering, text: renderAll(engine, templates, { variables, code: page.code }, rendering, locale) };
+      };
+      let { rendering, text } = printed();
+      // A picture may decide which others are printed, but hardly more often.
+      for (let round = 0; round < maxPictureRounds && (await pictures.fetch()); round++)
+        ({ rendering, text } = printed());
       return {
         text,
         locale,
@@ -99,6 +109,7 @@ function renderingOf(
   locale: Locale,
   { paragraphs, listed }: Templates,
   results: ReadonlyMap<ArticlesQuery, BlockResult>,
+  pictures: Pictures,
 ): Rendering {
   const print = ({ data, template }: Paragraph): PrintedParagraph => {
     return { nodes: template.template.nodes, values: paragraphValues(data, locale) };
@@ -108,6 +119,7 @@ function renderingOf(
   return {
     timezone,
     locale,
+    picture: pictures.find,
     usesClock: false,
     usesChance: false,
     paragraph: (code) => printed.get(code),

@@ -45,6 +45,11 @@ export function createRenderStore(sql: Sql) {
       return { site, domains, nextPublication: next };
     },
 
+    async siteIds(accountId: number): Promise<number[]> {
+      const rows = await sql<{ id: number }[]>`select id from cms_sites where account_id = ${accountId}`;
+      return rows.map(({ id }) => id);
+    },
+
     async siteId(accountId: number, code: string): Promise<number | undefined> {
       const [row] = await sql<{ id: number }[]>`
         select id from cms_sites where account_id = ${accountId} and code = ${code}`;

@@ -1,5 +1,6 @@
 /** Assembles the reading side. */
 import type { BaseContext, HostDoor, Route } from "platform";
+import type { Media } from "../../media/api.ts";
 import type { Accounts } from "../../accounts/api.ts";
 
 import { previewRoutes } from "./render-routes.ts";
@@ -10,6 +11,7 @@ import { createComposer } from "./compose.ts";
 import { createDoor } from "./door/door.ts";
 import type { SiteEngine } from "./templates/engine.ts";
 import { createFinder } from "./addresses/find.ts";
+import { createPictures } from "./templates/pictures.ts";
 import { createTemplates } from "./templates/templates.ts";
 
 export interface SiteRendering {
@@ -24,17 +26,22 @@ export interface SiteRendering {
 interface Needed {
   readonly ctx: Pick<BaseContext, "sql" | "cache" | "broadcast" | "log" | "origin">;
   readonly accounts: Pick<Accounts, "accountById">;
+  readonly media: Media;
   readonly engine: SiteEngine;
 }
 
-export async function createSiteRendering({ ctx, accounts, engine }: Needed): Promise<SiteRendering> {
+export async function createSiteRendering({ ctx, accounts, media, engine }: Needed): Promise<SiteRendering> {
   const renderStore = createRenderStore(ctx.sql);
   const sites = createSiteCache({ ctx, renderStore, account: (id) => accounts.accountById(id) });
   await sites.load();
   const templatesOf = createTemplates(renderStore, engine);
   const blocksOf = createBlocks(engine, templatesOf);
   const finder = createFinder(renderStore, blocksOf);
-  const composer = createComposer(renderStore, engine, templatesOf);
+  const composer = createComposer(renderStore, engine, templatesOf, createPictures(media));
+  media.onChanged(async (accountId) => {
+    const ids = await renderStore.siteIds(accountId);
+    await Promise.all(ids.map((id) => sites.invalidate(accountId, id)));
+  });
   const scheme = () => (ctx.origin().startsWith("https:") ? "https:" : "http:");
   const door = createDoor({ sites, renderStore, engine, blocksOf, finder, composer, scheme });
   const isOwn = ownHost(ctx.origin);

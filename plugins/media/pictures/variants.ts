@@ -34,6 +34,14 @@ export function whyNot({ mime, size, width, height, isAnimated }: Picture): stri
   return undefined;
 }
 
+/** The widths in which a picture is offered: those that are smaller than itself, or the smallest there is. */
+export function widthsOf(picture: Picture): readonly number[] {
+  const { width } = picture;
+  if (whyNot(picture) !== undefined) return [];
+  const smaller = widths.filter((one) => one <= (width ?? 0));
+  return smaller.length > 0 ? smaller : [widths[0]];
+}
+
 /** `640.webp` */
 export function variantOf(text: string): Variant | undefined {
   const [, width, format] = /^([1-9]\d{2,3})\.(webp|avif|jpeg)$/.exec(text) ?? [];

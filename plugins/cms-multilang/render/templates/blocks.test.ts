@@ -6,6 +6,7 @@ import type { SiteState } from "../door/cache.ts";
 import { createComposer } from "../compose.ts";
 import { createSiteEngine } from "./engine.ts";
 import { createFinder } from "../addresses/find.ts";
+import { createPictures } from "./pictures.ts";
 import { createTemplates } from "./templates.ts";
 
 const server = serverWithSites(async () => {
@@ -206,7 +207,12 @@ describe("the database is asked", () => {
     const engine = createSiteEngine();
     const templatesOf = createTemplates(renderStore, engine);
     const finder = createFinder(renderStore, createBlocks(engine, templatesOf));
-    const composer = createComposer(renderStore, engine, templatesOf);
+    const composer = createComposer(
+      renderStore,
+      engine,
+      templatesOf,
+      createPictures({ picturesOf: async () => new Map() }),
+    );
     const view = { state, lang: undefined, domainLocale: "pl" as const, preview: false, drafts: false };
     /** What one rendering asks for. */
     return async (path: string): Promise<Record<string, unknown>> => {

@@ -5,7 +5,12 @@ import { createSiteEngine, type Rendering } from "./engine.ts";
 const engine = createSiteEngine();
 
 function rendering(more: Partial<Rendering> = {}): Rendering {
-  const nothing = { paragraph: () => undefined, paragraphs: () => [], block: () => undefined };
+  const nothing = {
+    paragraph: () => undefined,
+    paragraphs: () => [],
+    block: () => undefined,
+    picture: () => undefined,
+  };
   return { timezone: "Europe/Warsaw", locale: "pl", usesClock: false, usesChance: false, ...nothing, ...more };
 }
 

@@ -4,6 +4,7 @@
  */
 import { createLiquid, LiquidFault, type LiquidTemplate } from "platform";
 import type { Values } from "../values/fields.ts";
+import { imageFilter, type Pictures } from "./pictures.ts";
 import { needsOf, siteTags, type Answers, type Needs } from "./tags.ts";
 
 /** A parsed template, and what must be fetched before it is rendered. */
@@ -12,6 +13,7 @@ export interface SiteTemplate extends Needs {
 }
 
 export interface Rendering extends Answers {
+  readonly picture: Pictures["find"];
   readonly timezone: string;
   readonly locale: string;
   /** Set if the output depends on the time or on chance. */
@@ -48,6 +50,10 @@ export function createSiteEngine(): SiteEngine {
   });
   for (const [name, tag] of Object.entries(tags)) liquid.registerTag(name, tag);
 
+  liquid.registerFilter(
+    "image",
+    imageFilter(() => undefined, "en"),
+  );
   const known = new WeakMap<LiquidTemplate, SiteTemplate>();
   const parse = (source: string): SiteTemplate => {
     if (tagsIn(source) > maxTags)
@@ -66,6 +72,7 @@ export function createSiteEngine(): SiteEngine {
         timezone,
         locale,
         data: rendering,
+        filters: { image: imageFilter(rendering.picture, locale) },
         clock: () => {
           rendering.usesClock = true;
           return new Date();

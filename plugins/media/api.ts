@@ -1,0 +1,23 @@
+/** Media files, as other plugins see them. */
+import { service } from "platform";
+
+/** A public picture that may stand in a page. */
+export interface PagePicture {
+  /** `/media/<id>/team.jpg` */
+  readonly url: string;
+  /** `/media/<id>/w/` and a width, for a picture that has other sizes. */
+  readonly smaller: readonly { readonly url: string; readonly width: number }[];
+  readonly width: number | null;
+  readonly height: number | null;
+  /** Text by locale. */
+  readonly alts: Readonly<Record<string, string>>;
+}
+
+export interface Media {
+  /** Public pictures by folder and name (`team/anna.jpg`); one that does not exist is not in the result. */
+  picturesOf(accountId: number, paths: readonly string[]): Promise<ReadonlyMap<string, PagePicture>>;
+  /** Calls `run` after the commit of every change of an account's files, before the change is answered. */
+  onChanged(run: (accountId: number) => Promise<void>): void;
+}
+
+export const media = service<Media>("media");
