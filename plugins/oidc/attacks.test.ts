@@ -316,6 +316,22 @@ describe("a way in", () => {
     expect(await app.sql`select 1 from users where login = ${`${sub}@example.com`}`).toHaveLength(1);
   });
 
+  test("takes nothing that is said of one address for another one", async () => {
+    const sub = newcomer();
+    const browser = browserOf();
+    hostile.claims = { sub, email: "victim@example.com" };
+    hostile.userinfo = { sub, email: `${sub}@example.com`, email_verified: true };
+    const first = await begun(browser);
+    expect(said(await browser.visit(callback(first.state)))).toEqual([
+      403,
+      expect.stringContaining("has not verified"),
+    ]);
+    hostile.claims = { sub, email: `${sub}@example.com` };
+    const second = await begun(browser);
+    await browser.visit(callback(second.state));
+    expect(await browser.me()).toMatchObject({ login: `${sub}@example.com` });
+  });
+
   test("is not there in another account, or when it is switched off", async () => {
     const elsewhere = await other.get("/login/with/hostile", { token: null });
     expect(elsewhere.status).toBe(404);

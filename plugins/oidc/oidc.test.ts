@@ -113,6 +113,18 @@ describe("signing in by a provider", () => {
     expect(await trusted.me()).toBeDefined();
   });
 
+  test("has a second factor set up first, where the account requires one", async () => {
+    const policy = async (second_factor: string | null) =>
+      expect((await app.patch("/account/settings.json", { settings: { second_factor } })).status).toBe(200);
+    somebody();
+    const browser = browserOf();
+    await policy("everybody");
+    const asked = await signIn(browser);
+    await policy(null);
+    expect([asked.status, asked.text]).toEqual([200, expect.stringContaining("Set up a second factor")]);
+    expect(await browser.me()).toBeUndefined();
+  });
+
   test("is in the log of activity, and so is a refusal", async () => {
     const { email } = somebody();
     await signIn(browserOf());

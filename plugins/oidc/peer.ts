@@ -24,7 +24,7 @@ export interface Proof {
   readonly issuer: string;
   readonly subject: string;
   readonly claims: Claims;
-  /** The address, if it stands beside whether it was verified. */
+  /** Those that belong to the address: what says that it was verified may not be about another one. */
   readonly emailClaims: Claims;
 }
 
@@ -114,8 +114,8 @@ export function createPeers({ ctx }: { readonly ctx: Pick<BaseContext, "fetch"> 
         const { iss: issuer, sub: subject } = idClaims;
         const asks = config.serverMetadata().userinfo_endpoint !== undefined;
         const info: Claims = asks ? await lib.fetchUserInfo(config, tokens.access_token, subject) : {};
-        const emailClaims: Claims = typeof idClaims["email"] === "string" ? idClaims : info;
-        return { issuer, subject, claims: { ...info, ...idClaims }, emailClaims };
+        const claims: Claims = { ...info, ...idClaims };
+        return { issuer, subject, claims, emailClaims: emailClaimsOf(idClaims, info, claims) };
       }),
 
     /** Asks the provider anew. Throws a PeerFault. */
@@ -140,6 +140,11 @@ function addressOf(name: string, address: string | undefined, issuer: string): s
   const allowed = issuer.startsWith("http:") ? ["http:", "https:"] : ["https:"];
   if (address !== undefined && allowed.includes(URL.parse(address)?.protocol ?? "")) return address;
   throw new PeerFault("wrong", `its ${name} is not an address that begins with ${allowed.join("// or ")}//`);
+}
+
+function emailClaimsOf(idClaims: Claims, info: Claims, both: Claims): Claims {
+  if (typeof idClaims["email"] !== "string") return info;
+  return idClaims["email"] === info["email"] ? both : idClaims;
 }
 
 type Library = typeof import("openid-client");
