@@ -66,6 +66,7 @@ async function run(given: Given): Promise<number> {
     const { runService } = await import("../runtime/service/command.ts");
     return runService(words.slice(1), options);
   }
+  if (command === "upgrade") return (await import("../runtime/service/command.ts")).runUpgrade(options);
   // Wrong settings are what it reports.
   if (command === "doctor") {
     const { runDoctor } = await import("../runtime/doctor/command.ts");

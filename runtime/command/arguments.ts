@@ -16,6 +16,7 @@ const flags: ReadonlySet<string> = new Set([
   "json",
   "print",
   "start",
+  "allow-downgrade",
 ]);
 const short: Readonly<Record<string, string>> = { h: "help", v: "version" };
 

@@ -53,6 +53,11 @@ const ownCommands: readonly CommandFacts[] = [
     usage: "service install [--start] | uninstall | status  [--print]",
     doc: "run as a hardened service of systemd (--print: only say what would be done)",
   },
+  {
+    name: "upgrade",
+    usage: "upgrade --from FILE [--key FILE] [--backup FILE] [--wait SECONDS] [--allow-downgrade]",
+    doc: "put another version in place, after a backup, and go back if it does not come up",
+  },
   { name: "plugins", usage: "plugins", doc: "list the plugins" },
   { name: "version", usage: "version", doc: "which version this is" },
   { name: "help", usage: "help", doc: "this text" },

@@ -1,5 +1,4 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
-import { dlopen, ptr } from "bun:ffi";
 import {
   existsSync,
   mkdirSync,
@@ -12,6 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { datagrams } from "./datagrams-fixture.ts";
 import { notifyService } from "./notify.ts";
 import { installService, printStatus, serviceState, uninstallService, type Service } from "./service.ts";
 import type { Ran } from "./steps.ts";
@@ -178,29 +178,6 @@ describe("the unit", () => {
     expect(Number(exposure)).toBeLessThan(2);
   });
 });
-
-/** A Unix socket for datagrams, which Bun does not have. */
-function datagrams(path: string) {
-  const { symbols } = dlopen("libc.so.6", {
-    socket: { args: ["int", "int", "int"], returns: "int" },
-    bind: { args: ["int", "ptr", "u32"], returns: "int" },
-    recv: { args: ["int", "ptr", "u64", "int"], returns: "i64" },
-    close: { args: ["int"], returns: "int" },
-  });
-  const socket = symbols.socket(1, 2, 0);
-  const name = path.startsWith("@") ? `\0${path.slice(1)}` : `${path}\0`;
-  const address = Buffer.concat([Buffer.from([1, 0]), Buffer.from(name)]);
-  expect(symbols.bind(socket, ptr(address), address.length)).toBe(0);
-  return {
-    /** One that has arrived already; "" if none has. */
-    next: () => {
-      const buffer = Buffer.alloc(1000);
-      const length = Number(symbols.recv(socket, ptr(buffer), buffer.length, 0x40));
-      return length < 0 ? "" : buffer.toString("utf8", 0, length);
-    },
-    [Symbol.dispose]: () => void symbols.close(socket),
-  };
-}
 
 describe.if(linux && existsSync("/lib64/ld-linux-x86-64.so.2"))("systemd is told", () => {
   afterAll(() => delete process.env["NOTIFY_SOCKET"]);

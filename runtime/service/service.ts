@@ -103,6 +103,8 @@ export interface ServiceState {
   readonly isInstalled: boolean;
   /** As systemd calls it, e.g. `active`. */
   readonly active: string;
+  /** More exactly, e.g. `running`, or `auto-restart` between two attempts. */
+  readonly sub: string;
   readonly enabled: string;
   readonly executable: string;
   readonly folder: string;
@@ -111,7 +113,7 @@ export interface ServiceState {
 
 /** What systemd knows of the service. */
 export async function serviceState({ run }: Pick<Machine, "run">): Promise<ServiceState> {
-  const names = ["LoadState", "ActiveState", "UnitFileState", "ExecStart", "WorkingDirectory", "User"];
+  const names = ["LoadState", "ActiveState", "SubState", "UnitFileState", "ExecStart", "WorkingDirectory", "User"];
   const shown = await run(["systemctl", "show", "--no-pager", `--property=${names.join(",")}`, serviceName]).catch(
     () => ({ code: 1, output: "" }), // there is no systemctl
   );
@@ -122,6 +124,7 @@ export async function serviceState({ run }: Pick<Machine, "run">): Promise<Servi
   return {
     isInstalled: shown.code === 0 && value("LoadState") === "loaded",
     active: value("ActiveState"),
+    sub: value("SubState"),
     enabled: value("UnitFileState"),
     // { path=/usr/bin/corestead ; argv[]=… }
     executable: /path=([^ ;]+)/.exec(value("ExecStart"))?.[1] ?? "",

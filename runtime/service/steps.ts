@@ -23,7 +23,13 @@ export interface Machine {
   /** "/" but in tests. */
   readonly root: string;
   /** Runs a command and returns its exit code and output. */
-  readonly run: (words: readonly string[]) => Promise<Ran>;
+  readonly run: (words: readonly string[], place?: Place) => Promise<Ran>;
+}
+
+/** Where a command runs; default: as this program. */
+export interface Place {
+  readonly folder: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
 }
 
 export interface Ran {
@@ -31,8 +37,9 @@ export interface Ran {
   readonly output: string;
 }
 
-export async function runOnMachine(words: readonly string[]): Promise<Ran> {
-  const child = Bun.spawn([...words], { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+export async function runOnMachine(words: readonly string[], place?: Place): Promise<Ran> {
+  const at = place && { cwd: place.folder, env: place.env };
+  const child = Bun.spawn([...words], { ...at, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
   const [out, errors] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
   return { code: await child.exited, output: `${out}${errors}`.trim() };
 }
