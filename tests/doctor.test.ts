@@ -1,6 +1,6 @@
 /** `corestead doctor` beside a server that runs as users run it, and without one. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { chmodSync, existsSync, mkdtempSync, renameSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, mkdtempSync, renameSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { plugins } from "../plugins/index.ts";
@@ -488,6 +488,22 @@ describe("without a server", () => {
     expect(existsSync(join(empty, "data"))).toBe(false);
     const wrong = await run([...fromSource, "doctor"], { cwd: empty, env: { PORT: "x" } });
     expect([wrong.code, wrong.stdout]).toEqual([1, expect.stringContaining("FAIL  settings  PORT must be")]);
+  });
+
+  test.if(process.getuid?.() === 0)("root starts nothing in the folder of another user", async () => {
+    chownSync(dataDir, 65_534, 65_534);
+    const all = await findings();
+    chownSync(dataDir, 0, 0);
+    expect(of(all, "database")).toEqual(["warn it is stopped, and belongs to another user"]);
+  });
+
+  test("in another folder than the service's", async () => {
+    const root = folderWith({ "etc/systemd/system/corestead.service": "" });
+    const env = { PORT: port, BASE_URL: "http://localhost" };
+    const other = await doctor({ env, builtIn: plugins, modules, folder: folderWith(), root });
+    expect(of(other, "settings")[1]).toContain("not of the service in /var/lib/corestead");
+    const right = await doctor({ env: { ...env, DATA_DIR: dataDir }, builtIn: plugins, modules, folder: cwd, root });
+    expect(of(right, "settings")).toHaveLength(1);
   });
 
   test("an unreachable DATABASE_URL", async () => {

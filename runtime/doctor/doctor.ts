@@ -1,4 +1,7 @@
 /** `corestead doctor`: looks at everything that an installation needs, and changes nothing. */
+import { existsSync } from "node:fs";
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
 import { migrationSets } from "../postgres/runtime-migrations.ts";
 import type { Config } from "../config.ts";
 import { openPool, type DatabaseTarget, type Sql } from "../db.ts";
@@ -11,6 +14,7 @@ import type { Plugin } from "../plugin.ts";
 import { openDatabase, type Database } from "../postgres/database.ts";
 import { isPooled } from "../postgres/pooler.ts";
 import { runningPostgres } from "../postgres/running-postgres.ts";
+import { packagedUnitFile, serviceUser, stateFolder, unitFile } from "../service/unit.ts";
 import type { Environment } from "../settings.ts";
 import { exists } from "../postgres/postgres-binaries.ts";
 import { checkBackups } from "./backups.ts";
@@ -21,7 +25,6 @@ import { checkHosts, checkPorts, checkProxy, type Network } from "./network.ts";
 import { createProbe } from "./probe.ts";
 import { checkConfig } from "./settings.ts";
 import { checkDataFolder, checkDisk, checkKeyFile, checkOwnCertificates } from "./storage.ts";
-import { join } from "node:path";
 
 export interface Given {
   readonly env: Environment;
@@ -30,6 +33,8 @@ export interface Given {
   /** Where `.env` may be. */
   readonly folder: string;
   readonly addressesOf?: Network["addressesOf"];
+  /** "/" but in tests. */
+  readonly root?: string;
 }
 
 const quiet = createLog("error", () => {});
@@ -49,7 +54,12 @@ export async function doctor(given: Given): Promise<readonly Finding[]> {
     isServed: ports.isServed,
     ...(given.addressesOf && { addressesOf: given.addressesOf }),
   };
-  const parts: Finding[][] = [ofSettings, await guarded("data", () => checkDataFolder(config)), ofKey];
+  const parts: Finding[][] = [
+    ofSettings,
+    elsewhere(given),
+    await guarded("data", () => checkDataFolder(config)),
+    ofKey,
+  ];
   const database = await checkInDatabase({ plugins, network, env: given.env });
   parts.push(
     [...database.findings],
@@ -61,6 +71,14 @@ export async function doctor(given: Given): Promise<readonly Finding[]> {
     [...database.ofPlugins],
   );
   return parts.flat();
+}
+
+/** A service has the settings of its own folder, and another one may be meant here. */
+function elsewhere({ env, folder, root = "/" }: Given): Finding[] {
+  const isInstalled = [unitFile, packagedUnitFile].some((file) => existsSync(join(root, file)));
+  if (!isInstalled || env["DATA_DIR"] || folder === stateFolder) return [];
+  const remedy = `cd ${stateFolder} && sudo -u ${serviceUser} corestead doctor`;
+  return [findingsOf("settings").warn(`these are those of ${folder}, not of the service in ${stateFolder}`, remedy)];
 }
 
 function baseHost({ baseUrl }: Config): string[] {
@@ -107,6 +125,10 @@ async function checkInDatabase(inside: Inside): Promise<Looked> {
   let database: Database | undefined;
   try {
     database = await attach(config);
+    if (!database) {
+      const remedy = "call it as the server's user, in its folder, or start the server";
+      return { ...none, findings: [report.warn("it is stopped, and belongs to another user", remedy)] };
+    }
     return await checkAt(database.target, inside);
   } catch (error) {
     const remedy = config.databaseUrl
@@ -118,10 +140,15 @@ async function checkInDatabase(inside: Inside): Promise<Looked> {
   }
 }
 
-/** The embedded server of a running Corestead, or one that is started to look at it. */
-async function attach(config: Config): Promise<Database> {
+/**
+ * The embedded server of a running Corestead, or one that is started to look at it. Undefined for root in the folder of
+ * another user: what root leaves there, such as a log, would stop that user's next start.
+ */
+async function attach(config: Config): Promise<Database | undefined> {
   const target = config.databaseUrl ? undefined : await runningPostgres(config.dataDir);
   if (target) return { target, stop: async () => {} };
+  const owner = (await stat(config.dataDir).catch(() => undefined))?.uid;
+  if (config.databaseUrl === "" && process.getuid?.() === 0 && owner !== undefined && owner !== 0) return undefined;
   return openDatabase({ config: { ...config, databaseWaitSeconds: 0 }, log: quiet });
 }
 

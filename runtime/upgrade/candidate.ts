@@ -79,7 +79,7 @@ export async function versionOf(executable: string, { run }: Pick<Machine, "run"
   const { code, output } = await run([executable, "--version"]).catch((error: unknown) => {
     throw new Error(`${executable} does not run on this machine`, { cause: error });
   });
-  const [, version] = /^corestead (\d+\.\d+\.\d+\S*) \(platform /m.exec(output) ?? [];
+  const [, version] = /^corestead (\d{1,9}\.\d{1,9}\.\d{1,9}\S{0,60}) \(platform /m.exec(output) ?? [];
   if (code === 0 && version !== undefined) return version;
   throw new Error(`${executable} is no Corestead that runs on this machine: ${output.split("\n")[0]?.slice(0, 200)}`);
 }
