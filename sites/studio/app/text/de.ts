@@ -82,6 +82,7 @@ export const de: Messages = {
   login: "Login oder E-Mail",
   password: "Passwort",
   secondFactor: "Geben Sie Ihren zweiten Faktor in einem anderen Tab ein und kommen Sie zurück",
+  otherWay: "Auf andere Weise anmelden, in einem anderen Tab",
   signIn: "Anmelden",
   wrongLogin: "Login oder Passwort ist falsch.",
   offline: "Der Server ist nicht erreichbar. Neuer Versuch…",

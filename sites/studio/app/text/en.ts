@@ -81,6 +81,7 @@ export const en = {
   login: "Login or e-mail",
   password: "Password",
   secondFactor: "Enter your second factor in another tab, then come back",
+  otherWay: "Sign in another way, in another tab",
   signIn: "Sign in",
   wrongLogin: "Wrong login or password.",
   offline: "The server cannot be reached. Trying again…",

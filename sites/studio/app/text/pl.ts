@@ -87,6 +87,7 @@ export const pl: Messages = {
   login: "Login lub e-mail",
   password: "Hasło",
   secondFactor: "Podaj drugi składnik w innej karcie i wróć tutaj",
+  otherWay: "Zaloguj się inaczej, w innej karcie",
   signIn: "Zaloguj",
   wrongLogin: "Nieprawidłowy login lub hasło.",
   offline: "Serwer jest nieosiągalny. Ponawianie…",
