@@ -98,6 +98,32 @@ describe("what is sent to the provider", () => {
   });
 });
 
+describe("a browser at another address than the account's own", () => {
+  const host = "core.example.com";
+  let served: TestApp;
+  beforeAll(async () => {
+    served = await startTestApp({ env: { BASE_URL: `https://${host}` } });
+    const sign_in_provider = { name: "Hostile", issuer: hostile.issuer, client_id: clientId };
+    const made = await served.post("/account/sign_in_providers.json", { sign_in_provider });
+    expect(made.json.redirect_uri).toBe(`https://${host}/login/with/hostile/callback`);
+  });
+  afterAll(() => served.stop());
+  const visit = (path: string, headers: Record<string, string>) => served.get(path, { token: null, headers });
+
+  test("is sent there once", async () => {
+    const first = await visit("/login/with/hostile?return_to=%2Fx&again=1", {});
+    const own = `https://${host}/login/with/hostile?return_to=%2Fx&again=1&here=1`;
+    expect([first.status, first.headers.get("location")]).toEqual([303, own]);
+    const second = await visit("/login/with/hostile?return_to=%2Fx&here=1", { host });
+    expect(second.headers.get("location")).toStartWith(`${hostile.issuer}/authorize?`);
+    const cookie = /^__Host-core_sign_in=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=600; Secure$/;
+    expect(second.headers.get("set-cookie")).toMatch(cookie);
+    // A proxy that hides the host would send it on and on.
+    const hidden = await visit("/login/with/hostile?here=1", {});
+    expect([hidden.status, hidden.text]).toEqual([409, expect.stringContaining("own address")]);
+  });
+});
+
 describe("a state", () => {
   test("works once, so a code is not sent to the provider again", async () => {
     newcomer();
