@@ -27,10 +27,8 @@ export function clientOf({ peer: peerOf, trustedProxies, baseUrl = "" }: Needed,
   const proxied = trustedProxies.length > 0 && inNetworks(peerOf(request).address, trustedProxies);
   const host = (proxied && headers.get("x-forwarded-host")) || headers.get("host") || "";
   return {
-    /** What a proxy in front does wrong. */
-    proxyMistakes(): ProxyMistake[] {
-      return proxyMistakes({ headers, host: this.host, secure: this.secure, proxied, baseUrl });
-    },
+    proxied,
+    baseUrl,
     host: plainHost(host),
     // Looked up only for routes: a page from the cache costs little more than such a look.
     get peer() {
@@ -68,7 +66,10 @@ export function arrivalOf(request: Request): Arrival {
 
 /** None for a request that was refused before it was routed. */
 export function proxyMistakesOf(request: Request): readonly ProxyMistake[] {
-  return arrivals.get(request)?.client.proxyMistakes() ?? [];
+  const client = arrivals.get(request)?.client;
+  if (!client) return [];
+  const { host, secure, proxied, baseUrl } = client;
+  return proxyMistakes({ headers: request.headers, host, secure, proxied, baseUrl });
 }
 
 /**

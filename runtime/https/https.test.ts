@@ -3,6 +3,9 @@ import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { createConnection } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { readConfig } from "../config.ts";
+import { checkPorts } from "../doctor/network.ts";
+import { createProbe } from "../doctor/probe.ts";
 import { adminPassword, adminToken, eventually, startTestApp, type TestApp } from "../../tests/harness.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "corestead-tls-"));
@@ -70,6 +73,21 @@ describe("https with own certificates", () => {
     const json = ["-H", "content-type: application/json"];
     const cookie = await ask("core.example.com", "/account/session.json", "-i", ...json, "-d", login);
     expect(cookie).toMatch(/set-cookie: __Host-core_session=[^\n]*Secure/i);
+  });
+
+  test("is told by the doctor from another program on its ports", async () => {
+    const { port, httpsPort = 0 } = app.app;
+    const base = `https://core.example.com:${httpsPort}`;
+    const env = { HTTPS: "on", BASE_URL: base, PORT: `${port}`, HTTPS_PORT: `${httpsPort}`, HTTP_PORT: "0" };
+    const found = async (key: string) => (await checkPorts(readConfig(env), createProbe(key, ""))).findings;
+    expect((await found("a secret key of the tests, 32 characters or more")).map(({ message }) => message)).toEqual([
+      `PORT ${port} is served by this server`,
+      `HTTPS_PORT ${httpsPort} is served by this server`,
+    ]);
+    expect((await found("another secret key, of 32 characters or more")).map(({ state }) => state)).toEqual([
+      "fail",
+      "fail",
+    ]);
   });
 
   test("passes the client's address on", async () => {
