@@ -61,7 +61,7 @@ export { field } from "./http/fields.ts";
 export { readFolder, readTextFile, writeFolder } from "./command/folder.ts";
 export type { TextFiles } from "./command/folder.ts";
 export { failedJob, openJob } from "./jobs/job-store.ts";
-export type { Content, Draft, Files } from "./files/files.ts";
+export type { Content, Draft, Files, Part } from "./files/files.ts";
 export { freeCode } from "./free-code.ts";
 export { generatedFile } from "./generated.ts";
 export { contentHash, createSha256, sha256 } from "./hash.ts";

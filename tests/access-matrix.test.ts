@@ -95,6 +95,7 @@ async function fixtures(): Promise<Record<string, Record<string, string>>> {
     "/studio/ext": { plugin: "matrix", file: "page.js" },
     "/core/db": { db_code: code, method_name: "list" },
     "/core/media": { id: await mediaFixture() },
+    "/core/media/uploads": { id: await uploadFixture() },
     "/core/mails": { id: await mailFixture() },
     "/account/invitations": {
       id: await made("/account/invitations.json", { invitation: { email: "matrix@example.com", name: "Matrix" } }),
@@ -121,6 +122,11 @@ async function providerFixture(made: (path: string, body: object) => Promise<str
     select account_id, ${id}, id, 'http://127.0.0.1:1', 'matrix', 'matrix@example.com' from users where login = 'admin' order by id limit 1
     returning id`;
   return { id, identity_id: `${identity?.id}` };
+}
+
+async function uploadFixture(): Promise<string> {
+  const headers = { "tus-resumable": "1.0.0", "upload-length": "5", "upload-metadata": "filename bWF0cml4LmJpbg==" };
+  return (await app.post("/core/media/uploads.json", undefined, { headers, raw: "" })).json.id;
 }
 
 async function mediaFixture(): Promise<string> {

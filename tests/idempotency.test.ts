@@ -138,6 +138,7 @@ test("every POST route that makes something is in the table", () => {
     "/core/prompts/preview",
     "/core/mail_templates/preview",
     "/core/media_folders/rename",
+    "/core/media/uploads",
     "/forgot_password",
     "/set_password",
     "/account/password_resets",

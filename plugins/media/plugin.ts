@@ -1,5 +1,6 @@
 import { definePlugin, parseCacheKey, setting } from "platform";
 import migration from "./migrations/001_media.sql" with { type: "text" };
+import uploadsMigration from "./migrations/003_uploads.sql" with { type: "text" };
 import variants from "./migrations/002_variants.sql" with { type: "text" };
 import { media } from "./api.ts";
 import { createLinks } from "./links.ts";
@@ -9,6 +10,9 @@ import { createMediaStore, type MediaRow } from "./store.ts";
 import { createPictures } from "./pictures/pictures.ts";
 import { createVariantStore } from "./pictures/variant-store.ts";
 import { createMedia, type Changed } from "./service.ts";
+import { uploadRoutes } from "./uploads/upload-routes.ts";
+import { createUploadStore } from "./uploads/upload-store.ts";
+import { createUploads } from "./uploads/uploads.ts";
 import { createMediaWriter } from "./writer.ts";
 
 /** Files of an account: uploaded once, served forever. behaviour B.15. */
@@ -34,12 +38,14 @@ export default definePlugin({
   migrations: [
     { name: "001_media", sql: migration },
     { name: "002_variants", sql: variants },
+    { name: "003_uploads", sql: uploadsMigration },
   ],
   children: { resize: () => import("./pictures/resize.ts") },
   privileges: [{ name: "media", doc: "upload, change and delete media files", roles: ["manager"] }],
   files: ["media"],
   models: [{ name: "Core::MediaFile", privilege: "media", sample: mediaExample }],
-  activity: { media: { model: "Core::MediaFile" } },
+  // The file that an upload becomes is logged.
+  activity: { media: { model: "Core::MediaFile" }, media_uploads: false },
 
   setup(ctx) {
     const { config, sql } = ctx;
@@ -59,6 +65,9 @@ export default definePlugin({
       for (const run of listeners) await run(accountId);
     };
     const writer = createMediaWriter({ ctx, files, mediaStore, quota: config.quota, forget: rows.invalidate, changed });
+    const { maxBytes, quota } = config;
+    const uploadStore = createUploadStore(sql);
+    const uploads = createUploads({ ctx, files, mediaStore, uploadStore, writer, maxBytes, quota });
     const child = ctx.child("resize", {
       processes: 1,
       timeLimitMs: 20_000,
@@ -75,11 +84,13 @@ export default definePlugin({
     });
     return {
       routes: [
-        ...mediaRoutes({ ctx, files, mediaStore, writer, links, maxBytes: config.maxBytes }),
+        ...mediaRoutes({ ctx, files, mediaStore, writer, links, maxBytes }),
+        ...uploadRoutes({ uploads, maxBytes }),
         ...serveRoutes({ files, rows, links, pictures }),
       ],
       schedules: [
         { id: "media.collect", cron: "47 * * * *", run: writer.collect },
+        { id: "media.uploads", cron: "17 * * * *", run: uploads.prune },
         { id: "media.trim", cron: "*/10 * * * *", run: pictures.trim },
       ],
       service: createMedia(mediaStore, listeners),

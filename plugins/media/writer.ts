@@ -147,7 +147,7 @@ export function createMediaWriter({ ctx, files, mediaStore, quota, forget, chang
 
 /** What a form has around its file. */
 const formBytes = 100_000;
-const blank: MediaFields = { folder: "", name: "", isPublic: false, titles: {}, alts: {} };
+export const blank: MediaFields = { folder: "", name: "", isPublic: false, titles: {}, alts: {} };
 
 function overQuota(quota: number): HttpError {
   const refusal = tooLarge(quota);

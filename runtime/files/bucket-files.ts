@@ -27,8 +27,13 @@ export function createBucketFiles({ bucket, prefix, local, log }: Needed): Files
     return `${prefix}${hash.slice(0, 2)}/${hash}`;
   };
   const told = createTold(log);
+  const sent = (draft: Draft) => uploading(draft, (hash, whole) => told(() => upload(bucket, keyOf(hash), whole)));
   return {
-    begin: async () => uploading(await local.begin(), (hash, draft) => told(() => upload(bucket, keyOf(hash), draft))),
+    begin: async () => sent(await local.begin()),
+    async resume(name) {
+      const part = await local.resume(name);
+      return { ...part, finish: async () => sent(await part.finish()) };
+    },
     async find(hash) {
       const here = await local.find(hash);
       if (here) return here;

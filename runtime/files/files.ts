@@ -15,6 +15,8 @@ import { unavailable } from "../errors.ts";
 export interface Files {
   /** Begins a file that has no name yet. */
   begin(): Promise<Draft>;
+  /** Begins or goes on with a file that arrives in several requests, on this machine; `name` is a UUID. */
+  resume(name: string): Promise<Part>;
   /** Undefined if there is no such content. */
   find(hash: string): Promise<Content | undefined>;
   remove(hash: string): Promise<void>;
@@ -44,7 +46,23 @@ export interface Draft {
   drop(): Promise<void>;
 }
 
+/** A draft that outlives the process. */
+export interface Part {
+  /** How much is here. */
+  size(): number;
+  write(bytes: Uint8Array): Promise<void>;
+  /** Takes back what is beyond this size. */
+  cut(size: number): Promise<void>;
+  /** What was written is on disk when it resolves. */
+  close(): Promise<void>;
+  /** The whole as a draft that has ended. Reads it once more for its hash. */
+  finish(): Promise<Draft>;
+  /** Forgets it. */
+  drop(): Promise<void>;
+}
+
 const hashPattern = /^[0-9a-f]{64}$/;
+const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 export function isHash(text: string): boolean {
   return hashPattern.test(text);
@@ -60,6 +78,7 @@ export function createFiles(folder: string): Files {
   };
   return {
     begin: () => told(() => beginDraft(drafts, pathOf)),
+    resume: (name) => told(() => resumePart(drafts, name, pathOf)),
     async find(hash) {
       const path = pathOf(hash);
       return (await exists(path)) ? contentOf(Bun.file(path)) : undefined;
@@ -120,19 +139,70 @@ async function beginDraft(drafts: string, pathOf: (hash: string) => string): Pro
       await close();
       return { hash, size };
     },
-    async keep() {
-      const target = pathOf(hash);
-      await told(async () => {
-        await mkdir(dirname(target), { recursive: true, mode: 0o700 });
-        await rename(path, target);
-        await syncFolder(dirname(target));
-      });
-    },
+    keep: () => keepAs(path, pathOf(hash)),
     async drop() {
       await close();
       await unlink(path).catch(() => {});
     },
   };
+}
+
+async function resumePart(drafts: string, name: string, pathOf: (hash: string) => string): Promise<Part> {
+  // The name becomes a path.
+  if (!uuidPattern.test(name)) throw new Error("not a UUID");
+  await mkdir(drafts, { recursive: true, mode: 0o700 });
+  const path = join(drafts, name);
+  const file = await open(path, "a", 0o600);
+  let { size } = await file.stat();
+  let isOpen = true;
+  const close = async (): Promise<void> => {
+    if (!isOpen) return;
+    isOpen = false;
+    try {
+      await told(() => file.sync());
+    } finally {
+      await file.close();
+    }
+  };
+  const drop = async (): Promise<void> => {
+    await close();
+    await unlink(path).catch(() => {});
+  };
+  return {
+    size: () => size,
+    async write(bytes) {
+      await told(() => file.appendFile(bytes));
+      size += bytes.length;
+    },
+    async cut(to) {
+      await file.truncate(to);
+      size = to;
+    },
+    close,
+    drop,
+    async finish() {
+      await close();
+      const hasher = new Bun.CryptoHasher("sha256");
+      for await (const bytes of Bun.file(path).stream()) hasher.update(bytes);
+      const hash = hasher.digest("hex");
+      const write = () => Promise.reject(new Error("the file has ended"));
+      return {
+        content: Bun.file(path),
+        write,
+        end: async () => ({ hash, size }),
+        keep: () => keepAs(path, pathOf(hash)),
+        drop,
+      };
+    },
+  };
+}
+
+async function keepAs(path: string, target: string): Promise<void> {
+  await told(async () => {
+    await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+    await rename(path, target);
+    await syncFolder(dirname(target));
+  });
 }
 
 async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {

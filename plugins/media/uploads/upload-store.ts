@@ -1,0 +1,84 @@
+/** SQL about files that arrive in several requests. */
+import type { Queryable, Sql, Tx } from "platform";
+import type { MediaPatch } from "../fields.ts";
+
+export interface UploadRow {
+  readonly id: string;
+  readonly accountId: number;
+  readonly userId: number;
+  readonly size: number;
+  readonly fields: MediaPatch & { readonly name: string };
+  readonly mediaId: string | null;
+  readonly expiresAt: Date;
+}
+
+export interface Owner {
+  readonly accountId: number;
+  readonly userId: number;
+}
+
+export type UploadStore = ReturnType<typeof createUploadStore>;
+
+export function createUploadStore(sql: Sql) {
+  const columns = sql`id, account_id, user_id, size, fields, media_id, expires_at`;
+  return {
+    /** Uploads of an account that go on, and the bytes that they will have. */
+    async open(tx: Tx, accountId: number): Promise<{ count: number; bytes: number }> {
+      const [row] = await tx<{ count: number; bytes: number }[]>`
+        select count(*)::int as count, coalesce(sum(size), 0)::float8 as bytes from media_uploads
+        where account_id = ${accountId} and media_id is null and expires_at > now()`;
+      return row ?? { count: 0, bytes: 0 };
+    },
+
+    async insert(
+      tx: Tx,
+      { id, accountId, userId, size, fields }: Omit<UploadRow, "mediaId" | "expiresAt">,
+      seconds: number,
+    ) {
+      const [row] = await tx<UploadRow[]>`
+        insert into media_uploads (id, account_id, user_id, size, fields, expires_at)
+        values (${id}, ${accountId}, ${userId}, ${size}, ${JSON.stringify(fields)}::text::jsonb,
+          now() + make_interval(secs => ${seconds}))
+        returning ${columns}`;
+      return row;
+    },
+
+    async find({ accountId, userId }: Owner, id: string): Promise<UploadRow | undefined> {
+      const [row] = await sql<UploadRow[]>`
+        select ${columns} from media_uploads
+        where id = ${id} and account_id = ${accountId} and user_id = ${userId} and expires_at > now()`;
+      return row;
+    },
+
+    /** Undefined while somebody else writes. */
+    async take(id: string, writer: string, leaseSeconds: number): Promise<UploadRow | undefined> {
+      const [row] = await sql<UploadRow[]>`
+        update media_uploads set writer = ${writer}, writes_until = now() + make_interval(secs => ${leaseSeconds})
+        where id = ${id} and (writer is null or writer = ${writer} or writes_until < now()) returning ${columns}`;
+      return row;
+    },
+
+    /** The writer has ended; from now on the upload is kept so long. */
+    async release(id: string, writer: string, seconds: number): Promise<void> {
+      await sql`
+        update media_uploads set writer = null, expires_at = now() + make_interval(secs => ${seconds})
+        where id = ${id} and writer = ${writer}`;
+    },
+
+    async became(on: Queryable, id: string, mediaId: string): Promise<void> {
+      await on`update media_uploads set media_id = ${mediaId} where id = ${id}`;
+    },
+
+    async remove(id: string): Promise<void> {
+      await sql`delete from media_uploads where id = ${id}`;
+    },
+
+    /** Those that nobody goes on with. */
+    async expired(limit: number): Promise<string[]> {
+      const rows = await sql<{ id: string }[]>`
+        delete from media_uploads where id in (select id from media_uploads where expires_at < now() limit ${limit})
+        returning id`;
+      return rows.map(({ id }) => id);
+    },
+  };
+}

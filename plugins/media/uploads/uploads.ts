@@ -1,0 +1,197 @@
+/** Files that arrive in several requests: one writes at a time, and what it was told of is on disk. */
+import {
+  HttpError,
+  notFound,
+  tooLarge,
+  tooMany,
+  unavailable,
+  uuidv7,
+  type BaseContext,
+  type Caller,
+  type Files,
+  type Part,
+  type Sql,
+} from "platform";
+import { headerBytes } from "../content/dimensions.ts";
+import { patchOf } from "../fields.ts";
+import type { MediaStore } from "../store.ts";
+import { arrivedFile, fieldsOf, blank, type MediaWriter } from "../writer.ts";
+import type { UploadRow, UploadStore } from "./upload-store.ts";
+
+const keptSeconds = 24 * 3600;
+const leaseSeconds = 60;
+const renewMs = 20_000;
+const maxOpen = 100;
+const swept = 500;
+
+interface Needed {
+  readonly ctx: Pick<BaseContext, "transaction" | "stopping"> & { readonly sql: Sql };
+  readonly files: Files;
+  readonly mediaStore: MediaStore;
+  readonly uploadStore: UploadStore;
+  readonly writer: MediaWriter;
+  readonly maxBytes: number;
+  readonly quota: number;
+}
+
+export interface Progress {
+  readonly row: UploadRow;
+  readonly offset: number;
+}
+
+export type Uploads = ReturnType<typeof createUploads>;
+
+export function createUploads({ ctx, files, mediaStore, uploadStore, writer, maxBytes, quota }: Needed) {
+  const ownerOf = ({ account, user }: Caller) => ({ accountId: account.id, userId: user.id });
+
+  const find = async (caller: Caller, id: string): Promise<UploadRow> => {
+    const row = await uploadStore.find(ownerOf(caller), id);
+    if (!row) throw notFound("there is no such upload, or it has expired");
+    return row;
+  };
+
+  /** Runs `work` as the only writer. 423 while somebody else writes. */
+  const alone = async <T>(id: string, work: (row: UploadRow) => Promise<T>): Promise<T> => {
+    const by = crypto.randomUUID();
+    const row = await uploadStore.take(id, by, leaseSeconds);
+    if (!row) throw new HttpError(423, { error: "another request writes to this upload" });
+    const renewal = setInterval(() => void uploadStore.take(id, by, leaseSeconds).catch(() => {}), renewMs);
+    try {
+      return await work(row);
+    } finally {
+      clearInterval(renewal);
+      await uploadStore.release(id, by, keptSeconds);
+    }
+  };
+
+  /** Turns what has arrived into a media file. */
+  const complete = async (caller: Caller, row: UploadRow, part: Part): Promise<string> => {
+    const drafts = [await part.finish()];
+    const begin = async () => {
+      const draft = await files.begin();
+      drafts.push(draft);
+      return draft;
+    };
+    try {
+      const [whole] = drafts;
+      if (!whole) throw new Error("a draft was begun");
+      const head = new Uint8Array(await whole.content.slice(0, headerBytes).arrayBuffer());
+      const arrived = await arrivedFile(whole, head, row.fields.name, begin);
+      const made = await writer.create(caller, arrived, row.fields);
+      await uploadStore.became(ctx.sql, row.id, made.row.id);
+      return made.row.id;
+    } catch (error) {
+      // What cannot be stored is refused for good; a server that cannot store it now is asked again.
+      if (error instanceof HttpError && error.status < 500) await uploadStore.remove(row.id);
+      else drafts.splice(0, 1);
+      throw error;
+    } finally {
+      for (const draft of drafts) await draft.drop();
+    }
+  };
+
+  const append = async (caller: Caller, given: Appended): Promise<Progress & { readonly mediaId: string | null }> => {
+    const { id, offset, body } = given;
+    await find(caller, id);
+    return alone(id, async (row) => {
+      if (row.mediaId !== null) {
+        if (offset !== row.size) throw misplaced(row.size);
+        return { row, offset: row.size, mediaId: row.mediaId };
+      }
+      const part = await files.resume(id);
+      try {
+        if (part.size() !== offset) throw misplaced(part.size());
+        await write(part, body, { most: row.size, stopping: ctx.stopping });
+      } finally {
+        await part.close();
+      }
+      const now = part.size();
+      return { row, offset: now, mediaId: now === row.size ? await complete(caller, row, part) : null };
+    });
+  };
+
+  return {
+    find,
+    append,
+
+    /** 413 for a file that will not fit, 429 for too many at once, 422 for what it cannot be called. */
+    async begin(caller: Caller, size: number, metadata: Readonly<Record<string, string>>): Promise<UploadRow> {
+      if (size > maxBytes) throw tooLarge(maxBytes);
+      const { filename, filetype: _, name = filename, ...form } = metadata;
+      const given = patchOf({ ...form, ...(name !== undefined && { name }) });
+      const { name: checked } = fieldsOf(blank, given);
+      await writer.mustFit(caller.account.id, size);
+      const { accountId, userId } = ownerOf(caller);
+      const row = await ctx.transaction(async (tx) => {
+        const used = await mediaStore.bytesOf(tx, accountId);
+        const open = await uploadStore.open(tx, accountId);
+        if (open.count >= maxOpen) throw tooMany(60);
+        if (used + open.bytes + size > quota) throw tooLarge(quota);
+        return uploadStore.insert(
+          tx,
+          { id: uuidv7(), accountId, userId, size, fields: { ...given, name: checked } },
+          keptSeconds,
+        );
+      });
+      if (!row) throw new Error("an insert returns its row");
+      return row;
+    },
+
+    async progress(caller: Caller, id: string): Promise<Progress> {
+      const row = await find(caller, id);
+      if (row.mediaId !== null) return { row, offset: row.size };
+      const part = await files.resume(id);
+      await part.close();
+      return { row, offset: part.size() };
+    },
+
+    async end(caller: Caller, id: string): Promise<void> {
+      await find(caller, id);
+      await alone(id, async () => {
+        await uploadStore.remove(id);
+        await (await files.resume(id)).drop();
+      });
+    },
+
+    async prune(): Promise<void> {
+      for (let ids = await uploadStore.expired(swept); ids.length > 0; ids = await uploadStore.expired(swept))
+        for (const id of ids) await (await files.resume(id)).drop();
+    },
+  };
+}
+
+export interface Appended {
+  readonly id: string;
+  readonly offset: number;
+  readonly body: ReadableStream<Uint8Array> | null;
+}
+
+interface Limits {
+  readonly most: number;
+  readonly stopping: AbortSignal;
+}
+
+/** What arrived before a connection broke stays. 413 for more than the upload was to have: then nothing of it stays. */
+async function write(part: Part, body: Appended["body"], { most, stopping }: Limits): Promise<void> {
+  const before = part.size();
+  const reader = body?.getReader();
+  try {
+    for (;;) {
+      if (stopping.aborted) throw unavailable("the server is stopping, go on in a moment");
+      const next = await reader?.read().catch(() => undefined);
+      if (!next?.value) return;
+      if (part.size() + next.value.length > most) {
+        await part.cut(before);
+        throw tooLarge(most - before);
+      }
+      await part.write(next.value);
+    }
+  } finally {
+    // Nobody waits for the rest of a refused body.
+    void reader?.cancel().catch(() => {});
+  }
+}
+
+function misplaced(offset: number): HttpError {
+  return new HttpError(409, { error: `the upload goes on at byte ${offset}` }, { "upload-offset": `${offset}` });
+}
