@@ -62,8 +62,8 @@ export function createIdentityStore(sql: Sql) {
       return result.count === 1;
     },
 
-    async delete({ accountId, providerId }: Place, id: number): Promise<boolean> {
-      const result = await sql`
+    async delete(tx: Tx, { accountId, providerId }: Place, id: number): Promise<boolean> {
+      const result = await tx`
         delete from sign_in_identities where account_id = ${accountId} and provider_id = ${providerId} and id = ${id}`;
       return result.count === 1;
     },

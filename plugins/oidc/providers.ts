@@ -97,7 +97,9 @@ export function createProviders({ ctx, accounts, providerStore, identityStore, p
     async unlink(caller: Caller, id: string, identityId: number): Promise<void> {
       mustBeAdmin(caller);
       const { id: providerId } = await find(caller.account.id, id);
-      if (!(await identityStore.delete({ accountId: caller.account.id, providerId }, identityId))) throw notFound();
+      const place = { accountId: caller.account.id, providerId };
+      const deleted = await ctx.transaction((tx) => identityStore.delete(tx, place, identityId));
+      if (!deleted) throw notFound();
     },
   };
 }

@@ -7,7 +7,7 @@ let app: TestApp;
 let receiver: MailReceiver;
 beforeAll(async () => {
   receiver = await startMailReceiver();
-  const env = { SMTP_URL: `smtp://127.0.0.1:${receiver.port}`, MAIL_FROM: "office@example.com" };
+  const env = { SMTP_URL: `smtp://127.0.0.1:${receiver.port}`, MAIL_FROM: "office@example.com", DATABASE_POOL: "2" };
   app = await startTestApp({ env });
 });
 afterAll(async () => {
@@ -44,6 +44,29 @@ test("a browser that is new is told by mail, once; the first one is no news", as
   expect(mail?.subject).toBe("A new sign-in at Main");
   expect(mail?.text).toContain("Browser: Chrome, Windows");
   expect(mail?.text).toContain("Address: 127.0.0.1");
+});
+
+test("a sign-in with an Idempotency-Key tells of it too, many at once", async () => {
+  const people = await Promise.all(
+    Array.from({ length: 8 }, async (_, at) => {
+      const email = `many-${at}@example.com`;
+      return { email, ...(await person(app, { email, password })) };
+    }),
+  );
+  for (const agent of [firefox, chrome]) {
+    const signedIn = people.map(({ login }) =>
+      app.post(
+        "/account/session.json",
+        { login, password },
+        {
+          token: null,
+          headers: { "user-agent": agent, "idempotency-key": `${login} ${agent}` },
+        },
+      ),
+    );
+    expect((await Promise.all(signedIn)).map(({ status }) => status)).toEqual(people.map(() => 201));
+  }
+  for (const { email } of people) expect(await mails(email)).toHaveLength(1);
 });
 
 test("nobody is told without an address, or where the account has switched it off", async () => {

@@ -7,35 +7,36 @@ import type { DeviceStore } from "./device-store.ts";
 import { alertSettings } from "./settings.ts";
 
 interface Needed {
-  readonly ctx: Pick<BaseContext, "log">;
-  readonly accounts: Pick<Accounts, "person" | "settingsOf">;
+  readonly ctx: Pick<BaseContext, "log" | "transaction">;
+  readonly accounts: Pick<Accounts, "access" | "settingsOf">;
   readonly mail: Pick<Mail, "isSetUp" | "send">;
   readonly deviceStore: Pick<DeviceStore, "isNews">;
 }
 
 type Asked = Pick<RequestInput, "account" | "request" | "ip">;
-export type Alert = (asked: Asked, userId: number) => Promise<void>;
 
-/** A mail that cannot be queued stops nobody from signing in. */
+/** To be called before a session begins; what it gives, after that. A mail that cannot be queued stops no sign-in. */
+export type Alert = (asked: Asked, userId: number) => Promise<() => Promise<void>>;
+
 export function createAlert({ ctx, accounts, mail, deviceStore }: Needed): Alert {
-  const alert: Alert = async ({ account, request, ip: address }, userId) => {
+  return async ({ account, request, ip: address }, userId) => {
     const accountId = account.id;
     const { isOn } = await accounts.settingsOf(accountId, alertSettings);
-    if (!isOn || !(await mail.isSetUp(accountId))) return;
-    const device = deviceOf(request.headers.get("user-agent")) ?? "–";
-    if (!(await deviceStore.isNews({ accountId, userId, device }))) return;
-    const person = await accounts.person(accountId, userId);
-    if (!person?.email) return;
+    const person = (await accounts.access(userId))?.user;
+    if (!isOn || !person || !(await mail.isSetUp(accountId))) return async () => {};
+    const browser = deviceOf(request.headers.get("user-agent")) ?? "–";
+    const { name, login, email } = person;
     const time = new Intl.DateTimeFormat("sv", { dateStyle: "short", timeStyle: "short", timeZone: account.timezone });
-    const values = { name: person.name, login: person.login, address, browser: device, time: time.format() };
-    await mail.send({ accountId, to: person.email, template: "sign_in_alert", values });
-  };
 
-  return async (asked, userId) => {
-    try {
-      await alert(asked, userId);
-    } catch (error) {
-      ctx.log.warn("nobody was told of a sign-in by a new device", { accountId: asked.account.id, userId, error });
-    }
+    const tell = () =>
+      ctx.transaction(async (tx) => {
+        if (!(await deviceStore.isNews(tx, { accountId, userId, device: browser })) || !email) return;
+        const values = { name, login, address, browser, time: time.format() };
+        await mail.send({ accountId, to: email, template: "sign_in_alert", values }, tx);
+      });
+    return () =>
+      tell().catch((error: unknown) =>
+        ctx.log.warn("nobody was told of a sign-in by a new device", { accountId, userId, error }),
+      );
   };
 }

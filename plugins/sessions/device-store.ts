@@ -1,5 +1,5 @@
 /** All SQL about the devices by which people have signed in. */
-import type { Sql } from "platform";
+import type { Sql, Tx } from "platform";
 
 const keptDays = 365;
 
@@ -14,8 +14,8 @@ export type DeviceStore = ReturnType<typeof createDeviceStore>;
 export function createDeviceStore(sql: Sql) {
   return {
     /** Notes it. True if it is new and the person has others; the first one is no news. */
-    async isNews({ accountId, userId, device }: SignedInBy): Promise<boolean> {
-      const [row] = await sql<{ isNews: boolean }[]>`
+    async isNews(tx: Tx, { accountId, userId, device }: SignedInBy): Promise<boolean> {
+      const [row] = await tx<{ isNews: boolean }[]>`
         with known as (
           select bool_or(device = ${device}) as is_known from sign_in_devices
           where account_id = ${accountId} and user_id = ${userId}

@@ -19,7 +19,6 @@ interface Needed {
   readonly accounts: Pick<Accounts, "verifyPassword" | "signedInAt" | "settingsOf">;
   readonly tokens: Pick<Tokens, "startSession" | "endSession">;
   readonly failureStore: FailureStore;
-  /** Told of each sign-in, before it is answered. */
   readonly alert: Alert;
   /** Told of a wrong password, or a wrong code of whom. */
   readonly refused: (accountId: number, who: string | number) => void;
@@ -75,6 +74,8 @@ export function createSignIn({ accounts, tokens, failureStore, alert, refused }:
     /** Starts their session (`openedBy`: by an invitation) in place of the one that the request carries. */
     async start(asked: Asked, userId: number, openedBy?: number): Promise<IssuedToken> {
       const { account, host, caller } = asked;
+      // First, because afterwards the request may hold a connection.
+      const told = await alert(asked, userId);
       await accounts.signedInAt(account.id, host);
       const from = signedInFrom(asked);
       const length = await lengthOf(account.id);
@@ -87,7 +88,7 @@ export function createSignIn({ accounts, tokens, failureStore, alert, refused }:
       });
       if (!session) throw unauthorized(wrong); // the person was deleted meanwhile
       if (caller?.viaCookie) await tokens.endSession(caller);
-      await alert(asked, userId);
+      await told();
       return session;
     },
   };
