@@ -3,7 +3,7 @@ export { Type } from "@sinclair/typebox";
 export type { Static, TObject, TSchema } from "@sinclair/typebox";
 export { answer, pageQuery } from "./openapi/answers.ts";
 export type { JsonObject } from "./openapi/answers.ts";
-export { credentialOf, fromSameOrigin, roles, readCookie, sessionCookieName } from "./http/auth.ts";
+export { credentialOf, fromSameOrigin, RefusedCredential, roles, readCookie, sessionCookieName } from "./http/auth.ts";
 export type {
   Account,
   AppGrant,

@@ -1,6 +1,6 @@
 /** What protects a token: limits, networks, rotation, and a word before its end. HTTP in, rows and events out. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { eventually, startTestApp, type TestApp } from "../../tests/harness.ts";
+import { eventually, otherAccount, person, startTestApp, type TestApp } from "../../tests/harness.ts";
 import { startReceiver } from "../../tests/receiver.ts";
 import { definePlugin, job, type BaseContext } from "../../runtime/sdk.ts";
 
@@ -68,6 +68,11 @@ describe("networks", () => {
       const answer = await me(token, ip);
       expect([answer.status, answer.json.error]).toEqual([403, `this token does not work from ${ip}`]);
     }
+    const logged = await eventually(async () => {
+      const found = (await app.get("/core/activity.json?action=refused&limit=10")).json;
+      return found.length >= 3 ? found : undefined;
+    });
+    expect(logged[0]).toMatchObject({ name: "GET /account/me.json", token_id: id, actor: "person" });
     // A client cannot claim to be elsewhere: only what the proxy adds counts.
     expect((await me(token, "203.0.113.7, 192.0.2.1")).status).toBe(403);
     expect((await limit(id, { networks: null })).json.networks).toEqual([]);
@@ -144,6 +149,25 @@ describe("a rotation", () => {
     expect((await me(last)).status).toBe(401);
   });
 
+  test("of two at once leaves the last alone, and one text before it", async () => {
+    const { id, token } = await make();
+    const both = await Promise.all([rotate(id), rotate(id)]);
+    const texts = [token, ...both.map(({ json }) => json.token)];
+    const statuses = await Promise.all(texts.map(async (one) => (await me(one)).status));
+    expect([statuses[0], statuses.filter((status) => status === 200).length]).toEqual([401, 2]);
+  });
+
+  test("is for those who may change the token", async () => {
+    const { id } = await make();
+    const manager = await person(app, { role: "manager" });
+    const stranger = await otherAccount(app);
+    for (const token of [manager.token, stranger.adminToken]) {
+      expect((await rotate(id, {}, { token })).status).toBe(404);
+      expect((await limit(id, { rate_limit: 1 }, { token })).status).toBe(404);
+      expect((await app.get(`/core/tokens/${id}.json`, { token })).status).toBe(404);
+    }
+  });
+
   test("may be asked for by the token itself, and not for one that can do more", async () => {
     const { id, token } = await make({ privileges: ["api_tokens", "dbs"] });
     const other = await make();
@@ -165,7 +189,8 @@ test("followers are told once that a token ends within a week", async () => {
   await make({ name: "off", expires_at: inDays(3), active: false });
   const warn = () => enqueue(job<{ dueAt: string }>("schedule:tokens.warn"), { dueAt: new Date().toISOString() });
   const told = () => receiver.requests.map(({ body }) => /"name":"(\w{1,20})"/.exec(body)?.[1]);
-  await warn();
+  // Several processes may look at the same time.
+  await Promise.all([warn(), warn(), warn()]);
   await eventually(() => told().length === 1);
   // Whoever moves the end is told of the new one, and each is told of once.
   await app.patch(`/account/api_tokens/${later.id}.json`, { api_token: { expires_at: inDays(2) } });
@@ -173,4 +198,13 @@ test("followers are told once that a token ends within a week", async () => {
   await eventually(() => told().length === 2);
   expect(told()).toEqual(["soon", "later"]);
   await receiver.stop();
+});
+
+test("whoever is no trusted proxy cannot say where a request comes from", async () => {
+  const direct = await startTestApp();
+  const { id, token } = (await direct.post("/account/api_tokens.json", { api_token: {} })).json;
+  await direct.patch(`/core/tokens/${id}.json`, { token: { networks: ["203.0.113.0/24"] } });
+  const answer = await direct.get("/account/me.json", { token, headers: from("203.0.113.7") });
+  expect([answer.status, answer.json.error]).toEqual([403, "this token does not work from 127.0.0.1"]);
+  await direct.stop();
 });

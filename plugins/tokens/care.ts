@@ -16,7 +16,6 @@ import { newRawToken, tokenInfo } from "./raw-token.ts";
 import { maySee, mustManage, mustStayWithin } from "./rules.ts";
 import { toApi, type TokenRow, type TokenStore } from "./store.ts";
 
-const warnDays = 7;
 const warnedAtOnce = 500;
 
 export interface CarePatch {
@@ -36,12 +35,14 @@ interface Needed {
   readonly ctx: Pick<BaseContext, "sql" | "transaction" | "changed">;
   readonly tokenStore: TokenStore;
   readonly careStore: CareStore;
+  /** Days before its end. */
+  readonly warnDays: number;
   readonly identifier: Pick<Identifier, "forget" | "forgetText">;
 }
 
 export type TokenCare = ReturnType<typeof createTokenCare>;
 
-export function createTokenCare({ ctx, tokenStore, careStore, identifier }: Needed) {
+export function createTokenCare({ ctx, tokenStore, careStore, warnDays, identifier }: Needed) {
   const announce = ({ accountId, id, ...row }: TokenRow, kind: string, tx: Tx) =>
     ctx.changed({ accountId, sourceType: "Account::ApiToken", kind, id, data: toApi({ accountId, id, ...row }) }, tx);
 
@@ -102,7 +103,7 @@ export function createTokenCare({ ctx, tokenStore, careStore, identifier }: Need
       return { row, raw };
     },
 
-    /** Tells those who follow tokens of those that end within a week. */
+    /** Tells those who follow tokens of those that end soon. */
     async warn(): Promise<void> {
       for (;;) {
         const rows = await ctx.transaction(async (tx) => {

@@ -1,5 +1,5 @@
 /** Finds out who sends a request. Every request passes through here. behaviour B.1. */
-import { forbidden, networkTest, sha256, unauthorized } from "platform";
+import { networkTest, RefusedCredential, sha256, unauthorized } from "platform";
 import type { Account, BaseContext, Caller, ClientAddress, Credential, Identify, Identity, Quota } from "platform";
 import type { Access, Accounts } from "../accounts/api.ts";
 import type { ForeignCredential, Tokens } from "./api.ts";
@@ -83,18 +83,19 @@ export function createIdentifier({ ctx, identityStore, careStore, accounts, usag
     const access = await accounts.access(token.userId);
     if (!access?.active || (token.idleSeconds !== null && (await isIdle(token, token.idleSeconds, now))))
       return undefined;
-    if (client && token.networks.length > 0) mustBeFrom(token, client);
-    usage.seen(token, now, client);
     let made = callers.get(token);
     if (made?.access !== access)
       callers.set(token, (made = { access, quota: quotaOf(token), ...callersOf(token, access) }));
+    if (client && token.networks.length > 0) mustBeFrom(token, made.bearer, client);
+    usage.seen(token, now, client);
     return made;
   };
 
-  const mustBeFrom = (token: TokenRow, { ip }: ClientAddress): void => {
+  const mustBeFrom = (token: TokenRow, caller: Caller, { ip }: ClientAddress): void => {
     const test = networkTests.get(token) ?? networkTest(token.networks.join(","));
     networkTests.set(token, test);
-    if (!test(ip)) throw forbidden(`this token does not work from ${ip}`);
+    const by = { account: caller.account, caller };
+    if (!test(ip)) throw new RefusedCredential(by, `this token does not work from ${ip}`);
   };
 
   const quotaOf = ({ id, rateLimit: limit }: TokenRow): Quota | undefined => {

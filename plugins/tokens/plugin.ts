@@ -37,6 +37,10 @@ export default definePlugin({
       "The first API token; empty = generated and printed once",
       visible,
     ),
+    warnDays: setting.integer("TOKEN_WARN_DAYS", 7, "Days before a token's end when followers are told of it", {
+      min: 1,
+      max: 365,
+    }),
   },
   migrations: [
     { name: "001_tokens", sql: migration },
@@ -71,7 +75,7 @@ export default definePlugin({
     const careStore = createCareStore(ctx.sql);
     const usage = createUsage({ identityStore, log: ctx.log });
     const identifier = createIdentifier({ ctx, identityStore, careStore, accounts: people, usage });
-    const care = createTokenCare({ ctx, tokenStore, careStore, identifier });
+    const care = createTokenCare({ ctx, tokenStore, careStore, warnDays: ctx.config.warnDays, identifier });
     const tokenWriter = createTokenWriter({
       ctx,
       tokenStore,

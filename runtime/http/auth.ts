@@ -1,5 +1,6 @@
 /** The caller: the types that a plugin's `identify` passes to every route. behaviour B.1 and B.4. */
 
+import { HttpError } from "../errors.ts";
 import type { Take } from "./rate-limit.ts";
 
 /** A tenant. Every table carries `account_id`, and no query crosses accounts. */
@@ -49,6 +50,16 @@ export interface Identity {
   readonly app?: AppGrant;
   /** Set if the credential may send only so many requests. */
   readonly quota?: Quota;
+}
+
+/** 403 of a credential that is right and may not be used so: the log of activity says whose it is. */
+export class RefusedCredential extends HttpError {
+  readonly identity: Identity;
+
+  constructor(identity: Identity, text: string) {
+    super(403, { error: text });
+    this.identity = identity;
+  }
 }
 
 /** Requests of one credential a minute. */

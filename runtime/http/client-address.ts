@@ -10,7 +10,12 @@ export function parseNetworks(list: string): Networks {
 }
 
 function parseNetwork(part: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
-  if (ipaddr.isValidCIDR(part)) return ipaddr.parseCIDR(part);
+  if (ipaddr.isValidCIDR(part)) {
+    const [base, bits] = ipaddr.parseCIDR(part);
+    // An address of version 4 in the form of version 6 is compared as version 4.
+    const isMapped = base instanceof ipaddr.IPv6 && base.isIPv4MappedAddress() && bits >= 96;
+    return isMapped ? [base.toIPv4Address(), bits - 96] : [base, bits];
+  }
   if (ipaddr.isValid(part)) {
     const address = ipaddr.process(part);
     return [address, address.kind() === "ipv4" ? 32 : 128];

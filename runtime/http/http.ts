@@ -5,7 +5,15 @@
 import { Elysia } from "elysia";
 import type { Answers } from "../openapi/answers.ts";
 import { arrivalOf, clientOf, pathOf, routed, type Peer } from "./arrival.ts";
-import { credentialOf, fromSameOrigin, plainHost, type Caller, type Identify, type Identity } from "./auth.ts";
+import {
+  credentialOf,
+  fromSameOrigin,
+  plainHost,
+  RefusedCredential,
+  type Caller,
+  type Identify,
+  type Identity,
+} from "./auth.ts";
 import { bodyLimit, readBody } from "./body.ts";
 import { withActor } from "../events/actor.ts";
 import type { Notice } from "../events/notices.ts";
@@ -158,8 +166,14 @@ async function handle(
   hints: string[],
 ): Promise<Reply | Response> {
   const { client, site } = arrivalOf(request);
-  const identity = await needed.identify(client.host, credentialOf(request.headers), site?.account, client);
-  const asked = { request, requestId, identity, client, spec: route.spec };
+  const same = { request, requestId, client, spec: route.spec };
+  const identity = await needed
+    .identify(client.host, credentialOf(request.headers), site?.account, client)
+    .catch((error: unknown) => {
+      if (error instanceof RefusedCredential) noteRefusal(needed.notice, { ...same, identity: error.identity }, error);
+      throw error;
+    });
+  const asked = { ...same, identity };
   let quota: QuotaHeaders | undefined;
   try {
     quota = identity.quota && (await takeOf(identity.quota));
