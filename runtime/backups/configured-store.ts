@@ -11,5 +11,7 @@ export function configuredStore(config: Pick<Config, "backupDir"> & S3Config, lo
   const { backupDir } = config;
   if (backupDir === "") return undefined;
   const place = parseBucketPlace(backupDir);
-  return place ? createBucketStore(configuredBucket(config, place.bucket, log), place) : createFolderStore(backupDir);
+  return place
+    ? createBucketStore(configuredBucket(config, place.bucket, log, { readBytes: 4_000_000 }), place)
+    : createFolderStore(backupDir);
 }

@@ -251,15 +251,17 @@ function ifEmpty(error: unknown): undefined {
   if (!(error instanceof S3Fault) || error.status !== 416) throw error;
 }
 
-/** All of one size, but for the last. */
+/** All of one size, but for the last. Each is overwritten by the one after the next. */
 async function* inParts(chunks: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Bytes, undefined> {
-  let part = new Uint8Array(size);
+  const spare: Bytes[] = [];
+  let part: Bytes = new Uint8Array(size);
   let filled = 0;
   for await (const chunk of chunks) {
     for (let at = 0; at < chunk.length;) {
       if (filled === size) {
         yield part;
-        part = new Uint8Array(size);
+        spare.push(part);
+        part = (spare.length > 1 ? spare.shift() : undefined) ?? new Uint8Array(size);
         filled = 0;
       }
       const taken = chunk.subarray(at, at + size - filled);
