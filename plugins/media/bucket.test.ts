@@ -99,6 +99,9 @@ test("a store that is down refuses the upload, leaves nothing, and says 503 to r
   s3.answer = ({ headers }) =>
     headers.get("range")?.startsWith("bytes=2000000-") ? faultXml(403, "AccessDenied") : undefined;
   expect(await served(long.json.url).catch(() => "cut off")).toBe("cut off");
+  const content = await openFiles(readConfig(env), silent)("media").find(long.json.sha256);
+  const fault = await new Response(content?.stream()).bytes().catch(String);
+  expect(fault).toContain("the store of files cannot be reached");
 });
 
 test("a content from before the bucket is still served, and what is deleted goes from both", async () => {

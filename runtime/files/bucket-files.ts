@@ -88,21 +88,30 @@ function contentOf(bucket: Bucket, key: string, size: number, told: Told): Conte
   return {
     size,
     bytes: () => read(0, size),
-    stream: () => streamOf(bucket.read(key), told),
+    stream: () => streamOf(bucket.read(key), told, (error) => error),
     async part(from, to, type) {
       if (to - from <= wholeBytes) return new Blob([await read(from, to)], { type });
-      return streamOf(bucket.read(key, { from, to }), told);
+      // Bun would print an error, which is in the log already; without one it cuts the answer off all the same.
+      return streamOf(bucket.read(key, { from, to }), told, () => undefined);
     },
   };
 }
 
-/** Reads on as fast as the reader takes it. A failure cuts the answer off. */
-function streamOf(chunks: AsyncGenerator<Uint8Array>, told: Told): ReadableStream<Uint8Array> {
+/** Reads on as fast as the reader takes it. */
+function streamOf(
+  chunks: AsyncGenerator<Uint8Array>,
+  told: Told,
+  faultOf: (error: unknown) => unknown,
+): ReadableStream<Uint8Array> {
   return new ReadableStream({
     async pull(controller) {
-      const next = await told(() => chunks.next());
-      if (next.done) controller.close();
-      else controller.enqueue(next.value);
+      try {
+        const next = await told(() => chunks.next());
+        if (next.done) controller.close();
+        else controller.enqueue(next.value);
+      } catch (error) {
+        controller.error(faultOf(error));
+      }
     },
     async cancel() {
       await chunks.return(undefined);
