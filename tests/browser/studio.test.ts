@@ -42,7 +42,10 @@ test("every list of the menu opens without a fault", async () => {
   for (const address of addresses) {
     await page.locator(`#menu a[href="${address}"]`).click();
     await page.waitForURL(app.origin + address);
-    await page.locator("main [role=grid], main .empty, main .tiles, main form.card:visible").first().waitFor();
+    await page
+      .locator("main [role=grid], main .empty, main .files, main .tiles, main form.card:visible")
+      .first()
+      .waitFor();
     headings.push((await page.locator("main h1").textContent()) ?? "");
   }
   expect(headings).toContain("Prompts");

@@ -1,0 +1,43 @@
+import { expect, test } from "bun:test";
+import { linesOf, sizeText, textsOf, thumbnailOf } from "./files.ts";
+import { de, en, pl } from "./text.ts";
+
+test("every message is in three languages, with the same values", () => {
+  const values = (all: object) =>
+    Object.entries(all).map(([name, message]) => [name, (String(message).match(/\{\w{1,20}\}/g) ?? []).toSorted()]);
+  expect(values(pl)).toEqual(values(en));
+  expect(values(de)).toEqual(values(en));
+});
+
+test.each([
+  [{ id: "a", mime: "image/jpeg", width: 1600 }, "/media/a/w/320.webp", "/media/a/w/960.webp"],
+  [{ id: "a", mime: "image/png", width: 200 }, "/media/a/w/160.webp", "/media/a/w/160.webp"],
+  [{ id: "a", mime: "image/png", width: 40, url: "/media/a/x.png" }, "/media/a/x.png", "/media/a/x.png"],
+  [{ id: "a", mime: "image/svg+xml", width: null, url: "/media/a/x.svg" }, "/media/a/x.svg", "/media/a/x.svg"],
+  [{ id: "a", mime: "application/pdf", width: null }, undefined, undefined],
+  [{ id: "a", mime: "image/jpeg", width: null }, undefined, undefined],
+])("%j is shown by %p", (row, small, large) => {
+  expect([thumbnailOf(row, 320), thumbnailOf(row, 960)]).toEqual([small, large]);
+});
+
+test.each([
+  [0, "0 byte"],
+  [999, "999 byte"],
+  [284_113, "284 kB"],
+  [5_000_000_000, "5 GB"],
+  [7e15, "7,000,000 GB"],
+])("%p bytes are %p", (bytes, words) => {
+  expect(sizeText(bytes, "en")).toBe(words);
+});
+
+test.each([
+  [{ en: "Our team", pl: "Nasz zespół: trzech" }, "en: Our team\npl: Nasz zespół: trzech"],
+  [{}, ""],
+])("%j is written as lines, and read again", (texts, lines) => {
+  expect(linesOf(texts)).toBe(lines);
+  expect(textsOf(lines)).toEqual(texts);
+});
+
+test("a line without a language keeps its words for the server's answer", () => {
+  expect(textsOf("Our team\n\n EN : Team ")).toEqual({ "Our team": "", en: "Team" });
+});

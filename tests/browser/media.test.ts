@@ -1,0 +1,45 @@
+/** The library of media files in Chromium. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { png } from "../../plugins/media/files-fixture.ts";
+import { startStudio, type Studio } from "./studio-fixture.ts";
+
+let studio: Studio;
+beforeAll(async () => {
+  studio = await startStudio();
+});
+afterAll(() => studio.stop());
+
+test("files are uploaded in parts, found by folder, and get their texts", async () => {
+  await using opened = await studio.signedIn({ viewport: { width: 360, height: 800 } });
+  const { page, faults } = opened;
+  await page.goto(`${studio.app.origin}/studio/core/media`);
+  await page.getByText("Nothing is here yet.").waitFor();
+  await page.getByLabel("Folder for uploads").fill("team");
+  const film = Buffer.alloc(5_500_000, 7);
+  await page.locator("input[type=file]").setInputFiles([
+    { name: "anna.png", mimeType: "image/png", buffer: Buffer.from(png(200, 100)) },
+    { name: "film.bin", mimeType: "application/octet-stream", buffer: film },
+  ]);
+  await page.getByRole("region", { name: "Uploads" }).getByText("uploaded").nth(1).waitFor();
+  expect((await studio.app.get("/core/media.json?folder=team")).json).toMatchObject([
+    { name: "film.bin", size: film.length, is_public: true },
+    { name: "anna.png", width: 200 },
+  ]);
+
+  // The same name with another content is refused, with the server's words.
+  await page
+    .locator("input[type=file]")
+    .setInputFiles([{ name: "anna.png", mimeType: "image/png", buffer: Buffer.from(png(9, 9)) }]);
+  await page.getByText("name has already been taken in this folder").waitFor();
+  expect(faults.filter((fault) => !fault.includes("status of 422"))).toEqual([]);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+
+  await page.getByLabel("Folder", { exact: true }).selectOption("team");
+  await page.getByRole("link", { name: "anna.png" }).click();
+  await page.getByText('{{ "team/anna.png" | image: width: 640 }}').waitFor();
+  await page.getByLabel("Alternative texts").fill("en: Anna\npl: Ania");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByText("Saved").waitFor();
+  const [{ alts }] = (await studio.app.get("/core/media.json?q=anna.png")).json;
+  expect(alts).toEqual({ en: "Anna", pl: "Ania" });
+});
