@@ -31,7 +31,7 @@ export function createFactorStore(sql: Sql) {
     /** Locked, so that guesses take turns. */
     async lockTotp(tx: Tx, { accountId, userId }: Owner): Promise<TotpRow | undefined> {
       const [row] = await tx<TotpRow[]>`
-        select secret, last_step, greatest(extract(epoch from blocked_until - now())::float8, 0) as seconds_to_wait
+        select secret, last_step, greatest(extract(epoch from blocked_until - clock_timestamp())::float8, 0) as seconds_to_wait
         from totp_factors where account_id = ${accountId} and user_id = ${userId} for update`;
       return row;
     },

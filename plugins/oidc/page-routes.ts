@@ -98,7 +98,7 @@ export function pageRoutes({ ctx, sessions, signIn }: Needed): Route[] {
           error_description: "of the provider",
           session_state: "of some providers; not used",
         },
-        answers: { 200: html, 400: html, 403: html, 404: html, 502: html },
+        answers: { 200: html, 400: html, 403: [html, answer.error], 404: html, 502: html },
         responses: {
           200: pageExample,
           303: null,

@@ -28,7 +28,7 @@ export interface Files {
 
 export interface Content {
   readonly size: number;
-  bytes(): Promise<Uint8Array>;
+  bytes(): Promise<Uint8Array<ArrayBuffer>>;
   stream(): ReadableStream<Uint8Array>;
   /** The bytes from the first to before the last, for an answer of this type. */
   part(from: number, to: number, type: string): Promise<Blob | ReadableStream<Uint8Array>>;

@@ -117,7 +117,7 @@ describe("a route", () => {
         },
       },
     });
-    expect(Object.keys(responses).toSorted()).toEqual(["200", "400", "401", "403", "422", "503", "default"]);
+    expect(Object.keys(responses).toSorted()).toEqual(["200", "400", "401", "403", "422", "429", "503", "default"]);
   });
 
   test("says with each of its answers that there may be a Warning", () => {

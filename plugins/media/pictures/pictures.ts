@@ -27,8 +27,11 @@ interface Needed {
 export interface MadePicture {
   readonly content: string;
   readonly size: number;
-  readonly bytes: Content;
+  readonly bytes: Content | Uint8Array<ArrayBuffer>;
 }
+
+/** The pictures asked for last are kept in memory: together so many bytes, none of them larger than that. */
+const memory = { all: 16_000_000, one: 500_000 } as const;
 
 const maxWaiting = 50;
 /** How often it is noted that a variant is in use. */
@@ -47,10 +50,16 @@ export function createPictures({ ctx, child, files, cacheFiles, variantStore, ma
   const turns = createTurnsByKey<string>();
   const making = new Map<string, Promise<MadePicture>>();
 
+  const lately = createLately();
+
   const kept = async (key: string): Promise<MadePicture | undefined> => {
     const row = rows.peek(key) ?? (await rows.get(key));
+    const inMemory = row && lately.get(row.content);
+    if (row && inMemory && Date.now() - row.notedAt <= usedEveryMs)
+      return { content: row.content, size: row.size, bytes: inMemory };
     const bytes = row && (await cacheFiles.find(row.content));
     if (!row || !bytes) return undefined;
+    if (row.size <= memory.one) lately.add(row.content, await bytes.bytes());
     if (Date.now() - row.notedAt > usedEveryMs) {
       row.notedAt = Date.now();
       await variantStore.used(row.hash, row.variant);
@@ -105,6 +114,32 @@ export function createPictures({ ctx, child, files, cacheFiles, variantStore, ma
 }
 
 export type Pictures = ReturnType<typeof createPictures>;
+
+/** By the hash of their content, which never changes. */
+function createLately() {
+  const all = new Map<string, Uint8Array<ArrayBuffer>>();
+  let size = 0;
+  return {
+    get(hash: string): Uint8Array<ArrayBuffer> | undefined {
+      const found = all.get(hash);
+      if (!found) return undefined;
+      // The map's order is that of use.
+      all.delete(hash);
+      all.set(hash, found);
+      return found;
+    },
+    add(hash: string, bytes: Uint8Array<ArrayBuffer>): void {
+      if (all.has(hash)) return;
+      all.set(hash, bytes);
+      size += bytes.length;
+      for (const [oldest, { length }] of all) {
+        if (size <= memory.all) return;
+        all.delete(oldest);
+        size -= length;
+      }
+    },
+  };
+}
 
 function told(error: unknown): never {
   if (!(error instanceof ChildFault)) throw error;

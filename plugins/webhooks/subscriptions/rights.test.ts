@@ -80,6 +80,7 @@ async function expectRefused(send: () => Promise<Answer>, needed: string): Promi
 const privileges = {
   "Core::Prompt": "prompts",
   "Core::App": "apps",
+  "Core::Backup": "backups",
   "Core::Db": "dbs",
   "Core::Record": "dbs",
   "Core::MediaFile": "media",
@@ -118,7 +119,7 @@ describe("the events of a model", () => {
       );
     };
     expect(await listed()).toEqual({ ...privileges, "Things::Secret": null });
-    const ofAdmins = ["Account::User", "Account::ApiToken", "Core::Activity", "Things::Thing"];
+    const ofAdmins = ["Account::User", "Account::ApiToken", "Core::Activity", "Core::Backup", "Things::Thing"];
     const ofManagers = Object.fromEntries(Object.entries(privileges).filter(([name]) => !ofAdmins.includes(name)));
     expect(await listed(manager.token)).toEqual(ofManagers);
     expect(await listed(await token("webhooks", "dbs"))).toEqual({ "Core::Db": "dbs", "Core::Record": "dbs" });
