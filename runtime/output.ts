@@ -21,8 +21,19 @@ export async function written(): Promise<void> {
   clearTimeout(timer);
 }
 
+/** Whoever reads along may leave, as `head` does: what is left to say is for nobody. Their leaving is no failure of ours. */
+const watched = new WeakSet<NodeJS.WriteStream>();
+function watch(stream: NodeJS.WriteStream): void {
+  if (watched.has(stream)) return;
+  watched.add(stream);
+  stream.on("error", (error: unknown) => {
+    if (!(error instanceof Error && "code" in error && error.code === "EPIPE")) throw error;
+  });
+}
+
 function write(stream: NodeJS.WriteStream, text: string): void {
   if (text === "") return;
+  watch(stream);
   const done = new Promise<void>((resolve) => void stream.write(text, () => resolve()));
   pending.add(done);
   void done.then(() => pending.delete(done));

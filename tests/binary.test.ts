@@ -295,6 +295,9 @@ test("settings may stand in an .env of the folder, and nothing else there change
 test("`help` and `types` need no database", async () => {
   const cwd = folderWith();
   expect((await run([...corestead, "help"], { cwd })).stdout).toContain("corestead [command]");
+  // Whoever reads along may leave.
+  const read = await run(["sh", "-c", '"$0" "$@" | head -n 1', ...corestead, "client"], { cwd });
+  expect([read.stdout.split("\n").length, read.stderr]).toEqual([2, ""]);
   expect((await run([...corestead, "types"], { cwd })).code).toBe(0);
   const types = join(import.meta.dir, "../runtime/platform-types.txt");
   expect(readFileSync(join(cwd, "platform.d.ts"), "utf8")).toBe(readFileSync(types, "utf8"));

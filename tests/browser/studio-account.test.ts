@@ -89,7 +89,7 @@ describe("a token", () => {
     await page.getByText("A token of the whole account is not deleted").waitFor();
     expect(await page.getByRole("button", { name: "Delete" }).count()).toBe(0);
     await page.getByLabel("Active").uncheck();
-    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("button", { name: "Save", exact: true }).click();
     await saved(page);
     expect((await app.get(`/account/api_tokens/${erp.json.id}.json`)).json.active).toBe(false);
   });
