@@ -22,6 +22,7 @@ const all = {
   flows: 150,
   webhooks: 180,
   https: 60,
+  media: 180,
   studio: 240,
 };
 const chosen = options.some((option) => option.startsWith("--compare"))
