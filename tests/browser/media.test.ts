@@ -39,7 +39,7 @@ test("files are uploaded in parts, found by folder, and get their texts", async 
   await page.getByText('{{ "team/anna.png" | image: width: 640 }}').waitFor();
   await page.getByLabel("Alternative texts").fill("en: Anna\npl: Ania");
   await page.getByRole("button", { name: "Save", exact: true }).click();
-  await page.getByText("Saved").waitFor();
+  await page.getByText("Saved", { exact: true }).waitFor();
   const [{ alts }] = (await studio.app.get("/core/media.json?q=anna.png")).json;
   expect(alts).toEqual({ en: "Anna", pl: "Ania" });
 });
