@@ -19,7 +19,7 @@ const root = resolve(import.meta.dir, "..");
 const app = join(root, "sites/studio/app");
 const folder = join(root, "dist/studio");
 
-/** Bytes after gzip. */
+/** Bytes after gzip; the first scripts are all that stand between signing in and a list. */
 const budget = { firstScripts: 90_000, style: 12_000, page: 40_000, editor: 220_000 };
 
 /** What sites/studio/files.ts reads. */
@@ -31,6 +31,8 @@ interface Manifest {
   readonly style: string;
   /** What a built-in page needs beside. */
   readonly pages: readonly { readonly path: string; readonly files: readonly string[] }[];
+  /** What generic lists and forms need beside. */
+  readonly generic: readonly string[];
   readonly files: Readonly<Record<string, string>>;
   /** Whose work is in them, for NOTICE: folders of npm packages. */
   readonly packages: readonly string[];
@@ -57,13 +59,16 @@ export async function makeStudio(force = false): Promise<(Manifest & { report: s
   files.set(styleName, style);
   const script = entryOf(result.metafile);
   const preloads = importedAtOnce(result.metafile, script);
-  const report = checkSizes({ files, first: [script, ...preloads], style: styleName, metafile: result.metafile });
+  const first = [script, ...preloads];
+  const list = genericFiles(result.metafile, first, "List");
+  const report = checkSizes({ files, first, list, style: styleName, metafile: result.metafile });
   const made = {
     key,
     script,
     preloads,
     style: styleName,
-    pages: await pageFiles(result.metafile, [script, ...preloads]),
+    pages: await pageFiles(result.metafile, first),
+    generic: [...new Set([...list, ...genericFiles(result.metafile, first, "Item")])],
     files: Object.fromEntries([...files].map(([name, text]) => [name, hashOf(text).slice(0, 16)])),
     packages: packagesOf(result.metafile),
   };
@@ -211,19 +216,32 @@ async function pageFiles(metafile: Metafile, loaded: readonly string[]): Promise
   return (await Promise.all(lists)).flat();
 }
 
+/** What a generic page needs beside the first load. */
+function genericFiles(metafile: Metafile, loaded: readonly string[], page: "List" | "Item"): string[] {
+  const [path] =
+    Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint?.endsWith(`pages/${page}.svelte`)) ?? [];
+  if (!path) throw new Error(`sites/studio/app/pages/${page}.svelte is not loaded lazily`);
+  const name = baseName(path);
+  return [name, ...importedAtOnce(metafile, name)].filter((one) => !loaded.includes(one));
+}
+
 interface Sized {
   readonly files: ReadonlyMap<string, string>;
   readonly first: readonly string[];
+  /** What comes when the first list is opened. */
+  readonly list: readonly string[];
   readonly style: string;
   readonly metafile: Metafile;
 }
 
 /** Throws where a budget is exceeded. */
-function checkSizes({ files, first, style, metafile }: Sized): string {
+function checkSizes({ files, first, list, style, metafile }: Sized): string {
   const size = (name: string) => gzipSync(files.get(name) ?? "", { level: 9 }).length;
-  const firstScripts = first.reduce((sum, name) => sum + size(name), 0);
+  const sum = (names: readonly string[]) => names.reduce((bytes, name) => bytes + size(name), 0);
+  const firstScripts = sum(first);
+  const withList = firstScripts + sum(list);
   const problems = [
-    ...(firstScripts > budget.firstScripts ? [`the first load is ${firstScripts} bytes of script after gzip`] : []),
+    ...(withList > budget.firstScripts ? [`the first load with a list is ${withList} bytes of script after gzip`] : []),
     ...(size(style) > budget.style ? [`the style is ${size(style)} bytes after gzip`] : []),
   ];
   for (const [path, { inputs }] of Object.entries(metafile.outputs)) {
@@ -234,7 +252,7 @@ function checkSizes({ files, first, style, metafile }: Sized): string {
     if (size(name) > most) problems.push(`${name} is ${size(name)} bytes after gzip, more than ${most}`);
   }
   if (problems.length > 0) throw new Error(`The Studio is too large: ${problems.join("; ")}`);
-  return `first load ${kilobytes(firstScripts)} of script and ${kilobytes(size(style))} of style`;
+  return `first load ${kilobytes(firstScripts)} of script (with a list ${kilobytes(withList)}) and ${kilobytes(size(style))} of style`;
 }
 
 /** Whatever could change what is made here. */

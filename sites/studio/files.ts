@@ -9,6 +9,8 @@ interface Manifest {
   readonly style: string;
   /** Those of a built-in page, by its path below /studio. */
   readonly pages: readonly { readonly path: string; readonly files: readonly string[] }[];
+  /** Those of a generic list and form. */
+  readonly generic: readonly string[];
   /** All of them: name -> hash of the content. */
   readonly files: Readonly<Record<string, string>>;
 }

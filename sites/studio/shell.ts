@@ -16,7 +16,8 @@ const firstRequests = ["/account/me.json", "/openapi.json", "/studio/-/pages.jso
 
 export function shell({ files, nonce, accountName, pathname }: Shown): string {
   const place = placeOf(pathname, [], files.pages);
-  const scripts = [...files.preloads, ...(place.kind === "page" ? place.page.files : [])];
+  const own = place.kind === "page" ? place.page.files : place.kind === "home" ? [] : files.generic;
+  const scripts = [...files.preloads, ...own];
   const preloads = scripts.map((name) => `<link rel="modulepreload" href="/studio/-/${name}">\n`).join("");
   const requests = firstRequests.map((path) => `<link rel="preload" as="fetch" crossorigin href="${path}">\n`).join("");
   return `<!doctype html>
