@@ -177,6 +177,7 @@ async function appFixtures(made: (path: string, body: object) => Promise<string>
 
 async function siteFixtures(made: (path: string, body: object) => Promise<string>) {
   const one = { name: "Matrix", code, site_code: code };
+  const preview = async () => (await app.post("/cms/pages/preview.json", { page: { id: code } })).json.url;
   return {
     "/w": { site_code: code },
     "/cms/sites": { id: await made("/cms/sites.json", { site: { name: "Matrix", code } }), code },
@@ -184,6 +185,7 @@ async function siteFixtures(made: (path: string, body: object) => Promise<string
     "/core/certificates": { host: await certificateHost() },
     "/cms/layouts": { id: await made("/cms/layouts.json", { layout: one }) },
     "/cms/pages": { id: await made("/cms/pages.json", { page: { ...one, path: "matrix" } }) },
+    "/cms/previews": { token: String(await preview()).slice("/cms/previews/".length) },
     "/cms/paragraphs": { id: await made("/cms/paragraphs.json", { paragraph: one }) },
     "/cms/categories": { id: await made("/cms/categories.json", { category: one }) },
     "/cms/articles": { id: await made("/cms/articles.json", { article: { ...one, title: "Matrix" } }) },

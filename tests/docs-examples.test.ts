@@ -158,6 +158,7 @@ async function others(made: ReadonlyMap<string, string>): Promise<Things> {
     body.startsWith('{"id"') ? [[`${path}/`, { id: `${JSON.parse(body).id}` }]] : [],
   );
   const [db, hook, preview, media] = ["/core/dbs", "/account/webhooks", "/core/apps/preview", "/core/media"].map(given);
+  const draft = given("/cms/pages/preview");
   const send = (method: string) => async (path: string, body?: unknown) => {
     const answer = await app.request(method, path, body);
     if (answer.status >= 300) throw new Error(`${path}: ${answer.text}`);
@@ -217,6 +218,7 @@ async function others(made: ReadonlyMap<string, string>): Promise<Things> {
       file: /src="\/a\/-\/([^"]+)"/.exec(page)?.[1] ?? "",
     },
     "/_rt/": { hash: /_rt\/(\w+)/.exec(page)?.[1] ?? "", name: "core.js" },
+    "/cms/previews/": { token: draft.url.split("/").pop() },
     "/media/": { id: media.id, name: media.name, variant: "640.webp" },
     "/w/": { site_code: "acme", rest: "offer" },
     "/studio/": { rest: "core/prompts" },

@@ -19,6 +19,7 @@ beforeAll(async () => {
     db: { name: "Orders", code: "orders", public_methods: { create: true, list: true } },
   });
   await made("/cms/sites.json", { site: { name: "Site", code: "site" } });
+  await made("/cms/pages.json", { page: { name: "Drafted", code: "drafted", ...at } });
   await made("/connect/flows.json", { flow: { name: "Waits", code: "waits", fields: { program: waits } } });
   await made("/connect/flows.json", { flow: { name: "Quick", code: "quick", fields: { program: quick } } });
   const server = { url: "smtp://127.0.0.1:1", from: "a@example.com" };
@@ -85,6 +86,7 @@ const creates: [path: string, table: string, body: (n: string) => object][] = [
   ["/cms/domains.json", "cms_domains", (n) => ({ domain: { name: `${n}.test`, ...at } })],
   ["/cms/layouts.json", "cms_layouts", (n) => ({ layout: { name: n, code: n, ...at } })],
   ["/cms/pages.json", "cms_pages", (n) => ({ page: { name: n, code: n, path: n, ...at } })],
+  ["/cms/pages/preview.json", "cms_previews", (n) => ({ page: { id: "drafted", content: n, ...at } })],
   ["/cms/paragraphs.json", "cms_paragraphs", (n) => ({ paragraph: { name: n, code: n, ...at } })],
   ["/cms/categories.json", "cms_categories", (n) => ({ category: { name: n, code: n, ...at } })],
   ["/cms/articles.json", "cms_articles", (n) => ({ article: { title: n, code: n, ...at } })],

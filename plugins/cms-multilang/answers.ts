@@ -144,6 +144,31 @@ export const PageTranslations = answer.object("PageTranslations", {
   locales: Type.Record(text, TranslationState),
 });
 
+const Alternate = answer.object("Alternate", { locale: text, url: text });
+
+/** What the head of a page tells search engines. */
+const PageSeen = answer.object("PageSeen", {
+  title: orNull(text),
+  description: orNull(text),
+  canonical_url: orNull(text),
+  alternates: answer.list(Alternate),
+  robots: orNull(text),
+  lang: orNull(text),
+});
+
+export const DraftPreview = answer.object("DraftPreview", {
+  url: text,
+  expires_at: answer.time(),
+  domain: orNull(text),
+  locale: field.oneOf(locales),
+  address: orNull(text),
+  redirects_to: orNull(text),
+  seen: PageSeen,
+  canonical_url: orNull(text),
+  alternates: answer.list(Alternate),
+  fault: orNull(text),
+});
+
 /** The end of a page's path decides its type. */
 export const sitePage = [
   ...["text/html", "text/plain", "application/xml", "application/manifest+json"].map(answer.text),

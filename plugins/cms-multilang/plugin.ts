@@ -13,6 +13,7 @@ import { keepHosts } from "./sites/domain.ts";
 import { articleExample, pageExample } from "./examples.ts";
 import migration from "./migrations/001_cms.sql" with { type: "text" };
 import domainStatus from "./migrations/002_domain_status.sql" with { type: "text" };
+import previews from "./migrations/003_previews.sql" with { type: "text" };
 import cmsApi from "./prompts/cms_api.md" with { type: "text" };
 import { siteCommandFacts, siteCommands } from "./files/commands.ts";
 import { createPush, pushFiles } from "./files/push.ts";
@@ -32,6 +33,7 @@ export default definePlugin({
   migrations: [
     { name: "001_cms", sql: migration },
     { name: "002_domain_status", sql: domainStatus },
+    { name: "003_previews", sql: previews },
   ],
   privileges: [{ name: "cms", doc: "build sites: pages, layouts, articles and domains", roles: ["manager"] }],
   models: [
@@ -50,6 +52,7 @@ export default definePlugin({
     cms_articles: { model: "Cms::Article" },
     cms_article_categories: { model: "Cms::ArticleCategory" },
     cms_redirects: false,
+    cms_previews: false,
   },
   checks: async ({ sql, hosts }) => {
     const rows = await createRenderStore(sql).hosts();
@@ -63,7 +66,7 @@ export default definePlugin({
     const { sql } = ctx;
     const { services } = ctx;
     const engine = createSiteEngine();
-    const { sites, door, routes, warn } = await createSiteRendering({
+    const { sites, door, routes, warn, prune } = await createSiteRendering({
       ctx,
       accounts: services.accounts,
       media: services.media,
@@ -83,6 +86,7 @@ export default definePlugin({
         ...routes,
       ],
       door,
+      schedules: [{ id: "cms.prune", cron: "43 * * * *", run: prune }],
       begin: warn,
       commands: [
         ...siteCommands({ ctx, accounts: services.accounts, resources, push }),

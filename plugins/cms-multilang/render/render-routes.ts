@@ -24,7 +24,7 @@ interface Needed {
  * A preview runs its author's scripts on the account's own host. The sandbox gives them an opaque origin, so they
  * cannot read or use the viewer's session.
  */
-const previewHeaders = {
+export const previewHeaders = {
   "content-security-policy": "sandbox allow-scripts allow-forms allow-popups; frame-ancestors 'self'",
   // Browsers refuse a sandboxed page that has such a policy.
   "cross-origin-opener-policy": "unsafe-none",

@@ -6,9 +6,14 @@ import type { Accounts } from "../../accounts/api.ts";
 import { previewRoutes } from "./render-routes.ts";
 import { createRenderStore } from "./render-store.ts";
 import { createBlocks } from "./templates/blocks.ts";
+import { createDrafts } from "./draft/drafts.ts";
+import { draftRoutes } from "./draft/draft-routes.ts";
+import { createPreviewStore } from "./draft/preview-store.ts";
 import { createSiteCache, type SiteCache } from "./door/cache.ts";
 import { createComposer } from "./compose.ts";
 import { createDoor } from "./door/door.ts";
+import { createLayoutStore } from "../pages/layout-store.ts";
+import { createPageStore } from "../pages/page-store.ts";
 import type { SiteEngine } from "./templates/engine.ts";
 import { createFinder } from "./addresses/find.ts";
 import { createPictures } from "./templates/pictures.ts";
@@ -19,12 +24,14 @@ export interface SiteRendering {
   readonly sites: SiteCache;
   readonly door: HostDoor;
   readonly routes: readonly Route[];
+  /** Deletes previews that have expired. */
+  readonly prune: () => Promise<void>;
   /** Call it once the server knows its own address. */
   readonly warn: () => void;
 }
 
 interface Needed {
-  readonly ctx: Pick<BaseContext, "sql" | "cache" | "broadcast" | "log" | "origin">;
+  readonly ctx: Pick<BaseContext, "sql" | "cache" | "broadcast" | "log" | "origin" | "transaction">;
   readonly accounts: Pick<Accounts, "accountById">;
   readonly media: Media;
   readonly engine: SiteEngine;
@@ -44,12 +51,16 @@ export async function createSiteRendering({ ctx, accounts, media, engine }: Need
   });
   const scheme = () => (ctx.origin().startsWith("https:") ? "https:" : "http:");
   const door = createDoor({ sites, renderStore, engine, blocksOf, finder, composer, scheme });
+  const previewStore = createPreviewStore(ctx.sql);
+  const stores = { pageStore: createPageStore(ctx.sql), layoutStore: createLayoutStore(ctx.sql), previewStore };
+  const drafts = createDrafts({ ctx, ...stores, sites, finder, composer, engine, scheme });
   const isOwn = ownHost(ctx.origin);
   return {
     sites,
     // If a site took the account's own address, nobody could sign in there to change it.
     door: { find: (host) => (isOwn(host) ? undefined : door.find(host)) },
-    routes: previewRoutes({ sites, renderStore, finder, composer, scheme }),
+    routes: [...previewRoutes({ sites, renderStore, finder, composer, scheme }), ...draftRoutes(drafts)],
+    prune: previewStore.prune,
     warn() {
       const { host } = new URL(ctx.origin());
       const site = sites.find(host);

@@ -1,0 +1,178 @@
+/** Renders a page as an editor has it, for one domain and language, without saving it. No HTTP, no SQL. */
+import {
+  invalid,
+  mistakes,
+  randomToken,
+  sha256,
+  type BaseContext,
+  type Caller,
+  type Queryable,
+  type Static,
+} from "platform";
+import { refOf, siteRefOf } from "../../code.ts";
+import { isLocale } from "../../locales.ts";
+import { masterMistake } from "../../pages/master.ts";
+import type { LayoutStore } from "../../pages/layout-store.ts";
+import type { PageStore, PageView } from "../../pages/page-store.ts";
+import { cleanPath } from "../../pages/path.ts";
+import { checkTexts, type TemplateCheck } from "../../texts.ts";
+import { named, orNull, type Mistakes } from "../../write.ts";
+import { addressOf, domainFor, type Domain } from "../addresses/addresses.ts";
+import { seoOf } from "../addresses/alternates.ts";
+import { choiceOf, type Finder, type FoundPage, type View } from "../addresses/find.ts";
+import { effectiveLocale } from "../addresses/locale.ts";
+import { redirectTarget, type Variant } from "../addresses/variant.ts";
+import type { Composer } from "../compose.ts";
+import type { PageData } from "../data.ts";
+import type { SiteCache, SiteState } from "../door/cache.ts";
+import { htmlType, typeOf } from "../door/replies.ts";
+import { faultPage, TemplateFault } from "../templates/fault.ts";
+import type { DraftBody } from "./body.ts";
+import type { PreviewStore } from "./preview-store.ts";
+import { asText, nothingSeen, seenIn } from "./seen.ts";
+
+interface Needed {
+  readonly ctx: Pick<BaseContext, "transaction" | "sql">;
+  readonly sites: Pick<SiteCache, "get">;
+  readonly pageStore: Pick<PageStore, "find" | "relatives" | "slavesOf">;
+  readonly layoutStore: Pick<LayoutStore, "find">;
+  readonly previewStore: PreviewStore;
+  readonly finder: Pick<Finder, "complete">;
+  readonly composer: Composer;
+  readonly engine: TemplateCheck;
+  readonly scheme: () => string;
+}
+
+type Body = Static<typeof DraftBody>;
+
+const livesMs = 10 * 60_000;
+const mostPerPerson = 10;
+
+export type Drafts = ReturnType<typeof createDrafts>;
+
+export function createDrafts(needed: Needed) {
+  const { ctx, sites, pageStore, previewStore, finder, composer, engine, scheme } = needed;
+  return {
+    async create({ account, user }: Pick<Caller, "account" | "user">, body: Body) {
+      const saved = await savedPage(pageStore, ctx.sql, account.id, body);
+      const state = saved && (await sites.get(saved.siteId));
+      if (!saved || !state) throw invalid({ id: ["names no page"] });
+      const wrong = mistakes();
+      const domain = domainOf(wrong, state, body, saved);
+      checkTexts(wrong, engine, body);
+      const page = await draftOf({ ...needed, wrong, accountId: account.id }, saved, body);
+      wrong.check();
+      const lang = isLocale(body.lang) ? body.lang : undefined;
+      const preview = domain === null;
+      const domainLocale = domain ? domain.locale : (lang ?? null);
+      const view: View = { state, lang, domainLocale, preview, drafts: true };
+      const found = withDraft(await finder.complete(view, page));
+      const { html, seen, fault } = await rendered(composer, { ...view, domain, scheme: scheme() }, found);
+      const token = randomToken();
+      const expiresAt = new Date(Date.now() + livesMs);
+      const row = { accountId: account.id, userId: user.id, tokenHash: sha256(token), html, expiresAt };
+      await ctx.transaction((tx) => previewStore.insert(tx, row, mostPerPerson));
+      const { site, domains } = state;
+      const sources = { page: page.locale, lang, domain: domainLocale, site: site.locale };
+      const place = { scheme: scheme(), domains, site: site.locale };
+      const seo = site.multilang && domain ? seoOf<Variant>(found.page, found.group, place) : undefined;
+      const target = domain ? redirectTarget<Variant>(found.page, found.group, choiceOf(view)) : undefined;
+      return {
+        token,
+        expires_at: expiresAt,
+        domain: domain?.name ?? null,
+        locale: effectiveLocale(sources),
+        address: domain ? addressOf(scheme(), domain, page.path) : null,
+        redirects_to: target && domain ? addressOf(scheme(), domain, target.path) : null,
+        seen,
+        canonical_url: seo?.canonicalUrl ?? null,
+        alternates: seo?.alternates ?? [],
+        fault,
+      };
+    },
+
+    /** Undefined if it has expired, or is somebody else's. */
+    async html({ account, user }: Pick<Caller, "account" | "user">, token: string): Promise<string | undefined> {
+      return token.length > 100 ? undefined : previewStore.html(account.id, user.id, sha256(token));
+    },
+  };
+}
+
+async function savedPage(pageStore: Needed["pageStore"], db: Queryable, accountId: number, body: Body) {
+  const ref = refOf(String(body.id), siteRefOf(body.site_code));
+  return ref && pageStore.find(db, accountId, ref);
+}
+
+/** The one that is named, else that of the page's own address; null if the site has none. */
+function domainOf(wrong: Mistakes, { domains }: SiteState, { domain, locale }: Body, saved: PageView): Domain | null {
+  if (!domain) return domainFor(domains, locale === undefined ? saved.locale : locale || null) ?? null;
+  const found = domains.find(({ name }) => name === domain);
+  if (!found) wrong.add("domain", "names no domain of this site");
+  return found ?? null;
+}
+
+interface Drafting extends Pick<Needed, "ctx" | "pageStore" | "layoutStore"> {
+  readonly wrong: Mistakes;
+  readonly accountId: number;
+}
+
+/** The saved page with what was typed over it, and with its master's values. */
+async function draftOf(needed: Drafting, saved: PageView, body: Body): Promise<PageData> {
+  const { ctx, layoutStore, wrong, accountId } = needed;
+  const { siteId } = saved;
+  const { layout_code: code, layout_id: id } = body;
+  const find = (ref: Parameters<typeof layoutStore.find>[2]) => layoutStore.find(ctx.sql, accountId, ref);
+  const layout = await named(wrong, { as: "layout", what: "layout", code, id, siteId }, find);
+  const clean = body.path === undefined ? { path: saved.path } : cleanPath(body.path);
+  if ("mistake" in clean) wrong.add("path", clean.mistake);
+  const path = "path" in clean ? clean.path : saved.path;
+  const master = await masterOf(needed, { ...saved, path }, body);
+  return {
+    ...saved,
+    path,
+    name: body.name ?? saved.name,
+    locale: orNull(body.locale, saved.locale) || null,
+    layoutId: layout === undefined ? saved.layoutId : (layout?.id ?? null),
+    content: body.content === undefined ? saved.content : (body.content ?? ""),
+    fields: body.fields ?? saved.fields,
+    htmlTitle: orNull(body.html_title, saved.htmlTitle),
+    htmlDescription: orNull(body.html_description, saved.htmlDescription),
+    htmlKeywords: orNull(body.html_keywords, saved.htmlKeywords),
+    basedOnPageId: master?.id ?? null,
+    master: master ?? null,
+  };
+}
+
+/** The page that the draft is based on, by the same rules as a save. */
+async function masterOf({ ctx, pageStore, wrong, accountId }: Drafting, page: PageView, body: Body) {
+  const { based_on_page_code: code, based_on_page_id: id } = body;
+  const find = (ref: Parameters<typeof pageStore.find>[2]) => pageStore.find(ctx.sql, accountId, ref);
+  const asked = await named(wrong, { as: "based_on_page", what: "page", code, id, siteId: page.siteId }, find);
+  const kept = page.basedOnPageId === null ? undefined : { id: page.basedOnPageId };
+  const master = asked === undefined ? kept && (await find(kept)) : (asked ?? undefined);
+  const mistake = masterMistake(page, master, []);
+  const at = code ? "based_on_page_code" : "based_on_page_id";
+  if (mistake) wrong.add(mistake.field === "master" ? at : "path", mistake.message);
+  return master;
+}
+
+/** Among its languages the page stands as it is typed, not as it is saved. */
+function withDraft(found: FoundPage): FoundPage {
+  const { id, path, locale, basedOnPageId } = found.page;
+  const own = { id, path, locale, basedOnPageId };
+  return { ...found, group: found.group.map((other) => (other.id === id ? own : other)) };
+}
+
+type ComposeView = Omit<Parameters<Composer["compose"]>[0], "query" | "page">;
+
+async function rendered(composer: Composer, view: ComposeView, found: FoundPage) {
+  try {
+    const { text } = await composer.compose({ ...view, query: new URLSearchParams(), page: 1 }, found);
+    if (typeOf(found.page.path) !== htmlType) return { html: asText(text), seen: nothingSeen, fault: null };
+    const { seen, framed } = seenIn(text);
+    return { html: framed, seen, fault: null };
+  } catch (error) {
+    if (!(error instanceof TemplateFault)) throw error;
+    return { html: faultPage(error), seen: nothingSeen, fault: error.message };
+  }
+}
