@@ -106,12 +106,12 @@ async function prove(
   { overHttp, overTls }: Proofs,
 ): Promise<void> {
   const offered = (type: string) => authorization.challenges.find((challenge) => challenge.type === type);
-  const [http, tls] = [overHttp && offered("http-01"), offered("tls-alpn-01")];
-  const challenge = http ?? tls;
-  if (!challenge) throw new Error("the authority offers neither HTTP-01 nor TLS-ALPN-01");
+  const type = overHttp ? "http-01" : "tls-alpn-01";
+  const challenge = offered(type);
+  if (!challenge) throw new Error(`the authority does not offer ${type}, which HTTP_PORT decides`);
   const text = await client.getChallengeKeyAuthorization(challenge);
   const shown = async () => {
-    if (http && overHttp) return overHttp(http.token, text);
+    if (overHttp) return overHttp(challenge.token, text);
     const { chain, key } = await proofCertificate(host, text);
     return overTls(host, chain, key);
   };

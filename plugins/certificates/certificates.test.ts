@@ -97,7 +97,14 @@ describe.skipIf(pebbleProgram === null)("a server with an authority", () => {
 
   test("orders nothing for hosts of nobody", async () => {
     const before = await app.sql`select count(*) as orders from certificate_orders`;
-    const names = ["nobody.example.net", "localhost", "..", "x".repeat(300), "a b.example.com", "xn--.example.org"];
+    const names = [
+      "nobody.example.net",
+      "localhost",
+      "..",
+      `${"x".repeat(200)}.net`,
+      "a b.example.com",
+      "xn--.example.org",
+    ];
     for (const name of names) expect(await shown(here.tlsPort, name)).not.toContain("DNS:");
     expect(await app.sql`select count(*) as orders from certificate_orders`).toEqual(before as never);
     expect((await app.get("/core/certificates/nobody.example.net.json")).status).toBe(404);
@@ -172,13 +179,31 @@ function pemAt(port: number, servername: string): Promise<string> {
 }
 
 describe.skipIf(pebbleProgram === null)("where no port answers http", () => {
-  test("the authority is shown a proof over TLS", async () => {
+  test("the authority is shown a proof over TLS, while visitors see what is in use", async () => {
     const here = await place();
     const app = await startTestApp({ env: { ...settings(here), HTTP_PORT: "0" } });
     try {
-      await untilValid(app, "core.example.com");
+      const first = await untilValid(app, "core.example.com");
       expect(await shown(here.tlsPort, "core.example.com")).toBe("DNS:core.example.com");
+      const old = await pemAt(here.tlsPort, "core.example.com");
+      const seen = new Set<string>();
+      await app.sql`update certificates set renew_at = now() where host = 'core.example.com'`;
+      expect((await app.post("/core/certificates/core.example.com/order.json")).status).toBe(202);
+      await eventually(async () => {
+        seen.add(await pemAt(here.tlsPort, "core.example.com"));
+        return (await certificateOf(app, "core.example.com")).ordered_at !== first.ordered_at && seen.size > 1;
+      }, "another certificate");
+      expect(await certificateOf(app, "core.example.com")).toMatchObject({ state: "valid", last_error: null });
+      // The old one, then the new one, and never the proof between them.
+      expect([...seen]).toEqual([old, await pemAt(here.tlsPort, "core.example.com")]);
       expect(await app.sql`select 1 from certificate_challenges`).toHaveLength(0);
+      const answer = await curl(
+        "-ks",
+        "--resolve",
+        `core.example.com:${here.tlsPort}:127.0.0.1`,
+        `https://core.example.com:${here.tlsPort}/health`,
+      );
+      expect(JSON.parse(answer)).toMatchObject({ status: "ok" });
     } finally {
       await app.stop();
       here.pebble.stop();

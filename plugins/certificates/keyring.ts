@@ -30,13 +30,6 @@ export function createKeyring({ ctx, certificateStore, hosts, orders }: Needed):
     const row = await certificateStore.byHost(host);
     return row && isValid(row) ? pairOf(row) : undefined;
   };
-  /** Only for a host that has no certificate yet: the others' visitors must not see the proof. */
-  const proofOf = async (host: string): Promise<KeyPair | undefined> => {
-    const sealed = await certificateStore.answerTo(host);
-    if (sealed === undefined) return undefined;
-    const { chain, key }: { chain: string; key: string } = JSON.parse(ctx.secrets.open(sealed, challengeContext(host)));
-    return { chain, key, isProof: true };
-  };
   /** Until this host's order has ended. */
   const ended = async (host: string): Promise<void> => {
     const known = waiting.get(host) ?? Promise.withResolvers<void>();
@@ -49,7 +42,7 @@ export function createKeyring({ ctx, certificateStore, hosts, orders }: Needed):
   return {
     async find(host) {
       if (hosts.ownerOf(host) === undefined) return undefined;
-      const found = (await stored(host)) ?? (await proofOf(host));
+      const found = await stored(host);
       if (found) return found;
       await orders.tend();
       const row = await certificateStore.byHost(host);
@@ -57,7 +50,14 @@ export function createKeyring({ ctx, certificateStore, hosts, orders }: Needed):
       if (!row || row.tryAt > new Date()) return undefined;
       await orders.enqueue(host);
       await ended(host);
-      return (await stored(host)) ?? proofOf(host);
+      return stored(host);
+    },
+
+    async proof(host) {
+      const sealed = await certificateStore.answerTo(host);
+      if (sealed === undefined) return undefined;
+      const pair: KeyPair = JSON.parse(ctx.secrets.open(sealed, challengeContext(host)));
+      return pair;
     },
 
     async challenge(token) {

@@ -117,16 +117,7 @@ function proofs({ ctx, certificateStore, answersHttp }: Needed): Proofs {
   };
   return {
     overHttp: answersHttp ? show : undefined,
-    async overTls(host, chain, key) {
-      const shown = await show(host, JSON.stringify({ chain, key }));
-      ctx.broadcast.publish(changedTopic, host);
-      return {
-        async end() {
-          await shown.end();
-          ctx.broadcast.publish(changedTopic, host);
-        },
-      };
-    },
+    overTls: (host, chain, key) => show(host, JSON.stringify({ chain, key })),
   };
 }
 

@@ -7,14 +7,14 @@ export interface KeyPair {
   readonly chain: string;
   /** PEM of its private key. */
   readonly key: string;
-  /** It proves to an authority whose host this is, and is for nobody else (TLS-ALPN-01, RFC 8737). */
-  readonly isProof?: boolean;
 }
 
 /** Who knows certificates; at most one plugin does. Hosts are lower-case names without a port. */
 export interface Certificates {
   /** Undefined if there is none and none can be had: the handshake is refused. It may take as long as a client waits. */
   find(host: string): Promise<KeyPair | undefined>;
+  /** The certificate that an authority wants to see of this host now, and nobody else (TLS-ALPN-01, RFC 8737). */
+  proof(host: string): Promise<KeyPair | undefined>;
   /** The text by which an authority recognises this server (HTTP-01, RFC 8555 8.3), or undefined. */
   challenge(token: string): Promise<string | undefined>;
   /** Calls `forget` whenever a host has another certificate than before. */
@@ -43,10 +43,10 @@ export function createContexts(find: (host: string) => Promise<KeyPair | undefin
       const pair = await find(host);
       if (!pair) return undefined;
       const context = { pair, secure: createSecureContext(tlsOptions(pair)) };
-      isKept = !pair.isProof;
+      isKept = true;
       return context;
     } finally {
-      // A flood of made-up names costs no memory, and a proof is for seconds.
+      // A flood of made-up names costs no memory.
       if (!isKept) contexts.delete(host);
     }
   };

@@ -39,7 +39,9 @@ export async function openHttps({ config, log, own, certificates, innerPort }: N
   const contexts = createContexts(async (host) => (await own.find(host)) ?? certificates?.find(host));
   const shared = { hostname: config.httpsHost, reusePort: config.workers > 1 };
   const at = { ...shared, port: config.httpsPort };
-  const front = await openFront({ ...at, contexts, defaultHost, innerPort }).catch((cause: unknown) => {
+  // Where no port answers HTTP-01, authorities look at this one (TLS-ALPN-01).
+  const proof = config.httpPort === 0 ? certificates?.proof : undefined;
+  const front = await openFront({ ...at, contexts, proof, defaultHost, innerPort }).catch((cause: unknown) => {
     throw listenFault(cause, at, { port: "HTTPS_PORT", host: "HTTPS_HOST" });
   });
   own.onChange(() => {
