@@ -4,6 +4,7 @@ import { PageTranslations, SiteFinding } from "../answers.ts";
 import type { Care } from "./check.ts";
 import { findingCodes } from "./finding.ts";
 import { refOf } from "../code.ts";
+import { isLocale } from "../locales.ts";
 import type { Resources } from "../resources.ts";
 import type { SiteRow } from "../rows.ts";
 
@@ -64,9 +65,10 @@ export function careRoutes({ sql, resources, care }: Needed): Route[] {
           "site's domains and pages: { state, page, missing, stale }. `state` is `own` (a page of that language has the " +
           "text), `fields` (values keyed by the locale have it), `inherited` (the master's text is shown, or one text " +
           "for all languages), `missing` (there is no text) or `stale` (its source has changed since it was " +
-          "translated). `missing` names keys of `fields` without a value, `stale` the fields whose source is newer.",
+          "translated). `missing` names keys of `fields` without a value, `stale` the fields whose source is newer. With " +
+          "`locales` languages that no domain or page has yet are answered as well, e.g. one to translate the site into.",
         access,
-        query: pageQuery,
+        query: { ...pageQuery, locales: "codes of more languages, with commas; unknown ones are ignored" },
         answers: { 200: answer.list(PageTranslations) },
         responses: {
           200: [
@@ -84,7 +86,9 @@ export function careRoutes({ sql, resources, care }: Needed): Route[] {
         },
       },
       async ({ caller, params, query: given }) => {
-        const { rows, total } = await care.translations(await find(caller.account.id, params.id), pageOf(given));
+        const site = await find(caller.account.id, params.id);
+        const more = (given.get("locales") ?? "").split(",", 100).filter(isLocale);
+        const { rows, total } = await care.translations(site, pageOf(given), more);
         return list(rows, total);
       },
     ),

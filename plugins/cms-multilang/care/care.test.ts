@@ -432,6 +432,9 @@ describe("the matrix of translations", () => {
       },
     });
     expect(answer.headers.get("x-total-count")).toBe("4");
+    const more = await app.get(`/cms/sites/${code}/translations.json?locales=uk,it,pl`);
+    const languages = more.json.map((row: { locales: Body }) => Object.keys(row.locales).join(" "));
+    expect([...new Set(languages)]).toEqual(["pl en fr de uk"]);
     const part = await app.get(`/cms/sites/${code}/translations.json?limit=1&offset=3`);
     expect(part.json.map(({ page: of }: { page: string }) => of)).toEqual([at("blog")]);
   });

@@ -17,7 +17,12 @@ import { headFindings, suffixFindings, type Checked, type HeadOptions } from "./
 export interface Care {
   /** The first 10,000 findings. */
   check(site: SiteData): Promise<Finding[]>;
-  translations(site: SiteData, page: { limit: number; offset: number }): Promise<{ rows: MatrixRow[]; total: number }>;
+  /** `more`: languages besides those that the site has. */
+  translations(
+    site: SiteData,
+    page: { limit: number; offset: number },
+    more?: readonly Locale[],
+  ): Promise<{ rows: MatrixRow[]; total: number }>;
 }
 
 interface Needed {
@@ -38,8 +43,9 @@ export function createCare(needed: Needed): Care {
   const { careStore } = needed;
   let running = 0;
   return {
-    async translations(site, page) {
-      const languages = await languagesOf(careStore, site, await careStore.domains(site));
+    async translations(site, page, more = []) {
+      const used = new Set([...(await languagesOf(careStore, site, await careStore.domains(site))), ...more]);
+      const languages = locales.filter((locale) => used.has(locale));
       const { rows, total } = await careStore.roots(site, page);
       const groups = await readGroups(needed, site, rows);
       return { rows: rows.map((row) => rowOf(site, row, groups, languages)), total };

@@ -9,6 +9,11 @@ export interface PagePath {
   readonly path: string;
 }
 
+/** A page may say which item it belongs to: its first parameter is that item's, in the list `of`. */
+export interface PageOf extends PagePath {
+  readonly of?: string | undefined;
+}
+
 export type Place<P extends PagePath> =
   | { readonly kind: "home" }
   | { readonly kind: "list" | "new"; readonly resource: Resource; readonly values: readonly string[] }
@@ -56,6 +61,16 @@ export function wordsBelow(pagePath: string, { path }: Pick<Resource, "path">): 
   const isBelow = above.every((part, at) => part === parts[at] || (isParameter(part) && isParameter(parts[at])));
   const below = parts.slice(above.length);
   return isBelow && below.length > 0 && !below.some(isParameter) ? below.join("/") : undefined;
+}
+
+/** Where the page stands for an item of this list: only one parameter, so that it can be a tab of it. */
+export function addressIn(
+  { path, of }: PageOf,
+  resource: Pick<Resource, "path">,
+  values: readonly string[],
+): string | undefined {
+  if (of !== resource.path || path.split(":").length !== 2) return undefined;
+  return `${base}/${path.replace(/:\w+/, () => encodeURIComponent(values[0] ?? ""))}`;
 }
 
 interface Matched<T> {

@@ -56,6 +56,7 @@ export const unlisted: ReadonlySet<string> = new Set([
   "/account/webhooks/source_types",
   "/account/privileges",
   "/account/me/sessions",
+  "/cms/sites/{id}/translations",
 ]);
 
 /** The pictures of the menu. */

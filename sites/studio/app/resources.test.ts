@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../../../tests/harness.ts";
-import { addressOf, placeOf, wordsBelow } from "./address.ts";
+import { addressIn, addressOf, placeOf, wordsBelow } from "./address.ts";
 import { fieldsOf, inputsOf, mattering, messagesByField, startingValues, typed, type FormField } from "./forms.ts";
 import { canDo, wordOf } from "./kit/action.ts";
 import { joined, objectIn, partsFor, split } from "./parts.ts";
@@ -187,6 +187,13 @@ describe("addresses", () => {
     ["core/dbs/:db_id/records/:id", "/core/dbs", undefined],
   ])("of the page %s are below one of %s as %s", (page, path, words) => {
     expect(wordsBelow(page, { path })).toBe(words);
+  });
+
+  test("of a page that says which item it belongs to are those of its tab", () => {
+    const of = "/cms/sites";
+    const at = (path: string, list: string) => addressIn({ path, of }, { path: list }, ["a/b"]);
+    expect(at("cms/:site/checks", of)).toBe("/studio/cms/a%2Fb/checks");
+    expect([at("cms/:site/checks", "/cms/pages"), at("cms/:site/pages/:id", of)]).toEqual([undefined, undefined]);
   });
 
   test("fill the parameters of a path, encoded", () => {

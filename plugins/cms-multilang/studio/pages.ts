@@ -1,0 +1,13 @@
+import type { StudioPage } from "studio";
+
+const own = { of: "/cms/sites", privilege: "cms" } as const;
+
+/** The pages of one site. */
+export const pages: StudioPage[] = [
+  {
+    ...own,
+    path: "cms/:site/translations",
+    title: { en: "Translations", pl: "Tłumaczenia", de: "Übersetzungen" },
+    load: () => import("./translations/Translations.svelte"),
+  },
+];

@@ -1,0 +1,83 @@
+/** The matrix of translations as the API answers it, and what of it is still to be done. Pure. */
+import { isLocale, locales, type Locale } from "../../locales.ts";
+
+export type State = "own" | "fields" | "inherited" | "missing" | "stale";
+
+export interface Cell {
+  readonly state: State;
+  /** Code of the page that is shown. */
+  readonly page: string | null;
+  readonly missing: readonly string[];
+  readonly stale: readonly string[];
+}
+
+export interface Row {
+  readonly page: string;
+  readonly name: string;
+  readonly path: string;
+  readonly locales: Readonly<Partial<Record<Locale, Cell>>>;
+}
+
+export type Work = "missing" | "stale";
+
+/** Of which language what is looked for: `?missing=fr` of the address. */
+export interface Filter {
+  readonly work: Work;
+  readonly locale: Locale;
+}
+
+export function filterOf(query: URLSearchParams): Filter | undefined {
+  for (const work of ["missing", "stale"] as const) {
+    const locale = query.get(work);
+    if (isLocale(locale)) return { work, locale };
+  }
+  return undefined;
+}
+
+/** What a cell still needs. A page of this language that says nothing of its own shows its master's words. */
+export function workOf(row: Row, cell: Cell | undefined): Work | undefined {
+  if (!cell) return undefined;
+  const echoes = cell.state === "inherited" && cell.page !== row.page;
+  if (cell.state === "missing" || cell.missing.length > 0 || echoes) return "missing";
+  return cell.stale.length > 0 ? "stale" : undefined;
+}
+
+/** A cell may lack some texts and have others that are stale. */
+function hasWork(row: Row, { work, locale }: Filter): boolean {
+  const cell = row.locales[locale];
+  return work === "stale" ? (cell?.stale.length ?? 0) > 0 : workOf(row, cell) === "missing";
+}
+
+export function rowsFor(rows: readonly Row[], filter: Filter | undefined): readonly Row[] {
+  return filter ? rows.filter((row) => hasWork(row, filter)) : rows;
+}
+
+/** The next row after this one that needs work in the language, from the beginning again after the last. */
+export function nextFor(rows: readonly Row[], page: string, locale: Locale): Row | undefined {
+  const at = rows.findIndex((row) => row.page === page);
+  const following = [...rows.slice(at + 1), ...rows.slice(0, Math.max(0, at))];
+  return following.find((row) => workOf(row, row.locales[locale]) !== undefined);
+}
+
+export interface Progress {
+  readonly done: number;
+  readonly all: number;
+}
+
+/** How many rows need nothing more in the language. */
+export function progressOf(rows: readonly Row[], locale: Locale): Progress {
+  const counted = rows.filter((row) => row.locales[locale]);
+  return { done: counted.filter((row) => !workOf(row, row.locales[locale])).length, all: counted.length };
+}
+
+/** The columns: the languages of the rows, the site's own first. */
+export function columnsOf(rows: readonly Row[], site: Locale): Locale[] {
+  const found = new Set<Locale>([site, ...rows.flatMap((row) => Object.keys(row.locales).filter(isLocale))]);
+  return locales.filter((locale) => found.has(locale)).toSorted((a, b) => Number(b === site) - Number(a === site));
+}
+
+/** Whether the cell holds the words that the others are translated from. */
+export function isSource(row: Row, locale: Locale, site: Locale): boolean {
+  const holds = (one: Locale) => row.locales[one]?.state === "own" && row.locales[one].page === row.page;
+  return holds(locale) && (locale === site || !holds(site));
+}

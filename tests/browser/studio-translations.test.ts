@@ -1,0 +1,82 @@
+/** The translation matrix of a site, its checks and its migration. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { eventually } from "../harness.ts";
+import { siteMaker, type SiteMaker } from "../sites.ts";
+import { startStudio, type Studio } from "./studio-fixture.ts";
+
+let studio: Studio;
+let make: SiteMaker;
+beforeAll(async () => {
+  studio = await startStudio();
+  make = siteMaker(studio.app);
+});
+afterAll(() => studio.stop());
+
+test("a site in three languages is translated into a fourth, with the matrix as the guide", async () => {
+  const { app } = studio;
+  const site_code = "kobalt";
+  await make.site({ code: site_code, locale: "pl", multilang: true });
+  for (const locale of ["pl", "en", "de"]) await make.domain({ name: `${locale}.kobalt.example`, site_code, locale });
+  const fields = { pl: { title: "Witaj" }, en: { title: "Welcome" }, de: { title: "Willkommen" } };
+  await make.page({ code: "home", path: "", site_code, fields });
+  const about = { pl: { title: "O nas" }, en: { title: "About" }, de: { title: "Über uns" } };
+  await make.page({ code: "about", path: "o-nas", locale: "pl", site_code, fields: about, html_title: "O nas" });
+  for (const [locale, path] of [
+    ["en", "about"],
+    ["de", "ueber-uns"],
+  ])
+    await make.page({ code: `about-${locale}`, path, locale, site_code, based_on_page_code: "about" });
+  await using opened = await studio.signedIn();
+  const { page, faults } = opened;
+  await page.goto(`${app.origin}/studio/cms/sites/kobalt`);
+  await page.getByRole("link", { name: "Translations", exact: true }).click();
+  const matrix = page.getByRole("grid", { name: "Translations" });
+  await matrix.getByRole("columnheader", { name: "German" }).waitFor();
+  await page.getByLabel("Add a language").selectOption("fr");
+  await page.waitForURL(/with=fr&missing=fr/);
+
+  // By keys alone: into the first cell of French, to the next page, and back.
+  await matrix.getByRole("link", { name: "Missing: home, French" }).waitFor();
+  await matrix.locator('[tabindex="0"]').focus();
+  await page.keyboard.press("End");
+  await page.keyboard.press("ArrowLeft");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { level: 1, name: "home: French" }).waitFor();
+  const title = page.getByRole("textbox", { name: "Title", exact: true });
+  await page.waitForFunction(() => document.activeElement?.matches("[data-unit]"));
+  expect(await title.evaluate((one) => one === document.activeElement)).toBe(true);
+  await title.fill("Bienvenue");
+  await page.keyboard.press("Control+s");
+  await page.getByRole("heading", { level: 1, name: "about: French" }).waitFor();
+  await page.getByRole("textbox", { name: "Html title" }).fill("À propos");
+  await title.fill("Qui sommes-nous");
+  expect(await page.getByRole("textbox", { name: "Path" }).inputValue()).toBe("qui-sommes-nous");
+  await page.keyboard.press("Control+s");
+  await page.getByText("Nothing is left to do here.").waitFor();
+
+  const [made] = (await app.get("/cms/pages.json?site_code=kobalt&locale=fr")).json;
+  expect(made).toMatchObject({
+    path: "qui-sommes-nous",
+    based_on_page_code: "about",
+    html_title: "À propos",
+    fields: {},
+  });
+  expect((await app.get("/cms/pages/about.json?site_code=kobalt")).json.fields).toEqual({
+    ...about,
+    fr: { title: "Qui sommes-nous" },
+  });
+  expect((await app.get("/cms/pages/home.json?site_code=kobalt")).json.fields.fr).toEqual({ title: "Bienvenue" });
+
+  // The source changes: its translation is stale until it is written again.
+  await make.change("page", "about", { fields: { ...about, pl: { title: "Kim jesteśmy" }, fr: { title: "Qui" } } });
+  await make.change("page", "about", { fields: { ...about, pl: { title: "Kto my" }, fr: { title: "Qui" } } });
+  await page.goto(`${app.origin}/studio/cms/kobalt/translations?stale=fr`);
+  await matrix.getByRole("link", { name: "Stale: 1: about, French" }).click();
+  await page.getByText("The source has changed since").waitFor();
+  await title.fill("Qui nous sommes");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await eventually(
+    async () => (await app.get("/cms/pages/about.json?site_code=kobalt")).json.fields.fr.title === "Qui nous sommes",
+  );
+  expect(faults).toEqual([]);
+});
