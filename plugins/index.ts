@@ -13,6 +13,7 @@ import doctor from "./doctor/plugin.ts";
 import factors from "./factors/plugin.ts";
 import flows from "./flows/plugin.ts";
 import jsondb from "./jsondb/plugin.ts";
+import llm from "./llm/plugin.ts";
 import mail from "./mail/plugin.ts";
 import media from "./media/plugin.ts";
 import oidc from "./oidc/plugin.ts";
@@ -43,6 +44,7 @@ export const plugins: readonly Plugin[] = [
   oidc,
   media,
   postgres,
+  llm,
   flows,
   crons,
   webhooks,

@@ -3,7 +3,13 @@ import { service, type FieldErrors, type TObject } from "platform";
 
 export { codeMistake, isCode, isUuid } from "./code.ts";
 export { recordOf } from "./definition.ts";
-export { createFiller, placeholders, type Filler } from "./fill.ts";
+export { createFiller, isHeaderValue, placeholders, type Filler } from "./fill.ts";
+
+/** What a call of a model has cost. */
+export interface Usage {
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+}
 
 /** The outcome of a call. It never contains the connector's secret. */
 export interface CallOutcome {
@@ -17,6 +23,8 @@ export interface CallOutcome {
   /** The seconds to wait before another call, as the remote asked (`Retry-After`). */
   readonly retryAfterSeconds: number | null;
   readonly durationMs: number;
+  /** Of calls that cost tokens, failed ones included. */
+  readonly usage?: Usage | undefined;
 }
 
 /** An event as a webhook delivers it (behaviour B.8). */
@@ -36,6 +44,8 @@ export interface ConnectorCall {
   /** For the whole call, retries included. */
   readonly timeoutMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Is told the answer's text as it comes, without the secret, by kinds that can stream. */
+  readonly onText?: ((text: string) => void) | undefined;
 }
 
 /** A connector with its secret decrypted, as its kind gets it for a call. */
@@ -55,6 +65,7 @@ export interface KindCall {
   readonly idempotencyKey?: string | undefined;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
+  readonly onText?: ((text: string) => void) | undefined;
 }
 
 export interface MethodFacts {
@@ -86,6 +97,8 @@ export interface ConnectorKind {
   readonly secretMistake?: (secret: string) => string | undefined;
   /** False if the remote never sends the secret back: then a row that happens to contain the same word stays as it is. */
   readonly echoes?: boolean;
+  /** The longest time of a call whose caller names none; default: 60. */
+  readonly maxSeconds?: number;
   /** Throws a 422 (`invalid`) for wrong parameters. The caller removes the secret from the outcome. */
   readonly call: (connector: OpenConnector, call: KindCall) => Promise<CallOutcome>;
 }
@@ -110,6 +123,8 @@ export interface Connectors {
   ): Promise<{ readonly id: string; readonly done: "made" | "changed" | "unchanged" }>;
   /** Whether a connector has this code, active or not. */
   exists(accountId: number, code: string): Promise<boolean>;
+  /** The kind of an active connector; undefined if no active one has this code. */
+  kindOf(accountId: number, code: string): Promise<string | undefined>;
   /** The methods of an active connector; undefined if no active one has this code. */
   methodsOf(accountId: number, code: string): Promise<readonly MethodFacts[] | undefined>;
   /** Undefined for an unknown connector or method, or an inactive connector. Throws a 422 for wrong parameters. */

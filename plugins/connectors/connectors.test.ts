@@ -74,7 +74,9 @@ describe("a connector", () => {
     const { json } = await app.get("/openapi.json");
     const body = json.paths["/connect/connectors.json"].post.requestBody.content["application/json"].schema;
     const { kind, fields } = body.properties.connector.properties;
-    expect(kind["x-choices"]).toEqual([{ values: ["core/custom_connector", "core/smtp", "core/postgres"] }]);
+    expect(kind["x-choices"]).toEqual([
+      { values: ["core/custom_connector", "core/smtp", "core/postgres", "core/llm"] },
+    ]);
     expect(fields["x-by"].field).toBe("kind");
     expect(Object.keys(fields["x-by"].schemas["core/smtp"].properties)).toContain("from");
     expect(fields["x-by"].schemas["core/smtp"].properties.tls.enum).toEqual(["required", "optional", "none"]);

@@ -31,6 +31,13 @@ const kinds: [kind: string, url: (host: string) => string, method: string, param
     { to: "a@b.pl", subject: "s", text: "t" },
     { from: "a@b.pl" },
   ],
+  [
+    "core/llm",
+    (host) => `http://${host}:${port}/v1`,
+    "chat",
+    { messages: [{ role: "user", content: "hi" }] },
+    { api: "openai", model: "m" },
+  ],
   ["core/postgres", (host) => `postgres://user@${host}:${port}/db`, "query", { sql: "select 1" }, {}],
 ];
 

@@ -19,6 +19,38 @@ export function redactText(text: string, secret: string | null): string {
   return clear(text, formsOf(secret));
 }
 
+/**
+ * Passes a text on as it comes, in parts, without the secret: the end of a part that may be the secret's beginning waits
+ * for the next part.
+ */
+export function withoutSecret(onText: (text: string) => void, secret: string | null) {
+  const forms = formsOf(secret);
+  let held = "";
+  const pass = (text: string) => {
+    if (text !== "") onText(text);
+  };
+  return {
+    add(part: string): void {
+      const text = clear(held + part, forms);
+      const at = text.length - Math.max(0, ...forms.map((form) => overlap(text, form)));
+      held = text.slice(at);
+      pass(text.slice(0, at));
+    },
+    end(): void {
+      pass(held);
+      held = "";
+    },
+  };
+}
+
+/** How many characters at the end of the text are the form's beginning. */
+function overlap(text: string, form: string): number {
+  for (let length = Math.min(form.length - 1, text.length); length > 0; length--) {
+    if (text.endsWith(form.slice(0, length))) return length;
+  }
+  return 0;
+}
+
 function walk(value: unknown, forms: readonly string[], depth: number): unknown {
   if (typeof value === "string") return clear(value, forms);
   if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : `${value}`;

@@ -3,7 +3,7 @@ import { cacheKey, parseCacheKey, SecretFault, sentenceOf, ValidationError, type
 import type { CallOutcome, ConnectorKind, Connectors, KindCall } from "./api.ts";
 import { maxTimeoutSeconds } from "./definition.ts";
 import { isCode } from "./code.ts";
-import { redact, redactText, TooDeep } from "./redact.ts";
+import { redact, redactText, TooDeep, withoutSecret } from "./redact.ts";
 import type { ConnectorRow, ConnectorStore } from "./store.ts";
 import { secretPlace } from "./writer.ts";
 
@@ -52,7 +52,10 @@ export function createCalls({ ctx, connectorStore }: Needed): Calls {
       ctx.log.error("the secret of a connector cannot be opened", { connector: row.id, error: fault });
       return failed("the connector's secret_token cannot be opened (was SECRET_KEY changed?): enter it again");
     }
-    const outcome = await kind.call({ accountId, code, url, fields, secret }, kindCall);
+    const { onText } = kindCall;
+    const shown = onText && withoutSecret(onText, secret);
+    const outcome = await kind.call({ accountId, code, url, fields, secret }, { ...kindCall, onText: shown?.add });
+    shown?.end();
     return hide(outcome, kind.echoes === false ? null : secret);
   };
 
@@ -63,6 +66,7 @@ export function createCalls({ ctx, connectorStore }: Needed): Calls {
       await Promise.all([...new Set(codes)].map((code) => cache.invalidate(cacheKey(accountId, code))));
     },
     exists: async (accountId, code) => (await cached(accountId, code)) !== undefined,
+    kindOf: async (accountId, code) => (await find(accountId, code))?.kind,
     methodsOf: async (accountId, code) => {
       const row = await find(accountId, code);
       return row && methodsOf(row);
@@ -70,7 +74,8 @@ export function createCalls({ ctx, connectorStore }: Needed): Calls {
     async call({ accountId, code, timeoutMs, ...rest }) {
       const row = await find(accountId, code);
       if (!row || !methodsOf(row).some(({ name }) => name === rest.method)) return undefined;
-      return call(row, { ...rest, timeoutMs: timeoutMs ?? maxTimeoutSeconds * 1000 });
+      const maxSeconds = kinds.get(row.kind)?.maxSeconds ?? maxTimeoutSeconds;
+      return call(row, { ...rest, timeoutMs: timeoutMs ?? maxSeconds * 1000 });
     },
     async callForEvent({ accountId, code, event, idempotencyKey, signal }) {
       const row = await find(accountId, code);

@@ -16,6 +16,9 @@ export const Flow = answer.object("Flow", {
   warnings: Type.Optional(answer.list(Type.String())),
 });
 
+/** What calls of models have cost. */
+const TokenUsage = answer.object("TokenUsage", { input_tokens: Type.Integer(), output_tokens: Type.Integer() });
+
 const FlowStep = answer.object("FlowStep", {
   id: Type.String(),
   type: Type.String(),
@@ -25,6 +28,7 @@ const FlowStep = answer.object("FlowStep", {
   output: Type.Unknown(),
   error: field.nullable(Type.String()),
   warnings: Type.Optional(answer.list(Type.String())),
+  usage: Type.Optional(TokenUsage),
 });
 
 const process = {
@@ -35,6 +39,8 @@ const process = {
   data: Type.Unknown(),
   error: field.nullable(Type.String()),
   steps: answer.list(FlowStep),
+  /** Of all steps together; a list leaves it out. */
+  usage: Type.Optional(TokenUsage),
   created_at: answer.time(),
   finished_at: field.nullable(answer.time()),
 };

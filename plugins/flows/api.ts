@@ -1,7 +1,7 @@
 /** The service `flows`: starts flows and waits for their results. */
 import { service, type Static, type TObject, type Tx } from "platform";
 
-export type { CallOutcome, ConnectorEvent } from "../connectors/api.ts";
+export type { CallOutcome, ConnectorEvent, Usage } from "../connectors/api.ts";
 
 /** A flow process as an app's action sees it (behaviour 4.3). */
 export interface ActionState {

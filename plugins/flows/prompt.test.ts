@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eventually, startTestApp, type TestApp } from "../../tests/harness.ts";
 import { createServer, connect } from "node:net";
 import { SMTPServer } from "smtp-server";
+import { spoken } from "../../tests/model-server.ts";
 import { startReceiver, type Receiver } from "../../tests/receiver.ts";
 
 let app: TestApp;
@@ -44,7 +45,10 @@ function portOf(server: { address(): unknown }): number {
 beforeAll(async () => {
   app = await startTestApp();
   remote = startReceiver();
-  remote.answer = () => Response.json({ main: { temp: 24 } });
+  remote.answer = (received) =>
+    received.path.endsWith("/chat/completions")
+      ? spoken(received, { text: '{"topic":"complaint"}' })
+      : Response.json({ main: { temp: 24 } });
   await Promise.all([listen(mailServer), listen(database)]);
   places.mail = portOf(mailServer.server);
   places.database = portOf(database);
@@ -62,6 +66,7 @@ afterAll(async () => {
 const here = (text: string) =>
   text
     .replace("https://api.example.com/v1", remote.url)
+    .replace("https://api.openai.com/v1", remote.url)
     .replace("mail.example.com:587", `127.0.0.1:${places.mail}`)
     .replace("reader@db.example.com:5432/shop", `corestead@127.0.0.1:${places.database}/${places.name}`);
 

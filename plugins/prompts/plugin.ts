@@ -1,11 +1,13 @@
 import { credentialOf, definePlugin } from "platform";
 import { accounts } from "../accounts/api.ts";
 import { tokens } from "../tokens/api.ts";
+import { prompts } from "./api.ts";
 import { builtInPrompts } from "./built-in.ts";
 import { outsidePrompts } from "./filters.ts";
 import migration from "./migrations/001_prompts.sql" with { type: "text" };
 import commonApi from "./prompts/common_api.md" with { type: "text" };
 import promptsApi from "./prompts/prompts_api.md" with { type: "text" };
+import { createForModels } from "./for-models.ts";
 import { createGuard } from "./guard.ts";
 import { createPreviews } from "./preview.ts";
 import { previewRoutes } from "./preview-routes.ts";
@@ -22,6 +24,7 @@ import { createPromptWriter, type Author } from "./write.ts";
 export default definePlugin({
   name: "prompts",
   needs: { accounts, tokens },
+  provides: prompts,
   migrations: [{ name: "001_prompts", sql: migration }],
   privileges: [{ name: "prompts", doc: "create and change prompts for AI", roles: ["manager", "user"] }],
   models: [
@@ -62,6 +65,7 @@ export default definePlugin({
         ...promptRoutes({ promptStore, promptWriter, authorOf }),
         ...versionRoutes({ versionStore, promptWriter, authorOf }),
       ],
+      service: createForModels({ accounts: ctx.services.accounts, promptStore, render }),
     };
   },
 });

@@ -1,20 +1,23 @@
 /** A prompt as an agent gets it: found through the cascade, with its variables filled in. behaviour 2.1, B.5. */
-import { invalid, LiquidFault, notFound, type BaseContext, type Caller, type LiquidTemplate } from "platform";
+import { invalid, LiquidFault, notFound, type BaseContext, type LiquidTemplate } from "platform";
 import { exposesToken } from "./address.ts";
 import { promptFilters } from "./filters.ts";
-import type { Sources } from "./sources.ts";
+import type { ReaderHere, Sources } from "./sources.ts";
+import type { Kind } from "./store.ts";
 import { variablesOf } from "./variables.ts";
 
 export interface Rendered {
   readonly name: string | null;
+  readonly kind: Kind;
   readonly text: string;
 }
 
 /** Which prompt, for whom. */
 export interface Asked {
-  readonly caller: Caller;
+  readonly caller: ReaderHere;
   readonly code: string;
-  readonly query: URLSearchParams;
+  /** Names and values. */
+  readonly query: Iterable<readonly [string, unknown]>;
   /** The token that the request carries. */
   readonly token: string;
 }
@@ -31,7 +34,7 @@ export function createRenderer({ liquid, sources }: Needed) {
     if (!/^[\w.-]{1,120}$/.test(code)) throw notFound();
     const { main, addition } = await sources.find(caller, code).catch(refused);
     const print = createPrinter({ liquid, caller, query, token });
-    return { name: main.name, text: print(main.template, addition?.template) };
+    return { name: main.name, kind: main.kind, text: print(main.template, addition?.template) };
   };
 }
 

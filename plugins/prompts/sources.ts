@@ -1,14 +1,21 @@
 /** Finds the templates of a code for a person, through the cascade and its caches. behaviour 2.1, B.5. */
-import { cacheKey, notFound, parseCacheKey, type BaseContext, type Caller, type LiquidTemplate } from "platform";
+import { cacheKey, notFound, parseCacheKey, type BaseContext, type Account, type LiquidTemplate } from "platform";
 import type { BuiltIn } from "./built-in.ts";
-import { firstOf } from "./cascade.ts";
+import { firstOf, type Reader } from "./cascade.ts";
 import { extendedCode, suffix } from "./permission.ts";
-import type { Candidate, PromptStore } from "./store.ts";
+import type { Candidate, Kind, PromptStore } from "./store.ts";
 import type { VersionStore } from "./version-store.ts";
 
 export interface Source {
   readonly name: string | null;
+  readonly kind: Kind;
   readonly template: LiquidTemplate;
+}
+
+/** Whoever a prompt is found for. */
+export interface ReaderHere {
+  readonly account: Account;
+  readonly user: Reader;
 }
 
 export interface Needed {
@@ -33,18 +40,18 @@ export function createSources({ ctx, promptStore, versionStore, builtIn }: Neede
   const storedSource = createStoredSources({ ctx, versionStore });
   const builtInSource = createBuiltInSources({ ctx, builtIn });
 
-  const rowsOf = async ({ account }: Caller, code: string) => {
+  const rowsOf = async ({ account }: ReaderHere, code: string) => {
     const key = cacheKey(account.id, code);
     return candidates.peek(key) ?? (await candidates.get(key)) ?? [];
   };
 
-  const sourceOf = async (rows: readonly Candidate[], code: string, { account, user }: Caller) => {
+  const sourceOf = async (rows: readonly Candidate[], code: string, { account, user }: ReaderHere) => {
     const withCode = rows.filter((candidate) => candidate.code === code);
     const row = firstOf(withCode, user);
     return row ? storedSource(account.id, row) : builtInSource(code);
   };
 
-  const resolve = async (caller: Caller, code: string) => {
+  const resolve = async (caller: ReaderHere, code: string) => {
     const rows = await rowsOf(caller, code);
     const main = await sourceOf(rows, code, caller);
     // An `_extra` alone is not a prompt (behaviour B.5).
@@ -53,7 +60,7 @@ export function createSources({ ctx, promptStore, versionStore, builtIn }: Neede
   };
 
   /** If a prompt was deleted between two look-ups, all are repeated once. */
-  const current = <T>({ account }: Caller, code: string, look: () => Promise<T>): Promise<T> =>
+  const current = <T>({ account }: ReaderHere, code: string, look: () => Promise<T>): Promise<T> =>
     look().catch(async (error: unknown) => {
       if (!(error instanceof Gone)) throw error;
       await candidates.invalidate(cacheKey(account.id, code));
@@ -64,10 +71,10 @@ export function createSources({ ctx, promptStore, versionStore, builtIn }: Neede
 
   return {
     /** The prompt that this person gets for the code, and what is appended to it. Throws the 404. */
-    find: (caller: Caller, code: string) => current(caller, code, () => resolve(caller, code)),
+    find: (caller: ReaderHere, code: string) => current(caller, code, () => resolve(caller, code)),
 
     /** The same without what is appended, also for an `_extra` alone; undefined if there is none. */
-    one: (caller: Caller, code: string) =>
+    one: (caller: ReaderHere, code: string) =>
       current(caller, code, async () => sourceOf(await rowsOf(caller, code), code, caller)),
 
     /** After a change has committed, before its answer. */
@@ -87,7 +94,7 @@ function createStoredSources({ ctx, versionStore }: Pick<Needed, "ctx" | "versio
       const { accountId, name } = parseCacheKey(key);
       const [id = "", version] = name.split(":");
       const row = await versionStore.contentOf(accountId, id, Number(version));
-      return row && { name: row.name, template: ctx.liquid.parse(row.content) };
+      return row && { name: row.name, kind: row.kind, template: ctx.liquid.parse(row.content) };
     },
   });
   return async (accountId: number, { id, version }: Candidate): Promise<Source> => {
@@ -105,7 +112,7 @@ function createBuiltInSources({ ctx, builtIn }: Pick<Needed, "ctx" | "builtIn">)
     const known = parsed.get(code);
     const file = known ? undefined : builtIn.get(code);
     if (!file) return known;
-    const source = { name: file.name, template: ctx.liquid.parse(file.text) };
+    const source = { name: file.name, kind: file.kind, template: ctx.liquid.parse(file.text) };
     parsed.set(code, source);
     return source;
   };

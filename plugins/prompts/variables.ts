@@ -4,7 +4,7 @@ import type { Account } from "platform";
 /** A parameter never replaces what the server fills in. `now` dates the prompt in the account's time zone. */
 export function variablesOf(
   { baseUrl, timezone }: Pick<Account, "baseUrl" | "timezone">,
-  query: URLSearchParams,
+  query: Iterable<readonly [string, unknown]>,
   token: string,
   now = new Date(),
 ): Record<string, unknown> {

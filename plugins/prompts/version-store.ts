@@ -24,8 +24,8 @@ export function createVersionStore(sql: Sql) {
 
     /** What a version says. */
     async contentOf(accountId: number, id: string, version: number) {
-      const [row] = await sql<{ name: string; content: string }[]>`
-        select name, content from prompt_versions
+      const [row] = await sql<Pick<VersionRow, "name" | "kind" | "content">[]>`
+        select name, kind, content from prompt_versions
         where account_id = ${accountId} and prompt_id = ${id} and version = ${version}`;
       return row;
     },

@@ -13,6 +13,11 @@ export interface Body {
   truncated: boolean;
 }
 
+interface Reading {
+  readonly overflow?: "fail" | "truncate" | undefined;
+  readonly onPart?: ((part: Uint8Array) => void) | undefined;
+}
+
 const unpackers: Record<string, () => Transform> = {
   gzip: () => createGunzip(),
   "x-gzip": () => createGunzip(),
@@ -29,7 +34,7 @@ const packedSlackBytes = 1_000_000;
 export async function readBody(
   response: Response,
   maxBytes: number,
-  overflow: "fail" | "truncate" = "fail",
+  { overflow = "fail", onPart }: Reading = {},
 ): Promise<Body> {
   const source = packed(response, maxBytes + packedSlackBytes);
   const unpack = unpackers[response.headers.get("content-encoding")?.trim().toLowerCase() ?? ""];
@@ -38,6 +43,7 @@ export async function readBody(
   try {
     for await (const part of unpack ? unpacked(source, unpack()) : source) {
       parts.push(part.subarray(0, left));
+      if (left > 0) onPart?.(part.subarray(0, left));
       left -= part.length;
       if (left < 0) throw new TooLarge(`the answer has more than ${maxBytes} bytes`);
     }

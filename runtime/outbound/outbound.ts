@@ -52,6 +52,8 @@ export interface OutboundRequest {
   overflow?: "fail" | "truncate";
   /** "refuse" returns a 3xx unchanged; "same-origin" follows up to three within the origin. */
   redirect?: "refuse" | "same-origin";
+  /** Is told the parts of the body as they arrive, decompressed, for answers that are of use before their end. */
+  onPart?: (part: Uint8Array, answer: Pick<Response, "status" | "headers">) => void;
   signal?: AbortSignal;
 }
 
@@ -251,7 +253,11 @@ async function sendTo(
     tls: { ...(literalAddress(name) ? {} : { serverName: name }), ...(ca ? { ca } : {}) },
   });
   try {
-    const { bytes, truncated } = await readBody(response, request.maxBytes ?? defaults.maxBytes, request.overflow);
+    const { maxBytes = defaults.maxBytes, overflow, onPart } = request;
+    const { bytes, truncated } = await readBody(response, maxBytes, {
+      overflow,
+      onPart: onPart && ((part) => onPart(part, response)),
+    });
     const headers = new Headers(response.headers);
     // They described the compressed body, which we have decompressed.
     headers.delete("content-encoding");

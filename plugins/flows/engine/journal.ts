@@ -31,10 +31,10 @@ export function createJournal({ cursor, memory }: State, now: () => number) {
     warnings: readonly string[] = [],
   ): void => {
     if (frame?.kind !== "block" || !frame.running) return;
-    const { n, since, id, type } = frame.running;
+    const { n, since, id, type, usage } = frame.running;
     const started_at = new Date(since).toJSON();
     const finished_at = new Date(now()).toJSON();
-    const told = warnings.length > 0 ? { warnings } : {};
+    const told = { ...(warnings.length > 0 && { warnings }), ...(usage && { usage }) };
     records.push({ n, id, type, status, started_at, finished_at, output: kept(output), error, ...told });
   };
   /** Records that the running steps of these frames have ended with this error. */

@@ -2,6 +2,7 @@
  * The stored state of a process between its steps: its position (`Cursor`) and its variables (`Memory`), both JSON. The
  * frame of a nested step is above that of the step around it. Pure.
  */
+import type { Usage } from "../api.ts";
 import { MemoryFull } from "./fault.ts";
 import { limits, type Program } from "../program/program.ts";
 
@@ -11,7 +12,7 @@ export interface BlockFrame {
   readonly place: string;
   at: number;
   /** The running step: its number in the process, when it began, and its id and type as shown. */
-  running?: { readonly n: number; readonly since: number; readonly id: string; readonly type: string } | undefined;
+  running?: Running | undefined;
   /** Attempts that failed. */
   tries?: number | undefined;
   /** The end of a wait, or of the pause before another attempt. */
@@ -25,6 +26,15 @@ export interface BlockFrame {
   deadlineMs?: number | undefined;
   /** `error` in the scope of `on_error` steps. */
   readonly error?: Readonly<Record<string, unknown>> | undefined;
+}
+
+interface Running {
+  readonly n: number;
+  readonly since: number;
+  readonly id: string;
+  readonly type: string;
+  /** Of all its attempts so far. */
+  usage?: Usage | undefined;
 }
 
 /** A running `each` step; several elements may run at once. */
@@ -100,6 +110,17 @@ export interface StepRecord {
   readonly error: string | null;
   /** The step succeeded, but probably not as intended. */
   readonly warnings?: readonly string[];
+  /** What its calls of a model have cost. */
+  readonly usage?: Usage | undefined;
+}
+
+/** The costs of both together. */
+export function plus(one: Usage | undefined, other: Usage | undefined): Usage | undefined {
+  if (!one || !other) return one ?? other;
+  return {
+    input_tokens: one.input_tokens + other.input_tokens,
+    output_tokens: one.output_tokens + other.output_tokens,
+  };
 }
 
 /** `given`: names in scope beside the input. Without `app` in it, nobody asks. */

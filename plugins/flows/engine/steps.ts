@@ -13,7 +13,7 @@ import type {
   Step,
   WaitStep,
 } from "../program/program.ts";
-import { resultOf, type BlockFrame } from "./state.ts";
+import { plus, resultOf, type BlockFrame } from "./state.ts";
 import { callsOf, deadlineOf, idOf, pathOf, placeIn, scopeAt, variablesOf, type Thread } from "./thread.ts";
 import { elementsOf } from "../program/template.ts";
 import type { Tools } from "./tools.ts";
@@ -41,7 +41,7 @@ export async function perform(tools: Tools, thread: Thread, frame: BlockFrame, s
     case "flow":
       return call(tools, thread, step);
     case "connector":
-      return connect(tools, thread, step);
+      return connect(tools, thread, frame, step);
     case "db":
       return database(tools, thread, step);
     default:
@@ -101,7 +101,7 @@ async function call({ host, world, cursor, changed }: Tools, thread: Thread, ste
   thread.frames.push({ kind: "call", scope }, { kind: "block", place: "", at: 0 });
 }
 
-async function connect(tools: Tools, thread: Thread, step: ConnectorStep): Promise<void> {
+async function connect(tools: Tools, thread: Thread, frame: BlockFrame, step: ConnectorStep): Promise<void> {
   const { host, world } = tools;
   if (host.mode === "inline") throw new Suspended(host.now());
   const params = host.templates.value(step.params ?? {}, variablesOf(world, thread));
@@ -118,7 +118,9 @@ async function connect(tools: Tools, thread: Thread, step: ConnectorStep): Promi
   });
   const outcome = await shownWhileItLasts(tools, calling);
   if (!outcome) throw new StepFault(`no active connector "${step.connector}" has a method "${step.method}"`);
-  const { ok, status, data, error } = outcome;
+  const { ok, status, data, error, usage } = outcome;
+  const running = frame.running;
+  if (running && usage) running.usage = plus(running.usage, usage);
   const timedOut = deadline !== undefined && deadline <= host.now();
   if (!ok) throw new StepFault(error ?? "the call failed", { status, data, timedOut });
   keep(tools, thread, step.as ?? step.id, data);

@@ -1,17 +1,19 @@
 /** A flow process as the API shows it. behaviour B.9. Pure. */
 import type { Static } from "platform";
 import type { FlowProcess, FlowRun } from "../answers.ts";
-import type { ActionState } from "../api.ts";
+import type { ActionState, Usage } from "../api.ts";
 import type { ProcessRow, Started } from "./process-store.ts";
 import type { WholeProcess } from "./process-view-store.ts";
 import { previewOf } from "../engine/journal.ts";
-import type { Cursor, Frame, StepRecord } from "../engine/state.ts";
+import { plus, type Cursor, type Frame, type StepRecord } from "../engine/state.ts";
 
 const listedSteps = 100;
 const listedChars = 1_000;
 
 export function toApi(row: WholeProcess): Static<typeof FlowProcess> {
-  return { ...headOf(row), steps: stepsOf(row).map(shownStep), ...timesOf(row) };
+  const steps = stepsOf(row);
+  const usage = steps.reduce<Usage | undefined>((sum, step) => plus(sum, step.usage), undefined);
+  return { ...headOf(row), steps: steps.map(shownStep), ...(usage && { usage }), ...timesOf(row) };
 }
 
 /** In a list: the first hundred steps, with previews of large outputs. */
@@ -62,8 +64,8 @@ function openSteps(frames: readonly Frame[], now: Now): StepRecord[] {
   return frames.flatMap((frame) => {
     if (frame.kind === "each") return frame.lanes.flatMap((lane) => openSteps(lane.frames, now));
     if (frame.kind !== "block" || !frame.running) return [];
-    const { n, since, id, type } = frame.running;
-    return [{ n, id, type, started_at: new Date(since).toJSON(), output: null, ...now }];
+    const { n, since, id, type, usage } = frame.running;
+    return [{ n, id, type, started_at: new Date(since).toJSON(), output: null, ...(usage && { usage }), ...now }];
   });
 }
 
@@ -80,6 +82,7 @@ export function shownSteps(steps: readonly StepRecord[], cursor: Cursor | null, 
 }
 
 /** A step without its number, which its place in the list shows. */
-function shownStep({ id, type, status, started_at, finished_at, output, error, warnings }: StepRecord) {
-  return { id, type, status, started_at, finished_at, output, error, ...(warnings && { warnings }) };
+function shownStep({ id, type, status, started_at, finished_at, output, error, warnings, usage }: StepRecord) {
+  const told = { ...(warnings && { warnings }), ...(usage && { usage }) };
+  return { id, type, status, started_at, finished_at, output, error, ...told };
 }

@@ -1,0 +1,144 @@
+/** A call of a model as it is asked for, checked; the same for every protocol. Pure. */
+import { isObject, mistakes } from "platform";
+import { isTokens, limits } from "./definition.ts";
+import { schemaMistake, type Schema } from "./schema.ts";
+
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: unknown;
+}
+
+export type Message =
+  | { readonly role: "user"; readonly content: string }
+  | { readonly role: "assistant"; readonly content: string; readonly toolCalls: readonly ToolCall[] }
+  | { readonly role: "tool"; readonly content: string; readonly toolCallId: string };
+
+export interface Tool {
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: Schema;
+}
+
+export interface Chat {
+  readonly system: string;
+  readonly messages: readonly Message[];
+  readonly tools: readonly Tool[];
+  /** Of the answer, if it is to be JSON. */
+  readonly schema: Schema | undefined;
+  readonly maxTokens: number | undefined;
+  readonly temperature: number | undefined;
+}
+
+/** A call before its prompt is filled in. */
+export interface Asked extends Chat {
+  readonly prompt: { readonly code: string; readonly variables: Readonly<Record<string, unknown>> } | undefined;
+}
+
+type Given = Readonly<Record<string, unknown>>;
+type Wrong = (field: string, message: string) => void;
+
+/** The parameters of the method `chat`. */
+export const chatParameters = ["messages", "prompt", "variables", "system", "schema", "tools", "max_tokens"];
+
+const most = { messages: 500, chars: 1_000_000, tools: 64, calls: 64 };
+
+/** Throws the 422 that names every wrong parameter. */
+export function chatOf(given: Given): Asked {
+  const found = mistakes();
+  const asked: Asked = {
+    prompt: promptOf(given, found.add),
+    system: textOf(given["system"], "system", found.add),
+    messages: messagesOf(given["messages"] ?? [], found.add),
+    tools: toolsOf(given["tools"] ?? [], found.add),
+    schema: schemaOf(given["schema"] ?? undefined, found.add),
+    maxTokens: given["max_tokens"] == null || !isTokens(given["max_tokens"]) ? undefined : given["max_tokens"],
+    temperature: typeof given["temperature"] === "number" ? given["temperature"] : undefined,
+  };
+  const { max_tokens: maxTokens, temperature } = given;
+  if (maxTokens != null && !isTokens(maxTokens))
+    found.add("max_tokens", `must be a whole number up to ${limits.tokens}`);
+  if (temperature != null && !(typeof temperature === "number" && temperature >= 0 && temperature <= 2))
+    found.add("temperature", "must be a number from 0 to 2");
+  const chars = asked.system.length + asked.messages.reduce((sum, { content }) => sum + content.length, 0);
+  if (chars > most.chars) found.add("messages", `may have at most ${most.chars} characters together`);
+  if (!found.any && asked.messages.length === 0 && !asked.prompt)
+    found.add("messages", "is required, or `prompt`: the code of a prompt");
+  found.check();
+  return asked;
+}
+
+function textOf(value: unknown, field: string, wrong: Wrong): string {
+  if (value === undefined || value === null) return "";
+  if (typeof value === "string") return value.toWellFormed();
+  wrong(field, "must be a text");
+  return "";
+}
+
+function promptOf({ prompt, variables }: Given, wrong: Wrong): Asked["prompt"] {
+  if (variables != null && !isObject(variables)) wrong("variables", "must be an object");
+  if (prompt === undefined || prompt === null) return undefined;
+  if (typeof prompt !== "string" || prompt === "") wrong("prompt", "must be the code of a prompt");
+  return { code: typeof prompt === "string" ? prompt : "", variables: isObject(variables) ? variables : {} };
+}
+
+function schemaOf(schema: unknown, wrong: Wrong): Schema | undefined {
+  if (schema === undefined) return undefined;
+  const mistake = isObject(schema) ? schemaMistake(schema) : "must be a JSON schema";
+  if (mistake !== undefined) wrong("schema", mistake);
+  return isObject(schema) ? schema : undefined;
+}
+
+function messagesOf(given: unknown, wrong: Wrong): Message[] {
+  if (!Array.isArray(given) || given.length > most.messages) {
+    wrong("messages", `must be a list of at most ${most.messages} { role, content }`);
+    return [];
+  }
+  return given.flatMap(
+    (one: unknown, at) => messageOf(one, (message) => wrong("messages", `[${at}] ${message}`)) ?? [],
+  );
+}
+
+function messageOf(given: unknown, wrong: (message: string) => void): Message | undefined {
+  if (!isObject(given)) {
+    wrong("must be { role, content }");
+    return undefined;
+  }
+  const content = textOf(given["content"], "content", (_, message) => wrong(`content ${message}`));
+  const { role, tool_call_id: toolCallId, tool_calls: calls } = given;
+  if (role === "user") return { role, content };
+  if (role === "assistant") return { role, content, toolCalls: callsOf(calls ?? [], wrong) };
+  if (role === "tool" && typeof toolCallId === "string") return { role, content, toolCallId };
+  wrong(
+    role === "tool"
+      ? "tool_call_id is required: the id of the answered call"
+      : "role must be user, assistant or tool; a `system` text is a parameter",
+  );
+  return undefined;
+}
+
+function callsOf(given: unknown, wrong: (message: string) => void): ToolCall[] {
+  const list: unknown[] = Array.isArray(given) && given.length <= most.calls ? given : [undefined];
+  return list.flatMap((one) => {
+    if (isObject(one) && typeof one["id"] === "string" && typeof one["name"] === "string")
+      return { id: one["id"], name: one["name"], arguments: one["arguments"] ?? {} };
+    wrong("tool_calls must be a list of { id, name, arguments }");
+    return [];
+  });
+}
+
+function toolsOf(given: unknown, wrong: Wrong): Tool[] {
+  if (!Array.isArray(given) || given.length > most.tools) {
+    wrong("tools", `must be a list of at most ${most.tools} { name, description, parameters }`);
+    return [];
+  }
+  return given.flatMap((one: unknown, at) => {
+    const { name, description = "", parameters = { type: "object" } } = isObject(one) ? one : {};
+    if (typeof name !== "string" || !/^[A-Za-z0-9_-]{1,64}$/.test(name))
+      wrong("tools", `[${at}] name must be letters, digits, - and _, at most 64`);
+    else if (typeof description !== "string") wrong("tools", `[${at}] description must be a text`);
+    else if (!isObject(parameters)) wrong("tools", `[${at}] parameters must be a JSON schema`);
+    else return { name, description, parameters };
+    return [];
+  });
+}

@@ -1,0 +1,275 @@
+/* oxlint-disable unicorn/no-thenable -- a step of a flow has a branch of that name */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { eventually, startTestApp, type TestApp } from "../../tests/harness.ts";
+import { eventStream, spoken, startModel, type ModelServer } from "../../tests/model-server.ts";
+import { createLog } from "../../runtime/log.ts";
+import { parseAllow } from "../../runtime/outbound/addresses.ts";
+import { createOutbound } from "../../runtime/outbound/outbound.ts";
+import { connectors } from "../connectors/api.ts";
+import { askModel } from "./ask.ts";
+import { serverOf } from "./definition.ts";
+
+let app: TestApp;
+let model: ModelServer;
+const secret = "sk-model-key-of-the-tests";
+const apis = ["openai", "anthropic"] as const;
+
+beforeAll(async () => {
+  app = await startTestApp();
+  model = startModel();
+  for (const api of apis) {
+    for (const [code, timeout] of [
+      [api, 60],
+      [`${api}-hurried`, 0.3],
+    ] as const) {
+      const fields = { api, model: "double-1", timeout };
+      const connector = { name: code, code, kind: "core/llm", url: model.url, secret_token: secret, fields };
+      expect((await app.post("/connect/connectors.json", { connector })).status).toBe(201);
+    }
+  }
+});
+const standard = () => {
+  model.requests.length = model.turns.length = 0;
+  model.answer = (received) => spoken(received, model.turns.shift() ?? { text: "as you say", usage: [10, 3] });
+};
+beforeEach(standard);
+afterAll(async () => {
+  await app.stop();
+  await model.stop();
+});
+
+const question = { messages: [{ role: "user", content: "What is the weather?" }] };
+const usage = { input_tokens: 10, output_tokens: 3 };
+
+/** As a conversation calls it: streamed. */
+async function streamed(code: string, params: Record<string, unknown> = question) {
+  const parts: string[] = [];
+  const outcome = await app
+    .service(connectors)
+    .call({ accountId: 1, code, method: "chat", params, onText: (text) => void parts.push(text) });
+  return { ...outcome, parts };
+}
+
+describe.each(apis)("%s", (api) => {
+  test("a call gives text, reason of the end and usage", async () => {
+    const answer = await app.post(`/connect/connectors/${api}/chat`, {
+      ...question,
+      system: "Be short.",
+      max_tokens: 50,
+    });
+    const data = { text: "as you say", tool_calls: [], stop: "end", model: "double-1", usage };
+    expect([answer.status, answer.json]).toEqual([200, { status: 200, data }]);
+    const [request] = model.requests;
+    expect(request?.path).toBe(api === "openai" ? "/v1/chat/completions" : "/v1/messages");
+    expect(request?.headers.get(api === "openai" ? "authorization" : "x-api-key")).toEndWith(secret);
+    const content = api === "openai" ? "What is the weather?" : [{ type: "text", text: "What is the weather?" }];
+    const told = { role: "user", content };
+    expect(model.asked()).toEqual([
+      api === "openai"
+        ? { model: "double-1", max_tokens: 50, messages: [{ role: "system", content: "Be short." }, told] }
+        : { model: "double-1", max_tokens: 50, system: "Be short.", messages: [told] },
+    ]);
+  });
+
+  test("a stream gives the same, part by part", async () => {
+    const { parts, ...outcome } = await streamed(api);
+    expect(outcome).toMatchObject({ ok: true, data: { text: "as you say", stop: "end", usage }, usage });
+    expect([parts.length > 1, parts.join("")]).toEqual([true, "as you say"]);
+  });
+
+  test.each([true, false])(
+    "calls of its tools come back, and their results go there (streamed: %p)",
+    async (stream) => {
+      const call = { id: "call-1", name: "weather", arguments: { city: "Łódź" } };
+      const tools = [{ name: "weather", description: "of a city", parameters: { type: "object" } }];
+      model.turns.push({ calls: [call] }, { text: "21 °C" });
+      const params = { ...question, tools };
+      const first = stream
+        ? await streamed(api, params)
+        : (await app.post(`/connect/connectors/${api}/chat`, params)).json;
+      expect(first.data).toMatchObject({ text: "", tool_calls: [call], stop: "tool_calls" });
+      const messages = [
+        ...question.messages,
+        { role: "assistant", content: "", tool_calls: [call] },
+        { role: "tool", tool_call_id: "call-1", content: "21" },
+      ];
+      expect((await app.post(`/connect/connectors/${api}/chat`, { messages, tools })).json.data.text).toBe("21 °C");
+      const [, , third] = Object(model.asked()[1])["messages"];
+      expect(third).toEqual(
+        api === "openai"
+          ? { role: "tool", tool_call_id: "call-1", content: "21" }
+          : { role: "user", content: [{ type: "tool_result", tool_use_id: "call-1", content: "21" }] },
+      );
+    },
+  );
+
+  test("a tool that was not offered fails the call", async () => {
+    model.turns.push({ calls: [{ id: "1", name: "delete_all", arguments: {} }] });
+    const answer = await app.post(`/connect/connectors/${api}/chat`, question);
+    expect([answer.status, answer.json.error]).toEqual([
+      502,
+      'the model called the tool "delete_all", which it was not given',
+    ]);
+  });
+});
+
+const endless = (part: string) =>
+  new ReadableStream({
+    pull: async (stream) => {
+      stream.enqueue(new TextEncoder().encode(part));
+      await Bun.sleep(0);
+    },
+  });
+const chunk = (content: string) => `data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`;
+const bad: [what: string, answer: () => Response | Promise<Response>, error: string, code?: string][] = [
+  [
+    "a refusal",
+    () => Response.json({ error: { message: "no such key" } }, { status: 401 }),
+    "answered 401: no such key",
+  ],
+  ["a refusal without words", () => new Response("", { status: 429 }), "answered 429: it asks for a pause"],
+  ["no JSON", () => new Response("<html>"), "what is not JSON"],
+  ["JSON of another kind", () => Response.json([1, 2]), "empty, or not in the protocol"],
+  ["a stream without JSON", () => new Response("data: {nonsense\n\n", eventStream), "an event that is not JSON"],
+  ["a stream that is cut off", () => new Response(chunk("half"), eventStream), "broke off before its end"],
+  [
+    "an error in the middle",
+    () => new Response(`${chunk("half")}data: {"error":{"message":"overloaded"}}\n\n`, eventStream),
+    "broke off: overloaded",
+  ],
+  ["gigabytes of text", () => new Response(endless("x".repeat(500_000)), eventStream), "more than 5000000 bytes"],
+  [
+    "gigabytes in events",
+    () => new Response(endless(chunk("x".repeat(50_000))), eventStream),
+    "more than 5000000 bytes",
+  ],
+  ["nothing, ever", () => new Promise(() => {}), "no complete answer in time", "openai-hurried"],
+  [
+    "a stream that never ends",
+    () => new Response(new ReadableStream({ pull: () => new Promise(() => {}) }), eventStream),
+    "no complete answer in time",
+    "openai-hurried",
+  ],
+  ["a redirect elsewhere", () => Response.redirect("http://169.254.169.254/"), "redirects to another origin"],
+];
+test.each(bad)("a model that gives %s is an error in words", async (_, answer, error, code = "openai") => {
+  model.answer = answer;
+  const outcome = await streamed(code);
+  expect(outcome).toMatchObject({ ok: false, data: null, error: expect.stringContaining(error) });
+});
+
+test("a model that repeats its key in parts does not give it away", async () => {
+  model.turns.push({ text: `the key is ${secret}, sk-mo` });
+  const { parts, data } = await streamed("openai");
+  expect([parts.join(""), Object(data)["text"]]).toEqual(["the key is [secret], sk-mo", "the key is [secret], sk-mo"]);
+});
+
+test("a model on this machine is reached only by OUTBOUND_ALLOW, and the error says so", async () => {
+  const { fetchOutside } = createOutbound({ allow: parseAllow(""), log: createLog("error", () => {}) });
+  const server = serverOf("http://127.0.0.1:11434/v1", { api: "openai", model: "llama" });
+  const chat = { system: "", messages: [], tools: [], schema: undefined, maxTokens: 1, temperature: undefined };
+  const { error } = await askModel(fetchOutside, server, chat, { secret: null, timeoutMs: 5000 });
+  expect(error).toContain("needs OUTBOUND_ALLOW=127.0.0.1:11434");
+});
+
+const wrong: [fields: object, url: string, key: string, says: string][] = [
+  [{ model: "m" }, "https://a.example", "fields", "api must be openai or anthropic"],
+  [{ api: "gemini", model: "m" }, "https://a.example", "fields", "api must be"],
+  [{ api: "openai" }, "https://a.example", "fields", "model is required"],
+  [{ api: "openai", model: "m", timeout: 181 }, "https://a.example", "fields", "timeout must be"],
+  [{ api: "openai", model: "m", max_tokens: 0.5 }, "https://a.example", "fields", "max_tokens must be"],
+  [{ api: "openai", model: "m" }, "ftp://a.example", "url", "http or https"],
+  [{ api: "openai", model: "m" }, "https://u:p@a.example", "url", "secret_token"],
+  [{ api: "openai", model: "m" }, "", "url", "can't be blank"],
+];
+test.each(wrong)("a connector with %j at %s is refused", async (fields, url, key, says) => {
+  const { status, json } = await app.post("/connect/connectors.json", {
+    connector: { name: "Wrong", kind: "core/llm", url, fields },
+  });
+  expect([status, json[key]]).toEqual([422, [expect.stringContaining(says)]]);
+});
+
+const message = { role: "user", content: "a" };
+const wrongCalls: [key: string, says: string, params: object][] = [
+  ["messages", "is required", {}],
+  ["messages", "must be a list", { messages: "hello" }],
+  ["messages", "[0] role must be", { messages: [{ role: "system", content: "a" }] }],
+  ["messages", "[0] content must be a text", { messages: [{ role: "user", content: 7 }] }],
+  ["messages", "tool_call_id", { messages: [{ role: "tool", content: "a" }] }],
+  ["messages", "1000000 characters", { messages: [{ role: "user", content: "x".repeat(1_000_001) }] }],
+  ["schema", "schema.type must be of", { messages: [message], schema: { type: "thing" } }],
+  ["schema", "not supported", { messages: [message], schema: { pattern: "(a+)+" } }],
+  ["tools", "[0] name", { messages: [message], tools: [{ name: "a b" }] }],
+  ["max_tokens", "whole number", { messages: [message], max_tokens: -1 }],
+  ["temperature", "from 0 to 2", { messages: [message], temperature: 3 }],
+  ["prompt", "code", { prompt: 7 }],
+];
+test.each(wrongCalls)("a call is refused by its %s: %s", async (key, says, params) => {
+  const { status, json } = await app.post("/connect/connectors/openai/chat", params);
+  expect([status, json[key]]).toEqual([422, [expect.stringContaining(says)]]);
+  expect(model.requests).toHaveLength(0);
+});
+
+describe("a flow", () => {
+  const schema = {
+    type: "object",
+    properties: { topic: { enum: ["order", "complaint"] } },
+    required: ["topic"],
+    additionalProperties: false,
+  };
+  const run = async (steps: object[]) => {
+    const program = [...steps, { type: "return", value: "{{ answer.json.topic }}" }];
+    const flow = { name: "Sort", code: `sort-${crypto.randomUUID()}`, fields: { program } };
+    expect((await app.post("/connect/flows.json", { flow })).status).toBe(201);
+    const started = await app.post(`/connect/flows/${flow.code}/run.json`, { text: "My parcel is broken!" });
+    return eventually(async () => {
+      const { json } = await app.get(`/connect/flow_processes/${started.json.id}.json`);
+      return json.status === "pending" ? undefined : json;
+    });
+  };
+  const step = (params: object) => ({ type: "connector", connector: "openai", method: "chat", params, as: "answer" });
+
+  test("asks with a prompt of the account and gets JSON by a schema; a wrong answer is asked for again", async () => {
+    const prompt = { name: "Sort", code: "sort", content: "Sort this: {{ text }}{{ TOKEN }}" };
+    expect((await app.post("/core/prompts.json", { prompt })).status).toBe(201);
+    model.turns.push({ text: '{"topic":"parcel"}', usage: [20, 5] });
+    model.turns.push({ text: '```json\n{"topic":"complaint"}\n```', usage: [30, 6] });
+    const ended = await run([
+      step({ prompt: "sort", variables: { text: "{{ input.text }}" }, schema }),
+      { ...step({ messages: [{ role: "user", content: "hi" }] }), as: "other" },
+    ]);
+    expect(ended).toMatchObject({ status: "finished", data: "complaint" });
+    const [first, second] = model.asked();
+    expect(first).toMatchObject({
+      response_format: { json_schema: { schema } },
+      messages: [{ role: "system" }, { role: "user", content: "Sort this: My parcel is broken!" }],
+    });
+    expect(JSON.stringify(second)).toContain("topic must be one of");
+    // What it has cost: of each step, and of all together.
+    expect(ended.steps.map((one: { usage?: object }) => one.usage)).toEqual([
+      { input_tokens: 50, output_tokens: 11 },
+      usage,
+      undefined,
+    ]);
+    expect(ended.usage).toEqual({ input_tokens: 60, output_tokens: 14 });
+  });
+
+  test("fails after a second wrong answer, and both are counted", async () => {
+    model.turns.push({ text: "no JSON at all" }, { text: '{"topic":"order","more":1}' });
+    const ended = await run([step({ messages: [{ role: "user", content: "{{ input.text }}" }], schema })]);
+    expect(ended).toMatchObject({
+      status: "error",
+      error: "the answer does not fit the schema: more must not be there",
+      usage: { input_tokens: 20, output_tokens: 6 },
+    });
+  });
+
+  test("says which prompt it cannot find", async () => {
+    const ended = await run([step({ prompt: "unknown" })]);
+    expect(ended).toMatchObject({
+      status: "error",
+      error: "prompt is not the code of a prompt of the account: unknown",
+    });
+    expect("usage" in ended).toBe(false);
+  });
+});
