@@ -159,7 +159,9 @@ describe("every route in /openapi.json", () => {
       new Set(asked.flatMap(({ name = "", schema }) => (names.includes(name) ? [schema?.type] : [])));
     expect(typesOf("limit", "offset", "team_id")).toEqual(new Set(["integer"]));
     expect(typesOf("wait")).toEqual(new Set(["number"]));
-    expect(typesOf("active", "public", "dashboard_widget", "partial", "count")).toEqual(new Set(["boolean"]));
+    expect(typesOf("active", "public", "dashboard_widget", "partial", "steps")).toEqual(new Set(["boolean"]));
+    // Whether to count, and of a cron's schedule how many due times.
+    expect(typesOf("count")).toEqual(new Set(["boolean", "integer"]));
     expect(typesOf("filter", "any")).toEqual(new Set(["object"]));
     const unclear = asked.filter(({ schema }) => schema?.type === undefined);
     expect(unclear).toEqual([]);

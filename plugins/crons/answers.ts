@@ -20,3 +20,8 @@ const listed = {
 export const ListedCron = answer.object("ListedCron", listed);
 export const Cron = answer.object("Cron", { ...listed, next_runs: answer.list(answer.time()) });
 export const CronRun = answer.object("CronRun", { flow_process_id: answer.uuid() });
+export const NextRuns = answer.object("CronNextRuns", {
+  schedule: Type.String(),
+  timezone: Type.String(),
+  next_runs: answer.list(answer.time()),
+});

@@ -22,8 +22,10 @@ const longestOutageMs = 3_600_000;
 export type Firing = ReturnType<typeof createFiring>;
 
 export function createFiring({ ctx, cronStore, flows, clock = () => new Date() }: Needed) {
-  const start = ({ id, accountId, targetCode }: CronRow, tx: Tx): Promise<string | undefined> =>
-    flows.startFlow({ accountId, code: targetCode, input: { kind: "cron", cron_id: id }, tx });
+  const start = ({ id, accountId, name, targetCode }: CronRow, tx: Tx, by = {}): Promise<string | undefined> => {
+    const starter = { kind: "cron", id: String(id), details: { name, ...by } } as const;
+    return flows.startFlow({ accountId, code: targetCode, input: { kind: "cron", cron_id: id }, by: starter, tx });
+  };
 
   const align = createAlignment(cronStore);
   const tries = new Map<number, number>();
@@ -91,9 +93,9 @@ export function createFiring({ ctx, cronStore, flows, clock = () => new Date() }
     },
 
     /** Fires it now, beside its schedule. Returns the process's id; undefined if its flow is gone or not active. */
-    async now(cron: CronRow): Promise<string | undefined> {
+    async now(cron: CronRow, userId?: number): Promise<string | undefined> {
       return ctx.transaction(async (tx) => {
-        const id = await start(cron, tx);
+        const id = await start(cron, tx, userId === undefined ? {} : { user_id: userId });
         if (id !== undefined) await cronStore.ran(tx, cron.id, clock());
         return id;
       });

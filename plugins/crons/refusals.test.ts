@@ -91,3 +91,32 @@ describe("a cron is refused", () => {
     expect((await app.post(`${one}/run.json`, {})).status).toBe(201);
   });
 });
+
+describe("the next due times of a schedule", () => {
+  const next = (query: Record<string, string>) => app.get(`/account/crons/next.json?${new URLSearchParams(query)}`);
+
+  test("are shown in the account's zone, or in another", async () => {
+    const { json } = await next({ schedule: " 0 7 * * * ", count: "2", timezone: "Europe/Warsaw" });
+    expect(json).toEqual({
+      schedule: "0 7 * * *",
+      timezone: "Europe/Warsaw",
+      next_runs: [expect.any(String), expect.any(String)],
+    });
+    const inZone = await next({ schedule: "0 7 * * *" });
+    expect([inZone.json.timezone, inZone.json.next_runs.length]).toEqual(["UTC", 5]);
+  });
+
+  const refused: [query: Record<string, string>, field: string][] = [
+    [{}, "schedule"],
+    [{ schedule: "every day" }, "schedule"],
+    [{ schedule: "0 0 31 2 *" }, "schedule"],
+    [{ schedule: "1,".repeat(500) }, "schedule"],
+    [{ schedule: "0 7 * * *", timezone: "Mars" }, "timezone"],
+    [{ schedule: "0 7 * * *", count: "1000" }, "count"],
+    [{ schedule: "0 7 * * *", count: "-1" }, "count"],
+  ];
+  test.each(refused)("are refused for %j by %s", async (query, field) => {
+    const { status, json } = await next(query);
+    expect([status, Object.keys(json)]).toEqual([422, [field]]);
+  });
+});

@@ -18,9 +18,10 @@ import {
 } from "platform";
 import type { BaseContext, Caller, Route, Static, Tx } from "platform";
 import type { Flows } from "../flows/api.ts";
-import { Cron, CronRun, ListedCron } from "./answers.ts";
+import { Cron, CronRun, ListedCron, NextRuns } from "./answers.ts";
 import type { Firing } from "./fire.ts";
 import { checkedInput } from "./input.ts";
+import { nextOf } from "./next.ts";
 import { nextRuns } from "./schedule.ts";
 import { toApi, type CronRow, type CronStore } from "./store.ts";
 
@@ -48,6 +49,7 @@ const cronExample = {
   updated_at: "2026-01-31T10:00:00.000Z",
 };
 const shownExample = { ...cronExample, next_runs: ["2026-02-01T06:00:00.000Z", "2026-02-02T06:00:00.000Z"] };
+const nextExample = { schedule: "0 7 * * *", timezone: "Europe/Warsaw", next_runs: shownExample.next_runs };
 const access = { privilege: "crons" } as const;
 
 interface Needed {
@@ -90,6 +92,23 @@ export function cronRoutes({ ctx, cronStore, flows, firing }: Needed): Route[] {
         );
         return list(rows.map(toApi), total);
       },
+    ),
+    route(
+      "GET",
+      "/account/crons/next",
+      {
+        summary: "The next due times of a schedule, before it is saved",
+        access,
+        query: {
+          schedule: "five fields: minute, hour, day of month, month, day of week",
+          timezone: "default: the account's",
+          count: Type.Integer({ minimum: 1, maximum: 20, default: 5, description: "1 to 20, default 5" }),
+        },
+        asks: { schedule: "0 7 * * *" },
+        answers: { 200: NextRuns },
+        responses: { 200: nextExample, 422: { schedule: ["is not a cron expression: …"] } },
+      },
+      async ({ caller, query }) => ok(nextOf(query, caller.account.timezone, new Date())),
     ),
     route(
       "GET",
@@ -173,7 +192,7 @@ export function cronRoutes({ ctx, cronStore, flows, firing }: Needed): Route[] {
       },
       async ({ caller, params }) => {
         const row = await find(caller.account.id, params.id);
-        const id = await firing.now(row);
+        const id = await firing.now(row, caller.user.id);
         if (id === undefined) throw invalid({ target_code: ["names no active flow"] });
         return created({ flow_process_id: id });
       },

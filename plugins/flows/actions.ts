@@ -37,8 +37,8 @@ export function createActions(needed: Needed): Flows {
     flowExists: flowLookup.exists,
     startFlow: async (flow) => (await processes.start(flow))?.process.id,
 
-    async runAction({ accountId, flowCode, input, scope, origin, waitMs = actionWaitMs, onPending }) {
-      const started = await processes.start({ accountId, code: flowCode, input, scope, origin });
+    async runAction({ accountId, flowCode, input, scope, origin, by, waitMs = actionWaitMs, onPending }) {
+      const started = await processes.start({ accountId, code: flowCode, input, scope, origin, by });
       if (!started) return undefined;
       const { process } = started;
       if (process.status !== "pending") return toAction(process);

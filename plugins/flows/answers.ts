@@ -29,6 +29,8 @@ const FlowStep = answer.object("FlowStep", {
   error: field.nullable(Type.String()),
   warnings: Type.Optional(answer.list(Type.String())),
   usage: Type.Optional(TokenUsage),
+  input: Type.Optional(Type.Unknown()),
+  attempts: Type.Optional(Type.Integer()),
 });
 
 const process = {
@@ -45,7 +47,13 @@ const process = {
   finished_at: field.nullable(answer.time()),
 };
 
-export const FlowProcess = answer.object("FlowProcess", process);
+/** With `include=` only. */
+const included = {
+  started_by: Type.Optional(field.nullable(answer.json())),
+  trace_id: Type.Optional(field.nullable(Type.String())),
+};
+
+export const FlowProcess = answer.object("FlowProcess", { ...process, ...included });
 export const FlowRun = answer.object("FlowRun", { ...process, flow_process_id: answer.uuid() });
 
 export const FlowTest = answer.object("FlowTest", {

@@ -11,6 +11,14 @@ export interface ActionState {
   readonly error: string | null;
 }
 
+/** What starts a process: shown with it, with links to it. */
+export interface Starter {
+  readonly kind: "person" | "app" | "cron" | "webhook" | "flow" | "command";
+  readonly id: string | null;
+  /** JSON: its `name`, and what else leads to it (`user_id`, `delivery_id`, the record of a webhook). */
+  readonly details?: Readonly<Record<string, unknown>> | undefined;
+}
+
 /** What the starter of a process stores with it, to read it later. */
 export type Origin = Readonly<Record<string, unknown>>;
 
@@ -22,6 +30,8 @@ export interface StartFlow {
   readonly scope?: Readonly<Record<string, unknown>> | undefined;
   /** Stored with the process for `originOf`; JSON, never shown. */
   readonly origin?: Origin | undefined;
+  /** Whoever makes the request, if it is left out. */
+  readonly by?: Starter | undefined;
   /** Starts it in this transaction: after its commit, or never. */
   readonly tx?: Tx | undefined;
 }
@@ -82,6 +92,7 @@ export interface Flows {
     readonly input: Readonly<Record<string, unknown>>;
     readonly scope?: StartFlow["scope"];
     readonly origin?: StartFlow["origin"];
+    readonly by?: StartFlow["by"];
     readonly waitMs?: number | undefined;
     /** Called before the wait, if the process has not ended at once. */
     readonly onPending?: ((state: ActionState) => Promise<void>) | undefined;

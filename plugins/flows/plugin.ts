@@ -11,7 +11,9 @@ import { createFlowWriter } from "./manage/flow-writer.ts";
 import migration from "./migrations/001_flows.sql" with { type: "text" };
 import origins from "./migrations/002_origin.sql" with { type: "text" };
 import versions from "./migrations/003_version.sql" with { type: "text" };
+import starters from "./migrations/004_starter.sql" with { type: "text" };
 import instructions from "./prompts/flows_api.md" with { type: "text" };
+import { createFollows } from "./processes/follow.ts";
 import { processExample, processRoutes } from "./processes/process-routes.ts";
 import { createProcessStore } from "./processes/process-store.ts";
 import { createProcessViewStore } from "./processes/process-view-store.ts";
@@ -51,6 +53,7 @@ export default definePlugin({
     { name: "001_flows", sql: migration },
     { name: "002_origin", sql: origins },
     { name: "003_version", sql: versions },
+    { name: "004_starter", sql: starters },
   ],
   prompts: { "flows_api.md": instructions },
   privileges: [{ name: "flows", doc: "connectors, flows and their processes", roles: ["manager"] }],
@@ -96,7 +99,7 @@ export default definePlugin({
       routes: [
         ...flowRoutes({ flowStore, flowLookup, flowWriter, warnings }),
         ...runRoutes({ flowLookup, processes, waiting, templates, stepTypes }),
-        ...processRoutes({ processViewStore, processes }),
+        ...processRoutes({ processViewStore, processes, follows: createFollows({ ctx, processViewStore }) }),
         ...stepRoutes(stepTypes),
       ],
       handlers: processes.handlers,

@@ -33,7 +33,8 @@ export function createAppActions({ flows }: Needed) {
       const scope = scopeOf({ appId, name, caller });
       // Stored with the process in one write, so that nobody else ever learns its result.
       const origin = { app_id: appId, action: name, owner };
-      const state = await flows.runAction({ accountId, flowCode, input: params, scope, origin, onPending });
+      const by = { kind: "app", id: appId, details: { action: name, user_id: caller?.user.id } } as const;
+      const state = await flows.runAction({ accountId, flowCode, input: params, scope, origin, by, onPending });
       if (!state) throw invalid({ flow_code: [`no active flow has the code "${flowCode}"`] });
       return state;
     },

@@ -22,6 +22,16 @@ export function createJournal({ cursor, memory }: State, now: () => number) {
     cursor.outputChars += small ? text.length : 0;
     return small ? (output ?? null) : previewOf(text);
   };
+  /** Notes what the running step of this frame is given; another attempt is given it anew. */
+  const given = (frame: Frame | undefined, input: unknown): void => {
+    if (frame?.kind !== "block" || !frame.running) return;
+    const before = JSON.stringify(frame.running.input)?.length ?? 0;
+    const text = JSON.stringify(input ?? null);
+    const used = (cursor.inputChars ?? 0) - before;
+    const small = text.length <= outputChars && used + text.length <= outputsChars;
+    frame.running.input = small ? input : previewOf(text);
+    cursor.inputChars = used + JSON.stringify(frame.running.input).length;
+  };
   /** Records that the running step of this frame has ended. */
   const record = (
     frame: Frame | undefined,
@@ -31,11 +41,12 @@ export function createJournal({ cursor, memory }: State, now: () => number) {
     warnings: readonly string[] = [],
   ): void => {
     if (frame?.kind !== "block" || !frame.running) return;
-    const { n, since, id, type, usage } = frame.running;
+    const { n, since, id, type, usage, input } = frame.running;
     const started_at = new Date(since).toJSON();
     const finished_at = new Date(now()).toJSON();
+    const seen = { ...(input !== undefined && { input }), ...(frame.tries && { attempts: frame.tries + 1 }) };
     const told = { ...(warnings.length > 0 && { warnings }), ...(usage && { usage }) };
-    records.push({ n, id, type, status, started_at, finished_at, output: kept(output), error, ...told });
+    records.push({ n, id, type, status, started_at, finished_at, output: kept(output), error, ...seen, ...told });
   };
   /** Records that the running steps of these frames have ended with this error. */
   const recordAll = (frames: readonly Frame[], error: string): void => {
@@ -57,6 +68,7 @@ export function createJournal({ cursor, memory }: State, now: () => number) {
   };
 
   return {
+    given,
     record,
     recordAll,
     drop,

@@ -6,13 +6,23 @@ import type { Usage } from "../api.ts";
 import { MemoryFull } from "./fault.ts";
 import { limits, type Program } from "../program/program.ts";
 
+/** Its number in the process, when it began, its id and type as shown, and what it was given. */
+interface RunningStep {
+  readonly n: number;
+  readonly since: number;
+  readonly id: string;
+  readonly type: string;
+  input?: unknown;
+  /** Of all its attempts so far. */
+  usage?: Usage | undefined;
+}
+
 /** The steps of a program, a branch or a body, and the step that runs or comes next. */
 export interface BlockFrame {
   readonly kind: "block";
   readonly place: string;
   at: number;
-  /** The running step: its number in the process, when it began, and its id and type as shown. */
-  running?: Running | undefined;
+  running?: RunningStep | undefined;
   /** Attempts that failed. */
   tries?: number | undefined;
   /** The end of a wait, or of the pause before another attempt. */
@@ -26,15 +36,6 @@ export interface BlockFrame {
   deadlineMs?: number | undefined;
   /** `error` in the scope of `on_error` steps. */
   readonly error?: Readonly<Record<string, unknown>> | undefined;
-}
-
-interface Running {
-  readonly n: number;
-  readonly since: number;
-  readonly id: string;
-  readonly type: string;
-  /** Of all its attempts so far. */
-  usage?: Usage | undefined;
 }
 
 /** A running `each` step; several elements may run at once. */
@@ -69,6 +70,8 @@ export interface Cursor {
   begun: number;
   /** Characters of stored outputs so far. */
   outputChars: number;
+  /** Characters of stored inputs so far. Processes of earlier versions lack it. */
+  inputChars?: number;
 }
 
 export interface Scope {
@@ -108,6 +111,10 @@ export interface StepRecord {
   readonly finished_at: string | null;
   readonly output: unknown;
   readonly error: string | null;
+  /** What it was given, with its values filled in. Only of steps that reach outside of their flow. */
+  readonly input?: unknown;
+  /** How often it was tried, if that was more than once. */
+  readonly attempts?: number;
   /** The step succeeded, but probably not as intended. */
   readonly warnings?: readonly string[];
   /** What its calls of a model have cost. */

@@ -64,12 +64,13 @@ function mutate({ host, world, changed, finish }: Tools, thread: Thread, { set }
   finish(thread, values);
 }
 
-function wait({ host, world, finish }: Tools, thread: Thread, frame: BlockFrame, step: WaitStep): void {
+function wait({ host, world, journal, finish }: Tools, thread: Thread, frame: BlockFrame, step: WaitStep): void {
   const given = host.templates.value(step.seconds, variablesOf(world, thread));
   // Not `Number(given)`: an object may have a `toString` that throws.
   const seconds = typeof given === "string" && given.trim() !== "" ? Number(given) : given;
   if (typeof seconds !== "number" || !(seconds >= 0 && seconds <= limits.waitSeconds))
     throw new StepFault(`seconds must be a number from 0 to ${limits.waitSeconds}`);
+  journal.given(frame, { seconds });
   if (seconds === 0) return finish(thread, null);
   frame.wakeMs = seconds * 1000;
   frame.wake = Math.min(host.now() + frame.wakeMs, deadlineOf(thread) ?? Infinity);
@@ -89,10 +90,11 @@ function each({ host, world, cursor, changed, finish }: Tools, thread: Thread, s
   thread.frames.push({ kind: "each", list, as, concurrency, next: 0, lanes: [] });
 }
 
-async function call({ host, world, cursor, changed }: Tools, thread: Thread, step: FlowStep): Promise<void> {
+async function call({ host, world, cursor, journal, changed }: Tools, thread: Thread, step: FlowStep): Promise<void> {
   if (callsOf(thread) >= limits.calls) throw new StepFault(`flows call each other more than ${limits.calls} deep`);
   const input = host.templates.value(step.input ?? {}, variablesOf(world, thread));
   if (!isObject(input)) throw new StepFault("input is not an object");
+  journal.given(thread.frames.at(-1), { flow: step.flow, input });
   const flow = await host.flow(step.flow);
   if (!flow) throw new StepFault(`no active flow has the code "${step.flow}"`);
   const scope = `${++cursor.names}`;
@@ -105,6 +107,7 @@ async function connect(tools: Tools, thread: Thread, frame: BlockFrame, step: Co
   const { host, world } = tools;
   if (host.mode === "inline") throw new Suspended(host.now());
   const params = host.templates.value(step.params ?? {}, variablesOf(world, thread));
+  tools.journal.given(thread.frames.at(-1), { connector: step.connector, method: step.method, params });
   await tools.flush();
   const deadline = deadlineOf(thread);
   const calling = host.callConnector({
@@ -134,6 +137,7 @@ async function own(tools: Tools, thread: Thread, step: OwnStep): Promise<void> {
   const { host, world } = tools;
   if (host.mode === "inline") throw new Suspended(host.now());
   const params = host.templates.value(step.params ?? {}, variablesOf(world, thread));
+  tools.journal.given(thread.frames.at(-1), params);
   await tools.flush();
   const deadline = deadlineOf(thread);
   const running = host.runOwn({
@@ -177,6 +181,13 @@ async function database(tools: Tools, thread: Thread, step: DbStep): Promise<voi
   const table = step.table_name === null ? null : tableOf(value(step.table_name));
   if (named && (typeof id !== "string" || id === "")) throw new StepFault("id is blank: it must be a record's id");
   if (!isObject(data)) throw new StepFault("data is not an object");
+  tools.journal.given(thread.frames.at(-1), {
+    db: step.db,
+    op,
+    ...(table !== undefined && { table_name: table }),
+    ...(named ? { id } : {}),
+    ...(op === "create" || op === "update" ? { data } : { params }),
+  });
   await tools.flush();
   const effect = {
     op,

@@ -19,6 +19,7 @@ export interface ProcessRow {
 /** A process whose row is held. */
 export interface LockedProcess extends ProcessRow {
   readonly cursor: Cursor | null;
+  readonly trace: string | null;
 }
 
 export interface Started {
@@ -50,6 +51,10 @@ export interface NewProcess {
   readonly memory: string | null;
   readonly steps: string;
   readonly origin: string | null;
+  readonly starterKind: string | null;
+  readonly starterId: string | null;
+  readonly starter: string | null;
+  readonly trace: string | null;
   readonly createdAt: Date;
   readonly finishedAt: Date | null;
 }
@@ -135,7 +140,7 @@ export function createProcessStore(sql: Sql) {
     /** Locked until the transaction ends. */
     async lock(tx: Tx, accountId: number, id: string): Promise<LockedProcess | undefined> {
       const [row] = await tx<LockedProcess[]>`
-        select ${columns}, p.cursor from flow_processes p
+        select ${columns}, p.cursor, p.trace from flow_processes p
         where p.account_id = ${accountId} and p.id = ${id} for no key update`;
       return row;
     },
@@ -161,18 +166,20 @@ export function createProcessStore(sql: Sql) {
 async function insertProcesses(on: Queryable, rows: readonly NewProcess[]): Promise<void> {
   await on`
     insert into flow_processes (account_id, id, flow_code, program_id, status, input, data, error, cursor, memory,
-      steps, origin, created_at, finished_at)
+      steps, origin, starter_kind, starter_id, starter, trace, created_at, finished_at)
     select n.account_id, n.id, n.flow_code, n.program_id, n.status, n.input::json, n.data::json, n.error,
-      n.cursor::json, n.memory::json, n.steps::json, n.origin::json, n.created_at, n.finished_at
+      n.cursor::json, n.memory::json, n.steps::json, n.origin::json, n.starter_kind, n.starter_id, n.starter::json, n.trace, n.created_at, n.finished_at
     from unnest(${rows.map((r) => r.accountId)}::bigint[], ${rows.map((r) => r.id)}::uuid[],
       ${rows.map((r) => r.flowCode)}::text[], ${rows.map((r) => r.programId)}::bigint[],
       ${rows.map((r) => r.status)}::text[], ${rows.map((r) => r.input)}::text[], ${rows.map((r) => r.data)}::text[],
       ${rows.map((r) => r.error)}::text[], ${rows.map((r) => r.cursor)}::text[], ${rows.map((r) => r.memory)}::text[],
       ${rows.map((r) => r.steps)}::text[], ${rows.map((r) => r.origin)}::text[],
+      ${rows.map((r) => r.starterKind)}::text[], ${rows.map((r) => r.starterId)}::text[],
+      ${rows.map((r) => r.starter)}::text[], ${rows.map((r) => r.trace)}::text[],
       ${rows.map((r) => r.createdAt.toISOString())}::text[]::timestamptz[],
       ${rows.map((r) => r.finishedAt?.toISOString() ?? null)}::text[]::timestamptz[]
     ) as n (account_id, id, flow_code, program_id, status, input, data, error, cursor, memory, steps, origin,
-      created_at, finished_at)`;
+      starter_kind, starter_id, starter, trace, created_at, finished_at)`;
 }
 
 async function storeProgress(

@@ -1,5 +1,6 @@
 /** SQL that shows flow processes. */
-import type { Page, Queryable, Sql } from "platform";
+import type { Fragment, Page, Queryable, Sql } from "platform";
+import { isUuid } from "../../connectors/api.ts";
 import type { Origin } from "../api.ts";
 import { processColumns, type ProcessRow } from "./process-store.ts";
 import type { Cursor, StepRecord } from "../engine/state.ts";
@@ -9,11 +10,28 @@ export interface WholeProcess extends ProcessRow {
   readonly cursor: Cursor | null;
   readonly steps: readonly StepRecord[];
   readonly further: readonly (readonly StepRecord[])[] | null;
+  readonly starterKind?: string | null;
+  readonly starterId?: string | null;
+  readonly starter?: Readonly<Record<string, unknown>> | null;
+  readonly trace?: string | null;
 }
 
+/** What followers of processes are told. */
+export type ProcessHead = Omit<ProcessRow, "accountId" | "input" | "data"> &
+  Pick<WholeProcess, "starterKind" | "starterId" | "starter" | "trace">;
+
 export interface ProcessFilter {
-  readonly flowCode: string | undefined;
-  readonly status: string | undefined;
+  readonly flowCode?: string | undefined;
+  readonly status?: string | undefined;
+  readonly starterKind?: string | undefined;
+  readonly starterId?: string | undefined;
+  /** Made at this time or later; before this time. */
+  readonly from?: Date | undefined;
+  readonly to?: Date | undefined;
+  /** Before the process with this id. */
+  readonly before?: string | undefined;
+  /** This process, or those that follow from the same change. */
+  readonly trace?: string | undefined;
 }
 
 const listedStepsBytes = 20_000;
@@ -23,11 +41,12 @@ export type ProcessViewStore = ReturnType<typeof createProcessViewStore>;
 
 export function createProcessViewStore(sql: Sql) {
   const columns = processColumns(sql);
+  const starter = sql`p.starter_kind, p.starter_id, p.starter, p.trace`;
 
   return {
     async show(accountId: number, id: string, on: Queryable = sql): Promise<WholeProcess | undefined> {
       const [row] = await on<WholeProcess[]>`
-        select ${columns}, p.cursor, p.steps,
+        select ${columns}, ${starter}, p.cursor, p.steps,
           (select json_agg(s.steps order by s.number) from flow_process_steps s
             where s.account_id = p.account_id and s.process_id = p.id) as further
         from flow_processes p where p.account_id = ${accountId} and p.id = ${id}`;
@@ -46,20 +65,67 @@ export function createProcessViewStore(sql: Sql) {
       return row;
     },
 
-    /** The latest first; large batches of steps are left out. */
-    async list(accountId: number, { flowCode, status }: ProcessFilter, { limit, offset }: Page) {
-      const where = sql`p.account_id = ${accountId}
-        ${flowCode === undefined ? sql`` : sql`and p.flow_code = ${flowCode}`}
-        ${status === undefined ? sql`` : sql`and p.status = ${status}`}`;
-      const rows = await sql<WholeProcess[]>`
-        select ${columns}, p.cursor,
-          case when pg_column_size(p.steps) <= ${listedStepsBytes} then p.steps else '[]' end as steps,
+    /** The latest first; large batches of steps are left out, or all steps. */
+    async list(accountId: number, filter: ProcessFilter, { limit, offset }: Page, withSteps = true) {
+      const steps = withSteps
+        ? sql`case when pg_column_size(p.steps) <= ${listedStepsBytes} then p.steps else '[]' end as steps,
           (select json_agg(s.steps order by s.number) from flow_process_steps s
             where s.account_id = p.account_id and s.process_id = p.id and s.number <= ${listedBatches}
-              and pg_column_size(s.steps) <= ${listedStepsBytes}) as further
-        from flow_processes p where ${where} order by p.id desc limit ${limit} offset ${offset}`;
-      const [count] = await sql<{ total: number }[]>`select count(*) as total from flow_processes p where ${where}`;
-      return { rows, total: count?.total ?? 0 };
+              and pg_column_size(s.steps) <= ${listedStepsBytes}) as further, p.cursor`
+        : sql`'[]'::json as steps, null as further, null as cursor`;
+      return sql<WholeProcess[]>`
+        select ${columns}, ${starter}, ${steps}
+        from flow_processes p where ${matching(sql, accountId, filter)}
+        order by p.id desc limit ${limit} offset ${offset}`;
+    },
+
+    async count(accountId: number, filter: ProcessFilter): Promise<number> {
+      const [count] = await sql<{ total: number }[]>`
+        select count(*) as total from flow_processes p where ${matching(sql, accountId, filter)}`;
+      return count?.total ?? 0;
+    },
+
+    /** The latest that were made since then or are pending, and these. */
+    async recent(accountId: number, since: Date, ids: readonly string[], most: number): Promise<ProcessHead[]> {
+      return sql<ProcessHead[]>`
+        select id, flow_code, status, error, created_at, finished_at, starter_kind, starter_id, starter, trace
+        from flow_processes p where p.account_id = ${accountId} and p.id in (
+          (select id from flow_processes where account_id = ${accountId} and id >= ${firstIdAt(since)}
+            order by id desc limit ${most})
+          union all
+          (select id from flow_processes where account_id = ${accountId} and status = 'pending'
+            order by id desc limit ${most})
+          union all select unnest(${ids}::uuid[]))
+        order by p.id`;
     },
   };
+}
+
+/** Ids begin with their time. */
+function firstIdAt(time: Date): string {
+  const hex = Math.max(0, Math.min(time.getTime(), 2 ** 48 - 1))
+    .toString(16)
+    .padStart(12, "0");
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
+}
+
+function matching(sql: Sql, accountId: number, filter: ProcessFilter): Fragment {
+  const { flowCode, status, starterKind, starterId, from, to, before, trace } = filter;
+  const none = sql``;
+  return sql`p.account_id = ${accountId}
+    ${flowCode === undefined ? none : sql`and p.flow_code = ${flowCode}`}
+    ${status === undefined ? none : statusIs(sql, status)}
+    ${starterKind === undefined ? none : sql`and p.starter_kind = ${starterKind}`}
+    ${starterId === undefined ? none : sql`and p.starter_id = ${starterId}`}
+    ${from === undefined ? none : sql`and p.id >= ${firstIdAt(from)}`}
+    ${to === undefined ? none : sql`and p.id < ${firstIdAt(to)}`}
+    ${before === undefined ? none : sql`and p.id < ${before}`}
+    ${trace === undefined ? none : sql`and (p.trace = ${trace} ${isUuid(trace) ? sql`or p.id = ${trace}` : none})`}`;
+}
+
+/** As it is written in the indexes of what is not finished, which no parameter would use. */
+function statusIs(sql: Sql, status: string): Fragment {
+  if (status === "pending") return sql`and p.status = 'pending'`;
+  if (status === "error") return sql`and p.status = 'error'`;
+  return status === "finished" ? sql`and p.status = 'finished'` : sql`and false`;
 }

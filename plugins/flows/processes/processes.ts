@@ -1,9 +1,10 @@
 /** Flow processes: starting, showing, cancelling and retrying them, and the jobs that drive them. */
-import { afterCommit, conflict, notFound, on, onEvent, type Handler, type Tx } from "platform";
+import { afterCommit, conflict, notFound, on, onEvent, withCausation, type Handler, type Tx } from "platform";
 import { createDriver, maxAttempts } from "./driver.ts";
 import { createNews, driveHandler, driveProcess, kindsOf, processStarted, type Needed } from "./needed.ts";
-import { toApi } from "./show.ts";
+import { toApi, type Included } from "./show.ts";
 import { createStarter } from "./start.ts";
+import { rootOf } from "./starter.ts";
 import { createSweeper } from "./sweep.ts";
 import { forgetAttempts } from "../engine/state.ts";
 
@@ -19,9 +20,9 @@ export function createProcesses(needed: Needed) {
   const options = { concurrency: 100, leaseSeconds, maxAttempts };
 
   /** As the API shows it. */
-  const show = async (accountId: number, id: string, tx?: Tx) => {
+  const show = async (accountId: number, id: string, included?: Included, tx?: Tx) => {
     const row = await processViewStore.show(accountId, id, tx);
-    return row && toApi(row);
+    return row && toApi(row, included);
   };
 
   return {
@@ -47,7 +48,7 @@ export function createProcesses(needed: Needed) {
           ctx.broadcast.publish(cancelled, id);
           waiting.tell(row);
         });
-        return show(accountId, id, tx);
+        return show(accountId, id, undefined, tx);
       });
     },
 
@@ -60,8 +61,8 @@ export function createProcesses(needed: Needed) {
         forgetAttempts(found.cursor.frames);
         const row = await processStore.resume(tx, accountId, id, found.cursor);
         await news.tell(row, ["update"], tx);
-        await ctx.enqueue(driveProcess, { accountId, id }, { tx, accountId });
-        return show(accountId, id, tx);
+        await withCausation(rootOf(found), () => ctx.enqueue(driveProcess, { accountId, id }, { tx, accountId }));
+        return show(accountId, id, undefined, tx);
       });
     },
   };

@@ -3,29 +3,60 @@ import type { Static } from "platform";
 import type { FlowProcess, FlowRun } from "../answers.ts";
 import type { ActionState, Usage } from "../api.ts";
 import type { ProcessRow, Started } from "./process-store.ts";
-import type { WholeProcess } from "./process-view-store.ts";
+import type { ProcessHead, WholeProcess } from "./process-view-store.ts";
 import { previewOf } from "../engine/journal.ts";
 import { plus, type Cursor, type Frame, type StepRecord } from "../engine/state.ts";
 
 const listedSteps = 100;
 const listedChars = 1_000;
 
-export function toApi(row: WholeProcess): Static<typeof FlowProcess> {
+/** What a request may ask for besides. */
+export interface Included {
+  readonly startedBy: boolean;
+  readonly inputs: boolean;
+}
+
+const nothing: Included = { startedBy: false, inputs: false };
+
+export function toApi(row: WholeProcess, included = nothing): Static<typeof FlowProcess> {
   const steps = stepsOf(row);
   const usage = steps.reduce<Usage | undefined>((sum, step) => plus(sum, step.usage), undefined);
-  return { ...headOf(row), steps: steps.map(shownStep), ...(usage && { usage }), ...timesOf(row) };
+  const shown = steps.map((step) => ({ ...shownStep(step), ...(included.inputs && givenOf(step)) }));
+  const more = { ...timesOf(row), ...(included.startedBy && startOf(row)) };
+  return { ...headOf(row), steps: shown, ...(usage && { usage }), ...more };
 }
 
 /** In a list: the first hundred steps, with previews of large outputs. */
-export function toListed(row: WholeProcess): Static<typeof FlowProcess> {
+export function toListed(row: WholeProcess, { startedBy, inputs } = nothing): Static<typeof FlowProcess> {
   const steps = stepsOf(row).slice(0, listedSteps);
-  return { ...headOf(row), steps: steps.map(listedStep), ...timesOf(row) };
+  const shown = steps.map((step) => ({ ...listedStep(step), ...(inputs && givenOf(step, listedChars)) }));
+  return { ...headOf(row), steps: shown, ...timesOf(row), ...(startedBy && startOf(row)) };
 }
 
 function listedStep(step: StepRecord) {
-  const text = JSON.stringify(step.output);
-  const output = text.length > listedChars ? previewOf(text) : step.output;
-  return { ...shownStep(step), output };
+  return { ...shownStep(step), output: shortened(step.output, listedChars) };
+}
+
+function givenOf({ input, attempts = 1 }: StepRecord, mostChars = Infinity) {
+  return { ...(input !== undefined && { input: shortened(input, mostChars) }), attempts };
+}
+
+function shortened(value: unknown, mostChars: number): unknown {
+  const text = JSON.stringify(value);
+  return text.length > mostChars ? previewOf(text) : value;
+}
+
+/** As followers are told of it: without its input, its data and its steps. */
+export function toHead(row: ProcessHead) {
+  const { id, flowCode, status, error } = row;
+  return { id, flow_code: flowCode, status, error, ...timesOf(row), ...startOf(row) };
+}
+
+type Start = Pick<WholeProcess, "starterKind" | "starterId" | "starter" | "trace">;
+
+function startOf({ starterKind = null, starterId = null, starter, trace = null }: Start) {
+  const startedBy = starterKind === null ? null : { kind: starterKind, id: starterId, ...starter };
+  return { started_by: startedBy, trace_id: trace };
 }
 
 export function toAction({ id, status, data, error }: ProcessRow): ActionState {
@@ -41,7 +72,7 @@ function headOf({ id, flowCode, status, input, data, error }: ProcessRow) {
   return { id, flow_code: flowCode, status, input, data: data ?? null, error };
 }
 
-function timesOf({ createdAt, finishedAt }: ProcessRow) {
+function timesOf({ createdAt, finishedAt }: Pick<ProcessRow, "createdAt" | "finishedAt">) {
   return { created_at: createdAt, finished_at: finishedAt };
 }
 
@@ -64,8 +95,10 @@ function openSteps(frames: readonly Frame[], now: Now): StepRecord[] {
   return frames.flatMap((frame) => {
     if (frame.kind === "each") return frame.lanes.flatMap((lane) => openSteps(lane.frames, now));
     if (frame.kind !== "block" || !frame.running) return [];
-    const { n, since, id, type, usage } = frame.running;
-    return [{ n, id, type, started_at: new Date(since).toJSON(), output: null, ...(usage && { usage }), ...now }];
+    const { n, since, id, type, usage, input } = frame.running;
+    const given = { ...(input !== undefined && { input }), ...(frame.tries && { attempts: frame.tries + 1 }) };
+    const seen = { ...given, ...(usage && { usage }) };
+    return [{ n, id, type, started_at: new Date(since).toJSON(), output: null, ...seen, ...now }];
   });
 }
 

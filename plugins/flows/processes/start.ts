@@ -1,5 +1,5 @@
 /** Starts a flow: steps without effects run at once. If there are no others, the finished process is one statement. */
-import { batched, failpoint, timeOfUuidv7, uuidv7, type Tx } from "platform";
+import { batched, failpoint, timeOfUuidv7, uuidv7, withCausation, type Tx } from "platform";
 import type { StartFlow } from "../api.ts";
 import { createRun } from "../engine/engine.ts";
 import { MemoryFull } from "../engine/fault.ts";
@@ -7,6 +7,7 @@ import type { End } from "../engine/host.ts";
 import { createHost } from "./live-host.ts";
 import { driveProcess, kindsOf, processStarted, type CurrentFlow, type Needed, type News } from "./needed.ts";
 import type { NewProcess, ProcessRow, Started } from "./process-store.ts";
+import { rootOf, starterNow, traceNow } from "./starter.ts";
 import { memoryText, newState, type Memory } from "../engine/state.ts";
 
 interface Prepared extends Started {
@@ -28,7 +29,7 @@ export function createStarter(needed: Needed, news: News) {
     { most: 100, alone: true },
   );
 
-  const insert = async ({ process, written, until }: Prepared, kinds: readonly string[], tx: Tx): Promise<void> => {
+  const insertWithNews = async ({ process, written, until }: Prepared, kinds: readonly string[], tx: Tx) => {
     const { accountId, id } = process;
     await processStore.insert([written], tx);
     await news.tell(process, kinds, tx);
@@ -36,6 +37,12 @@ export function createStarter(needed: Needed, news: News) {
     if (until > Date.now())
       await ctx.enqueue(driveProcess, { accountId, id }, { tx, accountId, runAt: new Date(until) });
     else await ctx.emit(processStarted, { accountId, id }, tx, { accountId });
+  };
+
+  /** All that follows from a process that nothing has led to can be found by its id. */
+  const insert = (prepared: Prepared, kinds: readonly string[], tx: Tx): Promise<void> => {
+    const run = () => insertWithNews(prepared, kinds, tx);
+    return prepared.written.trace === null ? withCausation(rootOf(prepared.written), run) : run();
   };
 
   /** Undefined if no active flow has this code. */
@@ -58,7 +65,7 @@ export function createStarter(needed: Needed, news: News) {
 async function runAtOnce(
   needed: Needed,
   { code: flowCode, programId, program }: CurrentFlow,
-  { accountId, input, scope, origin }: StartFlow,
+  { accountId, input, scope, origin, by = starterNow() }: StartFlow,
 ): Promise<Prepared> {
   const id = uuidv7();
   const state = newState(flowCode, programId, input, scope);
@@ -79,6 +86,10 @@ async function runAtOnce(
     memory,
     steps: JSON.stringify(steps),
     origin: origin ? JSON.stringify(origin) : null,
+    starterKind: by?.kind ?? null,
+    starterId: by?.id ?? null,
+    starter: by?.details ? JSON.stringify(by.details) : null,
+    trace: traceNow() ?? null,
   };
   return { process, steps, cursor, written, until: end.kind === "suspended" ? end.until : undefined };
 }

@@ -9,6 +9,8 @@ import type { Hook } from "../subscriptions/subscriptions.ts";
 
 /** The message that is delivered. */
 export interface Parcel {
+  /** Of its delivery; a test has none yet. */
+  readonly id?: number;
   readonly messageId: string;
   readonly sourceType: string;
   readonly kind: string;
@@ -134,10 +136,24 @@ async function toConnector({ targets, timeoutMs, signal }: Tools, { row }: Hook,
 async function toFlow({ targets }: Tools, { row }: Hook, parcel: Parcel): Promise<Result> {
   const { source_type, kind, data } = eventOf(parcel);
   const input = { kind: "webhook", source_type, event: kind, data };
-  const processId = await targets.startFlow({ accountId: row.accountId, code: row.targetCode ?? "", input });
+  const by = { kind: "webhook", id: String(row.id), details: startedBy(parcel, data) } as const;
+  const processId = await targets.startFlow({ accountId: row.accountId, code: row.targetCode ?? "", input, by });
   if (processId === undefined) return nowhere(`no active flow has the code "${row.targetCode}"`);
   const body = JSON.stringify({ flow_process_id: processId });
   return { ok: true, status: null, body, error: null, retryAfterSeconds: null };
+}
+
+/** What leads from the process to the delivery, and to the record that it tells of. */
+function startedBy({ id, sourceType, kind }: Parcel, data: Readonly<Record<string, unknown>>) {
+  const { id: recordId, db_code: dbCode } = data;
+  return {
+    name: `${sourceType} ${kind}`,
+    source_type: sourceType,
+    event: kind,
+    ...(id !== undefined && { delivery_id: id }),
+    ...((typeof recordId === "string" || typeof recordId === "number") && { record_id: recordId }),
+    ...(typeof dbCode === "string" && { db_code: dbCode }),
+  };
 }
 
 function eventOf({ sourceType, kind, body }: Parcel) {
