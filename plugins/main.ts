@@ -1,6 +1,7 @@
 /** The program: `bun plugins/main.ts [command]`, or the executable. What it does stands in command-line.ts. */
 import { parseArguments } from "../runtime/command/arguments.ts";
-import { allowManyRequests } from "../runtime/outbound/request-limit.ts";
+import { host } from "#host";
+import { ownProgram } from "../runtime/command/own-program.ts";
 import { runUnpack } from "../runtime/postgres/unpack.ts";
 
 const { words, options } = parseArguments(process.argv.slice(2));
@@ -9,7 +10,7 @@ const [command = "serve", ...rest] = words;
 if (command === "unpack") process.exit(await runUnpack(rest));
 const serves = command === "serve" && !("help" in options) && !("version" in options);
 // Before anything else: it begins the program anew.
-if (serves) await allowManyRequests();
+if (serves) await host.prepareServer(ownProgram());
 const begun = serves ? await (await import("../runtime/postgres/database.ts")).beginDatabase(process.env) : undefined;
 const { runCommandLine } = await import("./command-line.ts");
 await runCommandLine({ words, options, begun });

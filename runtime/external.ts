@@ -1,11 +1,10 @@
 import { readdir, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { host } from "#host";
 import type { Plugin } from "./plugin.ts";
-import { withPlace } from "./authors/build-messages.ts";
+import type { Modules } from "./host/host.ts";
+import { exists } from "./postgres/postgres-binaries.ts";
 import { platformMismatch, platformVersion } from "./authors/platform-version.ts";
-
-/** What plugins import by name: "platform", and "platform/<plugin>" for the built-in plugins that have an API. */
-export type Modules = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 /**
  * Plugins from PLUGINS_DIR, in the order of their names: each is a folder with a `plugin.ts` (or `.js`), or such a file
@@ -15,7 +14,7 @@ export type Modules = Readonly<Record<string, Readonly<Record<string, unknown>>>
  */
 export async function loadExternalPlugins(folder: string, modules: Modules): Promise<Plugin[]> {
   if (folder === "") return [];
-  provide(modules);
+  host.provideModules(modules);
   const root = resolve(folder);
   const names = await readdir(root).catch((cause: unknown) => {
     throw new Error(`PLUGINS_DIR: ${root} cannot be read`, { cause });
@@ -30,19 +29,8 @@ export async function loadExternalPlugins(folder: string, modules: Modules): Pro
 
 /** The plugin of one file, e.g. a `plugin.ts`. */
 export function loadPlugin(file: string, modules: Modules): Promise<Plugin> {
-  provide(modules);
+  host.provideModules(modules);
   return load(file);
-}
-
-/** Plugins must share our modules, because the errors they throw are recognised by class. */
-function provide(modules: Modules): void {
-  Bun.plugin({
-    name: "platform",
-    setup: (build) => {
-      for (const [name, exports] of Object.entries(modules))
-        build.module(name, () => ({ exports: { ...exports }, loader: "object" }));
-    },
-  });
 }
 
 function mayBePlugin(name: string): boolean {
@@ -55,7 +43,7 @@ async function entryFile(path: string): Promise<string | undefined> {
   if (!isFolder) return /\.(ts|js)$/.test(path) && !/\.(test|d)\.ts$/.test(path) ? path : undefined;
   for (const name of ["plugin.ts", "plugin.js"]) {
     const file = join(path, name);
-    if (await Bun.file(file).exists()) return file;
+    if (await exists(file)) return file;
   }
   throw new Error(`PLUGINS_DIR: ${path} has no plugin.ts; a name that begins with "_" is left alone`);
 }
@@ -71,14 +59,11 @@ async function load(file: string): Promise<Plugin> {
   return plugin;
 }
 
-/** Bun keeps a mistake's position beside its message, and several mistakes inside an error that only counts them. */
 function readable(error: unknown): unknown {
   // Probably written for another version of "platform": its `platform: "^…"` could not be read yet.
   if (error instanceof SyntaxError && error.message.includes("module 'platform'"))
     return new Error(`${error.message} This Corestead has platform ${platformVersion}.`);
-  const errors: unknown[] = error instanceof AggregateError ? error.errors : [error];
-  if (!errors.every((one) => one instanceof BuildMessage)) return error;
-  return new Error(errors.map(withPlace).join("; "));
+  return host.explainLoadError(error);
 }
 
 function isPlugin(value: unknown): value is Plugin {

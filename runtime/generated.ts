@@ -5,10 +5,13 @@
  *     import file from "../dist/runtimes/svelte.js" with { type: "file" };
  *     setGeneratedFiles({ "runtimes/svelte.js": file });
  */
-import { chmod } from "node:fs/promises";
+import { chmod, readFile, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { promisify } from "node:util";
+import { zstdDecompress } from "node:zlib";
 import { once } from "./postgres/postgres-binaries.ts";
 
+const unzstd = promisify(zstdDecompress);
 let compiledIn: Readonly<Record<string, string>> | undefined;
 
 /**
@@ -27,13 +30,11 @@ export function isCompiled(): boolean {
 
 /** Reads a file such as `runtimes/manifest.json`. Throws an Error that names the command that makes it. */
 export async function generatedFile(name: string): Promise<Uint8Array<ArrayBuffer>> {
-  const path = compiledIn ? compiledIn[name] : join(import.meta.dir, "../dist", name);
+  const path = compiledIn ? compiledIn[name] : join(import.meta.dirname, "../dist", name);
   if (path === undefined) throw new Error(`${name} is not in this executable`);
-  return Bun.file(path)
-    .bytes()
-    .catch((cause: unknown) => {
-      throw new Error(`dist/${name} is missing: run scripts/start once`, { cause });
-    });
+  return readFile(path).catch((cause: unknown) => {
+    throw new Error(`dist/${name} is missing: run scripts/start once`, { cause });
+  });
 }
 
 /**
@@ -46,7 +47,7 @@ export async function generatedProgram(name: string, dataDir: string): Promise<s
   const folder = join(dataDir, basename(packed, ".zst"));
   await once(folder, async (unfinished) => {
     const program = join(unfinished, name);
-    await Bun.write(program, await Bun.zstdDecompress(await generatedFile(packed)));
+    await writeFile(program, await unzstd(await generatedFile(packed)));
     await chmod(program, 0o755);
   });
   return join(folder, name);

@@ -2,9 +2,10 @@
  * Hashes passwords with argon2id at the cost that OWASP recommends. At most two are computed at a time: each takes 19
  * MB, and many sign-ins at once must leave processor time for other requests.
  */
+import { host } from "#host";
 import { unavailable } from "./errors.ts";
 
-const cost = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const;
+const cost = { memoryCost: 19_456, timeCost: 2 };
 const atOnce = 2;
 const mostWaiting = 200;
 
@@ -13,13 +14,13 @@ const waiting: (() => void)[] = [];
 let nobodys: Promise<string> | undefined;
 
 export function hashPassword(password: string): Promise<string> {
-  return inTurn(() => Bun.password.hash(password, cost));
+  return inTurn(() => host.hashPassword(password, cost));
 }
 
 /** Whether `hash` is that of `password`. Without a hash (unknown login) the answer is false and takes the same time. */
 export async function verifyPassword(password: string, hash: string | null | undefined): Promise<boolean> {
   const against = hash ?? (await (nobodys ??= hashPassword(crypto.randomUUID())));
-  const matches = await inTurn(() => Bun.password.verify(password, against));
+  const matches = await inTurn(() => host.verifyPassword(password, against));
   return matches && hash !== null && hash !== undefined;
 }
 

@@ -5,7 +5,15 @@
  *     const stored = secrets.seal("sk_live_…", `connector:${id}`);
  *     secrets.open(stored, `connector:${id}`); // "sk_live_…"; throws for any other row
  */
-import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes, timingSafeEqual } from "node:crypto";
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  hkdfSync,
+  randomBytes,
+  timingSafeEqual,
+} from "node:crypto";
 import {
   closeSync,
   constants,
@@ -122,7 +130,7 @@ function subkey(key: string, use: string): Buffer {
 
 function mac(key: Buffer, purpose: string, value: string): string {
   // The length keeps ("a", "bc") and ("ab", "c") apart.
-  return new Bun.CryptoHasher("sha256", key).update(`${purpose.length}:${purpose}${value}`).digest("base64url");
+  return createHmac("sha256", key).update(`${purpose.length}:${purpose}${value}`).digest("base64url");
 }
 
 function sameText(a: string, b: string): boolean {

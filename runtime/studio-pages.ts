@@ -1,4 +1,5 @@
 /** The pages that plugins add to the Studio: what they are, what is wrong with them, and their modules. */
+import { host } from "#host";
 import { bundlePage, mostPageBytes } from "./authors/page-bundle.ts";
 import { generatedFile, isCompiled } from "./generated.ts";
 
@@ -140,10 +141,10 @@ async function bundledFile(plugin: string, path: string, module: URL): Promise<s
 export const builtInPages = "plugin-pages.json";
 
 async function checked(source: string): Promise<string> {
-  const [first] = new Bun.Transpiler({ loader: "js" }).scanImports(source);
-  if (!first) return source;
+  const [first] = await host.importsOf(source);
+  if (first === undefined) return source;
   throw new Error(
-    `it imports "${first.path}", but is given as text: give the address of its file, new URL("./…", import.meta.url)`,
+    `it imports "${first}", but is given as text: give the address of its file, new URL("./…", import.meta.url)`,
   );
 }
 

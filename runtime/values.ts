@@ -1,4 +1,5 @@
 /** Small parsers for parts of addresses, and ids. */
+import { host } from "#host";
 import { invalid, notFound } from "./errors.ts";
 
 /** A page of a list. */
@@ -58,7 +59,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 
 /** A new id that sorts by age (RFC 9562, version 7). */
 export function uuidv7(): string {
-  return Bun.randomUUIDv7();
+  return host.uuidv7();
 }
 
 /** When a UUID of version 7 was made, to the millisecond. */

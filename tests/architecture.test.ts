@@ -4,6 +4,8 @@ import { dirname, extname, join, relative, resolve } from "node:path";
 import { dependencies } from "../package.json";
 
 const root = resolve(import.meta.dir, "..");
+/** What `#host` is (package.json, `imports`). */
+const hostFile = "runtime/host/bun.ts";
 
 interface Source {
   /** From the root of the repository, as are those of `imports`. */
@@ -33,10 +35,11 @@ function sourceOf(path: string, text: string): Source {
 }
 
 function isPath(name: string): boolean {
-  return name.startsWith(".") || name.startsWith("/");
+  return name.startsWith(".") || name.startsWith("/") || name === "#host";
 }
 
 function resolved(from: string, name: string): string {
+  if (name === "#host") return hostFile;
   return isPath(name) ? relative(root, join(root, dirname(from), name)) : name;
 }
 
@@ -59,6 +62,8 @@ const first = (pattern: RegExp, { code }: Source) => pattern.exec(code)?.[0];
 /** Names of Bun and Node; `process` is also what a flow's process is called, and a text may speak of any of them. */
 const serverGlobal =
   /(?<!["'`.])\b(?:Bun\.\w+|process\.(?:env|argv|cwd|exit|on|pid|std\w+)\b|Buffer\.\w+|require\(|import\.meta\.dir\b)/;
+/** In its place anything but text and a property. */
+const hostGlobal = /(?<!["'`.\w])(?:Bun|Deno)\.\w+/;
 /** A tagged template that is a statement, whatever its tag is called. */
 const sqlText =
   /\b(?:sql|tx)`|[\w)]`\s*(?:select\s|insert into\s|update \S+ set\s|delete from\s|with (?:recursive )?\w+ as\s|(?:create|alter|drop) (?:table|index)\s)/i;
@@ -82,6 +87,7 @@ const rules: readonly Rule[] = [
       ["plugins/a/render/b.ts", `import { c } from "../../other/store.ts"; c();`],
       ["plugins/a/b.ts", `import type { C } from "../../runtime/db.ts";`],
       ["plugins/a/b.ts", `const c = () => import("../other/render/api.ts"); c();`],
+      ["plugins/a/b.ts", `import { host } from "#host"; host.uuidv7();`],
       ["sites/demo/plugin.ts", `import { c } from "../../plugins/apps/store.ts"; c();`],
     ],
   },
@@ -110,6 +116,18 @@ const rules: readonly Rule[] = [
       ["plugins/a/b.ts", `import { $ } from "bun"; $;`],
       ["plugins/a/b.ts", `export const key = process.env.KEY;`],
       ["sites/demo/b.ts", `Bun.write("a", "b");`],
+    ],
+  },
+  {
+    // The tools for authors of plugins are made of Bun's bundler and its test runner.
+    in: /^(?!runtime\/host\/|runtime\/authors\/(pack|run-tests|test-app)\.ts$)/,
+    says: "only runtime/host names what runs us: Bun or Deno",
+    wrong: (source) => source.packages.find((name) => /^bun(:|$)/.test(name)) ?? first(hostGlobal, source),
+    finds: [
+      ["runtime/a.ts", `import { Database } from "bun:sqlite"; Database;`],
+      ["runtime/a.ts", `await Bun.sleep(1);`],
+      ["runtime/http/serve.ts", `export const stop = () => Deno.exit(1);`],
+      ["plugins/main.ts", `Bun.serve({ fetch });`],
     ],
   },
   {

@@ -1,7 +1,8 @@
 /** The commands for authors of plugins. They need no database and no settings. */
 import { existsSync } from "node:fs";
-import { join, relative, resolve } from "node:path";
-import type { Modules } from "../external.ts";
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, join, relative, resolve } from "node:path";
+import type { Modules } from "../host/host.ts";
 import { isCompiled } from "../generated.ts";
 import type { CommandFacts } from "../plugin.ts";
 import { platformTypes } from "./types-file.ts";
@@ -61,7 +62,8 @@ export const authorCommands: readonly AuthorCommand[] = [
     usage: "types [FILE]",
     doc: "write platform.d.ts for authors of plugins",
     async run([file = "platform.d.ts"]) {
-      await Bun.write(file, await platformTypes());
+      await mkdir(dirname(file), { recursive: true });
+      await writeFile(file, await platformTypes());
       return say([`wrote ${file}`]);
     },
   },
@@ -74,11 +76,11 @@ export function authorCommand(words: readonly string[]): AuthorCommand | undefin
 
 /** A checkout's own plugins, or the likely PLUGINS_DIR. */
 function standardFolder(): string {
-  return isCompiled() ? process.env["PLUGINS_DIR"] || "plugins" : join(import.meta.dir, "../../plugins");
+  return isCompiled() ? process.env["PLUGINS_DIR"] || "plugins" : join(import.meta.dirname, "../../plugins");
 }
 
 function isInCheckout(parent: string): boolean {
-  return !isCompiled() && !relative(resolve(import.meta.dir, "../.."), parent).startsWith("..");
+  return !isCompiled() && !relative(resolve(import.meta.dirname, "../.."), parent).startsWith("..");
 }
 
 const tsconfig = {
@@ -101,14 +103,14 @@ async function writeEditorFiles(parent: string): Promise<void> {
   const files = { "tsconfig.json": `${JSON.stringify(tsconfig, null, 2)}\n`, "platform.d.ts": await platformTypes() };
   for (const [name, text] of Object.entries(files)) {
     const file = join(parent, name);
-    if (!existsSync(file)) await Bun.write(file, text);
+    if (!existsSync(file)) await writeFile(file, text);
   }
 }
 
 function nextSteps(folder: string, parent: string): string[] {
   const shown = relative(process.cwd(), folder) || ".";
   const corestead = isCompiled() ? "corestead" : "scripts/start";
-  const isBuiltIn = !isCompiled() && parent === join(resolve(import.meta.dir, "../.."), "plugins");
+  const isBuiltIn = !isCompiled() && parent === join(resolve(import.meta.dirname, "../.."), "plugins");
   const name = shown.split("/").at(-1);
   const use = isBuiltIn
     ? `list it in plugins/index.ts:  import … from "./${name}/plugin.ts";`

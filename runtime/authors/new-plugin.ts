@@ -1,10 +1,11 @@
 /** Writes a small working plugin to start from: a copy of scripts/new-plugin/ under another name. */
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
+import { start } from "../process.ts";
 import { generatedFile, isCompiled } from "../generated.ts";
 
-const root = resolve(import.meta.dir, "../..");
+const root = resolve(import.meta.dirname, "../..");
 
 export interface Needed {
   /** The folder to write it into. */
@@ -26,7 +27,7 @@ export async function newPlugin(name: string, { parent, taken }: Needed): Promis
     for (const [path, text] of files) {
       const file = join(unfinished, named(path, name));
       await mkdir(dirname(file), { recursive: true });
-      await Bun.write(file, named(inPlace(text, parent), name));
+      await writeFile(file, named(inPlace(text, parent), name));
     }
     await rename(unfinished, folder);
   } catch (error) {
@@ -54,7 +55,7 @@ export async function pluginTemplate(): Promise<ReadonlyMap<string, string>> {
   const template = join(root, "scripts/new-plugin");
   const entries = await readdir(template, { recursive: true, withFileTypes: true });
   const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-  const texts = paths.map(async (path) => [relative(template, path), await Bun.file(path).text()] as const);
+  const texts = paths.map(async (path) => [relative(template, path), await readFile(path, "utf8")] as const);
   return new Map(await Promise.all(texts));
 }
 
@@ -81,5 +82,5 @@ function inPlace(text: string, parent: string): string {
 async function format(folder: string): Promise<void> {
   const formatter = join(root, "node_modules/.bin/oxfmt");
   if (isCompiled() || !existsSync(formatter)) return;
-  await Bun.spawn([formatter, folder], { cwd: root, stdout: "ignore", stderr: "ignore" }).exited;
+  await start([formatter, folder], { cwd: root, stdio: "ignore" }).exited;
 }

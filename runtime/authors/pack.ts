@@ -3,7 +3,8 @@ import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { loadPlugin, type Modules } from "../external.ts";
+import { loadPlugin } from "../external.ts";
+import type { Modules } from "../host/host.ts";
 import { withBundledPages } from "../studio-pages.ts";
 import { withPlace } from "./build-messages.ts";
 

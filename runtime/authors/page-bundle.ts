@@ -1,47 +1,33 @@
 /** Makes one ES module of a page of the Studio that is written in several files, in TypeScript, with npm packages. */
-import { realpath } from "node:fs/promises";
+import { readFile, realpath } from "node:fs/promises";
 import { existsSync } from "node:fs";
 import { dirname, join, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import { withPlace } from "./build-messages.ts";
+import { host } from "#host";
+import type { Bundled } from "../host/host.ts";
 
 /** A page that takes longer to load than its data is a mistake, such as a whole library that is used for one function. */
 export const mostPageBytes = 2_000_000;
-
-type Metafile = NonNullable<Bun.BuildOutput["metafile"]>;
 
 /** Returns the module's source. Throws one line that names the file, and the line where there is one. */
 export async function bundlePage(url: URL): Promise<string> {
   if (url.protocol !== "file:") throw new Error(`${url.href} is not the address of a file`);
   const file = fileURLToPath(url);
   if (!existsSync(file)) throw new Error(`${file} does not exist`);
-  const { success, logs, outputs, metafile } = await Bun.build({
-    entrypoints: [file],
-    target: "browser",
-    format: "esm",
-    // The same on every machine, and nothing of the server's environment.
-    env: "disable",
-    define: { "process.env.NODE_ENV": '"production"' },
-    // Names stay, so that a fault in a browser says in which function it is.
-    minify: { whitespace: true, syntax: true, identifiers: false },
-    metafile: true,
-    throw: false,
-  });
-  if (!success || !metafile) throw new Error(logs.map(withPlace).join("; ") || `${file} cannot be bundled`);
-  await checkInputs(file, metafile);
-  const [output] = outputs;
-  const foreign = outputs.find(({ kind }) => kind !== "entry-point");
-  if (!output || foreign) throw new Error(`${file} imports ${foreign?.path ?? "a file"} ${onlyCode}`);
-  if (!Object.values(metafile.outputs).some(({ exports }) => exports.includes("mount")))
-    throw new Error(`${file} exports no mount(element, ctx)`);
-  return output.text();
+  const { text, mistakes, others, exports, inputs } = await host.bundlePage(file);
+  if (text === undefined) throw new Error(mistakes.join("; ") || `${file} cannot be bundled`);
+  await checkInputs(file, inputs);
+  const [other] = others;
+  if (other !== undefined) throw new Error(`${file} imports ${other} ${onlyCode}`);
+  if (!exports.includes("mount")) throw new Error(`${file} exports no mount(element, ctx)`);
+  return text;
 }
 
 const onlyCode =
   'as a file: a page is one module, so import styles and pictures as text (with { type: "text" }) or draw them in code';
 
 /** Everything that goes in is the plugin's own, or a package of it; and nothing is left to be fetched by a browser. */
-async function checkInputs(page: string, { inputs }: Metafile): Promise<void> {
+async function checkInputs(page: string, inputs: Bundled["inputs"]): Promise<void> {
   const folder = await pluginFolder(page);
   for (const [name, { imports }] of Object.entries(inputs)) {
     const importer = resolve(name);
@@ -76,7 +62,7 @@ function isOwn(path: string, folder: string): boolean {
 
 /** `file:line` of an import. */
 async function placeOf(file: string, specifier: string): Promise<string> {
-  const lines = (await Bun.file(file).text()).split("\n");
+  const lines = (await readFile(file, "utf8")).split("\n");
   const at = lines.findIndex((line) => line.includes(`"${specifier}"`) || line.includes(`'${specifier}'`));
   return at < 0 ? file : `${file}:${at + 1}`;
 }

@@ -1,3 +1,5 @@
+import { satisfies } from "../versions.ts";
+
 /**
  * The semantic version of "platform": what a plugin with `platform: "^1"` can rely on. It covers a plugin's imports,
  * `ctx` and the shapes of `definePlugin`, not the HTTP API and the database.
@@ -10,6 +12,6 @@ const rangeForm = /^[\^~]?\d{1,6}(\.\d{1,6}){0,2}$/;
 export function platformMismatch(range: string | undefined, version = platformVersion): string | undefined {
   if (range === undefined) return undefined;
   if (!rangeForm.test(range)) return `platform: "${range}" is not a version like "^1" or "~1.2"`;
-  if (Bun.semver.satisfies(version, range)) return undefined;
+  if (satisfies(version, range)) return undefined;
   return `it needs platform ${range}, and this Corestead has ${version}: install versions that fit together`;
 }

@@ -1,4 +1,5 @@
 /** Requests as an outside client sends them: shared by "platform/test" and by the repository's own tests. */
+import { setTimeout as sleep } from "node:timers/promises";
 
 /** An answer, read to its end. `json` is undefined if the body is not JSON. */
 export interface Answer {
@@ -66,7 +67,7 @@ export async function eventually<T>(
     const value = await check();
     if (value) return value;
     if (Date.now() > end) throw new Error(`${what} did not come true`);
-    await Bun.sleep(10);
+    await sleep(10);
   }
 }
 

@@ -1,4 +1,5 @@
 /** The inside of a child process: `corestead child <plugin> <name>`, started by child-process.ts alone. */
+import { linesOf } from "./child-output.ts";
 import type { PluginFacts } from "../plugin.ts";
 
 /**
@@ -12,7 +13,8 @@ export async function runChild(plugins: readonly PluginFacts[], pluginName = "",
   for (const method of ["log", "info", "debug"] as const) console[method] = console.error;
   const { default: run } = await load();
   await print({ ready: true });
-  for await (const line of console) {
+  for await (const line of linesOf(process.stdin, Infinity)) {
+    if (line === undefined) break;
     const { input }: { input: unknown } = JSON.parse(line);
     try {
       const output = await run(input);
@@ -25,5 +27,5 @@ export async function runChild(plugins: readonly PluginFacts[], pluginName = "",
 }
 
 async function print(line: unknown): Promise<void> {
-  await Bun.write(Bun.stdout, `${JSON.stringify(line)}\n`);
+  await new Promise((written) => process.stdout.write(`${JSON.stringify(line)}\n`, written));
 }

@@ -1,10 +1,9 @@
 /** Reads the output of a child process. */
 
+type Bytes = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+
 /** The lines of a stream. A line longer than `maxBytes` gives undefined and ends the iteration. */
-export async function* linesOf(
-  stream: ReadableStream<Uint8Array>,
-  maxBytes: number,
-): AsyncGenerator<string | undefined> {
+export async function* linesOf(stream: Bytes, maxBytes: number): AsyncGenerator<string | undefined> {
   let parts: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of stream) {
@@ -29,7 +28,7 @@ export async function* linesOf(
 }
 
 /** The end of a process's standard error, once it has exited. */
-export async function lastWords(stream: ReadableStream<Uint8Array>): Promise<string> {
+export async function lastWords(stream: Bytes): Promise<string> {
   const decoder = new TextDecoder();
   let last = "";
   try {

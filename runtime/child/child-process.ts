@@ -1,11 +1,12 @@
 /**
  * One child process as its parent sees it: start, ask, kill. child-pool.ts keeps them; child-main.ts runs inside them.
  */
-import { closeSync } from "node:fs";
+import { host } from "#host";
 import { lastWords, linesOf } from "./child-output.ts";
 import { cpuSecondsOf } from "./cpu-time.ts";
 import type { Log } from "../log.ts";
 import { ownProgram } from "../command/own-program.ts";
+import { start, type Started } from "../process.ts";
 
 export type ChildReason = "busy" | "crash" | "result-too-large" | "stopped" | "timeout";
 
@@ -81,7 +82,7 @@ class GuardedProcess implements ChildProcess {
   readonly #needed: Needed;
   readonly #ready = Promise.withResolvers<void>();
   readonly #startTimer = setTimeout(() => this.#end("crash", "the process did not start in time"), startLimitMs);
-  #process: Spawned | undefined;
+  #process: Started | undefined;
   #pending: PromiseWithResolvers<Answer> | undefined;
   /** Why the process has ended. */
   #ending: ChildFault | undefined;
@@ -120,7 +121,7 @@ class GuardedProcess implements ChildProcess {
     this.#process = spawn(this.#needed, { ...this.#needed.env, ...programs });
     void this.#bury(this.#process);
     const { maxResultBytes } = this.#needed;
-    for await (const text of linesOf(this.#process.stdout, maxResultBytes)) {
+    for await (const text of linesOf(this.#process.stdout ?? [], maxResultBytes)) {
       if (text === undefined) return this.#end("result-too-large", `the result is larger than ${maxResultBytes} bytes`);
       this.#take(JSON.parse(text) as Line); // child-main.ts writes it
     }
@@ -137,10 +138,9 @@ class GuardedProcess implements ChildProcess {
   }
 
   /** Waits for its end, whatever the cause. */
-  async #bury(process: Spawned): Promise<void> {
-    const complaints = lastWords(process.stderr);
+  async #bury(process: Started): Promise<void> {
+    const complaints = lastWords(process.stderr ?? []);
     const code = await process.exited;
-    closePipe(process);
     const stderr = await complaints;
     if (!this.#ending) this.#needed.log.warn("a child process ended", { child: this.#needed.name, code, stderr });
     this.#end("crash", `the process ended (${process.signalCode ?? code})`);
@@ -157,25 +157,15 @@ class GuardedProcess implements ChildProcess {
   }
 }
 
-type Spawned = ReturnType<typeof spawn>;
-
 function spawn({ plugin, name, cwd, memoryBytes }: Needed, env: Readonly<Record<string, string>>) {
   const { PATH = "/usr/local/bin:/usr/bin:/bin" } = process.env;
   const limit = `${Math.floor(memoryBytes / 1024)}`;
   const command = [...ownProgram(), "child", plugin, name];
-  return Bun.spawn(["/bin/sh", "-c", launcher, "sh", limit, ...command], {
+  return start(["/bin/sh", "-c", launcher, "sh", limit, ...command], {
     cwd,
     env: {
       PATH,
-      // Address space reserved for compiled code counts as data: the default would use most of the limit.
-      BUN_JSC_jitMemoryReservationSize: "67108864",
-      BUN_JSC_forceRAMSize: `${memoryBytes >> 1}`,
-      // A run uses one processor, so that the others can answer requests.
-      BUN_JSC_numberOfGCMarkers: "1",
-      BUN_JSC_numberOfDFGCompilerThreads: "1",
-      BUN_JSC_numberOfFTLCompilerThreads: "1",
-      BUN_ENABLE_CRASH_REPORTING: "0",
-      DO_NOT_TRACK: "1",
+      ...host.childEnv(memoryBytes),
       ...env,
     },
     stdio: ["pipe", "pipe", "pipe", "pipe"],
@@ -217,16 +207,6 @@ function killGroup(pid: number): void {
 }
 
 /** Errors are ignored here: if the process has just ended, #bury reports that. */
-function send(process: Spawned, line: unknown): void {
-  const written = async (): Promise<void> => {
-    await process.stdin.write(`${JSON.stringify(line)}\n`);
-    await process.stdin.flush();
-  };
-  written().catch(() => {});
-}
-
-/** Bun does not close additional pipes of a process by itself. */
-function closePipe(process: Spawned): void {
-  const guard = process.stdio[3];
-  if (typeof guard === "number") closeSync(guard);
+function send(process: Started, line: unknown): void {
+  process.stdin?.write(`${JSON.stringify(line)}\n`, () => {});
 }

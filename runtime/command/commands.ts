@@ -1,3 +1,6 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { host } from "#host";
 import { withActor } from "../events/actor.ts";
 import manifest from "../../package.json" with { type: "json" };
 import { authorCommands } from "../authors/commands.ts";
@@ -94,7 +97,7 @@ function settingList(plugins: readonly PluginFacts[]): string {
     .join("\n");
 }
 
-export const versionText = `corestead ${manifest.version} (platform ${platformVersion}, Bun ${Bun.version}, ${process.platform}-${process.arch})`;
+export const versionText = `corestead ${manifest.version} (platform ${platformVersion}, ${host.name}, ${process.platform}-${process.arch})`;
 
 /** Throws if there is no such command, before anything is started or written. */
 export function checkCommand(words: readonly string[], plugins: readonly PluginFacts[]): void {
@@ -149,7 +152,8 @@ async function writeClient(setup: Setup, file: string | undefined): Promise<numb
     writeOutput(text);
     return 0;
   }
-  await Bun.write(file, text);
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, text);
   return say([`wrote ${file}`]);
 }
 

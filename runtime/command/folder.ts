@@ -1,5 +1,5 @@
 /** Reads and writes whole folders of text files for commands, and nothing outside them. */
-import { lstat, mkdir, readdir, readFile, realpath, rename, rm, writeFile } from "node:fs/promises";
+import { lstat, mkdir, readdir, readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
 /** Text by path. Paths are relative, with "/" between their parts. */
@@ -79,10 +79,10 @@ export async function writeFolder(folder: string, files: TextFiles, ours: (path:
 
 /** Reads one text file. */
 export async function readTextFile(path: string, maxBytes: number = standard.maxFileBytes): Promise<string> {
-  const file = Bun.file(path);
-  if (!(await file.exists())) throw new Error(`there is no file ${path}`);
-  if (file.size > maxBytes) throw new Error(`${path} has more than ${maxBytes} bytes`);
-  return utf8(path, await file.bytes());
+  const found = await stat(path).catch(() => undefined);
+  if (!found || found.isDirectory()) throw new Error(`there is no file ${path}`);
+  if (found.size > maxBytes) throw new Error(`${path} has more than ${maxBytes} bytes`);
+  return utf8(path, await readFile(path));
 }
 
 function isPlain(path: string): boolean {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
+import { host } from "#host";
 
-/** The command that starts this program again: the executable itself, or `bun plugins/main.ts`. */
+/** The command that starts this program again: the executable itself, or the host (Bun) and `plugins/main.ts`. */
 export function ownProgram(): string[] {
-  const compiled = Bun.main.startsWith("/$bunfs/") || Bun.main.includes("~BUN");
-  return compiled ? [process.execPath] : [process.execPath, join(import.meta.dir, "../../plugins/main.ts")];
+  return host.ownProgram(join(import.meta.dirname, "../../plugins/main.ts"));
 }

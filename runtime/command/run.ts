@@ -1,4 +1,6 @@
 /** Runs the server: alone, or as a supervisor of WORKERS processes on one port. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { host } from "#host";
 import { boot, type App } from "../boot.ts";
 import type { Config } from "../config.ts";
 import { openDatabase, type Begun, type Database } from "../postgres/database.ts";
@@ -7,7 +9,6 @@ import { createGreeting, type Greeting } from "./greeting.ts";
 import type { Log } from "../log.ts";
 import { notifyService } from "../service/notify.ts";
 import type { Plugin } from "../plugin.ts";
-import { manyRequests } from "../outbound/request-limit.ts";
 import { listenOn } from "../http/listen-on.ts";
 import { localLimits, supervisedLimits, type Limits } from "../http/shared-limits.ts";
 import type { Environment } from "../settings.ts";
@@ -75,7 +76,7 @@ export async function serveWorker(setup: Setup): Promise<number> {
 
 /** SIGTERM ends everything within ten seconds (behaviour B.2), even if a part does not stop. */
 async function inTime(stopped: Promise<void>): Promise<void> {
-  await Promise.race([stopped, Bun.sleep(stopsWithinMs)]);
+  await Promise.race([stopped, sleep(stopsWithinMs)]);
 }
 
 function startApp(
@@ -93,7 +94,12 @@ async function supervise(setup: Setup, database: Database, stopped: Promise<void
     await database.stop();
     throw error;
   });
-  const env = { ...process.env, ...manyRequests, PORT: `${port}`, CORESTEAD_DATABASE: JSON.stringify(database.target) };
+  const env = {
+    ...process.env,
+    ...host.serverEnv,
+    PORT: `${port}`,
+    CORESTEAD_DATABASE: JSON.stringify(database.target),
+  };
   const greeting = createGreeting();
   const workers = createWorkers({ env, log, announce: greeting.announce });
   const stop = async () => {
@@ -126,16 +132,15 @@ async function supervise(setup: Setup, database: Database, stopped: Promise<void
  * Finds the port for the workers. They share it, and would share it even with another program, so it must be free
  * first. The workers of a killed supervisor need a moment to release it.
  */
-async function reservePort({ host, port }: Config): Promise<number> {
+async function reservePort({ host: hostname, port }: Config): Promise<number> {
   for (let attempt = 1; ; attempt++) {
     try {
-      const probe = listenOn({ hostname: host, port, fetch: () => new Response() });
-      const taken = probe.port ?? port; // a stopped server has no port
+      const probe = listenOn({ hostname, port, fetch: () => new Response() });
       await probe.stop(true);
-      return taken;
+      return probe.port;
     } catch (error) {
       if (attempt === 10) throw error;
-      await Bun.sleep(100);
+      await sleep(100);
     }
   }
 }

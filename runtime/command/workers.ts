@@ -1,5 +1,8 @@
 /** The server processes of one supervisor: starts, watches and replaces them. */
+import type { Serializable } from "node:child_process";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../log.ts";
+import { start as startProcess, type Started } from "../process.ts";
 import { ownProgram } from "./own-program.ts";
 import { createLimitServer } from "../http/shared-limits.ts";
 
@@ -16,8 +19,8 @@ interface Needed {
 export type Workers = ReturnType<typeof createWorkers>;
 
 export function createWorkers({ env, log, announce }: Needed) {
-  const running = new Set<Bun.Subprocess>();
-  const retired = new WeakSet<Bun.Subprocess>();
+  const running = new Set<Started>();
+  const retired = new WeakSet<Started>();
   const countLimits = createLimitServer();
   let stopping = false;
   const pulse = watchPulse((child) => {
@@ -25,12 +28,12 @@ export function createWorkers({ env, log, announce }: Needed) {
     child.kill("SIGKILL");
   });
 
-  const hear = (child: Bun.Subprocess, message: unknown, ready: () => void) => {
+  const hear = (child: Started, message: unknown, ready: () => void) => {
     if (message === "started") pulse.add(child);
     else if (message === "ready") ready();
     else if (message === "pong") pulse.heard(child);
     else if (isAnnouncement(message)) announce(message.announced);
-    else countLimits(message, (answer) => child.send(answer));
+    else countLimits(message, (answer) => tell(child, answer));
   };
 
   /**
@@ -40,24 +43,21 @@ export function createWorkers({ env, log, announce }: Needed) {
   const start = (again = false): Promise<void> =>
     new Promise((resolve, reject) => {
       let serves = again;
-      const child: Bun.Subprocess = Bun.spawn([...ownProgram(), "worker"], {
-        env,
-        stdout: "inherit",
-        stderr: "inherit",
-        ipc: (message, worker) => {
-          hear(worker, message, () => {
-            serves = true;
-            resolve();
-          });
-        },
-        onExit: (_child, code, signal) => {
-          running.delete(child);
-          pulse.remove(child);
-          reject(new Error(`a server process ended at start (${signal ?? code})`));
-          if (stopping || !serves || retired.has(child)) return;
-          log.error("a server process ended and is restarted", { code, signal });
-          setTimeout(() => void (stopping || start(true).catch(() => {})), 500);
-        },
+      const child = startProcess([...ownProgram(), "worker"], { env, stdio: ["ignore", "inherit", "inherit", "ipc"] });
+      child.on("message", (message) =>
+        hear(child, message, () => {
+          serves = true;
+          resolve();
+        }),
+      );
+      child.on("error", reject); // there is no such program
+      child.on("exit", (code, signal) => {
+        running.delete(child);
+        pulse.remove(child);
+        reject(new Error(`a server process ended at start (${signal ?? code})`));
+        if (stopping || !serves || retired.has(child)) return;
+        log.error("a server process ended and is restarted", { code, signal });
+        setTimeout(() => void (stopping || start(true).catch(() => {})), 500);
       });
       running.add(child);
     });
@@ -83,7 +83,7 @@ export function createWorkers({ env, log, announce }: Needed) {
       stopping = true;
       pulse.end();
       for (const child of running) child.kill("SIGTERM");
-      await Promise.race([Promise.all([...running].map((child) => child.exited)), Bun.sleep(withinMs)]);
+      await Promise.race([Promise.all([...running].map((child) => child.exited)), sleep(withinMs)]);
       for (const child of running) child.kill("SIGKILL");
     },
   };
@@ -101,27 +101,24 @@ function isAnnouncement(message: unknown): message is Announcement {
  * Pings each process every second to see whether its event loop runs. Counts pings instead of time, so that no process
  * is late after the whole machine was suspended.
  */
-function watchPulse(onHung: (child: Bun.Subprocess) => void) {
-  const unanswered = new Map<Bun.Subprocess, number>();
+function watchPulse(onHung: (child: Started) => void) {
+  const unanswered = new Map<Started, number>();
   const timer = setInterval(() => {
     for (const [child, count] of unanswered) {
       unanswered.set(child, count + 1);
       if (count === hungAfterPings) onHung(child);
-      else if (count < hungAfterPings) ping(child);
+      else if (count < hungAfterPings) tell(child, "ping");
     }
   }, 1000);
   return {
-    add: (child: Bun.Subprocess) => void unanswered.set(child, 0),
-    heard: (child: Bun.Subprocess) => void (unanswered.has(child) && unanswered.set(child, 0)),
-    remove: (child: Bun.Subprocess) => void unanswered.delete(child),
+    add: (child: Started) => void unanswered.set(child, 0),
+    heard: (child: Started) => void (unanswered.has(child) && unanswered.set(child, 0)),
+    remove: (child: Started) => void unanswered.delete(child),
     end: () => clearInterval(timer),
   };
 }
 
-function ping(child: Bun.Subprocess): void {
-  try {
-    child.send("ping");
-  } catch {
-    // The process has ended; onExit handles that.
-  }
+/** Nothing if the process has ended: its `exit` handles that. */
+function tell(child: Started, message: Serializable): void {
+  if (child.connected) child.send(message, () => {});
 }

@@ -4,7 +4,7 @@ import { isIP } from "node:net";
 import { networkInterfaces } from "node:os";
 import type { Config } from "../config.ts";
 import { inNetworks } from "../http/client-address.ts";
-import { listenFault } from "../http/listen-on.ts";
+import { listenOn } from "../http/listen-on.ts";
 import { ConfigError } from "../settings.ts";
 import { findingsOf, reasonOf, type Finding } from "./finding.ts";
 import type { Answered, Asking, Probe, Seen } from "./probe.ts";
@@ -88,10 +88,11 @@ function reachable(hostname: string): string {
 
 function tryToBind({ name, port, hostname, hostName }: Port): Error | undefined {
   try {
-    void Bun.serve({ port, hostname, fetch: () => new Response() }).stop(true);
+    const names = { port: name, host: hostName };
+    void listenOn({ port, hostname, fetch: () => new Response() }, names).stop(true);
     return undefined;
-  } catch (cause) {
-    return listenFault(cause, { port, hostname }, { port: name, host: hostName });
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
   }
 }
 

@@ -3,6 +3,7 @@
  * the way. It travels record -> webhook -> flow -> HTTP, so that a loop stops with an error that names it.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
+import { uuidv7 } from "../values.ts";
 
 export interface Causation {
   /** The same for all that follows from one change. */
@@ -33,7 +34,7 @@ export function causationOf(eventId: string): Causation {
   const chain = [...(parent?.chain ?? []), eventId];
   const depth = (parent?.depth ?? 0) + 1;
   if (depth > maxDepth) throw new LoopError(chain);
-  return { id: parent?.id ?? Bun.randomUUIDv7(), depth, chain };
+  return { id: parent?.id ?? uuidv7(), depth, chain };
 }
 
 /** An event that would stand deeper than `maxDepth`: most likely a handler that causes its own event. */

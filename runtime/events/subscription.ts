@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql } from "../db.ts";
 import type { Log } from "../log.ts";
 
@@ -53,7 +54,7 @@ export async function openSubscription({ open, channel, onMessage, onReset, log 
       } catch (error) {
         log.warn("listening failed, trying again", { error });
         await current?.end({ timeout: 0 });
-        await Bun.sleep(500);
+        await sleep(500);
       }
     }
   };

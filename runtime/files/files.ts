@@ -8,8 +8,10 @@
  *     const { hash, size } = await draft.end();
  *     await draft.keep(); // or draft.drop()
  */
+import { createHash } from "node:crypto";
 import { mkdir, open, readdir, rename, rm, stat, unlink, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { host } from "#host";
 import { unavailable } from "../errors.ts";
 
 export interface Files {
@@ -81,7 +83,7 @@ export function createFiles(folder: string): Files {
     resume: (name) => told(() => resumePart(drafts, name, pathOf)),
     async find(hash) {
       const path = pathOf(hash);
-      return (await exists(path)) ? contentOf(Bun.file(path)) : undefined;
+      return (await exists(path)) ? contentOf(host.file(path)) : undefined;
     },
     async remove(hash) {
       await rm(pathOf(hash), { force: true });
@@ -104,13 +106,13 @@ export function createFiles(folder: string): Files {
   };
 }
 
-function contentOf(file: Bun.BunFile): Content {
+function contentOf(file: Blob): Content {
   return {
     size: file.size,
     bytes: () => file.bytes(),
     stream: () => file.stream(),
     // A slice also of the whole, because Bun would answer ranges of a whole file by itself, whatever If-Range says.
-    part: async (from, to, type) => file.slice(from, to, type),
+    part: (from, to, type) => host.bodyOf(file.slice(from, to, type)),
   };
 }
 
@@ -118,7 +120,7 @@ async function beginDraft(drafts: string, pathOf: (hash: string) => string): Pro
   await mkdir(drafts, { recursive: true, mode: 0o700 });
   const path = join(drafts, crypto.randomUUID());
   const file = await open(path, "wx+", 0o600);
-  const hasher = new Bun.CryptoHasher("sha256");
+  const hasher = createHash("sha256");
   let size = 0;
   let hash = "";
   let isOpen = true;
@@ -127,7 +129,7 @@ async function beginDraft(drafts: string, pathOf: (hash: string) => string): Pro
     isOpen = false;
   };
   return {
-    content: Bun.file(path),
+    content: host.file(path),
     async write(bytes) {
       hasher.update(bytes);
       size += bytes.length;
@@ -182,12 +184,12 @@ async function resumePart(drafts: string, name: string, pathOf: (hash: string) =
     drop,
     async finish() {
       await close();
-      const hasher = new Bun.CryptoHasher("sha256");
-      for await (const bytes of Bun.file(path).stream()) hasher.update(bytes);
+      const hasher = createHash("sha256");
+      for await (const bytes of host.file(path).stream()) hasher.update(bytes);
       const hash = hasher.digest("hex");
       const write = () => Promise.reject(new Error("the file has ended"));
       return {
-        content: Bun.file(path),
+        content: host.file(path),
         write,
         end: async () => ({ hash, size }),
         keep: () => keepAs(path, pathOf(hash)),

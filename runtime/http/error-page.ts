@@ -1,4 +1,5 @@
 /** Refusals for people: a browser that opens an address gets a page with words and a link instead of JSON. */
+import { hash } from "node:crypto";
 import { escapeHtml } from "../html.ts";
 import { errorWords, type ErrorWords } from "./error-words.ts";
 import { proxyMistakesOf } from "./arrival.ts";
@@ -116,7 +117,7 @@ code { font-size: .9em }
 a { color: var(--accent) }
 `;
 
-const styleHash = new Bun.CryptoHasher("sha256").update(style).digest("base64");
+const styleHash = hash("sha256", style, "base64");
 const policy = `default-src 'none'; style-src 'sha256-${styleHash}'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
 function ownOf(of: Readonly<Record<string, string>>, key: string): string | undefined {

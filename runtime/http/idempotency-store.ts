@@ -1,4 +1,5 @@
 /** All SQL about Idempotency-Keys. */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Queryable, Sql, Tx } from "../db.ts";
 import { conflict } from "../errors.ts";
 import type { Reply } from "./reply.ts";
@@ -47,7 +48,7 @@ export function createIdempotencyStore(sql: Sql) {
     /** Locks the key until the transaction ends. 409 if another transaction keeps it locked. */
     async lock(tx: Tx, { accountId, principal, key }: KeyOwner): Promise<void> {
       const name = JSON.stringify([accountId, principal, key]);
-      for (const until = performance.now() + lockMs; ; await Bun.sleep(lockAgainMs)) {
+      for (const until = performance.now() + lockMs; ; await sleep(lockAgainMs)) {
         const [row] = await tx<{ locked: boolean }[]>`
           select pg_try_advisory_xact_lock(hashtextextended(${name}, 0)) as locked`;
         if (row?.locked) return;

@@ -1,9 +1,11 @@
+import { host } from "#host";
+import type { Listening, ListenOptions } from "../host/host.ts";
 import { ConfigError } from "../settings.ts";
 
-/** `Bun.serve`, but with a ConfigError that names the wrong setting instead of Bun's "Failed to start server". */
-export function listenOn(options: Bun.Serve.Options<undefined>, names = plainNames): Bun.Server<undefined> {
+/** Throws a ConfigError that names the wrong setting instead of the host's "Failed to start server". */
+export function listenOn(options: ListenOptions, names = plainNames): Listening {
   try {
-    return Bun.serve(options);
+    return host.listen(options);
   } catch (cause) {
     throw listenFault(cause, options, names);
   }

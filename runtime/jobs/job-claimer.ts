@@ -2,6 +2,7 @@
  * Claims due jobs and starts them. One claim is under way at a time and asks for all names that may have due jobs, so
  * the busier this process is, the larger its batches.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../log.ts";
 import type { Runs } from "./job-runs.ts";
 import type { Settler } from "./job-settler.ts";
@@ -43,7 +44,7 @@ export function createClaimer({ jobStore, log, lanes, runs, settler, concurrency
     } catch (error) {
       log.warn("claiming jobs failed, trying again", { error });
       for (const { name } of claims) change(lanes.get(name), markedDue);
-      await Bun.sleep(pauseAfterErrorMs);
+      await sleep(pauseAfterErrorMs);
     }
     underWay = false;
     claimSoon();

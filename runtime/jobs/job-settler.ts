@@ -2,6 +2,7 @@
  * Writes how jobs ended. Whatever ends while a statement is under way goes into the next one together; a failed statement
  * is repeated until it succeeds.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Run } from "./job.ts";
 import { createEnds } from "./job-ends.ts";
 import type { Finish, JobStore, OrderKey } from "./job-store.ts";
@@ -37,7 +38,7 @@ export function createSettler({ log, counts, ...needed }: Needed) {
         log.warn("writing the ends of jobs failed, trying again", { error });
         // Jobs whose end is not written run again when their leases expire.
         if (stopping) break;
-        await Bun.sleep(pauseAfterErrorMs);
+        await sleep(pauseAfterErrorMs);
       }
     }
     writing = undefined;

@@ -1,4 +1,6 @@
 /** Three timers: the poll, an earlier poll for jobs due sooner, and the heartbeat. */
+import { setTimeout as sleep } from "node:timers/promises";
+
 export interface Called {
   readonly poll: () => void;
   readonly heartbeat: () => void;
@@ -54,5 +56,5 @@ export function createTimers(pollMs: number) {
 /** Waits until the condition holds or the time is up. */
 export async function untilTrue(condition: () => boolean, withinMs: number): Promise<void> {
   const end = performance.now() + withinMs;
-  while (!condition() && performance.now() < end) await Bun.sleep(5);
+  while (!condition() && performance.now() < end) await sleep(5);
 }

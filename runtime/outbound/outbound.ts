@@ -6,12 +6,13 @@
  *     const answer = await outbound.fetchOutside("https://example.com/hook", { method: "POST", body });
  *     answer.status; answer.text();
  *
- * The host is resolved here, all its addresses are checked, and the connection goes to a checked address: Bun's fetch
- * gets the address in the URL, and the name in `Host` and for TLS (server name and certificate). There is never a
- * second lookup, which could give another answer. Bun separates idle connections by address, port and TLS server name,
- * so keeping them alive is safe.
+ * The host is resolved here, all its addresses are checked, and the connection goes to a checked address. The name is
+ * only in `Host` and for TLS (server name and certificate). There is never a second lookup, which could give another
+ * answer.
  */
 import { lookup as lookupHost } from "node:dns/promises";
+import { host } from "#host";
+import type { Host } from "../host/host.ts";
 import { literalAddress, mayReach, plainHost, type Allow } from "./addresses.ts";
 import type { Log } from "../log.ts";
 import { readBody, TooLarge } from "./outbound-body.ts";
@@ -78,9 +79,9 @@ export interface Needed {
   allow: Allow;
   log: Log;
   /** All addresses of a host name. */
-  lookup?: (host: string) => Promise<string[]>;
-  /** Sends the request to the address in the URL; Bun's fetch by default. */
-  connect?: (url: string, init: BunFetchRequestInit) => Promise<Response>;
+  lookup?: (name: string) => Promise<string[]>;
+  /** Sends the request to an address; the host's way by default. */
+  connect?: Host["send"];
   /** A certificate authority to trust besides the public ones. */
   ca?: string;
 }
@@ -198,38 +199,38 @@ export async function checkedAddresses(
   target: URL,
   signal: AbortSignal,
 ): Promise<string[]> {
-  const host = plainHost(target.hostname);
-  const literal = literalAddress(host);
-  const addresses = literal ? [literal] : await resolve(settings.lookup ?? lookupAll, host, signal);
+  const name = plainHost(target.hostname);
+  const literal = literalAddress(name);
+  const addresses = literal ? [literal] : await resolve(settings.lookup ?? lookupAll, name, signal);
   const port = target.port || (target.protocol === "https:" ? "443" : "80");
   // A private address among public ones is refused too: such a mixture is an attack or a mistake.
-  const refused = addresses.find((address) => !mayReach(address, host, port, settings.allowed));
+  const refused = addresses.find((address) => !mayReach(address, name, port, settings.allowed));
   if (refused !== undefined) {
-    settings.log.warn("outbound request refused", { host, port, address: refused });
-    const fault = new OutboundFault("refused-address", `${host} is at ${refused}, which is not a public address`);
+    settings.log.warn("outbound request refused", { host: name, port, address: refused });
+    const fault = new OutboundFault("refused-address", `${name} is at ${refused}, which is not a public address`);
     throw Object.assign(fault, { address: refused });
   }
   return addresses.toSorted((a, b) => Number(a.includes(":")) - Number(b.includes(":"))).slice(0, 4);
 }
 
-async function resolve(lookup: (host: string) => Promise<string[]>, host: string, signal: AbortSignal) {
+async function resolve(lookup: (name: string) => Promise<string[]>, name: string, signal: AbortSignal) {
   const aborted = Promise.withResolvers<never>();
   const stop = () => aborted.reject(signal.reason);
   signal.addEventListener("abort", stop);
   try {
-    const addresses = await Promise.race([lookup(host), aborted.promise]);
+    const addresses = await Promise.race([lookup(name), aborted.promise]);
     if (addresses.length > 0) return addresses;
   } catch (cause) {
     if (signal.aborted) throw signal.reason;
-    throw new OutboundFault("dns", `the name ${host} cannot be resolved`, { cause });
+    throw new OutboundFault("dns", `the name ${name} cannot be resolved`, { cause });
   } finally {
     signal.removeEventListener("abort", stop);
   }
-  throw new OutboundFault("dns", `the name ${host} has no address`);
+  throw new OutboundFault("dns", `the name ${name} has no address`);
 }
 
-async function lookupAll(host: string): Promise<string[]> {
-  return (await lookupHost(host, { all: true })).map(({ address }) => address);
+async function lookupAll(name: string): Promise<string[]> {
+  return (await lookupHost(name, { all: true })).map(({ address }) => address);
 }
 
 async function sendTo(
@@ -239,18 +240,16 @@ async function sendTo(
   request: Send,
   signal: AbortSignal,
 ): Promise<Answer> {
-  const { connect = fetch, ca } = settings;
+  const { connect = host.send, ca } = settings;
   const name = plainHost(target.hostname);
-  const at = address.includes(":") ? `[${address}]` : address;
   const port = target.port && `:${target.port}`;
-  const response = await connect(`${target.protocol}//${at}${port}${target.pathname}${target.search}`, {
+  const response = await connect(target, address, {
     method: request.method,
     headers: requestHeaders(request, target.hostname.replace(/\.$/, "") + port),
     ...(request.body === undefined ? {} : { body: request.body }),
-    redirect: "manual",
-    decompress: false,
     signal,
-    tls: { ...(literalAddress(name) ? {} : { serverName: name }), ...(ca ? { ca } : {}) },
+    ...(literalAddress(name) ? {} : { serverName: name }),
+    ...(ca ? { ca } : {}),
   });
   try {
     const { maxBytes = defaults.maxBytes, overflow, onPart } = request;
@@ -271,7 +270,7 @@ async function sendTo(
   }
 }
 
-function requestHeaders(request: Send, host: string): Headers {
+function requestHeaders(request: Send, hostHeader: string): Headers {
   const headers = new Headers({ accept: "*/*", "user-agent": "Corestead" });
   try {
     for (const [name, value] of Object.entries(request.headers ?? {})) headers.set(name, value);
@@ -281,14 +280,14 @@ function requestHeaders(request: Send, host: string): Headers {
   for (const name of ownHeaders) headers.delete(name);
   if (request.body === undefined) headers.delete("content-type");
   headers.set("accept-encoding", "gzip, br");
-  headers.set("host", host);
+  headers.set("host", hostHeader);
   return headers;
 }
 
 const unreachable = new Set(["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "EADDRNOTAVAIL", "ETIMEDOUT", "ENETDOWN"]);
 const tlsCode = /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|EPROTO|HOSTNAME_MISMATCH|INVALID_CA)/;
 
-/** Sorts Bun's error codes into what a reader of a delivery log wants to know. */
+/** Sorts the error codes of Bun and of Node into what a reader of a delivery log wants to know. */
 function asFault(error: unknown, target: URL): unknown {
   if (error instanceof OutboundFault) return error;
   if (error instanceof TooLarge) return new OutboundFault("too-large", error.message);

@@ -8,6 +8,7 @@
  *
  * The writer holds at most one frame in memory, and the reader never a whole frame of rows.
  */
+import { createHash } from "node:crypto";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { sealed, SealFault, unsealed } from "../backups/sealing.ts";
@@ -82,7 +83,7 @@ export async function writeWhole(file: string, chunks: Chunks): Promise<void> {
 export const partialEnding = ".partial";
 
 async function* encode(frames: AsyncIterable<Frame>): AsyncGenerator<Uint8Array> {
-  const hash = new Bun.CryptoHasher("sha256");
+  const hash = createHash("sha256");
   for await (const { letter, bytes } of frames) {
     const prefix = prefixOf(letter, bytes.length);
     hash.update(prefix).update(bytes);
@@ -111,7 +112,7 @@ export async function* readFrames(from: BackupSource, key = ""): AsyncGenerator<
   const unpacked = createZstdDecompress();
   const opened = (chunks: Chunks) => unsealed(chunks, key);
   startPipeline(source, opened, unpacked, () => {}); // whoever reads `unpacked` gets the error
-  const hash = new Bun.CryptoHasher("sha256");
+  const hash = createHash("sha256");
   let rest: Buffer = Buffer.alloc(0);
   let rowBytes = 0;
   let complete = false;

@@ -2,6 +2,7 @@
  * The files of plugins (files/files.ts) in a backup: after the tables, for each file a frame F with its folder and hash,
  * its bytes in frames D, and a frame E. A backup made without files has the older format, which has no such frames.
  */
+import { createHash } from "node:crypto";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { Draft, Files } from "../files/files.ts";
@@ -48,7 +49,7 @@ export function filesToCheck(): FilesToRestore {
   return {
     async take(begin, frames) {
       const { hash } = parseBegin(begin);
-      const hasher = new Bun.CryptoHasher("sha256");
+      const hasher = createHash("sha256");
       for await (const bytes of contentOf(frames)) hasher.update(bytes);
       mustBe(hash, hasher.digest("hex"));
       checked++;

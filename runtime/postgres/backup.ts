@@ -8,6 +8,7 @@
  * The file does not contain table definitions, which migrations create. So a backup is restored with the migrations it
  * was made with; the database can then be upgraded.
  */
+import { isDeepStrictEqual } from "node:util";
 import { pipeline } from "node:stream/promises";
 import manifest from "../../package.json" with { type: "json" };
 import {
@@ -189,7 +190,7 @@ function identity({ plugin, name, checksum }: MigrationRow): string {
 }
 
 function sameTables(inFile: readonly Table[], here: readonly Table[]): void {
-  if (Bun.deepEquals(shape(inFile), shape(here))) return;
+  if (isDeepStrictEqual(shape(inFile), shape(here))) return;
   throw new Error("the tables of the backup are not those of this database, though their migrations are");
 }
 
@@ -250,7 +251,7 @@ async function load(tx: Tx, table: Table, frames: AsyncGenerator<Frame>, log: Lo
     }
   };
   await pipeline(rows, await tx.unsafe(`copy ${quoted(table.name)} (${columnsOf(table)}) from stdin`).writable());
-  if (!Bun.deepEquals(expected, { rows: loaded })) throw new Error(`the backup lacks rows of table ${table.name}`);
+  if (!isDeepStrictEqual(expected, { rows: loaded })) throw new Error(`the backup lacks rows of table ${table.name}`);
   log.info("restored", { table: table.name, rows: loaded });
   return loaded;
 }

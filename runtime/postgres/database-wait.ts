@@ -1,4 +1,5 @@
 /** Waits at startup for a database server that is not up yet: after a reboot both start at the same time. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { databaseFault, openPool, type DatabaseTarget, type Sql } from "../db.ts";
 import type { Log } from "../log.ts";
 
@@ -24,7 +25,7 @@ export async function waitForDatabase(target: DatabaseTarget, { seconds, log }: 
           seconds,
           reason: fault instanceof Error ? fault.message : fault,
         });
-      await Bun.sleep(pauseMs);
+      await sleep(pauseMs);
     }
   } catch (cause) {
     if (!isPassing(cause)) throw cause;

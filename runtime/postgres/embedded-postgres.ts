@@ -8,10 +8,12 @@
  *     await server.stop();
  */
 import { closeSync, openSync, readFileSync, renameSync, statSync } from "node:fs";
-import { rm } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { openPool, type SocketTarget } from "../db.ts";
 import type { Log } from "../log.ts";
+import { start, type Started } from "../process.ts";
 import { noPostgresHere, postgresHome } from "./postgres-binaries.ts";
 import {
   lockFolder,
@@ -154,11 +156,9 @@ async function launch({ home, cluster, socketDir, logFile, runAs, cacheMegabytes
   const logStart = statSync(logFile).size;
   const command = ["/bin/sh", "-c", guarded, "corestead-postgres", join(home, "bin/postgres"), ...args];
   const [words, identity] = spawnAs(command, runAs);
-  const child = Bun.spawn(words, {
+  const child = start(words, {
     cwd: cluster,
-    stdin: "pipe",
-    stdout: log,
-    stderr: log,
+    stdio: ["pipe", log, log],
     // Its own session: Ctrl-C in the terminal is meant for us, and we stop the server when we have finished with it.
     detached: true,
     ...identity,
@@ -167,8 +167,7 @@ async function launch({ home, cluster, socketDir, logFile, runAs, cacheMegabytes
   onWait?.();
   const exited = child.exited.then(async (code) => {
     // The guard must not signal another process that has this id by then.
-    void child.stdin.write("ended\n");
-    await Promise.resolve(child.stdin.end()).catch(() => {});
+    child.stdin?.end("ended\n");
     return code;
   });
   const end = () => endServer(child, exited);
@@ -185,7 +184,7 @@ async function launch({ home, cluster, socketDir, logFile, runAs, cacheMegabytes
   return { pid: child.pid, exited, end };
 }
 
-async function endServer(child: Bun.Subprocess, exited: Promise<number>): Promise<void> {
+async function endServer(child: Started, exited: Promise<number>): Promise<void> {
   child.kill("SIGINT"); // "fast": roll back and write a checkpoint
   const late = setTimeout(() => child.kill("SIGQUIT"), stopsWithinMs);
   await exited;
@@ -194,9 +193,8 @@ async function endServer(child: Bun.Subprocess, exited: Promise<number>): Promis
 
 /** The server writes "ready" to the eighth line of postmaster.pid when it accepts connections. */
 async function isReady(cluster: string, pid: number): Promise<void> {
-  for (const end = Date.now() + readyWithinMs; Date.now() < end; await Bun.sleep(4)) {
-    const lines = await Bun.file(join(cluster, "postmaster.pid"))
-      .text()
+  for (const end = Date.now() + readyWithinMs; Date.now() < end; await sleep(4)) {
+    const lines = await readFile(join(cluster, "postmaster.pid"), "utf8")
       .then((text) => text.split("\n"))
       .catch((): string[] => []);
     if (lines[0] === String(pid) && lines[7]?.startsWith("ready")) return;
@@ -265,7 +263,7 @@ async function untilItRuns(again: () => Promise<Run>, stopping: AbortSignal, log
       return await again();
     } catch (error) {
       log.warn("PostgreSQL could not be restarted", { error });
-      await Promise.race([Bun.sleep(delayMs), stopped]);
+      await Promise.race([sleep(delayMs), stopped]);
     }
   }
   return undefined;

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { transaction, withoutTimeouts, type Sql } from "../db.ts";
 import type { Log } from "../log.ts";
 
@@ -73,5 +74,5 @@ export function pending(sets: readonly MigrationSet[], applied: readonly Applied
 }
 
 function checksum(source: string): string {
-  return new Bun.CryptoHasher("sha256").update(source).digest("hex");
+  return hash("sha256", source);
 }

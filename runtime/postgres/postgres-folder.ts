@@ -5,11 +5,12 @@
  *     run/             the socket         corestead.pid    which process that is
  *     postgres.log     what the server says
  */
-import { Database, SQLiteError } from "bun:sqlite";
 import { chownSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { start, textOf } from "../process.ts";
 import { bundledCluster, exists, noPostgresHere, once, postgresMajor } from "./postgres-binaries.ts";
 import { unpack } from "./unpack.ts";
 
@@ -56,7 +57,7 @@ export async function prepareFolder(folder: string): Promise<{ dataDir: string; 
 }
 
 /**
- * The command and options with which `Bun.spawn` runs it as that user. To pass through closed parent folders it gets
+ * The command and options with which `start` runs it as that user. To pass through closed parent folders it gets
  * one capability from setpriv (util-linux): to look up names in any folder.
  */
 export function spawnAs(
@@ -82,10 +83,13 @@ export async function mayRun(program: string, runAs: RunAs): Promise<boolean> {
 
 async function run(command: string[], runAs: RunAs): Promise<{ code: number; output: string }> {
   const [words, user] = spawnAs(command, runAs);
-  if (runAs.throughClosed && !Bun.which("setpriv")) return { code: 127, output: "setpriv is missing" };
-  const child = Bun.spawn(words, { cwd: "/", stdin: "ignore", stdout: "ignore", stderr: "pipe", ...user });
-  const output = await new Response(child.stderr).text();
-  return { code: await child.exited, output: output.trim() };
+  const child = start(words, { cwd: "/", stdio: ["ignore", "ignore", "pipe"], ...user });
+  const output = await textOf(child.stderr);
+  const code = await child.exited.catch((error: Error) => {
+    if (runAs.throughClosed) return 127; // there is no setpriv
+    throw error;
+  });
+  return { code, output: output.trim() };
 }
 
 /**
@@ -105,18 +109,19 @@ export function lockFolder(dataDir: string): () => void {
   };
 }
 
-function lockFile(path: string, busy: () => string): Database {
-  let lock: Database | undefined;
+function lockFile(path: string, busy: () => string): DatabaseSync {
+  let lock: DatabaseSync | undefined;
   try {
-    lock = new Database(path);
-    lock.run("begin exclusive");
+    lock = new DatabaseSync(path);
+    lock.exec("begin exclusive");
     return lock;
   } catch (cause) {
     lock?.close();
-    const code = cause instanceof SQLiteError ? cause.code : undefined;
-    if (code === "SQLITE_BUSY") throw new Error(busy(), { cause });
+    // SQLite's own words: under Deno its errors have no code.
+    const said = cause instanceof Error ? cause.message : "";
+    if (/\bis locked\b/.test(said)) throw new Error(busy(), { cause });
     // We never remove it: another process may hold a lock on this very file.
-    if (code === "SQLITE_NOTADB" || code === "SQLITE_CORRUPT")
+    if (/\bnot a database\b|\bmalformed\b/.test(said))
       throw new Error(`${path} is damaged: make sure that no other corestead process runs, and remove the file`, {
         cause,
       });
@@ -129,7 +134,7 @@ function holderOf(pidFile: string): string {
   for (let attempt = 0; attempt < 100; attempt++) {
     const pid = readPid(pidFile);
     if (pid !== undefined && isAlive(pid)) return ` (pid ${pid})`;
-    Bun.sleepSync(5);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
   }
   return "";
 }

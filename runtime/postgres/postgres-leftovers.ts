@@ -5,6 +5,7 @@
  *
  * All of this requires that this process holds the folder's lock, so that no other process starts a server here.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import { readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -67,7 +68,7 @@ async function endOrphan(pid: number, cluster: string): Promise<void> {
 }
 
 async function untilGone(isThere: () => boolean): Promise<boolean> {
-  for (const end = Date.now() + goneWithinMs; Date.now() < end; await Bun.sleep(5)) if (!isThere()) return true;
+  for (const end = Date.now() + goneWithinMs; Date.now() < end; await sleep(5)) if (!isThere()) return true;
   return false;
 }
 

@@ -1,3 +1,5 @@
+import { readFile } from "node:fs/promises";
+import { connect } from "node:net";
 import { join } from "node:path";
 import type { DatabaseTarget } from "../db.ts";
 
@@ -6,20 +8,21 @@ import type { DatabaseTarget } from "../db.ts";
  * socket folder, 8: ready); undefined if none runs.
  */
 export async function runningPostgres(dataDir: string): Promise<DatabaseTarget | undefined> {
-  const file = Bun.file(join(dataDir, "postgres", "postmaster.pid"));
-  const lines = (await file.text().catch(() => "")).split("\n").map((line) => line.trim());
+  const file = join(dataDir, "postgres", "postmaster.pid");
+  const lines = (await readFile(file, "utf8").catch(() => "")).split("\n").map((line) => line.trim());
   const [, , , port = "", socketDir = "", , , status = ""] = lines;
   if (!status.startsWith("ready") || !(await isListening(`${socketDir}/.s.PGSQL.${port}`))) return undefined;
   return { socketDir, port: Number(port), database: "corestead", user: "corestead" };
 }
 
 /** The file may be left by a killed server, and another program may have its process id by now. */
-async function isListening(socket: string): Promise<boolean> {
-  try {
-    const connection = await Bun.connect({ unix: socket, socket: { data: () => {} } });
-    connection.end();
-    return true;
-  } catch {
-    return false;
-  }
+function isListening(socket: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const connection = connect(socket);
+    connection.once("error", () => resolve(false));
+    connection.once("connect", () => {
+      connection.destroy();
+      resolve(true);
+    });
+  });
 }

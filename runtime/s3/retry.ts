@@ -1,4 +1,5 @@
 /** Which failures of an S3 server pass by themselves, and how long to wait for that. */
+import { setTimeout as pause } from "node:timers/promises";
 import { OutboundFault, type OutboundResponse } from "../outbound/outbound.ts";
 import { textOf } from "./xml.ts";
 
@@ -42,7 +43,7 @@ export interface Retrying {
 
 /** Every request of ours may be repeated. */
 export async function retrying<T>(
-  { waits = patientWaits, sleep = Bun.sleep }: Retrying,
+  { waits = patientWaits, sleep = pause }: Retrying,
   run: () => Promise<T>,
 ): Promise<T> {
   for (let attempt = 0; ; attempt++) {

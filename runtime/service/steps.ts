@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { start, textOf } from "../process.ts";
 
 export type Step =
   | { readonly run: readonly string[]; readonly unless?: string }
@@ -39,8 +40,8 @@ export interface Ran {
 
 export async function runOnMachine(words: readonly string[], place?: Place): Promise<Ran> {
   const at = place && { cwd: place.folder, env: place.env };
-  const child = Bun.spawn([...words], { ...at, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
-  const [out, errors] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+  const child = start(words, { ...at, stdio: ["ignore", "pipe", "pipe"] });
+  const [out, errors] = await Promise.all([textOf(child.stdout), textOf(child.stderr)]);
   return { code: await child.exited, output: `${out}${errors}`.trim() };
 }
 

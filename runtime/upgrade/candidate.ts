@@ -1,5 +1,5 @@
 /** The file of another version: whether it is whole, who has signed it, and which version it is. */
-import { createPublicKey, verify } from "node:crypto";
+import { createHash, createPublicKey, verify } from "node:crypto";
 import { createReadStream, existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Machine } from "../service/steps.ts";
@@ -57,7 +57,7 @@ function checkSignature(file: string, signature: string, keyFile: string): void 
 }
 
 async function sha256(file: string): Promise<string> {
-  const hasher = new Bun.CryptoHasher("sha256");
+  const hasher = createHash("sha256");
   for await (const chunk of createReadStream(file)) hasher.update(chunk);
   return hasher.digest("hex");
 }

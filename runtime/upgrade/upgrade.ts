@@ -2,6 +2,7 @@
  * `corestead upgrade --from FILE`: another version in the place of this one, with a backup first, and back by itself if
  * it does not come up. The server is stopped before the backup, so that going back loses nothing.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import { existsSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -9,6 +10,7 @@ import { readiness, serviceState, settingsOf, type ServiceState } from "../servi
 import type { Machine, Ran } from "../service/steps.ts";
 import { serviceName } from "../service/unit.ts";
 import type { Environment } from "../settings.ts";
+import { compareVersions } from "../versions.ts";
 import { checkFile, executableOf, versionOf } from "./candidate.ts";
 import { oldOf, swapBack, swapIn } from "./swap.ts";
 
@@ -48,7 +50,7 @@ export async function upgrade(asked: Upgrade): Promise<number> {
     for (const line of await checkFile(asked)) say(line);
     const next = await executableOf(resolve(asked.file), work, asked);
     const version = await versionOf(next, asked);
-    if (Bun.semver.order(version, asked.version) < 0 && !asked.allowDowngrade)
+    if (compareVersions(version, asked.version) < 0 && !asked.allowDowngrade)
       throw new Error(
         `${version} is older than ${asked.version}, and may refuse the database: --allow-downgrade if you mean it`,
       );
@@ -129,7 +131,7 @@ async function faultOf(asked: Upgrade, server: Server): Promise<string | undefin
 const pauseMs = 250;
 
 async function untilReady(asked: Upgrade, { env }: Server): Promise<string | undefined> {
-  for (const end = Date.now() + asked.readyWithinMs; ; await Bun.sleep(pauseMs)) {
+  for (const end = Date.now() + asked.readyWithinMs; ; await sleep(pauseMs)) {
     const { active, sub } = await serviceState(asked);
     const hasFailed = active === "failed" || sub === "auto-restart";
     const { at, isReady, reason } = await readiness(env);

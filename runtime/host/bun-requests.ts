@@ -1,10 +1,9 @@
 /**
- * Raises the number of concurrent `fetch` requests. Bun's limit is 256 for all receivers together, and further requests
+ * Raises Bun's number of concurrent `fetch` requests. Its limit is 256 for all receivers together, and further requests
  * wait: thirty hanging receivers with ten requests each would hold up every webhook and connector. Bun reads the limit
  * from the environment only when it starts, so the server sets it there and starts itself again in the same process
  * (execv), which keeps its id and streams.
  */
-import { ownProgram } from "../command/own-program.ts";
 
 const variable = "BUN_CONFIG_MAX_HTTP_REQUESTS";
 /** More than webhooks (`WEBHOOK_CONCURRENCY`) and flows send at once; each has a limit of its own. */
@@ -14,7 +13,7 @@ const most = "20000";
 export const manyRequests = { [variable]: process.env[variable] ?? most };
 
 /** Does not return if it restarts the program. If that is impossible, everything works with Bun's limit. */
-export async function allowManyRequests(): Promise<void> {
+export async function allowManyRequests([program = "", ...words]: readonly string[]): Promise<void> {
   if (process.env[variable] !== undefined) return;
   try {
     // Imported only here: it fails where a program may not load libraries.
@@ -23,7 +22,6 @@ export async function allowManyRequests(): Promise<void> {
       setenv: { args: ["ptr", "ptr", "int"], returns: "int" },
       execv: { args: ["ptr", "ptr"], returns: "int" },
     });
-    const [program = "", ...words] = ownProgram();
     const texts = [program, ...process.execArgv, ...words, ...process.argv.slice(2)].map(textOfC);
     const pointers = new BigUint64Array([...texts.map((text) => BigInt(ptr(text))), 0n]);
     symbols.setenv(ptr(textOfC(variable)), ptr(textOfC(most)), 1);
