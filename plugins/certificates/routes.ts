@@ -60,7 +60,7 @@ export function certificateRoutes({ certificateStore, orders }: Needed): Route[]
         summary: "Order a certificate now",
         description:
           "Instead of waiting for `try_at` or `renew_at`, for example when a DNS record has been corrected. It is " +
-          "ordered in the background, within the authority's limits.",
+          "ordered in the background, within the authority's limits. One that was issued less than a minute ago is kept.",
         access,
         answers: { 202: Certificate },
         responses: {

@@ -95,10 +95,14 @@ export function createCertificateStore(sql: Sql) {
       await sql`update certificates set renew_at = ${at} where host = ${host}`;
     },
 
-    /** Orders at once, whatever happened before. False if the account has no such host. */
+    /**
+     * Orders at once, whatever happened before, but for what was issued within the last minute: whoever asks twice gets
+     * one certificate. False if the account has no such host.
+     */
     async askAgain(accountId: number, host: string): Promise<boolean> {
       const rows = await sql`
-        update certificates set try_at = now(), renew_at = least(renew_at, now())
+        update certificates set try_at = now(),
+          renew_at = case when failures = 0 and ordered_at > now() - interval '1 minute' then renew_at else least(renew_at, now()) end
         where account_id = ${accountId} and host = ${host} returning id`;
       return rows.length > 0;
     },

@@ -41,8 +41,11 @@ async function place(on: TestApp, fields: object) {
 
 const statuses = async (on: TestApp, id: number) =>
   (await on.get(`/account/webhooks/${id}/deliveries.json`)).json.map(({ status }: { status: string }) => status);
-const settled = (on: TestApp, id: number) =>
-  eventually(async () => (await statuses(on, id)).every((status: string) => status === "delivered"), "every delivery");
+const settled = (on: TestApp, id: number, count: number) =>
+  eventually(async () => {
+    const found = await statuses(on, id);
+    return found.length === count && found.every((status: string) => status === "delivered");
+  }, "every delivery");
 
 describe("a process that goes on with a webhook", () => {
   /** Whether a process has taken the webhook's next delivery: it would send it at once if the rate allowed that. */
@@ -56,7 +59,7 @@ describe("a process that goes on with a webhook", () => {
     const first = await startTestApp({ env });
     const { id, create, sent, free } = await place(first, { rate_limit: 1, rate_period: "minute" });
     await create(first);
-    await settled(first, id);
+    await settled(first, id, 1);
     const second = await startTestApp({ env, target: first.target });
     await first.stop();
     await create(second);
@@ -68,7 +71,7 @@ describe("a process that goes on with a webhook", () => {
     // The webhook's new rate holds for the next request.
     const waiting = { webhook: { rate_limit: 1000, rate_period: "second" } };
     expect((await second.patch(`/account/webhooks/${id}.json`, waiting)).status).toBe(200);
-    await settled(second, id);
+    await settled(second, id, 3);
     expect(sent()).toBe(3);
     await second.stop();
   });
@@ -94,7 +97,7 @@ describe("a process that goes on with a webhook", () => {
   test("keeps the rate of a webhook that was switched off and on", async () => {
     const { id, create, sent, free } = await place(app, { rate_limit: 1, rate_period: "minute" });
     await create(app);
-    await settled(app, id);
+    await settled(app, id, 1);
     for (const active of [false, true]) {
       const answer = await app.patch(`/account/webhooks/${id}.json`, { webhook: { active } });
       expect(answer.json).toMatchObject({ active });
@@ -109,7 +112,7 @@ describe("a process that goes on with a webhook", () => {
   test("sends on at a rate that allows it", async () => {
     const { id, create, sent } = await place(app, { rate_limit: 100, rate_period: "second" });
     for (let n = 0; n < 30; n++) await create(app);
-    await settled(app, id);
+    await settled(app, id, 30);
     expect(sent()).toBe(30);
   });
 });
