@@ -68,6 +68,14 @@ export interface KindCall {
   readonly onText?: ((text: string) => void) | undefined;
 }
 
+/** The HTTP request of a call, as people see it. */
+export interface ShownRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+}
+
 export interface MethodFacts {
   readonly name: string;
   /** Whether it may be called without sign-in. */
@@ -99,6 +107,11 @@ export interface ConnectorKind {
   readonly echoes?: boolean;
   /** The longest time of a call whose caller names none; default: 60. */
   readonly maxSeconds?: number;
+  /**
+   * The request that `call` would send, for people who try a method. The connector's `secret` is a placeholder here. Throws
+   * a 422 for wrong parameters. Without it, only the answer is shown.
+   */
+  readonly shown?: (connector: OpenConnector, call: KindCall) => ShownRequest;
   /** Throws a 422 (`invalid`) for wrong parameters. The caller removes the secret from the outcome. */
   readonly call: (connector: OpenConnector, call: KindCall) => Promise<CallOutcome>;
 }

@@ -33,14 +33,23 @@ export function customConnector(fetch: BaseContext["fetch"]): ConnectorKind {
     methods: (fields) => [...methodsOf(fields)].map(([name, method]) => ({ name, public: method.public })),
     check: checkDefinition,
     secretMistake: (secret) => (isHeaderValue(secret) ? undefined : "must be what a header can carry: Latin letters"),
+    shown: (connector, call) => {
+      const { body = null, ...request } = requestOf(connector, methodNamed(connector, call), call);
+      return { ...request, body };
+    },
     call: async (connector, call) => {
-      const method = methodsOf(connector.fields).get(call.method);
-      if (!method) throw new Error(`the connector has no method ${call.method}`);
+      const method = methodNamed(connector, call);
       const request = requestOf(connector, method, call);
       const timeoutMs = Math.min(call.timeoutMs, method.timeoutSeconds * 1000);
       return send(fetch, request, { timeoutMs, signal: call.signal });
     },
   };
+}
+
+function methodNamed({ fields }: OpenConnector, call: KindCall): Method {
+  const method = methodsOf(fields).get(call.method);
+  if (!method) throw new Error(`the connector has no method ${call.method}`);
+  return method;
 }
 
 /** The request of a call. Throws a 422 that names every wrong or missing parameter. */

@@ -8,6 +8,7 @@ import versions from "./migrations/002_version.sql" with { type: "text" };
 import { connectorRoutes } from "./routes.ts";
 import { createCalls } from "./service.ts";
 import { createConnectorStore } from "./store.ts";
+import { trialRoutes } from "./trial-routes.ts";
 import { createConnectorWriter } from "./writer.ts";
 
 /** Connectors: other services' HTTP methods behind a sealed secret. behaviour 4.3, B.9. */
@@ -47,7 +48,11 @@ export default definePlugin({
     };
     const publicLimit = ctx.limiter("connectors.public", { limit: ctx.config.publicLimit, windowSeconds: 60 });
     return {
-      routes: [...connectorRoutes({ connectorStore, connectorWriter, kinds }), ...callRoutes({ calls, publicLimit })],
+      routes: [
+        ...connectorRoutes({ connectorStore, connectorWriter, kinds }),
+        ...callRoutes({ calls, publicLimit }),
+        ...trialRoutes({ calls, connectorWriter }),
+      ],
       service: { ...calls, put },
     };
   },

@@ -1,9 +1,9 @@
 /** Calls connectors for routes and other plugins: finds one, opens its secret and clears the answer of it. */
 import { cacheKey, parseCacheKey, SecretFault, sentenceOf, ValidationError, type BaseContext } from "platform";
-import type { CallOutcome, ConnectorKind, Connectors, KindCall } from "./api.ts";
+import type { CallOutcome, ConnectorCall, ConnectorKind, Connectors, KindCall, ShownRequest } from "./api.ts";
 import { maxTimeoutSeconds } from "./definition.ts";
 import { isCode } from "./code.ts";
-import { redact, redactText, TooDeep, withoutSecret } from "./redact.ts";
+import { hidden, redact, redactText, TooDeep, withoutSecret } from "./redact.ts";
 import type { ConnectorRow, ConnectorStore } from "./store.ts";
 import { secretPlace } from "./writer.ts";
 
@@ -12,8 +12,18 @@ interface Needed {
   readonly connectorStore: Pick<ConnectorStore, "byCode">;
 }
 
+/** A call, and the request that it was, if the connector's kind tells it. The secret is in neither. */
+export interface Trial {
+  readonly outcome: CallOutcome;
+  readonly request: ShownRequest | null;
+}
+
 /** The service without `put`, which needs the writer. */
 export interface Calls extends Omit<Connectors, "put"> {
+  /** Undefined for an unknown connector or method, or an inactive connector. Throws a 422 for wrong parameters. */
+  readonly tryOut: (
+    call: Pick<ConnectorCall, "accountId" | "code" | "method" | "params">,
+  ) => Promise<Trial | undefined>;
   readonly kinds: ReadonlyMap<string, ConnectorKind>;
   /** After a change has committed. */
   readonly forget: (accountId: number, codes: readonly string[]) => Promise<void>;
@@ -59,8 +69,21 @@ export function createCalls({ ctx, connectorStore }: Needed): Calls {
     return hide(outcome, kind.echoes === false ? null : secret);
   };
 
+  const shown = ({ accountId, code, kind, url, fields, secretToken }: ConnectorRow, kindCall: KindCall) => {
+    const secret = secretToken === null ? null : hidden;
+    const request = kinds.get(kind)?.shown?.({ accountId, code, url, fields, secret }, kindCall);
+    return request ? { ...request, url: request.url.replaceAll(encodeURIComponent(hidden), hidden) } : null;
+  };
+
   return {
     kinds,
+    async tryOut({ accountId, code, method, params }) {
+      const row = await find(accountId, code);
+      if (!row || !methodsOf(row).some(({ name }) => name === method)) return undefined;
+      const kindCall = { method, params, timeoutMs: maxTimeoutSeconds * 1000 };
+      const request = shown(row, kindCall);
+      return { request, outcome: await call(row, kindCall) };
+    },
     register: (kind) => void kinds.set(kind.name, kind),
     forget: async (accountId, codes) => {
       await Promise.all([...new Set(codes)].map((code) => cache.invalidate(cacheKey(accountId, code))));

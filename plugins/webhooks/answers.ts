@@ -52,6 +52,16 @@ export const Delivery = answer.object("Delivery", delivery);
 export const DeliveryWithBody = answer.object("DeliveryWithBody", { ...delivery, body: Type.Unknown() });
 export const Redelivered = answer.object("Redelivered", { redelivered: Type.Integer(), more: Type.Boolean() });
 
+export const WebhookHealth = answer.object("WebhookHealth", {
+  id: Type.Integer(),
+  recent: Type.Integer(),
+  delivered: Type.Integer(),
+  failed: Type.Integer(),
+  pending: Type.Integer(),
+  last_delivered_at: field.nullable(answer.time()),
+  last_failed_at: field.nullable(answer.time()),
+});
+
 /** The target decides what is sent: a request, a connector's event or a flow's input. */
 export const DeliveryPreview = answer.object("DeliveryPreview", {
   target_kind: field.oneOf(["url", "connector", "flow"]),

@@ -7,6 +7,7 @@ import { deliveryRoutes } from "./deliveries/delivery-routes.ts";
 import { createDeliveryStore } from "./deliveries/delivery-store.ts";
 import { createFanOut } from "./sending/fan-out.ts";
 import { createHealth } from "./sending/health.ts";
+import { healthRoutes } from "./deliveries/health-routes.ts";
 import { createHealthStore } from "./sending/health-store.ts";
 import { createLanes } from "./sending/lanes.ts";
 import { createLeaseStore } from "./sending/lease-store.ts";
@@ -117,6 +118,7 @@ export default definePlugin({
         ...webhookRoutes({ webhookStore, management, rights }),
         ...deliveryRoutes({ management, deliveryStore, redelivery, rights }),
         ...trialRoutes({ management, trials }),
+        ...healthRoutes({ deliveryStore }),
       ],
       handlers: [
         onEvent(modelChanged, "webhooks", fanOut, {

@@ -1,6 +1,7 @@
 import {
   answer,
   field,
+  flagOf,
   integerId,
   invalid,
   isDateTime,
@@ -63,6 +64,8 @@ export function deliveryRoutes({ management, deliveryStore, redelivery, rights }
         access,
         query: {
           status: "pending, delivered or failed",
+          before: Type.Integer({ minimum: 1, description: "only older ones than the delivery with this id" }),
+          count: Type.Boolean({ description: "false: without `X-Total-Count`, which takes long in a long log" }),
           ...pageQuery,
         },
         answers: { 200: answer.list(Delivery) },
@@ -70,13 +73,13 @@ export function deliveryRoutes({ management, deliveryStore, redelivery, rights }
       },
       async ({ account, caller, params, query }) => {
         const { id } = await management.findManaged(caller, integerId(params.id));
-        const { rows, total } = await deliveryStore.list(
-          account.id,
-          id,
-          query.get("status") || undefined,
-          pageOf(query),
-        );
-        return list(rows.map(toApi), total);
+        const wanted = {
+          status: query.get("status") || undefined,
+          before: beforeOf(query),
+          counts: flagOf(query, "count"),
+        };
+        const { rows, total } = await deliveryStore.list(account.id, id, wanted, pageOf(query));
+        return total === undefined ? ok(rows.map(toApi)) : list(rows.map(toApi), total);
       },
     ),
     route(
@@ -135,6 +138,13 @@ export function deliveryRoutes({ management, deliveryStore, redelivery, rights }
       },
     ),
   ];
+}
+
+function beforeOf(query: URLSearchParams): number | undefined {
+  const given = query.get("before");
+  if (!given) return undefined;
+  if (!/^[1-9]\d{0,14}$/.test(given)) throw invalid({ before: ["must be the id of a delivery"] });
+  return Number(given);
 }
 
 function timeOf(name: string, text: string): Date {

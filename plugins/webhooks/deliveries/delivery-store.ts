@@ -33,6 +33,24 @@ export interface DeliveryRange {
   readonly most: number;
 }
 
+export interface DeliveryFilter {
+  readonly status?: string | undefined;
+  /** Only those that are older than the one with this id. */
+  readonly before?: number | undefined;
+  /** Counting takes long in a long log. */
+  readonly counts?: boolean | undefined;
+}
+
+export interface HealthRow {
+  readonly id: number;
+  readonly recent: number;
+  readonly delivered: number;
+  readonly failed: number;
+  readonly pending: number;
+  readonly lastDeliveredAt: Date | null;
+  readonly lastFailedAt: Date | null;
+}
+
 export type DeliveryStore = ReturnType<typeof createDeliveryStore>;
 
 /** The SQL of the log. */
@@ -63,13 +81,38 @@ export function createDeliveryStore(sql: Sql) {
     requeue,
 
     /** Newest first. */
-    async list(accountId: number, webhookId: number, status: string | undefined, { limit, offset }: Page) {
+    async list(accountId: number, webhookId: number, wanted: DeliveryFilter, { limit, offset }: Page) {
+      const { status, before, counts = true } = wanted;
       const where = sql`
         account_id = ${accountId} and webhook_id = ${webhookId}
-        ${status === undefined ? sql`` : sql`and status = ${status}`}`;
+        ${status === undefined ? sql`` : sql`and status = ${status}`}
+        ${before === undefined ? sql`` : sql`and id < ${before}`}`;
       const rows = await sql<DeliveryRow[]>`
         select ${columns} from webhook_deliveries where ${where} order by id desc limit ${limit} offset ${offset}`;
+      if (!counts) return { rows };
       const [count] = await sql<{ total: number }[]>`select count(*) as total from webhook_deliveries where ${where}`;
+      return { rows, total: count?.total ?? 0 };
+    },
+
+    /** Of each webhook, what has become of its latest deliveries. */
+    async health(accountId: number, latest: number, { limit, offset }: Page) {
+      const rows = await sql<HealthRow[]>`
+        select w.id, h.recent, h.delivered, h.failed, h.pending, h.last_delivered_at, h.last_failed_at
+        from webhooks w cross join lateral (
+          select count(*) as recent,
+            count(*) filter (where d.status = 'delivered') as delivered,
+            count(*) filter (where d.status = 'failed') as failed,
+            count(*) filter (where d.status = 'pending') as pending,
+            max(d.attempted_at) filter (where d.status = 'delivered') as last_delivered_at,
+            max(d.attempted_at) filter (where d.error is not null) as last_failed_at
+          from (
+            select status, error, attempted_at from webhook_deliveries
+            where account_id = w.account_id and webhook_id = w.id order by id desc limit ${latest}
+          ) d
+        ) h
+        where w.account_id = ${accountId} order by w.id limit ${limit} offset ${offset}`;
+      const [count] = await sql<{ total: number }[]>`
+        select count(*) as total from webhooks where account_id = ${accountId}`;
       return { rows, total: count?.total ?? 0 };
     },
 

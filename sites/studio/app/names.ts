@@ -54,6 +54,7 @@ export const unlisted: ReadonlySet<string> = new Set([
   "/core/media_folders",
   "/connect/flow_steps",
   "/account/webhooks/source_types",
+  "/account/webhooks/health",
   "/account/privileges",
   "/account/me/sessions",
   "/cms/sites/{id}/translations",

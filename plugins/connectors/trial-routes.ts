@@ -1,0 +1,61 @@
+import { invalid, notFound, ok, route, Type, type Route } from "platform";
+import { ConnectorTrial } from "./answers.ts";
+import { connectorExample } from "./routes.ts";
+import type { Calls } from "./service.ts";
+import type { ConnectorWriter } from "./writer.ts";
+
+const TrialInput = Type.Object({
+  params: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: "the parameters of the call" })),
+});
+
+const { url } = connectorExample;
+const trialExample = {
+  ok: true,
+  status: 200,
+  data: { main: { temp: 21.4 } },
+  error: null,
+  duration_ms: 87,
+  request: {
+    method: "GET",
+    url: `${url}/weather?q=Krak%C3%B3w&units=metric&appid=[secret]`,
+    headers: { accept: "application/json, */*;q=0.5" },
+    body: null,
+  },
+};
+
+interface Needed {
+  readonly calls: Pick<Calls, "tryOut">;
+  readonly connectorWriter: Pick<ConnectorWriter, "find">;
+}
+
+/** Calls a method as flows do, and shows the request beside the answer. behaviour B.9. */
+export function trialRoutes({ calls, connectorWriter }: Needed): Route[] {
+  return [
+    route(
+      "POST",
+      "/connect/connectors/:id/methods/:method_name/try",
+      {
+        summary: "Try one method of a connector",
+        description:
+          "Calls it, and answers with the request that was sent and what came of it, also if the remote refused it. The " +
+          "secret is replaced by `[secret]`. `request` is null for kinds that do not speak HTTP.",
+        access: { privilege: "flows" },
+        when: { active: ["true"] },
+        body: { schema: TrialInput },
+        idempotency: "claim",
+        request: { params: { city: "Kraków" } },
+        answers: { 200: ConnectorTrial },
+        responses: { 200: trialExample, 422: { city: ["is required"] } },
+      },
+      async ({ caller, params, body }) => {
+        const { code, active } = await connectorWriter.find(caller.account.id, params.id);
+        if (!active) throw invalid({ base: ["the connector is not active: switch it on first"] });
+        const given = { accountId: caller.account.id, code, method: params.method_name, params: body.params ?? {} };
+        const trial = await calls.tryOut(given);
+        if (!trial) throw notFound("the connector has no such method");
+        const { durationMs, retryAfterSeconds: _, ...outcome } = trial.outcome;
+        return ok({ ...outcome, duration_ms: durationMs, request: trial.request });
+      },
+    ),
+  ];
+}
