@@ -84,6 +84,7 @@ async function fixtures(): Promise<Record<string, Record<string, string>>> {
     "/core/prompts/system": { code },
     "/connect/connectors": {
       id: await made("/connect/connectors.json", { connector: { name: "Matrix", code, url: "https://example.com" } }),
+      method_name: "get",
     },
     "/connect/flows": { id: flow, code },
     "/connect/flow_processes": { id: await made(`/connect/flows/${code}/run.json?wait=0`, {}) },

@@ -80,7 +80,8 @@ export function createCalls({ ctx, connectorStore }: Needed): Calls {
     async tryOut({ accountId, code, method, params }) {
       const row = await find(accountId, code);
       if (!row || !methodsOf(row).some(({ name }) => name === method)) return undefined;
-      const kindCall = { method, params, timeoutMs: maxTimeoutSeconds * 1000 };
+      const maxSeconds = kinds.get(row.kind)?.maxSeconds ?? maxTimeoutSeconds;
+      const kindCall = { method, params, timeoutMs: maxSeconds * 1000 };
       const request = shown(row, kindCall);
       return { request, outcome: await call(row, kindCall) };
     },

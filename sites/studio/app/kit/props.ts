@@ -27,6 +27,10 @@ export interface ItemProps {
   /** Why the record cannot be deleted. */
   readonly keep?: (record: Row) => string | undefined;
   readonly hasActions?: boolean;
+  /** Actions that the page offers itself, by their words: `test`. */
+  readonly omit?: readonly string[];
+  /** Before the buttons of the actions, once the record is there. */
+  readonly beside?: Snippet<[Editor]>;
 }
 
 export interface CustomField {

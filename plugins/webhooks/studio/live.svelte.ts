@@ -1,0 +1,85 @@
+/** The deliveries of a webhook as they come: read again while somebody looks. */
+import { get, request } from "studio";
+import { isDelivery, logPath, pageSize, refreshed, type Delivery, type Log } from "./log.ts";
+
+const everyMs = 3000;
+
+export class LiveLog {
+  log = $state.raw<Log | undefined>();
+  problem = $state("");
+  /** There are older ones. */
+  hasMore = $state(false);
+  /** When it was last read: what is said of times counts from then. */
+  now = $state(Date.now());
+  private readonly webhookId: string;
+  private readonly status: string;
+  /** Nobody has the pointer or the focus in it. */
+  private readonly isAtRest: () => boolean;
+
+  constructor(webhookId: string, status: string, isAtRest: () => boolean) {
+    this.webhookId = webhookId;
+    this.status = status;
+    this.isAtRest = isAtRest;
+  }
+
+  /** Reads the log and goes on until the signal. */
+  begin(): () => void {
+    const stop = new AbortController();
+    void this.load(stop.signal);
+    const timer = setInterval(() => {
+      if (!document.hidden) void this.refresh();
+    }, everyMs);
+    return () => {
+      stop.abort();
+      clearInterval(timer);
+    };
+  }
+
+  async refresh(atOnce = false): Promise<void> {
+    try {
+      const latest = deliveriesIn((await request("GET", logPath(this.webhookId, this.status), { quiet: true })).json);
+      if (!this.log) return;
+      this.now = Date.now();
+      this.log = this.settled(refreshed(this.log, latest, atOnce || this.isAtRest()), latest);
+    } catch {
+      // The next one may succeed.
+    }
+  }
+
+  /** Shows those that wait. */
+  showFresh(): void {
+    if (this.log) this.log = { rows: [...this.log.fresh, ...this.log.rows], fresh: [] };
+  }
+
+  async older(): Promise<void> {
+    const last = this.log?.rows.at(-1);
+    if (!last) return;
+    const found = deliveriesIn((await get(logPath(this.webhookId, this.status, last.id))).json);
+    this.hasMore = found.length === pageSize;
+    if (this.log) this.log = { ...this.log, rows: [...this.log.rows, ...found] };
+  }
+
+  private async load(signal: AbortSignal): Promise<void> {
+    try {
+      const rows = deliveriesIn((await get(logPath(this.webhookId, this.status), signal)).json);
+      this.hasMore = rows.length === pageSize;
+      this.log = { rows, fresh: [] };
+    } catch (error) {
+      if (signal.aborted) return;
+      this.problem = error instanceof Error ? error.message : String(error);
+      this.log = { rows: [], fresh: [] };
+    }
+  }
+
+  /** Of one status only, what has another one now stays until nobody is looking. */
+  private settled(log: Log, latest: readonly Delivery[]): Log {
+    if (this.status === "" || !this.isAtRest()) return log;
+    const found = new Set(latest.map(({ id }) => id));
+    const oldest = latest.length < pageSize ? 0 : (latest.at(-1)?.id ?? 0);
+    return { ...log, rows: log.rows.filter(({ id }) => id < oldest || found.has(id)) };
+  }
+}
+
+function deliveriesIn(json: unknown): Delivery[] {
+  return Array.isArray(json) ? json.filter(isDelivery) : [];
+}
