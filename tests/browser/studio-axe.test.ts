@@ -94,7 +94,7 @@ async function seedOthers(): Promise<string[]> {
     "cms",
     "cms/sites",
     "cms/sites/acme",
-    "cms/sites/acme/check",
+    "cms/acme/checks",
     "cms/acme/translations",
     "cms/acme/translations?row=offer&to=en",
     ...lists,

@@ -109,8 +109,8 @@ test("a site is built by hand: domain with its language, layout, page, its trans
   expect((await app.get("/cms/paragraphs.json?code=intro")).json).toMatchObject([{ page_code: "offer" }]);
 
   await at(page, "cms/sites/acme");
-  await page.getByRole("link", { name: "Check" }).click();
-  await page.locator("main [role=grid], main .empty").first().waitFor();
+  await page.getByRole("link", { name: "Checks", exact: true }).click();
+  await page.getByRole("heading", { level: 2 }).first().waitFor();
   await page.getByRole("link", { name: "Translations" }).click();
   await page.getByRole("grid", { name: "Translations" }).getByRole("columnheader", { name: "English" }).waitFor();
   expect(serious(faults)).toEqual([]);

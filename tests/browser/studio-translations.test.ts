@@ -80,3 +80,31 @@ test("a site in three languages is translated into a fourth, with the matrix as 
   );
   expect(faults).toEqual([]);
 });
+
+test("what a check finds is told in words, and mended where that is sure", async () => {
+  const { app } = studio;
+  const site_code = "broken";
+  await make.site({ code: site_code, locale: "pl", multilang: true });
+  await make.domain({ name: "broken.example", site_code, locale: "pl" });
+  const content = '<html lang="{{ locale }}"><head>{{ seo_head }}</head>{{ content }}</html>';
+  await make.layout({ code: "main", site_code, content });
+  await make.paragraph({ code: "hours", site_code });
+  await make.page({ code: "p", path: "p", site_code, layout_code: "main", content: '{% paragraph "huors" %}' });
+  await using opened = await studio.signedIn();
+  const { page, faults } = opened;
+  await page.goto(`${app.origin}/studio/cms/broken/checks`);
+  await page.getByRole("heading", { name: "The attribute lang is made from locale" }).waitFor();
+  const mend = async (name: string) => {
+    await page.getByRole("button", { name, exact: true }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("table").waitFor();
+    await dialog.getByRole("button", { name: "Mend", exact: true }).click();
+    await page.getByRole("button", { name, exact: true }).waitFor({ state: "detached" });
+  };
+  await mend("Mend: main · content");
+  await mend("Mend: p · content");
+  await page.getByText("Nothing to mend: no rule is broken.").waitFor();
+  expect((await app.get("/cms/layouts/main.json?site_code=broken")).json.content).toContain('lang="{{ html_lang }}"');
+  expect((await app.get("/cms/pages/p.json?site_code=broken")).json.content).toBe('{% paragraph "hours" %}');
+  expect(faults).toEqual([]);
+});

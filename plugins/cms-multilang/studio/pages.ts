@@ -10,4 +10,10 @@ export const pages: StudioPage[] = [
     title: { en: "Translations", pl: "Tłumaczenia", de: "Übersetzungen" },
     load: () => import("./translations/Translations.svelte"),
   },
+  {
+    ...own,
+    path: "cms/:site/checks",
+    title: { en: "Checks", pl: "Kontrola", de: "Prüfung" },
+    load: () => import("./translations/Checks.svelte"),
+  },
 ];

@@ -57,6 +57,7 @@ export const unlisted: ReadonlySet<string> = new Set([
   "/account/webhooks/health",
   "/account/privileges",
   "/account/me/sessions",
+  "/cms/sites/{id}/check",
   "/cms/sites/{id}/translations",
 ]);
 

@@ -34,6 +34,12 @@ export function filterOf(query: URLSearchParams): Filter | undefined {
   return undefined;
 }
 
+/** The row of a page, or of the one that is based on it. */
+export function rowOf(rows: readonly Row[], page: string | null): Row | undefined {
+  const shows = (row: Row) => Object.values(row.locales).some((cell) => cell.page === page);
+  return rows.find((row) => row.page === page) ?? (page === null ? undefined : rows.find(shows));
+}
+
 /** What a cell still needs. A page of this language that says nothing of its own shows its master's words. */
 export function workOf(row: Row, cell: Cell | undefined): Work | undefined {
   if (!cell) return undefined;

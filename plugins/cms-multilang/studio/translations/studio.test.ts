@@ -1,5 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { columnsOf, filterOf, nextFor, progressOf, rowsFor, workOf, type Cell, type Row } from "./rows.ts";
+import { findingWords } from "./finding-words.ts";
+import { fieldOf, groupsOf, placeOf, subjectOf, type Finding } from "./findings.ts";
+import { isMendable, mendOf, nearest, type World } from "./mends.ts";
+import { columnsOf, filterOf, nextFor, progressOf, rowOf, rowsFor, workOf, type Cell, type Row } from "./rows.ts";
 import { de, en, pl } from "./text.ts";
 import { changesOf, clashesOf, mistaken, pathFor, unitsOf, wayOf, type Entry, type Group } from "./units.ts";
 
@@ -51,28 +54,36 @@ describe("the matrix", () => {
     ["gone", "b"],
   ])("goes on from %s with %s", (from, to) => expect(nextFor(rows, from, "fr")?.page).toBe(to));
   test("ends when nothing is left", () => expect(nextFor(rows.slice(0, 2), "b", "fr")).toBeUndefined());
+  test("finds the row of a page that is based on another", () => {
+    expect([rowOf(rows, "d-fr")?.page, rowOf(rows, "e")?.page, rowOf(rows, "x"), rowOf(rows, null)]).toEqual([
+      "d",
+      "e",
+      undefined,
+      undefined,
+    ]);
+  });
   test("has the site's language first", () => expect(columnsOf(rows, "fr")).toEqual(["fr", "pl"]));
 });
 
-const page = (id: number, more: Readonly<Record<string, unknown>> = {}): Entry => {
+const entry = (id: number, more: Readonly<Record<string, unknown>> = {}): Entry => {
   return { id, code: `p${id}`, locale: null, path: `p${id}`, content: "", fields: {}, based_on_page_id: null, ...more };
 };
 const keyed = { pl: { title: "Tytuł", lead: "Wstęp" }, en: { title: "Title" } };
-const master = page(1, { locale: "pl", fields: keyed, html_title: "T" });
+const master = entry(1, { locale: "pl", fields: keyed, html_title: "T" });
 const group = (root: Entry, own?: Entry): Group => ({ root, own, locale: "fr", site: "pl" });
 const places = (of: Group) =>
   unitsOf(of, { locale: "pl", record: of.root }).map(({ name, source, value, place }) => [name, source, value, place]);
 
 describe("the texts to translate", () => {
   test.each([
-    ["fields", group(page(1))],
-    ["slave", group(page(1, { locale: "pl" }))],
-    ["home", group(page(1, { locale: "pl", path: "" }))],
-    ["own", group(page(1, { locale: "pl" }), page(2, { locale: "fr" }))],
+    ["fields", group(entry(1))],
+    ["slave", group(entry(1, { locale: "pl" }))],
+    ["home", group(entry(1, { locale: "pl", path: "" }))],
+    ["own", group(entry(1, { locale: "pl" }), entry(2, { locale: "fr" }))],
   ])("are kept by %s", (way, of) => expect(wayOf(of)).toBe(way as never));
 
   test("of a page without a language stand in its fields", () => {
-    expect(places(group(page(1, { fields: keyed, html_title: "T" })))).toEqual([
+    expect(places(group(entry(1, { fields: keyed, html_title: "T" })))).toEqual([
       ["fields.title", "Tytuł", "", { record: "root", key: "title", locale: "fr" }],
       ["fields.lead", "Wstęp", "", { record: "root", key: "lead", locale: "fr" }],
     ]);
@@ -85,14 +96,14 @@ describe("the texts to translate", () => {
     ]);
   });
   test("of a page whose master's fields are plain are its own", () => {
-    const slave = page(2, { locale: "fr", based_on_page_id: 1, fields: { title: "Titre", n: 7 } });
-    expect(places(group(page(1, { locale: "pl", fields: { title: "Tytuł", n: 5 } }), slave))).toEqual([
+    const slave = entry(2, { locale: "fr", based_on_page_id: 1, fields: { title: "Titre", n: 7 } });
+    expect(places(group(entry(1, { locale: "pl", fields: { title: "Tytuł", n: 5 } }), slave))).toEqual([
       ["fields.title", "Tytuł", "Titre", { record: "own", key: "title" }],
       ["fields.n", "5", "7", { record: "own", key: "n" }],
     ]);
   });
   test("of a page of its own are its own, whatever the other one has", () => {
-    const other = page(2, { locale: "fr", fields: { title: "Titre" } });
+    const other = entry(2, { locale: "fr", fields: { title: "Titre" } });
     expect(places(group(master, other)).map(([name, , value, place]) => [name, value, place])).toEqual([
       ["html_title", "", { record: "own", column: "html_title" }],
       ["fields.title", "Titre", { record: "own", key: "title" }],
@@ -100,12 +111,12 @@ describe("the texts to translate", () => {
     ]);
   });
   test("may be read in any language that has them", () => {
-    const [title] = unitsOf(group(page(1, { fields: keyed })), { locale: "en", record: page(1, { fields: keyed }) });
+    const [title] = unitsOf(group(entry(1, { fields: keyed })), { locale: "en", record: entry(1, { fields: keyed }) });
     expect(title?.source).toBe("Title");
   });
   test("named like what every object has are found only where they are", () => {
     const fields = JSON.parse('{"pl":{"constructor":"A","__proto__":"B"}}') as object;
-    const units = unitsOf(group(page(1, { fields })), { locale: "pl", record: page(1, { fields }) });
+    const units = unitsOf(group(entry(1, { fields })), { locale: "pl", record: entry(1, { fields }) });
     expect(units.map(({ name, source, value }) => [name, source, value])).toEqual([
       ["fields.constructor", "A", ""],
       ["fields.__proto__", "B", ""],
@@ -114,7 +125,7 @@ describe("the texts to translate", () => {
 });
 
 describe("a save", () => {
-  const of = group(master, page(2, { locale: "fr", based_on_page_id: 1, html_title: "Ancien" }));
+  const of = group(master, entry(2, { locale: "fr", based_on_page_id: 1, html_title: "Ancien" }));
   const units = unitsOf(of, { locale: "pl", record: master });
   test("has only what was typed, by the record that keeps it; an empty text takes the value away", () => {
     expect(changesOf(of, units, {})).toEqual([]);
@@ -124,14 +135,14 @@ describe("a save", () => {
     ]);
   });
   test("leaves no empty language behind", () => {
-    const root = page(1, { fields: { pl: { a: "1" }, fr: { a: "2" } } });
+    const root = entry(1, { fields: { pl: { a: "1" }, fr: { a: "2" } } });
     const all = unitsOf(group(root), { locale: "pl", record: root });
     expect(changesOf({ root, own: undefined }, all, { "fields.a": "" })).toEqual([
       { record: "root", values: { fields: { pl: { a: "1" } } } },
     ]);
   });
   test("knows what is no JSON, and keeps what is", () => {
-    const root = page(1, { fields: { pl: { list: ["a"] } } });
+    const root = entry(1, { fields: { pl: { list: ["a"] } } });
     const all = unitsOf(group(root), { locale: "pl", record: root });
     expect(mistaken(all, { "fields.list": "[" })).toEqual(["fields.list"]);
     expect(mistaken(all, { "fields.list": '["b"]' })).toEqual([]);
@@ -153,3 +164,108 @@ test.each([
   ["Kontakt", "kontakt", "fr/kontakt"],
   ["", "o-nas", "fr/o-nas"],
 ])("the path of %j beside %j is %j", (name, path, expected) => expect(pathFor(name, path, "fr")).toBe(expected));
+
+const found = (code: Finding["code"], more: Partial<Finding> = {}): Finding => {
+  return { code, severity: "error", page: null, message: "", ...more };
+};
+
+describe("what a check has found", () => {
+  test("is told in three languages", () => {
+    const names = Object.keys(findingWords.en).toSorted();
+    expect([findingWords.pl, findingWords.de].map((one) => Object.keys(one).toSorted())).toEqual([names, names]);
+  });
+  test("stands by kind, errors first", () => {
+    const all = [found("missing_keys", { severity: "warning" }), found("template_error"), found("template_error")];
+    expect(groupsOf(all).map(({ code, findings }) => [code, findings.length])).toEqual([
+      ["template_error", 2],
+      ["missing_keys", 1],
+    ]);
+  });
+  test.each([
+    [
+      found("template_error", { page: "about", field: "content" }),
+      "record",
+      { kind: "page", code: "about" },
+      "content",
+    ],
+    [found("template_error", { field: "layout main content" }), "record", { kind: "layout", code: "main" }, "content"],
+    [found("article_without_category", { field: "article a" }), "record", { kind: "article", code: "a" }, ""],
+    [found("stale_translation", { page: "p", locale: "de" }), "translations", { kind: "page", code: "p" }, ""],
+    [found("no_domain"), "domains", undefined, ""],
+    [found("path_needs_multilang", { page: "p" }), "site", { kind: "page", code: "p" }, ""],
+  ])("leads where it is seen to: %j", (one, place, subject, field) => {
+    expect([placeOf(one), subjectOf(one), fieldOf(one)]).toEqual([place, subject, field] as never);
+  });
+});
+
+describe("a sure mend", () => {
+  const layout = (content: string) => ({ id: 3, code: "main", content });
+  const world: World = {
+    site: { code: "acme", locale: "pl" },
+    layouts: [layout("")],
+    categories: ["news", "events"],
+    paragraphs: ["hours", "contact"],
+    domains: [{ id: 9, primary: true, locale: null }],
+    rows: [row("about", cell("missing", null)), { ...row("home", cell("missing", null)), path: "" }],
+  };
+  const at = (content: string) => ({ ...world, layouts: [layout(content)] });
+  const ofLayout = (code: Finding["code"], content: string) =>
+    mendOf(found(code, { field: "layout main content" }), at(content), layout(content))?.after;
+  test.each([
+    ["locale_as_html_lang", '<html class="a" lang="{{ locale }}">', '<html class="a" lang="{{ html_lang }}">'],
+    ["layout_without_html_lang", "<html>", '<html lang="{{ html_lang }}">'],
+    ["layout_without_html_lang", "<html lang=pl>", '<html lang="{{ html_lang }}">'],
+    ["html_lang_of_shared_pages", "<html lang='{{ html_lang }}'>", '<html lang="{{ content_lang }}">'],
+    ["html_lang_of_shared_pages", "<html lang=pl>", undefined],
+    ["layout_without_html_lang", "<p>", undefined],
+    ["layout_without_seo_head", "<head><title>x</title></head>", "<head><title>x</title>{{ seo_head }}\n</head>"],
+    ["layout_without_seo_head", "<head></head><!-- </head> -->", undefined],
+    ["layout_without_seo_head", '<head><link hreflang="pl"></head>', undefined],
+  ] as const)("of %s in %s gives %s", (code, before, after) => expect(ofLayout(code, before)).toBe(after));
+
+  const named = (code: Finding["code"], message: string, content: string) =>
+    mendOf(found(code, { page: "p", message }), world, { id: 1, content })?.values;
+  test("of a name is the only one that is nearly the same, in its own tags alone", () => {
+    const paragraph = "prints the paragraph huors, which does not exist";
+    expect(named("unknown_paragraph", paragraph, 'huors {% paragraph "huors" %} {{ "huors" }}')).toEqual({
+      content: 'huors {% paragraph "hours" %} {{ "huors" }}',
+    });
+    const category = "lists articles of the category new, which does not exist";
+    expect(named("unknown_category", category, '{% articles category="events, new" %}')).toEqual({
+      content: '{% articles category="events, news" %}',
+    });
+    expect(named("unknown_paragraph", "prints the paragraph x, which does not exist", '{% paragraph "x" %}')).toBe(
+      undefined,
+    );
+  });
+  test.each([
+    ["hous", ["hours", "house"], undefined],
+    ["hous", ["hours"], "hours"],
+    ["Opening_Hours", ["opening-hours"], "opening-hours"],
+    ["ab", ["abc"], undefined],
+    ["news", ["events"], undefined],
+  ])("takes %s among %j for %s", (wrong, names, right) => expect(nearest(wrong, names)).toBe(right));
+
+  const missing = (page: string) => found("missing_translation", { page, locale: "fr" });
+  test("makes a page that is based on its master, but not on the home page or on one without a language", () => {
+    const about = { id: 1, code: "about", name: "About", path: "o-nas", locale: "pl" };
+    expect(mendOf(missing("about"), world, about)).toMatchObject({
+      method: "POST",
+      values: { based_on_page_code: "about", path: "fr/o-nas", locale: "fr", site_code: "acme" },
+    });
+    expect(mendOf(missing("about"), world, { ...about, locale: null })).toBeUndefined();
+    expect(isMendable(missing("home"), world)).toBe(false);
+  });
+  test("of a choice is there only where nothing else can be chosen", () => {
+    expect(mendOf(found("domains_without_locale"), world, undefined)).toMatchObject({
+      id: 9,
+      values: { locale: "pl" },
+    });
+    const article = found("article_without_category", { field: "article a" });
+    expect(isMendable(article, world)).toBe(false);
+    expect(mendOf(article, { ...world, categories: ["news"] }, { id: 4 })?.values).toEqual({ category_code: "news" });
+    const bare = found("page_without_layout", { page: "p" });
+    expect(mendOf(bare, world, { id: 4, based_on_page_id: null })?.values).toEqual({ layout_code: "main" });
+    expect(mendOf(bare, world, { id: 4, based_on_page_id: 1 })).toBeUndefined();
+  });
+});
