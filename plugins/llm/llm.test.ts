@@ -1,6 +1,6 @@
 /* oxlint-disable unicorn/no-thenable -- a step of a flow has a branch of that name */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { eventually, startTestApp, type TestApp } from "../../tests/harness.ts";
+import { adminToken, eventually, person, startTestApp, type TestApp } from "../../tests/harness.ts";
 import { eventStream, spoken, startModel, type ModelServer } from "../../tests/model-server.ts";
 import { createLog } from "../../runtime/log.ts";
 import { parseAllow } from "../../runtime/outbound/addresses.ts";
@@ -17,6 +17,8 @@ const apis = ["openai", "anthropic"] as const;
 beforeAll(async () => {
   app = await startTestApp();
   model = startModel();
+  const http = { name: "http", code: "http", url: model.url, fields: { methods: { chat: { path: "/" } } } };
+  expect((await app.post("/connect/connectors.json", { connector: http })).status).toBe(201);
   for (const api of apis) {
     for (const [code, timeout] of [
       [api, 60],
@@ -208,6 +210,83 @@ test.each(wrongCalls)("a call is refused by its %s: %s", async (key, says, param
   const { status, json } = await app.post("/connect/connectors/openai/chat", params);
   expect([status, json[key]]).toEqual([422, [expect.stringContaining(says)]]);
   expect(model.requests).toHaveLength(0);
+});
+
+describe("a conversation", () => {
+  const body = { connector: "openai", messages: [{ role: "user", content: "Hi" }] };
+  const prompt = { name: "Talk", code: "talk", kind: "chat", content: "Be kind to {{ client }}.{{ TOKEN }}" };
+  let id: string;
+  beforeAll(async () => {
+    id = (await app.post("/core/prompts.json", { prompt })).json.id;
+    const agent = { name: "Do", code: "do", kind: "agent", content: "x" };
+    expect((await app.post("/core/prompts.json", { prompt: agent })).status).toBe(201);
+  });
+  const eventsOf = (text: string) =>
+    [...text.matchAll(/event: (\w+)\ndata: (.*)\n\n/g)].map(([, name, data = ""]) => [name, JSON.parse(data)]);
+
+  test.each(["by the prompt's id", "by its code"])("is streamed and ends with its usage: %s", async (by) => {
+    const variables = { client: "Ewa" };
+    const answer = await app.post(`/core/prompts/${by.endsWith("id") ? id : "talk"}/chat`, { ...body, variables });
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "text/event-stream; charset=utf-8"]);
+    const events = eventsOf(answer.text);
+    const said = events.flatMap(([name, data]) => (name === "text" ? [data.text] : []));
+    expect([said.length > 1, said.join("")]).toEqual([true, "as you say"]);
+    expect(events.at(-1)).toEqual(["end", { stop: "end", model: "double-1", usage }]);
+    // A model never gets a token.
+    expect(model.asked()[0]).toMatchObject({
+      stream: true,
+      messages: [
+        { role: "system", content: "Be kind to Ewa." },
+        { role: "user", content: "Hi" },
+      ],
+    });
+  });
+
+  test("ends with the error in words", async () => {
+    model.answer = () => Response.json({ error: { message: "no credit" } }, { status: 429 });
+    const { status, text } = await app.post("/core/prompts/talk/chat", body);
+    expect([status, eventsOf(text)]).toEqual([
+      200,
+      [["error", { error: "the model's server answered 429: no credit" }]],
+    ]);
+  });
+
+  test("stops the model when the reader goes away", async () => {
+    const gone = Promise.withResolvers<void>();
+    model.answer = () =>
+      new Response(
+        new ReadableStream({ start: (c) => c.enqueue(chunk("one")), cancel: () => gone.resolve() }),
+        eventStream,
+      );
+    const stop = new AbortController();
+    const headers = { authorization: `Bearer ${adminToken}`, "content-type": "application/json" };
+    const init = { method: "POST", headers, body: JSON.stringify(body), signal: stop.signal };
+    const response = await fetch(`${app.origin}/core/prompts/talk/chat`, init);
+    const reader = response.body?.getReader();
+    let text = "";
+    while (!text.includes("one")) text += new TextDecoder().decode((await reader?.read())?.value);
+    stop.abort();
+    await gone.promise;
+  });
+
+  const refused: [what: string, path: string, body: object, status: number, says: string][] = [
+    ["an unknown prompt", "nothing", body, 404, "not found"],
+    ["an agent's prompt", "do", body, 422, "agent"],
+    ["an unknown connector", "talk", { ...body, connector: "nothing" }, 422, "connector"],
+    ["a connector of another kind", "talk", { ...body, connector: "http" }, 422, "connector"],
+    ["no question", "talk", { ...body, messages: [{ role: "assistant", content: "Hi" }] }, 422, "messages"],
+    ["a system's message", "talk", { ...body, messages: [{ role: "system", content: "Hi" }] }, 422, "messages"],
+  ];
+  test.each(refused)("with %s is refused", async (_, path, given, status, says) => {
+    const answer = await app.post(`/core/prompts/${path}/chat`, given);
+    expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(says)]);
+    expect(model.requests).toHaveLength(0);
+  });
+
+  test("needs the privilege of connectors", async () => {
+    const { token } = await person(app, { role: "admin", narrowedTo: ["prompts"] });
+    expect((await app.post("/core/prompts/talk/chat", body, { token })).status).toBe(403);
+  });
 });
 
 describe("a flow", () => {

@@ -1,6 +1,7 @@
 import { definePlugin } from "platform";
 import { connectors } from "../connectors/api.ts";
 import { prompts } from "../prompts/api.ts";
+import { chatRoutes } from "./chat-routes.ts";
 import { modelConnector } from "./connector.ts";
 
 /** The connector kind `core/llm`: language models by the protocols of OpenAI and Anthropic. behaviour B.9. */
@@ -9,8 +10,10 @@ export default definePlugin({
   needs: { connectors, prompts },
 
   setup(ctx) {
-    const { connectors: calls, prompts: texts } = ctx.services;
-    calls.register(modelConnector({ fetch: ctx.fetch, prompts: texts }));
-    return {};
+    const { services, stopping } = ctx;
+    services.connectors.register(modelConnector({ fetch: ctx.fetch, prompts: services.prompts }));
+    // For each person: what a model says costs money.
+    const limit = ctx.limiter("llm.chats", { limit: 30, windowSeconds: 60 });
+    return { routes: chatRoutes({ ...services, limit, stopping }) };
   },
 });

@@ -61,6 +61,8 @@ const onlyHere = { port: 0, hostname: "127.0.0.1" };
 function idleSeconds(request: Request): number | undefined {
   // Event streams and imports may be silent for longer than other requests.
   if (/\/(events|import)(\.json)?(\?|$)/.test(request.url)) return 0;
+  // A model thinks before it answers.
+  if (/\/chat(\.json)?(\?|$)/.test(request.url)) return 200;
   // A compilation may have to wait for its turn (child.ts).
   return request.method !== "GET" && /\/core\/apps\b/.test(request.url) ? 200 : undefined;
 }

@@ -1,0 +1,102 @@
+import {
+  answer,
+  field,
+  HttpError,
+  invalid,
+  route,
+  tooMany,
+  Type,
+  type BaseContext,
+  type Route,
+  type Static,
+} from "platform";
+import type { Connectors } from "../connectors/api.ts";
+import type { Prompts } from "../prompts/api.ts";
+import { chatOf } from "./chat.ts";
+import { kindName } from "./connector.ts";
+import { conversation } from "./conversation.ts";
+
+const Turn = Type.Object({
+  role: field.oneOf(["user", "assistant"]),
+  content: Type.String({ maxLength: 1_000_000 }),
+});
+
+const ChatInput = Type.Object({
+  connector: field.from(field.code(), { path: "/connect/connectors.json", value: "code" }),
+  messages: Type.Array(Turn, { minItems: 1, maxItems: 500 }),
+  variables: Type.Optional(field.object()),
+});
+
+interface Needed {
+  readonly connectors: Pick<Connectors, "call" | "kindOf">;
+  readonly prompts: Pick<Prompts, "renderFor">;
+  readonly limit: ReturnType<BaseContext["limiter"]>;
+  readonly stopping: AbortSignal;
+}
+
+const headers = {
+  "content-type": "text/event-stream; charset=utf-8",
+  "cache-control": "no-store",
+  // A proxy that collects answers would keep events back.
+  "x-accel-buffering": "no",
+};
+
+const example =
+  'event: text\ndata: {"text":"Of course: "}\n\nevent: text\ndata: {"text":"…"}\n\n' +
+  'event: end\ndata: {"stop":"end","model":"gpt-5-mini","usage":{"input_tokens":310,"output_tokens":42}}\n\n';
+
+/** Conversations of people with a model, by a prompt of the kind `chat`. behaviour B.5. */
+export function chatRoutes({ connectors, prompts, limit, stopping }: Needed): Route[] {
+  return [
+    route(
+      "POST",
+      "/core/prompts/:id/chat",
+      {
+        summary: "Talk with a model by a prompt",
+        description:
+          "`:id` is a prompt's id, or a code, which your cascade resolves. Server-Sent Events: `text` with the next part of the " +
+          "answer, then `end` { stop, model, usage } or `error` { error }. The prompt, with your `variables`, is what the " +
+          "model is told first; `TOKEN` is empty in it. Closing the connection stops the model. `connector` is the code of a " +
+          "`core/llm`.",
+        access: { privilege: "flows" },
+        idempotency: "own",
+        body: { schema: ChatInput },
+        request: { connector: "model", messages: [{ role: "user", content: "Write the entry." }] },
+        answers: { 200: answer.text("text/event-stream") },
+        responses: {
+          200: example,
+          422: { connector: ["is not the code of an active core/llm connector"] },
+          429: { error: "too many requests, try again in 12 s" },
+        },
+      },
+      async ({ account, caller, params, body, request, log }) => {
+        const { allowed, retryAfterSeconds } = await limit.take(`${account.id}/${caller.user.id}`);
+        if (!allowed) throw tooMany(retryAfterSeconds);
+        const { connector, messages } = body;
+        const { kind, text: system } = await prompts.renderFor(caller, params.id, body.variables ?? {});
+        if ((await connectors.kindOf(account.id, connector)) !== kindName)
+          throw invalid({ connector: ["is not the code of an active core/llm connector"] });
+        if (kind !== "chat") throw invalid({ base: ["the prompt is of the kind agent: give it to an agent"] });
+        mustEndWithQuestion(messages);
+        chatOf({ messages, system });
+        const call = { accountId: account.id, code: connector, method: "chat", params: { messages, system } };
+        const stream = conversation(
+          async (onText, signal) => {
+            const outcome = await connectors.call({ ...call, onText, signal });
+            if (!outcome) throw new HttpError(404, { error: "the connector is not there any more" });
+            return outcome;
+          },
+          [request.signal, stopping],
+          log,
+        );
+        return new Response(stream, { headers });
+      },
+    ),
+  ];
+}
+
+function mustEndWithQuestion(messages: Static<typeof ChatInput>["messages"]): void {
+  const last = messages.at(-1);
+  if (last?.role !== "user" || last.content.trim() === "")
+    throw invalid({ messages: ["must end with a message of the user"] });
+}
