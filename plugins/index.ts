@@ -15,6 +15,7 @@ import flows from "./flows/plugin.ts";
 import jsondb from "./jsondb/plugin.ts";
 import llm from "./llm/plugin.ts";
 import mail from "./mail/plugin.ts";
+import mcp from "./mcp/plugin.ts";
 import media from "./media/plugin.ts";
 import oidc from "./oidc/plugin.ts";
 import passwords from "./passwords/plugin.ts";
@@ -51,6 +52,7 @@ export const plugins: readonly Plugin[] = [
   apps,
   cmsMultilang,
   certificates,
+  mcp,
   doctor,
   demo,
   studio,

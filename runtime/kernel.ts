@@ -26,6 +26,8 @@ import { lookupTxt, type NameLookup } from "./outbound/name-lookup.ts";
 import type { BaseContext, PluginFacts, Running } from "./plugin.ts";
 import type { Route } from "./http/route.ts";
 import { createReadiness } from "./http/readiness.ts";
+import type { Fetch } from "./http/http.ts";
+import { createSubrequest } from "./http/subrequest.ts";
 import { createSchedules } from "./jobs/schedule.ts";
 import { createSecrets } from "./secrets.ts";
 import type { Peer } from "./http/arrival.ts";
@@ -83,6 +85,7 @@ export async function createKernel(needed: Needed, sql: Sql, plugins: readonly P
   const ca = config.outboundCa === "" ? {} : { ca: config.outboundCa };
   const outside = { allow: config.outboundAllow, log, ...ca, ...(lookup && { lookup }) };
   let served: readonly Route[] = [];
+  let inProcess: Fetch | undefined;
   const ownCertificates = createOwnCertificates(config.https === "on" ? config.tlsDir : "", log);
   const context: BaseContext = {
     sql,
@@ -119,6 +122,7 @@ export async function createKernel(needed: Needed, sql: Sql, plugins: readonly P
     baseUrl: config.baseUrl,
     maxImportBytes: config.maxImportBytes,
     routes: () => served,
+    subrequest: createSubrequest(() => inProcess),
     stopping: stopping.signal,
   };
   if (!needed.offline) await broadcast.start();
@@ -147,7 +151,8 @@ export async function createKernel(needed: Needed, sql: Sql, plugins: readonly P
       trustedProxies,
     };
     const [certificates] = started.flatMap(({ certificates: known }) => known ?? []);
-    const createFetch = (peer: (request: Request) => Peer) => createHttp({ ...http, peer }, system(routes));
+    const createFetch = (peer: (request: Request) => Peer) =>
+      (inProcess = createHttp({ ...http, peer }, system(routes)));
     const listener = await listen({ config, log, own: ownCertificates, certificates, createFetch });
     origin = config.baseUrl || localOrigin(config.host, listener.port);
     await rememberOrigin(sql, origin);

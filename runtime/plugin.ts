@@ -24,6 +24,7 @@ import type { Connect } from "./outbound/outbound-socket.ts";
 import type { Hook } from "./events/hooks.ts";
 import type { EventRef, JobRef, ServiceRef } from "./references.ts";
 import type { Route } from "./http/route.ts";
+import type { Subrequest } from "./http/subrequest.ts";
 import type { Secrets } from "./secrets.ts";
 import type { Limits } from "./http/shared-limits.ts";
 import { checkPages, type StudioPage } from "./studio-pages.ts";
@@ -89,6 +90,11 @@ export interface BaseContext {
   readonly plugins: readonly PluginFacts[];
   /** All plugins' routes, once the server serves; before that and in commands, none. */
   readonly routes: () => readonly Route[];
+  /**
+   * Asks this server itself, in this process, with a token, on behalf of the request `of` that is being answered: the
+   * same privileges, checks, log and error words as over the network.
+   */
+  readonly subrequest: Subrequest;
   /** Aborted when the server begins to stop, so that streams end. */
   readonly stopping: AbortSignal;
 }

@@ -137,6 +137,8 @@ test("every POST route that makes something is in the table", () => {
     "/logout",
     "/csp-report",
     "/core/probe",
+    // Its tool `create` passes a key on.
+    "/mcp",
     "/core/prompts/preview",
     "/core/mail_templates/preview",
     "/core/media_folders/rename",

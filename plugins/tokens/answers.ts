@@ -27,6 +27,8 @@ export const TokenCareAnswer = answer.object("TokenCare", {
   id: Type.Integer(),
   rate_limit: field.nullable(Type.Integer()),
   networks: answer.list(Type.String()),
+  read_only: Type.Boolean(),
+  mcp_delete: Type.Boolean(),
   last_address: field.nullable(Type.String()),
   last_used_at: field.nullable(answer.time()),
 });

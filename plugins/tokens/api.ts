@@ -57,6 +57,8 @@ export interface Tokens {
    * token works only while the viewer's own token does, and never as a session.
    */
   acceptCredential(prefix: string, verify: (token: string) => Promise<ForeignCredential | undefined>): void;
+  /** Whether agents may delete with the caller's token over `/mcp`. */
+  mayDeleteOverMcp(caller: Caller): Promise<boolean>;
   /** Whether this caller of `opener` came by an invitation. */
   isInvitation(caller: Caller): Promise<boolean>;
   /** A token for a person, without asking who wants it. Undefined if the person does not exist. */

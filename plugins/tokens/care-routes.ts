@@ -12,6 +12,8 @@ const errors = "wrapped";
 const Care = Type.Object({
   rate_limit: Type.Optional(field.nullable(Type.Integer({ minimum: 1, maximum: 1_000_000 }))),
   networks: Type.Optional(field.nullable(Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 100 }))),
+  read_only: Type.Optional(field.flag()),
+  mcp_delete: Type.Optional(field.flag()),
 });
 
 const Rotation = Type.Object({
@@ -22,6 +24,8 @@ const example = {
   id: 7,
   rate_limit: 600,
   networks: ["203.0.113.0/24", "2001:db8::/32"],
+  read_only: false,
+  mcp_delete: false,
   last_address: "203.0.113.7",
   last_used_at: "2026-01-31T10:00:00.000Z",
 };
@@ -58,7 +62,7 @@ export function careRoutes({ care, usage }: Needed): Route[] {
       {
         summary: "Limit a token",
         description:
-          "`rate_limit`: requests a minute; more are 429, and every answer has `RateLimit` and `RateLimit-Policy`. `networks`: addresses and networks such as `203.0.113.0/24` from which it works; from others it is 403. Tokens that it makes have the same limits. A token that is limited itself changes none (403).",
+          "`rate_limit`: requests a minute; more are 429, and every answer has `RateLimit` and `RateLimit-Policy`. `networks`: addresses and networks such as `203.0.113.0/24` from which it works; from others it is 403. `read_only`: whatever would change something is 403. `mcp_delete`: agents may also delete with it over `/mcp`. Tokens that it makes have the same limits. A token that is limited itself changes none (403).",
         access,
         errors,
         ifMatch: true,
@@ -108,6 +112,8 @@ function careOf(row: TokenRow, lastAddress: string | null) {
     id: row.id,
     rate_limit: row.rateLimit,
     networks: row.networks,
+    read_only: row.readOnly,
+    mcp_delete: row.mcpDelete,
     last_address: lastAddress,
     last_used_at: row.lastUsedAt,
   };

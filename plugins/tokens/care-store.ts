@@ -5,6 +5,8 @@ import { tokenColumns, type TokenRow } from "./store.ts";
 export interface Care {
   readonly rateLimit: number | null;
   readonly networks: readonly string[];
+  readonly readOnly: boolean;
+  readonly mcpDelete: boolean;
 }
 
 export interface Rotation {
@@ -31,10 +33,11 @@ export function createCareStore(sql: Sql) {
       return row?.lastAddress ?? null;
     },
 
-    async save(tx: Tx, accountId: number, id: number, { rateLimit, networks }: Care): Promise<TokenRow | undefined> {
+    async save(tx: Tx, accountId: number, id: number, care: Care): Promise<TokenRow | undefined> {
+      const { rateLimit, networks, readOnly, mcpDelete } = care;
       const [row] = await tx<TokenRow[]>`
-        update api_tokens t set rate_limit = ${rateLimit}, networks = ${[...networks]}::text[], version = version + 1,
-          updated_at = now()
+        update api_tokens t set rate_limit = ${rateLimit}, networks = ${[...networks]}::text[],
+          read_only = ${readOnly}, mcp_delete = ${mcpDelete}, version = version + 1, updated_at = now()
         where t.account_id = ${accountId} and t.id = ${id} returning ${columns}`;
       return row;
     },

@@ -121,6 +121,36 @@ describe("networks", () => {
   });
 });
 
+test("a token that only reads changes nothing, and neither does what it makes or has made", async () => {
+  const { id, token } = await make({ kind: "web_token" });
+  const at = { token: null, headers: { cookie: await cookieOf(token), "sec-fetch-site": "same-origin" } };
+  const write = (options: object) => app.post("/core/dbs.json", { db: { name: "Read only" } }, options);
+  expect((await limit(id, { read_only: true })).json).toMatchObject({ read_only: true, mcp_delete: false });
+  // The session that it had opened could still write.
+  expect((await app.get("/account/me.json", at)).status).toBe(401);
+  expect((await app.get("/core/dbs.json", { token })).status).toBe(200);
+  for (const refused of [
+    await write({ token }),
+    await app.delete("/core/dbs/nobody.json", { token }),
+    await limit(id, { read_only: false }, { token }),
+    await app.post("/core/db/nobody/create", { data: {} }, { token }),
+    await rotate(id, {}, { token }),
+  ])
+    expect([refused.status, refused.json.error]).toEqual([403, "this token may only read (`read_only`)"]);
+  const other = await make({ kind: "web_token" });
+  await limit(other.id, { read_only: true });
+  const cookie = await cookieOf(other.token);
+  expect((await write({ token: null, headers: { cookie, "sec-fetch-site": "same-origin" } })).status).toBe(403);
+  expect((await limit(id, { read_only: "yes" })).json.errors).toEqual({ read_only: ["must be true or false"] });
+  await limit(id, { read_only: false });
+  expect((await write({ token })).status).toBe(201);
+});
+
+async function cookieOf(webToken: string): Promise<string> {
+  const opened = await app.get(`/account/auto_login?token=${webToken}`, { token: null });
+  return (opened.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
+}
+
 test("the address of the last use is noted", async () => {
   const { id, token } = await make();
   await me(token, "198.51.100.77");

@@ -11,6 +11,7 @@ import {
   type Tx,
 } from "platform";
 import type { CareStore } from "./care-store.ts";
+import type { TokenEndStore } from "./end-store.ts";
 import type { Identifier } from "./identify.ts";
 import { newRawToken, tokenInfo } from "./raw-token.ts";
 import { maySee, mustManage, mustStayWithin } from "./rules.ts";
@@ -21,6 +22,8 @@ const warnedAtOnce = 500;
 export interface CarePatch {
   readonly rate_limit?: number | null;
   readonly networks?: readonly string[] | null;
+  readonly read_only?: boolean;
+  readonly mcp_delete?: boolean;
 }
 
 interface Asked {
@@ -35,6 +38,7 @@ interface Needed {
   readonly ctx: Pick<BaseContext, "sql" | "transaction" | "changed">;
   readonly tokenStore: TokenStore;
   readonly careStore: CareStore;
+  readonly tokenEndStore: Pick<TokenEndStore, "deleteChildren">;
   /** Days before its end. */
   readonly warnDays: number;
   readonly identifier: Pick<Identifier, "forget" | "forgetText">;
@@ -42,7 +46,7 @@ interface Needed {
 
 export type TokenCare = ReturnType<typeof createTokenCare>;
 
-export function createTokenCare({ ctx, tokenStore, careStore, warnDays, identifier }: Needed) {
+export function createTokenCare({ ctx, tokenStore, careStore, tokenEndStore, warnDays, identifier }: Needed) {
   const announce = ({ accountId, id, ...row }: TokenRow, kind: string, tx: Tx) =>
     ctx.changed({ accountId, sourceType: "Account::ApiToken", kind, id, data: toApi({ accountId, id, ...row }) }, tx);
 
@@ -67,7 +71,7 @@ export function createTokenCare({ ctx, tokenStore, careStore, warnDays, identifi
     async change(asked: Asked, patch: CarePatch): Promise<TokenRow> {
       const { caller, id, ip } = asked;
       const networks = patch.networks === undefined ? undefined : checkedNetworks(patch.networks ?? []);
-      const row = await ctx.transaction(async (tx) => {
+      const { row, ended } = await ctx.transaction(async (tx) => {
         const before = await held(tx, asked);
         const own = await tokenStore.byId(tx, caller.account.id, caller.tokenId);
         if (own && (own.networks.length > 0 || own.rateLimit !== null))
@@ -76,12 +80,20 @@ export function createTokenCare({ ctx, tokenStore, careStore, warnDays, identifi
         if (id === caller.tokenId && after.length > 0 && !networkTest(after.join(","))(ip))
           throw invalid({ networks: [`must contain ${ip}, from where you use this token`] });
         const rateLimit = patch.rate_limit === undefined ? before.rateLimit : patch.rate_limit;
-        const saved = await careStore.save(tx, caller.account.id, id, { rateLimit, networks: after });
+        const { read_only: readOnly = before.readOnly, mcp_delete: mcpDelete = before.mcpDelete } = patch;
+        const saved = await careStore.save(tx, caller.account.id, id, {
+          rateLimit,
+          networks: after,
+          readOnly,
+          mcpDelete,
+        });
         if (!saved) throw notFound();
+        // What was made from it could still write.
+        const children = readOnly && !before.readOnly ? await tokenEndStore.deleteChildren(tx, id) : [];
         await announce(saved, "update", tx);
-        return saved;
+        return { row: saved, ended: children };
       });
-      await identifier.forget([row.tokenHash]);
+      await identifier.forget([row.tokenHash, ...ended]);
       return row;
     },
 

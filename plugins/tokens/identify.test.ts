@@ -36,6 +36,8 @@ const row: TokenRow = {
   lastUsedAt: null,
   rateLimit: null,
   networks: [],
+  readOnly: false,
+  mcpDelete: false,
   idleSeconds: null,
   version: 1,
   createdAt: new Date(),

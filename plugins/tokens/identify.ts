@@ -185,6 +185,7 @@ export function createIdentifier({ ctx, identityStore, careStore, accounts, usag
 function callersOf(token: TokenRow, { account, user, privileges }: Access): { bearer: Caller; cookie: Caller } {
   const { id: tokenId, privileges: narrowedTo } = token;
   const effective = narrowedTo.length === 0 ? privileges : new Set(narrowedTo.filter((name) => privileges.has(name)));
-  const bearer = { account, user, tokenId, narrowedTo, privileges: effective, viaCookie: false };
+  const readOnly = token.readOnly && { readOnly: true };
+  const bearer = { account, user, tokenId, narrowedTo, privileges: effective, viaCookie: false, ...readOnly };
   return { bearer, cookie: { ...bearer, viaCookie: true } };
 }

@@ -16,6 +16,7 @@ import migration from "./migrations/001_tokens.sql" with { type: "text" };
 import invitationsMigration from "./migrations/003_invitations.sql" with { type: "text" };
 import openedMigration from "./migrations/002_opened.sql" with { type: "text" };
 import versions from "./migrations/004_version.sql" with { type: "text" };
+import agents from "./migrations/008_agents.sql" with { type: "text" };
 import signedIn from "./migrations/005_signed_in.sql" with { type: "text" };
 import idle from "./migrations/006_idle.sql" with { type: "text" };
 import instructions from "./prompts/api_tokens_api.md" with { type: "text" };
@@ -50,6 +51,7 @@ export default definePlugin({
     { name: "005_signed_in", sql: signedIn },
     { name: "006_idle", sql: idle },
     { name: "007_care", sql: careMigration },
+    { name: "008_agents", sql: agents },
   ],
   commands: [tokenCreate],
   privileges: [
@@ -75,7 +77,14 @@ export default definePlugin({
     const careStore = createCareStore(ctx.sql);
     const usage = createUsage({ identityStore, log: ctx.log });
     const identifier = createIdentifier({ ctx, identityStore, careStore, accounts: people, usage });
-    const care = createTokenCare({ ctx, tokenStore, careStore, warnDays: ctx.config.warnDays, identifier });
+    const care = createTokenCare({
+      ctx,
+      tokenStore,
+      careStore,
+      tokenEndStore,
+      warnDays: ctx.config.warnDays,
+      identifier,
+    });
     const tokenWriter = createTokenWriter({
       ctx,
       tokenStore,
@@ -124,6 +133,8 @@ export default definePlugin({
         opener: identifier.opener,
         isInvitation: async ({ account, tokenId }) =>
           (await tokenStore.byId(ctx.sql, account.id, tokenId))?.purpose === "invitation",
+        mayDeleteOverMcp: async ({ account, tokenId }) =>
+          (await tokenStore.byId(ctx.sql, account.id, tokenId))?.mcpDelete ?? false,
         acceptCredential: identifier.acceptCredential,
         issue: (token) => tokenIssuer.issue(token),
         startSession: tokenIssuer.startSession,

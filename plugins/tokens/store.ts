@@ -23,6 +23,9 @@ export interface TokenRow {
   readonly rateLimit: number | null;
   /** Where it may be used from; empty = from anywhere. */
   readonly networks: readonly string[];
+  readonly readOnly: boolean;
+  /** Whether agents may delete with it over `/mcp`. */
+  readonly mcpDelete: boolean;
   /** Raised by what people change, not by the use of the token. */
   readonly version: number;
   readonly createdAt: Date;
@@ -69,7 +72,7 @@ export interface TokenFilter {
 export const tokenColumns = (sql: Sql) => sql`
   t.id, t.account_id, t.user_id, t.purpose, t.name, t.code, t.kind, t.integration_app_code, t.for_account, t.active,
   t.privileges, t.expires_at, t.token_hash, t.token_info, t.last_used_at, t.idle_seconds, t.rate_limit,
-  t.networks, t.version,
+  t.networks, t.read_only, t.mcp_delete, t.version,
   t.created_at, t.updated_at`;
 
 /** Tokens as people make, see and change them. identity-store.ts finds out who asks, end-store.ts ends tokens. */
@@ -140,12 +143,12 @@ export function createTokenStore(sql: Sql) {
       const [row] = await db<TokenRow[]>`
         insert into api_tokens as t (account_id, user_id, parent_id, purpose, name, code, kind, integration_app_code,
           for_account, active, privileges, expires_at, token_hash, token_info, given, address, browser, idle_seconds,
-          rate_limit, networks)
+          rate_limit, networks, read_only)
         select ${token.accountId}, u.id, ${token.parentId}::bigint, ${token.purpose}, ${token.name}, ${token.code},
           ${token.kind}, ${token.integrationAppCode}, ${token.forAccount}, ${token.active},
           ${token.privileges}::text[], ${token.expiresAt}::timestamptz, ${token.tokenHash}, ${token.tokenInfo}, ${token.given},
           ${token.address}, ${token.browser}, ${token.idleSeconds}::integer,
-          m.rate_limit, coalesce(m.networks, '{}')
+          m.rate_limit, coalesce(m.networks, '{}'), coalesce(m.read_only, false)
         from users u left join api_tokens m on m.id = coalesce(${token.parentId}::bigint, ${token.madeBy}::bigint)
         where u.id = ${token.userId} and u.account_id = ${token.accountId}
           and (${token.parentId}::bigint is null

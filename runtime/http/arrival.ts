@@ -47,6 +47,8 @@ export function clientOf({ peer: peerOf, trustedProxies, baseUrl = "" }: Needed,
 interface Arrival {
   readonly client: Client;
   readonly site?: SiteDoor;
+  /** A handler of this server asks. `isCounted`: with the token of the request that it answers, which counts for both. */
+  readonly inner?: { readonly isCounted: boolean };
 }
 
 const arrivals = new WeakMap<Request, Arrival>();
@@ -56,6 +58,17 @@ export function routed(request: Request, arrival: Arrival): Request {
   const whole = withLongHost(request);
   arrivals.set(whole, arrival);
   return whole;
+}
+
+/** Lets `request` come from where `of` came from. */
+export function arriveWith(request: Request, of: Request, isCounted: boolean): void {
+  arrivals.set(request, { client: arrivalOf(of).client, inner: { isCounted } });
+}
+
+/** Undefined for a request from the network. */
+export function innerArrival(request: Request): Arrival | undefined {
+  const arrival = arrivals.get(request);
+  return arrival?.inner ? arrival : undefined;
 }
 
 export function arrivalOf(request: Request): Arrival {

@@ -40,6 +40,8 @@ export interface Caller {
   readonly privileges: ReadonlySet<string>;
   /** True for a session cookie: changes must then come from the same origin. */
   readonly viaCookie: boolean;
+  /** The token may change nothing. */
+  readonly readOnly?: boolean;
 }
 
 /** What is known about a request before its route runs. `caller` is null without a valid credential. */

@@ -4,7 +4,7 @@
  */
 import { Elysia } from "elysia";
 import type { Answers } from "../openapi/answers.ts";
-import { arrivalOf, clientOf, pathOf, routed, type Peer } from "./arrival.ts";
+import { arrivalOf, clientOf, innerArrival, pathOf, routed, type Peer } from "./arrival.ts";
 import {
   credentialOf,
   fromSameOrigin,
@@ -95,6 +95,8 @@ export function createHttp(needed: Needed, systemRoutes: readonly SystemRoute[])
   return async (request) => {
     if (request.headers.get("host")?.includes(","))
       return finish(request, refusalOf(badRequest("send one Host header"), log, ""), newRequestId(request));
+    const inner = innerArrival(request);
+    if (inner) return app.fetch(routed(request, inner));
     const client = clientOf(needed, request);
     const site = door?.find(client.host);
     const response = await (site ? answerAtSite(request, client, site) : app.fetch(routed(request, { client })));
@@ -176,7 +178,7 @@ async function handle(
   const asked = { ...same, identity };
   let quota: QuotaHeaders | undefined;
   try {
-    quota = identity.quota && (await takeOf(identity.quota));
+    quota = identity.quota && !arrivalOf(request).inner?.isCounted ? await takeOf(identity.quota) : undefined;
     const reply = await admitted(needed, { route, params }, asked, hints);
     noteReply(needed.notice, asked, reply);
     return quota ? withQuota(reply, quota) : reply;
@@ -197,6 +199,7 @@ async function admitted(
   const { account, caller, app = null } = identity;
   const changes = !safeMethods.has(request.method) && !route.spec.reads?.(params);
   admit(route.spec, identity, !changes || fromSameOrigin(request.headers, host, account));
+  if (changes && caller?.readOnly) throw forbidden("this token may only read (`read_only`)");
   refuseOtherPerson(request.headers, caller);
   const query = queryOf(request.url);
   if (query !== noQuery) hints.push(...queryHints(route.spec.query, query));

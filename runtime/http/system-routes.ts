@@ -31,9 +31,12 @@ export function systemRoutes({ readiness, metrics, routes, origin, stopping }: N
       throw unauthorized("metrics are for an administrator's token, or for this machine");
     return text(200, await metrics.print(), metrics.type);
   };
+  const hasLlms = routes.some(({ path }) => path === "/llms.txt");
+  const links = [...(hasLlms ? [llmsLink] : []), ...documentation].join(", ");
   const begin = async ({ ownHost, caller }: SystemRequest) => {
     if (!(await ownHost())) throw notFound();
-    return redirect(303, (await caller())?.viaCookie ? "/studio" : "/login", { "cache-control": "no-store" });
+    const headers = { "cache-control": "no-store", link: links };
+    return redirect(303, (await caller())?.viaCookie ? "/studio" : "/login", headers);
   };
   const description = createPackedText(jsonType, () => JSON.stringify(openapi(routes, own, origin())));
   const docsIn = (language: Language) =>
@@ -106,6 +109,10 @@ export function systemRoutes({ readiness, metrics, routes, origin, stopping }: N
   ];
   return own;
 }
+
+/** For programs that know nothing but the address (RFC 8631). */
+const documentation = ['</openapi.json>; rel="service-desc"', '</docs>; rel="service-doc"'];
+const llmsLink = '</llms.txt>; rel="describedby"; type="text/plain"';
 
 const plain = "text/plain; charset=utf-8";
 const readyFacts = { writable: Type.Boolean(), listening: Type.Boolean() };

@@ -69,6 +69,7 @@ function linksHtml(paths: Json, words: DocsWords): string {
   const links = [
     ["/studio.json", "/studio", words.studio],
     ["/core/prompts/system.json", "/core/prompts/system.json", words.forAgents],
+    ["/llms.txt", "/llms.txt", "llms.txt"],
     ["/openapi.json", "/openapi.json", "OpenAPI 3.1"],
     ["/client.ts", "/client.ts", words.client],
   ];

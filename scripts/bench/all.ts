@@ -20,6 +20,7 @@ const all = {
   jobs: 180,
   apps: 240,
   flows: 150,
+  mcp: 180,
   webhooks: 180,
   https: 60,
   media: 180,

@@ -1,5 +1,18 @@
 /* oxlint-disable unicorn/no-thenable -- a step of a flow has a branch of that name */
-import { answer, created, etag, expectedVersion, field, list, noContent, ok, pageOf, pageQuery, route } from "platform";
+import {
+  answer,
+  created,
+  etag,
+  expectedVersion,
+  field,
+  flagOf,
+  list,
+  noContent,
+  ok,
+  pageOf,
+  pageQuery,
+  route,
+} from "platform";
 import { Type, wildcardPattern, type Route } from "platform";
 import { Flow } from "../answers.ts";
 import { flowKind, newCode, programOf } from "./flow-check.ts";
@@ -55,6 +68,9 @@ export function flowRoutes({ flowStore, flowLookup, flowWriter, warnings }: Need
         query: {
           q: "searches name and code; `*` and `%` are wildcards",
           code: "exact value",
+          tool: Type.Boolean({
+            description: "true: only those that agents call as a tool of their own (`fields.tool`)",
+          }),
           ...pageQuery,
         },
         answers: { 200: answer.list(Flow) },
@@ -62,7 +78,11 @@ export function flowRoutes({ flowStore, flowLookup, flowWriter, warnings }: Need
       },
       async ({ caller, query }) => {
         const q = query.get("q");
-        const filter = { q: q ? wildcardPattern(q) : undefined, code: query.get("code") || undefined };
+        const filter = {
+          q: q ? wildcardPattern(q) : undefined,
+          code: query.get("code") || undefined,
+          tool: flagOf(query, "tool"),
+        };
         const { rows, total } = await flowStore.list(caller.account.id, filter, pageOf(query));
         return list(
           rows.map((row) => toApi(row)),

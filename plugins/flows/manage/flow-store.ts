@@ -22,6 +22,8 @@ export type FlowInput = Pick<FlowRow, "code" | "name" | "kind" | "fields" | "act
 export interface FlowFilter {
   readonly q: string | undefined;
   readonly code: string | undefined;
+  /** Those that agents may call as a tool of their own, or the others. */
+  readonly tool: boolean | undefined;
 }
 
 /** The object of behaviour B.9; `warnings` say what would fail now. */
@@ -53,7 +55,8 @@ export function createFlowStore(sql: Sql) {
     async list(accountId: number, filter: FlowFilter, { limit, offset }: Page) {
       const where = sql`account_id = ${accountId}
         ${filter.q === undefined ? sql`` : sql`and (name ilike ${filter.q} or code ilike ${filter.q})`}
-        ${filter.code === undefined ? sql`` : sql`and code = ${filter.code}`}`;
+        ${filter.code === undefined ? sql`` : sql`and code = ${filter.code}`}
+        ${filter.tool === undefined ? sql`` : sql`and (coalesce(fields ->> 'tool', '') = 'true') = ${filter.tool}`}`;
       const rows = await sql<FlowRow[]>`
         select ${columns} from flows where ${where} order by id limit ${limit} offset ${offset}`;
       const [count] = await sql<{ total: number }[]>`select count(*) as total from flows where ${where}`;

@@ -1,0 +1,179 @@
+/** The Model Context Protocol by the protocol's own client, over both revisions. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { adminToken, person, startTestApp, type TestApp } from "../../tests/harness.ts";
+import { connect, failureOf, revisions, type Agent } from "./client-fixture.ts";
+
+let app: TestApp;
+let agent: Agent;
+beforeAll(async () => {
+  app = await startTestApp();
+  agent = await connect(app.origin, adminToken);
+});
+afterAll(async () => {
+  await agent.client.close();
+  await app.stop();
+});
+
+const allTools = [
+  "guide",
+  "list",
+  "get",
+  "create",
+  "update",
+  "replace_text",
+  "search_records",
+  "aggregate",
+  "batch_records",
+  "preview_app",
+  "test_flow",
+  "run_flow",
+  "check_site",
+];
+const narrow = async (privileges: string[]): Promise<{ id: number; token: string }> =>
+  (await app.post("/account/api_tokens.json", { api_token: { privileges } })).json;
+
+describe.each(revisions)("revision %s", (revision) => {
+  test("tells what it is, and has tools, prompts and instructions", async () => {
+    const { client, tools, call } = await connect(app.origin, adminToken, revision);
+    expect(client.getNegotiatedProtocolVersion()).toBe(revision);
+    expect(client.getServerVersion()).toMatchObject({ name: "corestead" });
+    expect(client.getInstructions()).toContain("guide");
+    expect(await tools()).toEqual(allTools);
+
+    const prompt = { name: "Entry", code: `entry-${revision}`, content: "For {{ client_id }} by {{ TOKEN }}." };
+    expect((await app.post("/core/prompts.json", { prompt })).status).toBe(201);
+    const { prompts } = await client.listPrompts();
+    expect(prompts).toContainEqual(
+      expect.objectContaining({ name: prompt.code, title: "Entry", arguments: [{ name: "client_id" }] }),
+    );
+    const got = await client.getPrompt({ name: prompt.code, arguments: { client_id: "7" } });
+    expect(got.messages).toEqual([{ role: "user", content: { type: "text", text: "For 7 by <your token>." } }]);
+    expect(await failureOf(client.getPrompt({ name: "nobody" }))).toContain("404");
+
+    const { resources } = await client.listResources();
+    const uri = "corestead://instructions/dbs_api";
+    expect(resources.map((one) => one.uri)).toContain(uri);
+    const [content] = (await client.readResource({ uri })).contents;
+    expect(content).toMatchObject({ mimeType: "text/markdown", text: expect.stringContaining("# JSON databases") });
+    expect(JSON.stringify(content)).not.toContain(adminToken);
+    expect(await failureOf(client.readResource({ uri: "corestead://instructions/../x" }))).not.toBe("");
+
+    expect((await call("get", { resource: "dbs", id: "nobody" })).text).toBe(
+      '404 {"error":"there is no such database"}',
+    );
+    expect(await failureOf(call("nobody"))).toContain("no tool nobody");
+    await client.close();
+  });
+});
+
+test("an agent builds an app, a database and a page, and is told what is wrong by field", async () => {
+  const { call } = agent;
+  expect((await call("guide")).text).toContain("- apps: list, get, create, update, replace_text\n");
+  expect((await call("guide", { topic: "apps" })).text).toContain('"source_code"');
+  expect((await call("guide", { topic: "common_api" })).text).toContain("# ");
+  expect(await call("guide", { topic: "nobody" })).toMatchObject({ isError: true, json: undefined });
+
+  const schema = { fields: { city: "string", visits: "integer" } };
+  const db = { name: "Guests", code: "guests", schema };
+  expect(await call("create", { resource: "dbs", fields: { ...db, name: "" } })).toMatchObject({
+    isError: true,
+    text: `422 {"name":["can't be blank"]}`,
+  });
+  expect((await call("create", { resource: "dbs", fields: db })).json.result).toMatchObject({ code: "guests" });
+  const operations = [
+    { op: "create", data: { city: "Łódź", visits: 3 } },
+    { op: "create", data: { city: "Kraków", visits: 5 } },
+  ];
+  expect((await call("batch_records", { db: "guests", operations })).json.result.results).toHaveLength(2);
+  const found = await call("search_records", { db: "guests", filter: { visits: { gte: 4 } }, count: true });
+  expect(found.json).toMatchObject({ result: [{ city: "Kraków" }], total: 1 });
+  const groups = await call("aggregate", { db: "guests", group_by: ["city"], sum: ["visits"] });
+  expect(groups.json.result).toContainEqual({ group: { city: "Łódź" }, count: 1, sum: { visits: 3 } });
+  const record = { resource: "records", in: "guests", fields: { data: { city: "Brno" } } };
+  expect((await call("create", { ...record, idempotency_key: "one" })).json.result.data).toEqual({ city: "Brno" });
+  await call("create", { ...record, idempotency_key: "one" });
+  expect((await call("list", { resource: "records", in: "guests" })).json.result).toHaveLength(3);
+
+  const source = "<h1>Guests</h1>";
+  const fields = { name: "Guests", app_engine: "html", source_code: source, db_code: "guests" };
+  expect((await call("preview_app", { app: fields })).json.result.url).toStartWith("/a/preview/");
+  const made = (await call("create", { resource: "apps", fields })).json.result;
+  const one = { resource: "apps", id: made.id };
+  const seen = await call("get", one);
+  const text = { ...one, field: "source_code", old_string: "Guests", new_string: "Visitors" };
+  expect((await call("replace_text", { ...text, etag: seen.json.etag })).json.result.source_code).toContain("Visitors");
+  const late = await call("update", { ...one, fields: { name: "Late" }, etag: seen.json.etag });
+  expect(late).toMatchObject({ isError: true, text: expect.stringMatching(/^412 /) });
+  expect((await call("update", { ...one, fields: { name: "Now" } })).json.result.name).toBe("Now");
+
+  expect((await call("create", { resource: "sites", fields: { name: "S", code: "s" } })).isError).toBe(false);
+  const page = { name: "Home", code: "home", site_code: "s", path: "", content: "{{ title }}" };
+  const texts = { en: { title: "Hello" }, pl: { title: "Cześć" } };
+  expect((await call("create", { resource: "pages", fields: { ...page, fields: texts } })).isError).toBe(false);
+  expect((await app.get("/w/s?lang=pl")).text).toContain("Cześć");
+  expect((await call("check_site", { site: "s" })).json.result).toBeArray();
+});
+
+test("flows are tested, run, and tools of their own if they are marked so", async () => {
+  const { call, tools, client } = agent;
+  const program = [{ type: "return", value: { twice: "{{ n | times: 2 }}" } }];
+  const input = { properties: { n: { type: "integer" } }, required: ["n"] };
+  const fields = { program, tool: true, description: "Doubles a number.", input };
+  await call("create", { resource: "flows", fields: { name: "Double", code: "double", fields } });
+  await call("create", { resource: "flows", fields: { name: "Other", code: "other", fields: { program } } });
+  expect(await tools()).toEqual([...allTools, "flow_double"]);
+  const [listed] = (await client.listTools()).tools.slice(-1);
+  expect(listed).toMatchObject({ description: "Doubles a number.", inputSchema: { type: "object", required: ["n"] } });
+  expect((await call("flow_double", { n: 4 })).json.result).toMatchObject({ status: "finished", data: { twice: 8 } });
+  expect(await failureOf(call("flow_other", { n: 4 }))).toContain("no tool");
+  expect((await call("test_flow", { flow: "other", input: { n: 1 } })).json.result.data).toEqual({ twice: 2 });
+  expect((await call("run_flow", { flow: "other", input: { n: 3 } })).json.result.data).toEqual({ twice: 6 });
+  expect((await app.get("/connect/flows.json?tool=false")).json).toMatchObject([{ code: "other" }]);
+});
+
+test("a token sees what it may use, and deletes only where it was told so", async () => {
+  const { id, token } = await narrow(["dbs", "api_tokens"]);
+  const { call, tools, client } = await connect(app.origin, token);
+  const withoutApps = ["preview_app", "test_flow", "run_flow", "check_site"];
+  expect(await tools()).toEqual(allTools.filter((name) => !withoutApps.includes(name)));
+  expect((await call("list", { resource: "apps" })).text).toBe('403 {"error":"this needs the privilege `apps`"}');
+  await call("create", { resource: "dbs", fields: { name: "Gone", code: "gone" } });
+  const remove = [{ op: "delete", id: crypto.randomUUID() }];
+  for (const [name, args] of [
+    ["delete", { resource: "dbs", id: "gone" }],
+    ["batch_records", { db: "gone", operations: remove }],
+  ] as const)
+    expect(await call(name, args)).toMatchObject({ isError: true, text: expect.stringContaining("mcp_delete") });
+  expect((await app.patch(`/core/tokens/${id}.json`, { token: { mcp_delete: true } })).json.mcp_delete).toBe(true);
+  expect(await tools()).toContain("delete");
+  expect((await call("delete", { resource: "dbs", id: "gone" })).text).toBe('{"result":null}');
+  expect((await app.get("/core/dbs/gone.json")).status).toBe(404);
+  await client.close();
+});
+
+test("what an agent does is in the log of activity, with its token and its client", async () => {
+  const { token, login } = await person(app, { role: "manager" });
+  const { call, client } = await connect(app.origin, token, "2026-07-28", { "user-agent": "robot/2" });
+  await call("create", { resource: "prompts", fields: { name: "Logged", code: "logged", content: "x", kind: "chat" } });
+  await call("list", { resource: "users" });
+  const rows = (await app.get("/core/activity.json?limit=20")).json;
+  expect(rows).toContainEqual(expect.objectContaining({ action: "create", login, user_agent: "mcp robot/2" }));
+  await client.close();
+});
+
+test.each([
+  ["list", { resource: "dbs", limit: 0 }, "limit"],
+  ["list", { resource: "dbs", where: "x" }, "where"],
+  ["list", { resource: "records" }, "in"],
+  ["list", { resource: "dbs", in: "x" }, "in"],
+  ["get", { resource: "dbs", id: ".." }, "id"],
+  ["get", { resource: "api_tokens", id: 1 }, "resource"],
+  ["create", { resource: "activity", fields: {} }, "resource"],
+  ["create", { resource: "dbs" }, "fields"],
+  ["search_records", { db: "guests", filter: { a: { gt: { b: 1 } } } }, "filter"],
+  ["update", { resource: "dbs", id: "guests", fields: {}, etag: "Ł" }, "etag"],
+  ["run_flow", { flow: ".", input: {} }, "flow"],
+])("%s %j is refused by the name of the argument", async (name, args, argument) => {
+  const { isError, text } = await agent.call(name, args);
+  expect([isError, text.slice(0, 4), Object.keys(JSON.parse(text.slice(4)))]).toEqual([true, "422 ", [argument]]);
+});

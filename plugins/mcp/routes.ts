@@ -1,0 +1,95 @@
+import {
+  answer,
+  badRequest,
+  credentialOf,
+  forbidden,
+  fromSameOrigin,
+  isLocalHost,
+  isObject,
+  route,
+  text,
+  Type,
+  unauthorized,
+  type Account,
+  type BaseContext,
+  type Route,
+} from "platform";
+import { llmsText } from "./llms.ts";
+import type { Sessions } from "./session.ts";
+import type { serverOf } from "./server.ts";
+import type { Transport } from "./transport.ts";
+
+const maxBytes = 2_000_000;
+/** JSON-RPC's own form. */
+const Message = Type.Object({ jsonrpc: Type.Literal("2.0") }, { $id: "JsonRpcMessage", additionalProperties: true });
+const Refused = Type.Union([answer.error, Message]);
+
+interface Needed {
+  readonly sessionOf: Sessions;
+  readonly serve: (session: ReturnType<Sessions>) => ReturnType<typeof serverOf>;
+  readonly transport: Transport;
+}
+
+export function mcpRoutes({ sessionOf, serve, transport }: Needed): Route[] {
+  return [
+    route(
+      "POST",
+      "/mcp",
+      {
+        summary: "The Model Context Protocol, for agents",
+        description:
+          "One JSON-RPC message and its answer (streamable HTTP without sessions; revisions 2026-07-28, 2025-11-25 and older). Tools go through the routes of this API with the token of the request: with its privileges and limits. Only bearer tokens are accepted, never cookies, and no page of another origin.",
+        access: { signedIn: "each tool asks for the privilege of what it does" },
+        input: "any",
+        unstorable: "own",
+        maxBytes,
+        idempotency: "own",
+        // Each tool is a request of its own, which may be refused to a token that only reads.
+        reads: () => true,
+        request: { jsonrpc: "2.0", id: 1, method: "tools/list" },
+        answers: { 200: Message, 400: Refused, 404: Refused },
+        responses: {
+          200: {
+            jsonrpc: "2.0",
+            id: 1,
+            result: { tools: [{ name: "guide", description: "Begin here. …", inputSchema: { type: "object" } }] },
+          },
+          202: null,
+        },
+      },
+      async ({ request, caller, account, host, body }) => {
+        if (caller.viaCookie) throw unauthorized("/mcp takes a bearer token, no cookie");
+        mustBeAt(request.headers, host, account);
+        // JSON-RPC's batches are gone from the protocol, and a limit of requests counts one for each.
+        if (!isObject(body)) throw badRequest("send one JSON-RPC message, an object");
+        const token = credentialOf(request.headers)?.token ?? "";
+        return transport(request, body, () => serve(sessionOf({ request, caller, token })));
+      },
+    ),
+  ];
+}
+
+/** Anybody may read it: it says where things are, and opens none. */
+export function llmsRoute({ plugins, routes }: Pick<BaseContext, "plugins" | "routes">): Route {
+  return route(
+    "GET",
+    "/llms.txt",
+    {
+      summary: "What a language model reads first",
+      access: { open: "it says where the documentation is" },
+      answers: { 200: answer.text("text/plain") },
+      responses: { 200: "# Corestead\n\n> One account of Corestead: …" },
+    },
+    ({ account }) =>
+      text(200, llmsText(account, plugins, routes()), "text/plain; charset=utf-8", { "cache-control": "max-age=300" }),
+  );
+}
+
+/** A page of another origin, or one whose host name has been made to lead here, must not work with a token. */
+function mustBeAt(headers: Headers, host: string, account: Account): void {
+  const origin = headers.get("origin");
+  if (origin !== null && !fromSameOrigin(headers, host, account))
+    throw forbidden("/mcp is not for pages of another origin");
+  const isOwn = isLocalHost(host) || host === new URL(account.baseUrl).host;
+  if (!isOwn && (origin !== null || !account.isGuess)) throw forbidden(`/mcp is at ${account.baseUrl}/mcp`);
+}

@@ -1,0 +1,41 @@
+/** An agent's connection for one request: whose token it is, and its way to the routes. */
+import type { BaseContext, Caller } from "platform";
+import type { Tokens } from "../tokens/api.ts";
+import { thingsOf, type Things } from "./things.ts";
+import type { Session } from "./tools/tool.ts";
+
+interface Needed {
+  readonly ctx: Pick<BaseContext, "routes" | "subrequest">;
+  readonly tokens: Pick<Tokens, "mayDeleteOverMcp">;
+}
+
+/** The request that is being answered, and the token with which its tools work. */
+export interface Connection {
+  readonly request: Request;
+  readonly caller: Caller;
+  readonly token: string;
+}
+
+export type Sessions = ReturnType<typeof createSessions>;
+
+export function createSessions({ ctx, tokens }: Needed) {
+  let things: Things | undefined;
+  return ({ request, caller, token }: Connection): Session => {
+    const agent = { "user-agent": `mcp ${request.headers.get("user-agent") ?? ""}`.trim() };
+    let mayDelete: Promise<boolean> | undefined;
+    return {
+      caller,
+      routes: ctx.routes(),
+      // The routes are all there once the server serves, and do not change.
+      get things() {
+        return (things ??= thingsOf(ctx.routes()));
+      },
+      ask: async ({ headers = {}, ...asking }) => {
+        const answer = await ctx.subrequest(request, { ...asking, token, headers: { ...agent, ...headers } });
+        return { status: answer.status, headers: answer.headers, body: await answer.text() };
+      },
+      mayDelete: () => (mayDelete ??= tokens.mayDeleteOverMcp(caller)),
+      withoutToken: (text) => text.replaceAll(token, "<your token>"),
+    };
+  };
+}

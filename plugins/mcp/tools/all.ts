@@ -1,0 +1,42 @@
+/** All tools: which of them a connection is offered, and a call of one. */
+import { failed, type ToolResult } from "../answer.ts";
+import { callFlowTool, listFlowTools, type ListedTool } from "./flow-tools.ts";
+import { genericTools } from "./generic.ts";
+import { guide } from "./guide.ts";
+import { recordTools } from "./records.ts";
+import type { Session, Tool } from "./tool.ts";
+import { workTools } from "./work.ts";
+
+const tools: readonly Tool[] = [guide, ...genericTools, ...recordTools, ...workTools];
+const byName = new Map(tools.map((tool) => [tool.name, tool]));
+
+export async function listTools(session: Session): Promise<ListedTool[]> {
+  const offered = await Promise.all(
+    tools.map(async (tool) => ((await isOffered(tool, session)) ? [listed(tool)] : [])),
+  );
+  return [...offered.flat(), ...(await listFlowTools(session))];
+}
+
+/** What is refused is a result too; undefined if there is no such tool for this caller. */
+export async function callTool(name: string, args: unknown, session: Session): Promise<ToolResult | undefined> {
+  const tool = byName.get(name);
+  if (!tool) return callFlowTool(name, args, session);
+  if (session.caller.readOnly && !tool.annotations.readOnlyHint)
+    return failed(`403 ${JSON.stringify({ error: "this token may only read (`read_only`)" })}`);
+  return tool.run(args, session);
+}
+
+async function isOffered(tool: Tool, session: Session): Promise<boolean> {
+  if (session.caller.readOnly && !tool.annotations.readOnlyHint) return false;
+  return tool.isFor(session);
+}
+
+function listed({ name, description, annotations, input }: Tool): ListedTool {
+  return {
+    name,
+    title: annotations.title,
+    description,
+    inputSchema: { ...input, type: "object" },
+    annotations: { ...annotations },
+  };
+}

@@ -1,0 +1,186 @@
+/** Tools for everything that the API has lists of. */
+import { forbidden, invalid, Type, type Caller, type Route } from "platform";
+import { resultOf, shortened } from "../answer.ts";
+import { isOpen, pathIn, type Thing } from "../things.ts";
+import { idInput, segment, tool, type Session, type Tool } from "./tool.ts";
+
+const what = {
+  resource: Type.String({ minLength: 1, maxLength: 100, description: "what `guide` lists, e.g. apps, dbs, pages" }),
+  in: Type.Optional(idInput("of what belongs to another thing: its id or code, e.g. the database of records")),
+};
+const id = idInput("the id, or the code where things have one");
+const fields = Type.Record(Type.String(), Type.Unknown(), {
+  description: "the fields by name; `guide` with the resource as topic tells them",
+});
+const tag = Type.Optional(
+  Type.String({ maxLength: 200, description: "the `etag` that `get` gave: refused (412) if it has changed since" }),
+);
+const longestShown = 500;
+const longList = 8_000;
+
+type Part = "list" | "get" | "create" | "update" | "remove" | "replace";
+interface What {
+  readonly resource: string;
+  readonly in?: string | number;
+}
+
+const has = (part: Part) => (session: Session) =>
+  [...session.things.values()].some((thing) => isOpen(thing[part], session.caller));
+
+export const genericTools: readonly Tool[] = [
+  tool({
+    name: "list",
+    title: "List things",
+    description:
+      "Lists things of a resource. Long texts are cut: `get` shows one whole. Records are better found by search_records.",
+    reads: true,
+    input: Type.Object({
+      ...what,
+      q: Type.Optional(Type.String({ maxLength: 1000, description: "searches names and codes" })),
+      filter: Type.Optional(
+        Type.Record(Type.String({ maxLength: 100 }), Type.Union([Type.String(), Type.Number(), Type.Boolean()]), {
+          description: "other parameters of the list, e.g. site_code; `guide` tells them",
+        }),
+      ),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
+      offset: Type.Optional(Type.Integer({ minimum: 0 })),
+    }),
+    routes: has("list"),
+    run: async (args, session) => {
+      const { path } = found(args, "list", session);
+      const query = new URLSearchParams({ limit: `${args.limit ?? 20}`, offset: `${args.offset ?? 0}` });
+      if (args.q !== undefined) query.set("q", args.q);
+      for (const [name, value] of Object.entries(args.filter ?? {})) query.append(name, String(value));
+      const answer = await session.ask({ method: "GET", path: `${path}?${query}` });
+      return resultOf(answer, answer.body.length > longList ? withShortTexts(answer.body) : answer.body);
+    },
+  }),
+  tool({
+    name: "get",
+    title: "Read one thing",
+    description: "One thing, whole, with its `etag` for `update` where it has one.",
+    reads: true,
+    input: Type.Object({ ...what, id }),
+    routes: has("get"),
+    run: async (args, session) => {
+      const { path } = found(args, "get", session);
+      return resultOf(await session.ask({ method: "GET", path: `${path}/${segment("id", args.id)}` }));
+    },
+  }),
+  tool({
+    name: "create",
+    title: "Make a thing",
+    description: "Makes a thing and answers with it. What is wrong is named by field.",
+    input: Type.Object({
+      ...what,
+      fields,
+      idempotency_key: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 255,
+          pattern: "^[!-~]+$",
+          description: "any word of yours: a call with the same key and fields makes no second thing",
+        }),
+      ),
+    }),
+    routes: has("create"),
+    run: async (args, session) => {
+      const { path, route } = found(args, "create", session);
+      const key = args.idempotency_key;
+      const headers = key === undefined ? {} : { "idempotency-key": key };
+      return resultOf(await session.ask({ method: "POST", path, headers, body: wrapped(route, args.fields) }));
+    },
+  }),
+  tool({
+    name: "update",
+    title: "Change a thing",
+    description:
+      "Changes the given fields and leaves the others. An object field is replaced whole, unless its guide says otherwise.",
+    destroys: true,
+    repeats: true,
+    input: Type.Object({ ...what, id, fields, etag: tag }),
+    routes: has("update"),
+    run: async (args, session) => {
+      const { path, route } = found(args, "update", session);
+      const one: `/${string}` = `${path}/${segment("id", args.id)}`;
+      return resultOf(
+        await session.ask({ method: "PATCH", path: one, headers: match(args.etag), body: wrapped(route, args.fields) }),
+      );
+    },
+  }),
+  tool({
+    name: "replace_text",
+    title: "Replace text in a thing",
+    description:
+      "Replaces text in a long field, such as `source_code` of apps or `schema` of dbs, without sending it whole. `old_string` must be there exactly.",
+    destroys: true,
+    input: Type.Object({
+      ...what,
+      id,
+      field: Type.String({ minLength: 1, maxLength: 100 }),
+      old_string: Type.String({ minLength: 1 }),
+      new_string: Type.String(),
+      replace_all: Type.Optional(Type.Boolean()),
+      etag: tag,
+    }),
+    routes: has("replace"),
+    run: async ({ resource, in: parent, id: of, etag, ...body }, session) => {
+      const { path } = found({ resource, ...(parent !== undefined && { in: parent }) }, "replace", session);
+      const one: `/${string}` = `${path}/${segment("id", of)}/replace`;
+      return resultOf(await session.ask({ method: "PATCH", path: one, headers: match(etag), body }));
+    },
+  }),
+  tool({
+    name: "delete",
+    title: "Delete a thing",
+    description: "Deletes one thing, with what belongs to it. It cannot be undone.",
+    destroys: true,
+    input: Type.Object({ ...what, id, etag: tag }),
+    routes: async (session) => has("remove")(session) && (await session.mayDelete()),
+    run: async (args, session) => {
+      const { path } = found(args, "remove", session);
+      await mustMayDelete(session);
+      const one: `/${string}` = `${path}/${segment("id", args.id)}`;
+      return resultOf(await session.ask({ method: "DELETE", path: one, headers: match(args.etag) }));
+    },
+  }),
+];
+
+export async function mustMayDelete({ mayDelete }: Session): Promise<void> {
+  if (!(await mayDelete())) throw forbidden("this token does not delete over /mcp (`mcp_delete`)");
+}
+
+/** The address and the route. Privileges are the route's matter; here is only what the resource cannot do at all. */
+function found(args: What, part: Part, { things, caller }: Session): { path: `/${string}`; route: Route } {
+  const thing = things.get(args.resource);
+  const route = thing?.[part];
+  if (!thing || !route) {
+    const names = namesWith(part, things.values(), caller).join(", ");
+    throw invalid({ resource: [`has no "${args.resource.slice(0, 100)}" for this: there are ${names || "none"}`] });
+  }
+  if (thing.isInner && args.in === undefined) throw invalid({ in: [`is required: whose ${thing.name}?`] });
+  if (!thing.isInner && args.in !== undefined)
+    throw invalid({ in: [`must be left out: ${thing.name} belong to nothing`] });
+  if (args.in !== undefined) segment("in", args.in);
+  return { path: pathIn(thing, args.in === undefined ? undefined : String(args.in)), route };
+}
+
+function namesWith(part: Part, things: Iterable<Thing>, caller: Caller): string[] {
+  return [...things].filter((thing) => isOpen(thing[part], caller)).map(({ name }) => name);
+}
+
+function wrapped({ spec }: Route, given: unknown): unknown {
+  const key = spec.body?.key;
+  return key === undefined ? given : { [key]: given };
+}
+
+function match(etag: string | undefined): Readonly<Record<string, string>> {
+  if (etag === undefined) return {};
+  if (!/^[ -~]*$/.test(etag)) throw invalid({ etag: ["is no etag"] });
+  return { "if-match": etag };
+}
+
+function withShortTexts(body: string): string {
+  const cut = (_: string, value: unknown) => (typeof value === "string" ? shortened(value, longestShown) : value);
+  return JSON.stringify(JSON.parse(body), cut);
+}

@@ -1,0 +1,123 @@
+/** Tools for the records of JSON databases. */
+import { isObject, Type } from "platform";
+import { resultOf } from "../answer.ts";
+import { mustMayDelete } from "./generic.ts";
+import { idInput, segment, tool, type Tool } from "./tool.ts";
+
+const value = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]);
+const filterOf = (description: string) =>
+  Type.Record(
+    Type.String({ maxLength: 200 }),
+    Type.Union([value, Type.Record(Type.String(), Type.Union([value, Type.Array(value)]))]),
+    { description },
+  );
+const names = (description: string) =>
+  Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 50, description }));
+
+const chosen = {
+  db: idInput("the database's id or code"),
+  table_name: Type.Optional(Type.String({ maxLength: 200, description: "required where the schema has tables" })),
+  q: Type.Optional(Type.String({ maxLength: 1000, description: "phrase; `*` and `%` are wildcards" })),
+  search_in: names("fields for `q`; default: the indexed texts"),
+  filter: Type.Optional(
+    filterOf(
+      'by field: a value, or operators: { age: { gte: 18, lt: 65 }, city: { in: ["Łódź", "Kraków"] }, note: { null: true } }; gt, gte, lt, lte, ne, in, null',
+    ),
+  ),
+  any: Type.Optional(
+    Type.Array(filterOf("as filter"), { maxItems: 20, description: "groups of which one must hold whole" }),
+  ),
+};
+
+export const recordTools: readonly Tool[] = [
+  tool({
+    name: "search_records",
+    title: "Search records",
+    description: "Finds records of a database. The answer is flat: the fields beside id, created_at and updated_at.",
+    reads: true,
+    input: Type.Object({
+      ...chosen,
+      sort: Type.Optional(Type.String({ maxLength: 200, description: "a field; `-` in front = descending" })),
+      fields: names("fields to show"),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
+      offset: Type.Optional(Type.Integer({ minimum: 0 })),
+      after: Type.Optional(Type.String({ maxLength: 2000, description: "the `next` of the page before" })),
+      count: Type.Optional(Type.Boolean({ description: "true: tell how many there are" })),
+    }),
+    routes: ["GET /core/dbs/:db_id/search"],
+    run: async ({ db, ...args }, session) => {
+      const path = `/core/dbs/${segment("db", db)}/search?${queryOf(args)}` as const;
+      return resultOf(await session.ask({ method: "GET", path }));
+    },
+  }),
+  tool({
+    name: "aggregate",
+    title: "Count and sum records",
+    description: "Counts, sums, averages, minima and maxima by group, without reading the records.",
+    reads: true,
+    input: Type.Object({
+      ...chosen,
+      group_by: names("up to 3 fields; a time with a unit: created_at:month"),
+      sum: names("fields"),
+      avg: names("fields"),
+      min: names("fields"),
+      max: names("fields"),
+      sort: Type.Optional(Type.String({ maxLength: 200, description: "-count (default), count, group or -group" })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
+    }),
+    routes: ["GET /core/dbs/:id/aggregate"],
+    run: async ({ db, ...args }, session) => {
+      const path = `/core/dbs/${segment("db", db)}/aggregate?${queryOf(args)}` as const;
+      return resultOf(await session.ask({ method: "GET", path }));
+    },
+  }),
+  tool({
+    name: "batch_records",
+    title: "Write many records",
+    description:
+      "Creates and changes up to 1,000 records in one transaction: all or none. An update merges `data` key by key. Deleting takes a token that may.",
+    destroys: true,
+    input: Type.Object({
+      db: idInput("the database's id or code"),
+      operations: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
+        minItems: 1,
+        maxItems: 1000,
+        description:
+          '{ op: "create", data, table_name? }, { op: "update", id, data, table_name?, if_updated_at? } or { op: "delete", id, if_updated_at? }',
+      }),
+    }),
+    routes: ["POST /core/dbs/:id/batch"],
+    run: async ({ db, operations }, session) => {
+      if (operations.some(({ op }) => op === "delete")) await mustMayDelete(session);
+      const path = `/core/dbs/${segment("db", db)}/batch` as const;
+      return resultOf(await session.ask({ method: "POST", path, body: { operations } }));
+    },
+  }),
+];
+
+/** Filters in the form of the search's parameters, lists joined by commas. */
+function queryOf({ filter, any, ...plain }: Readonly<Record<string, unknown>>): URLSearchParams {
+  const query = new URLSearchParams();
+  for (const [name, given] of Object.entries(plain)) {
+    if (given !== undefined) query.set(name, textOf(given));
+  }
+  addFilter(query, "filter", filter);
+  if (Array.isArray(any)) any.forEach((group, at) => addFilter(query, `any[${at}]`, group));
+  return query;
+}
+
+function addFilter(query: URLSearchParams, prefix: string, filter: unknown): void {
+  if (!isObject(filter)) return;
+  for (const [name, given] of Object.entries(filter)) {
+    if (!isObject(given)) query.append(`${prefix}[${name}]`, textOf(given));
+    else
+      for (const [operator, bound] of Object.entries(given))
+        query.append(`${prefix}[${name}][${operator}]`, textOf(bound));
+  }
+}
+
+function textOf(given: unknown): string {
+  if (Array.isArray(given)) return given.map(textOf).join(",");
+  if (typeof given === "string") return given;
+  return given === null || given === undefined ? "" : JSON.stringify(given);
+}

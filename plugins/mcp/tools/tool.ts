@@ -1,0 +1,112 @@
+/** A tool: its facts, and a run that goes through the same routes as the REST API. */
+import {
+  checkerOf,
+  HttpError,
+  invalid,
+  isObject,
+  Type,
+  type Asking,
+  type Caller,
+  type Route,
+  type Static,
+  type TObject,
+} from "platform";
+import { failedBy, type Answer, type ToolResult } from "../answer.ts";
+import { isOpen, type Things } from "../things.ts";
+
+/** Hints for clients, in the protocol's own words. */
+export interface Annotations {
+  readonly title: string;
+  readonly readOnlyHint: boolean;
+  readonly destructiveHint: boolean;
+  readonly idempotentHint: boolean;
+  /** Whether it may reach other services. */
+  readonly openWorldHint: boolean;
+}
+
+/** One agent's connection: who it is, and its way to the routes. */
+export interface Session {
+  readonly caller: Caller;
+  readonly things: Things;
+  readonly routes: readonly Route[];
+  readonly ask: (asking: Omit<Asking, "token">) => Promise<Answer>;
+  /** Whether the token may delete here. */
+  readonly mayDelete: () => Promise<boolean>;
+  /** Replaces the token's text. */
+  readonly withoutToken: (text: string) => string;
+}
+
+export interface Tool {
+  readonly name: string;
+  readonly description: string;
+  readonly annotations: Annotations;
+  readonly input: TObject;
+  /** Whether this caller has any use of it. */
+  readonly isFor: (session: Session) => boolean | Promise<boolean>;
+  readonly run: (given: unknown, session: Session) => Promise<ToolResult>;
+}
+
+interface Facts<S extends TObject> {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly reads?: true;
+  readonly destroys?: true;
+  readonly repeats?: true;
+  readonly reachesOut?: true;
+  readonly input: S;
+  /** The routes that it asks, e.g. `POST /core/dbs/:id/batch`: of them the caller must have one. */
+  readonly routes: readonly string[] | ((session: Session) => boolean | Promise<boolean>);
+  readonly run: (args: Static<S>, session: Session) => Promise<ToolResult>;
+}
+
+/** Throws nothing: what is wrong with the arguments, or is refused, is the result. */
+export function tool<S extends TObject>(facts: Facts<S>): Tool {
+  const check = checkerOf(facts.input);
+  const { routes } = facts;
+  return {
+    name: facts.name,
+    description: facts.description,
+    annotations: {
+      title: facts.title,
+      readOnlyHint: facts.reads === true,
+      destructiveHint: facts.destroys === true,
+      idempotentHint: facts.reads === true || facts.repeats === true,
+      openWorldHint: facts.reachesOut === true,
+    },
+    input: facts.input,
+    isFor: typeof routes === "function" ? routes : (session) => hasOneOf(session, routes),
+    run: async (given, session) => {
+      try {
+        mustKnow(facts.input, given);
+        return await facts.run(check(given), session);
+      } catch (error) {
+        if (error instanceof HttpError) return failedBy(error);
+        throw error;
+      }
+    },
+  };
+}
+
+/** An id, a code or a key; a dot alone would lead to another address. */
+export const idInput = (description: string) =>
+  Type.Union([Type.String({ minLength: 1, maxLength: 300 }), Type.Integer()], { description });
+
+export function segment(name: string, given: string | number): string {
+  const text = String(given);
+  if (/^\.{1,2}$/.test(text)) throw invalid({ [name]: ["is no id or code"] });
+  return encodeURIComponent(text);
+}
+
+function hasOneOf({ routes, caller }: Session, wanted: readonly string[]): boolean {
+  return routes.some((route) => wanted.includes(`${route.method} ${route.path}`) && isOpen(route, caller));
+}
+
+/** A misspelt argument must not be dropped silently: a search without its filter finds everything. */
+function mustKnow(input: TObject, given: unknown): void {
+  if (!isObject(given)) throw invalid({ base: ["the arguments must be an object"] });
+  const unknown = Object.keys(given).filter((name) => !Object.hasOwn(input.properties, name));
+  if (unknown.length === 0) return;
+  const known = Object.keys(input.properties).join(", ");
+  throw invalid({ [(unknown[0] ?? "").slice(0, 100)]: [`is no argument: there are ${known}`] });
+}
