@@ -83,6 +83,8 @@ async function seedOthers(): Promise<string[]> {
     "connect/flows",
     "connect/flows/new",
     "connect/flows/advice",
+    "connect/flows/advice?beside=json",
+    "connect/flows/advice?tab=processes",
     "connect/processes",
     `connect/processes/${failed.id}`,
     "account/crons",
@@ -197,13 +199,20 @@ test.each([1280, 360])(
     await page.getByRole("dialog", { name: "Show as API" }).waitFor();
     await check("show as API");
     await page.keyboard.press("Escape");
-    await goTo(page, "/studio/connect/flows/advice");
-    await page.getByRole("button", { name: "Run", exact: true }).click();
-    const run = page.getByRole("dialog", { name: "Run" });
-    await run.getByRole("button", { name: "Run" }).click();
-    await run.getByRole("region", { name: "Answer" }).waitFor();
-    await check("a flow that has run");
+    await goTo(page, "/studio/connect/flows/fails?step=0");
+    await page.getByLabel("Message", { exact: true }).fill("{{ in");
+    await page.getByRole("option").first().waitFor();
+    await check("a name that is completed");
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByText("The server refuses the program:").waitFor();
+    await page.getByRole("button", { name: "Add step", exact: true }).click();
+    await page.getByRole("dialog", { name: "Add step" }).waitFor();
+    await check("a step to add, over a program that is refused");
     await page.keyboard.press("Escape");
+    await goTo(page, "/studio/connect/flows/fails?tab=test");
+    await page.getByRole("button", { name: "Run the test" }).click();
+    await page.getByRole("region", { name: "Test", exact: true }).waitFor();
+    await check("a flow that was tested");
     await goTo(page, "/studio/cms/sites/acme");
     await page.getByRole("button", { name: "Delete" }).click();
     await page.getByRole("dialog", { name: "Delete" }).waitFor();

@@ -15,8 +15,8 @@ function editorOf(page: Page, label = "Content") {
   return page.locator(`.cm-content[aria-label="${label}"]`);
 }
 
-async function openNew(page: Page, path = "core/prompts"): Promise<void> {
-  await page.goto(`${studio.app.origin}/studio/${path}/new`);
+async function openNew(page: Page): Promise<void> {
+  await page.goto(`${studio.app.origin}/studio/core/prompts/new`);
   await page.locator(".cm-content").first().waitFor();
 }
 
@@ -106,7 +106,9 @@ describe("the keyboard", () => {
 test("a field that is no JSON says where", async () => {
   await using opened = await studio.signedIn();
   const { page } = opened;
-  await openNew(page, "connect/flows");
+  await page.goto(`${studio.app.origin}/studio/connect/flows/new`);
+  await page.getByRole("button", { name: "JSON", exact: true }).click();
+  await page.locator(".cm-content").first().waitFor();
   const label = (await page.locator(".cm-content").first().getAttribute("aria-label")) ?? "";
   await page.getByLabel(label, { exact: true }).fill('{\n  "a": 1,\n  oops\n}');
   await page.getByRole("button", { name: "Save" }).click();

@@ -128,71 +128,6 @@ describe("a connector", () => {
   });
 });
 
-describe("a flow", () => {
-  test("is made, says where its program is wrong, is tested, and leads to what it has run", async () => {
-    await using opened = await studio.signedIn();
-    const { page, faults } = opened;
-    await at(page, "connect/flows/new");
-    await page.getByLabel("Name").fill("Advice");
-    const program = page.getByRole("textbox", { name: "Program" });
-    await write(program, "[{");
-    await save(page);
-    await page.getByRole("button", { name: /This is not JSON/ }).waitFor();
-    const wrong = [{ type: "if", condition: "a", then: [{ type: "connector" }] }];
-    await write(program, json(wrong));
-    await save(page);
-    await page.getByRole("button", { name: "Line 6, column 7: program[0].then[0].connector is required" }).waitFor();
-    const right = [
-      { type: "connector", connector: "nowhere", method: "now", as: "weather" },
-      { type: "if", condition: "weather.temp > 20", then: [{ type: "return", value: "{{ city }}: a hat" }] },
-    ];
-    await write(program, json(right));
-    await save(page);
-    await heading(page, "Advice");
-    await page.getByText("nowhere").first().waitFor(); // the warning that there is no such connector
-
-    await page.getByRole("button", { name: "Test" }).click();
-    const trial = page.getByRole("dialog", { name: "Test" });
-    await write(trial.getByRole("textbox", { name: "Input" }), '{ "city": "Osaka" }');
-    await write(trial.getByRole("textbox", { name: "Answers" }), '{ "nowhere.now": { "temp": 24 } }');
-    await trial.getByRole("button", { name: "Run" }).click();
-    await trial.getByText("Osaka: a hat").first().waitFor();
-    await trial.getByRole("button", { name: "Close" }).click();
-    expect(await app.sql`select from flow_processes where flow_code = 'advice'`).toHaveLength(0);
-
-    await page.getByRole("button", { name: "Run" }).click();
-    const run = page.getByRole("dialog", { name: "Run" });
-    await write(run.getByRole("textbox", { name: "Parameters" }), '{ "city": "Kobe" }');
-    await run.getByRole("button", { name: "Run" }).click();
-    const answer = run.getByRole("region", { name: "Answer" });
-    await answer.getByText("Flow process id").waitFor();
-    await answer.locator('a[href*="/connect/processes/"]').click();
-    await heading(page, /^Process /);
-    await page.getByText("Kobe").waitFor();
-    await page.getByRole("link", { name: "advice" }).click();
-    await heading(page, "Advice");
-    await page.getByRole("navigation", { name: "Related" }).getByRole("link", { name: "Processes" }).click();
-    await page.waitForURL(/processes\?flow_code=advice$/);
-    await page.getByRole("grid", { name: "Processes" }).waitFor();
-    expect(await page.getByRole("row").count()).toBe(2);
-    expect(serious(faults)).toEqual([]);
-  });
-
-  test("that somebody else changes meanwhile is merged", async () => {
-    await flow("two", [{ type: "return", value: 1 }]);
-    await using opened = await studio.signedIn();
-    const { page } = opened;
-    await at(page, "connect/flows/two");
-    await write(page.getByRole("textbox", { name: "Program" }), json([{ type: "return", value: 2 }]));
-    await app.patch("/connect/flows/two.json", { flow: { name: "Theirs" } });
-    await save(page);
-    await page.getByRole("alert").getByText("merged with yours").waitFor();
-    await save(page);
-    await eventually(async () => (await app.get("/connect/flows/two.json")).json.fields.program[0].value === 2);
-    expect((await app.get("/connect/flows/two.json")).json.name).toBe("Theirs");
-  });
-});
-
 describe("a process", () => {
   test("shows its steps and its error, is tried again, and cancelled while it waits", async () => {
     await flow("fails", [
@@ -346,32 +281,41 @@ test("a phone shows all of it without scrolling sideways, in Polish and in the d
     locale: "pl-PL",
   });
   const { page, faults } = opened;
+  const connector = {
+    name: "Phone",
+    code: "phone",
+    url: remote.url,
+    fields: { methods: { ["m".repeat(60)]: { path: "/now" } } },
+  };
+  expect((await app.post("/connect/connectors.json", { connector })).status).toBe(201);
   for (const path of [
     "connect/flows/phone",
+    "connect/flows/phone?beside=json",
+    "connect/flows/phone?tab=test",
+    "connect/flows/phone?tab=processes",
+    "connect/flows/new",
     `connect/processes/${id}`,
     "connect/connectors/new",
     "account/webhooks/new",
   ]) {
     await at(page, path);
-    await page.locator("main form, main dl").first().waitFor();
+    await page.locator("main form, main dl, main .sides, main table").first().waitFor();
     expect([path, await page.evaluate(() => document.documentElement.scrollWidth)]).toEqual([path, 360]);
   }
-  await at(page, "connect/flows/phone");
+  await at(page, "connect/connectors/phone");
+  await page.setViewportSize({ width: 360, height: 420 });
   /** What a dialog's buttons do is in sight, however much is said above them. */
   const isSeen = (button: Locator) =>
     button.evaluate((node) => {
       const { left, top } = node.getBoundingClientRect();
       return node.contains(document.elementFromPoint(left + 10, top + 10));
     });
-  await page.getByRole("button", { name: "Testuj" }).click();
-  const trial = page.getByRole("dialog", { name: "Testuj" });
-  await trial.getByRole("textbox", { name: "Answers" }).waitFor();
-  expect(await trial.evaluate((node) => node.scrollHeight > node.clientHeight)).toBe(true);
-  expect(await trial.evaluate((node) => node.scrollTop)).toBe(0);
-  expect(await isSeen(trial.getByRole("button", { name: "Uruchom" }))).toBe(true);
-  await trial.getByRole("button", { name: "Anuluj" }).click();
-  await page.getByRole("button", { name: "Uruchom" }).click();
-  const asked = page.getByRole("dialog", { name: "Uruchom" });
+  await page.getByRole("button", { name: "Wywołaj metodę" }).click();
+  const asked = page.getByRole("dialog", { name: "Wywołaj metodę" });
+  await asked.getByRole("textbox").first().waitFor();
+  expect(await asked.evaluate((node) => node.scrollHeight > node.clientHeight)).toBe(true);
+  expect(await asked.evaluate((node) => node.scrollTop)).toBe(0);
+  expect(await isSeen(asked.getByRole("button", { name: "Uruchom" }))).toBe(true);
   await asked.getByRole("button", { name: "Uruchom" }).click();
   await page.getByRole("region", { name: "Odpowiedź" }).waitFor();
   expect(await isSeen(asked.getByRole("button", { name: "Zamknij" }))).toBe(true);

@@ -33,6 +33,7 @@ test.each([
   ["mod+k", "Ctrl+K", "⌘K", "Control+K", "Meta+K"],
   ["mod+shift+k", "Ctrl+Shift+K", "⌘⇧K", "Control+Shift+K", "Meta+Shift+K"],
   ["f8", "F8", "F8", "F8", "F8"],
+  ["alt+arrowup", "Alt+↑", "⌥↑", "Alt+ArrowUp", "Alt+ArrowUp"],
 ])("%s is written %s, on a Mac %s; for a reader %s and %s", (keys, text, onMac, aria, ariaOnMac) => {
   expect([keysText(keys, false), keysText(keys, true)]).toEqual([text, onMac]);
   expect([ariaKeys(keys, false), ariaKeys(keys, true)]).toEqual([aria, ariaOnMac]);

@@ -29,6 +29,7 @@ export function isLeftToTyping(keys: string): boolean {
   return !keys.startsWith("mod+") || keys === "mod+z";
 }
 
+const arrows: Readonly<Record<string, string>> = { arrowup: "↑", arrowdown: "↓", arrowleft: "←", arrowright: "→" };
 const onMac = { mod: "⌘", shift: "⇧", alt: "⌥" };
 const onOthers = { mod: "Ctrl" };
 /** What German keyboards have on their keys; Polish ones have the English words. */
@@ -39,11 +40,19 @@ export function keysText(keys: string, isMac: boolean, language = "en"): string 
   const names: Readonly<Record<string, string>> = isMac ? onMac : language === "de" ? inGerman : onOthers;
   return keys
     .split("+")
-    .map((key) => names[key] ?? key.charAt(0).toUpperCase() + key.slice(1))
+    .map((key) => names[key] ?? arrows[key] ?? capital(key))
     .join(isMac ? "" : "+");
 }
 
-/** For `aria-keyshortcuts`: `Control+K`. */
+/** For `aria-keyshortcuts`: `Control+K`, `Alt+ArrowUp`. */
 export function ariaKeys(keys: string, isMac: boolean): string {
-  return keysText(keys, false).replace("Ctrl", isMac ? "Meta" : "Control");
+  const spoken = (key: string) => (key === "mod" ? (isMac ? "Meta" : "Control") : capital(key));
+  return keys
+    .split("+")
+    .map((key) => (key.startsWith("arrow") ? `Arrow${capital(key.slice(5))}` : spoken(key)))
+    .join("+");
+}
+
+function capital(key: string): string {
+  return key.charAt(0).toUpperCase() + key.slice(1);
 }
