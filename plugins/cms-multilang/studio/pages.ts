@@ -6,6 +6,25 @@ const own = { of: "/cms/sites", privilege: "cms" } as const;
 export const pages: StudioPage[] = [
   {
     ...own,
+    path: "cms/:site/pages",
+    title: { en: "Pages", pl: "Strony", de: "Seiten" },
+    load: () => import("./pages-of-site/Pages.svelte"),
+  },
+  {
+    ...own,
+    path: "cms/:site/pages/new",
+    title: { en: "New page", pl: "Nowa strona", de: "Neue Seite" },
+    load: () => import("./pages-of-site/NewPage.svelte"),
+  },
+  {
+    ...own,
+    path: "cms/:site/pages/:id",
+    title: { en: "Page", pl: "Strona", de: "Seite" },
+    view: "pages/show",
+    load: () => import("./pages-of-site/Page.svelte"),
+  },
+  {
+    ...own,
     path: "cms/:site/translations",
     title: { en: "Translations", pl: "Tłumaczenia", de: "Übersetzungen" },
     load: () => import("./translations/Translations.svelte"),

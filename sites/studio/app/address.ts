@@ -63,13 +63,14 @@ export function wordsBelow(pagePath: string, { path }: Pick<Resource, "path">): 
   return isBelow && below.length > 0 && !below.some(isParameter) ? below.join("/") : undefined;
 }
 
-/** Where the page stands for an item of this list: only one parameter, so that it can be a tab of it. */
+/** Where the page stands for an item of this list, if it can be a tab of it. */
 export function addressIn(
   { path, of }: PageOf,
   resource: Pick<Resource, "path">,
   values: readonly string[],
 ): string | undefined {
-  if (of !== resource.path || path.split(":").length !== 2) return undefined;
+  // One word after the parameter: what stands below that is no tab.
+  if (of !== resource.path || !/^[^:]{1,99}:\w{1,99}\/[^:/]{1,99}$/.test(path)) return undefined;
   return `${base}/${path.replace(/:\w+/, () => encodeURIComponent(values[0] ?? ""))}`;
 }
 

@@ -194,6 +194,7 @@ describe("addresses", () => {
     const at = (path: string, list: string) => addressIn({ path, of }, { path: list }, ["a/b"]);
     expect(at("cms/:site/checks", of)).toBe("/studio/cms/a%2Fb/checks");
     expect([at("cms/:site/checks", "/cms/pages"), at("cms/:site/pages/:id", of)]).toEqual([undefined, undefined]);
+    expect(at("cms/:site/pages/new", of)).toBeUndefined();
   });
 
   test("fill the parameters of a path, encoded", () => {
