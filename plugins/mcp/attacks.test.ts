@@ -2,11 +2,37 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { adminPassword, adminToken, otherAccount, startTestApp, type TestApp } from "../../tests/harness.ts";
 import { maxAnswerChars, said } from "./answer.ts";
+import { definePlugin, field, ok, route, Type } from "../../runtime/sdk.ts";
+import { agentTools } from "./api.ts";
 import { connect, failureOf } from "./client-fixture.ts";
 
 let app: TestApp;
+/** Works for a person, as a dialog with a model does. */
+const probe = definePlugin({
+  name: "probe",
+  needs: { agentTools },
+  setup: (ctx) => ({
+    routes: [
+      route(
+        "POST",
+        "/probe/agent",
+        {
+          summary: "Calls a tool with another token",
+          access: { signedIn: "a test" },
+          body: { schema: Type.Object({ token: Type.String(), name: Type.String(), args: field.object() }) },
+          responses: { 200: {} },
+        },
+        async ({ request, host, body }) => {
+          const session = await ctx.services.agentTools.open({ request, host, token: body.token });
+          const names = session ? (await session.tools()).map(({ name }) => name) : null;
+          return ok({ names, result: await session?.call(body.name, body.args) });
+        },
+      ),
+    ],
+  }),
+});
 beforeAll(async () => {
-  app = await startTestApp({ env: { BASE_URL: "https://core.example.com" } });
+  app = await startTestApp({ plugin: probe, env: { BASE_URL: "https://core.example.com" } });
 });
 afterAll(() => app.stop());
 
@@ -68,6 +94,19 @@ describe("who may ask", () => {
     await app.patch(`/account/api_tokens/${id}.json`, { api_token: { active: false } });
     expect(await failureOf(call("list", { resource: "dbs" }))).not.toBe("");
     await client.close();
+  });
+});
+
+test("a service opens the same tools in this process, with the rights of the token that it is given", async () => {
+  const { token } = await make({ privileges: ["dbs"] });
+  const tools = await app.post("/probe/agent", { token, name: "get", args: { resource: "apps", id: "x" } });
+  expect(tools.json).toMatchObject({
+    names: expect.not.arrayContaining(["preview_app", "delete"]),
+    result: { isError: true },
+  });
+  expect(tools.json.result.content[0].text).toContain("`apps`");
+  expect((await app.post("/probe/agent", { token: "core_wrong", name: "guide", args: {} })).json).toEqual({
+    names: null,
   });
 });
 

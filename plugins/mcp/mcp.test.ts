@@ -177,3 +177,23 @@ test.each([
   const { isError, text } = await agent.call(name, args);
   expect([isError, text.slice(0, 4), Object.keys(JSON.parse(text.slice(4)))]).toEqual([true, "422 ", [argument]]);
 });
+
+test("a call gets the same answer from the package as without it", async () => {
+  const params = { name: "list", arguments: { resource: "users" } };
+  const about = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": { name: "tests", version: "1" },
+    "io.modelcontextprotocol/clientCapabilities": {},
+  };
+  const send = async (message: object, headers: Record<string, string>) =>
+    (await app.post("/mcp", { jsonrpc: "2.0", id: 7, method: "tools/call", ...message }, { headers })).json;
+  const named = { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "list" };
+  const modern = { params: { ...params, _meta: about } };
+  // A name in this form is for the package alone.
+  const encoded = { ...named, "mcp-name": `=?base64?${btoa("list")}?=` };
+  expect(await send(modern, named)).toEqual(await send(modern, encoded));
+  const older = { "mcp-protocol-version": "2025-11-25" };
+  const judged = await send({ params: { ...params, other: 1 } }, older);
+  expect(await send({ params }, older)).toEqual(judged);
+  expect(judged.result.content[0].text).toContain("admin");
+});

@@ -6,6 +6,7 @@ import {
   fromSameOrigin,
   isLocalHost,
   isObject,
+  jsonText,
   route,
   text,
   Type,
@@ -15,8 +16,10 @@ import {
   type Route,
 } from "platform";
 import { llmsText } from "./llms.ts";
+import { plainAnswer, plainCallOf } from "./plain-call.ts";
 import type { Sessions } from "./session.ts";
 import type { serverOf } from "./server.ts";
+import { callTool } from "./tools/all.ts";
 import type { Transport } from "./transport.ts";
 
 const maxBytes = 2_000_000;
@@ -63,7 +66,11 @@ export function mcpRoutes({ sessionOf, serve, transport }: Needed): Route[] {
         // JSON-RPC's batches are gone from the protocol, and a limit of requests counts one for each.
         if (!isObject(body)) throw badRequest("send one JSON-RPC message, an object");
         const token = credentialOf(request.headers)?.token ?? "";
-        return transport(request, body, () => serve(sessionOf({ request, caller, token })));
+        const session = sessionOf({ request, caller, token });
+        const plain = plainCallOf(body, request.headers);
+        const result = plain && (await callTool(plain.name, plain.args, session));
+        if (plain && result) return jsonText(200, plainAnswer(plain, result));
+        return transport(request, body, () => serve(session));
       },
     ),
   ];

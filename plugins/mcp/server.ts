@@ -2,6 +2,7 @@
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError, Server } from "@modelcontextprotocol/server";
 import { HttpError, type BaseContext } from "platform";
 import { argumentsOf, listPrompts, readPrompt } from "./prompts.ts";
+import { serverInfo } from "./server-info.ts";
 import { callTool, listTools } from "./tools/all.ts";
 import type { Session } from "./tools/tool.ts";
 
@@ -12,7 +13,7 @@ const scheme = "corestead://instructions/";
 const markdown = "text/markdown";
 
 export function serverOf(session: Session, liquid: Pick<BaseContext["liquid"], "variablesOf">): Server {
-  const server = new Server({ name: "corestead", title: "Corestead", version: "1" }, { capabilities, instructions });
+  const server = new Server(serverInfo, { capabilities, instructions });
   server.setRequestHandler("tools/list", async () => ({ tools: await listTools(session) }));
   server.setRequestHandler("tools/call", async ({ params }) => {
     const result = await callTool(params.name, params.arguments ?? {}, session);
